@@ -1,0 +1,40 @@
+# `make demo` and `make test` are all a newcomer needs: each sets everything up first.
+PYTHON ?= python3
+CONSTRAINTS ?= constraints-cpu.txt
+EXTRAS ?= dev,linking,datasets
+BIN := .venv/bin
+STAMP := .venv/.installed
+CODE := ontoground kg ehr builders app tests
+
+.PHONY: setup demo test check lint types bench clean
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml $(CONSTRAINTS)
+	$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.11")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade pip
+	$(BIN)/pip install --quiet --disable-pip-version-check $(if $(CONSTRAINTS),-c $(CONSTRAINTS)) -e '.[$(EXTRAS)]'
+	touch $(STAMP)
+
+demo: setup
+	$(BIN)/ontoground demo
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+	$(BIN)/sqlfluff lint --processes 2 sql
+
+types: setup
+	$(BIN)/mypy
+
+check: lint types
+
+test: check
+	$(BIN)/pytest -n 2 --dist loadgroup
+
+bench: setup
+	$(BIN)/python -m benchmarks.run
+
+clean:
+	rm -rf .venv work dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,1 @@
+"""Command line, the pipeline in order, and the embedded open world."""

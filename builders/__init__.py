@@ -1,0 +1,1 @@
+"""Datasets from both sides: codes to concepts, facts, statements in four quadrants."""

@@ -1,0 +1,1 @@
+"""Hospital side: MIMIC-IV into the warehouse, note sections, mentions and their assertion."""

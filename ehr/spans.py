@@ -1,0 +1,62 @@
+"""Value types of the note: sections, segments, the kind of a mention and its assertion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+__all__ = ["Assertion", "Kind", "Section", "Segment", "Span"]
+
+Kind = Literal["disorder", "finding", "drug", "procedure"]
+
+
+class Assertion(StrEnum):
+    """What the note says of a mention (DESIGN section 5)."""
+
+    PRESENT = "present"
+    ABSENT = "absent"
+    POSSIBLE = "possible"
+    FAMILY = "family"
+    HISTORICAL = "historical"
+    HYPOTHETICAL = "hypothetical"
+    ALLERGY = "allergy"
+    DISCONTINUED = "discontinued"
+    PLANNED = "planned"
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A stretch of the note under one header; the sections of a note tile it.
+
+    ``section`` is the canonical name in snake case (``brief_hospital_course``); a part under a sub-header keeps the
+    section of its parent and has its own ``header``. Offsets are half-open, in Unicode code points of the note.
+    """
+
+    section: str
+    header: str
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A sentence, list item or problem heading inside one section.
+
+    ``block`` numbers the problem or paragraph that the segment belongs to: segments of one problem (its heading and
+    the lines below it) share the block.
+    """
+
+    kind: Literal["sentence", "item", "heading"]
+    begin: int
+    end: int
+    block: int
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A matched stretch of the note before its assertion is known."""
+
+    begin: int
+    end: int
+    kind: Kind

@@ -1,0 +1,139 @@
+"""Settings: one TOML file, frozen and typed; an unknown key is an error that names the nearest known key."""
+
+from __future__ import annotations
+
+import tomllib
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ontoground.errors import UsageError
+
+__all__ = [
+    "BuildSettings",
+    "LoadSettings",
+    "NoteSettings",
+    "RunSettings",
+    "Settings",
+    "read_settings",
+    "settings_from",
+]
+
+Tier = Literal["stated", "equivalent", "inherited", "plausible"]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class RunSettings(_Section):
+    """How the machine is used. Nothing here changes what is written."""
+
+    threads: int | None = Field(default=None, ge=1, description="DuckDB's threads; all cores where unset")
+    workers: int = Field(default=1, ge=1, description="processes for the stages that work in shards")
+    memory_limit: str = Field(default="4GB", description="DuckDB's memory limit, such as 4GB")
+    shard_notes: int = Field(default=2000, ge=1, description="notes in one shard")
+
+
+class LoadSettings(_Section):
+    """What is loaded and how strictly."""
+
+    languages: tuple[str, ...] = Field(default=("ENG",), description="languages (LAT) of MRCONSO that are kept")
+    suppress: tuple[str, ...] = Field(
+        default=("O", "E", "Y"), description="SUPPRESS values whose names do not take part in naming and matching"
+    )
+    max_reject_share: float = Field(
+        default=0.01, ge=0, le=1, description="share of refused rows above which a load fails"
+    )
+    verify_sha256: bool = Field(default=False, description="check MIMIC's files against SHA256SUMS.txt")
+    icu: bool = Field(default=True, description="load icu/ where it is there")
+
+
+class NoteSettings(_Section):
+    """How notes are read."""
+
+    abbreviation_detector: Literal["own", "scispacy"] = Field(
+        default="own", description="who finds abbreviations that a note defines; scispacy needs the extra `linking`"
+    )
+    fuzzy: bool = Field(default=True, description="repair one-letter misspellings of long, unambiguous words")
+
+
+class BuildSettings(_Section):
+    """How quadrant statements are made (DESIGN sections 4 to 6)."""
+
+    seed: int = Field(default=42, description="seed of every choice")
+    max_hops: int = Field(default=3, ge=1, le=3, description="longest path")
+    truth_tiers: tuple[Tier, ...] = Field(
+        default=("stated", "equivalent", "inherited"), description="tiers of path that make a statement true"
+    )
+    predicates: tuple[str, ...] = Field(default=(), description="predicates of statements; empty means all")
+    sections: tuple[str, ...] = Field(default=(), description="sections of the context; empty means the paper's choice")
+    max_lift: float = Field(
+        default=2.0, gt=0, description="lift of a pair in the cohort above which it is not called false"
+    )
+    min_distractor_distance: int = Field(default=4, ge=2, description="is_a distance of a Q4 distractor, at least")
+    max_groups_per_admission: int = Field(default=18, ge=1, description="groups kept of one admission")
+    max_pair_share: float = Field(default=0.03, gt=0, le=1, description="largest share of one (head, tail) pair")
+
+
+class Settings(_Section):
+    """All settings, as ``ontoground.toml`` holds them."""
+
+    run: RunSettings = RunSettings()
+    load: LoadSettings = LoadSettings()
+    notes: NoteSettings = NoteSettings()
+    build: BuildSettings = BuildSettings()
+
+
+def _known_keys(section: tuple[str, ...]) -> list[str]:
+    model: type[BaseModel] = Settings
+    for name in section:
+        annotation = model.model_fields[name].annotation if name in model.model_fields else None
+        if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
+            return []
+        model = annotation
+    return sorted(model.model_fields)
+
+
+def settings_from(values: dict[str, Any], source: Path | str = "settings") -> Settings:
+    """Check values and freeze them.
+
+    Raises:
+        UsageError: an unknown key (the message names the nearest known one) or a value of a wrong type or range.
+    """
+    try:
+        return Settings.model_validate(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = tuple(str(part) for part in first["loc"])
+        if first["type"] == "extra_forbidden":
+            known = _known_keys(place[:-1])
+            near = get_close_matches(place[-1], known, n=1, cutoff=0.0)
+            raise UsageError(
+                f"unknown setting {'.'.join(place)}",
+                file=source,
+                expected=f"did you mean {near[0]}? known: {', '.join(known)}" if near else None,
+            ) from error
+        raise UsageError(
+            f"setting {'.'.join(place)} has a wrong value",
+            file=source,
+            found=repr(first["input"]),
+            expected=first["msg"],
+        ) from error
+
+
+def read_settings(path: Path) -> Settings:
+    """Read a settings file; one that is not there means the defaults.
+
+    Raises:
+        UsageError: the file is not TOML, or a setting is wrong.
+    """
+    if not path.is_file():
+        return Settings()
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError("the settings file is not TOML", file=path, found=str(error)) from error
+    return settings_from(values, path)

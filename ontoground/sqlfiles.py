@@ -1,0 +1,45 @@
+"""The one reader of ``sql/``: a statement is a file, named by its path without ``.sql`` (``ground/code_map``)."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from ontoground.errors import UsageError
+
+__all__ = ["sql_names", "sql_root", "sql_text", "sql_title"]
+
+
+@cache
+def sql_root() -> Path:
+    """Return the folder of SQL files: the wheel's copy, else the checkout's top-level ``sql/``."""
+    package = Path(__file__).parent
+    installed = package / "_sql"
+    return installed if installed.is_dir() else package.parent / "sql"
+
+
+def sql_text(name: str) -> str:
+    """Return the text of one SQL file.
+
+    Raises:
+        UsageError: there is no such file.
+    """
+    path = sql_root() / f"{name}.sql"
+    if not path.is_file():
+        area = name.rsplit("/", 1)[0]
+        raise UsageError(
+            f"there is no SQL file called {name}",
+            expected=", ".join(sql_names(area)) or "a name listed by `ontoground sql`",
+        )
+    return path.read_text(encoding="utf-8")
+
+
+def sql_names(area: str) -> list[str]:
+    """Return the names below one area, sorted, such as ``queries/coverage_by_source``."""
+    root = sql_root()
+    return sorted(path.relative_to(root).with_suffix("").as_posix() for path in (root / area).rglob("*.sql"))
+
+
+def sql_title(name: str) -> str:
+    """Return the title of a SQL file: the text of its first comment line."""
+    return sql_text(name).splitlines()[0].removeprefix("--").strip()

@@ -1,0 +1,42 @@
+"""Which stages of the flow are done, and from what: a stage whose fingerprint changed is stale and runs again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+
+import duckdb
+
+__all__ = ["fingerprint", "is_current", "load_fingerprint", "mark_done", "stage_fingerprint"]
+
+Value = str | int | float | bool | None | Sequence[str] | Mapping[str, str]
+
+
+def fingerprint(parts: Mapping[str, Value]) -> str:
+    """Return a short digest of what a stage is made from: fingerprints of earlier stages, settings, data files."""
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=list).encode()).hexdigest()[:16]
+
+
+def load_fingerprint(connection: duckdb.DuckDBPyConnection, source: str) -> str:
+    """Return a digest of the files that one source (``mimic``, ``umls``, ``rxnorm``) was loaded from."""
+    rows = connection.execute(
+        "select file, sha256, rows_read from ground.load where source = ? order by file", [source]
+    ).fetchall()
+    return fingerprint({"files": [f"{file}:{digest}:{n}" for file, digest, n in rows]}) if rows else ""
+
+
+def stage_fingerprint(connection: duckdb.DuckDBPyConnection, stage: str) -> str:
+    """Return the fingerprint that a finished stage left, or an empty string."""
+    row = connection.execute("select fingerprint from ground.stage where stage = ?", [stage]).fetchone()
+    return str(row[0]) if row else ""
+
+
+def is_current(connection: duckdb.DuckDBPyConnection, stage: str, expected: str) -> bool:
+    """Tell whether a stage was finished from exactly these inputs."""
+    return stage_fingerprint(connection, stage) == expected
+
+
+def mark_done(connection: duckdb.DuckDBPyConnection, stage: str, value: str) -> None:
+    """Record that a stage is finished."""
+    connection.execute("insert or replace into ground.stage values (?, ?, now()::timestamp)", [stage, value])

@@ -1,0 +1,87 @@
+"""The warehouse: one DuckDB file, its schemas, and the bookkeeping tables of ``ground``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+
+from ontoground.errors import InputError
+from ontoground.settings import RunSettings
+from ontoground.sqlfiles import sql_text
+
+__all__ = ["connect", "count_drop", "reset_drops", "run_sql", "table_exists", "transaction"]
+
+
+def connect(path: Path, settings: RunSettings | None = None, *, read_only: bool = False) -> duckdb.DuckDBPyConnection:
+    """Open the warehouse with bounded memory; a writer also makes sure that schemas and bookkeeping tables are there.
+
+    Raises:
+        InputError: the file is not a DuckDB database, or another process holds it.
+    """
+    settings = settings or RunSettings()
+    config: dict[str, str | bool | int | float | list[str]] = {
+        "memory_limit": settings.memory_limit,
+        "temp_directory": str(path.parent / "cache" / "duckdb"),
+        "preserve_insertion_order": False,
+        # Nothing is fetched: an extension that is not built in would be a download.
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+    }
+    if settings.threads is not None:
+        config["threads"] = settings.threads
+    try:
+        connection = duckdb.connect(str(path), read_only=read_only, config=config)
+    except (duckdb.IOException, duckdb.ConnectionException) as error:
+        raise InputError(
+            "the warehouse cannot be opened",
+            file=path,
+            found=str(error).splitlines()[0],
+            do="close other programs that use it, or delete it if it is damaged and load again",
+        ) from error
+    connection.execute("set enable_progress_bar = false")
+    if not read_only:
+        path.chmod(0o600)
+        connection.execute(sql_text("ground/schemas"))
+    return connection
+
+
+def run_sql(
+    connection: duckdb.DuckDBPyConnection, name: str, parameters: dict[str, object] | None = None
+) -> duckdb.DuckDBPyConnection:
+    """Run one SQL file; ``$name`` parameters are bound where given (then the file must hold one statement)."""
+    return connection.execute(sql_text(name), parameters) if parameters else connection.execute(sql_text(name))
+
+
+@contextmanager
+def transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Commit when the block ends, roll back when it fails."""
+    connection.execute("begin")
+    try:
+        yield
+    except BaseException:
+        connection.execute("rollback")
+        raise
+    connection.execute("commit")
+
+
+def table_exists(connection: duckdb.DuckDBPyConnection, table: str) -> bool:
+    """Tell whether ``schema.table`` is there, as table or view."""
+    schema, name = table.split(".")
+    row = connection.execute(
+        "select count(*) from information_schema.tables where table_schema = ? and table_name = ?", [schema, name]
+    ).fetchone()
+    return row is not None and row[0] > 0
+
+
+def reset_drops(connection: duckdb.DuckDBPyConnection, stage: str) -> None:
+    """Forget what an earlier run of a stage left out."""
+    connection.execute("delete from ground.drop where stage = ?", [stage])
+
+
+def count_drop(connection: duckdb.DuckDBPyConnection, stage: str, reason: str, n: int) -> None:
+    """Record that a stage left out ``n`` items for one reason; nothing is recorded for none."""
+    if n:
+        connection.execute("insert into ground.drop values (?, ?, ?)", [stage, reason, n])

@@ -1,0 +1,38 @@
+"""Fixtures that all tests share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from ontoground.warehouse import connect
+
+REAL = Path(os.environ.get("ONTOGROUND_REAL_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip tests marked ``real`` where the real inputs are not on disk."""
+    if REAL.is_dir():
+        return
+    skip = pytest.mark.skip(reason="the real open inputs are not on this machine")
+    for item in items:
+        if "real" in item.keywords:
+            item.add_marker(skip)
+
+
+@pytest.fixture(scope="session")
+def real_data() -> Path:
+    """Folder of the real open inputs."""
+    return REAL
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """An empty warehouse with its schemas and bookkeeping tables."""
+    connection = connect(tmp_path / "warehouse.duckdb")
+    yield connection
+    connection.close()

@@ -1,0 +1,119 @@
+"""What the labels can be guessed from without reading both texts: baselines that see one side only.
+
+A supported statement must not be told by its words, and no label by the context alone (DESIGN section 6).
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ontoground.stable import stable_hash
+
+__all__ = ["Auc", "cross_validated_auc", "split_auc"]
+
+FOLDS = 5
+RESAMPLES = 1000
+
+
+@dataclass(frozen=True)
+class Auc:
+    """Area under the ROC curve with a 95% percentile interval over resampled patients."""
+
+    view: Literal["statement", "context"]
+    label: Literal["is_true", "is_supported"]
+    how: str
+    n: int
+    auc: float
+    low: float
+    high: float
+
+    def as_dict(self) -> dict[str, str | int | float]:
+        """Return plain values."""
+        return asdict(self)
+
+
+def _scores(train: list[str], labels: npt.NDArray[np.bool_], test: list[str]) -> npt.NDArray[np.float64]:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+
+    vectorizer = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True)
+    features = vectorizer.fit_transform(train)
+    model = LogisticRegression(max_iter=1000).fit(features, labels)
+    return np.asarray(model.decision_function(vectorizer.transform(test)), dtype=np.float64)
+
+
+def _interval(
+    labels: npt.NDArray[np.bool_], scores: npt.NDArray[np.float64], patients: npt.NDArray[np.int64], seed: int
+) -> tuple[float, float, float]:
+    """Return AUC, lower and upper end; patients are resampled, since rows of one patient are not independent."""
+    from sklearn.metrics import roc_auc_score
+
+    # Scores that differ in the last bits only are ties.
+    scores = np.round(scores, 9)
+    point = float(roc_auc_score(labels, scores))
+    ids, index = np.unique(patients, return_inverse=True)
+    generator = np.random.default_rng(seed)
+    draws = []
+    for _ in range(RESAMPLES):
+        weights = generator.multinomial(len(ids), np.full(len(ids), 1 / len(ids)))[index]
+        drawn = weights > 0
+        if 0 < labels[drawn].sum() < drawn.sum():
+            draws.append(roc_auc_score(labels[drawn], scores[drawn], sample_weight=weights[drawn]))
+    if not draws:
+        return point, float("nan"), float("nan")
+    low, high = np.percentile(draws, [2.5, 97.5])
+    return point, float(low), float(high)
+
+
+def cross_validated_auc(
+    texts: list[str],
+    labels: npt.NDArray[np.bool_],
+    patients: npt.NDArray[np.int64],
+    view: Literal["statement", "context"],
+    label: Literal["is_true", "is_supported"],
+    seed: int,
+) -> Auc:
+    """Score TF-IDF with logistic regression by cross-validation over patients.
+
+    Args:
+        texts: shape (n,), what the baseline sees.
+        labels: shape (n,).
+        patients: shape (n,), patient of each row; folds never share one.
+        view: what ``texts`` are.
+        label: what ``labels`` are.
+        seed: of the folds and of the resampling.
+    """
+    fold_of = {patient: stable_hash(seed, "fold", int(patient)) % FOLDS for patient in np.unique(patients)}
+    folds = np.array([fold_of[patient] for patient in patients])
+    scores = np.zeros(len(texts))
+    scored = np.zeros(len(texts), dtype=np.bool_)
+    for fold in range(FOLDS):
+        train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+        if len(test) and len(np.unique(labels[train])) == 2:
+            fitted = _scores([texts[i] for i in train], labels[train], [texts[i] for i in test])
+            # Folds have models of their own: centre their scores before pooling.
+            scores[test], scored[test] = fitted - np.median(fitted), True
+    auc, low, high = _interval(labels[scored], scores[scored], patients[scored], seed)
+    return Auc(view, label, f"{FOLDS}-fold by patient", int(scored.sum()), auc, low, high)
+
+
+def split_auc(
+    texts: list[str],
+    labels: npt.NDArray[np.bool_],
+    patients: npt.NDArray[np.int64],
+    splits: list[str | None],
+    how: str,
+    seed: int,
+) -> Auc | None:
+    """Fit on the training rows of a split and score its test rows; None where either lacks one of the labels."""
+    split = np.array([value or "" for value in splits])
+    train, test = np.flatnonzero(split == "train"), np.flatnonzero(split == "test")
+    if min(len(np.unique(labels[train])), len(np.unique(labels[test]))) < 2:
+        return None
+    scores = _scores([texts[i] for i in train], labels[train], [texts[i] for i in test])
+    auc, low, high = _interval(labels[test], scores, patients[test], seed)
+    return Auc("statement", "is_true", how, len(test), auc, low, high)

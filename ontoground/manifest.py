@@ -1,0 +1,79 @@
+"""The manifest of a dataset folder: what it was made from, with what settings and software, what was left out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from platform import python_version
+from typing import Any
+
+import duckdb
+
+from ontoground import __version__
+from ontoground.settings import Settings
+
+__all__ = ["dropped", "inputs", "licence_tier", "manifest_of", "to_json"]
+
+# Software whose version can change a byte of the data files.
+SOFTWARE = ("duckdb", "numpy", "polars", "pyarrow", "numba")
+OPEN_RELEASE = "openworld"
+
+
+def to_json(value: Mapping[str, Any] | Sequence[Any]) -> str:
+    """Write JSON with sorted keys, so that equal content is equal text."""
+    return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, default=str) + "\n"
+
+
+def inputs(connection: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
+    """Return the loaded files with size, SHA-256, rows and release, sorted."""
+    rows = connection.execute(
+        "select source, parse_filename(file), bytes, sha256, rows_read, rows_rejected, release "
+        "from ground.load order by source, file"
+    ).fetchall()
+    names = ("source", "file", "bytes", "sha256", "rows_read", "rows_rejected", "release")
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def dropped(connection: duckdb.DuckDBPyConnection, stage: str) -> dict[str, int]:
+    """Return what a stage left out, by reason."""
+    rows = connection.execute(
+        "select reason, sum(n)::bigint from ground.drop where stage = ? group by reason order by reason", [stage]
+    ).fetchall()
+    return {str(reason): int(n) for reason, n in rows}
+
+
+def licence_tier(connection: duckdb.DuckDBPyConnection) -> str:
+    """Return ``open`` where every source is the embedded open world, else ``credentialed``.
+
+    Whatever holds MIMIC-IV or UMLS content stays under PhysioNet's and NLM's agreements, derived rows included.
+    """
+    row = connection.execute(
+        "select count(*), count(*) filter (where starts_with(coalesce(release, ''), ?)) from ground.load",
+        [OPEN_RELEASE],
+    ).fetchone()
+    return "open" if row and row[0] == row[1] > 0 else "credentialed"
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def manifest_of(
+    connection: duckdb.DuckDBPyConnection, settings: Settings, stage: str, kept: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the manifest of a dataset: the same inputs and settings give the same text (there is no time in it)."""
+    return {
+        "dataset": stage,
+        "ontoground": __version__,
+        "inputs": inputs(connection),
+        "settings": settings.model_dump(mode="json", exclude={"run"}),
+        "seed": settings.build.seed,
+        "software": {"python": python_version(), **{name: _version(name) for name in SOFTWARE}},
+        "rows": dict(kept),
+        "dropped": dropped(connection, stage),
+        "licence_tier": licence_tier(connection),
+    }

@@ -1,0 +1,236 @@
+"""What an RRF release is made of: its folder, its files (whole, in pieces or gzipped), their columns, its name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from ontoground.errors import InputError
+from ontoground.loading import SourceFile
+from ontoground.scanning import open_bytes
+from ontoground.tables import read_table
+
+__all__ = ["Release", "RrfFile", "find_release"]
+
+Kind = Literal["umls", "rxnorm"]
+
+COLUMN_TABLE = Path(__file__).parent / "data" / "rrf_columns.tsv"
+# Where a user may point: the folder of the files, or one above it.
+FOLDERS: dict[Kind, tuple[str, ...]] = {"umls": ("META", "*/META"), "rxnorm": ("rrf", "*/rrf")}
+# Pieces are named .aa, .ab, ... and any file may be gzipped (UMLS Reference Manual).
+SUFFIX = re.compile(r"\.RRF(\.[a-z]{2})?(\.gz)?$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Documented:
+    """A line of ``rrf_columns.tsv``."""
+
+    name: str
+    required: bool
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class RrfFile:
+    """An RRF file that is there: its table, its pieces in order, its columns, and what MRFILES says of its size."""
+
+    name: str
+    table: str
+    pieces: tuple[SourceFile, ...]
+    columns: tuple[str, ...]
+    stated_rows: int | None = None
+    stated_bytes: int | None = None
+
+
+@dataclass(frozen=True)
+class Release:
+    """An RRF release on disk; ``absent`` holds table and columns of each optional file that it lacks."""
+
+    kind: Kind
+    folder: Path
+    name: str | None
+    files: tuple[RrfFile, ...]
+    absent: tuple[tuple[str, tuple[str, ...]], ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def missing_optional(self) -> tuple[str, ...]:
+        """Names of the optional files that are not there."""
+        return tuple(f"{table.split('.')[1].upper()}.RRF" for table, _ in self.absent)
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A row of MRFILES: a file's columns, rows and bytes."""
+
+    columns: tuple[str, ...]
+    rows: int | None
+    bytes: int | None
+
+
+@cache
+def documented(kind: Kind) -> tuple[Documented, ...]:
+    """Return the documented files of a kind of release, in the order of the table."""
+    rows = read_table(COLUMN_TABLE, ("release", "file", "need", "columns", "source"))
+    return tuple(
+        Documented(row["file"], row["need"] == "required", tuple(row["columns"].split(",")))
+        for row in rows
+        if row["release"] == kind
+    )
+
+
+def _pieces(folder: Path) -> dict[str, tuple[SourceFile, ...]]:
+    """Return the files of a folder by stem (``MRREL``), pieces in order, of a plain and a gzipped copy the plain."""
+    found: dict[str, dict[str, Path]] = {}
+    for path in sorted(folder.iterdir()):
+        match = SUFFIX.search(path.name)
+        if match and path.is_file():
+            part = (match.group(1) or "").lower()
+            found.setdefault(path.name[: match.start()].upper(), {}).setdefault(part, path)
+    pieces = {}
+    for stem, parts in found.items():
+        chosen = [""] if "" in parts else sorted(parts)
+        pieces[stem] = tuple(SourceFile(parts[part].name, parts[part]) for part in chosen)
+    return pieces
+
+
+def _find_folder(kind: Kind, folder: Path) -> Path:
+    wanted = next(file.name for file in documented(kind) if file.required)
+    candidates = [path for pattern in FOLDERS[kind] for path in sorted(folder.glob(pattern)) if path.is_dir()]
+    if folder.is_dir():
+        candidates.insert(0, folder)
+    for candidate in candidates:
+        if wanted in _pieces(candidate):
+            return candidate
+    raise InputError(
+        f"no {'UMLS' if kind == 'umls' else 'RxNorm'} release is here",
+        file=folder,
+        found="no such folder" if not folder.is_dir() else f"no {wanted}.RRF",
+        expected=f"a folder with {wanted}.RRF (or .RRF.gz, or pieces .RRF.aa, .RRF.ab), or the folder above it",
+    )
+
+
+def _lines(pieces: Sequence[SourceFile]) -> Iterable[list[str]]:
+    for piece in pieces:
+        with open_bytes(piece.path) as content:
+            for line in content:
+                yield line.decode("utf-8", errors="replace").rstrip("\r\n").split("|")
+
+
+def _read_mrfiles(pieces: Sequence[SourceFile]) -> dict[str, Stated]:
+    stated = {}
+    for fields in _lines(pieces):
+        if len(fields) == 7 and fields[0].upper().endswith(".RRF"):
+            rows, size = (int(text) if text.isdigit() else None for text in fields[4:6])
+            stated[fields[0].upper().removesuffix(".RRF")] = Stated(tuple(fields[2].split(",")), rows, size)
+    return stated
+
+
+def _read_mrcols(pieces: Sequence[SourceFile]) -> dict[str, set[str]]:
+    columns: dict[str, set[str]] = {}
+    for fields in _lines(pieces):
+        if len(fields) == 9:
+            columns.setdefault(fields[6].upper().removesuffix(".RRF"), set()).add(fields[0])
+    return columns
+
+
+def _check_columns(mrfiles: Path, file: Documented, stated: Stated) -> None:
+    """Refuse columns that the flow cannot work with: one that is documented is missing, or one is named twice."""
+    lacking = [column for column in file.columns if column not in stated.columns]
+    if lacking or len(set(stated.columns)) != len(stated.columns):
+        raise InputError(
+            f"MRFILES states other columns for {file.name}",
+            file=mrfiles,
+            found=",".join(stated.columns),
+            expected=",".join(file.columns),
+        )
+
+
+def _rrf_file(
+    kind: Kind, file: Documented, pieces: dict[str, tuple[SourceFile, ...]], mrfiles: dict[str, Stated]
+) -> RrfFile:
+    stated = mrfiles.get(file.name)
+    table = f"{kind}.{file.name.lower()}"
+    if stated is None:
+        return RrfFile(file.name, table, pieces[file.name], file.columns)
+    _check_columns(pieces["MRFILES"][0].path, file, stated)
+    return RrfFile(file.name, table, pieces[file.name], stated.columns, stated.rows, stated.bytes)
+
+
+def _column_warnings(kind: Kind, files: Sequence[RrfFile], has: dict[str, tuple[SourceFile, ...]]) -> list[str]:
+    if kind != "umls":
+        return []
+    if "MRFILES" not in has:
+        return ["the release has no MRFILES.RRF: the documented columns are used, rows and bytes cannot be checked"]
+    described = {"MRFILES", "MRCOLS"}
+    unnamed = [file.name for file in files if file.stated_rows is None and file.name not in described]
+    warnings = [f"MRFILES does not list {name}: its documented columns are used" for name in unnamed]
+    widths = _read_mrcols(has["MRCOLS"]) if "MRCOLS" in has else {}
+    differing = [file.name for file in files if file.name in widths and widths[file.name] != set(file.columns)]
+    warnings += [f"MRCOLS names other columns for {name} than MRFILES, which is followed" for name in differing]
+    return warnings
+
+
+def _require(kind: Kind, folder: Path, pieces: dict[str, tuple[SourceFile, ...]]) -> None:
+    lacking = [file.name for file in documented(kind) if file.required and file.name not in pieces]
+    if lacking:
+        raise InputError(
+            "required files of the release are missing: " + ", ".join(f"{name}.RRF" for name in lacking),
+            file=folder,
+            found=", ".join(sorted(pieces)) or "no RRF file",
+            expected=", ".join(f"{file.name}.RRF" for file in documented(kind) if file.required),
+        )
+
+
+def _release_dat(folder: Path) -> str | None:
+    for path in (folder / "release.dat", folder.parent / "release.dat"):
+        if path.is_file():
+            text = path.read_text(encoding="utf-8", errors="replace")
+            match = re.search(r"^\s*umls\.release\.name\s*=\s*(\S.*?)\s*$", text, re.MULTILINE)
+            if match:
+                return match.group(1)
+    return None
+
+
+def _current_version(pieces: Sequence[SourceFile], vcui_sab: str) -> str | None:
+    """Return SVER of one source in MRSAB or RXNSAB (columns RSAB and SVER are the 4th and the 7th)."""
+    for fields in _lines(pieces):
+        if len(fields) > 6 and fields[3] == vcui_sab and fields[6]:
+            return fields[6]
+    return None
+
+
+def _release_name(kind: Kind, folder: Path, pieces: dict[str, tuple[SourceFile, ...]]) -> str | None:
+    """Return the release's own name: of release.dat, else of the source table (MTH, RXNORM), else of the folder."""
+    if kind == "umls":
+        name = _release_dat(folder) or (_current_version(pieces["MRSAB"], "MTH") if "MRSAB" in pieces else None)
+        pattern = r"(20\d\d[A-B][A-B])"
+    else:
+        name = _current_version(pieces["RXNSAB"], "RXNORM") if "RXNSAB" in pieces else None
+        pattern = r"(\d{8})$"
+    if name:
+        return name
+    for part in (folder, *folder.parents[:3]):
+        if match := re.search(pattern, part.name):
+            return match.group(1)
+    return None
+
+
+def find_release(kind: Kind, folder: Path) -> Release:
+    """Find an RRF release in a folder or below it.
+
+    Raises:
+        InputError: there is none, a required file is missing, or MRFILES states columns that cannot be right.
+    """
+    place = _find_folder(kind, folder)
+    pieces = _pieces(place)
+    _require(kind, place, pieces)
+    mrfiles = _read_mrfiles(pieces["MRFILES"]) if kind == "umls" and "MRFILES" in pieces else {}
+    files = [_rrf_file(kind, file, pieces, mrfiles) for file in documented(kind) if file.name in pieces]
+    absent = [(f"{kind}.{file.name.lower()}", file.columns) for file in documented(kind) if file.name not in pieces]
+    warnings = _column_warnings(kind, files, pieces)
+    return Release(kind, place, _release_name(kind, place, pieces), tuple(files), tuple(absent), tuple(warnings))

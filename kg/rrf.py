@@ -1,0 +1,148 @@
+"""Reading RRF: one DuckDB pass over a clean file, an exact pass over lines where a file is not clean.
+
+RRF is UTF-8, one row a line, every field followed by ``|``, without quoting or escaping: a quote is a character
+(FACTS: read with quoting and escaping off and a dummy last column). An empty field becomes NULL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import IO
+
+import numpy as np
+import numpy.typing as npt
+
+from ontoground.loading import Reject, SourceFile, quoted
+from ontoground.scanning import open_bytes
+
+__all__ = ["DUMMY", "Copied", "copy_good_rows", "read_rrf"]
+
+DUMMY = "after_last_field"
+BLOCK_BYTES = 16 << 20
+# DuckDB's own limit of a line, stated so that both ways of reading refuse the same rows.
+MAX_LINE_BYTES = 2_000_000
+
+Positions = npt.NDArray[np.int64]
+
+
+def read_rrf(paths: Sequence[str], columns: Sequence[str]) -> str:
+    """Return a FROM item over RRF files; all columns are text, and ``DUMMY`` is NULL in every well-formed row."""
+    names = ", ".join(f"{quoted(column)}: 'varchar'" for column in (*columns, DUMMY))
+    files = ", ".join(quoted(path) for path in paths)
+    return (
+        f"read_csv([{files}], columns = {{{names}}}, delim = '|', quote = '', escape = '', header = false, "
+        f"auto_detect = false, max_line_size = {MAX_LINE_BYTES})"
+    )
+
+
+def _blocks(files: Sequence[SourceFile]) -> Iterator[tuple[str, int, bytes]]:
+    """Yield (file, line number of the block's first line, whole lines); a row cut by a piece's end is joined."""
+    rest = b""
+    begun_in, begun_at = "", 1
+    for number, file in enumerate(files):
+        line = 1
+        with open_bytes(file.path) as content:
+            while chunk := content.read(BLOCK_BYTES):
+                if not rest:
+                    begun_in, begun_at = file.name, line
+                joined = rest + chunk
+                cut = joined.rfind(b"\n") + 1
+                if cut:
+                    yield begun_in, begun_at, joined[:cut]
+                    line += chunk.count(b"\n")
+                rest = joined[cut:]
+                if cut:
+                    begun_in, begun_at = file.name, line
+        if rest and number == len(files) - 1:
+            yield begun_in, begun_at, rest + b"\n"
+
+
+def _line_bounds(block: bytes) -> tuple[Positions, Positions, npt.NDArray[np.uint8]]:
+    characters = np.frombuffer(block, dtype=np.uint8)
+    ends = np.flatnonzero(characters == ord("\n"))
+    starts = np.concatenate([[0], ends[:-1] + 1]).astype(np.int64)
+    return starts, ends.astype(np.int64), characters
+
+
+def _misencoded(block: bytes, starts: Positions) -> set[int]:
+    """Return the lines of a block that are not UTF-8."""
+    bad: set[int] = set()
+    begin = 0
+    while begin < len(block):
+        try:
+            block[begin:].decode("utf-8")
+            break
+        except UnicodeDecodeError as error:
+            line = int(np.searchsorted(starts, begin + error.start, side="right")) - 1
+            bad.add(line)
+            begin = int(starts[line + 1]) if line + 1 < len(starts) else len(block)
+    return bad
+
+
+def _suspects(block: bytes, starts: Positions, ends: Positions, characters: npt.NDArray[np.uint8], n: int) -> Positions:
+    """Return the lines of a block (line ends are ``\\n`` alone) that are not rows of n fields."""
+    bars = np.flatnonzero(characters == ord("|"))
+    fields = np.searchsorted(bars, ends) - np.searchsorted(bars, starts)
+    closed = characters[np.maximum(ends - 1, 0)] == ord("|")
+    bad = (fields != n) | ~closed | (ends - starts > MAX_LINE_BYTES)
+    if b"\r" in block:
+        returns = np.flatnonzero(characters == ord("\r"))
+        bad[np.searchsorted(starts, returns, side="right") - 1] = True
+    for line in _misencoded(block, starts):
+        bad[line] = True
+    return np.flatnonzero(bad).astype(np.int64)
+
+
+def _reason(line: bytes, n: int) -> str:
+    if b"\r" in line:
+        return "a carriage return inside the line"
+    if len(line) > MAX_LINE_BYTES:
+        return f"{len(line)} bytes in one line, at most {MAX_LINE_BYTES} are read"
+    try:
+        line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return f"byte 0x{line[error.start]:02x} at position {error.start + 1} of the line is not UTF-8"
+    fields = line.count(b"|") + (not line.endswith(b"|"))
+    if fields == n:
+        return "no | after the last field"
+    return f"{fields} fields instead of {n}"
+
+
+@dataclass(frozen=True)
+class Copied:
+    """What an exact pass found: rows by file (refused ones too, blank lines not), and the refused rows."""
+
+    rows: dict[str, int]
+    rejects: list[Reject]
+
+
+def copy_good_rows(files: Sequence[SourceFile], n_fields: int, target: IO[bytes], most_rejects: int) -> Copied:
+    """Copy the well-formed rows of RRF files, in pieces or whole, with line ends made ``\\n``; report the others.
+
+    Blank lines are no rows and are left out. The exact way: physical line numbers, a reason for each refused row.
+    It stops where more than ``most_rejects`` rows were refused.
+
+    Raises:
+        EOFError: a gzipped piece is cut off.
+    """
+    copied = Copied({file.name: 0 for file in files}, [])
+    for name, first_line, raw in _blocks(files):
+        block = raw.replace(b"\r\n", b"\n")
+        starts, ends, characters = _line_bounds(block)
+        copied.rows[name] += len(ends)
+        begin = 0
+        for line in _suspects(block, starts, ends, characters, n_fields).tolist():
+            start, end = int(starts[line]), int(ends[line])
+            target.write(block[begin:start])
+            begin = end + 1
+            text = block[start:end]
+            if not text:
+                copied.rows[name] -= 1
+                continue
+            shown = text.decode("utf-8", errors="backslashreplace")
+            copied.rejects.append(Reject(name, first_line + line, _reason(text, n_fields), shown))
+        target.write(block[begin:])
+        if len(copied.rejects) > most_rejects:
+            break
+    return copied

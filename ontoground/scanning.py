@@ -1,0 +1,135 @@
+"""One pass over a source file beside DuckDB's own: its SHA-256, its size, its line ends, and whether it is whole."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import threading
+import zlib
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from ontoground.errors import InputError
+
+__all__ = ["FileScan", "is_gzip", "lines_at", "open_bytes", "scan_file", "scanning"]
+
+CHUNK_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class FileScan:
+    """What one pass over a file tells.
+
+    Attributes:
+        size: bytes on disk.
+        sha256: digest of the bytes on disk, 64 hexadecimal digits.
+        text_bytes: bytes of the content, decompressed where the file is gzipped.
+        lines: line ends in the content, and one more where the last line has none.
+        ends_line: the content ends with a line end, or is empty.
+    """
+
+    size: int
+    sha256: str
+    text_bytes: int
+    lines: int
+    ends_line: bool
+
+
+class _HashingReader(io.RawIOBase):
+    """Bytes of a file, hashed while they pass."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._digest = hashlib.sha256()
+        self.size = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+        data = self._file.read(len(buffer))
+        buffer[: len(data)] = data
+        self._digest.update(data)
+        self.size += len(data)
+        return len(data)
+
+    def hexdigest(self) -> str:
+        return self._digest.hexdigest()
+
+
+def is_gzip(path: Path) -> bool:
+    """Tell whether a file's name says that it is gzipped."""
+    return path.suffix.lower() == ".gz"
+
+
+def open_bytes(path: Path) -> BinaryIO:
+    """Open the content of a file, decompressed where it is gzipped."""
+    return gzip.open(path, "rb") if is_gzip(path) else path.open("rb")  # type: ignore[return-value]
+
+
+def _chunks(path: Path, reader: _HashingReader, cancelled: threading.Event) -> Iterator[bytes]:
+    buffered = io.BufferedReader(reader, CHUNK_BYTES)
+    content = gzip.GzipFile(fileobj=buffered) if is_gzip(path) else buffered
+    while not cancelled.is_set() and (chunk := content.read(CHUNK_BYTES)):
+        yield chunk
+
+
+def scan_file(path: Path, cancelled: threading.Event | None = None) -> FileScan:
+    """Read a file once, from its first byte to its last.
+
+    Raises:
+        InputError: a gzipped file is cut off or damaged.
+    """
+    text_bytes = line_ends = 0
+    last = b"\n"
+    with path.open("rb") as file:
+        reader = _HashingReader(file)
+        try:
+            for chunk in _chunks(path, reader, cancelled or threading.Event()):
+                text_bytes += len(chunk)
+                line_ends += chunk.count(b"\n")
+                last = chunk[-1:]
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise InputError(
+                "a gzipped file is cut off or damaged",
+                file=path,
+                line=line_ends + 1,
+                found=str(error),
+                expected="a whole gzip stream with a matching checksum",
+                do="copy or download the file again; files that were loaded before stay loaded",
+            ) from error
+    ends_line = last == b"\n"
+    return FileScan(reader.size, reader.hexdigest(), text_bytes, line_ends + (not ends_line), ends_line)
+
+
+@contextmanager
+def scanning(paths: Sequence[Path]) -> Iterator[Future[list[FileScan]]]:
+    """Scan files in a thread while the block runs; a block that fails or is interrupted does not wait for the rest."""
+    cancelled = threading.Event()
+    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="scan") as pool:
+        try:
+            yield pool.submit(lambda: [scan_file(path, cancelled) for path in paths])
+        finally:
+            cancelled.set()
+
+
+def lines_at(path: Path, offsets: Sequence[int]) -> list[int]:
+    """Return the 1-based physical lines that hold byte offsets of the content; offsets are in ascending order."""
+    lines: list[int] = []
+    start, line = 0, 1
+    with open_bytes(path) as content:
+        while len(lines) < len(offsets) and (chunk := content.read(CHUNK_BYTES)):
+            within = 0
+            while len(lines) < len(offsets) and offsets[len(lines)] < start + len(chunk):
+                position = offsets[len(lines)] - start
+                line += chunk.count(b"\n", within, position)
+                within = position
+                lines.append(line)
+            line += chunk.count(b"\n", within)
+            start += len(chunk)
+    return lines + [line] * (len(offsets) - len(lines))

@@ -1,0 +1,134 @@
+"""Splits a discharge summary into sections that tile it: no character is lost, offsets are kept."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+from ehr.spans import Section
+from ontoground.tables import read_table
+
+__all__ = ["ANY_PARENT", "SECTION_TABLE", "UNKNOWN", "HeaderRule", "header_rules", "split_sections"]
+
+SECTION_TABLE = Path(__file__).parent / "data" / "sections.tsv"
+UNKNOWN = "unknown"
+ANY_PARENT = "*"
+_COLUMNS = ("name", "header", "parent", "strength", "source")
+# In these sections prose may hold lines such as "Labs: ..." or "PE: started heparin"; a weak header does not end them.
+_NARRATIVE = frozenset({"brief_hospital_course", "discharge_instructions", "followup_instructions"})
+
+# White space inside a header: a header may be wrapped over two lines, never over a blank line.
+_GAP = r"[ \t]*(?:\n[ \t]*)?"
+# A problem of a problem-based course: "# Hypotension: ..." or "#HTN"; "#1" style numbers are part of the header.
+_PROBLEM = r"\#+[ \t]*(?=[^\s#])[^\n:]{1,80}?(?=:|[ \t]+-{1,2}[ \t]|[.,;]?[ \t]*$|[.;][ \t])"
+# A line of its own in capitals that ends in a colon ("GOALS OF CARE:"): a sub-header that the table does not know.
+_CAPITALS = r"(?=[^\n]*[A-Z]{3})[A-Z][A-Z /&'-]{2,50}(?=:[ \t]*$)"
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderRule:
+    """One line of ``sections.tsv``: the section that a header opens and, for a sub-header, where it belongs."""
+
+    name: str
+    parent: str
+    weak: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Header:
+    begin: int
+    text: str
+    rule: HeaderRule | None
+    after_blank_line: bool = True
+
+
+def _key(header: str) -> str:
+    return re.sub(r"\s+", "", header.lower())
+
+
+@cache
+def header_rules() -> dict[str, HeaderRule]:
+    """Return the rule of each header, keyed by the header in lower case without white space."""
+    rows = read_table(SECTION_TABLE, _COLUMNS)
+    return {_key(row["header"]): HeaderRule(row["name"], row["parent"], row["strength"] == "weak") for row in rows}
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    rows = read_table(SECTION_TABLE, _COLUMNS)
+    phrases = sorted({row["header"] for row in rows}, key=lambda phrase: (-len(phrase), phrase))
+    known = "|".join(_GAP.join(re.escape(word) for word in phrase.split()) for phrase in phrases)
+    return re.compile(
+        rf"^[ \t]*(?P<line>(?i:{known}))(?=[ \t]*:)"
+        rf"|^[ \t]*(?P<alone>(?i:{known}))(?=[ \t]*$)"
+        rf"|(?:(?<=[ \t][ \t])|(?<=\t))(?P<inline>(?i:{known}))(?=[ \t]*:)"
+        rf"|(?:^[ \t]*|(?<=[.;][ \t])|(?<=[.;][ \t][ \t]))(?P<problem>{_PROBLEM})"
+        rf"|^[ \t]*(?P<capitals>{_CAPITALS})",
+        re.MULTILINE,
+    )
+
+
+def _after_blank_line(text: str, begin: int) -> bool:
+    lines = text[max(0, begin - 200) : begin].rsplit("\n", 2)
+    return len(lines) < 3 or not lines[1].strip()
+
+
+def _looks_like_header(text: str, begin: int, phrase: str) -> bool:
+    """Tell whether a known phrase alone on its line, without a colon, is a header and not the end of a sentence."""
+    if not phrase[0].isupper() or (len(phrase) < 10 and not phrase.isupper()):
+        return False
+    before = text[:begin].rstrip(" \t")
+    return not before or before.endswith(("\n\n", "\n \n")) or before[:-1].rstrip(" \t").endswith(("\n", ":"))
+
+
+def _headers(text: str) -> list[_Header]:
+    rules = header_rules()
+    found = []
+    for match in _pattern().finditer(text):
+        group = str(match.lastgroup)
+        words = match.group(group)
+        begin = match.start(group)
+        if group == "alone" and not _looks_like_header(text, begin, words):
+            continue
+        rule = None if group in {"problem", "capitals"} else rules[_key(words)]
+        start = begin if group in {"inline", "problem"} else match.start()
+        found.append(_Header(start, " ".join(words.split()), rule, _after_blank_line(text, start)))
+    return found
+
+
+def _section_of(header: _Header, current: str) -> str:
+    rule = header.rule
+    if rule is None or (rule.parent == ANY_PARENT and current != UNKNOWN):
+        return current
+    if rule.parent == ANY_PARENT:
+        return rule.name
+    if rule.weak and (
+        current in _NARRATIVE or (current == "history_of_present_illness" and not header.after_blank_line)
+    ):
+        return current
+    return rule.parent or rule.name
+
+
+def split_sections(text: str) -> list[Section]:
+    """Return the sections of a note in their order; their texts joined are the note.
+
+    Text before the first header is a section ``unknown`` with an empty header (blanks there belong to the first
+    section), so a note without headers is one section ``unknown``; an empty note has none. A part under a sub-header
+    keeps the section of its parent and carries its own header. Headers are those of ``sections.tsv``, problem
+    headings (``# Problem:``) and lines of their own in capitals that end in a colon.
+    """
+    if not text:
+        return []
+    headers = _headers(text)
+    if not headers or text[: headers[0].begin].strip():
+        headers.insert(0, _Header(0, "", None))
+    begins = [0, *(header.begin for header in headers[1:]), len(text)]
+    sections: list[Section] = []
+    current = UNKNOWN
+    for header, (begin, end) in zip(headers, pairwise(begins), strict=True):
+        current = _section_of(header, current)
+        sections.append(Section(current, header.text, begin, end))
+    return sections

@@ -1,0 +1,191 @@
+"""Cut the sections of a note into sentences, list items and problem headings.
+
+Clinical notes are wrapped at a fixed width, so a line break means nothing by itself: a line goes on where the one
+before had no room for its next word. Otherwise a line break ends an entry (a diagnosis, a problem, a line of an
+examination), and a blank line ends a paragraph.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
+
+from ehr.spans import Section, Segment
+
+__all__ = ["segment_note"]
+
+# Widths, in characters, at which notes are wrapped; a note whose lines are all shorter is taken as wrapped at the
+# least of them, one with longer lines as not wrapped at all.
+_WRAP_MIN, _WRAP_MAX = 66, 100
+
+_BULLET = re.compile(
+    r"(?:#+|[-*•>+=]|\[[ x_]?\]|\(?\d{1,2}[.)]|[a-z][.)])(?=\s|(?<=#)\S|(?<=\])\S|\s*$)|[#•]|-(?=[A-Za-z])"
+)
+_LABEL = re.compile(r"[A-Za-z][A-Za-z0-9 /&,.()'+\-]{0,78}?:(?=\s|$)")
+# Several short problems may share a line: "# GERD: omeprazole. # BPH: tamsulosin".
+_INLINE_PROBLEM = re.compile(r"(?<=[.;:)\]]) +(?=#+ ?[A-Za-z])|(?<=/) +(?=#+ ?[A-Za-z])")
+_SENTENCE_END = re.compile(r"[.?!]+[\"')\]]*\s+(?=[\"'(\[]?[A-Z0-9_?+#])")
+_ABBREVIATIONS = frozenset(
+    ["dr", "mr", "mrs", "ms", "prof", "st", "vs", "approx", "dept", "no", "nos", "inc", "e.g", "i.e", "etc", "fig", "q.d", "b.i.d", "t.i.d", "q.i.d", "p.o", "p.r", "i.v", "i.m", "s.c", "a.m", "p.m", "hosp", "cf", "pt", "pts", "resp", "ext", "est", "gen", "abd", "neuro", "sig", "disp", "tab", "cap", "max", "min", "wt", "ht", "temp"]
+)
+# These end a sentence as often as not: only a number after them shows that they do not.
+_BEFORE_NUMBERS = frozenset(
+    ["no", "nos", "approx", "fig", "max", "min", "wt", "ht", "temp", "resp", "ext", "est", "gen", "abd", "neuro", "pt", "pts", "sig", "disp", "tab", "cap"]
+)
+
+
+class _Line(NamedTuple):
+    begin: int
+    end: int
+    raw_length: int
+
+
+class _Entry(NamedTuple):
+    """Lines that belong together: a paragraph, a list item or a problem's first lines."""
+
+    begin: int
+    end: int
+    is_item: bool
+    is_problem: bool
+    block: int
+
+
+def segment_note(text: str, sections: Sequence[Section]) -> list[Segment]:
+    """Sentences, items and headings of a note, in order, without overlap, each inside one section.
+
+    White space between segments belongs to none; every other character of a section is in exactly one segment.
+
+    Args:
+        text: the note.
+        sections: its sections, in order and without overlap; offsets as in ``text``.
+    """
+    width = _wrap_width(text)
+    segments: list[Segment] = []
+    block = 0
+    for section in sections:
+        for entry in _entries(text, section, width, block):
+            segments.extend(_split_entry(text, entry))
+            block = entry.block + 1
+    return segments
+
+
+def _wrap_width(text: str) -> int:
+    lengths = sorted(len(line.rstrip()) for line in text.split("\n"))
+    # One odd long line, such as a table, does not set the width of the note.
+    longest = lengths[min(len(lengths) - 1, int(len(lengths) * 0.98))]
+    return max(longest, _WRAP_MIN)
+
+
+def _lines(text: str, section: Section) -> Iterator[_Line]:
+    begin = section.begin
+    while begin < section.end:
+        newline = text.find("\n", begin, section.end)
+        end = section.end if newline < 0 else newline
+        line = text[begin:end]
+        stripped = line.strip()
+        start = begin + len(line) - len(line.lstrip())
+        # The width counts from the line's start, even where the section starts amid the line.
+        yield _Line(start, start + len(stripped), end - (text.rfind("\n", 0, begin) + 1))
+        begin = end + 1
+
+
+def _entries(text: str, section: Section, width: int, block: int) -> Iterator[_Entry]:
+    begin = end = -1
+    is_item = is_problem = in_problem = False
+    previous: _Line | None = None
+    for line in _lines(text, section):
+        blank = line.begin >= line.end
+        fresh = blank or previous is None or not _goes_on(text, previous, line, width, is_item)
+        if begin >= 0 and fresh:
+            yield _Entry(begin, end, is_item, is_problem, block)
+            begin = -1
+        if blank:
+            in_problem = False
+            previous = None
+            block += 1
+            continue
+        if fresh:
+            is_problem = text[line.begin] == "#" or (previous is None and _is_heading_line(text, line))
+            marked = _BULLET.match(text, line.begin, line.end) is not None
+            if is_problem or not in_problem:
+                block += 1
+            in_problem = in_problem or is_problem
+            begin, is_item = line.begin, marked or previous is not None
+        end = line.end
+        previous = line
+    if begin >= 0:
+        yield _Entry(begin, end, is_item, is_problem, block)
+
+
+def _is_heading_line(text: str, line: _Line) -> bool:
+    """Whether the line opens a paragraph with a short label of its own, as in ``Brain abscess: ...``."""
+    label = _LABEL.match(text, line.begin, line.end)
+    return label is not None and label.end() - label.start() <= 60
+
+
+def _goes_on(text: str, previous: _Line, line: _Line, width: int, in_item: bool) -> bool:
+    if _BULLET.match(text, line.begin, line.end):
+        return False
+    if width > _WRAP_MAX:
+        return False
+    word = text[line.begin : line.end].split(None, 1)[0]
+    if previous.raw_length + 1 + len(word) > width - 2:
+        return True
+    last = text[previous.end - 1]
+    if last in ",(/" or text[previous.begin : previous.end].endswith((" and", " or", " with", " of", " for", " the")):
+        return True
+    return line.begin < line.end and text[line.begin].islower() and previous.raw_length > width * 0.6
+
+
+def _split_entry(text: str, entry: _Entry) -> Iterator[Segment]:
+    starts = [entry.begin]
+    kinds: list[Literal["sentence", "item", "heading"]] = ["item" if entry.is_item else "sentence"]
+    label = _LABEL.match(text, _after_bullet(text, entry), entry.end)
+    if label and (entry.is_problem or text[label.end() : entry.end].strip() == "") and label.end() < entry.end:
+        kinds[0] = "heading"
+        starts.append(label.end())
+        kinds.append("sentence")
+    elif entry.is_problem or (label and label.end() == entry.end):
+        kinds[0] = "heading" if label or entry.end - entry.begin <= 60 else "item"
+    for match in _SENTENCE_END.finditer(text, starts[-1], entry.end):
+        if not _is_abbreviation(text, match, starts[-1]):
+            starts.append(match.end())
+            kinds.append("sentence")
+    yield from _cut(text, entry, starts, kinds)
+
+
+def _cut(
+    text: str, entry: _Entry, starts: list[int], kinds: list[Literal["sentence", "item", "heading"]]
+) -> Iterator[Segment]:
+    for start, kind, stop in zip(starts, kinds, [*starts[1:], entry.end], strict=True):
+        begin, end = start, stop
+        while begin < end and text[begin].isspace():
+            begin += 1
+        while end > begin and text[end - 1].isspace():
+            end -= 1
+        if begin < end:
+            yield Segment(kind, begin, end, entry.block)
+
+
+def _after_bullet(text: str, entry: _Entry) -> int:
+    bullet = _BULLET.match(text, entry.begin, entry.end)
+    position = bullet.end() if bullet else entry.begin
+    while position < entry.end and text[position].isspace():
+        position += 1
+    return position
+
+
+def _is_abbreviation(text: str, match: re.Match[str], start: int) -> bool:
+    """Whether the dot that ``match`` found belongs to a word such as ``Dr.`` or to the number of a list."""
+    if text[match.start()] != ".":
+        return False
+    begin = match.start()
+    while begin > start and not text[begin - 1].isspace():
+        begin -= 1
+    word = text[begin : match.start()].strip("(\"'[").lower()
+    if word in _BEFORE_NUMBERS:
+        return text[match.end()].isdigit() or text[match.end()] == "_"
+    if word in _ABBREVIATIONS:
+        return True
+    return (len(word) == 1 and word.isalpha()) or (begin == start and word.isdigit() and len(word) <= 2)

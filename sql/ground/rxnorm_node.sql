@@ -1,0 +1,43 @@
+-- RxNorm's atoms and the concepts they belong to
+-- Grain: one row per (node, tty, name, suppressed)
+-- Inputs: umls.mrconso (SAB RXNORM), source_rxnconso (rxnorm.rxnconso, empty where it was not loaded)
+-- Output: temporary table rxnorm_node(node, rxcui, cui, tty, name, suppressed); node is the CUI where UMLS has the
+--   RXCUI, else 'RXCUI:' and its number, so that a newer or larger RxNorm still leads to ingredients
+-- Source: UMLS Reference Manual, RXNORM source page: CODE of RXNORM atoms is the RXCUI
+create or replace temp table rxnorm_node as
+with atom as (
+    select
+        code as rxcui,
+        tty,
+        str as name,
+        coalesce(suppress, 'N') <> 'N' as suppressed
+    from umls.mrconso
+    where sab = 'RXNORM'
+    union
+    select
+        rxcui,
+        tty,
+        str as name,
+        coalesce(suppress, 'N') <> 'N' as suppressed
+    from source_rxnconso
+    where sab = 'RXNORM'
+),
+
+bridge as (
+    select
+        code as rxcui,
+        min(cui) as cui
+    from umls.mrconso
+    where sab = 'RXNORM'
+    group by code
+)
+
+select
+    coalesce(b.cui, 'RXCUI:' || a.rxcui) as node,
+    a.rxcui,
+    b.cui,
+    a.tty,
+    a.name,
+    a.suppressed
+from atom as a
+left join bridge as b on a.rxcui = b.rxcui;

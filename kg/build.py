@@ -1,0 +1,197 @@
+"""Build the concept graph: edges of MRREL in one canonical direction, in the warehouse and as arrays on disk."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from kg.arrays import is_written, write_arrays
+from kg.composition import single_drugs
+from kg.predicates import (
+    Vocabulary,
+    data_folder,
+    read_relation_lines,
+    read_semantic_groups,
+    read_vocabulary,
+)
+from ontoground.errors import InputError
+from ontoground.progress import progress
+from ontoground.settings import LoadSettings
+from ontoground.sqlfiles import sql_names, sql_text
+from ontoground.stages import fingerprint, is_current, load_fingerprint, mark_done
+from ontoground.warehouse import count_drop, reset_drops, run_sql, table_exists, transaction
+
+__all__ = ["GraphReport", "build_graph"]
+
+STAGE = "graph"
+ARRAY_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class GraphReport:
+    """What a build made: counts, and the relations of the release that no line covers."""
+
+    concepts: int
+    names: int
+    edges: int
+    edges_by_predicate: dict[str, int]
+    evidence_by_sab: dict[str, dict[str, int]]
+    refused: dict[str, int]
+    uncovered: list[dict[str, str | int]] = field(default_factory=list)
+    skipped: bool = False
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the report for ``--json`` output."""
+        return asdict(self)
+
+
+def build_graph(connection: duckdb.DuckDBPyConnection, folder: Path, settings: LoadSettings) -> GraphReport:
+    """Build ``kg.*`` in the warehouse and the arrays in ``folder``; a graph that is current is left as it is.
+
+    Raises:
+        InputError: no UMLS release is loaded, or a data table is malformed.
+    """
+    for table in ("umls.mrconso", "umls.mrrel", "umls.mrsty"):
+        if not table_exists(connection, table):
+            raise InputError(
+                "the graph needs a UMLS release",
+                found=f"no table {table}",
+                expected="MRCONSO, MRREL and MRSTY loaded",
+                do="run `ontoground load umls META` first",
+            )
+    expected = _fingerprint(connection, settings)
+    if is_current(connection, STAGE, expected) and is_written(folder, expected):
+        return _report(connection, skipped=True)
+    vocabulary = read_vocabulary()
+    with progress("graph", len(_steps())) as advance:
+        with transaction(connection):
+            _register(connection, vocabulary, settings)
+            for _ in _run_steps(connection):
+                advance(1)
+            _count_drops(connection)
+        write_arrays(connection, folder, vocabulary, expected)
+        run_sql(connection, "kg/staging_drop")
+    mark_done(connection, STAGE, expected)
+    return _report(connection, skipped=False)
+
+
+def _fingerprint(connection: duckdb.DuckDBPyConnection, settings: LoadSettings) -> str:
+    own = hashlib.sha256()
+    for path in sorted(data_folder().glob("*.tsv")):
+        own.update(path.read_bytes())
+    for name in sql_names("kg"):
+        own.update(sql_text(name).encode())
+    rows = connection.execute(
+        "select (select count(*) from umls.mrconso), (select count(*) from umls.mrrel), (select count(*) from umls.mrsty)"
+    ).fetchall()
+    return fingerprint(
+        {
+            "umls": load_fingerprint(connection, "umls"),
+            "rows": str(rows),
+            "data": own.hexdigest(),
+            "languages": settings.languages,
+            "suppress": settings.suppress,
+            "format": ARRAY_FORMAT,
+        }
+    )
+
+
+def _steps() -> tuple[str, ...]:
+    return (
+        "kg/node",
+        "kg/name",
+        "kg/concept",
+        "kg/relation_use",
+        "kg/uncovered",
+        "kg/edge_candidate",
+        "kg/edge_refused",
+        "kg/composition",
+        "kg/edge",
+    )
+
+
+def _run_steps(connection: duckdb.DuckDBPyConnection) -> Iterator[str]:
+    for name in _steps():
+        if name == "kg/edge":
+            _mark_single_drugs(connection)
+        run_sql(connection, name)
+        yield name
+
+
+def _create(connection: duckdb.DuckDBPyConnection, table: str, rows: pa.Table) -> None:
+    connection.register("rows_to_create", rows)
+    connection.execute(f"create or replace table {table} as select * from rows_to_create")
+    connection.unregister("rows_to_create")
+
+
+def _register(connection: duckdb.DuckDBPyConnection, vocabulary: Vocabulary, settings: LoadSettings) -> None:
+    """Put the data tables and the settings that the SQL needs into the warehouse."""
+    _create(connection, "kg.predicate", pa.Table.from_pylist([asdict(line) for line in vocabulary.predicates]))
+    patterns = [{**asdict(line), "hops": line.hops} for line in vocabulary.patterns]
+    _create(connection, "kg.pattern", pa.Table.from_pylist(patterns))
+    _create(connection, "kg.relation_map", pa.Table.from_pylist([asdict(line) for line in read_relation_lines()]))
+    groups = [{"tui": row["tui"], "name": row["name"], "semantic_group": row["group"]} for row in read_semantic_groups()]
+    _create(connection, "kg.semantic_group", pa.Table.from_pylist(groups))
+    _create(connection, "kg.language", pa.table({"lat": pa.array(settings.languages, pa.string())}))
+    _create(connection, "kg.suppressed", pa.table({"suppress": pa.array(settings.suppress, pa.string())}))
+    ranked = table_exists(connection, "umls.mrrank")
+    rank_source = "umls.mrrank" if ranked else "(select null as sab, null as tty, null as rank limit 0)"
+    connection.execute(
+        "create or replace table kg.atom_rank as "
+        f"select sab, tty, max(try_cast(rank as integer)) as rank from {rank_source} group by all"
+    )
+
+
+def _mark_single_drugs(connection: duckdb.DuckDBPyConnection) -> None:
+    arrays = connection.execute("select head, tail from kg.composition order by head, tail").fetchnumpy()
+    ((nodes,),) = connection.execute("select count(*) from kg.node").fetchall()
+    single = single_drugs(arrays["head"], arrays["tail"], int(nodes))
+    connection.register("single_nodes", pa.table({"node": single}))
+    connection.execute(
+        "create or replace table kg.single_drug as "
+        "select node.cui from kg.node as node inner join single_nodes as single on node.node = single.node"
+    )
+    connection.unregister("single_nodes")
+
+
+def _count_drops(connection: duckdb.DuckDBPyConnection) -> None:
+    reset_drops(connection, STAGE)
+    for reason, n in connection.execute("select reason, sum(n) from kg.edge_refused group by reason").fetchall():
+        count_drop(connection, STAGE, f"relation_{reason}", int(n))
+    ((uncovered,),) = connection.execute("select coalesce(sum(n), 0) from kg.uncovered").fetchall()
+    count_drop(connection, STAGE, "relation_uncovered", int(uncovered))
+
+
+def _report(connection: duckdb.DuckDBPyConnection, *, skipped: bool) -> GraphReport:
+    def pairs(query: str) -> dict[str, int]:
+        return {str(key): int(n) for key, n in connection.execute(query).fetchall()}
+
+    def one(query: str) -> int:
+        ((value,),) = connection.execute(query).fetchall()
+        return int(value)
+
+    by_predicate = pairs(
+        "select predicate, count(*) from (select distinct head_cui, predicate, tail_cui from kg.edge) "
+        "group by predicate order by predicate"
+    )
+    by_sab: dict[str, dict[str, int]] = {}
+    for predicate, sab, n in connection.execute(
+        "select predicate, sab, count(distinct (head_cui, tail_cui)) from kg.edge group by all order by all"
+    ).fetchall():
+        by_sab.setdefault(predicate, {})[sab] = int(n)
+    uncovered = connection.execute("select rela, rel, sab, n from kg.uncovered order by n desc, rela, rel, sab").fetchall()
+    return GraphReport(
+        concepts=one("select count(*) from kg.concept"),
+        names=one("select count(*) from kg.name"),
+        edges=sum(by_predicate.values()),
+        edges_by_predicate=by_predicate,
+        evidence_by_sab=by_sab,
+        refused=pairs("select reason, sum(n) from kg.edge_refused group by reason order by reason"),
+        uncovered=[{"rela": rela, "rel": rel, "sab": sab, "n": int(n)} for rela, rel, sab, n in uncovered],
+        skipped=skipped,
+    )

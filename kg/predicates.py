@@ -1,0 +1,185 @@
+"""The vocabulary of the graph: predicates, path patterns, relation lines and semantic groups, read from ``kg/data``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from ontoground.errors import InputError
+from ontoground.tables import read_table
+
+__all__ = [
+    "TIERS",
+    "Pattern",
+    "Predicate",
+    "RelationLine",
+    "Vocabulary",
+    "data_folder",
+    "read_relation_lines",
+    "read_semantic_groups",
+    "read_vocabulary",
+]
+
+TIERS = ("stated", "equivalent", "inherited", "plausible")
+"""Tiers of a pattern, strongest first (DESIGN section 4)."""
+
+ANY = "*"
+MAX_STEPS = 3
+
+
+@dataclass(frozen=True)
+class Predicate:
+    """One line of ``predicates.tsv``: a canonical direction, its inverse, and what its ends must be."""
+
+    predicate: str
+    inverse: str
+    head_groups: tuple[str, ...]
+    tail_groups: tuple[str, ...]
+    same_group: bool
+    symmetric: bool
+    asserts_benefit: bool
+    statement: str
+    implies: str
+    sentence: str
+    inverse_sentence: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """One line of ``patterns.tsv``: a sequence of steps and the statement predicate that it yields.
+
+    ``extends`` names a predicate that describes the tail by one more edge; the pair stays (head, tail). ``max_fan`` is
+    the largest number of neighbours that a step may fan out to (0: no limit).
+    """
+
+    pattern: str
+    steps: tuple[str, ...]
+    extends: str
+    predicate: str
+    tier: str
+    max_fan: int
+    source: str
+
+    @property
+    def hops(self) -> int:
+        """Edges of a path of this pattern, the descriptive one included."""
+        return len(self.steps) + bool(self.extends)
+
+
+@dataclass(frozen=True)
+class RelationLine:
+    """One line of ``relations.tsv``: which rows of MRREL make which edges."""
+
+    rela: str
+    rel: str
+    sab: str
+    predicate: str
+    direction: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Predicates and patterns that belong together; step ``2 i`` is predicate i forwards, ``2 i + 1`` backwards."""
+
+    predicates: tuple[Predicate, ...]
+    patterns: tuple[Pattern, ...]
+
+    @property
+    def step_names(self) -> list[str]:
+        """Name of each step; a symmetric predicate has one step, and its second name is empty."""
+        names: list[str] = []
+        for line in self.predicates:
+            names += [line.predicate, "" if line.symmetric else line.inverse]
+        return names
+
+    def step_of(self, name: str) -> int:
+        """Return the step that a predicate or inverse name stands for.
+
+        Raises:
+            InputError: no predicate has this name.
+        """
+        names = self.step_names
+        if not name or name not in names:
+            raise InputError(
+                "there is no such predicate", found=name, expected=", ".join(sorted(filter(None, names)))
+            )
+        return names.index(name)
+
+    def line_of(self, name: str) -> tuple[Predicate, bool]:
+        """Return the predicate that a name stands for, and whether the name reads it backwards."""
+        step = self.step_of(name)
+        return self.predicates[step // 2], bool(step % 2)
+
+    def ends_of(self, name: str) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
+        """Return (groups of the head, groups of the tail, must they share one) for a predicate or inverse name."""
+        line, backwards = self.line_of(name)
+        ends = (line.head_groups, line.tail_groups)
+        return (ends[1], ends[0], line.same_group) if backwards else (*ends, line.same_group)
+
+
+def data_folder() -> Path:
+    """Return the folder of the package's data tables."""
+    return Path(__file__).parent / "data"
+
+
+def _groups(text: str) -> tuple[str, ...]:
+    return tuple(text.split(","))
+
+
+def _predicate(row: dict[str, str]) -> Predicate:
+    flags = {name: row[name] == "yes" for name in ("same_group", "symmetric", "asserts_benefit")}
+    groups = {name: _groups(row[name]) for name in ("head_groups", "tail_groups")}
+    return Predicate(**{**row, **flags, **groups})  # type: ignore[arg-type]
+
+
+def _pattern(row: dict[str, str]) -> Pattern:
+    steps = tuple(row["pattern"].split(" . "))
+    return Pattern(**{**row, "steps": steps, "max_fan": int(row["max_fan"] or 0)})  # type: ignore[arg-type]
+
+
+def _check(vocabulary: Vocabulary, path: Path) -> None:
+    known = set(vocabulary.step_names)
+    seen = set()
+    for pattern in vocabulary.patterns:
+        key = (pattern.pattern, pattern.extends, pattern.predicate)
+        used = {*pattern.steps, pattern.predicate, *([pattern.extends] if pattern.extends else [])}
+        if not used <= known or pattern.tier not in TIERS or pattern.hops > MAX_STEPS or key in seen:
+            raise InputError(
+                "a pattern is not valid",
+                file=path,
+                found=f"{pattern.pattern} -> {pattern.predicate} ({pattern.tier})",
+                expected=f"known predicates, a tier of {', '.join(TIERS)}, at most {MAX_STEPS} edges, no pattern twice",
+            )
+        seen.add(key)
+
+
+@cache
+def read_vocabulary(folder: Path | None = None) -> Vocabulary:
+    """Read predicates and patterns, and check that they fit together.
+
+    Raises:
+        InputError: a table has other columns, or a pattern names what is not there.
+    """
+    folder = folder or data_folder()
+    columns = tuple(Predicate.__dataclass_fields__)
+    predicates = [_predicate(row) for row in read_table(folder / "predicates.tsv", columns)]
+    pattern_columns = ("pattern", "extends", "predicate", "tier", "max_fan", "source")
+    patterns = [_pattern(row) for row in read_table(folder / "patterns.tsv", pattern_columns)]
+    vocabulary = Vocabulary(tuple(predicates), tuple(patterns))
+    _check(vocabulary, folder / "patterns.tsv")
+    return vocabulary
+
+
+def read_relation_lines(folder: Path | None = None) -> Sequence[RelationLine]:
+    """Read the lines that turn rows of MRREL into edges."""
+    path = (folder or data_folder()) / "relations.tsv"
+    return [RelationLine(**row) for row in read_table(path, tuple(RelationLine.__dataclass_fields__))]
+
+
+def read_semantic_groups(folder: Path | None = None) -> list[dict[str, str]]:
+    """Read semantic types (``tui``, ``name``) with their semantic ``group``."""
+    return read_table((folder or data_folder()) / "semantic_groups.tsv", ("tui", "name", "group", "source"))

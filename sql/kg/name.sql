@@ -1,0 +1,22 @@
+-- English names that are not suppressed
+-- Grain: one row per atom (CUI, name, SAB, TTY, code). Languages and suppression are settings.
+-- Inputs: umls.mrconso, umls.mrrank where the release has it, kg.language, kg.suppressed
+-- Output: kg.name(cui, name, normalized, sab, tty, code, is_preferred, rank)
+-- Source: UMLS Reference Manual, MRCONSO and MRRANK; normalized is lower case with single spaces for punctuation
+create or replace table kg.name as
+select
+    atom.cui,
+    atom.str as name,
+    trim(regexp_replace(lower(atom.str), '[^\p{L}\p{N}]+', ' ', 'g')) as normalized,
+    atom.sab,
+    atom.tty,
+    atom.code,
+    atom.ts = 'P' and atom.stt = 'PF' and atom.ispref = 'Y' as is_preferred,
+    coalesce(rank.rank, 0) as rank
+from umls.mrconso as atom
+left join kg.atom_rank as rank on atom.sab = rank.sab and atom.tty = rank.tty
+where
+    atom.lat in (select lat from kg.language)
+    and coalesce(atom.suppress, 'N') not in (select suppress from kg.suppressed)
+    and atom.str is not null
+order by atom.cui, is_preferred desc, rank desc, atom.aui;

@@ -1,0 +1,28 @@
+-- Concepts with a number and their semantic types
+-- Grain: one row per CUI of MRCONSO. Numbers follow the order of the CUIs.
+-- Inputs: umls.mrconso, umls.mrsty, kg.semantic_group
+-- Output: kg.node(node, cui, types, groups), a staging table. Source: UMLS Reference Manual, MRSTY
+create or replace table kg.node as
+with typed as (
+    select
+        sty.cui,
+        list(distinct sty.tui order by sty.tui) as types,
+        list(distinct grp.semantic_group order by grp.semantic_group)
+            filter (where grp.semantic_group is not null) as groups
+    from umls.mrsty as sty
+    left join kg.semantic_group as grp on sty.tui = grp.tui
+    group by sty.cui
+),
+
+known as (
+    select distinct cui from umls.mrconso where cui is not null
+)
+
+select
+    cast(row_number() over (order by known.cui) - 1 as integer) as node,
+    known.cui,
+    coalesce(typed.types, []) as types,
+    coalesce(typed.groups, []) as groups
+from known
+left join typed on known.cui = typed.cui
+order by known.cui;

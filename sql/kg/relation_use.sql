@@ -1,0 +1,43 @@
+-- Which line of the relation table applies to which kind of row
+-- Grain: one row per kind of MRREL row (RELA, REL, SAB) and line that applies to it; no line: uncovered
+-- Inputs: umls.mrrel, kg.relation_map
+-- Output: kg.relation_use(rela, rel, sab, n, predicate, direction). The most specific lines win, SAB before REL.
+-- Source: kg/data/relations.tsv
+create or replace table kg.relation_use as
+with kind as (
+    select
+        coalesce(rela, '') as rela,
+        coalesce(rel, '') as rel,
+        coalesce(sab, '') as sab,
+        count(*) as n
+    from umls.mrrel
+    group by all
+),
+
+fit as (
+    select
+        kind.rela,
+        kind.rel,
+        kind.sab,
+        kind.n,
+        line.predicate,
+        line.direction,
+        case when line.sab <> '*' then 2 else 0 end + case when line.rel <> '*' then 1 else 0 end as specificity
+    from kind
+    left join kg.relation_map as line
+        on
+            lower(kind.rela) = line.rela
+            and line.rel in ('*', kind.rel)
+            and line.sab in ('*', kind.sab)
+)
+
+select
+    rela,
+    rel,
+    sab,
+    n,
+    predicate,
+    direction
+from fit
+qualify specificity = max(specificity) over (partition by rela, rel, sab)
+order by rela, rel, sab, predicate, direction;

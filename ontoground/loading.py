@@ -17,6 +17,7 @@ from ontoground.sqlfiles import sql_text
 from ontoground.warehouse import table_exists
 
 __all__ = [
+    "KEPT_REJECTS_OF_A_FAILED_FILE",
     "LoadReport",
     "LoadedFile",
     "Reject",
@@ -187,13 +188,18 @@ def check_share(
     rows: int,
     limit: float,
     expected: str,
+    refused: int | None = None,
 ) -> None:
     """Fail where more than a share of a table's rows were refused; call it outside of a transaction.
+
+    Args:
+        refused: how many rows were refused, where ``rejects`` holds the first of them only.
 
     Raises:
         InputError: naming the first refused row. The refused rows are kept in ``ground.reject`` all the same.
     """
-    if len(rejects) <= limit * rows:
+    refused = len(rejects) if refused is None else refused
+    if refused <= limit * rows:
         return
     for file in files:
         connection.execute("delete from ground.reject where source = ? and file = ?", [source, file.name])
@@ -201,7 +207,7 @@ def check_share(
     first = rejects[0]
     paths = {file.name: file.path for file in files}
     raise InputError(
-        f"too many rows are malformed: {len(rejects)} or more of {rows}, allowed is a share of {limit:g}",
+        f"too many rows are malformed: at least {refused} of {rows}, allowed is a share of {limit:g}",
         file=paths[first.file],
         line=first.line,
         found=first.reason,

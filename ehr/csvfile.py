@@ -1,0 +1,151 @@
+"""Reading one file of MIMIC-IV, CSV or Parquet: the header against the documented columns, then one DuckDB pass."""
+
+from __future__ import annotations
+
+import csv
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from gzip import BadGzipFile
+
+import duckdb
+
+from ehr.release import MimicFile, Table
+from ontoground.errors import InputError
+from ontoground.loading import Reject, SourceFile, quoted
+from ontoground.scanning import lines_at, open_bytes
+
+__all__ = ["Columns", "count_rejects", "fetch_rejects", "match_columns", "read_item"]
+
+REJECTS = "load_rejects"
+REJECT_SCANS = "load_reject_scans"
+# The longest CSV row that is read: a note is some 10,000 characters, this leaves room for a thousand times that.
+MAX_ROW_BYTES = 10_000_000
+REASONS = {
+    "MISSING COLUMNS": "too few fields",
+    "TOO MANY COLUMNS": "too many fields",
+    "UNQUOTED VALUE": "a quote inside a field is not doubled, or is not closed",
+    "INVALID ENCODING": "not UTF-8",
+    "LINE SIZE OVER MAXIMUM": f"longer than {MAX_ROW_BYTES} bytes",
+}
+
+
+@dataclass(frozen=True)
+class Columns:
+    """A file's columns in its own order, lower case, with the types that they are loaded as, and the odd ones."""
+
+    types: dict[str, str]
+    unknown: tuple[str, ...]
+    absent: tuple[str, ...]
+
+
+def _csv_header(file: SourceFile) -> list[str]:
+    try:
+        with open_bytes(file.path) as content:
+            line = content.readline(MAX_ROW_BYTES).decode("utf-8-sig", errors="replace")
+    except (EOFError, BadGzipFile, zlib.error) as error:
+        raise InputError("a gzipped file is cut off or damaged", file=file.path, line=1, found=str(error)) from error
+    return next(csv.reader([line]), [])
+
+
+def _parquet_header(connection: duckdb.DuckDBPyConnection, file: SourceFile) -> list[tuple[str, str]]:
+    try:
+        rows = connection.execute(f"describe from read_parquet({quoted(str(file.path))})").fetchall()
+    except duckdb.Error as error:
+        raise InputError("a Parquet file cannot be read", file=file.path, expected="a whole Parquet file") from error
+    return [(str(row[0]), str(row[1])) for row in rows]
+
+
+def _check(found: MimicFile, names: Sequence[str]) -> None:
+    table = found.table
+    lacking = [name for name in table.needed if name not in names]
+    if lacking or len(set(names)) != len(names) or not set(names) & set(table.types):
+        raise InputError(
+            f"{found.file.name} lacks needed columns: {', '.join(lacking)}"
+            if lacking
+            else f"{found.file.name} has no usable header line",
+            file=found.file.path,
+            line=1,
+            found=f"{len(names)} columns, of them documented: {', '.join(n for n in names if n in table.types) or '-'}",
+            expected=", ".join(table.types),
+        )
+
+
+def match_columns(connection: duckdb.DuckDBPyConnection, found: MimicFile) -> Columns:
+    """Compare a file's columns with the documented ones; a column that is not documented is text.
+
+    Raises:
+        InputError: a needed column is missing, the header is missing, or codes are stored as numbers.
+    """
+    if found.file.path.suffix.lower() == ".parquet":
+        stored = {name.lower(): kind for name, kind in _parquet_header(connection, found.file)}
+        names = list(stored)
+        if "icd_code" in stored and stored["icd_code"] != "VARCHAR":
+            raise InputError(
+                "ICD codes are stored as numbers: their leading zeros are lost",
+                file=found.file.path,
+                found=f"icd_code of type {stored['icd_code']}",
+                expected="text, such as '0010'",
+            )
+    else:
+        names = [name.strip().lower() for name in _csv_header(found.file)]
+    _check(found, names)
+    known = found.table.types
+    types = {name: known.get(name, "varchar") for name in names}
+    unknown = tuple(name for name in names if name not in known)
+    return Columns(types, unknown, tuple(name for name in known if name not in types))
+
+
+def read_item(found: MimicFile, columns: Columns) -> str:
+    """Return a SELECT over a file with typed columns; malformed CSV rows go to DuckDB's table of rejects.
+
+    Quoted line ends and leading blanks belong to the value; an empty field is NULL. Notes are read by one thread,
+    because rows of many lines are found exactly only from the file's beginning.
+    """
+    path = quoted(str(found.file.path))
+    if found.file.path.suffix.lower() == ".parquet":
+        casts = ", ".join(f'cast("{name}" as {kind}) as "{name}"' for name, kind in columns.types.items())
+        return f"select {casts} from read_parquet({path})"
+    types = ", ".join(f"{quoted(name)}: {quoted(kind)}" for name, kind in columns.types.items())
+    parallel = "false" if found.table.module == "note" else "true"
+    return (
+        f"select * from read_csv({path}, columns = {{{types}}}, header = true, delim = ',', quote = '\"', "
+        f"escape = '\"', auto_detect = false, store_rejects = true, rejects_table = {quoted(REJECTS)}, "
+        f"rejects_scan = {quoted(REJECT_SCANS)}, rejects_limit = 0, max_line_size = {MAX_ROW_BYTES}, "
+        f"parallel = {parallel})"
+    )
+
+
+def _reason(kind: str, column: str | None, table: Table) -> str:
+    """Say why a row was refused without its values: they may identify a patient."""
+    if kind == "CAST":
+        return f"column {column} is not of type {table.types.get(column or '', 'varchar')}"
+    return REASONS.get(kind, kind.lower()) + (f", at column {column}" if column else "")
+
+
+def count_rejects(connection: duckdb.DuckDBPyConnection) -> int:
+    """Return how many rows DuckDB refused of the CSV file that it read last."""
+    row = connection.execute(f"select count(distinct line_byte_position) from {REJECTS}").fetchone()
+    return int(row[0]) if row else 0
+
+
+def fetch_rejects(connection: duckdb.DuckDBPyConnection, found: MimicFile, most: int) -> list[Reject]:
+    """Return the first ``most`` rows that DuckDB refused of a CSV file, with physical lines, and forget all of them.
+
+    DuckDB counts rows, not lines: the line is found from the byte where the row begins.
+    """
+    rows = connection.execute(
+        f"""
+        select line_byte_position, error_type::varchar, column_name, csv_line from {REJECTS}
+        qualify row_number() over (partition by line_byte_position order by byte_position, error_type::varchar) = 1
+        order by line_byte_position limit {most}
+        """
+    ).fetchall()
+    lines = lines_at(found.file.path, [int(row[0]) for row in rows]) if rows else []
+    rejects = [
+        Reject(found.file.name, line, _reason(kind, column, found.table), raw or "")
+        for line, (_, kind, column, raw) in zip(lines, rows, strict=True)
+    ]
+    for table in (REJECTS, REJECT_SCANS):
+        connection.execute(f"delete from {table}")
+    return rejects

@@ -1,0 +1,220 @@
+"""Load MIMIC-IV into the warehouse: file by file, resumable, with the documented types, every refused row kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import duckdb
+
+from ehr.csvfile import Columns, count_rejects, fetch_rejects, match_columns, read_item
+from ehr.release import MimicFile, MimicRelease, find_mimic, published_counts
+from ontoground.errors import InputError
+from ontoground.loading import (
+    KEPT_REJECTS_OF_A_FAILED_FILE,
+    LoadedFile,
+    LoadReport,
+    Reject,
+    check_share,
+    finished_files,
+    forget_other_tables,
+    prepare,
+    record,
+)
+from ontoground.progress import progress
+from ontoground.scanning import scanning
+from ontoground.settings import LoadSettings
+from ontoground.sqlfiles import sql_text
+from ontoground.warehouse import transaction
+
+__all__ = ["load_mimic"]
+
+SOURCE = "mimic"
+# Tables whose rows belong to an admission; those without one are counted.
+ADMISSION_TABLES = ("hosp.diagnoses_icd", "hosp.procedures_icd", "hosp.prescriptions", "note.discharge")
+
+
+class _TooManyRejectsError(Exception):
+    """The table is given up; what was refused is still to be kept."""
+
+    def __init__(self, rejects: Sequence[Reject], refused: int, rows: int) -> None:
+        super().__init__()
+        self.rejects = rejects
+        self.refused = refused
+        self.rows = rows
+
+
+def load_mimic(connection: duckdb.DuckDBPyConnection, folder: Path, settings: LoadSettings) -> LoadReport:
+    """Load a MIMIC-IV release into ``mimiciv_hosp``, ``mimiciv_note`` and ``mimiciv_icu``.
+
+    The folder holds hosp/, note/ and icu/, or they lie up to three levels below it. Each file is one transaction
+    together with its line in ``ground.load``: a load that was stopped goes on with the next file, and a file that has
+    not changed is skipped.
+
+    Raises:
+        InputError: a required file or a needed column is missing, a file is damaged or (where asked) has another
+            SHA-256 than stated, or too many of its rows are malformed.
+    """
+    release = find_mimic(folder, icu=settings.icu)
+    prepare(connection)
+    warnings = list(release.warnings)
+    loaded: list[LoadedFile] = []
+    with progress("load mimic", len(release.files)) as advance:
+        for found in release.files:
+            columns = match_columns(connection, found)
+            loaded += _load_file(connection, release, found, columns, settings)
+            warnings += _column_warnings(found, columns)
+            advance(1)
+    warnings += _stale_warnings(connection, release, settings)
+    warnings += _count_warnings(release, loaded)
+    warnings += _orphan_warnings(connection, loaded)
+    if settings.verify_sha256:
+        warnings += _verify(connection, release)
+    return LoadReport(SOURCE, tuple(loaded), release.missing_optional, tuple(warnings), release.name)
+
+
+def _load_file(
+    connection: duckdb.DuckDBPyConnection,
+    release: MimicRelease,
+    found: MimicFile,
+    columns: Columns,
+    settings: LoadSettings,
+) -> list[LoadedFile]:
+    table = found.table.qualified
+    recipe = ",".join(f"{name} {kind}" for name, kind in columns.types.items())
+    finished = finished_files(connection, SOURCE, table, [found.file], recipe)
+    if finished is not None:
+        return finished
+    try:
+        with scanning([found.file.path]) as pending, transaction(connection):
+            rows, rejects = _create_table(connection, found, columns, settings.max_reject_share)
+            return record(
+                connection,
+                SOURCE,
+                table,
+                [found.file],
+                pending.result(),
+                [rows],
+                rejects,
+                release=release.release_of(found.table.module),
+                recipe=recipe,
+            )
+    except _TooManyRejectsError as error:
+        check_share(
+            connection,
+            SOURCE,
+            [found.file],
+            error.rejects,
+            error.rows,
+            settings.max_reject_share,
+            f"UTF-8, comma separated, quotes doubled, columns {', '.join(columns.types)}",
+            refused=error.refused,
+        )
+        raise
+
+
+def _create_table(
+    connection: duckdb.DuckDBPyConnection, found: MimicFile, columns: Columns, max_reject_share: float
+) -> tuple[int, list[Reject]]:
+    """Make a table; return the rows of the file, refused ones too, and the refused ones."""
+    is_csv = found.file.path.suffix.lower() != ".parquet"
+    try:
+        row = connection.execute(
+            f"create or replace table {found.table.qualified} as {read_item(found, columns)}"
+        ).fetchone()
+    except duckdb.Error as error:
+        # DuckDB's message quotes the row: only its kind may be told.
+        raise InputError(
+            "a file cannot be read",
+            file=found.file.path,
+            found=type(error).__name__,
+            expected="a whole CSV file, gzipped or not" if is_csv else "values of the documented types",
+        ) from None
+    kept = int(row[0]) if row else 0
+    if not is_csv:
+        return kept, []
+    refused = count_rejects(connection)
+    too_many = refused > max_reject_share * (kept + refused)
+    rejects = fetch_rejects(connection, found, KEPT_REJECTS_OF_A_FAILED_FILE if too_many else refused)
+    if too_many:
+        raise _TooManyRejectsError(rejects, refused, kept + refused)
+    return kept + refused, rejects
+
+
+def _column_warnings(found: MimicFile, columns: Columns) -> list[str]:
+    warnings = []
+    if columns.unknown:
+        warnings.append(f"{found.file.name}: columns not documented, loaded as text: {', '.join(columns.unknown)}")
+    if columns.absent:
+        warnings.append(f"{found.file.name}: documented columns that this release lacks: {', '.join(columns.absent)}")
+    return warnings
+
+
+def _stale_warnings(connection: duckdb.DuckDBPyConnection, release: MimicRelease, settings: LoadSettings) -> list[str]:
+    schemas = ["mimiciv_hosp", "mimiciv_note"] + (["mimiciv_icu"] if settings.icu else [])
+    stale = forget_other_tables(connection, SOURCE, [found.table.qualified for found in release.files], schemas)
+    return [f"{table} of an earlier load is removed: this folder has no such file" for table in stale]
+
+
+def _count_warnings(release: MimicRelease, loaded: Sequence[LoadedFile]) -> list[str]:
+    """Compare rows with the published counts, where the release is known and they are."""
+    warnings = []
+    for one in loaded:
+        name = release.release_of(one.table.split(".")[0].removeprefix("mimiciv_"))
+        published = published_counts().get((name or "", one.table), ())
+        if published and one.rows_read not in published:
+            stated = " or ".join(str(n) for n in sorted(published))
+            warnings.append(f"{one.table} has {one.rows_read} rows, published for release {name}: {stated}")
+        if one.rows_rejected:
+            warnings.append(f"{one.file}: {one.rows_rejected} malformed rows refused, see ground.reject")
+    return warnings
+
+
+def _orphan_warnings(connection: duckdb.DuckDBPyConnection, loaded: Sequence[LoadedFile]) -> list[str]:
+    there = {one.table for one in loaded}
+    warnings = []
+    for name in (f"mimiciv_{table}" for table in ADMISSION_TABLES):
+        if name not in there:
+            continue
+        row = connection.execute(sql_text("ehr/orphans"), [name]).fetchone()
+        if row and row[0]:
+            warnings.append(f"{name}: {row[0]} rows of admissions that mimiciv_hosp.admissions lacks")
+    return warnings
+
+
+def _stated_digests(folder: Path) -> dict[str, str]:
+    """Read SHA256SUMS.txt: a digest and a path on each line."""
+    path = folder / "SHA256SUMS.txt"
+    if not path.is_file():
+        return {}
+    lines = (line.split(maxsplit=1) for line in path.read_text(encoding="utf-8").splitlines())
+    return {
+        parts[1].strip().removeprefix("*").removeprefix("./"): parts[0].lower() for parts in lines if len(parts) == 2
+    }
+
+
+def _verify(connection: duckdb.DuckDBPyConnection, release: MimicRelease) -> list[str]:
+    """Compare the digests of the loaded files with SHA256SUMS.txt beside their module.
+
+    Raises:
+        InputError: a file is not the one that was published.
+    """
+    warnings = []
+    folders = {module.name: module.folder.parent for module in release.modules}
+    for found in release.files:
+        stated = _stated_digests(folders[found.table.module])
+        expected = stated.get(found.file.name)
+        row = connection.execute(
+            "select sha256 from ground.load where source = ? and file = ?", [SOURCE, found.file.name]
+        ).fetchone()
+        if expected is None:
+            warnings.append(f"{found.file.name} is not in SHA256SUMS.txt, its digest was not checked")
+        elif row is None or row[0] != expected:
+            raise InputError(
+                "a file is not the one that was published",
+                file=found.file.path,
+                found=row[0] if row else None,
+                expected=f"SHA-256 {expected}, as SHA256SUMS.txt states",
+                do="download it again",
+            )
+    return warnings

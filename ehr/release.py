@@ -1,0 +1,233 @@
+"""What a MIMIC-IV release is made of: its modules' folders, their files, the columns they should have, its name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from ontoground.errors import InputError
+from ontoground.loading import SourceFile
+from ontoground.tables import read_table
+
+__all__ = ["MimicFile", "MimicRelease", "Module", "Table", "documented", "find_mimic", "published_counts"]
+
+DATA = Path(__file__).parent / "data"
+SUFFIXES = (".csv.gz", ".csv", ".parquet")
+MODULES = ("hosp", "note", "icu")
+# How far below the user's folder a module may lie: files/mimiciv/3.1/hosp.
+LEVELS = ("", "*/", "*/*/", "*/*/*/")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A documented table: types by column, in the documented order, and the columns without which it is useless."""
+
+    module: str
+    name: str
+    required: bool
+    types: dict[str, str]
+    needed: tuple[str, ...]
+
+    @property
+    def qualified(self) -> str:
+        """Name in the warehouse."""
+        return f"mimiciv_{self.module}.{self.name}"
+
+
+@dataclass(frozen=True)
+class MimicFile:
+    """A file that is there, and the table that it becomes."""
+
+    table: Table
+    file: SourceFile
+
+
+@dataclass(frozen=True)
+class Module:
+    """A module on disk: its folder and the name of its release (hosp and note have releases of their own)."""
+
+    name: str
+    folder: Path
+    release: str | None
+
+
+@dataclass(frozen=True)
+class MimicRelease:
+    """A MIMIC-IV release on disk."""
+
+    modules: tuple[Module, ...]
+    files: tuple[MimicFile, ...]
+    missing_optional: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def name(self) -> str | None:
+        """Release of hosp, and of note where it is another."""
+        names = {module.name: module.release for module in self.modules}
+        hosp, note = names.get("hosp"), names.get("note")
+        return f"{hosp or 'unknown'}, note {note}" if note and note != hosp else hosp
+
+    def release_of(self, module: str) -> str | None:
+        """Return the release of one module."""
+        return next((found.release for found in self.modules if found.name == module), None)
+
+
+@cache
+def documented() -> tuple[Table, ...]:
+    """Return the documented tables, in the order in which they are loaded."""
+    rows = read_table(
+        DATA / "mimic_columns.tsv", ("module", "table", "file", "column", "type", "column_need", "source")
+    )
+    tables: dict[tuple[str, str], Table] = {}
+    for row in rows:
+        key = (row["module"], row["table"])
+        table = tables.get(key) or Table(*key, row["file"] == "required", {}, ())
+        needed = (*table.needed, row["column"]) if row["column_need"] == "needed" else table.needed
+        tables[key] = Table(*key, table.required, {**table.types, row["column"]: row["type"]}, needed)
+    return tuple(tables.values())
+
+
+@cache
+def published_counts() -> dict[tuple[str, str], tuple[int, ...]]:
+    """Return the published row counts by (release, table); several where the official counts differ."""
+    counts: dict[tuple[str, str], tuple[int, ...]] = {}
+    for row in read_table(DATA / "published_counts.tsv", ("release", "table", "rows", "source")):
+        key = (row["release"], row["table"])
+        counts[key] = (*counts.get(key, ()), int(row["rows"]))
+    return counts
+
+
+def _stem(path: Path) -> str | None:
+    """Return the table that a file's name says, or None for a file that is no table."""
+    name = path.name.lower()
+    return next((name.removesuffix(suffix) for suffix in SUFFIXES if name.endswith(suffix)), None)
+
+
+def _holds(folder: Path, module: str) -> bool:
+    names = {table.name for table in documented() if table.module == module}
+    return folder.is_dir() and any(_stem(path) in names for path in folder.iterdir())
+
+
+def _find_module(folder: Path, module: str) -> Path | None:
+    """Return the nearest folder of a module at or below a folder.
+
+    Raises:
+        InputError: several at the same depth, such as two releases side by side.
+    """
+    if folder.name == module and _holds(folder, module):
+        return folder
+    for level in LEVELS:
+        found = [path for path in sorted(folder.glob(f"{level}{module}")) if _holds(path, module)]
+        if len(found) > 1:
+            raise InputError(
+                f"several folders could be the module {module}",
+                file=folder,
+                found=", ".join(str(path.relative_to(folder)) for path in found),
+                expected="one release",
+                do="name the folder of the release that you mean",
+            )
+        if found:
+            return found[0]
+    return None
+
+
+def _release_in_names(folder: Path) -> str | None:
+    """Read the release off the names of the folders above a module: ``mimiciv/3.1/hosp``, ``...-demo-2.2/hosp``."""
+    names = [parent.name.lower() for parent in folder.resolve().parents[:3]]
+    for position, name in enumerate(names):
+        if match := re.search(r"mimic-?iv\b.*?-v?(\d+(?:\.\d+)+)$", name):
+            return f"demo {match.group(1)}" if "demo" in name else match.group(1)
+        above = names[position + 1] if position + 1 < len(names) else ""
+        if re.fullmatch(r"v?\d+(\.\d+)+", name) and "mimic" in above:
+            number = name.removeprefix("v")
+            return f"demo {number}" if "demo" in above else number
+    return None
+
+
+def _release_in_texts(folder: Path) -> str | None:
+    """Read the release off the change log or the read-me beside a module's folder."""
+    for path in [*sorted(folder.parent.glob("CHANGELOG*")), *sorted(folder.parent.glob("README*"))]:
+        text = path.read_text(encoding="utf-8", errors="replace")[:20_000]
+        if match := re.search(r"MIMIC-IV( Clinical Database Demo)?[ ,]+(?:version |v)?(\d+\.\d+(?:\.\d+)?)\b", text):
+            return f"demo {match.group(2)}" if match.group(1) else match.group(2)
+    return None
+
+
+def _files_of(module: Module) -> tuple[dict[str, Path], list[str]]:
+    """Return the files of a module by table, and what was passed over: unknown tables and second copies."""
+    known = {table.name for table in documented() if table.module == module.name}
+    chosen: dict[str, Path] = {}
+    warnings = []
+    order = {suffix: rank for rank, suffix in enumerate(SUFFIXES)}
+    paths = sorted(
+        (path for path in module.folder.iterdir() if path.is_file() and not path.name.startswith(".")),
+        key=lambda path: (order.get(next((s for s in SUFFIXES if path.name.lower().endswith(s)), ""), 9), path.name),
+    )
+    for path in paths:
+        stem = _stem(path)
+        if stem is None:
+            continue
+        if stem not in known:
+            warnings.append(f"{module.name}/{path.name} is not a documented table and is skipped")
+        elif stem in chosen:
+            warnings.append(f"{module.name}/{path.name} is skipped: {chosen[stem].name} is taken for the same table")
+        else:
+            chosen[stem] = path
+    return chosen, warnings
+
+
+def _require(folder: Path, modules: Sequence[Module], files: Sequence[MimicFile]) -> None:
+    there = {found.table.qualified for found in files}
+    required = [table for table in documented() if table.required]
+    lacking = [table for table in required if table.qualified not in there]
+    if not lacking:
+        return
+    hosp = next((module.folder for module in modules if module.name == "hosp"), None)
+    raise InputError(
+        "required files of MIMIC-IV are missing: " + ", ".join(f"{t.module}/{t.name}" for t in lacking),
+        file=hosp or folder,
+        found=", ".join(sorted(f"hosp/{t.table.name}" for t in files if t.table.module == "hosp")) or "no hosp/ folder",
+        expected=", ".join(f"{t.module}/{t.name}" for t in required) + f", each as {', '.join(SUFFIXES)}",
+        do="name the folder that has hosp/ in it",
+    )
+
+
+def _find_modules(folder: Path, wanted: Sequence[str]) -> list[Module]:
+    base = folder.parent if folder.name == "hosp" and _holds(folder, "hosp") else folder
+    modules: list[Module] = []
+    for name in wanted:
+        place = _find_module(base, name)
+        if place is not None:
+            modules.append(Module(name, place, _release_in_names(place) or _release_in_texts(place)))
+    return modules
+
+
+def find_mimic(folder: Path, *, icu: bool = True) -> MimicRelease:
+    """Find a MIMIC-IV release at or up to three levels below a folder; ``note/`` may be a release of its own.
+
+    Raises:
+        InputError: no such folder, a required file is missing, or a module is there several times.
+    """
+    if not folder.is_dir():
+        raise InputError("there is no such folder", file=folder, expected="a folder with hosp/ (and note/, icu/) in it")
+    wanted = [name for name in MODULES if icu or name != "icu"]
+    modules = _find_modules(folder, wanted)
+    files: list[MimicFile] = []
+    warnings: list[str] = []
+    paths: dict[tuple[str, str], Path] = {}
+    for module in modules:
+        chosen, passed_over = _files_of(module)
+        warnings += passed_over
+        paths |= {(module.name, stem): path for stem, path in chosen.items()}
+    missing = []
+    for table in documented():
+        path = paths.get((table.module, table.name))
+        if path is not None:
+            files.append(MimicFile(table, SourceFile(f"{table.module}/{path.name}", path)))
+        elif table.module in wanted and not table.required:
+            missing.append(f"{table.module}/{table.name}")
+    _require(folder, modules, files)
+    return MimicRelease(tuple(modules), tuple(files), tuple(missing), tuple(warnings))

@@ -176,7 +176,8 @@ def _orphan_warnings(connection: duckdb.DuckDBPyConnection, loaded: Sequence[Loa
     for name in (f"mimiciv_{table}" for table in ADMISSION_TABLES):
         if name not in there:
             continue
-        row = connection.execute(sql_text("ehr/orphans"), [name]).fetchone()
+        connection.execute("set variable load_table = ?", [name])
+        row = connection.execute(sql_text("ehr/orphans")).fetchone()
         if row and row[0]:
             warnings.append(f"{name}: {row[0]} rows of admissions that mimiciv_hosp.admissions lacks")
     return warnings

@@ -71,11 +71,25 @@ class BuildSettings(_Section):
     predicates: tuple[str, ...] = Field(default=(), description="predicates of statements; empty means all")
     sections: tuple[str, ...] = Field(default=(), description="sections of the context; empty means the paper's choice")
     max_lift: float = Field(
-        default=2.0, gt=0, description="lift of a pair in the cohort above which it is not called false"
+        default=2.0, gt=0, description="lift of a pair in the records above which it is not called false"
+    )
+    known_edges: int = Field(
+        default=2, ge=1, description="edges of a predicate from which on the graph is taken to know it"
+    )
+    max_area_share: float = Field(
+        default=0.12, gt=0, le=1, description="share of concepts above which an ancestor is no area"
     )
     min_distractor_distance: int = Field(default=4, ge=2, description="is_a distance of a Q4 distractor, at least")
+    ancestor_steps: int = Field(default=1, ge=0, description="is_a steps from a mention up to an end of a fact")
+    family_size: int = Field(default=200, ge=2, description="children of a parent up to which they are close relatives")
+    extended_share: float = Field(
+        default=0.4, ge=0, le=1, description="share of groups worded with 'which is a type of'"
+    )
+    balance_rounds: int = Field(default=12, ge=0, description="rounds that balance concepts over the quadrants")
     max_groups_per_admission: int = Field(default=18, ge=1, description="groups kept of one admission")
-    max_pair_share: float = Field(default=0.03, gt=0, le=1, description="largest share of one (head, tail) pair")
+    max_pair_share: float = Field(
+        default=0.03, gt=0, le=1, description="largest share of one (head, tail) in a quadrant"
+    )
 
 
 class Settings(_Section):

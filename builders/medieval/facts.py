@@ -1,0 +1,115 @@
+"""What is attested, what is true: the cohort's mentions against the graph, as tables for the later steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import duckdb
+import pyarrow as pa
+
+from kg.graph import ConceptGraph
+from ontoground.settings import BuildSettings
+from ontoground.sqlfiles import sql_text
+
+__all__ = ["CONTEXT_SECTIONS", "find_true_facts", "read_support", "statement_predicates"]
+
+CONTEXT_SECTIONS = (
+    "chief_complaint",
+    "major_surgical_or_invasive_procedure",
+    "history_of_present_illness",
+    "past_medical_history",
+    "brief_hospital_course",
+    "medications_on_admission",
+    "discharge_medications",
+    "discharge_diagnosis",
+)
+"""Sections that make the context: diagnoses, procedures, treatments, history, hospital course, medications (MediEval,
+section 3.1 step 1)."""
+
+CLOSURE_SCHEMA = pa.schema(
+    [("cui", pa.string()), ("other", pa.string()), ("relation", pa.string()), ("depth", pa.int32())]
+)
+DESCENDANT_STEPS = 2
+
+
+def run_steps(connection: duckdb.DuckDBPyConnection, names: Iterable[str]) -> None:
+    """Run the builder's SQL files, in order."""
+    for name in names:
+        connection.execute(sql_text(f"builders/{name}"))
+
+
+def set_table(connection: duckdb.DuckDBPyConnection, name: str, table: pa.Table) -> None:
+    """Make a temporary table of an Arrow table."""
+    connection.register("arrow_input", table)
+    connection.execute(f"create or replace temp table {name} as select * from arrow_input")
+    connection.unregister("arrow_input")
+
+
+def cuis(connection: duckdb.DuckDBPyConnection, query: str) -> list[str]:
+    """Return the CUIs that a query selects, sorted."""
+    return sorted(row[0] for row in connection.execute(query).fetchall())
+
+
+def _closure(graph: ConceptGraph, concepts: Sequence[str]) -> pa.Table:
+    """Return (cui, other, relation, depth): each concept itself, its equivalents, ancestors of both, near descendants."""
+    rows: list[tuple[str, str, str, int]] = []
+    for cui in concepts:
+        if cui not in graph:
+            rows.append((cui, cui, "self", 0))
+            continue
+        forms = [cui, *graph.equivalents(cui)]
+        rows.append((cui, cui, "self", 0))
+        rows += [(cui, other, "equivalent", 0) for other in forms[1:]]
+        for relation, reach, limit in (
+            ("ancestor", graph.ancestors, None),
+            ("descendant", graph.descendants, DESCENDANT_STEPS),
+        ):
+            depths: dict[str, int] = {}
+            for form in forms:
+                for other, depth in reach(form, limit).items():
+                    depths[other] = min(depth, depths.get(other, depth))
+            rows += [(cui, other, relation, depth) for other, depth in depths.items() if other not in forms]
+    columns = list(zip(*sorted(rows), strict=True)) or [(), (), (), ()]
+    return pa.table([list(column) for column in columns], schema=CLOSURE_SCHEMA)
+
+
+def read_support(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, settings: BuildSettings) -> None:
+    """Make the tables of support: cohort, context, mentions with their concepts, attested, unclear."""
+    values: dict[str, object] = {
+        "seed": settings.seed,
+        "sections": list(settings.sections or CONTEXT_SECTIONS),
+        "ancestor_steps": settings.ancestor_steps,
+    }
+    for name, value in values.items():
+        connection.execute(f"set variable {name} = $value", {"value": value})
+    run_steps(connection, ["macros", "cohort", "context", "mention_concept", "statement_name"])
+    concepts = cuis(connection, "select cui from mention_concept union select cui from ground.admission_concept")
+    set_table(connection, "closure", _closure(graph, concepts))
+    run_steps(
+        connection, ["clear_mention", "attested", "unclear", "linked_base", "fact_end", "stated_link", "present_link"]
+    )
+
+
+def statement_predicates(connection: duckdb.DuckDBPyConnection, settings: BuildSettings) -> list[str]:
+    """Return the predicates that statements use: all that the data file allows, or those of the settings."""
+    allowed = [row[0] for row in connection.execute(sql_text("builders/template")).fetchall()]
+    return sorted(name for name in allowed if not settings.predicates or name in settings.predicates)
+
+
+def find_true_facts(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, settings: BuildSettings) -> None:
+    """Make ``true_fact`` and ``admission_fact``: what is true, and true between attested ends of an admission."""
+    for name, value in {
+        "known_edges": settings.known_edges,
+        "company": 3,
+        "max_area_share": settings.max_area_share,
+    }.items():
+        connection.execute(f"set variable {name} = {value}")
+    ends = cuis(connection, "select distinct cui from fact_end")
+    found = graph.facts(
+        [cui for cui in ends if cui in graph],
+        max_hops=settings.max_hops,
+        tiers=settings.truth_tiers,
+        predicates=statement_predicates(connection, settings),
+    )
+    set_table(connection, "found_fact", found)
+    run_steps(connection, ["contraindicated", "near_fact", "area", "isolated", "true_fact", "admission_fact"])

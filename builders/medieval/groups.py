@@ -1,0 +1,107 @@
+"""Groups of four: candidates for Q2, Q3 and Q4 of each fact, checked, and one of each drawn so that names tell nothing."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import duckdb
+import pyarrow as pa
+
+from builders.medieval.facts import cuis, run_steps, set_table, statement_predicates
+from kg.graph import ConceptGraph
+from ontoground.settings import BuildSettings
+from ontoground.sqlfiles import sql_text
+
+__all__ = ["make_groups"]
+
+BUCKET_SIZE = 256
+"""Distractors that one group looks at, about."""
+
+WEIGHT_FLOOR = 0.02
+"""Weight of a concept that no supported statement has, against 1 for one that a single fact has."""
+
+TIERS = ("stated", "equivalent", "inherited", "plausible")
+
+
+def _set_variables(connection: duckdb.DuckDBPyConnection, settings: BuildSettings) -> None:
+    values = {
+        "bucket_size": BUCKET_SIZE,
+        "weight_floor": WEIGHT_FLOOR,
+        "family_size": settings.family_size,
+        "max_lift": settings.max_lift,
+        "extended_share": settings.extended_share,
+        "max_groups": settings.max_groups_per_admission,
+    }
+    for name, value in values.items():
+        connection.execute(f"set variable {name} = {value}")
+
+
+def _related(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph) -> pa.Table:
+    """Return the ordered pairs among the candidates that any path of any tier relates, in either direction."""
+    heads = cuis(connection, "select distinct head_cui from false_candidate")
+    tails = cuis(connection, "select distinct tail_cui from false_candidate")
+    forward = graph.facts(heads, targets=tails, max_hops=3, tiers=TIERS)
+    backward = graph.facts(tails, targets=heads, max_hops=3, tiers=TIERS)
+    columns = [
+        pa.chunked_array([*forward["head_cui"].chunks, *backward["tail_cui"].chunks], type=pa.string()),
+        pa.chunked_array([*forward["tail_cui"].chunks, *backward["head_cui"].chunks], type=pa.string()),
+    ]
+    return pa.table(columns, names=["head_cui", "tail_cui"]).group_by(["head_cui", "tail_cui"]).aggregate([])
+
+
+def _relative_facts(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, settings: BuildSettings) -> pa.Table:
+    """Return the true facts between relatives and kept ends."""
+    heads = cuis(connection, "select distinct head_cui from relative")
+    tails = cuis(connection, "select distinct tail_cui from relative")
+    return graph.facts(
+        heads,
+        targets=tails,
+        max_hops=settings.max_hops,
+        tiers=settings.truth_tiers,
+        predicates=statement_predicates(connection, settings),
+    )
+
+
+def _far(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, least: int) -> pa.Table:
+    """Return the pairs (original, candidate) of Q4 that are semantically distant."""
+    pairs = connection.execute(
+        "select distinct original_cui, candidate_cui from false_candidate "
+        "inner join false_check using (predicate, head_cui, tail_cui) where quadrant = 'Q4' and reason is null "
+        "order by all"
+    ).fetchall()
+    # A pair nearer than the limit is found within limit - 1 steps; None means farther.
+    far = [(one, other) for one, other in pairs if graph.distance(one, other, least - 1) is None]
+    schema = pa.schema([("original_cui", pa.string()), ("candidate_cui", pa.string())])
+    return pa.table([[pair[0] for pair in far], [pair[1] for pair in far]], schema=schema)
+
+
+def _count(connection: duckdb.DuckDBPyConnection, query: str) -> int:
+    return cast("tuple[int]", connection.execute(query).fetchone())[0]
+
+
+def _limit(connection: duckdb.DuckDBPyConnection, settings: BuildSettings) -> None:
+    """Apply the limits until they hold: fewer groups make the share of a pair larger."""
+    before = -1
+    connection.execute(sql_text("builders/first_weight"))
+    connection.execute(sql_text("builders/choice"))
+    while (groups := _count(connection, "select count(distinct group_id) from choice")) != before:
+        before = groups
+        connection.execute(f"set variable max_pairs = {max(1, int(settings.max_pair_share * groups))}")
+        run_steps(connection, ["group_limit", "choice_limit"])
+
+
+def make_groups(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, settings: BuildSettings) -> None:
+    """Make ``fact_group``, ``candidate`` and ``choice``: the complete groups and the statements of each."""
+    _set_variables(connection, settings)
+    run_steps(connection, ["fact_group", "false_candidate"])
+    set_table(connection, "related", _related(connection, graph))
+    run_steps(connection, ["lifted", "why_not_false", "relative"])
+    set_table(connection, "found_fact", _relative_facts(connection, graph, settings))
+    run_steps(connection, ["contraindicated", "area", "isolated", "true_fact"])
+    connection.execute("create or replace temp table relative_fact as select * from true_fact")
+    set_table(connection, "far", _far(connection, graph, settings.min_distractor_distance))
+    connection.execute(sql_text("builders/candidate"))
+    _limit(connection, settings)
+    for _ in range(settings.balance_rounds):
+        run_steps(connection, ["choice", "weight"])
+    connection.execute(sql_text("builders/choice"))

@@ -1,0 +1,46 @@
+-- Areas of medicine: a concept and those of its ancestors that are not too general to say something
+-- Grain: one row per concept and area
+-- Output: area(cui, area_cui)
+-- Inputs: near_fact, found_fact, kg.edge
+-- Too general: an ancestor of more than `max_area_share` of the concepts that have any ancestor. DESIGN section 4
+create or replace temp table area as
+with recursive wanted as (
+    select head_cui as cui from near_fact
+    union
+    select tail_cui as cui from near_fact
+    union
+    select head_cui as cui from found_fact
+    union
+    select tail_cui as cui from found_fact
+),
+
+climb as (
+    select
+        cui,
+        cui as area_cui
+    from wanted
+    union
+    select
+        climb.cui,
+        edge.tail_cui as area_cui
+    from climb
+    inner join kg.edge as edge on climb.area_cui = edge.head_cui
+    where edge.predicate = 'is_a'
+),
+
+breadth as (
+    select
+        area_cui,
+        count(*) as n
+    from climb
+    group by area_cui
+)
+
+select
+    climb.cui,
+    climb.area_cui
+from climb
+inner join breadth on climb.area_cui = breadth.area_cui
+where
+    climb.cui = climb.area_cui
+    or breadth.n <= getvariable('max_area_share') * (select count(distinct placed.cui) from climb as placed);

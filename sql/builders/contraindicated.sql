@@ -1,0 +1,42 @@
+-- Pairs with a contraindication between them or their closures
+-- Grain: one row per ordered pair of cohort concepts
+-- Output: contraindicated(cui, other)
+-- Inputs: closure, found_fact, kg.edge. Both orders. Source: DESIGN section 4 (True: no contraindication within the closures)
+create or replace temp table contraindicated as
+with up as (
+    select
+        cui,
+        other
+    from closure
+    where relation in ('self', 'equivalent', 'ancestor')
+    union
+    select
+        head_cui as cui,
+        head_cui as other
+    from found_fact
+    union
+    select
+        tail_cui as cui,
+        tail_cui as other
+    from found_fact
+),
+
+pair as (
+    select
+        head.cui,
+        tail.cui as other
+    from kg.edge as edge
+    inner join up as head on edge.head_cui = head.other
+    inner join up as tail on edge.tail_cui = tail.other
+    where edge.predicate in ('contraindicated_with', 'contraindicated_class_of')
+)
+
+select distinct
+    cui,
+    other
+from pair
+union
+select distinct
+    other as cui,
+    cui as other
+from pair;

@@ -1,0 +1,61 @@
+-- Facts of one edge, for all forms of a drug, and the concepts that each predicate is known for
+-- Grain: near_fact, one row per (head, predicate, tail); known_end, one per predicate, place and concept
+-- Output: near_fact(head_cui, predicate, tail_cui), known_end(predicate, place, cui)
+-- Inputs: kg.edge, kg.predicate, linked_base
+-- Both directions of a predicate whose inverse is verbalised too. Local closed world: at least `known_edges` edges.
+--   Source: DESIGN section 4 (False)
+create or replace temp table near_fact as
+with directed as (
+    select distinct
+        edge.head_cui,
+        edge.predicate,
+        edge.tail_cui
+    from kg.edge as edge
+    inner join kg.predicate as line on edge.predicate = line.predicate
+    where line.statement in ('yes', 'both')
+    union
+    select distinct
+        edge.tail_cui as head_cui,
+        line.inverse as predicate,
+        edge.head_cui as tail_cui
+    from kg.edge as edge
+    inner join kg.predicate as line on edge.predicate = line.predicate
+    where line.statement = 'both' or (line.statement = 'yes' and line.symmetric)
+),
+
+with_forms as (
+    select * from directed
+    union
+    select
+        form.cui as head_cui,
+        directed.predicate,
+        directed.tail_cui
+    from directed
+    inner join linked_base as form on directed.head_cui = form.base_cui
+    union
+    select
+        directed.head_cui,
+        directed.predicate,
+        form.cui as tail_cui
+    from directed
+    inner join linked_base as form on directed.tail_cui = form.base_cui
+)
+
+select * from with_forms;
+
+create or replace temp table known_end as
+select
+    predicate,
+    'head' as place,
+    head_cui as cui
+from near_fact
+group by predicate, head_cui
+having count(*) >= getvariable('known_edges')
+union all
+select
+    predicate,
+    'tail' as place,
+    tail_cui as cui
+from near_fact
+group by predicate, tail_cui
+having count(*) >= getvariable('known_edges');

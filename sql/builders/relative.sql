@@ -1,0 +1,48 @@
+-- Close relatives of replaced ends: concepts that share a direct parent and a semantic group
+-- Grain: one row per group and relative that is neither attested nor unclear in the admission
+-- Output: relative(group_id, hadm_id, predicate, head_cui, tail_cui, candidate_cui)
+-- Inputs: fact_group, kg.edge, kg.concept, unclear, linked_base
+-- Parents with very many children say nothing about closeness and are left out. Source: DESIGN section 6 (Q2)
+create or replace temp table relative as
+with parent as (
+    select distinct
+        head_cui as cui,
+        tail_cui as parent
+    from kg.edge
+    where predicate in ('is_a', 'has_pharmacologic_class')
+),
+
+family as (
+    select parent from parent
+    group by parent
+    having count(*) between 2 and getvariable('family_size')
+),
+
+sibling as (
+    select distinct
+        original.original_cui as cui,
+        other.cui as sibling
+    from (select distinct original_cui from fact_group) as original
+    inner join parent as own on original.original_cui = own.cui
+    inner join family on own.parent = family.parent
+    inner join parent as other on own.parent = other.parent
+    inner join kg.concept as own_concept on original.original_cui = own_concept.cui
+    inner join kg.concept as other_concept on other.cui = other_concept.cui
+    where original.original_cui != other.cui and list_has_any(own_concept.groups, other_concept.groups)
+)
+
+select
+    fact_group.group_id,
+    fact_group.hadm_id,
+    fact_group.predicate,
+    if(fact_group.slot = 'head', sibling.sibling, fact_group.kept_cui) as head_cui,
+    if(fact_group.slot = 'head', fact_group.kept_cui, sibling.sibling) as tail_cui,
+    sibling.sibling as candidate_cui
+from fact_group
+inner join sibling on fact_group.original_cui = sibling.cui
+where
+    sibling.sibling != fact_group.kept_cui
+    and not exists (
+        select 1 from unclear
+        where unclear.hadm_id = fact_group.hadm_id and unclear.cui = sibling.sibling
+    );

@@ -1,0 +1,62 @@
+-- The statements of all complete groups
+-- Grain: one row per group and quadrant
+-- Output: statement(group_id, hadm_id, subject_id, split, quadrant, predicate, head_cui, head_name, tail_cui, tail_name,
+--   slot, kept_cui, original_cui, candidate_cui, pattern, tier, hops, broader_cui, broader_name)
+-- Inputs: fact_group, choice, candidate, cohort, statement_name, extension
+create or replace temp table statement as
+with chosen as (
+    select
+        candidate.group_id,
+        candidate.quadrant,
+        candidate.head_cui,
+        candidate.tail_cui,
+        candidate.candidate_cui,
+        candidate.pattern,
+        candidate.tier,
+        candidate.hops
+    from candidate
+    inner join choice
+        on
+            candidate.group_id = choice.group_id and candidate.quadrant = choice.quadrant
+            and candidate.candidate_cui = choice.candidate_cui
+    union all
+    select
+        group_id,
+        'Q1' as quadrant,
+        head_cui,
+        tail_cui,
+        null as candidate_cui,
+        pattern,
+        tier,
+        hops
+    from fact_group
+    where group_id in (select choice.group_id from choice)
+)
+
+select
+    chosen.group_id,
+    fact_group.hadm_id,
+    cohort.subject_id,
+    cohort.split,
+    chosen.quadrant,
+    fact_group.predicate,
+    chosen.head_cui,
+    head_name.name as head_name,
+    chosen.tail_cui,
+    tail_name.name as tail_name,
+    fact_group.slot,
+    fact_group.kept_cui,
+    fact_group.original_cui,
+    chosen.candidate_cui,
+    chosen.pattern,
+    chosen.tier,
+    chosen.hops,
+    extension.broader_cui,
+    extension.broader_name
+from chosen
+inner join fact_group on chosen.group_id = fact_group.group_id
+inner join cohort on fact_group.hadm_id = cohort.hadm_id
+inner join statement_name as head_name on chosen.head_cui = head_name.cui
+inner join statement_name as tail_name on chosen.tail_cui = tail_name.cui
+left join extension on chosen.group_id = extension.group_id
+order by cohort.subject_id, chosen.group_id, chosen.quadrant;

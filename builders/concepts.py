@@ -53,15 +53,16 @@ STEPS = (
     "icd_candidate",
     "rxnorm_node",
     "drug_step",
-    "drug_ingredient",
+    "node_ingredient",
     "ndc_candidate",
     "drug_variant",
     "drug_name",
     "drug_name_candidate",
     "code_map",
+    "drug_ingredient",
     "admission_concept",
 )
-KEPT = frozenset({"code_map", "admission_concept"})
+KEPT = frozenset({"code_map", "drug_ingredient", "admission_concept"})
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ class ConceptReport:
 
 
 def map_codes(connection: duckdb.DuckDBPyConnection) -> ConceptReport:
-    """Make ``ground.code_map`` and ``ground.admission_concept``, whole or not at all.
+    """Make ``ground.code_map``, ``ground.drug_ingredient`` and ``ground.admission_concept``, whole or not at all.
 
     Reads ``mimiciv_hosp.*`` and ``umls.*``; ``rxnorm.*``, MRMAP, MRSAT and MRREL where they were loaded.
 

@@ -1,6 +1,7 @@
 -- Concepts that an admission's codes state
 -- Grain: one row per (hadm_id, cui, kind, source_table)
--- Inputs: ground.code_map, mimiciv_hosp.admissions, diagnoses_icd, procedures_icd, prescriptions, drug_ingredient
+-- Inputs: ground.code_map, mimiciv_hosp.admissions, diagnoses_icd, procedures_icd, prescriptions,
+--   ground.drug_ingredient
 -- Output: ground.admission_concept(hadm_id, cui, kind, source_table, first_time); kind is diagnosis, procedure, drug
 --   or ingredient; first_time is the earliest start of an order, day of a procedure, or time of admission where the
 --   source has none (diagnoses are coded for the stay as a whole)
@@ -75,7 +76,7 @@ stated as (
         'prescriptions' as source_table,
         d.first_time
     from drug as d
-    inner join drug_ingredient as i on d.cui = i.drug_node
+    inner join ground.drug_ingredient as i on d.cui = i.cui
 )
 
 select

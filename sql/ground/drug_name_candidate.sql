@@ -1,6 +1,6 @@
 -- Candidate concepts of each drug name
 -- Grain: one row per (code, cui)
--- Inputs: drug_variant, drug_name, drug_ingredient
+-- Inputs: drug_variant, drug_name, node_ingredient
 -- Output: temporary table drug_name_candidate(code, cui, method)
 -- Caveat: the form that leaves out least wins; of the concepts that bear it, those of the best term type. A name as
 --   it is written is drug_name, everything else drug_name_loose. An RXCUI that UMLS lacks gives its ingredients.
@@ -39,7 +39,7 @@ resolved as (
         h.nuance,
         h.term_rank
     from hit as h
-    left join drug_ingredient as i on h.node = i.drug_node and h.node like 'RXCUI:%'
+    left join node_ingredient as i on h.node = i.drug_node and h.node like 'RXCUI:%'
 ),
 
 nearest as (

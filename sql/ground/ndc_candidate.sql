@@ -1,7 +1,7 @@
 -- Candidate concepts of each NDC
 -- Grain: one row per (code, cui)
 -- Inputs: source_code, source_rxnsat, source_mrsat (rxnorm.rxnsat and umls.mrsat, empty where absent), rxnorm_node,
---   drug_ingredient
+--   node_ingredient
 -- Output: temporary table ndc_candidate(code, cui, method)
 -- Caveat: an NDC that stands on a product leads to the product (ndc_rxcui); one that stands on a concept as a whole
 --   (STYPE CUI), or on an RXCUI that UMLS lacks, leads to the ingredient (ndc_ingredient) and counts where there is no
@@ -71,7 +71,7 @@ way as (
         'ndc_ingredient' as method,
         5 as rank
     from stated as s
-    inner join drug_ingredient as i on s.node = i.drug_node
+    inner join node_ingredient as i on s.node = i.drug_node
     where s.cui is null
     union all
     select

@@ -1,0 +1,14 @@
+-- Mentions that lie in no section of their note, or in another one than they say
+-- Grain: one row per offending mention
+-- Inputs: ground.mention, ground.section
+select
+    m.note_id,
+    m.begin_offset,
+    m.end_offset,
+    m.section,
+    s.section as section_there
+from ground.mention as m
+left join ground.section as s
+    on m.note_id = s.note_id and m.begin_offset >= s.begin_offset and m.begin_offset < s.end_offset
+where s.section is null or m.section is distinct from s.section
+order by m.note_id, m.begin_offset, m.end_offset;

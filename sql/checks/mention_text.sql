@@ -1,0 +1,15 @@
+-- Mentions whose text is not what stands at their offsets
+-- Grain: one row per offending mention, without its text
+-- Inputs: ground.mention, mimiciv_note.discharge
+select
+    m.note_id,
+    m.begin_offset,
+    m.end_offset
+from ground.mention as m
+left join mimiciv_note.discharge as d on m.note_id = d.note_id
+where
+    d.note_id is null
+    or m.begin_offset < 0
+    or m.end_offset <= m.begin_offset
+    or substring(d.text, (m.begin_offset + 1)::bigint, (m.end_offset - m.begin_offset)::bigint) <> m.text
+order by m.note_id, m.begin_offset, m.end_offset;

@@ -1,0 +1,12 @@
+-- Mentions by section and assertion
+-- Grain: one row per (section, assertion)
+-- Inputs: ground.mention
+select
+    section,
+    assertion,
+    count(*) as mentions,
+    count(distinct note_id) as notes,
+    round(avg(len(cuis)), 2) as candidates_per_mention
+from ground.mention
+group by section, assertion
+order by section asc, mentions desc, assertion asc;

@@ -137,9 +137,7 @@ def _vocabulary_from(manifest: dict[str, Any]) -> Vocabulary:
 
 
 def _distinct(connection: duckdb.DuckDBPyConnection, column: str) -> list[str]:
-    rows = connection.execute(
-        f"select distinct coalesce({column}, '') as value from kg.edge order by value"
-    ).fetchall()
+    rows = connection.execute(f"select distinct coalesce({column}, '') as value from kg.edge order by value").fetchall()
     return [str(value) for (value,) in rows]
 
 

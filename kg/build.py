@@ -135,7 +135,9 @@ def _register(connection: duckdb.DuckDBPyConnection, vocabulary: Vocabulary, set
     patterns = [{**asdict(line), "hops": line.hops} for line in vocabulary.patterns]
     _create(connection, "kg.pattern", pa.Table.from_pylist(patterns))
     _create(connection, "kg.relation_map", pa.Table.from_pylist([asdict(line) for line in read_relation_lines()]))
-    groups = [{"tui": row["tui"], "name": row["name"], "semantic_group": row["group"]} for row in read_semantic_groups()]
+    groups = [
+        {"tui": row["tui"], "name": row["name"], "semantic_group": row["group"]} for row in read_semantic_groups()
+    ]
     _create(connection, "kg.semantic_group", pa.Table.from_pylist(groups))
     _create(connection, "kg.language", pa.table({"lat": pa.array(settings.languages, pa.string())}))
     _create(connection, "kg.suppressed", pa.table({"suppress": pa.array(settings.suppress, pa.string())}))
@@ -184,7 +186,9 @@ def _report(connection: duckdb.DuckDBPyConnection, *, skipped: bool) -> GraphRep
         "select predicate, sab, count(distinct (head_cui, tail_cui)) from kg.edge group by all order by all"
     ).fetchall():
         by_sab.setdefault(predicate, {})[sab] = int(n)
-    uncovered = connection.execute("select rela, rel, sab, n from kg.uncovered order by n desc, rela, rel, sab").fetchall()
+    uncovered = connection.execute(
+        "select rela, rel, sab, n from kg.uncovered order by n desc, rela, rel, sab"
+    ).fetchall()
     return GraphReport(
         concepts=one("select count(*) from kg.concept"),
         names=one("select count(*) from kg.name"),

@@ -104,9 +104,7 @@ class Vocabulary:
         """
         names = self.step_names
         if not name or name not in names:
-            raise InputError(
-                "there is no such predicate", found=name, expected=", ".join(sorted(filter(None, names)))
-            )
+            raise InputError("there is no such predicate", found=name, expected=", ".join(sorted(filter(None, names))))
         return names.index(name)
 
     def line_of(self, name: str) -> tuple[Predicate, bool]:

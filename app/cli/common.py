@@ -1,0 +1,74 @@
+"""What all verbs share: the options --workspace, --json and --set, and how they open the workspace."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from ontoground.settings import Settings
+    from ontoground.workspace import Workspace
+
+__all__ = ["DEFAULT_WORKSPACE", "Force", "Json", "Overrides", "WorkspaceDir", "example", "open_workspace"]
+
+DEFAULT_WORKSPACE = Path("work")
+
+WorkspaceDir = Annotated[
+    Path,
+    typer.Option(
+        "--workspace", envvar="ONTOGROUND_WORKSPACE", metavar="DIR", help="Folder of the warehouse and the datasets."
+    ),
+]
+Json = Annotated[
+    bool, typer.Option("--json", help="Print exactly one JSON object on standard output; the rest goes to stderr.")
+]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Override one setting of ontoground.toml, as build.seed=7."),
+]
+Force = Annotated[bool, typer.Option("--force", help="Run the stages again although they are up to date.")]
+
+
+def example(*lines: str) -> str:
+    """Return the closing paragraph of a verb's help, kept as it is by typer's ``\\b`` mark."""
+    return "\b\nExample:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+def open_workspace(root: Path, overrides: list[str] | None = None, *, create: bool = False) -> Workspace:
+    """Open a workspace with its settings, flags over the file.
+
+    Raises:
+        InputError: it must exist and has no warehouse.
+        UsageError: a setting is unknown or wrong.
+    """
+    from ontoground.workspace import Workspace
+
+    workspace = Workspace.create(root) if create else Workspace.existing(root)
+    return Workspace(root, _with_overrides(workspace.settings, overrides)) if overrides else workspace
+
+
+def _with_overrides(settings: Settings, overrides: list[str]) -> Settings:
+    from ontoground.settings import settings_from
+
+    values: dict[str, Any] = settings.model_dump()
+    for override in overrides:
+        section, name, value = _parse(override)
+        values.setdefault(section, {})[name] = value
+    return settings_from(values, "--set")
+
+
+def _parse(override: str) -> tuple[str, str, Any]:
+    from ontoground.errors import UsageError
+
+    key, equals, text = override.partition("=")
+    section, dot, name = key.strip().partition(".")
+    if not (equals and dot and section and name):
+        raise UsageError("--set does not name a setting", found=override, expected="SECTION.KEY=VALUE, as build.seed=7")
+    try:
+        return section, name, tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        # A bare word stands for itself, so that the shell needs no second pair of quotes.
+        return section, name, text

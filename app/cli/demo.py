@@ -1,0 +1,8 @@
+"""placeholder"""
+
+from __future__ import annotations
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""

@@ -1,0 +1,46 @@
+"""``ontoground run``: all stages in order, resumable."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.cli.common import DEFAULT_WORKSPACE, Json, Overrides, WorkspaceDir, example, open_workspace
+
+__all__ = ["register"]
+
+EXAMPLE = example(
+    "ontoground run --mimic /data/mimiciv --umls /data/umls/META \\",
+    "    --rxnorm /data/rxnorm/rrf --workspace work",
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to the command line."""
+    app.command(name="run", epilog=EXAMPLE)(_run)
+
+
+def _run(
+    mimic: Annotated[Path, typer.Option("--mimic", metavar="DIR", help="MIMIC-IV folder with hosp/ and note/")],
+    umls: Annotated[Path, typer.Option("--umls", metavar="DIR", help="UMLS META folder")],
+    rxnorm: Annotated[Path | None, typer.Option("--rxnorm", metavar="DIR", help="RxNorm rrf folder")] = None,
+    workspace: WorkspaceDir = DEFAULT_WORKSPACE,
+    overrides: Overrides = None,
+    as_json: Json = False,
+) -> None:
+    """Load, map, read the notes and build the dataset; what is finished and unchanged is skipped.
+
+    Run it again after a stop or a change: it goes on where it has to.
+    """
+    from app.pipeline import run_all
+    from app.render import emit, note
+    from app.summary import paint_summary
+
+    folders = {"mimic": mimic, "umls": umls} | ({"rxnorm": rxnorm} if rxnorm else {})
+    opened = open_workspace(workspace, overrides, create=True)
+    outcomes, summary = run_all(opened, folders, say=note)
+    stages = [outcome.as_dict() for outcome in outcomes]
+    payload = {"verb": "run", "workspace": str(workspace), "stages": stages, "summary": summary}
+    emit(payload, lambda out: paint_summary(out, summary, stages), as_json=as_json)

@@ -1,0 +1,86 @@
+"""What a person reads (tables that fit the terminal) and what a program reads (one JSON object)."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+__all__ = ["Cell", "console", "emit", "note", "number", "print_json", "table", "text"]
+
+Cell = str | int | float | bool | None
+Painter = Callable[[Console], None]
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Return a console as wide as the terminal (80 columns where output is piped), without guessing at markup."""
+    return Console(stderr=stderr, markup=False, highlight=False, emoji=False)
+
+
+def emit(payload: dict[str, Any], paint: Painter, *, as_json: bool) -> None:
+    """Print a verb's result: one JSON object, or what ``paint`` shows to a person."""
+    if as_json:
+        print_json(payload)
+    else:
+        paint(console())
+
+
+def print_json(payload: dict[str, Any]) -> None:
+    """Write one JSON object and a line end to standard output."""
+    sys.stdout.write(json.dumps(payload, ensure_ascii=False, default=_plain) + "\n")
+    sys.stdout.flush()
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, (datetime, date)):
+        return value.isoformat()
+    if isinstance(value, (set, frozenset)):
+        return sorted(value)
+    return str(value)
+
+
+def note(message: str) -> None:
+    """Write a message for a person to standard error."""
+    console(stderr=True).print(message, soft_wrap=True)
+
+
+def number(value: Cell) -> str:
+    """Return a number with thousands separators, a share with two decimals, anything else as text."""
+    if isinstance(value, bool) or value is None:
+        return "" if value is None else ("yes" if value else "no")
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.1f}"
+    return str(value)
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[Cell]], *, title: str | None = None) -> Table:
+    """Return a table: numbers to the right, long text wrapped inside its column."""
+    box = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="bold")
+    for index, column in enumerate(columns):
+        numeric = bool(rows) and all(isinstance(row[index], (int, float)) or row[index] is None for row in rows)
+        box.add_column(column, justify="right" if numeric else "left", overflow="fold")
+    for row in rows:
+        box.add_row(*(Text(number(cell)) for cell in row))
+    return box
+
+
+def text(content: str, style: str = "") -> Text:
+    """Return plain text in one style; brackets in it are not markup."""
+    return Text(content, style=style)
+
+
+def relative(path: Path) -> str:
+    """Return a path from the current folder where it lies below it, else as it is."""
+    try:
+        return str(path.resolve().relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)

@@ -1,0 +1,30 @@
+"""An open warehouse for the length of one verb, which a signal can interrupt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from app.interrupts import interruptible
+from ontoground.warehouse import connect
+from ontoground.workspace import Workspace
+
+if TYPE_CHECKING:
+    import duckdb
+
+__all__ = ["reading", "writing"]
+
+
+@contextmanager
+def writing(workspace: Workspace) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open the workspace's warehouse for writing; it is made where it is not there."""
+    with interruptible(connect(workspace.warehouse, workspace.settings.run)) as connection:
+        yield connection
+
+
+@contextmanager
+def reading(workspace: Workspace) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open the workspace's warehouse so that nothing in it can be changed."""
+    with interruptible(connect(workspace.warehouse, workspace.settings.run, read_only=True)) as connection:
+        yield connection

@@ -1,0 +1,53 @@
+"""Check a built dataset against its warehouse, and the warehouse against its own rules (``sql/checks``)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from app.session import reading
+from ontoground.errors import InputError
+from ontoground.sqlfiles import sql_names, sql_text, sql_title
+from ontoground.workspace import Workspace
+
+__all__ = ["validated", "warehouse_checks"]
+
+AREA = "checks"
+
+
+def validated(workspace: Workspace, dataset: Path) -> dict[str, Any]:
+    """Return rows checked, label disagreements, and the warehouse checks with their offending rows.
+
+    Raises:
+        InputError: the folder is no dataset.
+    """
+    from builders.medieval.validate import validate_medieval
+
+    if not dataset.is_dir():
+        raise InputError("there is no such folder", file=dataset, expected="a folder that `ontoground build` wrote")
+    with reading(workspace) as connection:
+        report = validate_medieval(workspace, connection, dataset).as_dict()
+        checks = warehouse_checks(connection)
+    return {**report, "checks": checks, "agrees": not report["disagreements"] and not any(c["rows"] for c in checks)}
+
+
+def warehouse_checks(connection: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
+    """Run every check whose tables are there; each returns offending rows, and none is success."""
+    results = []
+    for name in sql_names(AREA):
+        rows = _offending(connection, sql_text(name))
+        if rows is not None:
+            results.append({"check": name.removeprefix(f"{AREA}/"), "title": sql_title(name), "rows": rows})
+    return results
+
+
+def _offending(connection: duckdb.DuckDBPyConnection, text: str) -> int | None:
+    body = text.strip().rstrip(";")
+    try:
+        row = connection.execute(f"select count(*) from (\n{body}\n)").fetchone()
+    except duckdb.CatalogException:
+        # The table belongs to a stage that this workspace has not run.
+        return None
+    return int(row[0]) if row else 0

@@ -14,7 +14,7 @@ import duckdb
 
 from ontoground.errors import InputError
 from ontoground.tables import read_table
-from ontoground.warehouse import run_sql, table_exists, transaction
+from ontoground.warehouse import count_drop, reset_drops, run_sql, table_exists, transaction
 
 __all__ = ["DATA_FILES", "CodeCount", "ConceptReport", "SourceShare", "define_macros", "map_codes"]
 
@@ -54,10 +54,10 @@ STEPS = (
     "rxnorm_node",
     "drug_step",
     "node_ingredient",
-    "ndc_candidate",
     "drug_variant",
     "drug_name",
     "drug_name_candidate",
+    "ndc_candidate",
     "code_map",
     "drug_ingredient",
     "admission_concept",
@@ -131,6 +131,7 @@ def map_codes(connection: duckdb.DuckDBPyConnection) -> ConceptReport:
         for step in STEPS:
             run_sql(connection, f"ground/{step}")
         report = _report(connection)
+        _count_unmapped(connection, report)
     _forget(connection)
     return report
 
@@ -173,6 +174,13 @@ def _forget(connection: duckdb.DuckDBPyConnection) -> None:
     for step in (*STEPS, *DATA_FILES):
         if step not in KEPT:
             connection.execute(f"drop table {step}")
+
+
+def _count_unmapped(connection: duckdb.DuckDBPyConnection, report: ConceptReport) -> None:
+    reset_drops(connection, "concepts")
+    for count in report.counts:
+        if count.method == "none":
+            count_drop(connection, "concepts", f"rows of {count.source} whose code has no concept", count.rows)
 
 
 def _report(connection: duckdb.DuckDBPyConnection) -> ConceptReport:

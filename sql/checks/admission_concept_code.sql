@@ -26,23 +26,27 @@ found as (
         kind
     from ground.admission_concept
     where kind in ('diagnosis', 'procedure')
+),
+
+surplus as (
+    select * from found
+    except
+    select * from expected
+),
+
+lacking as (
+    select * from expected
+    except
+    select * from found
 )
 
 select
     *,
     'no code' as what
-from (
-    select * from found
-    except
-    select * from expected
-)
+from surplus
 union all
 select
     *,
     'not listed' as what
-from (
-    select * from expected
-    except
-    select * from found
-)
+from lacking
 order by hadm_id, kind, cui;

@@ -6,6 +6,6 @@ select
     greatest(head_cui, tail_cui) as other_cui,
     count(distinct fact_split) as splits
 from ground.medieval
-group by 1, 2
+group by least(head_cui, tail_cui), greatest(head_cui, tail_cui)
 having count(distinct fact_split) > 1
 order by one_cui, other_cui;

@@ -4,9 +4,11 @@
 -- Output: temporary table icd_candidate(source, code, code_version, cui, method)
 -- Caveat: a code keeps the candidates of its best way, in this order: the code itself (exact); an exact row of MRMAP
 --   (map); the nearest parent code that has a concept (parent_code); an approximate row of MRMAP (map); a row to a
---   category such as CCS (map). A row of MRMAP whose target code has no concept of its own is followed once more
---   (ICD-10-CM to ICD-9-CM to CCS), and counts as the weaker of the two. Where a way leads to procedures and to other
---   concepts (CCS numbers its diagnoses and its procedures alike), those of the code's own kind are kept.
+--   category such as CCS (map). Where the target of a row is an ICD code without a concept (ICD-10-CM to ICD-9-CM),
+--   its nearest parent counts as approximate, else its own row to a category. Where a way leads to procedures and to
+--   other concepts (CCS numbers its diagnoses and its procedures alike), those of the code's own kind are kept, and of
+--   categories the narrowest. A category is a family of codes, not a finding: CCS puts V10.3 (personal history of
+--   breast cancer) under breast cancer.
 -- Source: DESIGN section 1; CMS General Equivalence Mappings (flags: approximate); HCUP CCS
 create or replace temp table icd_candidate as
 with icd as (
@@ -29,6 +31,29 @@ parent as (
         on n.n >= icd_root_length(i.source, i.code_version, i.bare) and n.n < length(i.bare)
 ),
 
+-- Targets of maps are written with their dot.
+unnamed as (
+    select distinct
+        to_sab,
+        to_code,
+        strpos(to_code, '.') as dot
+    from icd_map
+    where cui is null and to_code like '%.%'
+),
+
+target as (
+    select
+        u.to_sab,
+        u.to_code,
+        a.cui
+    from unnamed as u
+    inner join
+        (select unnest(range(2, 9)) as n) as n
+        on n.n >= u.dot - 1 and n.n < length(u.to_code) and u.dot <> n.n
+    inner join icd_atom as a on u.to_sab = a.sab and left(u.to_code, n.n::integer) = a.code
+    qualify n.n = max(n.n) over (partition by u.to_sab, u.to_code)
+),
+
 way as (
     select
         i.source,
@@ -36,7 +61,8 @@ way as (
         i.code_version,
         a.cui,
         'exact' as method,
-        0.0 as rank
+        0.0 as rank,
+        0 as breadth
     from icd as i
     inner join icd_atom as a on i.sab = a.sab and i.dotted = a.code
     union all
@@ -47,7 +73,8 @@ way as (
         p.code_version,
         a.cui,
         'parent_code' as method,
-        3.0 - p.n / 10.0 as rank
+        3.0 - p.n / 10.0 as rank,
+        0 as breadth
     from parent as p
     inner join icd_atom as a on p.sab = a.sab and p.dotted = a.code
     union all
@@ -57,7 +84,8 @@ way as (
         i.code_version,
         m.cui,
         'map' as method,
-        m.quality::double as rank
+        m.quality::double as rank,
+        m.breadth
     from icd as i
     inner join icd_map as m on i.sab = m.from_sab and i.dotted = m.from_code
     where m.cui is not null
@@ -66,9 +94,23 @@ way as (
         i.source,
         i.code,
         i.code_version,
+        t.cui,
+        'map' as method,
+        3.0 as rank,
+        0 as breadth
+    from icd as i
+    inner join icd_map as m on i.sab = m.from_sab and i.dotted = m.from_code
+    inner join target as t on m.to_sab = t.to_sab and m.to_code = t.to_code
+    where m.cui is null
+    union all
+    select
+        i.source,
+        i.code,
+        i.code_version,
         n.cui,
         'map' as method,
-        greatest(m.quality, n.quality) + 0.5 as rank
+        greatest(m.quality, n.quality) + 0.5 as rank,
+        n.breadth
     from icd as i
     inner join icd_map as m on i.sab = m.from_sab and i.dotted = m.from_code
     inner join icd_map as n on m.to_sab = n.from_sab and m.to_code = n.from_code
@@ -92,5 +134,5 @@ left join procedure_concept as p on b.cui = p.cui
 qualify
     rank() over (
         partition by b.source, b.code, b.code_version
-        order by (b.source = 'procedures_icd') <> (p.cui is not null)
+        order by (b.source = 'procedures_icd') <> (p.cui is not null), b.breadth
     ) = 1;

@@ -1,9 +1,10 @@
 -- Rows of MRMAP that lead from an ICD code to another vocabulary's concept or code
--- Grain: one row per (from_sab, from_code, to_sab, to_code, cui, quality); cui is null where the target code has none
+-- Grain: one row per (from_sab, from_code, to_sab, to_code, cui, quality); cui is null where the target code has none;
+--   breadth counts the codes of a category, 0 for other targets
 -- Inputs: source_mrmap, source_mrsat (umls.mrmap and umls.mrsat, empty where the release has none), umls.mrconso,
 --   icd_atom
--- Output: temporary table icd_map(from_sab, from_code, to_sab, to_code, cui, quality); quality 1 exact,
---   3 approximate, 4 category (3 and 4 leave room for the parent code, see icd_candidate)
+-- Output: temporary table icd_map(from_sab, from_code, to_sab, to_code, cui, quality, breadth);
+--   quality 1 exact, 3 approximate, 4 category (3 and 4 leave room for the parent code, see icd_candidate)
 -- Caveat: maps are read from left to right only. The NLM map goes from SNOMED CT to ICD-10-CM and is not inverted.
 -- Source: UMLS Reference Manual, MRMAP; the vocabularies of a map set stand in MRSAT (FROMRSAB, TORSAB). Where a
 --   release leaves that out, the vocabulary is the one that has most of the side's codes.
@@ -150,14 +151,43 @@ atom as (
         from wanted as w
         where w.totype = 'AUI'
     )
+),
+
+target as (
+    select
+        w.*,
+        case when w.totype = 'CUI' then w.to_code else a.cui end as cui
+    from wanted as w
+    left join atom as a on w.to_sab = a.sab and w.totype = a.totype and w.to_code = a.code
+),
+
+-- CCS numbers its single and its multiple level alike: '3' is bacterial infection in one, endocrine diseases in the
+-- other. The attribute CCI names the codes of each concept.
+named_code as (
+    select distinct
+        sab,
+        code,
+        atv,
+        cui
+    from source_mrsat
+    where sab in (select w.to_sab from wanted as w) and atn = 'CCI'
+),
+
+told as (
+    select
+        t.*,
+        n.cui is not null as is_told
+    from target as t
+    left join named_code as n on t.to_sab = n.sab and t.to_code = n.code and t.from_code = n.atv and t.cui = n.cui
 )
 
 select distinct
-    w.from_sab,
-    w.from_code,
-    w.to_sab,
-    w.to_code,
-    case when w.totype = 'CUI' then w.to_code else a.cui end as cui,
-    w.quality
-from wanted as w
-left join atom as a on w.to_sab = a.sab and w.totype = a.totype and w.to_code = a.code;
+    from_sab,
+    from_code,
+    to_sab,
+    to_code,
+    cui,
+    quality,
+    if(quality = 4, count(distinct from_code) over (partition by to_sab, to_code), 0) as breadth
+from told
+qualify is_told or not bool_or(is_told) over (partition by from_sab, from_code, to_sab, to_code);

@@ -1,11 +1,13 @@
 -- Candidate concepts of each NDC
 -- Grain: one row per (code, cui)
 -- Inputs: source_code, source_rxnsat, source_mrsat (rxnorm.rxnsat and umls.mrsat, empty where absent), rxnorm_node,
---   node_ingredient
+--   node_ingredient, drug_name_candidate, mimiciv_hosp.prescriptions
 -- Output: temporary table ndc_candidate(code, cui, method)
 -- Caveat: an NDC that stands on a product leads to the product (ndc_rxcui); one that stands on a concept as a whole
 --   (STYPE CUI), or on an RXCUI that UMLS lacks, leads to the ingredient (ndc_ingredient) and counts where there is no
---   product only. RxNorm's own NDCs go before those of other sources, current ones before withdrawn ones.
+--   product only. Such lists are loose (oxygen stands on saline for inhalation): where the names of the orders share
+--   some of a list's ingredients, the others are left out. RxNorm's own NDCs go before those of other sources, current
+--   ones before withdrawn ones.
 -- Source: FACTS (RxNorm): RXNSAT rows with ATN NDC
 create or replace temp table ndc_candidate as
 with wanted as (
@@ -81,12 +83,33 @@ way as (
         6 as rank
     from source_mrsat
     where atn = 'NDC' and stype = 'CUI'
+),
+
+nearest as (
+    select
+        wanted.code,
+        way.cui,
+        way.method,
+        way.rank
+    from wanted
+    inner join way on wanted.ndc = way.ndc
+    qualify way.rank = min(way.rank) over (partition by wanted.code)
+),
+
+ordered as (
+    select distinct
+        p.ndc as code,
+        i.ingredient_cui as cui
+    from mimiciv_hosp.prescriptions as p
+    semi join nearest as n on p.ndc = n.code and n.rank = 6
+    inner join drug_name_candidate as d on p.drug = d.code
+    inner join node_ingredient as i on d.cui = i.drug_node
 )
 
 select distinct
-    wanted.code,
-    way.cui,
-    way.method
-from wanted
-inner join way on wanted.ndc = way.ndc
-qualify way.rank = min(way.rank) over (partition by wanted.code);
+    n.code,
+    n.cui,
+    n.method
+from nearest as n
+left join ordered as o on n.code = o.code and n.cui = o.cui
+qualify n.rank < 6 or o.cui is not null or not bool_or(o.cui is not null) over (partition by n.code);

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import csv
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from gzip import BadGzipFile
 
 import duckdb
 
 from ehr.release import MimicFile, Table
 from ontoground.errors import InputError
 from ontoground.loading import Reject, SourceFile, quoted
-from ontoground.scanning import lines_at, open_bytes
+from ontoground.scanning import lines_at, open_bytes, whole_file
 
-__all__ = ["Columns", "count_rejects", "fetch_rejects", "match_columns", "read_item"]
+__all__ = ["Columns", "count_rejects", "fetch_rejects", "forget_rejects", "match_columns", "read_item"]
 
 REJECTS = "load_rejects"
 REJECT_SCANS = "load_reject_scans"
@@ -40,11 +38,8 @@ class Columns:
 
 
 def _csv_header(file: SourceFile) -> list[str]:
-    try:
-        with open_bytes(file.path) as content:
-            line = content.readline(MAX_ROW_BYTES).decode("utf-8-sig", errors="replace")
-    except (EOFError, BadGzipFile, zlib.error) as error:
-        raise InputError("a gzipped file is cut off or damaged", file=file.path, line=1, found=str(error)) from error
+    with whole_file(file.path), open_bytes(file.path) as content:
+        line = content.readline(MAX_ROW_BYTES).decode("utf-8-sig", errors="replace")
     return next(csv.reader([line]), [])
 
 
@@ -123,6 +118,12 @@ def _reason(kind: str, column: str | None, table: Table) -> str:
     return REASONS.get(kind, kind.lower()) + (f", at column {column}" if column else "")
 
 
+def forget_rejects(connection: duckdb.DuckDBPyConnection) -> None:
+    """Drop what DuckDB refused of an earlier file."""
+    for table in (REJECTS, REJECT_SCANS):
+        connection.execute(f"drop table if exists temp.{table}")
+
+
 def count_rejects(connection: duckdb.DuckDBPyConnection) -> int:
     """Return how many rows DuckDB refused of the CSV file that it read last."""
     row = connection.execute(f"select count(distinct line_byte_position) from {REJECTS}").fetchone()
@@ -130,7 +131,7 @@ def count_rejects(connection: duckdb.DuckDBPyConnection) -> int:
 
 
 def fetch_rejects(connection: duckdb.DuckDBPyConnection, found: MimicFile, most: int) -> list[Reject]:
-    """Return the first ``most`` rows that DuckDB refused of a CSV file, with physical lines, and forget all of them.
+    """Return the first ``most`` rows that DuckDB refused of a CSV file, with physical lines.
 
     DuckDB counts rows, not lines: the line is found from the byte where the row begins.
     """
@@ -142,10 +143,7 @@ def fetch_rejects(connection: duckdb.DuckDBPyConnection, found: MimicFile, most:
         """
     ).fetchall()
     lines = lines_at(found.file.path, [int(row[0]) for row in rows]) if rows else []
-    rejects = [
+    return [
         Reject(found.file.name, line, _reason(kind, column, found.table), raw or "")
         for line, (_, kind, column, raw) in zip(lines, rows, strict=True)
     ]
-    for table in (REJECTS, REJECT_SCANS):
-        connection.execute(f"delete from {table}")
-    return rejects

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import duckdb
 
-from ehr.csvfile import Columns, count_rejects, fetch_rejects, match_columns, read_item
+from ehr.csvfile import Columns, count_rejects, fetch_rejects, forget_rejects, match_columns, read_item
 from ehr.release import MimicFile, MimicRelease, find_mimic, published_counts
 from ontoground.errors import InputError
 from ontoground.loading import (
@@ -18,6 +18,7 @@ from ontoground.loading import (
     check_share,
     finished_files,
     forget_other_tables,
+    left_out,
     prepare,
     record,
 )
@@ -61,15 +62,18 @@ def load_mimic(connection: duckdb.DuckDBPyConnection, folder: Path, settings: Lo
     loaded: list[LoadedFile] = []
     with progress("load mimic", len(release.files)) as advance:
         for found in release.files:
+            if left_out(settings, found.table.name, required=found.table.required):
+                warnings.append(f"{found.file.name} is left out by load.skip_tables")
+                continue
             columns = match_columns(connection, found)
             loaded += _load_file(connection, release, found, columns, settings)
             warnings += _column_warnings(found, columns)
             advance(1)
-    warnings += _stale_warnings(connection, release, settings)
+    warnings += _stale_warnings(connection, loaded, settings)
     warnings += _count_warnings(release, loaded)
     warnings += _orphan_warnings(connection, loaded)
     if settings.verify_sha256:
-        warnings += _verify(connection, release)
+        warnings += _verify(connection, release, loaded)
     return LoadReport(SOURCE, tuple(loaded), release.missing_optional, tuple(warnings), release.name)
 
 
@@ -117,6 +121,7 @@ def _create_table(
     connection: duckdb.DuckDBPyConnection, found: MimicFile, columns: Columns, max_reject_share: float
 ) -> tuple[int, list[Reject]]:
     """Make a table; return the rows of the file, refused ones too, and the refused ones."""
+    forget_rejects(connection)
     is_csv = found.file.path.suffix.lower() != ".parquet"
     try:
         row = connection.execute(
@@ -150,10 +155,12 @@ def _column_warnings(found: MimicFile, columns: Columns) -> list[str]:
     return warnings
 
 
-def _stale_warnings(connection: duckdb.DuckDBPyConnection, release: MimicRelease, settings: LoadSettings) -> list[str]:
+def _stale_warnings(
+    connection: duckdb.DuckDBPyConnection, loaded: Sequence[LoadedFile], settings: LoadSettings
+) -> list[str]:
     schemas = ["mimiciv_hosp", "mimiciv_note"] + (["mimiciv_icu"] if settings.icu else [])
-    stale = forget_other_tables(connection, SOURCE, [found.table.qualified for found in release.files], schemas)
-    return [f"{table} of an earlier load is removed: this folder has no such file" for table in stale]
+    stale = forget_other_tables(connection, SOURCE, [one.table for one in loaded], schemas)
+    return [f"{table} of an earlier load is removed: it is no part of this one" for table in stale]
 
 
 def _count_warnings(release: MimicRelease, loaded: Sequence[LoadedFile]) -> list[str]:
@@ -194,27 +201,29 @@ def _stated_digests(folder: Path) -> dict[str, str]:
     }
 
 
-def _verify(connection: duckdb.DuckDBPyConnection, release: MimicRelease) -> list[str]:
+def _verify(connection: duckdb.DuckDBPyConnection, release: MimicRelease, loaded: Sequence[LoadedFile]) -> list[str]:
     """Compare the digests of the loaded files with SHA256SUMS.txt beside their module.
 
     Raises:
         InputError: a file is not the one that was published.
     """
-    warnings = []
-    folders = {module.name: module.folder.parent for module in release.modules}
+    rows = connection.execute("select file, sha256 from ground.load where source = ?", [SOURCE]).fetchall()
+    found_digests = dict(rows)
+    stated = {module.name: _stated_digests(module.folder.parent) for module in release.modules}
+    warnings = [f"{name}: no SHA256SUMS.txt beside it" for name, digests in stated.items() if not digests]
+    names = {one.file for one in loaded}
     for found in release.files:
-        stated = _stated_digests(folders[found.table.module])
-        expected = stated.get(found.file.name)
-        row = connection.execute(
-            "select sha256 from ground.load where source = ? and file = ?", [SOURCE, found.file.name]
-        ).fetchone()
+        digests = stated[found.table.module]
+        if not digests or found.file.name not in names:
+            continue
+        expected = digests.get(found.file.name)
         if expected is None:
             warnings.append(f"{found.file.name} is not in SHA256SUMS.txt, its digest was not checked")
-        elif row is None or row[0] != expected:
+        elif found_digests[found.file.name] != expected:
             raise InputError(
                 "a file is not the one that was published",
                 file=found.file.path,
-                found=row[0] if row else None,
+                found=f"SHA-256 {found_digests[found.file.name]}",
                 expected=f"SHA-256 {expected}, as SHA256SUMS.txt states",
                 do="download it again",
             )

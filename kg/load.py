@@ -19,6 +19,7 @@ from ontoground.loading import (
     check_share,
     finished_files,
     forget_other_tables,
+    left_out,
     prepare,
     quoted,
     record,
@@ -58,14 +59,17 @@ def _load(connection: duckdb.DuckDBPyConnection, release: Release, settings: Loa
     loaded: list[LoadedFile] = []
     with progress(f"load {release.kind}", len(release.files)) as advance:
         for file in release.files:
+            if left_out(settings, file.table, required=file.required):
+                warnings.append(f"{file.name} is left out by load.skip_tables")
+                continue
             done = _load_file(connection, release, file, settings)
             loaded += done
             warnings += _count_warnings(file, done)
             advance(1)
-    stale = forget_other_tables(connection, release.kind, [file.table for file in release.files], [release.kind])
-    for table, columns in release.absent:
+    stale = forget_other_tables(connection, release.kind, [one.table for one in loaded], [release.kind])
+    warnings += [f"{table} of an earlier load is removed: it is no part of this one" for table in stale]
+    for table, columns in (*((file.table, file.columns) for file in release.files), *release.absent):
         _create_empty(connection, table, columns)
-    warnings += [f"{table} of an earlier load is removed: this release has no such file" for table in stale]
     return LoadReport(release.kind, tuple(loaded), release.missing_optional, tuple(warnings), release.name)
 
 
@@ -79,7 +83,8 @@ def _create_empty(connection: duckdb.DuckDBPyConnection, table: str, columns: Se
 def _kept(file: RrfFile, languages: Sequence[str]) -> str:
     """Return the condition on rows that are kept: well formed, and in a wanted language where the table has any."""
     condition = f"{DUMMY} is null"
-    return condition + (f" and LAT in ({', '.join(map(quoted, languages))})" if languages else "")
+    wanted = ", ".join(map(quoted, languages))
+    return condition + (f" and coalesce(LAT in ({wanted}), false)" if languages else "")
 
 
 def _create_table(
@@ -93,7 +98,7 @@ def _create_table(
     return int(row[0]) if row else 0
 
 
-def _left_out(
+def _other_languages(
     connection: duckdb.DuckDBPyConnection, file: RrfFile, paths: Sequence[str], languages: Sequence[str]
 ) -> int:
     """Count the well-formed rows in other languages."""
@@ -119,11 +124,11 @@ def _load_file(
             with transaction(connection):
                 kept = _create_table(connection, file, list(map(str, paths)), languages)
                 scans = pending.result()
-                left_out = _left_out(connection, file, list(map(str, paths)), languages)
+                other = _other_languages(connection, file, list(map(str, paths)), languages)
                 rows = [scan.lines for scan in scans]
-                if kept + left_out != sum(rows) or not all(scan.ends_line for scan in scans[:-1]):
+                if kept + other != sum(rows) or not _is_clean(scans, len(file.columns)):
                     raise _NotCleanError
-                _count_left_out(connection, file, left_out)
+                _count_other(connection, file, other)
                 return record(
                     connection,
                     release.kind,
@@ -143,7 +148,16 @@ def _load_file(
     return _load_exactly(connection, release, file, settings.max_reject_share, languages, recipe, scans)
 
 
-def _count_left_out(connection: duckdb.DuckDBPyConnection, file: RrfFile, n: int) -> None:
+def _is_clean(scans: Sequence[FileScan], n_fields: int) -> bool:
+    """Tell whether lines have the right number of fields and pieces end with a line.
+
+    DuckDB refuses rows with too few fields but passes over empty fields too many: the count of ``|`` shows them.
+    """
+    right_fields = all(scan.bars == n_fields * scan.lines for scan in scans)
+    return right_fields and all(scan.ends_line for scan in scans[:-1])
+
+
+def _count_other(connection: duckdb.DuckDBPyConnection, file: RrfFile, n: int) -> None:
     reason = f"{file.table}: language not kept"
     connection.execute("delete from ground.drop where stage = 'load' and reason = ?", [reason])
     count_drop(connection, "load", reason, n)
@@ -171,19 +185,19 @@ def _load_exactly(
         copied = copy_good_rows(file.pieces, len(file.columns), copy, int(max_reject_share * lines))
         copy.flush()
         expected = f"UTF-8, {len(file.columns)} fields each followed by |: {','.join(file.columns)}"
+        check_share(connection, release.kind, file.pieces, copied.rejects, lines, max_reject_share, expected)
         total = sum(copied.rows.values())
-        check_share(connection, release.kind, file.pieces, copied.rejects, total, max_reject_share, expected)
         with transaction(connection):
             kept = _create_table(connection, file, [copy.name], languages)
-            left_out = _left_out(connection, file, [copy.name], languages)
-            if kept + left_out + len(copied.rejects) != total:
+            other = _other_languages(connection, file, [copy.name], languages)
+            if kept + other + len(copied.rejects) != total:
                 raise InputError(
                     "rows were lost between the file and the table",
                     file=file.pieces[0].path,
-                    found=f"{kept} rows loaded, {left_out} in other languages, {len(copied.rejects)} refused",
+                    found=f"{kept} rows loaded, {other} in other languages, {len(copied.rejects)} refused",
                     expected=f"{total} rows",
                 )
-            _count_left_out(connection, file, left_out)
+            _count_other(connection, file, other)
             rows = [copied.rows[piece.name] for piece in file.pieces]
             return record(
                 connection,

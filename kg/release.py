@@ -11,7 +11,7 @@ from typing import Literal
 
 from ontoground.errors import InputError
 from ontoground.loading import SourceFile
-from ontoground.scanning import open_bytes
+from ontoground.scanning import open_bytes, whole_file
 from ontoground.tables import read_table
 
 __all__ = ["Release", "RrfFile", "find_release"]
@@ -42,6 +42,7 @@ class RrfFile:
     table: str
     pieces: tuple[SourceFile, ...]
     columns: tuple[str, ...]
+    required: bool
     stated_rows: int | None = None
     stated_bytes: int | None = None
 
@@ -116,7 +117,7 @@ def _find_folder(kind: Kind, folder: Path) -> Path:
 
 def _lines(pieces: Sequence[SourceFile]) -> Iterable[list[str]]:
     for piece in pieces:
-        with open_bytes(piece.path) as content:
+        with whole_file(piece.path), open_bytes(piece.path) as content:
             for line in content:
                 yield line.decode("utf-8", errors="replace").rstrip("\r\n").split("|")
 
@@ -156,9 +157,9 @@ def _rrf_file(
     stated = mrfiles.get(file.name)
     table = f"{kind}.{file.name.lower()}"
     if stated is None:
-        return RrfFile(file.name, table, pieces[file.name], file.columns)
+        return RrfFile(file.name, table, pieces[file.name], file.columns, file.required)
     _check_columns(pieces["MRFILES"][0].path, file, stated)
-    return RrfFile(file.name, table, pieces[file.name], stated.columns, stated.rows, stated.bytes)
+    return RrfFile(file.name, table, pieces[file.name], stated.columns, file.required, stated.rows, stated.bytes)
 
 
 def _column_warnings(kind: Kind, files: Sequence[RrfFile], has: dict[str, tuple[SourceFile, ...]]) -> list[str]:

@@ -13,6 +13,7 @@ from typing import IO
 import numpy as np
 import numpy.typing as npt
 
+from ontoground.errors import InputError
 from ontoground.loading import Reject, SourceFile, quoted
 from ontoground.scanning import open_bytes
 
@@ -37,25 +38,42 @@ def read_rrf(paths: Sequence[str], columns: Sequence[str]) -> str:
 
 
 def _blocks(files: Sequence[SourceFile]) -> Iterator[tuple[str, int, bytes]]:
-    """Yield (file, line number of the block's first line, whole lines); a row cut by a piece's end is joined."""
-    rest = b""
-    begun_in, begun_at = "", 1
-    for number, file in enumerate(files):
+    """Yield (file, line number of the block's first line, whole lines).
+
+    A row that a piece's end cuts is joined, and counts as a row of the piece in which it begins.
+    """
+    rest, begun = b"", ("", 1)
+    for file in files:
         line = 1
         with open_bytes(file.path) as content:
             while chunk := content.read(BLOCK_BYTES):
-                if not rest:
-                    begun_in, begun_at = file.name, line
-                joined = rest + chunk
-                cut = joined.rfind(b"\n") + 1
+                first = chunk.find(b"\n") + 1
+                if not first:
+                    begun = begun if rest else (file.name, line)
+                    rest = _grown(file, rest + chunk)
+                    continue
+                if rest:
+                    yield *begun, rest + chunk[:first]
+                    line += 1
+                    chunk = chunk[first:]
+                cut = chunk.rfind(b"\n") + 1
                 if cut:
-                    yield begun_in, begun_at, joined[:cut]
-                    line += chunk.count(b"\n")
-                rest = joined[cut:]
-                if cut:
-                    begun_in, begun_at = file.name, line
-        if rest and number == len(files) - 1:
-            yield begun_in, begun_at, rest + b"\n"
+                    yield file.name, line, chunk[:cut]
+                line += chunk.count(b"\n")
+                rest, begun = chunk[cut:], (file.name, line)
+    if rest:
+        yield *begun, rest + b"\n"
+
+
+def _grown(file: SourceFile, rest: bytes) -> bytes:
+    if len(rest) > 4 * BLOCK_BYTES:
+        raise InputError(
+            "this is not a file of lines",
+            file=file.path,
+            found=f"{len(rest)} bytes without a line end",
+            expected="RRF: UTF-8 text, one row a line",
+        )
+    return rest
 
 
 def _line_bounds(block: bytes) -> tuple[Positions, Positions, npt.NDArray[np.uint8]]:
@@ -124,7 +142,7 @@ def copy_good_rows(files: Sequence[SourceFile], n_fields: int, target: IO[bytes]
     It stops where more than ``most_rejects`` rows were refused.
 
     Raises:
-        EOFError: a gzipped piece is cut off.
+        InputError: the content has no lines.
     """
     copied = Copied({file.name: 0 for file in files}, [])
     for name, first_line, raw in _blocks(files):

@@ -10,9 +10,10 @@ from typing import Any
 
 import duckdb
 
-from ontoground.errors import InputError
+from ontoground.errors import InputError, UsageError
 from ontoground.files import sha256_of
 from ontoground.scanning import FileScan
+from ontoground.settings import LoadSettings
 from ontoground.sqlfiles import sql_text
 from ontoground.warehouse import table_exists
 
@@ -25,6 +26,7 @@ __all__ = [
     "check_share",
     "finished_files",
     "forget_other_tables",
+    "left_out",
     "prepare",
     "quoted",
     "record",
@@ -216,10 +218,24 @@ def check_share(
     )
 
 
+def left_out(settings: LoadSettings, table: str, *, required: bool) -> bool:
+    """Tell whether the settings leave a table out (by its name without the schema).
+
+    Raises:
+        UsageError: the flow cannot do without this table.
+    """
+    name = table.rsplit(".", 1)[-1]
+    if name not in settings.skip_tables:
+        return False
+    if required:
+        raise UsageError(f"load.skip_tables names {name}, which is required", found=", ".join(settings.skip_tables))
+    return True
+
+
 def forget_other_tables(
     connection: duckdb.DuckDBPyConnection, source: str, present: Iterable[str], schemas: Iterable[str]
 ) -> list[str]:
-    """Drop tables of an earlier load, in the given schemas, whose files the folder no longer has; return their names.
+    """Drop tables of an earlier load, in the given schemas, that the present one does not have; return their names.
 
     A warehouse holds one release of a source: what a newer one lacks must not be taken from an older one.
     """

@@ -49,6 +49,9 @@ class LoadSettings(_Section):
     )
     verify_sha256: bool = Field(default=False, description="check MIMIC's files against SHA256SUMS.txt")
     icu: bool = Field(default=True, description="load icu/ where it is there")
+    skip_tables: tuple[str, ...] = Field(
+        default=(), description="optional tables that are left out though they are there, such as chartevents"
+    )
 
 
 class NoteSettings(_Section):

@@ -1,0 +1,160 @@
+"""Malformed RRF: each kind of bad row is refused, counted, kept with its line, and never takes a good row with it."""
+
+from __future__ import annotations
+
+import gzip
+from itertools import pairwise
+from pathlib import Path
+
+import duckdb
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kg.load import load_umls
+from kg.rrf import copy_good_rows
+from ontoground.errors import InputError
+from ontoground.loading import SourceFile
+from ontoground.settings import LoadSettings
+from tests.kg.rrf_files import line, write_release
+
+Connection = duckdb.DuckDBPyConnection
+SETTINGS = LoadSettings(max_reject_share=0.5)
+
+GOOD = line("MRSTY", CUI="C0000001", TUI="T047", STY="Disease or Syndrome").encode()
+BAD = {
+    "a field too many": (b"C0000009|T047|B2|Disease|AT1||more|\n", "7 fields instead of 6"),
+    "many fields too many": (b"C0000009|T047|B2|Disease|AT1|||||||\n", "11 fields instead of 6"),
+    "a field too few": (b"C0000009|T047|B2|Disease|AT1|\n", "5 fields instead of 6"),
+    "one field": (b"C0000009\n", "1 fields instead of 6"),
+    "no closing bar": (b"C0000009|T047|B2|Disease|AT1|256\n", "no | after the last field"),
+    "latin-1": (b"C0000009|T047|B2|M\xe9ni\xe8re|AT1||\n", "byte 0xe9 at position 19 of the line is not UTF-8"),
+    "carriage return": (b"C0000009|T047|B2|Dis\rease|AT1||\n", "a carriage return inside the line"),
+    "very long": (b"C0000009|T047|B2|" + b"x" * 2_100_000 + b"|AT1||\n", "2100023 bytes in one line, at most 2000000"),
+}
+
+
+@pytest.mark.parametrize("kind", list(BAD))
+@pytest.mark.parametrize("gzipped", [False, True])
+def test_a_bad_row_is_refused_with_its_line_and_reason(
+    warehouse: Connection, tmp_path: Path, kind: str, gzipped: bool
+) -> None:
+    folder = write_release(tmp_path / "META")
+    raw, reason = BAD[kind]
+    content = GOOD * 3 + raw + GOOD * 4 + raw + GOOD
+    file = folder / "MRSTY.RRF"
+    file.unlink()
+    file = file.with_name("MRSTY.RRF.gz") if gzipped else file
+    file.write_bytes(gzip.compress(content) if gzipped else content)
+    report = load_umls(warehouse, folder, SETTINGS)
+    assert (report.tables[-1].rows_read, report.tables[-1].rows_rejected) == (10, 2)
+    assert warehouse.execute("select count(*) from umls.mrsty").fetchall() == [(8,)]
+    kept = warehouse.execute("select source, file, line, reason, raw from ground.reject order by line").fetchall()
+    assert [row[:3] for row in kept] == [("umls", file.name, 4), ("umls", file.name, 9)]
+    assert kept[0][3].startswith(reason)
+    assert kept[0][4].startswith("C0000009")
+    assert any("2 malformed rows" in warning for warning in report.warnings)
+
+
+def test_a_27_column_mrmap_row(warehouse: Connection, tmp_path: Path) -> None:
+    folder = write_release(tmp_path / "META")
+    good = line("MRMAP", MAPSETCUI="C1", FROMID="1", TOID="2")
+    (folder / "MRMAP.RRF").write_text(good * 150 + good[:-1] + "extra|\n")
+    report = load_umls(warehouse, folder, LoadSettings())
+    assert [(t.rows_read, t.rows_rejected) for t in report.tables if t.table == "umls.mrmap"] == [(151, 1)]
+    assert warehouse.execute("select line, reason from ground.reject").fetchall() == [(151, "27 fields instead of 26")]
+
+
+def test_above_the_limit_the_file_fails_and_the_others_stay(warehouse: Connection, tmp_path: Path) -> None:
+    folder = write_release(tmp_path / "META")
+    (folder / "MRSTY.RRF").write_bytes(GOOD * 50 + BAD["a field too few"][0] + GOOD * 40)
+    with pytest.raises(InputError) as caught:
+        load_umls(warehouse, folder, LoadSettings(max_reject_share=0.01))
+    error = caught.value
+    assert (error.file, error.line, error.found) == (str(folder / "MRSTY.RRF"), 51, "5 fields instead of 6")
+    assert error.expected is not None
+    assert "CUI,TUI,STN,STY,ATUI,CVF" in error.expected
+    loaded = warehouse.execute("select file from ground.load order by file").fetchall()
+    assert loaded == [("MRCONSO.RRF",), ("MRREL.RRF",)]
+    assert warehouse.execute("select line from ground.reject").fetchall() == [(51,)]
+    (folder / "MRSTY.RRF").write_bytes(GOOD)
+    load_umls(warehouse, folder, LoadSettings())
+    assert warehouse.execute("select count(*) from ground.reject").fetchall() == [(0,)]
+
+
+@pytest.mark.parametrize("damage", ["cut in half", "checksum", "not gzip"])
+def test_a_damaged_gzip_fails_alone(warehouse: Connection, tmp_path: Path, damage: str) -> None:
+    folder = write_release(tmp_path / "META")
+    packed = gzip.compress((folder / "MRSTY.RRF").read_bytes())
+    (folder / "MRSTY.RRF").unlink()
+    damaged = {
+        "cut in half": packed[: len(packed) // 2],
+        "checksum": packed[:-8] + bytes(4) + packed[-4:],
+        "not gzip": b"C0000001|T047|\n",
+    }
+    (folder / "MRSTY.RRF.gz").write_bytes(damaged[damage])
+    with pytest.raises(InputError, match="cut off or damaged") as caught:
+        load_umls(warehouse, folder, LoadSettings())
+    assert caught.value.file == str(folder / "MRSTY.RRF.gz")
+    loaded = warehouse.execute("select file from ground.load order by file").fetchall()
+    assert loaded == [("MRCONSO.RRF",), ("MRREL.RRF",)]
+
+
+def test_a_damaged_description_is_an_error_too(warehouse: Connection, tmp_path: Path) -> None:
+    folder = write_release(tmp_path / "META")
+    (folder / "MRFILES.RRF.gz").write_bytes(gzip.compress(b"x" * 1000)[:-9])
+    with pytest.raises(InputError, match="cut off or damaged"):
+        load_umls(warehouse, folder, LoadSettings())
+
+
+def test_blank_lines_and_mixed_line_ends_are_no_errors(warehouse: Connection, tmp_path: Path) -> None:
+    folder = write_release(tmp_path / "META")
+    (folder / "MRSTY.RRF").write_bytes(GOOD + b"\n" + GOOD.replace(b"\n", b"\r\n") + b"\r\n" + GOOD[:-1])
+    report = load_umls(warehouse, folder, LoadSettings())
+    assert (report.tables[-1].rows_read, report.tables[-1].rows_rejected) == (3, 0)
+    assert warehouse.execute("select count(*), count(CVF) from umls.mrsty").fetchall() == [(3, 0)]
+
+
+def test_an_empty_file_is_an_empty_table(warehouse: Connection, tmp_path: Path) -> None:
+    folder = write_release(tmp_path / "META")
+    (folder / "MRSTY.RRF").write_bytes(b"")
+    assert load_umls(warehouse, folder, LoadSettings()).tables[-1].rows_read == 0
+    assert warehouse.execute("select count(*) from umls.mrsty").fetchall() == [(0,)]
+
+
+def test_no_scratch_file_is_left(warehouse: Connection, tmp_path: Path) -> None:
+    folder = write_release(tmp_path / "META")
+    (folder / "MRSTY.RRF").write_bytes(GOOD * 9 + BAD["latin-1"][0])
+    load_umls(warehouse, folder, SETTINGS)
+    scratch = tmp_path / "cache" / "duckdb"
+    assert list(scratch.glob("rrf_*")) == []
+
+
+LINES = st.lists(
+    st.sampled_from([GOOD, *(raw for kind, (raw, _) in BAD.items() if kind != "very long"), b"\n", b"\r\n"]),
+    max_size=30,
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(lines=LINES, cuts=st.lists(st.integers(0, 2000), max_size=3))
+def test_pieces_say_the_same_as_the_whole(tmp_path: Path, lines: list[bytes], cuts: list[int]) -> None:
+    content = b"".join(lines)
+    bounds = sorted({0, len(content), *(min(cut, len(content)) for cut in cuts)})
+    files = []
+    for number, (begin, end) in enumerate(pairwise(bounds)):
+        path = tmp_path / f"piece{number}"
+        path.write_bytes(content[begin:end])
+        files.append(SourceFile(path.name, path))
+    target = tmp_path / "copy"
+    with target.open("wb") as out:
+        copied = copy_good_rows(files, 6, out, 1000)
+    good = [row for row in lines if row == GOOD]
+    blank = [row for row in lines if not row.strip()]
+    assert target.read_bytes() == b"".join(good)
+    assert sum(copied.rows.values()) == len(lines) - len(blank)
+    assert len(copied.rejects) == len(lines) - len(blank) - len(good)
+    # A reject's line, counted from its own piece, is where the row begins in the whole.
+    starts = {file.name: content[:begin].count(b"\n") for file, begin in zip(files, bounds, strict=False)}
+    expected = [number for number, row in enumerate(lines, 1) if row != GOOD and row.strip()]
+    assert [starts[reject.file] + reject.line for reject in copied.rejects] == expected

@@ -1,60 +1,27 @@
 """Say what a note asserts of each mention: present, absent, possible and so on (DESIGN section 5).
 
-The method is ConText (Harkema et al. 2009, after NegEx, Chapman et al. 2001): triggers, each with a direction and a
-scope that words of another clause end, and a default for each section. The rules are data
-(``data/context_rules.tsv``, ``data/section_defaults.tsv``); they are compiled once into a trie of tokens, so that one
-pass over the tokens of a segment finds all triggers.
+The method is ConText (Harkema et al. 2009, after NegEx, Chapman et al. 2001): triggers with a direction and a scope
+that other words end, and a default for each section. Two things are added for discharge summaries: a list goes on
+over commas only to mentions of the same kind ("no fever, CT chest with ..." does not deny the CT), and a line that
+ends with a colon lends its triggers to the items below it. The rules are data (``ehr/context_rules.py``).
 """
 
 from __future__ import annotations
 
-import itertools
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
-from typing import Literal, NamedTuple, cast, get_args
+from dataclasses import dataclass
+from typing import NamedTuple
 
-from ehr.spans import Assertion, Kind, Section, Segment, Span
-from ontoground.errors import InputError
-from ontoground.tables import read_table
+from ehr.context_rules import TOKEN, Rule, RuleSet, load_rules
+from ehr.spans import Assertion, Section, Segment, Span
 
 __all__ = ["assert_spans"]
 
-Direction = Literal["forward", "backward", "both", "within", "here"]
-Scope = Literal["next", "list", "clause", "sentence", "none"]
-
-_RULE_COLUMNS = ("trigger", "category", "direction", "scope", "rank", "kinds", "sections", "source")
-_DEFAULT_COLUMNS = ("section", "kinds", "assertion", "source")
-_TOKEN = re.compile(r"[a-z0-9]+(?:['’][a-z]+)?|[^\sa-z0-9]")
-_DATA = Path(__file__).parent / "data"
-
-
-@dataclass(frozen=True, slots=True)
-class _Rule:
-    category: Assertion | None
-    """What the rule asserts; None for a stop and for a pseudo-trigger."""
-    direction: str
-    scope: str
-    rank: int
-    kinds: frozenset[str]
-    sections: frozenset[str]
-    excluded: bool
-    """Whether ``sections`` names where the rule does not hold."""
-    order: int
-
-    def holds(self, kind: Kind, section: str) -> bool:
-        if self.kinds and kind not in self.kinds:
-            return False
-        return not self.sections or (section in self.sections) != self.excluded
-
-
-@dataclass(slots=True)
-class _Node:
-    children: dict[str, _Node] = field(default_factory=dict)
-    rules: list[_Rule] = field(default_factory=list)
+_GROUP = {"disorder": "problem", "finding": "problem", "drug": "drug", "procedure": "procedure"}
+_CLOSERS = frozenset({",", ".", ";", ")"})
+_AND = frozenset({"/", "and", "or", "&", "-"})
+_JOINTS = frozenset({",", "/", "and", "or", "&", "-", "nor", "+", "and/or", "any"})
 
 
 class _Hit(NamedTuple):
@@ -62,15 +29,42 @@ class _Hit(NamedTuple):
 
     first: int
     last: int
-    rules: list[_Rule]
+    rules: tuple[Rule, ...]
 
 
 class _Place(NamedTuple):
-    """A span in tokens of its segment (half-open)."""
+    """A span in tokens of its segment (half-open), with the classes that rules may ask for."""
 
     first: int
     last: int
-    index: int
+    span: int
+    kind: str
+    classes: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """A segment as the rules see it."""
+
+    tokens: list[str]
+    places: list[_Place]
+    hits: list[_Hit]
+    hard: list[int]
+    soft: list[int]
+    """Tokens at which scopes end: all scopes, or those of lists."""
+    soft_words: frozenset[int]
+    """Those of ``soft`` that are single words."""
+    depth: list[int]
+    """Parentheses that are open at each token."""
+
+
+class _Reading(NamedTuple):
+    """What one rule says of a span; the least wins."""
+
+    rank: int
+    distance: int
+    order: int
+    assertion: Assertion
 
 
 def assert_spans(
@@ -78,7 +72,7 @@ def assert_spans(
 ) -> list[Assertion]:
     """The assertion of each span, in the order of ``spans``.
 
-    Pure and deterministic. A span that lies in no segment or section is judged by itself alone.
+    Pure and deterministic. A span outside all sections is judged without a section's default.
 
     Args:
         text: the note.
@@ -89,18 +83,26 @@ def assert_spans(
     Raises:
         InputError: the rule tables that ship with the package are damaged.
     """
-    result = [Assertion.PRESENT] * len(spans)
+    rules = load_rules()
     lowered = _lower(text)
+    result = [Assertion.PRESENT] * len(spans)
     starts = [segment.begin for segment in segments]
     section_starts = [section.begin for section in sections]
     groups: dict[int, list[int]] = {}
     for index, span in enumerate(spans):
         groups.setdefault(bisect_right(starts, span.begin) - 1, []).append(index)
+    lead_ins: dict[int, list[Rule]] = {}
     for number, members in groups.items():
         segment = segments[number] if number >= 0 else Segment("sentence", 0, len(text), 0)
         position = bisect_right(section_starts, segment.begin) - 1
         section = sections[position].section if position >= 0 else ""
-        _judge(lowered, section, segment, spans, members, result)
+        end = max(segment.end, *(spans[i].end for i in members))
+        view = _view(rules, lowered, segment.begin, end, spans, members)
+        lead = _lead_in(text, sections, segments, number)
+        if lead >= 0 and lead not in lead_ins:
+            lead_ins[lead] = _reaching(rules, lowered, segments[lead])
+        for place in view.places:
+            result[place.span] = _assertion(rules, view, place, section, lead_ins.get(lead, []))
     return result
 
 
@@ -110,137 +112,196 @@ def _lower(text: str) -> str:
     return lowered if len(lowered) == len(text) else "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
 
 
-def _judge(
-    lowered: str, section: str, segment: Segment, spans: Sequence[Span], members: list[int], result: list[Assertion]
-) -> None:
-    matches = list(_TOKEN.finditer(lowered, segment.begin, max(segment.end, *(spans[i].end for i in members))))
-    tokens = [match.group() for match in matches]
-    begins = [match.start() for match in matches]
+def _view(rules: RuleSet, lowered: str, begin: int, end: int, spans: Sequence[Span], members: Sequence[int]) -> _View:
+    tokens: list[str] = []
+    begins: list[int] = []
+    for match in TOKEN.finditer(lowered, begin, end):
+        tokens.append(match.group())
+        begins.append(match.start())
     places = []
     for index in members:
-        first = max(bisect_right(begins, spans[index].begin) - 1, 0)
-        places.append(_Place(first, max(bisect_left(begins, spans[index].end), first + 1), index))
-    places.sort()
-    hits = list(_hits(tokens))
-    for place in places:
-        result[place.index] = _assertion(tokens, hits, places, place, spans[place.index].kind, section)
+        span = spans[index]
+        first = max(bisect_right(begins, span.begin) - 1, 0)
+        last = max(bisect_left(begins, span.end), first + 1)
+        classes = rules.classes(tokens[first:last])
+        places.append(_Place(first, last, index, span.kind, classes | {span.kind}))
+    places.sort(key=lambda place: place[:3])
+    hits: list[_Hit] = []
+    hard: list[int] = []
+    soft: list[int] = []
+    for hit in _hits(rules, tokens):
+        inside = any(place.first <= hit.first and hit.last <= place.last for place in places)
+        kept = tuple(rule for rule in hit.rules if (rule.direction == "within") == inside)
+        if not kept:
+            continue
+        hits.append(_Hit(hit.first, hit.last, kept))
+        if any(rule.scope == "hard" for rule in kept):
+            hard.append(hit.first)
+        elif any(rule.scope == "soft" for rule in kept):
+            soft.append(hit.first)
+        # What stands after its mention ends the list of what stands before: "no fever was seen, cough".
+        elif kept and all(rule.direction == "backward" for rule in kept):
+            soft.append(hit.first)
+    words = frozenset(hit.first for hit in hits if hit.last == hit.first + 1 and hit.rules[0].scope == "soft")
+    return _View(tokens, places, hits, hard, soft, words, _depths(tokens))
 
 
-def _hits(tokens: list[str]) -> Iterator[_Hit]:
-    """Triggers of a segment, left to right; of those that start at one token the longest, and none overlap."""
-    root = _rules()
+def _depths(tokens: list[str]) -> list[int]:
+    depths, depth = [], 0
+    for token in tokens:
+        depth += token == "("
+        depths.append(depth)
+        depth -= token == ")" and depth > 0
+    return depths
+
+
+def _hits(rules: RuleSet, tokens: list[str]) -> Iterator[_Hit]:
+    """Triggers, left to right: of those that start at one token the longest, and none overlap.
+
+    Triggers with a wildcard look ahead: they are found beside the others and use no token up.
+    """
     position = 0
     while position < len(tokens):
-        node = root.children.get(tokens[position])
-        last, rules = position + 1, None
-        step = position + 1
-        while node is not None:
-            if node.rules:
-                last, rules = step, node.rules
-            node = node.children.get(tokens[step]) if step < len(tokens) else None
-            step += 1
-        if rules is not None:
-            yield _Hit(position, last, rules)
+        token = tokens[position]
+        if token in rules.lookahead.children:
+            last, found = rules.lookahead.longest(tokens, position)
+            if found:
+                yield _Hit(position, last, found)
+        last = position + 1
+        if token in rules.root.children:
+            last, found = rules.root.longest(tokens, position)
+            if found:
+                yield _Hit(position, last, found)
         position = last
 
 
-def _assertion(
-    tokens: list[str], hits: list[_Hit], places: list[_Place], place: _Place, kind: Kind, section: str
-) -> Assertion:
-    best: tuple[int, int, int] | None = None
-    chosen: Assertion | None = None
-    for hit in hits:
-        for rule in hit.rules:
-            if rule.category is None or not rule.holds(kind, section):
-                continue
-            if not _covers(rule, hit, tokens, hits, places, place):
-                continue
-            distance = place.first - hit.last if hit.last <= place.first else hit.first - place.last
-            key = (-rule.rank, distance, rule.order)
-            if best is None or key < best:
-                best, chosen = key, rule.category
-    if chosen is not None:
-        return chosen
-    return _default(section, kind)
+def _assertion(rules: RuleSet, view: _View, place: _Place, section: str, lead: list[Rule]) -> Assertion:
+    readings = [
+        _Reading(-rule.rank, _distance(hit, place), rule.order, rule.assertion)
+        for hit in view.hits
+        for rule in hit.rules
+        if rule.assertion is not None and rule.holds(place.classes, section) and _covers(rule, hit, view, place)
+    ]
+    if not readings:
+        readings = [
+            _Reading(-rule.rank, 0, rule.order, rule.assertion)
+            for rule in lead
+            if rule.assertion is not None and rule.holds(place.classes, section)
+        ]
+    rank, default = rules.default(section, place.classes)
+    best = min(readings, default=None)
+    return best.assertion if best is not None and -best.rank >= rank else default
 
 
-def _default(section: str, kind: Kind) -> Assertion:
-    by_section = _defaults()
-    return by_section.get((section, kind), Assertion.PRESENT)
+def _distance(hit: _Hit, place: _Place) -> int:
+    return place.first - hit.last if hit.last <= place.first else max(hit.first - place.last, 0)
 
 
-def _covers(rule: _Rule, hit: _Hit, tokens: list[str], hits: list[_Hit], places: list[_Place], place: _Place) -> bool:
+def _covers(rule: Rule, hit: _Hit, view: _View, place: _Place) -> bool:
     if rule.direction == "within":
         return place.first <= hit.first and hit.last <= place.last
-    if any(other.first <= hit.first and hit.last <= other.last for other in places):
-        return False
-    if rule.direction in ("forward", "both") and hit.last <= place.first:
-        return not _ends(rule.scope, tokens, hits, places, hit.last, place.first)
-    if rule.direction in ("backward", "both") and place.last <= hit.first:
-        return not _ends(rule.scope, tokens, hits, places, place.last, hit.first)
+    if rule.forward and hit.last <= place.first:
+        if view.tokens[hit.last] in _CLOSERS and place.first > hit.last:
+            return False
+        begin = hit.last
+        # "no new ...", "no small ...": words that end a list do not when they follow the trigger at once.
+        while begin < place.first and begin in view.soft_words:
+            begin += 1
+        return _reaches(rule, view, hit, place, begin, place.first)
+    if rule.backward and place.last <= hit.first:
+        end = hit.first
+        while end > place.last and end - 1 in view.soft_words:
+            end -= 1
+        return _reaches(rule, view, hit, place, place.last, end)
     return False
 
 
-def _ends(scope: str, tokens: list[str], hits: list[_Hit], places: list[_Place], begin: int, end: int) -> bool:
-    """Whether a scope ends between tokens ``begin`` and ``end``."""
-    if scope == "sentence":
+def _reaches(rule: Rule, view: _View, hit: _Hit, place: _Place, begin: int, end: int) -> bool:
+    """Whether the scope of a rule goes on over the tokens from ``begin`` to ``end``, which part trigger and span."""
+    scope = rule.scope
+    if scope in ("sentence", "clause"):
+        return scope == "sentence" or not _any_between(view.hard, begin, end)
+    if _any_between(view.hard, begin, end) or not _same_parentheses(rule, view, hit, place, begin, end):
         return False
-    if scope == "next" and any(begin <= p.first and p.last <= end for p in places):
-        gap = [t for i, t in enumerate(tokens[begin:end], begin) if not any(p.first <= i < p.last for p in places)]
-        if any(t not in ("/", "and", "or") for t in gap):
-            return True
-    for hit in hits:
-        if begin <= hit.first and hit.last <= end:
-            if any(p.first <= hit.first and hit.last <= p.last for p in places):
-                continue
-            for rule in hit.rules:
-                if rule.direction == "stop" and (rule.scope == "hard" or scope in ("next", "list")):
-                    return True
-    return False
+    gap = view.tokens[begin:end]
+    between = [p for p in view.places if begin <= p.first and p.last <= end and rule.holds_kind(p.classes)]
+    if scope == "chain":
+        return not between or _joined(view, begin, end, _AND)
+    if _any_between(view.soft, begin, end):
+        return rule.backward and not between and _plain(gap)
+    if scope == "adjacent":
+        return not gap or gap == ["-"]
+    if scope == "phrase":
+        return "," not in gap
+    if scope == "next":
+        return not between or _joined(view, begin, end, _AND)
+    if rule.backward:
+        return not between or _joined(view, place.last, between[-1].first, _JOINTS)
+    return _one_kind(view, place, begin, end)
 
 
-@cache
-def _rules() -> _Node:
-    path = _DATA / "context_rules.tsv"
-    root = _Node()
-    for order, row in enumerate(read_table(path, _RULE_COLUMNS)):
-        rule = _rule(row, order, path)
-        for phrase in _phrases(row["trigger"]):
-            node = root
-            for token in _TOKEN.findall(phrase.lower()):
-                node = node.children.setdefault(token, _Node())
-            node.rules.append(rule)
-    return root
+def _plain(gap: list[str]) -> bool:
+    """Whether a predicate may belong to a mention over words such as "for pain": nothing new begins between them."""
+    return len(gap) <= 8 and "and" not in gap and "," not in gap[:-1]
 
 
-def _rule(row: dict[str, str], order: int, path: Path) -> _Rule:
-    category = row["category"]
-    sections = row["sections"]
-    try:
-        asserted = None if category in ("stop", "pseudo") else Assertion(category)
-        kinds = frozenset() if row["kinds"] == "*" else frozenset(row["kinds"].split(","))
-        if not kinds <= set(get_args(Kind)):
-            raise ValueError(row["kinds"])
-        rank = int(row["rank"])
-    except ValueError as error:
-        raise InputError("a rule of the assertion table cannot be read", file=path, found=str(error)) from error
-    named = frozenset() if sections == "*" else frozenset(sections.removeprefix("!").split(","))
-    direction = "stop" if category == "stop" else row["direction"]
-    return _Rule(asserted, direction, row["scope"], rank, kinds, named, sections.startswith("!"), order)
+def _any_between(stops: list[int], begin: int, end: int) -> bool:
+    position = bisect_left(stops, begin)
+    return position < len(stops) and stops[position] < end
 
 
-def _phrases(pattern: str) -> Iterator[str]:
-    """The phrases that a trigger stands for: ``(was|were|) held`` is ``was held``, ``were held`` and ``held``."""
-    parts = [part.split("|") for part in re.split(r"[()]", pattern)]
-    for choice in itertools.product(*parts):
-        yield " ".join("".join(choice).split())
+def _same_parentheses(rule: Rule, view: _View, hit: _Hit, place: _Place, begin: int, end: int) -> bool:
+    """A trigger in parentheses says nothing of what stands outside them, save of the words just before."""
+    outer = min(view.depth[begin:end], default=view.depth[place.first])
+    if view.depth[hit.first] <= outer or view.tokens[hit.first] == "(":
+        return True
+    return rule.backward and view.tokens[hit.first - 1] == "("
 
 
-@cache
-def _defaults() -> dict[tuple[str, str], Assertion]:
-    path = _DATA / "section_defaults.tsv"
-    table: dict[tuple[str, str], Assertion] = {}
-    for row in read_table(path, _DEFAULT_COLUMNS):
-        for kind in cast(tuple[str, ...], get_args(Kind)) if row["kinds"] == "*" else row["kinds"].split(","):
-            table[row["section"], kind] = Assertion(row["assertion"])
-    return table
+def _joined(view: _View, begin: int, end: int, joints: frozenset[str]) -> bool:
+    """Whether nothing but joints and mentions lies between two tokens."""
+    return all(
+        token in joints or any(p.first <= position < p.last for p in view.places)
+        for position, token in enumerate(view.tokens[begin:end], begin)
+    )
+
+
+def _one_kind(view: _View, place: _Place, begin: int, end: int) -> bool:
+    """Whether a list that starts after a trigger goes on to ``place``: over commas only among mentions of one kind."""
+    if "," not in view.tokens[begin:end]:
+        return True
+    first = next(p for p in view.places if p.first >= begin)
+    if "," in view.tokens[begin : first.first] and first.first != place.first:
+        return True
+    return _GROUP[first.kind] == _GROUP[place.kind]
+
+
+def _lead_in(text: str, sections: Sequence[Section], segments: Sequence[Segment], number: int) -> int:
+    """The segment that introduces the list in which segment ``number`` stands, or -1."""
+    if number < 0 or segments[number].kind == "heading":
+        return -1
+    block = segments[number].block
+    position = number - 1
+    while position >= 0 and segments[position].block == block:
+        segment = segments[position]
+        if text[segment.end - 1] == ":":
+            # The header of the section itself names no trigger: it has its default.
+            if any(section.begin == segment.begin for section in sections):
+                return -1
+            return position
+        position -= 1
+    return -1
+
+
+def _reaching(rules: RuleSet, lowered: str, segment: Segment) -> list[Rule]:
+    """The rules whose scope is still open at the end of a segment that ends with a colon."""
+    view = _view(rules, lowered, segment.begin, segment.end, (), ())
+    end = len(view.tokens)
+    return [
+        rule
+        for hit in view.hits
+        for rule in hit.rules
+        if rule.forward
+        and rule.scope in ("list", "clause", "sentence")
+        and (rule.scope == "sentence" or not _any_between(view.hard, hit.last, end))
+    ]

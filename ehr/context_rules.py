@@ -1,0 +1,178 @@
+"""The rules of ``ehr.assertion``, read from tables and compiled into a trie of tokens.
+
+``data/context_rules.tsv`` has one family of triggers a line; ``(was|were|) held`` stands for ``was held``, ``were
+held`` and ``held``. In a trigger of direction ``lookahead``, ``*`` is any one token and ``*ectomy`` one that ends so.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import get_args
+
+from ehr.spans import Assertion, Kind
+from ontoground.errors import InputError
+from ontoground.tables import read_table
+
+__all__ = ["TOKEN", "Rule", "RuleSet", "load_rules"]
+
+TOKEN = re.compile(r"[a-z0-9]+(?:['’][a-z]+)?|_+|[^\sa-z0-9]")
+
+_DATA = Path(__file__).parent / "data"
+_RULE_COLUMNS = ("trigger", "category", "direction", "scope", "rank", "kinds", "sections", "source")
+_DEFAULT_COLUMNS = ("section", "kinds", "rank", "assertion", "source")
+_CLASS_COLUMNS = ("term", "class", "source")
+_DIRECTIONS = frozenset({"forward", "backward", "both", "within", "lookahead", "lookahead-backward"})
+_SCOPES = frozenset({"adjacent", "next", "chain", "phrase", "list", "clause", "sentence", "hard", "soft", "none"})
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What one family of triggers says, and of which mentions."""
+
+    category: str
+    """An assertion, ``stop`` (other scopes end here) or ``pseudo`` (looks like a trigger and is none)."""
+    assertion: Assertion | None
+    direction: str
+    forward: bool
+    backward: bool
+    scope: str
+    rank: int
+    """Of the rules that reach a mention the highest rank wins, then the nearest trigger."""
+    kinds: frozenset[str]
+    """Kinds of mention, or classes of ``data/term_classes.tsv``; empty: all."""
+    sections: frozenset[str]
+    excluded: bool
+    """Whether ``sections`` names where the rule does not hold."""
+    order: int
+
+    def holds_kind(self, classes: frozenset[str]) -> bool:
+        return not self.kinds or not self.kinds.isdisjoint(classes)
+
+    def holds(self, classes: frozenset[str], section: str) -> bool:
+        return self.holds_kind(classes) and (not self.sections or (section in self.sections) != self.excluded)
+
+
+@dataclass(slots=True)
+class Node:
+    """A node of the trie; ``suffixes`` are the wildcard children, longest suffix first (``""``: any token)."""
+
+    children: dict[str, Node] = field(default_factory=dict)
+    suffixes: list[tuple[str, Node]] = field(default_factory=list)
+    rules: tuple[Rule, ...] = ()
+
+    def longest(self, tokens: list[str], position: int) -> tuple[int, tuple[Rule, ...]]:
+        """The end of the longest trigger that starts at ``position`` and its rules; ``(position + 1, ())`` if none."""
+        best: tuple[int, tuple[Rule, ...]] = (position + 1, ())
+        nodes = [self]
+        while nodes and position < len(tokens):
+            nodes = [child for node in nodes for child in node._step(tokens[position])]
+            position += 1
+            found = tuple(rule for node in nodes for rule in node.rules)
+            if found:
+                best = (position, found)
+        return best
+
+    def _step(self, token: str) -> Iterator[Node]:
+        child = self.children.get(token)
+        if child is not None:
+            yield child
+        for suffix, node in self.suffixes:
+            if token.endswith(suffix):
+                yield node
+
+    def add(self, parts: Sequence[str], rule: Rule) -> None:
+        node = self
+        for part in parts:
+            node = node._wildcard(part[1:]) if part[0] == "*" else node.children.setdefault(part, Node())
+        if rule not in node.rules:
+            node.rules = (*node.rules, rule)
+
+    def _wildcard(self, suffix: str) -> Node:
+        for known, node in self.suffixes:
+            if known == suffix:
+                return node
+        node = Node()
+        self.suffixes = sorted([*self.suffixes, (suffix, node)], key=lambda pair: (-len(pair[0]), pair[0]))
+        return node
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSet:
+    """All rules, compiled."""
+
+    root: Node
+    lookahead: Node
+    terms: dict[str, str]
+    defaults: dict[str, list[tuple[str, int, Assertion]]]
+
+    def classes(self, tokens: Iterable[str]) -> frozenset[str]:
+        """The classes that the words of a mention belong to."""
+        return frozenset(self.terms[token] for token in tokens if token in self.terms)
+
+    def default(self, section: str, classes: frozenset[str]) -> tuple[int, Assertion]:
+        """What a section says of a mention, and at which rank: triggers of a lower rank do not count there."""
+        for kind, rank, assertion in self.defaults.get(section, ()):
+            if kind == "*" or kind in classes:
+                return rank, assertion
+        return 0, Assertion.PRESENT
+
+
+@cache
+def load_rules() -> RuleSet:
+    """The rules that ship with the package.
+
+    Raises:
+        InputError: a table is damaged; names its line.
+    """
+    terms = {row["term"]: row["class"] for row in read_table(_DATA / "term_classes.tsv", _CLASS_COLUMNS)}
+    rules = RuleSet(Node(), Node(), terms, {})
+    path = _DATA / "context_rules.tsv"
+    known = frozenset(get_args(Kind)) | frozenset(terms.values())
+    for order, row in enumerate(read_table(path, _RULE_COLUMNS)):
+        rule = _rule(row, order, known, path)
+        trie = rules.lookahead if rule.direction.startswith("lookahead") else rules.root
+        for phrase in _phrases(row["trigger"]):
+            trie.add(_parts(phrase), rule)
+    for row in read_table(_DATA / "section_defaults.tsv", _DEFAULT_COLUMNS):
+        rules.defaults.setdefault(row["section"], []).append(
+            (row["kinds"], int(row["rank"]), Assertion(row["assertion"]))
+        )
+    return rules
+
+
+def _rule(row: dict[str, str], order: int, known: frozenset[str], path: Path) -> Rule:
+    category, direction, sections = row["category"], row["direction"], row["sections"]
+    try:
+        assertion = None if category in ("stop", "pseudo") else Assertion(category)
+        kinds = frozenset() if row["kinds"] == "*" else frozenset(row["kinds"].split(","))
+        rank = int(row["rank"])
+    except ValueError as error:
+        raise InputError("an assertion rule cannot be read", file=path, found=f"{row['trigger']}: {error}") from error
+    if not kinds <= known or direction not in _DIRECTIONS or row["scope"] not in _SCOPES:
+        found = f"{row['trigger']}: {direction} {row['scope']} {row['kinds']}"
+        raise InputError("an assertion rule names an unknown kind, direction or scope", file=path, found=found)
+    forward = direction in ("forward", "both", "lookahead")
+    backward = direction in ("backward", "both", "lookahead-backward")
+    named = frozenset() if sections == "*" else frozenset(sections.removeprefix("!").split(","))
+    excluded = sections.startswith("!")
+    return Rule(category, assertion, direction, forward, backward, row["scope"], rank, kinds, named, excluded, order)
+
+
+def _phrases(pattern: str) -> Iterator[str]:
+    """Every phrase that a trigger stands for; parentheses that stand for themselves have spaces around them."""
+    pieces = re.split(r"\(([^()\s][^()]*\|[^()]*|\|[^()]*)\)", pattern)
+    choices = [piece.split("|") if position % 2 else [piece] for position, piece in enumerate(pieces)]
+    for choice in itertools.product(*choices):
+        yield " ".join("".join(choice).split())
+
+
+def _parts(phrase: str) -> list[str]:
+    parts: list[str] = []
+    for word in phrase.lower().split():
+        parts.extend([word] if word[0] == "*" and len(word) != 1 or word == "*" else TOKEN.findall(word))
+    return parts

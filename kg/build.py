@@ -8,13 +8,15 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 
 from kg.arrays import is_written, write_arrays
-from kg.composition import single_drugs
+from kg.composition import resolve_drugs
 from kg.predicates import (
     Vocabulary,
     data_folder,
+    read_dose_form_words,
     read_relation_lines,
     read_semantic_groups,
     read_vocabulary,
@@ -86,9 +88,8 @@ def _fingerprint(connection: duckdb.DuckDBPyConnection, settings: LoadSettings) 
         own.update(path.read_bytes())
     for name in sql_names("kg"):
         own.update(sql_text(name).encode())
-    rows = connection.execute(
-        "select (select count(*) from umls.mrconso), (select count(*) from umls.mrrel), (select count(*) from umls.mrsty)"
-    ).fetchall()
+    tables = ("umls.mrconso", "umls.mrrel", "umls.mrsty")
+    rows = [connection.execute(f"select count(*) from {table}").fetchall() for table in tables]
     return fingerprint(
         {
             "umls": load_fingerprint(connection, "umls"),
@@ -109,8 +110,10 @@ def _steps() -> tuple[str, ...]:
         "kg/relation_use",
         "kg/uncovered",
         "kg/edge_candidate",
-        "kg/edge_refused",
         "kg/composition",
+        "kg/edge_candidate_class",
+        "kg/edge_refused",
+        "kg/product_route",
         "kg/edge",
     )
 
@@ -118,7 +121,7 @@ def _steps() -> tuple[str, ...]:
 def _run_steps(connection: duckdb.DuckDBPyConnection) -> Iterator[str]:
     for name in _steps():
         if name == "kg/edge":
-            _mark_single_drugs(connection)
+            _resolve_drugs(connection)
         run_sql(connection, name)
         yield name
 
@@ -141,6 +144,7 @@ def _register(connection: duckdb.DuckDBPyConnection, vocabulary: Vocabulary, set
     _create(connection, "kg.semantic_group", pa.Table.from_pylist(groups))
     _create(connection, "kg.language", pa.table({"lat": pa.array(settings.languages, pa.string())}))
     _create(connection, "kg.suppressed", pa.table({"suppress": pa.array(settings.suppress, pa.string())}))
+    _create(connection, "kg.dose_form_word", pa.table({"word": pa.array(read_dose_form_words(), pa.string())}))
     ranked = table_exists(connection, "umls.mrrank")
     rank_source = "umls.mrrank" if ranked else "(select null as sab, null as tty, null as rank limit 0)"
     connection.execute(
@@ -149,16 +153,31 @@ def _register(connection: duckdb.DuckDBPyConnection, vocabulary: Vocabulary, set
     )
 
 
-def _mark_single_drugs(connection: duckdb.DuckDBPyConnection) -> None:
-    arrays = connection.execute("select head, tail from kg.composition order by head, tail").fetchnumpy()
-    ((nodes,),) = connection.execute("select count(*) from kg.node").fetchall()
-    single = single_drugs(arrays["head"], arrays["tail"], int(nodes))
-    connection.register("single_nodes", pa.table({"node": single}))
-    connection.execute(
-        "create or replace table kg.single_drug as "
-        "select node.cui from kg.node as node inner join single_nodes as single on node.node = single.node"
+def _resolve_drugs(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make ``kg.drug_link`` and ``kg.drug_route`` of the composition links and the products' dose forms."""
+    links, products = (
+        connection.sql(f"select {columns} from {table} order by all").to_arrow_table()
+        for columns, table in (("head, tail", "kg.composition"), ("node, is_local", "kg.product_route"))
     )
-    connection.unregister("single_nodes")
+    ((nodes,),) = connection.execute("select count(*) from kg.node").fetchall()
+    found = resolve_drugs(
+        links["head"].to_numpy(),
+        links["tail"].to_numpy(),
+        products["node"].to_numpy(),
+        products["is_local"].to_numpy(zero_copy_only=False).astype(bool),
+        int(nodes),
+    )
+    _create(connection, "kg.drug_link", links.append_column("same", pa.array(found.same)))
+    known = np.flatnonzero(found.systemic | found.local).astype(np.int32)
+    mixed = pa.array((found.systemic & found.local)[known])
+    routes = pa.table({"node": known, "systemic": pa.array(found.systemic[known]), "mixed": mixed})
+    connection.register("routes", routes)
+    connection.execute(
+        "create or replace table kg.drug_route as "
+        "select node.cui, routes.systemic, routes.mixed "
+        "from kg.node as node inner join routes on node.node = routes.node"
+    )
+    connection.unregister("routes")
 
 
 def _count_drops(connection: duckdb.DuckDBPyConnection) -> None:

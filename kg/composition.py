@@ -1,37 +1,84 @@
-"""Which drugs hold one substance only: brands, salts, products and strengths resolved to their ingredients."""
+"""Which drugs are the same: brands, salts, products and strengths resolved to their substances and routes."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["single_drugs"]
+__all__ = ["DrugLinks", "resolve_drugs"]
+
+SYSTEMIC, LOCAL = np.uint8(1), np.uint8(2)
 
 
-def single_drugs(head: NDArray[np.int32], tail: NDArray[np.int32], n_nodes: int) -> NDArray[np.int32]:
-    """Return the heads that resolve to exactly one substance, sorted.
+@dataclass(frozen=True)
+class DrugLinks:
+    """What composition links say.
 
-    A substance is a concept that is a tail and never a head. Each head collects the lowest and the highest number of
-    the substances that it reaches; they are equal where there is one only. A circle that reaches no substance counts
-    as unknown and is left out.
-
-    Args:
-        head: composition links, the whole (a brand, a salt, a product). Shape: (n,)
-        tail: the part (an ingredient, a base, a strength). Shape: (n,)
-        n_nodes: number of concepts.
+    Attributes:
+        same: the whole of a link is a form of its part: it holds one substance only, and is taken by a route of it
+            that carries its indications. Shape: (n_links,)
+        systemic: a product that acts in the whole body holds the concept. Shape: (n_nodes,)
+        local: a product that acts where it is applied holds the concept. Shape: (n_nodes,)
     """
-    if head.size == 0:
-        return np.empty(0, np.int32)
+
+    same: NDArray[np.bool_]
+    systemic: NDArray[np.bool_]
+    local: NDArray[np.bool_]
+
+
+def _single(head: NDArray[np.int32], tail: NDArray[np.int32], n_nodes: int) -> NDArray[np.bool_]:
+    """Tell which concepts resolve to exactly one substance. Shape: (n_nodes,)
+
+    A substance is a part that is never a whole. Each concept collects the lowest and the highest number of the
+    substances that it reaches: equal where there is one only. A circle that reaches none counts as unknown.
+    """
     low = np.full(n_nodes, n_nodes, np.int64)
     high = np.full(n_nodes, -1, np.int64)
-    is_head = np.zeros(n_nodes, bool)
-    is_head[head] = True
-    leaves = np.unique(tail[~is_head[tail]])
+    is_whole = np.zeros(n_nodes, bool)
+    is_whole[head] = True
+    leaves = np.unique(tail[~is_whole[tail]])
     low[leaves] = high[leaves] = leaves
     while True:
-        before = (low.copy(), high.copy())
+        before = low.copy(), high.copy()
         np.minimum.at(low, head, low[tail])
         np.maximum.at(high, head, high[tail])
         if np.array_equal(before[0], low) and np.array_equal(before[1], high):
-            break
-    return np.flatnonzero(is_head & (low == high)).astype(np.int32)
+            return low == high
+
+
+def _routes(head: NDArray[np.int32], tail: NDArray[np.int32], routes: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Hand the routes of products down to what they hold. Shape: (n_nodes,)"""
+    while True:
+        before = routes.copy()
+        np.bitwise_or.at(routes, tail, routes[head])
+        if np.array_equal(before, routes):
+            return routes
+
+
+def resolve_drugs(
+    head: NDArray[np.int32],
+    tail: NDArray[np.int32],
+    product: NDArray[np.int32],
+    is_local: NDArray[np.bool_],
+    n_nodes: int,
+) -> DrugLinks:
+    """Resolve composition links.
+
+    A drug that is both swallowed and put on the skin has indications that a cream of it does not have: where a part
+    has products of both kinds, a whole is a form of it only if it has a systemic product itself.
+
+    Args:
+        head: composition links, the whole (a brand, a salt, a product). Shape: (n_links,)
+        tail: the part (a substance, a base, a strength). Shape: (n_links,)
+        product: concepts that have a dose form. Shape: (n_products,)
+        is_local: whether that form acts where it is applied. Shape: (n_products,)
+        n_nodes: number of concepts.
+    """
+    own = np.zeros(n_nodes, np.uint8)
+    np.bitwise_or.at(own, product, np.where(is_local, LOCAL, SYSTEMIC))
+    routes = _routes(head, tail, own)
+    systemic, local = (routes & SYSTEMIC) > 0, (routes & LOCAL) > 0
+    same = _single(head, tail, n_nodes)[head] & (systemic[head] | ~(systemic & local)[tail])
+    return DrugLinks(same, systemic, local)

@@ -351,11 +351,11 @@ class ConceptGraph:
         chosen = self._chosen(max_hops, tiers, None, extended)
         ends = (np.array([one], np.int32), np.array([other], np.int32))
         numbers = [int(n) for _, found, _ in self._connections(*ends, chosen) for n in found]
-        found = []
-        for pattern in sorted((self._patterns[n] for n in numbers), key=self._order):
-            for path in self._paths(one, other, pattern, paths_per_pattern or 0):
-                found.append(Relation(pattern.predicate, _pattern_name(pattern), pattern.tier, path))
-        return found
+        return [
+            Relation(pattern.predicate, _pattern_name(pattern), pattern.tier, path)
+            for pattern in sorted((self._patterns[n] for n in numbers), key=self._order)
+            for path in self._paths(one, other, pattern, paths_per_pattern or 0)
+        ]
 
     @staticmethod
     def _order(pattern: Pattern) -> tuple[int, int, str, str]:
@@ -431,7 +431,7 @@ class ConceptGraph:
         Args:
             head: where the path begins.
             tail: where it ends; an extension, in brackets, goes one edge further.
-            pattern: steps as in ``kg.pattern`` or in a fact, such as ``same_drug_as . treats``. A pattern that is not
+            pattern: steps as in ``kg.pattern`` or in a fact, such as ``drug_form_of . treats``. A pattern that is not
                 in the table is followed without a limit of fan.
 
         Returns:
@@ -478,7 +478,7 @@ class ConceptGraph:
 
         A combination is not equivalent to any of its ingredients: see ``ingredients`` and ``products``.
         """
-        return sorted(self._levels(cui, ["same_drug_as"], None))
+        return sorted(self._levels(cui, ["drug_form_of", "has_drug_form"], None))
 
     def ingredients(self, cui: str) -> list[str]:
         """Return what a brand, product or combination holds, by any number of composition links, sorted."""

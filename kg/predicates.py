@@ -17,6 +17,7 @@ __all__ = [
     "RelationLine",
     "Vocabulary",
     "data_folder",
+    "read_dose_form_words",
     "read_relation_lines",
     "read_semantic_groups",
     "read_vocabulary",
@@ -181,3 +182,9 @@ def read_relation_lines(folder: Path | None = None) -> Sequence[RelationLine]:
 def read_semantic_groups(folder: Path | None = None) -> list[dict[str, str]]:
     """Read semantic types (``tui``, ``name``) with their semantic ``group``."""
     return read_table((folder or data_folder()) / "semantic_groups.tsv", ("tui", "name", "group", "source"))
+
+
+def read_dose_form_words(folder: Path | None = None) -> list[str]:
+    """Read the words that tell a dose form which acts where it is applied."""
+    rows = read_table((folder or data_folder()) / "dose_forms.tsv", ("word", "route", "source"))
+    return [row["word"] for row in rows if row["route"] == "local"]

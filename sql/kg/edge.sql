@@ -1,14 +1,29 @@
 -- Edges of the concept graph with their evidence
 -- Grain: one row per (head, predicate, tail, RELA, REL, SAB, RUI, direction)
--- Inputs: kg.edge_candidate, kg.predicate, kg.node, kg.single_drug (concepts that resolve to one substance)
+-- Inputs: kg.edge_candidate, kg.predicate, kg.node, kg.drug_link, kg.drug_route (kg/composition.py)
 -- Output: kg.edge(head_cui, predicate, tail_cui, rela, rel, sab, rui, direction), read head PREDICATE tail; direction
 --   tells whether the row of MRREL itself reads this way (forward) or the other (inverse). Symmetric: head < tail.
--- Source: DESIGN section 4; implied edges (broader, same_drug_as, contains_drug) follow kg/data/predicates.tsv
+-- Source: DESIGN section 4; implied edges (broader, drug_form_of, contains_drug) follow kg/data/predicates.tsv
 create or replace table kg.edge as
+-- A drug that is only put on the skin does not inherit from the same drug taken by mouth: is_a becomes narrower_than.
 with good as (
-    select * exclude (refused)
-    from kg.edge_candidate
-    where refused is null
+    select
+        edge.head_cui,
+        case
+            when edge.predicate = 'is_a' and not coalesce(head_route.systemic, true) and tail_route.mixed
+                then 'narrower_than'
+            else edge.predicate
+        end as predicate,
+        edge.tail_cui,
+        edge.rela,
+        edge.rel,
+        edge.sab,
+        edge.rui,
+        edge.direction
+    from kg.edge_candidate as edge
+    left join kg.drug_route as head_route on edge.head_cui = head_route.cui
+    left join kg.drug_route as tail_route on edge.tail_cui = tail_route.cui
+    where edge.refused is null
 ),
 
 hierarchy as (
@@ -42,16 +57,12 @@ hierarchy_back as (
     where line.implies = 'broader' and line.symmetric
 ),
 
--- A link whose left side holds one substance only joins two names of the same drug.
+-- A link whose whole is a form of its part joins two names of the same drug; any other says what holds what.
 drug as (
     select
-        case when single.cui is null then 'contains_drug' else 'same_drug_as' end as predicate,
-        case
-            when single.cui is null then good.head_cui else least(good.head_cui, good.tail_cui)
-        end as head_cui,
-        case
-            when single.cui is null then good.tail_cui else greatest(good.head_cui, good.tail_cui)
-        end as tail_cui,
+        good.head_cui,
+        case when link.same then 'drug_form_of' else 'contains_drug' end as predicate,
+        good.tail_cui,
         good.rela,
         good.rel,
         good.sab,
@@ -61,13 +72,8 @@ drug as (
     inner join kg.predicate as line on good.predicate = line.predicate
     inner join kg.node as head on good.head_cui = head.cui
     inner join kg.node as tail on good.tail_cui = tail.cui
-    left join kg.single_drug as single on good.head_cui = single.cui
-    where
-        line.implies = 'contains_drug'
-        and (
-            single.cui is null
-            or (list_has_any(head.groups, ['CHEM', 'DEVI']) and list_has_any(tail.groups, ['CHEM', 'DEVI']))
-        )
+    inner join kg.drug_link as link on head.node = link.head and tail.node = link.tail
+    where line.implies = 'contains_drug'
 ),
 
 every as (

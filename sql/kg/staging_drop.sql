@@ -1,9 +1,11 @@
 -- Staging tables of the graph that are not kept
--- Grain: none. Inputs and output: it drops kg.node, kg.edge_candidate, kg.composition, kg.single_drug and the settings'
---   tables. Source: docs/architecture.md
+-- Grain: none. Inputs and output: it drops what only the build needs. Source: docs/architecture.md
 drop table if exists kg.edge_candidate;
 drop table if exists kg.composition;
-drop table if exists kg.single_drug;
+drop table if exists kg.drug_link;
+drop table if exists kg.drug_route;
+drop table if exists kg.product_route;
+drop table if exists kg.dose_form_word;
 drop table if exists kg.node;
 drop table if exists kg.atom_rank;
 drop table if exists kg.language;

@@ -1,0 +1,345 @@
+"""Loading MIMIC-IV: formats, types, versions, notes character by character, bad rows, resume."""
+
+from __future__ import annotations
+
+import datetime
+import gzip
+import hashlib
+import os
+from pathlib import Path
+
+import duckdb
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ehr.load import load_mimic
+from ehr.release import documented, find_mimic
+from ontoground.errors import InputError, UsageError
+from ontoground.settings import LoadSettings
+from ontoground.warehouse import table_exists
+from tests.ehr.mimic_files import NOTE_TEXT, TABLES, write_mimic, write_table
+
+Connection = duckdb.DuckDBPyConnection
+SETTINGS = LoadSettings()
+
+
+def rows(connection: Connection, query: str) -> list[tuple[object, ...]]:
+    return connection.execute(query).fetchall()
+
+
+def as_parquet(folder: Path) -> Path:
+    """Turn the CSV files of a folder into Parquet with the types that DuckDB sees, codes as text."""
+    text = "{'icd_code': 'varchar', 'ndc': 'varchar', 'gsn': 'varchar'}"
+    for path in list(folder.rglob("*.csv")):
+        types = f", types = {text}" if path.stem in ("diagnoses_icd", "procedures_icd", "prescriptions") else ""
+        if path.stem in ("diagnoses_icd", "procedures_icd"):
+            types = ", types = {'icd_code': 'varchar'}"
+        elif path.stem == "prescriptions":
+            types = ", types = {'ndc': 'varchar', 'gsn': 'varchar'}"
+        target = path.with_suffix(".parquet")
+        duckdb.sql(f"copy (from read_csv('{path}', header = true{types})) to '{target}'")
+        path.unlink()
+    return folder
+
+
+@pytest.mark.parametrize("form", [".csv", ".csv.gz", ".parquet"])
+def test_every_format_gives_the_same_tables(warehouse: Connection, tmp_path: Path, form: str) -> None:
+    folder = write_mimic(tmp_path / "mimic", ".csv" if form == ".parquet" else form)
+    if form == ".parquet":
+        as_parquet(folder)
+    report = load_mimic(warehouse, folder, SETTINGS)
+    assert [(t.table, t.rows_read, t.rows_rejected) for t in report.tables] == [
+        ("mimiciv_hosp.patients", 1, 0),
+        ("mimiciv_hosp.admissions", 2, 0),
+        ("mimiciv_hosp.diagnoses_icd", 3, 0),
+        ("mimiciv_hosp.procedures_icd", 1, 0),
+        ("mimiciv_hosp.prescriptions", 1, 0),
+        ("mimiciv_note.discharge", 1, 0),
+    ]
+    codes = rows(warehouse, "select icd_code, icd_version from mimiciv_hosp.diagnoses_icd order by hadm_id, seq_num")
+    assert codes == [("0010", 9), ("01882", 9), ("I10", 10)]
+    assert rows(warehouse, "select ndc, gsn, drug, prod_strength, starttime from mimiciv_hosp.prescriptions") == [
+        ("00093111301", "000391", "Lisinopril, oral", '5"mg tab', datetime.datetime(2180, 5, 7))
+    ]
+    assert rows(warehouse, "select chartdate from mimiciv_hosp.procedures_icd") == [(datetime.date(2180, 5, 7),)]
+    assert rows(warehouse, "select text from mimiciv_note.discharge") == [(NOTE_TEXT,)]
+
+
+def test_documented_types_hold(warehouse: Connection, tmp_path: Path) -> None:
+    load_mimic(warehouse, write_mimic(tmp_path), SETTINGS)
+    for table in documented():
+        if table_exists(warehouse, table.qualified):
+            for name, kind, *_ in rows(warehouse, f"describe {table.qualified}"):
+                assert str(kind).lower() == table.types[str(name)]
+
+
+def test_no_code_is_a_number() -> None:
+    textual = {"icd_code", "ndc", "gsn", "drg_code", "hcpcs_cd", "code", "note_id", "text", "formulary_drug_cd"}
+    for table in documented():
+        for name, kind in table.types.items():
+            assert kind == "varchar" or name not in textual
+            assert kind in {"bigint", "integer", "double", "varchar", "timestamp", "date"}
+            if name in {"subject_id", "hadm_id", "stay_id"}:
+                assert kind == "bigint"
+
+
+def test_missing_optional_files_are_named_and_skipped(warehouse: Connection, tmp_path: Path) -> None:
+    report = load_mimic(warehouse, write_mimic(tmp_path, notes=()), SETTINGS)
+    assert {"hosp/labevents", "note/discharge", "icu/icustays"} <= set(report.missing_optional)
+    assert not table_exists(warehouse, "mimiciv_note.discharge")
+
+
+def test_missing_required_files_are_one_error_that_lists_them(warehouse: Connection, tmp_path: Path) -> None:
+    folder = write_mimic(tmp_path)
+    (folder / "hosp" / "admissions.csv.gz").unlink()
+    (folder / "hosp" / "prescriptions.csv.gz").unlink()
+    with pytest.raises(InputError) as caught:
+        load_mimic(warehouse, folder, SETTINGS)
+    assert "hosp/admissions, hosp/prescriptions" in caught.value.what
+    assert caught.value.expected is not None
+    for name in TABLES:
+        assert name in caught.value.expected
+    assert rows(warehouse, "from ground.load") == []
+
+
+@pytest.mark.parametrize("place", ["", "3.1", "mimiciv/3.1", "files/mimiciv/3.1"])
+def test_modules_are_found_below_the_folder(tmp_path: Path, place: str) -> None:
+    write_mimic(tmp_path / place)
+    assert {found.table.name for found in find_mimic(tmp_path).files} == {
+        *(name.split("/")[1] for name in TABLES),
+        "discharge",
+    }
+
+
+def test_the_folder_hosp_itself_may_be_named(tmp_path: Path) -> None:
+    write_mimic(tmp_path)
+    assert len(find_mimic(tmp_path / "hosp").files) == 6
+
+
+def test_note_may_be_a_release_of_its_own(warehouse: Connection, tmp_path: Path) -> None:
+    write_mimic(tmp_path / "mimiciv" / "3.1", notes=())
+    write_mimic(tmp_path / "other")
+    (tmp_path / "mimic-iv-note").mkdir()
+    (tmp_path / "mimic-iv-note" / "2.2").mkdir()
+    (tmp_path / "other" / "note").rename(tmp_path / "mimic-iv-note" / "2.2" / "note")
+    for path in (tmp_path / "other" / "hosp").iterdir():
+        path.unlink()
+    report = load_mimic(warehouse, tmp_path, SETTINGS)
+    assert report.release == "3.1, note 2.2"
+    releases = rows(warehouse, "select distinct split_part(file, '/', 1), release from ground.load order by 1")
+    assert releases == [("hosp", "3.1"), ("note", "2.2")]
+    assert "mimiciv_hosp.patients has 1 rows, published for release 3.1: 364627" in report.warnings
+    assert "mimiciv_note.discharge has 1 rows, published for release 2.2: 331793 or 331794" in report.warnings
+
+
+def test_two_releases_side_by_side_are_not_guessed_at(tmp_path: Path) -> None:
+    write_mimic(tmp_path / "2.2")
+    write_mimic(tmp_path / "3.1")
+    with pytest.raises(InputError, match="several folders"):
+        find_mimic(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("place", "release"),
+    [
+        ("mimic-iv-clinical-database-demo-2.2", "demo 2.2"),
+        ("mimic-iv-3.1", "3.1"),
+        ("mimiciv/2.2", "2.2"),
+        ("mimic-iv-demo/2.2", "demo 2.2"),
+        ("some/folder", None),
+    ],
+)
+def test_release_is_read_off_the_folder(tmp_path: Path, place: str, release: str | None) -> None:
+    write_mimic(tmp_path / place, notes=())
+    assert find_mimic(tmp_path / place).name == release
+
+
+def test_release_is_read_off_the_change_log(tmp_path: Path) -> None:
+    write_mimic(tmp_path / "data", notes=())
+    (tmp_path / "data" / "CHANGELOG.txt").write_text("MIMIC-IV v3.1 released\nMIMIC-IV v3.0 released\n")
+    assert find_mimic(tmp_path / "data").name == "3.1"
+
+
+def test_a_column_that_is_not_documented_is_text_with_a_warning(warehouse: Connection, tmp_path: Path) -> None:
+    folder = write_mimic(tmp_path)
+    write_table(folder, "hosp/provider", "provider_id,Shoe_Size\nP1,0042\n")
+    report = load_mimic(warehouse, folder, SETTINGS)
+    assert rows(warehouse, "select shoe_size from mimiciv_hosp.provider") == [("0042",)]
+    assert "hosp/provider.csv.gz: columns not documented, loaded as text: shoe_size" in report.warnings
+
+
+def test_a_needed_column_that_is_missing_is_an_error(warehouse: Connection, tmp_path: Path) -> None:
+    folder = write_mimic(tmp_path)
+    write_table(folder, "hosp/diagnoses_icd", "subject_id,hadm_id,seq_num,code,icd_version\n1,10,1,0010,9\n")
+    with pytest.raises(InputError, match="lacks needed columns: icd_code"):
+        load_mimic(warehouse, folder, SETTINGS)
+
+
+def test_a_file_without_a_header_is_an_error(warehouse: Connection, tmp_path: Path) -> None:
+    folder = write_mimic(tmp_path)
+    write_table(folder, "hosp/provider", "P1\nP2\n")
+    with pytest.raises(InputError, match="no usable header"):
+        load_mimic(warehouse, folder, SETTINGS)
+
+
+def test_codes_stored_as_numbers_are_refused(warehouse: Connection, tmp_path: Path) -> None:
+    folder = write_mimic(tmp_path)
+    (folder / "hosp" / "diagnoses_icd.csv.gz").unlink()
+    target = folder / "hosp" / "diagnoses_icd.parquet"
+    duckdb.sql(f"copy (select 1 subject_id, 10 hadm_id, 1 seq_num, 10 icd_code, 9 icd_version) to '{target}'")
+    with pytest.raises(InputError, match="leading zeros"):
+        load_mimic(warehouse, folder, SETTINGS)
+
+
+BAD_ROWS = {
+    "a field too few": (b"1,10,3,0011\n", "too few fields"),
+    "a field too many": (b"1,10,3,0011,9,x\n", "too many fields"),
+    "not a number": (b"Smith,10,3,0011,9\n", "column subject_id is not of type bigint"),
+    "latin-1": (b"1,10,3,\xe90011,9\n", "not UTF-8"),
+    "a quote not doubled": (b'1,10,3,"00"11",9\n', "a quote inside a field"),
+}
+
+
+@pytest.mark.parametrize("kind", list(BAD_ROWS))
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz"])
+def test_a_bad_row_is_kept_with_its_physical_line(
+    warehouse: Connection, tmp_path: Path, kind: str, suffix: str
+) -> None:
+    folder = write_mimic(tmp_path, suffix)
+    raw, reason = BAD_ROWS[kind]
+    good = b'1,10,1,"00\n10",9\n'  # a value of two lines, so that rows and lines differ
+    content = b"subject_id,hadm_id,seq_num,icd_code,icd_version\n" + good * 3 + raw + good * 2
+    write_table(folder, "hosp/diagnoses_icd", content, suffix)
+    report = load_mimic(warehouse, folder, LoadSettings(max_reject_share=0.5))
+    loaded = {t.table: t for t in report.tables}["mimiciv_hosp.diagnoses_icd"]
+    assert (loaded.rows_read, loaded.rows_rejected) == (6, 1)
+    kept = rows(warehouse, "select source, file, line, reason from ground.reject")
+    assert [row[:3] for row in kept] == [("mimic", f"hosp/diagnoses_icd{suffix}", 8)]
+    assert str(kept[0][3]).startswith(reason)
+
+
+def test_above_the_limit_the_error_tells_no_value(warehouse: Connection, tmp_path: Path) -> None:
+    folder = write_mimic(tmp_path)
+    header = "subject_id,hadm_id,seq_num,icd_code,icd_version\n"
+    write_table(folder, "hosp/diagnoses_icd", header + "1,10,1,0010,9\n" + "Smith,10,1,0010,9\n" * 2)
+    with pytest.raises(InputError) as caught:
+        load_mimic(warehouse, folder, SETTINGS)
+    assert caught.value.line == 3
+    assert "subject_id is not of type bigint" in str(caught.value)
+    assert "Smith" not in str(caught.value)
+    assert rows(warehouse, "select file from ground.load order by finished_at") == [
+        ("hosp/patients.csv.gz",),
+        ("hosp/admissions.csv.gz",),
+    ]
+    assert rows(warehouse, "select line, raw from ground.reject order by line") == [
+        (3, "Smith,10,1,0010,9"),
+        (4, "Smith,10,1,0010,9"),
+    ]
+    # The next file is not blamed for what was refused here.
+    write_table(folder, "hosp/diagnoses_icd", header + "1,10,1,0010,9\n")
+    assert sum(t.rows_rejected for t in load_mimic(warehouse, folder, SETTINGS).tables) == 0
+    assert rows(warehouse, "from ground.reject") == []
+
+
+def test_a_truncated_gzip_fails_alone_and_tells_no_note(warehouse: Connection, tmp_path: Path) -> None:
+    folder = write_mimic(tmp_path, notes=[NOTE_TEXT * 50] * 20)
+    path = folder / "note" / "discharge.csv.gz"
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(InputError) as caught:
+        load_mimic(warehouse, folder, SETTINGS)
+    assert caught.value.file == str(path)
+    assert "Allergies" not in str(caught.value)
+    assert rows(warehouse, "select count(*) from ground.load") == [(5,)]
+    assert not table_exists(warehouse, "mimiciv_note.discharge")
+
+
+def test_an_unchanged_folder_is_skipped_and_a_changed_file_replaced(warehouse: Connection, tmp_path: Path) -> None:
+    folder = write_mimic(tmp_path, ".csv")
+    load_mimic(warehouse, folder, SETTINGS)
+    assert all(t.skipped_because_done for t in load_mimic(warehouse, folder, SETTINGS).tables)
+    path = folder / "hosp" / "diagnoses_icd.csv"
+    path.write_text(path.read_text().replace("I10", "I11"))
+    os.utime(path, ns=(0, 0))
+    report = load_mimic(warehouse, folder, SETTINGS)
+    assert [t.table for t in report.tables if not t.skipped_because_done] == ["mimiciv_hosp.diagnoses_icd"]
+    assert rows(warehouse, "select icd_code from mimiciv_hosp.diagnoses_icd where icd_version = 10") == [("I11",)]
+
+
+def test_orphans_are_counted(warehouse: Connection, tmp_path: Path) -> None:
+    folder = write_mimic(tmp_path)
+    header = "subject_id,hadm_id,seq_num,icd_code,icd_version\n"
+    write_table(folder, "hosp/diagnoses_icd", header + "1,10,1,0010,9\n1,99,1,0010,9\n1,98,1,0010,9\n")
+    report = load_mimic(warehouse, folder, SETTINGS)
+    assert [w for w in report.warnings if "rows of admissions" in w] == [
+        "mimiciv_hosp.diagnoses_icd: 2 rows of admissions that mimiciv_hosp.admissions lacks"
+    ]
+
+
+def test_digests_are_checked_when_asked(warehouse: Connection, tmp_path: Path) -> None:
+    folder = write_mimic(tmp_path)
+    files = sorted(path for path in folder.rglob("*.csv.gz"))
+    digests = {path: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+    stated = "".join(f"{digest} {path.relative_to(folder)}\n" for path, digest in digests.items())
+    (folder / "SHA256SUMS.txt").write_text(stated)
+    checked = LoadSettings(verify_sha256=True)
+    assert load_mimic(warehouse, folder, checked).warnings == load_mimic(warehouse, folder, SETTINGS).warnings
+    (folder / "SHA256SUMS.txt").write_text(stated.replace(digests[files[2]], "0" * 64))
+    with pytest.raises(InputError, match="not the one that was published") as caught:
+        load_mimic(warehouse, folder, checked)
+    assert caught.value.file == str(files[2])
+
+
+def test_icu_is_loaded_unless_left_out(warehouse: Connection, tmp_path: Path) -> None:
+    folder = write_mimic(tmp_path)
+    write_table(folder, "icu/caregiver", "caregiver_id\n10\n20\n")
+    load_mimic(warehouse, folder, LoadSettings(icu=False))
+    assert not table_exists(warehouse, "mimiciv_icu.caregiver")
+    load_mimic(warehouse, folder, SETTINGS)
+    assert rows(warehouse, "select count(*) from mimiciv_icu.caregiver") == [(2,)]
+    report = load_mimic(warehouse, folder, LoadSettings(skip_tables=("caregiver",)))
+    assert "icu/caregiver.csv.gz is left out by load.skip_tables" in report.warnings
+    assert not table_exists(warehouse, "mimiciv_icu.caregiver")
+    with pytest.raises(UsageError):
+        load_mimic(warehouse, folder, LoadSettings(skip_tables=("patients",)))
+
+
+def test_unknown_files_and_second_copies_are_named(warehouse: Connection, tmp_path: Path) -> None:
+    folder = write_mimic(tmp_path)
+    write_mimic(folder, ".csv", notes=())
+    write_table(folder, "hosp/shoes", "a\n1\n")
+    (folder / "hosp" / "index.html").write_text("")
+    report = load_mimic(warehouse, folder, SETTINGS)
+    assert "hosp/shoes.csv.gz is not a documented table and is skipped" in report.warnings
+    assert "hosp/patients.csv is skipped: patients.csv.gz is taken for the same table" in report.warnings
+    assert len(report.tables) == 6
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    texts=st.lists(
+        st.text(st.characters(codec="utf-8", exclude_characters="\x00"), min_size=1, max_size=60)
+        | st.sampled_from(['"', '""', "\n", "\r\n", ",", '",\n"', "a\rb", " \n ", "'", "\\", '\\"']),
+        min_size=1,
+        max_size=20,
+    )
+)
+def test_every_note_comes_back_character_by_character(warehouse: Connection, tmp_path: Path, texts: list[str]) -> None:
+    load_mimic(warehouse, write_mimic(tmp_path / "mimic", notes=texts), SETTINGS)
+    assert rows(warehouse, "select text from mimiciv_note.discharge order by note_seq") == [(text,) for text in texts]
+
+
+@pytest.mark.real
+def test_the_demo_loads_row_for_row(warehouse: Connection, real_data: Path) -> None:
+    report = load_mimic(warehouse, real_data / "mimic_iv_demo", SETTINGS)
+    assert report.release == "demo 2.2"
+    assert report.warnings == ()
+    counts = {t.table: t.rows_read for t in report.tables}
+    assert counts["mimiciv_hosp.admissions"] == 275
+    assert counts["mimiciv_hosp.diagnoses_icd"] == 4506
+    assert counts["mimiciv_note.discharge"] == 40
+    assert sum(t.rows_rejected for t in report.tables) == 0
+    one_line = [t for t in report.tables if not t.table.endswith(("discharge", "microbiologyevents"))]
+    for loaded in one_line:
+        with gzip.open(real_data / "mimic_iv_demo" / loaded.file, "rb") as file:
+            assert file.read().count(b"\n") - 1 == loaded.rows_read, loaded.file

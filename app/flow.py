@@ -20,7 +20,7 @@ from ontoground.stages import fingerprint, load_fingerprint, stage_fingerprint
 from ontoground.warehouse import table_exists
 from ontoground.workspace import Workspace
 
-__all__ = ["STAGES", "Stage", "StageState", "expected_fingerprint", "stage", "state_of", "upstream"]
+__all__ = ["STAGES", "Stage", "StageState", "code_digest", "expected_fingerprint", "stage", "state_of", "upstream"]
 
 ROOT = Path(__file__).resolve().parents[1]
 # The stages' own rows in ground.stage may be finer (shards); these rows belong to the flow.
@@ -188,7 +188,7 @@ def expected_fingerprint(connection: duckdb.DuckDBPyConnection, workspace: Works
     parts = {f"load {source}": load_fingerprint(connection, source) for source in (*one.sources, *one.optional)}
     parts |= {f"stage {name}": expected_fingerprint(connection, workspace, stage(name)) for name in one.after}
     parts |= {f"settings {name}": fingerprint(settings[name]) for name in one.settings}
-    return fingerprint(parts | {"code": _code_digest(one.code)})
+    return fingerprint(parts | {"code": code_digest(one.code)})
 
 
 def state_of(connection: duckdb.DuckDBPyConnection, workspace: Workspace, one: Stage) -> StageState:
@@ -218,7 +218,8 @@ def _outputs_exist(connection: duckdb.DuckDBPyConnection, workspace: Workspace, 
 
 
 @cache
-def _code_digest(places: tuple[str, ...]) -> str:
+def code_digest(places: tuple[str, ...]) -> str:
+    """Return a digest of code, SQL and data files, given by folders and files below the root or ``sql/``."""
     digest = hashlib.sha256()
     for place in places:
         root = sql_root() / place.removeprefix("sql/") if place.startswith("sql/") else ROOT / place

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-__all__ = ["Cell", "console", "emit", "note", "number", "print_json", "table", "text"]
+__all__ = ["Cell", "console", "emit", "indented", "note", "number", "print_json", "relative", "table", "text"]
 
 Cell = str | int | float | bool | None
 Painter = Callable[[Console], None]
@@ -76,6 +77,11 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Cell]], *, title: str 
 def text(content: str, style: str = "") -> Text:
     """Return plain text in one style; brackets in it are not markup."""
     return Text(content, style=style)
+
+
+def indented(content: str, columns: int, style: str = "") -> Padding:
+    """Return wrapped text behind some blank columns."""
+    return Padding(Text(content, style=style), (0, 0, 0, columns))
 
 
 def relative(path: Path) -> str:

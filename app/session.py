@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from app.interrupts import interruptible
-from ontoground.warehouse import connect
+from ontoground.warehouse import connect, run_sql
 from ontoground.workspace import Workspace
 
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["reading", "writing"]
+__all__ = ["asked", "reading", "writing"]
 
 
 @contextmanager
@@ -28,3 +28,9 @@ def reading(workspace: Workspace) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open the workspace's warehouse so that nothing in it can be changed."""
     with interruptible(connect(workspace.warehouse, workspace.settings.run, read_only=True)) as connection:
         yield connection
+
+
+def asked(connection: duckdb.DuckDBPyConnection, name: str, wanted: str) -> duckdb.DuckDBPyConnection:
+    """Run a SQL file about one thing: the file reads it as ``getvariable('wanted')``."""
+    connection.execute("set variable wanted = $value", {"value": wanted})
+    return run_sql(connection, name)

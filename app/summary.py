@@ -13,7 +13,15 @@ from ontoground.warehouse import run_sql, table_exists
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["paint_quadrants", "paint_summary", "quadrant_table", "summary_of"]
+__all__ = [
+    "edge_table",
+    "mapped_shares",
+    "paint_mapped",
+    "paint_quadrants",
+    "paint_summary",
+    "quadrant_table",
+    "summary_of",
+]
 
 QUADRANTS = ("Q1", "Q2", "Q3", "Q4")
 MEANING = ("Q1 true, supported", "Q2 true, unsupported", "Q3 false, supported", "Q4 false, unsupported")
@@ -36,11 +44,17 @@ def summary_of(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
         "loaded": [one for one in tables if one["table"].startswith(LOADED)],
         "concepts": counted.get("kg.concept", 0),
         "edges": _one(connection, "kg.edge", "select count(distinct (head_cui, predicate, tail_cui)) from kg.edge"),
-        "mapped": _mapped(connection),
+        "mapped": mapped_shares(connection),
         "mentions": counted.get("ground.mention", 0),
         "quadrants": quadrant_table(connection),
         "dropped": _dropped(connection),
     }
+
+
+def edge_table(connection: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
+    """Return edges of each predicate, the most frequent first, with the vocabularies that state them."""
+    rows = run_sql(connection, "app/edges").fetchall()
+    return [dict(zip(("predicate", "edges", "vocabularies"), row, strict=True)) for row in rows]
 
 
 def _one(connection: duckdb.DuckDBPyConnection, table: str, query: str) -> int:
@@ -48,7 +62,8 @@ def _one(connection: duckdb.DuckDBPyConnection, table: str, query: str) -> int:
     return int(row[0]) if row else 0
 
 
-def _mapped(connection: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
+def mapped_shares(connection: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
+    """Return the share of each source table's rows that have a concept."""
     if not table_exists(connection, "ground.code_map"):
         return []
     rows = connection.execute(sql_text("queries/coverage_by_volume")).fetchall()
@@ -73,23 +88,34 @@ def paint_quadrants(out: Console, quadrants: list[dict[str, Any]]) -> None:
     out.print("; ".join(MEANING))
 
 
+def paint_mapped(out: Console, mapped: list[dict[str, Any]]) -> None:
+    """Print the share of rows that have a concept."""
+    from app.render import table
+
+    shares = [(one["table"], one["rows"], one["mapped_rows"], _percent(one["share"])) for one in mapped]
+    out.print()
+    out.print(table(("codes to concepts", "rows", "mapped", "share"), shares))
+
+
 def paint_summary(out: Console, summary: dict[str, Any], stages: list[dict[str, Any]]) -> None:
     """Print the figures of a run as tables."""
     from app.render import table
 
     out.print(table(("loaded table", "rows"), [(one["table"], one["rows"]) for one in summary["loaded"]]))
-    shares = [(one["table"], one["rows"], one["mapped_rows"], _percent(one["share"])) for one in summary["mapped"]]
-    out.print("\n", table(("codes to concepts", "rows", "mapped", "share"), shares), sep="")
+    paint_mapped(out, summary["mapped"])
     totals = [(name, summary[name]) for name in ("concepts", "edges", "mentions")]
-    out.print("\n", table(("in the warehouse", "n"), totals), sep="")
+    out.print()
+    out.print(table(("in the warehouse", "n"), totals))
     if summary["dropped"]:
         drops = [(one["stage"], one["reason"], one["n"]) for one in summary["dropped"]]
-        out.print("\n", table(("stage", "left out because", "n"), drops), sep="")
+        out.print()
+        out.print(table(("stage", "left out because", "n"), drops))
     if summary["quadrants"]:
         out.print("")
         paint_quadrants(out, summary["quadrants"])
     times = [(one["stage"], one["state"], f"{one['seconds']:.1f}") for one in stages]
-    out.print("\n", table(("stage", "", "seconds"), times), sep="")
+    out.print()
+    out.print(table(("stage", "", "seconds"), times))
 
 
 def _percent(share: float | None) -> str:

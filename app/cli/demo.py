@@ -1,8 +1,116 @@
-"""placeholder"""
+"""``ontoground demo``."""
 
 from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
 import typer
+
+from app.cli.common import Json, Overrides, WorkspaceDir, example, open_workspace
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from app.demo import DemoResult
+    from ontoground.workspace import Workspace
+
+__all__ = ["register"]
+
+EXAMPLE = example("ontoground demo", "ontoground demo --patients 40 --workspace /tmp/demo")
+# Not ./work itself, so that the open world never mixes with credentialed data.
+DEMO_WORKSPACE = Path("work") / "demo"
 
 
 def register(app: typer.Typer) -> None:
-    """Add the verb."""
+    """Add the verb to the command line."""
+    app.command(name="demo", epilog=EXAMPLE)(_demo)
+
+
+def _demo(
+    patients: Annotated[int, typer.Option(min=1, help="Patients of the open world")] = 120,
+    seed: Annotated[int, typer.Option(help="Seed of the open world")] = 42,
+    workspace: WorkspaceDir = DEMO_WORKSPACE,
+    overrides: Overrides = None,
+    as_json: Json = False,
+) -> None:
+    """Run everything on a small open world that ships with ontoground: no data and no network needed.
+
+    The world is written by hand from general medical knowledge; its patients are invented and its CUIs (C99.....) are
+    none of UMLS.
+    """
+    from app.demo import run_demo
+    from app.render import emit, note
+
+    opened = open_workspace(workspace, overrides, create=True)
+    result = run_demo(opened, patients, seed, note)
+    payload = {
+        "verb": "demo",
+        "workspace": str(workspace),
+        "input": str(result.input_folder),
+        "stages": [outcome.as_dict() for outcome in result.outcomes],
+        "summary": result.summary,
+        "validation": result.validation,
+        "sample": result.sample,
+    }
+    emit(payload, lambda out: _paint(out, opened, result), as_json=as_json)
+    if not result.validation["agrees"]:
+        raise typer.Exit(1)
+
+
+def _paint(out: Console, workspace: Workspace, result: DemoResult) -> None:
+    from app.concepts import Phrases
+    from app.render import text
+    from app.sample import paint_group
+    from app.summary import paint_summary
+    from kg.graph import ConceptGraph
+    from kg.predicates import read_vocabulary
+
+    paint_summary(out, result.summary, [outcome.as_dict() for outcome in result.outcomes])
+    out.print()
+    out.print(text("One fact of one patient, and the four statements made of it", "bold"))
+    paint_group(out, result.sample, Phrases(ConceptGraph.open(workspace.graph), read_vocabulary()))
+    out.print()
+    _paint_validation(out, result.validation)
+    _paint_places(out, workspace, result)
+
+
+def _paint_validation(out: Console, validation: dict[str, Any]) -> None:
+    from app.render import number
+
+    wrong = sum(check["rows"] for check in validation["checks"])
+    out.print(
+        f"validated: {number(validation['rows'])} rows derived again from the warehouse,"
+        f" {number(len(validation['disagreements']))} disagreements;"
+        f" {len(validation['checks'])} checks of the warehouse, {number(wrong)} offending rows"
+    )
+
+
+def _paint_places(out: Console, workspace: Workspace, result: DemoResult) -> None:
+    from app.render import relative
+
+    root = relative(workspace.root)
+    out.print()
+    for name, path in (
+        ("dataset", workspace.dataset("medieval")),
+        ("warehouse", workspace.warehouse),
+        ("graph", workspace.graph),
+        ("input", result.input_folder),
+    ):
+        out.print(f"{name:10}{relative(path)}", soft_wrap=True)
+    out.print("\nwhat to try next:")
+    for command in (
+        f"ontoground sql quadrants_by_predicate --workspace {root}",
+        f"ontoground graph relations {_pair(result)} --workspace {root}",
+        f"ontoground notes mentions --hadm {_hadm(result)} --workspace {root}",
+    ):
+        out.print(f"  {command}", soft_wrap=True)
+
+
+def _pair(result: DemoResult) -> str:
+    first = result.sample[0]
+    return f"{first['head_cui']} {first['tail_cui']}"
+
+
+def _hadm(result: DemoResult) -> int:
+    return int(result.sample[0]["hadm_id"])

@@ -40,9 +40,11 @@ def _paint(out: Console, state: dict[str, Any]) -> None:
     loads = [[_cell(load[column]) for column in columns] for load in state["loads"]]
     out.print(table(("loaded", "release", "files", "rows", "refused", "finished"), loads))
     stages = [(one["name"], one["state"], one["reason"]) for one in state["stages"]]
-    out.print("\n", table(("stage", "state", "why"), stages), sep="")
+    out.print()
+    out.print(table(("stage", "state", "why"), stages))
     tables = [(one["table"], one["rows"]) for one in state["tables"]]
-    out.print("\n", table(("table", "rows"), tables), sep="")
+    out.print()
+    out.print(table(("table", "rows"), tables))
     for dataset in state["datasets"]:
         splits = ", ".join(f"{split} {number(rows)}" for split, rows in dataset["splits"].items())
         out.print(f"\ndataset {dataset['name']}: {number(dataset['rows'])} rows ({splits}) in {dataset['folder']}")

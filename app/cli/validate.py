@@ -51,7 +51,8 @@ def _paint(out: Console, result: dict[str, Any]) -> None:
     out.print(table(("check of the warehouse: rows that offend", "rows"), checks))
     found = result["disagreements"]
     if found:
-        out.print("\n", table(("check of the labels", "disagreements"), list(result["by_check"].items())), sep="")
+        out.print()
+        out.print(table(("check of the labels", "disagreements"), list(result["by_check"].items())))
         out.print("")
     for one in found[:SHOWN]:
         out.print("  " + ", ".join(f"{name} {value}" for name, value in one.items()))

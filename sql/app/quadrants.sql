@@ -10,4 +10,4 @@ select
     count(*) filter (where quadrant = 'Q4') as q4
 from ground.medieval
 group by predicate
-order by count(*) desc, predicate
+order by count(*) desc, predicate asc

@@ -1,0 +1,67 @@
+"""The demo: render the open world, run every stage on it, validate the dataset, and show what came out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from app.flow import code_digest
+from app.pipeline import Outcome, run_all
+from app.query import exploring
+from app.sample import sample_group
+from app.validation import validated
+from ontoground.errors import InputError
+from ontoground.files import atomic_directory, write_text
+from ontoground.workspace import Workspace
+
+__all__ = ["DemoResult", "run_demo"]
+
+INPUT = "demo-input"
+STAMP = "rendered-from.txt"
+
+
+@dataclass(frozen=True)
+class DemoResult:
+    """What the demo made: where its input lies, what the stages did, the figures, the validation and one group."""
+
+    input_folder: Path
+    outcomes: list[Outcome]
+    summary: dict[str, Any]
+    validation: dict[str, Any]
+    sample: list[dict[str, Any]]
+
+
+def run_demo(workspace: Workspace, patients: int, seed: int, say: Callable[[str], None]) -> DemoResult:
+    """Run the demo in a workspace; what an earlier demo of the same size and seed left is used again.
+
+    Raises:
+        InputError: the workspace holds data that is not the demo's.
+    """
+    source = workspace.root / INPUT
+    if workspace.warehouse.exists() and not source.is_dir():
+        raise InputError(
+            "this workspace holds other data", file=workspace.warehouse, do="give the demo a --workspace of its own"
+        )
+    folders = _rendered(source, patients, seed, say)
+    outcomes, summary = run_all(workspace, folders, say=say)
+    validation = validated(workspace, workspace.dataset("medieval"))
+    say(f"validate (labels derived again): {len(validation['disagreements'])} disagreements")
+    with exploring(workspace) as connection:
+        sample = sample_group(connection)
+    return DemoResult(source, outcomes, summary, validation, sample)
+
+
+def _rendered(folder: Path, patients: int, seed: int, say: Callable[[str], None]) -> dict[str, Path]:
+    """Render the open world where it is not there yet, and return the folders that ``run`` takes."""
+    made_from = f"patients={patients} seed={seed} content={code_digest(('app/openworld',))}\n"
+    stamp = folder / STAMP
+    if not stamp.is_file() or stamp.read_text(encoding="utf-8") != made_from:
+        from app.openworld import render
+
+        with atomic_directory(folder) as temporary:
+            render(temporary, patients, seed)
+            write_text(temporary / STAMP, made_from)
+        say(f"open world: {patients} patients rendered into {folder}")
+    return {"umls": folder / "META", "rxnorm": folder / "rxnorm" / "rrf", "mimic": folder / "mimic"}

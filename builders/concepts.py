@@ -42,6 +42,7 @@ OPTIONAL = {
     "rxnorm.rxnconso": "rxcui sab tty str suppress",
     "rxnorm.rxnrel": "rxcui1 rxcui2 rela sab suppress",
     "rxnorm.rxnsat": "rxcui atn sab atv suppress",
+    "rxnorm.rxnatomarchive": "sab str merged_to_rxcui",
 }
 
 # In order: each makes the table that its name says.

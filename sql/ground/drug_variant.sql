@@ -9,7 +9,13 @@
 --   a concept is a candidate
 -- Source: own rules; the word lists name theirs
 create or replace temp table drug_variant as
-with name as (
+with unit as (
+    select string_agg(word, '|' order by length(word) desc, word) as pattern
+    from drug_word
+    where kind = 'unit'
+),
+
+name as (
     select
         code,
         lower(code) as whole,
@@ -19,58 +25,58 @@ with name as (
     where source = 'prescriptions_drug'
 ),
 
-text as (
+-- Strengths go before the punctuation that tells them: "0.9%", "10 units/ml", "12.5g / 50mL".
+strengthless as (
+    select
+        p.code,
+        p.place,
+        p.raw,
+        regexp_replace(
+            p.raw,
+            '\b[0-9][0-9,.]*(\s*-\s*[0-9.,]+)?\s*-?\s*(' || u.pattern || ')'
+            || '(\s*/\s*[0-9.,]*\s*(' || u.pattern || '))?(\b|\s|$)|[0-9][0-9,.]*\s*%',
+            ' ', 'g'
+        ) as bare
+    from (
+        select
+            code,
+            'outside' as place,
+            outside as raw
+        from name
+        union all
+        select
+            code,
+            'inside' as place,
+            inside as raw
+        from name
+    ) as p
+    cross join unit as u
+),
+
+bare as (
     select
         code,
-        'outside' as place,
+        place,
         0 as part,
-        outside as raw
-    from name
-    union all
-    select
-        code,
-        'inside' as place,
-        0 as part,
-        inside as raw
-    from name
+        plain_name(raw) as plain,
+        plain_name(bare) as stripped
+    from strengthless
     union all
     select
         n.code,
         'split' as place,
         s.part,
-        s.raw
-    from name as n
+        plain_name(s.raw) as plain,
+        plain_name(s.raw) as stripped
+    from strengthless as n
     cross join
         lateral (
             select
                 unnest(p.pieces) as raw,
                 generate_subscripts(p.pieces, 1) as part
-            from (select regexp_split_to_array(n.outside, '[/&+,]|-+|\band\b|\bwith\b|\bw/') as pieces) as p
+            from (select regexp_split_to_array(n.bare, '[/&+,]|-+|\band\b|\bwith\b|\bw/') as pieces) as p
         ) as s
-    where regexp_matches(n.outside, '[/&+,-]|\band\b|\bwith\b')
-),
-
-unit as (
-    select string_agg(word, '|' order by length(word) desc, word) as pattern
-    from drug_word
-    where kind = 'unit'
-),
-
--- Strengths go before the punctuation that tells them: "0.9%", "10 units/ml", "12.5g / 50mL".
-bare as (
-    select
-        t.code,
-        t.place,
-        t.part,
-        plain_name(t.raw) as plain,
-        plain_name(regexp_replace(
-            t.raw,
-            '\b[0-9][0-9,.]*(\s*-\s*[0-9.,]+)?\s*-?\s*(' || u.pattern || ')'
-            || '(\s*/\s*[0-9.,]*\s*(' || u.pattern || '))?(\b|\s|$)|[0-9][0-9,.]*\s*%',
-            ' ', 'g'
-        )) as stripped
-    from text as t
-    cross join unit as u
+    where n.place = 'outside' and regexp_matches(n.bare, '[/&+,-]|\band\b|\bwith\b')
 ),
 
 token as (

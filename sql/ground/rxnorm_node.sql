@@ -1,6 +1,7 @@
 -- RxNorm's atoms and the concepts they belong to
 -- Grain: one row per (node, tty, name, suppressed)
--- Inputs: umls.mrconso (SAB RXNORM), source_rxnconso (rxnorm.rxnconso, empty where it was not loaded)
+-- Inputs: umls.mrconso (SAB RXNORM), source_rxnconso and source_rxnatomarchive (rxnorm.*, empty
+--   where they were not loaded)
 -- Output: temporary table rxnorm_node(node, rxcui, cui, tty, name, suppressed); node is the CUI where UMLS has the
 --   RXCUI, else 'RXCUI:' and its number, so that a newer or larger RxNorm still leads to ingredients
 -- Source: UMLS Reference Manual, RXNORM source page: CODE of RXNORM atoms is the RXCUI
@@ -21,6 +22,15 @@ with atom as (
         coalesce(suppress, 'N') <> 'N' as suppressed
     from source_rxnconso
     where sab = 'RXNORM'
+    union
+    -- Names of retired concepts lead to the concept that took their place.
+    select
+        merged_to_rxcui as rxcui,
+        null as tty,
+        str as name,
+        true as suppressed
+    from source_rxnatomarchive
+    where sab = 'RXNORM' and merged_to_rxcui <> ''
 ),
 
 bridge as (

@@ -1,0 +1,117 @@
+"""Codes and names in one form: the dot of ICD codes, eleven digits of an NDC, plain names of drugs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import duckdb
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from builders.concepts import DATA_FILES, define_macros
+from ontoground.tables import read_table
+
+
+@pytest.fixture(scope="module")
+def macros() -> Iterator[duckdb.DuckDBPyConnection]:
+    connection = duckdb.connect()
+    define_macros(connection)
+    yield connection
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    ("source", "version", "bare", "dotted"),
+    [
+        ("diagnoses_icd", 9, "4019", "401.9"),
+        ("diagnoses_icd", 9, "25000", "250.00"),
+        ("diagnoses_icd", 9, "0010", "001.0"),
+        ("diagnoses_icd", 9, "042", "042"),
+        ("diagnoses_icd", 9, "V5867", "V58.67"),
+        ("diagnoses_icd", 9, "E8497", "E849.7"),
+        ("diagnoses_icd", 9, "E849", "E849"),
+        ("diagnoses_icd", 10, "I10", "I10"),
+        ("diagnoses_icd", 10, "Z6710", "Z67.10"),
+        ("diagnoses_icd", 10, "E1122", "E11.22"),
+        ("diagnoses_icd", 10, "T360X1A", "T36.0X1A"),
+        ("procedures_icd", 9, "3961", "39.61"),
+        ("procedures_icd", 9, "01", "01"),
+        ("procedures_icd", 9, "0124", "01.24"),
+        ("procedures_icd", 10, "02HV33Z", "02HV33Z"),
+    ],
+)
+def test_an_icd_code_gets_its_dot(
+    macros: duckdb.DuckDBPyConnection, source: str, version: int, bare: str, dotted: str
+) -> None:
+    row = macros.execute("select dotted_icd(?::varchar, ?::integer, ?::varchar)", [source, version, bare]).fetchone()
+    assert row == (dotted,)
+
+
+@pytest.mark.parametrize(
+    ("raw", "ndc"),
+    [
+        ("00002821501", "00002821501"),
+        (" 00002821501 ", "00002821501"),
+        ("2821501", "00002821501"),
+        ("2821501.0", "00002821501"),
+        ("378459777", "00378459777"),
+        ("0002-8215-01", "00002821501"),
+        ("00002-821-01", "00002082101"),
+        ("12345-6789-1", "12345678901"),
+        ("12345-6789-12", "12345678912"),
+        ("012345-6789-12", "12345678912"),
+        ("00002-8215-*1", "00002821501"),
+        ("*0002-8215-01", "00002821501"),
+        ("012345678912", "12345678912"),
+        ("00002-8215-**", None),
+        ("0", None),
+        ("", None),
+        ("00000000000", None),
+        ("0000-0000-00", None),
+        ("123456", None),
+        ("A2345678901", None),
+        ("1234-5678", None),
+        ("123456789012", None),
+        (None, None),
+    ],
+)
+def test_an_ndc_becomes_eleven_digits(macros: duckdb.DuckDBPyConnection, raw: str | None, ndc: str | None) -> None:
+    assert macros.execute("select ndc11(?::varchar)", [raw]).fetchone() == (ndc,)
+
+
+@given(labeler=st.integers(2, 99999), product=st.integers(0, 9999), package=st.integers(0, 99))
+def test_every_writing_of_an_ndc_is_the_same_ndc(
+    macros: duckdb.DuckDBPyConnection, labeler: int, product: int, package: int
+) -> None:
+    eleven = f"{labeler:05}{product:04}{package:02}"
+    writings = [eleven, f"{labeler:05}-{product:04}-{package:02}", f"{labeler:06}-{product:04}-{package:02}"]
+    writings += [str(int(eleven))]
+    writings += [f"{labeler:04}-{product:04}-{package:02}"] if labeler < 10_000 else []
+    writings += [f"{labeler:05}-{product:03}-{package:02}"] if product < 1_000 else []
+    writings += [f"{labeler:05}-{product:04}-{package:01}"] if package < 10 else []
+    rows = macros.execute("select distinct ndc11(raw) from (select unnest(?::varchar[]) as raw)", [writings]).fetchall()
+    assert rows == [(eleven,)]
+
+
+@pytest.mark.parametrize(
+    ("raw", "plain"),
+    [
+        ("HYDROmorphone (Dilaudid)", "hydromorphone dilaudid"),
+        ("Piperacillin / tazobactam", "piperacillin tazobactam"),
+        ("  Neutra-Phos ", "neutra phos"),
+        ("Café", "cafe"),
+    ],
+)
+def test_a_name_becomes_plain(macros: duckdb.DuckDBPyConnection, raw: str, plain: str) -> None:
+    assert macros.execute("select plain_name(?)", [raw]).fetchone() == (plain,)
+
+
+def test_a_word_is_left_out_for_one_reason_only() -> None:
+    path, columns = DATA_FILES["drug_word"]
+    rows = [row for row in read_table(path, columns) if row["kind"] not in ("unit", "too_short")]
+    words = [row["word"] for row in rows]
+    assert sorted(words) == sorted(set(words))
+    assert {row["kind"] for row in rows} == {"form", "route", "release", "container", "trailing", "salt", "short"}
+    assert all((row["means"] != "") == (row["kind"] == "short") for row in rows)
+    assert all(row["source"] for row in rows)

@@ -19,6 +19,73 @@ from ehr.spans import Assertion, Section, Segment, Span
 __all__ = ["assert_spans"]
 
 _GROUP = {"disorder": "problem", "finding": "problem", "drug": "drug", "procedure": "procedure"}
+# What follows a predicate that belongs to the words before it: "held for hypotension", "declined by family".
+_AFTER_PREDICATE = frozenset(
+    [
+        ",",
+        ".",
+        ";",
+        ")",
+        "(",
+        "for",
+        "given",
+        "as",
+        "due",
+        "by",
+        "because",
+        "in",
+        "at",
+        "after",
+        "per",
+        "until",
+        "with",
+        "on",
+        "and",
+        "but",
+        "while",
+        "during",
+        "to",
+        "from",
+        "this",
+        "when",
+        "if",
+        "since",
+        "secondary",
+        "x",
+        "-",
+    ]
+)
+_DOSE = frozenset(
+    [
+        "mg",
+        "mcg",
+        "g",
+        "gram",
+        "grams",
+        "ml",
+        "units",
+        "unit",
+        "u",
+        "%",
+        ".",
+        "po",
+        "iv",
+        "sc",
+        "im",
+        "bid",
+        "tid",
+        "qid",
+        "daily",
+        "qhs",
+        "qd",
+        "prn",
+        "gtt",
+        "drip",
+        "x",
+    ]
+)
+# Words over which a predicate still belongs to the mention before them.
+_PLAIN_WORDS = 8
 _CLOSERS = frozenset({",", ".", ";", ")"})
 _AND = frozenset({"/", "and", "or", "&", "-"})
 _JOINTS = frozenset({",", "/", "and", "or", "&", "-", "nor", "+", "and/or", "any"})
@@ -135,15 +202,25 @@ def _view(rules: RuleSet, lowered: str, begin: int, end: int, spans: Sequence[Sp
         if not kept:
             continue
         hits.append(_Hit(hit.first, hit.last, kept))
+        kept = _one_way(tokens, hit.last, kept)
+        hits[-1] = hits[-1]._replace(rules=kept)
         if any(rule.scope == "hard" for rule in kept):
             hard.append(hit.first)
-        elif any(rule.scope == "soft" for rule in kept):
-            soft.append(hit.first)
-        # What stands after its mention ends the list of what stands before: "no fever was seen, cough".
-        elif kept and all(rule.direction == "backward" for rule in kept):
+        elif any(rule.scope == "soft" for rule in kept) or (
+            kept and all(rule.direction == "backward" for rule in kept)
+        ):
             soft.append(hit.first)
     words = frozenset(hit.first for hit in hits if hit.last == hit.first + 1 and hit.rules[0].scope == "soft")
     return _View(tokens, places, hits, hard, soft, words, _depths(tokens))
+
+
+def _one_way(tokens: list[str], last: int, rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
+    """Of a trigger that may look both ways ("held"): "held lisinopril" looks forward, "held for ..." backward."""
+    both = any(rule.forward for rule in rules) and any(rule.backward for rule in rules)
+    if not both or all(rule.direction == "both" for rule in rules):
+        return rules
+    closed = last >= len(tokens) or tokens[last] in _AFTER_PREDICATE
+    return tuple(rule for rule in rules if (rule.backward if closed else rule.forward))
 
 
 def _depths(tokens: list[str]) -> list[int]:
@@ -228,21 +305,28 @@ def _reaches(rule: Rule, view: _View, hit: _Hit, place: _Place, begin: int, end:
     if scope == "chain":
         return not between or _joined(view, begin, end, _AND)
     if _any_between(view.soft, begin, end):
-        return rule.backward and not between and _plain(gap)
+        return rule.backward and _plain_after(view, place, between, end)
     if scope == "adjacent":
         return not gap or gap == ["-"]
     if scope == "phrase":
         return "," not in gap
+    if rule.backward and "," in gap[:-1] and not between:
+        return False
     if scope == "next":
         return not between or _joined(view, begin, end, _AND)
     if rule.backward:
-        return not between or _joined(view, place.last, between[-1].first, _JOINTS)
+        in_parentheses = view.depth[hit.first] > view.depth[place.first]
+        return not between or (not in_parentheses and _joined(view, place.last, between[-1].first, _JOINTS))
     return _one_kind(view, place, begin, end)
 
 
-def _plain(gap: list[str]) -> bool:
+def _plain_after(view: _View, place: _Place, between: list[_Place], end: int) -> bool:
     """Whether a predicate may belong to a mention over words such as "for pain": nothing new begins between them."""
-    return len(gap) <= 8 and "and" not in gap and "," not in gap[:-1]
+    last = between[-1] if between else place
+    gap = view.tokens[last.last : end]
+    if len(gap) > _PLAIN_WORDS or "and" in gap or "," in gap[:-1]:
+        return False
+    return not between or _joined(view, place.last, last.first, _JOINTS)
 
 
 def _any_between(stops: list[int], begin: int, end: int) -> bool:
@@ -260,8 +344,11 @@ def _same_parentheses(rule: Rule, view: _View, hit: _Hit, place: _Place, begin: 
 
 def _joined(view: _View, begin: int, end: int, joints: frozenset[str]) -> bool:
     """Whether nothing but joints and mentions lies between two tokens."""
+    doses = "," not in view.tokens[begin:end]
     return all(
-        token in joints or any(p.first <= position < p.last for p in view.places)
+        token in joints
+        or (doses and (token.isdigit() or token in _DOSE))
+        or any(p.first <= position < p.last for p in view.places)
         for position, token in enumerate(view.tokens[begin:end], begin)
     )
 

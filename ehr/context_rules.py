@@ -174,5 +174,5 @@ def _phrases(pattern: str) -> Iterator[str]:
 def _parts(phrase: str) -> list[str]:
     parts: list[str] = []
     for word in phrase.lower().split():
-        parts.extend([word] if word[0] == "*" and len(word) != 1 or word == "*" else TOKEN.findall(word))
+        parts.extend([word] if (word[0] == "*" and len(word) != 1) or word == "*" else TOKEN.findall(word))
     return parts

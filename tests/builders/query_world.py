@@ -1,0 +1,80 @@
+"""A small warehouse with every table that the named queries and checks read; every check passes on it."""
+
+from __future__ import annotations
+
+import duckdb
+
+from builders.concepts import map_codes
+from tests.builders.concept_world import build_ontology, build_records, build_rxnorm
+
+__all__ = ["NOTE", "build_world"]
+
+NOTE = "History: hypertension.\nCourse: given metoprolol — no reflux.\n"
+
+TABLES = """
+create table mimiciv_hosp.d_icd_diagnoses (icd_code varchar, icd_version integer, long_title varchar);
+insert into mimiciv_hosp.d_icd_diagnoses values ('F419', 10, 'Anxiety disorder, unspecified');
+create table mimiciv_hosp.d_icd_procedures (icd_code varchar, icd_version integer, long_title varchar);
+
+create table kg.concept as
+select cui, min(str) as name, ['DISO'] as groups, ['T047'] as types from umls.mrconso group by cui;
+create table kg.predicate (predicate varchar, inverse varchar);
+insert into kg.predicate values
+('treats', 'may_be_treated_by'), ('contraindicated_with', 'has_contraindicated_drug'),
+('related_to', 'related_to'), ('broader', 'narrower');
+create table kg.edge (
+    head_cui varchar, predicate varchar, tail_cui varchar, rela varchar, rel varchar, sab varchar, rui varchar
+);
+insert into kg.edge values
+('C0000030', 'treats', 'C0000001', 'may_treat', 'RO', 'MED-RT', 'R1'),
+('C0000030', 'contraindicated_with', 'C0000002', 'CI_with', 'RO', 'MED-RT', 'R2'),
+('C0000001', 'related_to', 'C0000002', null, 'RO', 'MTH', 'R3');
+create table kg.uncovered (rela varchar, rel varchar, sab varchar, n bigint);
+insert into kg.uncovered values ('odd_relation', 'RO', 'MTH', 4);
+
+create table mimiciv_note.discharge (note_id varchar, hadm_id bigint, text varchar);
+create table ground.section (
+    note_id varchar, hadm_id bigint, section varchar, header varchar, begin_offset integer, end_offset integer
+);
+create table ground.mention (
+    note_id varchar, hadm_id bigint, begin_offset integer, end_offset integer, text varchar, cuis varchar[],
+    assertion varchar, section varchar
+);
+create table ground.medieval (
+    id varchar, group_id varchar, hadm_id bigint, quadrant varchar, predicate varchar, head_cui varchar,
+    tail_cui varchar, hops integer, tier varchar, support_level varchar, split varchar, fact_split varchar
+);
+insert into ground.medieval values
+('s1', 'g1', 1, 'Q1', 'treats', 'C0000030', 'C0000001', 1, 'stated', 'co_mentioned', 'train', 'train'),
+('s2', 'g1', 1, 'Q3', 'treats', 'C0000030', 'C0000005', null, null, 'co_mentioned', 'train', 'test'),
+('s3', 'g2', 2, 'Q2', 'treats', 'C0000030', 'C0000001', 2, 'inherited', 'none', 'test', 'train');
+
+insert into ground.drop values ('medieval', 'ambiguous', 7);
+insert into ground.load values ('mimic', 'admissions.csv.gz', 10, 'ab', 2, 0, '3.1', timestamp '2026-01-01');
+insert into ground.reject values ('umls', 'MRMAP.RRF', 3, 'other number of fields', 'a|b');
+"""
+
+
+def _mention(note: str, words: str, cui: str, assertion: str, section: str) -> tuple[object, ...]:
+    begin = note.index(words)
+    return ("1-DS-1", 1, begin, begin + len(words), words, [cui], assertion, section)
+
+
+def build_world(connection: duckdb.DuckDBPyConnection) -> None:
+    """Fill a warehouse, code map included."""
+    build_ontology(connection)
+    build_rxnorm(connection)
+    build_records(connection)
+    map_codes(connection)
+    connection.execute(TABLES)
+    connection.execute("insert into mimiciv_note.discharge values ('1-DS-1', 1, ?)", [NOTE])
+    cut = NOTE.index("Course")
+    sections = [("history", 0, cut), ("brief_hospital_course", cut, len(NOTE))]
+    for section, begin, end in sections:
+        connection.execute("insert into ground.section values ('1-DS-1', 1, ?, '', ?, ?)", [section, begin, end])
+    mentions = [
+        _mention(NOTE, "hypertension", "C0000001", "present", "history"),
+        _mention(NOTE, "metoprolol", "C0000030", "present", "brief_hospital_course"),
+        _mention(NOTE, "reflux", "C0000005", "absent", "brief_hospital_course"),
+    ]
+    connection.executemany("insert into ground.mention values (?, ?, ?, ?, ?, ?, ?, ?)", mentions)

@@ -1,0 +1,137 @@
+"""Named queries and checks: each runs, says what it does, and each check finds what it is there to find."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import duckdb
+import pytest
+
+from ontoground.sqlfiles import sql_names, sql_text, sql_title
+from ontoground.warehouse import connect, run_sql, table_exists, transaction
+from tests.builders.query_world import build_world
+
+QUERIES = sql_names("queries")
+CHECKS = sql_names("checks")
+
+# What would be wrong, for each check.
+DAMAGE = {
+    "checks/admission_concept_admission": "update ground.admission_concept set hadm_id = 77 where hadm_id = 1",
+    "checks/admission_concept_code": "delete from ground.admission_concept where cui = 'C0000001'",
+    "checks/code_map_candidates": "update ground.code_map set n_candidates = 9 where code = '4019'",
+    "checks/code_map_concept": "update ground.code_map set cui = 'C9999999' where code = '4019'",
+    "checks/code_map_exact": "update ground.code_map set cui = 'C0000002' where code = '4019'",
+    "checks/code_map_method": "update ground.code_map set method = 'drug_name' where code = '4019'",
+    "checks/edge_concept": "delete from kg.concept where cui = 'C0000030'",
+    "checks/edge_direction": "insert into kg.edge values"
+    " ('C0000001', 'treats', 'C0000030', 'may_treat', 'RO', 'MED-RT', 'R1')",
+    "checks/edge_predicate": "delete from kg.predicate where predicate = 'treats'",
+    "checks/fact_split": "update ground.medieval set fact_split = 'test' where id = 's1'",
+    "checks/mention_assertion": "update ground.mention set assertion = 'perhaps' where text = 'reflux'",
+    "checks/mention_section": "update ground.mention set section = 'history' where text = 'reflux'",
+    "checks/mention_text": "update ground.mention set begin_offset = begin_offset + 1 where text = 'reflux'",
+    "checks/note_admission": "update mimiciv_note.discharge set hadm_id = 99",
+    "checks/patient_split": "update ground.medieval set split = 'test' where id = 's1'",
+    "checks/section_tiling": "update ground.section set end_offset = end_offset - 1 where section = 'history'",
+}
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
+    connection = connect(tmp_path_factory.mktemp("queries") / "warehouse.duckdb")
+    build_world(connection)
+    yield connection
+    connection.close()
+
+
+def rows_of(connection: duckdb.DuckDBPyConnection, name: str) -> list[dict[str, object]]:
+    answer = run_sql(connection, name)
+    columns = [column[0] for column in answer.description]
+    return [dict(zip(columns, row, strict=True)) for row in answer.fetchall()]
+
+
+@pytest.mark.parametrize("name", [*QUERIES, *CHECKS])
+def test_a_query_is_one_select_that_says_what_it_reads(world: duckdb.DuckDBPyConnection, name: str) -> None:
+    text = sql_text(name)
+    statements = duckdb.extract_statements(text)
+    assert [statement.type for statement in statements] == [duckdb.StatementType.SELECT]
+    header = "\n".join(line for line in text.splitlines() if line.startswith("--"))
+    assert sql_title(name)
+    assert "-- Grain: one row" in header
+    inputs = re.search(r"-- Inputs:(.*?)(?=\n-- [A-Z]|\Z)", header, re.S)
+    assert inputs is not None
+    read = set(re.findall(r"(?:from|join) ((?:mimiciv_\w+|umls|rxnorm|kg|ground)\.\w+)", text))
+    named = {word if "." in word else f"mimiciv_hosp.{word}" for word in re.findall(r"[\w.]*\w", inputs[1])}
+    assert read
+    assert read <= named
+    assert all(table_exists(world, table) for table in read)
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_every_named_query_answers_in_a_total_order(world: duckdb.DuckDBPyConnection, name: str) -> None:
+    rows = rows_of(world, name)
+    assert rows
+    assert "order by" in sql_text(name)
+    assert rows_of(world, name) == rows
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_a_check_passes_on_good_data_and_finds_the_damage(world: duckdb.DuckDBPyConnection, name: str) -> None:
+    assert rows_of(world, name) == []
+
+    class Undo(Exception):  # noqa: N818
+        pass
+
+    with pytest.raises(Undo), transaction(world):
+        world.execute(DAMAGE[name])
+        assert rows_of(world, name)
+        raise Undo
+
+
+def test_every_check_has_its_damage() -> None:
+    assert sorted(DAMAGE) == CHECKS
+
+
+def test_coverage_counts_codes_and_rows(world: duckdb.DuckDBPyConnection) -> None:
+    by_source = {(row["source"], row["code_version"]): row for row in rows_of(world, "queries/coverage_by_source")}
+    assert by_source["diagnoses_icd", 9]["mapped_codes"] == 8
+    assert by_source["diagnoses_icd", 10]["codes"] == 6
+    by_volume = {row["source_table"]: row for row in rows_of(world, "queries/coverage_by_volume")}
+    assert (by_volume["prescriptions"]["n_rows"], by_volume["prescriptions"]["mapped_rows"]) == (8, 7)
+    by_method = rows_of(world, "queries/coverage_by_method")
+    exact = [row["n_rows"] for row in by_method if row["source"] == "diagnoses_icd" and row["method"] == "exact"]
+    assert exact == [4, 1]
+
+
+def test_unmapped_codes_come_with_their_titles(world: duckdb.DuckDBPyConnection) -> None:
+    rows = rows_of(world, "queries/unmapped_codes")
+    titles = {(row["source"], row["code"]): row["title"] for row in rows}
+    assert titles["diagnoses_icd", "F419"] == "Anxiety disorder, unspecified"
+    assert titles["prescriptions_drug", "Bag"] == "Bag"
+    assert ("prescriptions_ndc", "0") not in titles
+
+
+def test_ndc_and_name_that_disagree_are_shown_and_both_kept(world: duckdb.DuckDBPyConnection) -> None:
+    rows = rows_of(world, "queries/ndc_name_disagreement")
+    shown = [(row["drug"], row["ndc_ingredients"], row["name_ingredients"]) for row in rows]
+    assert ("Metoprolol", ["Hydromorphone"], ["Metoprolol"]) in shown
+    kept = world.execute(
+        "select count(distinct cui) from ground.admission_concept where hadm_id = 2 and kind = 'ingredient'"
+        " and cui in ('C0000030', 'C0000035')"
+    ).fetchall()
+    assert kept == [(2,)]
+
+
+def test_questions_over_codes_notes_and_graph(world: duckdb.DuckDBPyConnection) -> None:
+    treated = rows_of(world, "queries/treated_diagnoses")
+    assert [(row["drug"], row["diagnosis_cui"], row["admissions"]) for row in treated] == [
+        ("Metoprolol", "C0000001", 2)
+    ]
+    against = rows_of(world, "queries/contraindicated_orders")
+    assert [(row["diagnosis_cui"], row["admissions"]) for row in against] == [("C0000002", 2)]
+    silent = {row["cui"]: row["admissions_silent"] for row in rows_of(world, "queries/coded_but_silent")}
+    assert "C0000001" not in silent
+    assert silent["C0000007"] == 1
+    quadrants = rows_of(world, "queries/quadrants_by_predicate")
+    assert (quadrants[0]["q1_true_supported"], quadrants[0]["q4_false_unsupported"]) == (1, 0)

@@ -9,6 +9,7 @@ from pathlib import Path
 import duckdb
 
 from ontoground.errors import InputError
+from ontoground.files import private_directory
 from ontoground.settings import RunSettings
 from ontoground.sqlfiles import sql_text
 
@@ -44,6 +45,8 @@ def connect(path: Path, settings: RunSettings | None = None, *, read_only: bool 
     connection.execute("set enable_progress_bar = false")
     if not read_only:
         path.chmod(0o600)
+        # DuckDB makes the last folder of its spill path only.
+        private_directory(path.parent / "cache")
         connection.execute(sql_text("ground/schemas"))
     return connection
 

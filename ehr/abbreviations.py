@@ -1,0 +1,189 @@
+"""The project's own terms: abbreviations, lay words and word forms, with the context in which each has its meaning.
+
+A term may have several senses, one line each, in the order in which they are tried: the first whose conditions hold
+is meant. A sense of kind ``none`` is not a mention (PE = physical exam). Where no sense holds, the term is unclear.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Literal, cast
+
+from ehr.spans import Kind
+from ontoground.errors import InputError
+from ontoground.tables import read_table
+
+__all__ = ["TERM_TABLES", "Definition", "Sense", "Term", "defined_abbreviations", "read_terms"]
+
+_DATA = Path(__file__).parent / "data"
+TERM_TABLES = ("abbreviations", "clinical_synonyms", "drug_terms", "ambiguous_words")
+_COLUMNS = ("term", "names", "kind", "case", "when", "source")
+_WINDOW = 60
+
+Place = Literal["before", "after", "near", "line", "section"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Condition:
+    place: Place
+    negated: bool
+    pattern: re.Pattern[str]
+
+    def holds(self, before: str, after: str, line: str, section: str) -> bool:
+        match self.place:
+            case "before":
+                found = self.pattern.search(before) is not None
+            case "after":
+                found = self.pattern.match(after) is not None
+            case "near":
+                found = self.pattern.search(before) is not None or self.pattern.search(after) is not None
+            case "line":
+                found = self.pattern.search(line) is not None
+            case "section":
+                found = self.pattern.fullmatch(section) is not None
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Sense:
+    """One meaning of a term.
+
+    ``names`` are long forms to look up in the release, the first that it has is taken (``=`` is the term itself);
+    ``denied``: the term itself says that there is none of it (afebrile);
+    ``conditions``: none that is negated may hold and, where there are others, one of them must.
+    """
+
+    names: tuple[str, ...]
+    kind: Kind | Literal["none"]
+    conditions: tuple[_Condition, ...]
+    denied: bool = False
+
+    def holds(self, text: str, begin: int, end: int, section: str) -> bool:
+        """Tell whether a term at ``[begin, end)`` of a note is meant in this sense."""
+        if not self.conditions:
+            return True
+        before = text[max(0, begin - _WINDOW) : begin].lower()
+        after = text[end : end + _WINDOW].lower()
+        line = text[text.rfind("\n", 0, begin) + 1 : (text.find("\n", end) + 1 or len(text) + 1) - 1].lower()
+        wanted = [condition for condition in self.conditions if not condition.negated]
+        unwanted = [condition for condition in self.conditions if condition.negated]
+        if any(condition.holds(before, after, line, section) for condition in unwanted):
+            return False
+        return not wanted or any(condition.holds(before, after, line, section) for condition in wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A term as notes write it, the rule for its letters (any, capital, upper) and its senses in order."""
+
+    text: str
+    case: str
+    senses: tuple[Sense, ...]
+
+
+def _condition(part: str, path: Path, term: str) -> _Condition:
+    place, _, pattern = part.partition(":")
+    negated = place.startswith("not_")
+    place = place.removeprefix("not_")
+    try:
+        if place not in {"before", "after", "near", "line", "section"}:
+            raise ValueError(place)
+        end = r"\s*$" if place == "before" and pattern.endswith("$") else ""
+        compiled = re.compile(pattern.removesuffix("$") + end if end else pattern)
+    except (ValueError, re.error) as error:
+        raise InputError(
+            "a condition of a term cannot be read",
+            file=path,
+            found=f"{term}: {part}",
+            expected="before:REGEX, after:REGEX, near:REGEX, line:REGEX or section:REGEX, each also with not_",
+        ) from error
+    return _Condition(cast(Place, place), negated, compiled)
+
+
+def _rows() -> Iterator[tuple[Path, dict[str, str]]]:
+    for table in TERM_TABLES:
+        path = _DATA / f"{table}.tsv"
+        for row in read_table(path, _COLUMNS):
+            yield path, row
+
+
+@cache
+def read_terms() -> tuple[Term, ...]:
+    """Return the terms of all tables; a line may give several spellings, separated by ``|``.
+
+    Raises:
+        InputError: a kind, a case or a condition that is not known.
+    """
+    senses: dict[str, list[Sense]] = {}
+    cases: dict[str, str] = {}
+    for path, row in _rows():
+        if row["kind"] not in {"disorder", "finding", "drug", "procedure", "none"} or row["case"] not in {
+            "any",
+            "capital",
+            "upper",
+        }:
+            raise InputError("a term has an unknown kind or case", file=path, found=f"{row['kind']} {row['case']}")
+        conditions = tuple(
+            _condition(part.strip(), path, row["term"]) for part in row["when"].split(" ; ") if part.strip()
+        )
+        names = row["names"]
+        kind = cast(Kind | Literal["none"], row["kind"])
+        sense = Sense(tuple(names.removeprefix("!").split("|")), kind, conditions, names.startswith("!"))
+        for spelling in row["term"].split("|"):
+            senses.setdefault(spelling, []).append(sense)
+            cases.setdefault(spelling, row["case"])
+    return tuple(Term(text, cases[text], tuple(dict.fromkeys(found))) for text, found in senses.items())
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """An abbreviation that a note defines: ``hepatic encephalopathy (HE)``. Offsets of both in the note."""
+
+    short: str
+    short_begin: int
+    long_begin: int
+    long_end: int
+
+
+_DEFINED = re.compile(r"\(([A-Z][A-Za-z0-9&/-]{1,9})\)")
+
+
+def defined_abbreviations(text: str) -> list[Definition]:
+    """Return the abbreviations that a note defines in brackets after their long form.
+
+    Source: the algorithm of Schwartz and Hearst (Pacific Symposium on Biocomputing 2003): the letters of the short
+    form must occur in their order in the words before the bracket, the first of them at the start of a word.
+    """
+    found = []
+    for match in _DEFINED.finditer(text):
+        short = match.group(1)
+        if sum(letter.isupper() for letter in short) < 2:
+            continue
+        words = min(len(short) + 5, 2 * len(short))
+        before = re.search(rf"(?:[^\s().;:,]+\s+){{0,{words - 1}}}[^\s().;:,]+\s*$", text[: match.start()])
+        begin = _long_form(short, before.group().rstrip()) if before else None
+        if before is not None and begin is not None:
+            end = before.start() + len(before.group().rstrip())
+            found.append(Definition(short, match.start(1), before.start() + begin, end))
+    return found
+
+
+def _long_form(short: str, words: str) -> int | None:
+    """Return where in ``words`` the long form of ``short`` begins."""
+    position = len(words)
+    for index in range(len(short) - 1, -1, -1):
+        letter = short[index].lower()
+        if not letter.isalnum():
+            continue
+        position -= 1
+        while position >= 0 and (
+            words[position].lower() != letter or (index == 0 and position > 0 and words[position - 1].isalnum())
+        ):
+            position -= 1
+        if position < 0:
+            return None
+    return position if len(words) - position > len(short) else None

@@ -1,0 +1,205 @@
+"""The names that mentions are found by: the release's own names of wanted types and the project's own terms."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+import duckdb
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from ehr.abbreviations import Sense, Term, read_terms
+from ehr.matching import CASE_ANY, CASE_CAPITAL, CASE_UPPER, IntArray, Trie, build_trie
+from ehr.spans import Kind
+from ontoground.files import atomic_directory
+from ontoground.tables import read_table
+from ontoground.warehouse import run_sql
+
+__all__ = ["KINDS", "LEXICON_FILES", "Lexicon", "build_lexicon"]
+
+_DATA = Path(__file__).parent / "data"
+KINDS: tuple[Kind, ...] = ("disorder", "finding", "procedure", "drug")
+_CASES = {"any": CASE_ANY, "capital": CASE_CAPITAL, "upper": CASE_UPPER}
+LEXICON_FILES = (
+    "semantic_types",
+    "name_stop",
+    "abbreviations",
+    "clinical_synonyms",
+    "drug_terms",
+    "ambiguous_words",
+)
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """A trie of names and what each of its entries means.
+
+    ``kind`` is an index into ``KINDS``, or -1 where the entry is not a mention as it stands; ``term`` is the number
+    of the project's own term that decides by context (-1: none). The concepts of entry ``e``, best first, are
+    ``cuis[cui_begin[e]:cui_begin[e + 1]]``; those of sense ``s`` of a term are ``sense_cuis[term][s]``.
+    """
+
+    trie: Trie
+    kind: npt.NDArray[np.int8]
+    term: IntArray
+    cui_begin: npt.NDArray[np.int64]
+    cuis: npt.NDArray[np.str_]
+    terms: tuple[Term, ...]
+    sense_cuis: tuple[tuple[tuple[str, ...], ...], ...]
+
+    def concepts(self, entry: int) -> list[str]:
+        """Return the candidate CUIs of an entry, best first."""
+        return [str(cui) for cui in self.cuis[self.cui_begin[entry] : self.cui_begin[entry + 1]]]
+
+    def save(self, folder: Path) -> None:
+        """Write the lexicon, so that other processes can map it."""
+        with atomic_directory(folder) as temporary:
+            self.trie.save(temporary)
+            for name in ("kind", "term", "cui_begin", "cuis"):
+                np.save(temporary / f"lexicon_{name}.npy", getattr(self, name))
+            (temporary / "senses.json").write_text(json.dumps(self.sense_cuis), encoding="utf-8")
+            (temporary / "terms.pickle").write_bytes(pickle.dumps(self.terms))
+
+    @classmethod
+    def load(cls, folder: Path) -> Lexicon:
+        """Map a saved lexicon."""
+        kind, term, cui_begin, cuis = (
+            np.load(folder / f"lexicon_{name}.npy", mmap_mode="r") for name in ("kind", "term", "cui_begin", "cuis")
+        )
+        senses = json.loads((folder / "senses.json").read_text(encoding="utf-8"))
+        sense_cuis = tuple(tuple(tuple(sense) for sense in term_senses) for term_senses in senses)
+        terms = pickle.loads((folder / "terms.pickle").read_bytes())
+        return cls(Trie.load(folder), kind, term, cui_begin, cuis, terms, sense_cuis)
+
+
+def build_lexicon(connection: duckdb.DuckDBPyConnection) -> Lexicon:
+    """Build the lexicon from ``kg.name``, ``kg.concept``, ``kg.edge`` and the data tables of this package."""
+    terms = read_terms()
+    names = _release_names(connection)
+    targets = _targets(connection, terms)
+    spelled = names.column("name").to_pylist()
+    written = [*spelled, *(term.text for term in terms)]
+    case = np.array(
+        [*(_release_case(name) for name in spelled), *(_CASES[term.case] for term in terms)], dtype=np.uint8
+    )
+    trie, entry = build_trie(written, case)
+    n_entries = int(entry.max()) + 1 if entry.size else 0
+    kind, cui_begin, cuis = _concepts(names, entry[: len(spelled)], n_entries)
+    merged = _merge(terms, entry[len(spelled) :])
+    term_of = np.full(n_entries, -1, dtype=np.int32)
+    sense_cuis = []
+    for number, (place, term) in enumerate(merged.items()):
+        own = [str(cui) for cui in cuis[cui_begin[place] : cui_begin[place + 1]]]
+        sense_cuis.append(tuple(_sense_cuis(sense, targets, own) for sense in term.senses))
+        term_of[place] = number
+    # Own terms decide the letters that they match.
+    trie.case[np.isin(trie.entry, entry[len(spelled) :])] = CASE_UPPER
+    np.minimum.at(trie.case, _nodes(trie, entry[len(spelled) :]), case[len(spelled) :])
+    return Lexicon(trie, kind, term_of, cui_begin, cuis, tuple(merged.values()), tuple(sense_cuis))
+
+
+def _merge(terms: Sequence[Term], entry: IntArray) -> dict[int, Term]:
+    """Join terms that differ in case or number only: senses in the order of the tables."""
+    merged: dict[int, Term] = {}
+    for term, place in zip(terms, entry.tolist(), strict=True):
+        if place in merged:
+            known = merged[place]
+            merged[place] = Term(known.text, known.case, tuple(dict.fromkeys((*known.senses, *term.senses))))
+        else:
+            merged[place] = term
+    return merged
+
+
+def _nodes(trie: Trie, entries: IntArray) -> IntArray:
+    ends = np.flatnonzero(trie.entry >= 0).astype(np.int32)
+    return ends[entries]
+
+
+def _release_names(connection: duckdb.DuckDBPyConnection) -> pa.Table:
+    for table, columns in (
+        ("semantic_type", ("tui", "type", "kind", "priority", "condition", "source")),
+        ("name_stop", ("name", "reason", "source")),
+    ):
+        rows = read_table(_DATA / ("semantic_types.tsv" if table == "semantic_type" else "name_stop.tsv"), columns)
+        lines = pa.table({column: pa.array([row[column] for row in rows], pa.string()) for column in columns})
+        connection.register("lexicon_lines", lines)
+        connection.execute(f"create or replace temp table {table} as select * from lexicon_lines")
+        connection.unregister("lexicon_lines")
+    run_sql(connection, "ehr/mention_name")
+    table = connection.sql("select * from mention_name order by cui, name").to_arrow_table()
+    connection.execute("drop table mention_name")
+    return table
+
+
+def _normalized(name: str) -> str:
+    return " ".join("".join(letter if letter.isalnum() else " " for letter in name.lower()).split())
+
+
+def _targets(connection: duckdb.DuckDBPyConnection, terms: Sequence[Term]) -> dict[str, tuple[str, ...]]:
+    """Return the concepts of each long form that the terms name, best first."""
+    wanted = sorted({name for term in terms for sense in term.senses for name in sense.names if name not in {"", "="}})
+    lines = pa.table(
+        {
+            "name": pa.array(wanted, pa.string()),
+            "normalized": pa.array([_normalized(name) for name in wanted], pa.string()),
+        }
+    )
+    connection.register("lexicon_lines", lines)
+    connection.execute("create or replace temp table long_form as select * from lexicon_lines")
+    connection.unregister("lexicon_lines")
+    run_sql(connection, "ehr/mention_target")
+    found: dict[str, list[str]] = {}
+    for name, cui in connection.execute("select name, cui from mention_target order by name, position").fetchall():
+        found.setdefault(name, []).append(cui)
+    connection.execute("drop table mention_target")
+    return {name: tuple(cuis) for name, cuis in found.items()}
+
+
+def _sense_cuis(sense: Sense, targets: dict[str, tuple[str, ...]], own: Sequence[str]) -> tuple[str, ...]:
+    if sense.kind == "none":
+        return ()
+    for name in sense.names:
+        cuis = tuple(own) if name == "=" else targets.get(name, ())
+        if cuis:
+            return cuis
+    return tuple(own)
+
+
+def _release_case(name: str) -> int:
+    """A name of one short word in capitals is an abbreviation: its letters must be capitals in a note as well."""
+    if len(name) <= 3:
+        return CASE_UPPER
+    return CASE_UPPER if len(name) <= 6 and name.isupper() and name.isalpha() else CASE_ANY
+
+
+def _concepts(
+    names: pa.Table, entry: IntArray, n_entries: int
+) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int64], npt.NDArray[np.str_]]:
+    """Return the kind of each entry and its distinct concepts, best first: preferred name, rank, degree, CUI."""
+    cui = np.asarray(names.column("cui").to_pylist(), dtype=np.str_)
+    kind = np.array([KINDS.index(cast(Kind, value)) for value in names.column("kind").to_pylist()], dtype=np.int8)
+    order = np.lexsort(
+        (
+            cui,
+            -names.column("degree").to_numpy().astype(np.int64),
+            -names.column("rank").to_numpy().astype(np.int64),
+            ~names.column("is_preferred").to_numpy(zero_copy_only=False),
+            entry,
+        )
+    )
+    order = order[entry[order] >= 0]
+    pairs = np.rec.fromarrays([entry[order], cui[order]])
+    _, first = np.unique(pairs, return_index=True)
+    order = order[np.sort(first)]
+    ends = entry[order]
+    begin = np.searchsorted(ends, np.arange(n_entries + 1)).astype(np.int64)
+    kinds = np.full(n_entries, -1, dtype=np.int8)
+    has_any = begin[1:] > begin[:-1]
+    kinds[has_any] = kind[order[begin[:-1][has_any]]]
+    return kinds, begin, cui[order] if order.size else np.zeros(0, dtype="U8")

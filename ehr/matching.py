@@ -1,0 +1,390 @@
+"""Finds names in text: tokens by a compiled scan, names by a trie over token numbers held in arrays.
+
+A text is an array of Unicode code points, so that every offset counts code points. A token is a run of letters and
+digits, compared in lower case, without accents and without a plural or possessive ending. Names and notes go through
+the same scan, so they agree by construction. Nothing here knows what a name means.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+__all__ = ["CASE_ANY", "CASE_CAPITAL", "CASE_UPPER", "Matches", "Tokens", "Trie", "build_trie", "codes_of", "tokenise"]
+
+IntArray = npt.NDArray[np.int32]
+CodeArray = npt.NDArray[np.uint32]
+HashArray = npt.NDArray[np.uint64]
+ByteArray = npt.NDArray[np.uint8]
+
+# What must be true of a text's letters for a name to match.
+CASE_ANY, CASE_CAPITAL, CASE_UPPER = 0, 1, 2
+# The shape of a token's letters.
+LOWER, CAPITAL, UPPER = 0, 1, 2
+# What lies between a token and the one before it: blanks or a hyphen; a slash; a period after a single letter;
+# anything that no name crosses.
+SOFT, SLASH, INITIAL, HARD = 0, 1, 2, 3
+
+_FOLDED_CODES = 0x2200
+_FNV_OFFSET = np.uint64(0xCBF29CE484222325)
+_FNV_PRIME = np.uint64(0x100000001B3)
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """The tokens of a text in their order, in arrays of one length; offsets are code points, half-open."""
+
+    begin: IntArray
+    end: IntArray
+    hash: HashArray
+    shape: ByteArray
+    gap: ByteArray
+
+
+@dataclass(frozen=True)
+class Matches:
+    """Names found in a text, from left to right, not overlapping: token numbers (``last`` inclusive) and node."""
+
+    first: IntArray
+    last: IntArray
+    node: IntArray
+
+
+@cache
+def _fold_table() -> tuple[CodeArray, ByteArray]:
+    """Return the folded character of each code point (0: not part of a token) and whether it is a capital (1)."""
+    folded = np.zeros(_FOLDED_CODES, dtype=np.uint32)
+    capital = np.zeros(_FOLDED_CODES, dtype=np.uint8)
+    for code in range(_FOLDED_CODES):
+        character = chr(code)
+        base = unicodedata.normalize("NFKD", character)[0].lower()[0]
+        if base.isalnum():
+            folded[code] = ord(base)
+            capital[code] = character.isupper()
+    return folded, capital
+
+
+def codes_of(text: str) -> CodeArray:
+    """Return the code points of a text; shape: (len(text),)."""
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+
+
+@njit(cache=True, nogil=True)
+def _gap(codes: CodeArray, begin: int, end: int, previous_length: int) -> int:
+    breaks = 0
+    slashes = 0
+    periods = 0
+    hyphens = 0
+    blanks = 0
+    for position in range(begin, end):
+        code = codes[position]
+        if code in (32, 9, 13, 160):
+            blanks += 1
+        elif code == 10:
+            breaks += 1
+        elif code == 45 or 0x2010 <= code <= 0x2013:
+            if breaks:
+                return 3
+            hyphens += 1
+        elif code in (39, 0x2019):
+            pass
+        elif code == 47:
+            slashes += 1
+        elif code == 46 and position == begin:
+            periods += 1
+        else:
+            return 3
+    if breaks > 1 or hyphens > 1 or slashes > 1 or (hyphens and blanks and not breaks):
+        return 3
+    if periods:
+        return 2 if previous_length == 1 and not slashes and not hyphens else 3
+    return 1 if slashes else 0
+
+
+@njit(cache=True, nogil=True)
+def _ending(folded: CodeArray, begin: int, end: int, keep: bool) -> tuple[int, int]:
+    """Return how many letters to drop from a token's end and a letter to put there (0: none)."""
+    length = end - begin
+    if keep or length < 4 or folded[end - 1] != 115:  # s
+        return 0, 0
+    before = folded[end - 2]
+    if before in (115, 117, 105):  # ss, us, is
+        return 0, 0
+    if before == 101:  # es
+        third = folded[end - 3]
+        if third == 105 and length > 4:  # ies -> y
+            return 3, 121
+        if third in (120, 122) or (third == 115 and folded[end - 4] == 115):  # xes, zes, sses
+            return 2, 0
+        if third == 104 and folded[end - 4] in (115, 99):  # shes, ches
+            return 2, 0
+    return 1, 0
+
+
+@njit(cache=True, nogil=True)
+def _scan(
+    codes: CodeArray, fold: CodeArray, capital: ByteArray
+) -> tuple[IntArray, IntArray, HashArray, ByteArray, ByteArray]:
+    size = codes.size
+    limit = size // 2 + 2
+    begins = np.empty(limit, np.int32)
+    ends = np.empty(limit, np.int32)
+    hashes = np.empty(limit, np.uint64)
+    shapes = np.empty(limit, np.uint8)
+    gaps = np.empty(limit, np.uint8)
+    folded = np.zeros(size, np.uint32)
+    for position in range(size):
+        if codes[position] < fold.size:
+            folded[position] = fold[codes[position]]
+    count = 0
+    position = 0
+    while position < size:
+        if folded[position] == 0:
+            position += 1
+            continue
+        begin = position
+        capitals = 0
+        while position < size and folded[position] != 0:
+            if codes[position] < capital.size:
+                capitals += capital[codes[position]]
+            position += 1
+        end = position
+        letters = end - begin
+        plural_of_capitals = capitals == letters - 1 and capitals > 1 and codes[end - 1] == 115
+        all_upper = capitals == letters or plural_of_capitals
+        keep = capitals == letters and letters <= 4
+        drop, put = _ending(folded, begin, end, keep)
+        if plural_of_capitals and letters == 3:
+            drop = 1
+        value = _FNV_OFFSET
+        for index in range(begin, end - drop):
+            value = (value ^ np.uint64(folded[index])) * _FNV_PRIME
+        if put:
+            value = (value ^ np.uint64(put)) * _FNV_PRIME
+        # A possessive ending belongs to the word before it.
+        if (
+            position + 1 < size
+            and codes[position] in (39, 0x2019)
+            and codes[position + 1] in (115, 83)
+            and (position + 2 == size or folded[position + 2] == 0)
+        ):
+            position += 2
+        begins[count] = begin
+        ends[count] = end
+        hashes[count] = value
+        shapes[count] = 2 if all_upper and capitals else (1 if capitals else 0)
+        gaps[count] = 3 if count == 0 else _gap(codes, ends[count - 1], begin, ends[count - 1] - begins[count - 1])
+        if count and codes[ends[count - 1]] in (39, 0x2019) and begin - ends[count - 1] > 2:
+            gaps[count] = _gap(codes, ends[count - 1] + 2, begin, 2)
+        count += 1
+    return begins[:count], ends[:count], hashes[:count], shapes[:count], gaps[:count]
+
+
+def tokenise(codes: CodeArray) -> Tokens:
+    """Return the tokens of a text given as code points."""
+    return Tokens(*_scan(codes, *_fold_table()))
+
+
+@dataclass(frozen=True)
+class Trie:
+    """Names as paths of token numbers. ``children`` of a node are sorted by token; node 0 is the root.
+
+    ``slots`` and ``slot_token`` are an open-addressing table from a token's hash to its number; ``first`` gives the
+    root's child of each token (0: none); ``child_begin`` has one entry more than there are nodes; ``entry`` is the
+    number of the name that ends at a node (-1: none) and ``case`` what its letters must be.
+    """
+
+    slots: HashArray
+    slot_token: IntArray
+    first: IntArray
+    child_begin: IntArray
+    child_token: IntArray
+    child_node: IntArray
+    entry: IntArray
+    case: ByteArray
+
+    def save(self, folder: Path) -> None:
+        """Write each array to a file of its own, so that processes can map them."""
+        for field in fields(self):
+            np.save(folder / f"{field.name}.npy", getattr(self, field.name))
+
+    @classmethod
+    def load(cls, folder: Path) -> Trie:
+        """Map the arrays of a saved trie."""
+        return cls(**{field.name: np.load(folder / f"{field.name}.npy", mmap_mode="r") for field in fields(cls)})
+
+    def token_numbers(self, hashes: HashArray) -> IntArray:
+        """Return the number of each token, -1 for one that no name has."""
+        return _numbers(hashes, self.slots, self.slot_token)
+
+    def find(self, tokens: Tokens) -> Matches:
+        """Return the longest names from left to right."""
+        return Matches(
+            *_find(
+                self.token_numbers(tokens.hash),
+                tokens.shape,
+                tokens.gap,
+                self.first,
+                self.child_begin,
+                self.child_token,
+                self.child_node,
+                self.entry,
+                self.case,
+            )
+        )
+
+
+@njit(cache=True, nogil=True)
+def _numbers(hashes: HashArray, slots: HashArray, slot_token: IntArray) -> IntArray:
+    mask = np.uint64(slots.size - 1)
+    numbers = np.empty(hashes.size, np.int32)
+    for index in range(hashes.size):
+        value = hashes[index]
+        slot = value & mask
+        while slot_token[slot] >= 0 and slots[slot] != value:
+            slot = (slot + np.uint64(1)) & mask
+        numbers[index] = slot_token[slot]
+    return numbers
+
+
+@njit(cache=True, nogil=True)
+def _fill(vocabulary: HashArray, slots: HashArray, slot_token: IntArray) -> None:
+    mask = np.uint64(slots.size - 1)
+    for token in range(vocabulary.size):
+        slot = vocabulary[token] & mask
+        while slot_token[slot] >= 0:
+            slot = (slot + np.uint64(1)) & mask
+        slots[slot] = vocabulary[token]
+        slot_token[slot] = token
+
+
+@njit(cache=True, nogil=True)
+def _find(
+    numbers: IntArray,
+    shapes: ByteArray,
+    gaps: ByteArray,
+    first: IntArray,
+    child_begin: IntArray,
+    child_token: IntArray,
+    child_node: IntArray,
+    entry: IntArray,
+    case: ByteArray,
+) -> tuple[IntArray, IntArray, IntArray]:
+    size = numbers.size
+    begins = np.empty(size, np.int32)
+    lasts = np.empty(size, np.int32)
+    nodes = np.empty(size, np.int32)
+    count = 0
+    start = 0
+    while start < size:
+        best = -1
+        best_node = 0
+        node = first[numbers[start]] if numbers[start] >= 0 else 0
+        index = start
+        least_shape = 2
+        while node > 0:
+            least_shape = min(least_shape, shapes[index])
+            if entry[node] >= 0 and (case[node] == 0 or (case[node] == 1 and shapes[start] >= 1) or least_shape == 2):
+                best = index
+                best_node = node
+            index += 1
+            if index == size or gaps[index] == 3 or numbers[index] < 0:
+                break
+            low = child_begin[node]
+            high = child_begin[node + 1]
+            token = numbers[index]
+            while low < high:
+                middle = (low + high) // 2
+                if child_token[middle] < token:
+                    low = middle + 1
+                else:
+                    high = middle
+            node = child_node[low] if low < child_begin[node + 1] and child_token[low] == token else 0
+        if best >= 0:
+            begins[count] = start
+            lasts[count] = best
+            nodes[count] = best_node
+            count += 1
+            start = best + 1
+        else:
+            start += 1
+    return begins[:count], lasts[:count], nodes[:count]
+
+
+def _vocabulary(hashes: HashArray) -> tuple[HashArray, HashArray, IntArray]:
+    vocabulary = np.unique(hashes)
+    size = 1 << max(4, int(2 * vocabulary.size).bit_length())
+    slots = np.zeros(size, dtype=np.uint64)
+    slot_token = np.full(size, -1, dtype=np.int32)
+    _fill(vocabulary, slots, slot_token)
+    return vocabulary, slots, slot_token
+
+
+def build_trie(names: Sequence[str], case: ByteArray, max_tokens: int = 12) -> tuple[Trie, IntArray]:
+    """Build the trie of names, level by level over all names at once.
+
+    Args:
+        names: the names; one without tokens, or with more than ``max_tokens``, is left out.
+        case: the case rule of each name; where several names end at one node the loosest rule holds. shape: (n,)
+
+    Returns:
+        The trie, whose ``entry`` numbers its ends 0, 1, ... in the order of nodes, and the entry of each name
+        (-1: left out). shape: (n,)
+    """
+    codes = codes_of("\n\n".join(names))
+    starts = np.concatenate(([0], np.cumsum([len(name) + 2 for name in names]))).astype(np.int64)
+    tokens = tokenise(codes)
+    vocabulary, slots, slot_token = _vocabulary(tokens.hash)
+    numbers = _numbers(tokens.hash, slots, slot_token)
+    first_token = np.searchsorted(tokens.begin, starts[:-1]).astype(np.int64)
+    length = np.searchsorted(tokens.begin, starts[1:]).astype(np.int64) - first_token
+    used = (length > 0) & (length <= max_tokens)
+
+    node = np.zeros(len(names), dtype=np.int64)
+    edges: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]] = []
+    total = 1
+    for level in range(max_tokens):
+        alive = np.flatnonzero(used & (length > level))
+        if not alive.size:
+            break
+        key = node[alive] * vocabulary.size + numbers[first_token[alive] + level]
+        unique, inverse = np.unique(key, return_inverse=True)
+        children = total + np.arange(unique.size)
+        edges.append((unique // vocabulary.size, unique % vocabulary.size, children))
+        node[alive] = children[inverse]
+        total += unique.size
+    return _assemble(edges, total, slots, slot_token, vocabulary.size, node, used, case)
+
+
+def _assemble(
+    edges: Sequence[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]],
+    total: int,
+    slots: HashArray,
+    slot_token: IntArray,
+    n_tokens: int,
+    node: npt.NDArray[np.int64],
+    used: npt.NDArray[np.bool_],
+    case: ByteArray,
+) -> tuple[Trie, IntArray]:
+    empty = np.zeros(0, dtype=np.int64)
+    parent, token, child = (
+        (np.concatenate([empty, *parts]) for parts in zip(*edges, strict=True)) if edges else (empty,) * 3
+    )
+    first = np.zeros(max(1, n_tokens), dtype=np.int32)
+    first[token[parent == 0]] = child[parent == 0]
+    # Levels follow one another and each is sorted by (parent, token), so the whole is.
+    child_begin = np.searchsorted(parent, np.arange(total + 1)).astype(np.int32)
+    ends = np.unique(node[used])
+    entry = np.full(total, -1, dtype=np.int32)
+    entry[ends] = np.arange(ends.size)
+    node_case = np.full(total, CASE_UPPER, dtype=np.uint8)
+    np.minimum.at(node_case, node[used], case[used])
+    trie = Trie(slots, slot_token, first, child_begin, token.astype(np.int32), child.astype(np.int32), entry, node_case)
+    return trie, np.where(used, entry[node], -1).astype(np.int32)

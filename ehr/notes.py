@@ -1,0 +1,332 @@
+"""The two stages that read notes: sections (``ground.section``, ``ground.segment``) and mentions (``ground.mention``).
+
+Notes are read in shards of ``run.shard_notes``, in ``run.workers`` processes; neither changes what is written.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from functools import cache, partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TypeVar
+
+import duckdb
+import pyarrow as pa
+
+from ehr.sections import SECTION_TABLE, split_sections
+from ehr.spans import Assertion, Span
+from ontoground.errors import InputError
+from ontoground.files import sha256_of
+from ontoground.progress import progress
+from ontoground.settings import NoteSettings, Settings
+from ontoground.stages import fingerprint, is_current, load_fingerprint, mark_done, stage_fingerprint
+from ontoground.warehouse import run_sql, table_exists, transaction
+
+__all__ = ["MentionReport", "SectionReport", "find_mentions", "notes_preview", "split_notes"]
+
+Result = TypeVar("Result")
+Note = tuple[str, int | None, str]
+_DATA = Path(__file__).parent / "data"
+
+_SECTION = pa.schema(
+    [
+        ("note_id", pa.string()),
+        ("hadm_id", pa.int64()),
+        ("section", pa.string()),
+        ("header", pa.string()),
+        ("begin_offset", pa.int32()),
+        ("end_offset", pa.int32()),
+    ]
+)
+_SEGMENT = pa.schema(
+    [
+        ("note_id", pa.string()),
+        ("kind", pa.string()),
+        ("begin_offset", pa.int32()),
+        ("end_offset", pa.int32()),
+        ("block", pa.int32()),
+    ]
+)
+_MENTION = pa.schema(
+    [
+        ("note_id", pa.string()),
+        ("hadm_id", pa.int64()),
+        ("begin_offset", pa.int32()),
+        ("end_offset", pa.int32()),
+        ("text", pa.string()),
+        ("cuis", pa.list_(pa.string())),
+        ("assertion", pa.string()),
+        ("section", pa.string()),
+    ]
+)
+_UNCLEAR = pa.schema([*list(_MENTION)[:6], ("reason", pa.string()), ("section", pa.string())])
+
+
+@dataclass(frozen=True)
+class SectionReport:
+    """What the section stage made. ``without_sections`` notes are one section ``unknown``; empty ones have none."""
+
+    notes: int
+    sections: int
+    segments: int
+    empty_notes: int
+    without_sections: int
+    skipped: bool = False
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the report for ``--json`` output."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class MentionReport:
+    """What the mention stage made; ``unclear`` counts what was left out of ``ground.mention``, by reason."""
+
+    notes: int
+    mentions: int
+    without_concept: int
+    by_assertion: dict[str, int]
+    unclear: dict[str, int]
+    skipped: bool = False
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the report for ``--json`` output."""
+        return asdict(self)
+
+
+def _need_notes(connection: duckdb.DuckDBPyConnection) -> None:
+    if not table_exists(connection, "mimiciv_note.discharge"):
+        raise InputError(
+            "there are no notes in the warehouse",
+            expected="mimiciv_note.discharge",
+            do="load a folder that has note/discharge.csv.gz: `ontoground load mimic DIR`",
+        )
+
+
+def _shards(connection: duckdb.DuckDBPyConnection, size: int) -> Iterator[list[Note]]:
+    ids = [
+        row[0] for row in connection.execute("select note_id from mimiciv_note.discharge order by note_id").fetchall()
+    ]
+    for start in range(0, len(ids), size):
+        yield connection.execute(
+            "select note_id, hadm_id, coalesce(text, '') from mimiciv_note.discharge "
+            "where note_id between ? and ? order by note_id",
+            [ids[start], ids[min(start + size, len(ids)) - 1]],
+        ).fetchall()
+
+
+def _in_order(
+    work: Callable[[list[Note]], Result], shards: Iterator[list[Note]], workers: int
+) -> Iterator[tuple[int, Result]]:
+    """Yield the number of notes and the result of each shard in order; few shards are in memory at a time."""
+    if workers == 1:
+        for shard in shards:
+            yield len(shard), work(shard)
+        return
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        waiting: deque[tuple[int, Future[Result]]] = deque()
+        for shard in shards:
+            waiting.append((len(shard), pool.submit(work, shard)))
+            if len(waiting) > workers + 1:
+                n, future = waiting.popleft()
+                yield n, future.result()
+        for n, future in waiting:
+            yield n, future.result()
+
+
+def _append(connection: duckdb.DuckDBPyConnection, table: str, rows: pa.Table) -> None:
+    connection.register("shard_rows", rows)
+    connection.execute(f"insert into {table} select * from shard_rows")
+    connection.unregister("shard_rows")
+
+
+def _section_shard(notes: list[Note]) -> tuple[pa.Table, pa.Table, int, int]:
+    from ehr.segments import segment_note
+
+    sections: list[tuple[object, ...]] = []
+    segments: list[tuple[object, ...]] = []
+    empty = without = 0
+    for note_id, hadm_id, text in notes:
+        parts = split_sections(text)
+        empty += not parts
+        without += len(parts) == 1 and not parts[0].header
+        sections += [(note_id, hadm_id, part.section, part.header, part.begin, part.end) for part in parts]
+        segments += [
+            (note_id, segment.kind, segment.begin, segment.end, segment.block) for segment in segment_note(text, parts)
+        ]
+    return _table(sections, _SECTION), _table(segments, _SEGMENT), empty, without
+
+
+def _table(rows: Sequence[tuple[object, ...]], schema: pa.Schema) -> pa.Table:
+    columns = list(zip(*rows, strict=True)) if rows else [()] * len(schema)
+    arrays = [pa.array(column, type=field.type) for column, field in zip(columns, schema, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _section_fingerprint(connection: duckdb.DuckDBPyConnection) -> str:
+    code = [sha256_of(Path(__file__).parent / name) for name in ("sections.py", "segments.py")]
+    return fingerprint(
+        {"notes": load_fingerprint(connection, "mimic"), "headers": sha256_of(SECTION_TABLE), "code": code}
+    )
+
+
+def split_notes(connection: duckdb.DuckDBPyConnection, settings: Settings) -> SectionReport:
+    """Write ``ground.section`` and ``ground.segment``; a stage that is current is left as it is.
+
+    Raises:
+        InputError: no notes are loaded.
+    """
+    _need_notes(connection)
+    expected = _section_fingerprint(connection)
+    if is_current(connection, "sections", expected) and table_exists(connection, "ground.segment"):
+        return _section_report(connection, skipped=True)
+    with transaction(connection):
+        run_sql(connection, "ehr/section")
+        total = _count(connection, "mimiciv_note.discharge")
+        shards = _shards(connection, settings.run.shard_notes)
+        with progress("sections", total) as advance:
+            for n, (sections, segments, _, _) in _in_order(_section_shard, shards, settings.run.workers):
+                _append(connection, "ground.section", sections)
+                _append(connection, "ground.segment", segments)
+                advance(n)
+        mark_done(connection, "sections", expected)
+    return _section_report(connection, skipped=False)
+
+
+def _count(connection: duckdb.DuckDBPyConnection, table: str, where: str = "true") -> int:
+    row = connection.execute(f"select count(*) from {table} where {where}").fetchone()
+    return int(row[0]) if row else 0
+
+
+def _section_report(connection: duckdb.DuckDBPyConnection, *, skipped: bool) -> SectionReport:
+    return SectionReport(
+        notes=_count(connection, "mimiciv_note.discharge"),
+        sections=_count(connection, "ground.section"),
+        segments=_count(connection, "ground.segment"),
+        empty_notes=_count(connection, "mimiciv_note.discharge", "coalesce(text, '') = ''"),
+        without_sections=_count(
+            connection,
+            "(select note_id from ground.section group by note_id having max(section) = 'unknown' and count(*) = 1)",
+        ),
+        skipped=skipped,
+    )
+
+
+@cache
+def _lexicon(folder: str):  # type: ignore[no-untyped-def]
+    from ehr.lexicon import Lexicon
+
+    return Lexicon.load(Path(folder))
+
+
+def _mention_shard(notes: list[Note], *, folder: str, options: NoteSettings) -> tuple[pa.Table, pa.Table]:
+    from ehr.assertion import assert_spans
+    from ehr.mentions import note_mentions
+    from ehr.segments import segment_note
+
+    lexicon = _lexicon(folder)
+    clear: list[tuple[object, ...]] = []
+    unclear: list[tuple[object, ...]] = []
+    for note_id, hadm_id, text in notes:
+        sections = split_sections(text)
+        found = note_mentions(text, sections, lexicon)
+        kept = [mention for mention in found if not mention.reason]
+        spans = [Span(mention.begin, mention.end, mention.kind) for mention in kept]
+        assertions = assert_spans(text, sections, segment_note(text, sections), spans)
+        for m, judged in zip(kept, assertions, strict=True):
+            assertion = Assertion.ABSENT if m.denied and judged is Assertion.PRESENT else judged
+            clear.append((note_id, hadm_id, m.begin, m.end, text[m.begin : m.end], m.cuis, assertion.value, m.section))
+        unclear += [
+            (note_id, hadm_id, m.begin, m.end, text[m.begin : m.end], m.cuis, m.reason, m.section)
+            for m in found
+            if m.reason
+        ]
+    return _table(clear, _MENTION), _table(unclear, _UNCLEAR)
+
+
+def _mention_fingerprint(connection: duckdb.DuckDBPyConnection, settings: Settings) -> str:
+    package = Path(__file__).parent
+    parts = [*sorted(package.glob("*.py")), *sorted((package / "data").glob("*.tsv"))]
+    return fingerprint(
+        {
+            "sections": _section_fingerprint(connection),
+            "graph": stage_fingerprint(connection, "graph"),
+            "settings": settings.notes.model_dump_json(),
+            "package": [f"{path.name}:{sha256_of(path)}" for path in parts],
+        }
+    )
+
+
+def find_mentions(connection: duckdb.DuckDBPyConnection, settings: Settings) -> MentionReport:
+    """Write ``ground.mention`` and ``ground.unclear_mention``; a stage that is current is left as it is.
+
+    Raises:
+        InputError: no notes are loaded, or the concept graph with its names is not built.
+    """
+    from ehr.lexicon import build_lexicon
+
+    _need_notes(connection)
+    if not table_exists(connection, "kg.name"):
+        raise InputError(
+            "the release's names are not in the warehouse", expected="kg.name", do="run `ontoground graph build`"
+        )
+    expected = _mention_fingerprint(connection, settings)
+    if is_current(connection, "mentions", expected) and table_exists(connection, "ground.unclear_mention"):
+        return _mention_report(connection, skipped=True)
+    with tempfile.TemporaryDirectory(prefix="ontoground-lexicon-") as scratch, transaction(connection):
+        folder = Path(scratch) / "lexicon"
+        build_lexicon(connection).save(folder)
+        run_sql(connection, "ehr/mention")
+        work = partial(_mention_shard, folder=str(folder), options=settings.notes)
+        total = _count(connection, "mimiciv_note.discharge")
+        with progress("mentions", total) as advance:
+            for n, (clear, unclear) in _in_order(
+                work, _shards(connection, settings.run.shard_notes), settings.run.workers
+            ):
+                _append(connection, "ground.mention", clear)
+                _append(connection, "ground.unclear_mention", unclear)
+                advance(n)
+        mark_done(connection, "mentions", expected)
+    return _mention_report(connection, skipped=False)
+
+
+def _mention_report(connection: duckdb.DuckDBPyConnection, *, skipped: bool) -> MentionReport:
+    def counts(table: str, column: str) -> dict[str, int]:
+        rows = connection.execute(f"select {column}, count(*) from {table} group by 1 order by 1").fetchall()
+        return {str(value): int(n) for value, n in rows}
+
+    return MentionReport(
+        notes=_count(connection, "mimiciv_note.discharge"),
+        mentions=_count(connection, "ground.mention"),
+        without_concept=_count(connection, "ground.mention", "len(cuis) = 0"),
+        by_assertion=counts("ground.mention", "assertion"),
+        unclear=counts("ground.unclear_mention", "reason"),
+        skipped=skipped,
+    )
+
+
+def notes_preview(connection: duckdb.DuckDBPyConnection, hadm_id: int) -> dict[str, list[dict[str, object]]]:
+    """Return the sections and, where they are found, the mentions of one admission's notes, for display.
+
+    Raises:
+        InputError: the admission has no note, or its sections are not there yet.
+    """
+    _need_notes(connection)
+    if not table_exists(connection, "ground.section"):
+        raise InputError("the notes are not split yet", do="run `ontoground notes sections`")
+    if not _count(connection, "mimiciv_note.discharge", f"hadm_id = {int(hadm_id)}"):
+        raise InputError("this admission has no discharge note", do="choose a hadm_id of mimiciv_note.discharge")
+    result = {}
+    for name in ("section", "mention"):
+        if table_exists(connection, f"ground.{name}"):
+            cursor = connection.execute(
+                f"select * from ground.{name} where hadm_id = ? order by note_id, begin_offset, end_offset", [hadm_id]
+            )
+            columns = [column[0] for column in cursor.description or []]
+            result[name] = [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
+    return {"sections": result["section"], "mentions": result.get("mention", [])}

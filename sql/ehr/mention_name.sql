@@ -1,0 +1,103 @@
+-- Names of the release that a note may mention, with the kind of mention and what orders concepts of one name
+-- Grain: one row per concept and distinct spelling
+-- Inputs: kg.name, kg.concept, kg.edge, semantic_type (data table semantic_types.tsv), name_stop (name_stop.tsv)
+-- Output: temp table mention_name(cui, name, kind, is_preferred, rank, degree)
+-- Source: the choice of names is ours: no bare numbers, strengths, dose forms, class headings or residual classes
+create or replace temp table mention_name as
+with typed as (
+    select
+        concept.cui,
+        arg_min(semantic_type.kind, (semantic_type.priority, semantic_type.condition, semantic_type.kind)) as kind,
+        bool_and(semantic_type.condition = 'drug_source') as needs_drug_source
+    from kg.concept as concept
+    inner join semantic_type on list_contains(concept.types, semantic_type.tui)
+    group by concept.cui
+),
+
+degree as (
+    select
+        cui,
+        sum(n) as n
+    from (
+        select
+            head_cui as cui,
+            count(*) as n
+        from kg.edge
+        group by head_cui
+        union all
+        select
+            tail_cui as cui,
+            count(*) as n
+        from kg.edge
+        group by tail_cui
+    )
+    group by cui
+),
+
+kept as (
+    select
+        name.cui,
+        typed.kind,
+        name.is_preferred,
+        name.rank,
+        -- Qualifiers that notes do not write: "(disorder)", "[ambiguous]", ", NOS", ", unspecified".
+        trim(regexp_replace(
+            name.name,
+            '(?i)\s*(\((disorder|finding|procedure|disease|diagnosis|substance|product|situation|regime/therapy|'
+            || 'medication|symptom|physical finding)\)|\[[^\]]*\]|,? NOS|,? unspecified|,? not otherwise specified|'
+            || ', not elsewhere classified)$',
+            ''
+        )) as name
+    from kg.name as name
+    inner join typed on name.cui = typed.cui
+    where
+        length(name.normalized) >= 3
+        and length(name.normalized) <= 80
+        and regexp_matches(name.normalized, '[a-z]{2}')
+        and (
+            not typed.needs_drug_source
+            or name.sab in ('RXNORM', 'NDFRT', 'MED-RT', 'VANDF', 'ATC', 'DRUGBANK', 'USP')
+        )
+        and not (
+            name.sab = 'RXNORM'
+            and name.tty in (
+                'SCD', 'SBD', 'SCDC', 'SBDC', 'SCDF', 'SBDF', 'SCDG', 'SBDG', 'SCDFP', 'SBDFP', 'SCDGP', 'GPCK', 'BPCK',
+                'DF', 'DFG', 'PSN', 'ET'
+            )
+        )
+        and not regexp_matches(name.normalized, '\b[0-9]+ (mg|mcg|ml|unt|meq|hr|actuat)\b')
+        and not regexp_matches(
+            name.normalized,
+            '^(other|unspecified|certain|personal history|family history|encounter|history of|screening for)\b'
+        )
+),
+
+spelled as (
+    select * from kept
+    union all
+    -- Inverted names: "Hypertension, Pulmonary" is written "Pulmonary Hypertension".
+    select
+        cui,
+        kind,
+        false as is_preferred,
+        rank,
+        trim(split_part(name, ', ', 2)) || ' ' || split_part(name, ', ', 1) as name
+    from kept
+    where
+        len(string_split(name, ', ')) = 2
+        and not regexp_matches(name, '(?i)[0-9(]|,.*\b(with|without|of|in|due|and|or|type|stage|by|not|site)\b')
+)
+
+select
+    spelled.cui,
+    spelled.name,
+    any_value(spelled.kind) as kind,
+    bool_or(spelled.is_preferred) as is_preferred,
+    max(spelled.rank) as rank,
+    coalesce(any_value(degree.n), 0) as degree
+from spelled
+left join degree on spelled.cui = degree.cui
+left join name_stop on lower(spelled.name) = name_stop.name
+where name_stop.name is null and length(spelled.name) >= 3
+group by spelled.cui, spelled.name
+order by spelled.cui, spelled.name;

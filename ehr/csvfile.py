@@ -72,7 +72,7 @@ def match_columns(connection: duckdb.DuckDBPyConnection, found: MimicFile) -> Co
     Raises:
         InputError: a needed column is missing, the header is missing, or codes are stored as numbers.
     """
-    if found.file.path.suffix.lower() == ".parquet":
+    if found.is_parquet:
         stored = {name.lower(): kind for name, kind in _parquet_header(connection, found.file)}
         names = list(stored)
         if "icd_code" in stored and stored["icd_code"] != "VARCHAR":
@@ -98,7 +98,7 @@ def read_item(found: MimicFile, columns: Columns) -> str:
     because rows of many lines are found exactly only from the file's beginning.
     """
     path = quoted(str(found.file.path))
-    if found.file.path.suffix.lower() == ".parquet":
+    if found.is_parquet:
         casts = ", ".join(f'cast("{name}" as {kind}) as "{name}"' for name, kind in columns.types.items())
         return f"select {casts} from read_parquet({path})"
     types = ", ".join(f"{quoted(name)}: {quoted(kind)}" for name, kind in columns.types.items())

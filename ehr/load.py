@@ -7,6 +7,7 @@ from pathlib import Path
 
 import duckdb
 
+from ehr.accounting import kept_lines, survey
 from ehr.csvfile import Columns, count_rejects, fetch_rejects, forget_rejects, match_columns, read_item
 from ehr.release import MimicFile, MimicRelease, find_mimic, published_counts
 from ontoground.errors import InputError
@@ -15,15 +16,16 @@ from ontoground.loading import (
     LoadedFile,
     LoadReport,
     Reject,
-    check_share,
     finished_files,
     forget_other_tables,
+    keep_rejects,
     left_out,
     prepare,
     record,
+    too_many_rejects,
 )
 from ontoground.progress import progress
-from ontoground.scanning import scanning
+from ontoground.scanning import FileScan, scanning
 from ontoground.settings import LoadSettings
 from ontoground.sqlfiles import sql_text
 from ontoground.warehouse import transaction
@@ -36,13 +38,13 @@ ADMISSION_TABLES = ("hosp.diagnoses_icd", "hosp.procedures_icd", "hosp.prescript
 
 
 class _TooManyRejectsError(Exception):
-    """The table is given up; what was refused is still to be kept."""
+    """The table is given up; what was refused is still to be kept. ``refused`` of ``total`` rows or lines are bad."""
 
-    def __init__(self, rejects: Sequence[Reject], refused: int, rows: int) -> None:
+    def __init__(self, rejects: Sequence[Reject], refused: int, total: int) -> None:
         super().__init__()
         self.rejects = rejects
         self.refused = refused
-        self.rows = rows
+        self.total = total
 
 
 def load_mimic(connection: duckdb.DuckDBPyConnection, folder: Path, settings: LoadSettings) -> LoadReport:
@@ -91,59 +93,80 @@ def _load_file(
         return finished
     try:
         with scanning([found.file.path]) as pending, transaction(connection):
-            rows, rejects = _create_table(connection, found, columns, settings.max_reject_share)
+            kept = _create_table(connection, found, columns)
+            scans = pending.result()
+            rejects = [] if found.is_parquet else _refused(connection, found, columns, kept, scans[0], settings)
             return record(
                 connection,
                 SOURCE,
                 table,
                 [found.file],
-                pending.result(),
-                [rows],
+                scans,
+                [kept + len(rejects)],
                 rejects,
                 release=release.release_of(found.table.module),
                 recipe=recipe,
             )
     except _TooManyRejectsError as error:
-        check_share(
-            connection,
-            SOURCE,
-            [found.file],
-            error.rejects,
-            error.rows,
-            settings.max_reject_share,
-            f"UTF-8, comma separated, quotes doubled, columns {', '.join(columns.types)}",
-            refused=error.refused,
-        )
-        raise
+        expected = f"UTF-8, comma separated, quotes doubled, columns {', '.join(columns.types)}"
+        keep_rejects(connection, SOURCE, [found.file], error.rejects)
+        raise too_many_rejects(
+            [found.file], error.rejects, error.refused, error.total, settings.max_reject_share, expected
+        ) from None
 
 
-def _create_table(
-    connection: duckdb.DuckDBPyConnection, found: MimicFile, columns: Columns, max_reject_share: float
-) -> tuple[int, list[Reject]]:
-    """Make a table; return the rows of the file, refused ones too, and the refused ones."""
+def _create_table(connection: duckdb.DuckDBPyConnection, found: MimicFile, columns: Columns) -> int:
+    """Make a table and return its number of rows."""
     forget_rejects(connection)
-    is_csv = found.file.path.suffix.lower() != ".parquet"
     try:
         row = connection.execute(
             f"create or replace table {found.table.qualified} as {read_item(found, columns)}"
         ).fetchone()
     except duckdb.Error as error:
         # DuckDB's message quotes the row: only its kind may be told.
+        line = None if found.is_parquet else survey(found.file.path).carriage_return
         raise InputError(
             "a file cannot be read",
             file=found.file.path,
-            found=type(error).__name__,
-            expected="a whole CSV file, gzipped or not" if is_csv else "values of the documented types",
+            line=line,
+            found="a carriage return outside of quotes" if line else type(error).__name__,
+            expected="values of the documented types" if found.is_parquet else "a whole CSV file, gzipped or not",
         ) from None
-    kept = int(row[0]) if row else 0
-    if not is_csv:
-        return kept, []
+    return int(row[0]) if row else 0
+
+
+def _refused(
+    connection: duckdb.DuckDBPyConnection,
+    found: MimicFile,
+    columns: Columns,
+    kept: int,
+    scan: FileScan,
+    settings: LoadSettings,
+) -> list[Reject]:
+    """Return the rows of a CSV file that were refused, and one entry for lines that are in no row at all.
+
+    Raises:
+        _TooManyRejectsError: more than the allowed share of rows, or of lines.
+    """
     refused = count_rejects(connection)
-    too_many = refused > max_reject_share * (kept + refused)
-    rejects = fetch_rejects(connection, found, KEPT_REJECTS_OF_A_FAILED_FILE if too_many else refused)
-    if too_many:
+    limit = settings.max_reject_share
+    if refused > limit * (kept + refused):
+        rejects = fetch_rejects(connection, found, KEPT_REJECTS_OF_A_FAILED_FILE)
         raise _TooManyRejectsError(rejects, refused, kept + refused)
-    return kept + refused, rejects
+    rejects = fetch_rejects(connection, found, refused)
+    lines = scan.lines - 1
+    missing = lines - kept - refused
+    if missing <= 0 or (missing := lines - kept_lines(connection, found.table.qualified, columns.types)) <= refused:
+        return rejects
+    seen = survey(found.file.path)
+    missing -= seen.blank
+    in_rejects = sum(1 + reject.raw.rstrip("\n").count("\n") for reject in rejects)
+    if missing > in_rejects:
+        reason = f"a quote is not closed: {missing - in_rejects} lines are in no row"
+        rejects.append(Reject(found.file.name, seen.unclosed or (rejects[0].line if rejects else 1), reason, ""))
+    if missing > limit * lines:
+        raise _TooManyRejectsError(rejects[-1:] + rejects[:-1], missing, lines)
+    return rejects
 
 
 def _column_warnings(found: MimicFile, columns: Columns) -> list[str]:

@@ -44,6 +44,11 @@ class MimicFile:
     table: Table
     file: SourceFile
 
+    @property
+    def is_parquet(self) -> bool:
+        """Tell whether the file is Parquet; else it is CSV."""
+        return self.file.path.suffix.lower() == ".parquet"
+
 
 @dataclass(frozen=True)
 class Module:

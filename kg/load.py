@@ -16,13 +16,14 @@ from ontoground.files import private_directory
 from ontoground.loading import (
     LoadedFile,
     LoadReport,
-    check_share,
     finished_files,
     forget_other_tables,
+    keep_rejects,
     left_out,
     prepare,
     quoted,
     record,
+    too_many_rejects,
 )
 from ontoground.progress import progress
 from ontoground.scanning import FileScan, is_gzip, scanning
@@ -185,7 +186,9 @@ def _load_exactly(
         copied = copy_good_rows(file.pieces, len(file.columns), copy, int(max_reject_share * lines))
         copy.flush()
         expected = f"UTF-8, {len(file.columns)} fields each followed by |: {','.join(file.columns)}"
-        check_share(connection, release.kind, file.pieces, copied.rejects, lines, max_reject_share, expected)
+        if len(copied.rejects) > max_reject_share * lines:
+            keep_rejects(connection, release.kind, file.pieces, copied.rejects)
+            raise too_many_rejects(file.pieces, copied.rejects, len(copied.rejects), lines, max_reject_share, expected)
         total = sum(copied.rows.values())
         with transaction(connection):
             kept = _create_table(connection, file, [copy.name], languages)

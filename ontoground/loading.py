@@ -23,13 +23,14 @@ __all__ = [
     "LoadedFile",
     "Reject",
     "SourceFile",
-    "check_share",
     "finished_files",
     "forget_other_tables",
+    "keep_rejects",
     "left_out",
     "prepare",
     "quoted",
     "record",
+    "too_many_rejects",
 ]
 
 # A file that fails keeps this many of its refused rows: enough to see what is wrong with it.
@@ -182,35 +183,23 @@ def record(
     return loaded
 
 
-def check_share(
-    connection: duckdb.DuckDBPyConnection,
-    source: str,
-    files: Sequence[SourceFile],
-    rejects: Sequence[Reject],
-    rows: int,
-    limit: float,
-    expected: str,
-    refused: int | None = None,
+def keep_rejects(
+    connection: duckdb.DuckDBPyConnection, source: str, files: Sequence[SourceFile], rejects: Sequence[Reject]
 ) -> None:
-    """Fail where more than a share of a table's rows were refused; call it outside of a transaction.
-
-    Args:
-        refused: how many rows were refused, where ``rejects`` holds the first of them only.
-
-    Raises:
-        InputError: naming the first refused row. The refused rows are kept in ``ground.reject`` all the same.
-    """
-    refused = len(rejects) if refused is None else refused
-    if refused <= limit * rows:
-        return
+    """Keep refused rows of files that were given up, the first of them, instead of any that were kept before."""
     for file in files:
         connection.execute("delete from ground.reject where source = ? and file = ?", [source, file.name])
     _insert_rejects(connection, source, rejects[:KEPT_REJECTS_OF_A_FAILED_FILE])
+
+
+def too_many_rejects(
+    files: Sequence[SourceFile], rejects: Sequence[Reject], refused: int, total: int, limit: float, expected: str
+) -> InputError:
+    """Return the error of a file that is given up; it names the first of the refused rows."""
     first = rejects[0]
-    paths = {file.name: file.path for file in files}
-    raise InputError(
-        f"too many rows are malformed: at least {refused} of {rows}, allowed is a share of {limit:g}",
-        file=paths[first.file],
+    return InputError(
+        f"too much is malformed: {refused} of {total} rows or lines, allowed is a share of {limit:g}",
+        file={file.name: file.path for file in files}[first.file],
         line=first.line,
         found=first.reason,
         expected=expected,

@@ -343,3 +343,57 @@ def test_the_demo_loads_row_for_row(warehouse: Connection, real_data: Path) -> N
     for loaded in one_line:
         with gzip.open(real_data / "mimic_iv_demo" / loaded.file, "rb") as file:
             assert file.read().count(b"\n") - 1 == loaded.rows_read, loaded.file
+
+
+HEADER = "subject_id,hadm_id,seq_num,icd_code,icd_version\n"
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz"])
+@pytest.mark.parametrize("module", ["hosp", "note"])
+@pytest.mark.parametrize("after", [1, 400_000])
+def test_an_unclosed_quote_never_swallows_rows_in_silence(
+    warehouse: Connection, tmp_path: Path, suffix: str, module: str, after: int
+) -> None:
+    folder = write_mimic(tmp_path, suffix)
+    if module == "hosp":
+        name, header, row, broken = "diagnoses_icd", HEADER, "1,10,1,0010,9\n", '1,10,1,"0010,9\n'
+    else:
+        name, header, row = (
+            "discharge_detail",
+            "note_id,subject_id,field_name,field_value,field_ordinal\n",
+            "a,1,x,y,1\n",
+        )
+        broken = 'a,1,x,"y,1\n'
+    write_table(folder, f"{module}/{name}", header + row * 5 + broken + row * after, suffix)
+    with pytest.raises(InputError) as caught:
+        load_mimic(warehouse, folder, SETTINGS)
+    assert (caught.value.file, caught.value.line) == (str(folder / module / f"{name}{suffix}"), 7)
+    assert "quote" in str(caught.value.found)
+
+
+def test_a_few_lines_swallowed_at_the_end_are_counted(warehouse: Connection, tmp_path: Path) -> None:
+    folder = write_mimic(tmp_path)
+    row = "a,1,x,y,1\n"
+    text = "note_id,subject_id,field_name,field_value,field_ordinal\n" + row * 999 + 'a,1,x,"y,1\n' + row * 3
+    write_table(folder, "note/discharge_detail", text)
+    report = load_mimic(warehouse, folder, SETTINGS)
+    loaded = {t.table: t for t in report.tables}["mimiciv_note.discharge_detail"]
+    assert (loaded.rows_read, loaded.rows_rejected) == (1000, 1)
+    kept = rows(warehouse, "select line, reason from ground.reject")
+    assert [line for line, _ in kept] == [1001]
+    assert "quote" in str(kept[0][1])
+
+
+def test_blank_lines_between_rows_are_no_errors(warehouse: Connection, tmp_path: Path) -> None:
+    folder = write_mimic(tmp_path)
+    write_table(folder, "hosp/diagnoses_icd", HEADER + "\n1,10,1,0010,9\n\n\n1,10,2,0010,9\n\n")
+    report = load_mimic(warehouse, folder, SETTINGS)
+    assert [(t.rows_read, t.rows_rejected) for t in report.tables][2] == (2, 0)
+
+
+def test_a_stray_carriage_return_is_named_by_line(warehouse: Connection, tmp_path: Path) -> None:
+    folder = write_mimic(tmp_path)
+    write_table(folder, "hosp/diagnoses_icd", HEADER + "1,10,1,0010,9\n" * 3 + "1,10,2,0\r010,9\n" + "1,10,1,0010,9\n")
+    with pytest.raises(InputError) as caught:
+        load_mimic(warehouse, folder, SETTINGS)
+    assert caught.value.line == 5

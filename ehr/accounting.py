@@ -1,0 +1,59 @@
+"""Every physical line of a CSV file is in a row that was kept or refused: what is in neither is found here.
+
+DuckDB passes in silence over the lines that an unclosed quote swallows, so its own count of refused rows is not enough.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+from ontoground.scanning import open_bytes, whole_file
+
+__all__ = ["Survey", "kept_lines", "survey"]
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What a line-by-line pass over a CSV file finds; lines are 1-based, None where there is none.
+
+    Attributes:
+        blank: blank lines between rows.
+        unclosed: where the quote opens that is still open at the end.
+        carriage_return: the first line with a carriage return outside of quotes that ends no line.
+    """
+
+    blank: int
+    unclosed: int | None
+    carriage_return: int | None
+
+
+def kept_lines(connection: duckdb.DuckDBPyConnection, table: str, types: dict[str, str]) -> int:
+    """Return how many physical lines the rows of a table took in its CSV file."""
+    breaks = " + ".join(
+        f'coalesce(sum(length("{name}") - length(replace("{name}", chr(10), \'\'))), 0)'
+        for name, kind in types.items()
+        if kind == "varchar"
+    )
+    row = connection.execute(f"select count(*) + {breaks or '0'} from {table}").fetchone()
+    return int(row[0]) if row else 0
+
+
+def survey(path: Path) -> Survey:
+    """Look through a CSV file for what explains lines that are in no row; slow, for files that have such lines."""
+    blank, opened = 0, 0
+    carriage_return: int | None = None
+    inside = False
+    with whole_file(path), open_bytes(path) as content:
+        for number, line in enumerate(content, 1):
+            body = line.rstrip(b"\r\n")
+            if not inside and not body:
+                blank += 1
+            if carriage_return is None and not inside and b'"' not in body and b"\r" in body:
+                carriage_return = number
+            if body.count(b'"') % 2:
+                opened = number if not inside else opened
+                inside = not inside
+    return Survey(blank, opened if inside else None, carriage_return)

@@ -90,6 +90,7 @@ class BuildSettings(_Section):
     )
     balance_rounds: int = Field(default=12, ge=0, description="rounds that balance concepts over the quadrants")
     max_groups_per_admission: int = Field(default=18, ge=1, description="groups kept of one admission")
+    max_predicate_share: float = Field(default=0.45, gt=0, le=1, description="largest share of groups of one predicate")
     max_pair_share: float = Field(
         default=0.03, gt=0, le=1, description="largest share of one (head, tail) in a quadrant"
     )

@@ -16,7 +16,7 @@ from ontoground.stable import stable_hash
 __all__ = ["Auc", "cross_validated_auc", "split_auc"]
 
 FOLDS = 5
-RESAMPLES = 1000
+RESAMPLES = 400
 
 
 @dataclass(frozen=True)

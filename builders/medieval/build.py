@@ -181,7 +181,6 @@ def build_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnection) 
         connection.execute("create or replace temp table first_isolated as select * from isolated")
         advance(1)
         make_groups(connection, graph, settings)
-        connection.execute(sql_text("builders/extension"))
         advance(1)
         for step in ("statement", "support_span"):
             connection.execute(sql_text(f"builders/{step}"))

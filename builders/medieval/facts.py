@@ -26,6 +26,9 @@ CONTEXT_SECTIONS = (
 """Sections that make the context: diagnoses, procedures, treatments, history, hospital course, medications (MediEval,
 section 3.1 step 1)."""
 
+TAXONOMIC = ("classified_as", "has_pharmacologic_class")
+"""Predicates whose tail is a class: an ancestor of what is mentioned may stand there."""
+
 CLOSURE_SCHEMA = pa.schema(
     [("cui", pa.string()), ("other", pa.string()), ("relation", pa.string()), ("depth", pa.int32())]
 )
@@ -51,7 +54,7 @@ def cuis(connection: duckdb.DuckDBPyConnection, query: str) -> list[str]:
 
 
 def _closure(graph: ConceptGraph, concepts: Sequence[str]) -> pa.Table:
-    """Return (cui, other, relation, depth): each concept itself, its equivalents, ancestors of both, near descendants."""
+    """Return (cui, other, relation, depth): a concept itself, its equivalents, their ancestors and near descendants."""
     rows: list[tuple[str, str, str, int]] = []
     for cui in concepts:
         if cui not in graph:
@@ -79,6 +82,7 @@ def read_support(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, set
         "seed": settings.seed,
         "sections": list(settings.sections or CONTEXT_SECTIONS),
         "ancestor_steps": settings.ancestor_steps,
+        "taxonomic": list(TAXONOMIC),
     }
     for name, value in values.items():
         connection.execute(f"set variable {name} = $value", {"value": value})

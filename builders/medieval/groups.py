@@ -1,4 +1,4 @@
-"""Groups of four: candidates for Q2, Q3 and Q4 of each fact, checked, and one of each drawn so that names tell nothing."""
+"""Groups of four: candidates for Q2, Q3 and Q4 of each fact, checked, one of each drawn so that names tell nothing."""
 
 from __future__ import annotations
 
@@ -80,18 +80,39 @@ def _count(connection: duckdb.DuckDBPyConnection, query: str) -> int:
 
 
 def _limit(connection: duckdb.DuckDBPyConnection, settings: BuildSettings) -> None:
-    """Apply the limits until they hold: fewer groups make the share of a pair larger."""
-    before = -1
-    connection.execute(sql_text("builders/first_weight"))
-    connection.execute(sql_text("builders/choice"))
-    while (groups := _count(connection, "select count(distinct group_id) from choice")) != before:
+    """Apply the limits until they hold: fewer groups make the share of a pair or predicate larger."""
+    before, groups = -1, _count(connection, "select count(distinct fact_id) from first_group where completed")
+    while groups != before:
         before = groups
         connection.execute(f"set variable max_pairs = {max(1, int(settings.max_pair_share * groups))}")
-        run_steps(connection, ["group_limit", "choice_limit"])
+        connection.execute(f"set variable max_of_predicate = {max(1, int(settings.max_predicate_share * groups))}")
+        connection.execute(sql_text("builders/group_limit"))
+        groups = _count(connection, "select count(*) from fact_group")
+
+
+def _choose(connection: duckdb.DuckDBPyConnection, quadrants: str) -> None:
+    """Draw the statements of some quadrants, in rounds, until no group finds a new one."""
+    connection.execute(f"set variable quadrants = {quadrants}")
+    before, chosen = -1, 0
+    while chosen != before:
+        before = chosen
+        connection.execute(sql_text("builders/choice"))
+        chosen = _count(connection, "select count(*) from choice")
+
+
+def _draw(connection: duckdb.DuckDBPyConnection, settings: BuildSettings) -> None:
+    """Draw Q3, fit the weights of Q2 and Q4 to the supported uses of each concept, and draw these."""
+    connection.execute(sql_text("builders/first_weight"))
+    _choose(connection, "['Q3']")
+    connection.execute(sql_text("builders/target"))
+    for _ in range(settings.balance_rounds):
+        connection.execute(sql_text("builders/weight"))
+    _choose(connection, "['Q2', 'Q4']")
+    connection.execute(sql_text("builders/complete_choice"))
 
 
 def make_groups(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, settings: BuildSettings) -> None:
-    """Make ``fact_group``, ``candidate`` and ``choice``: the complete groups and the statements of each."""
+    """Make ``fact_group``, ``candidate``, ``choice`` and ``extension``: complete groups and the statements of each."""
     _set_variables(connection, settings)
     run_steps(connection, ["fact_group", "false_candidate"])
     set_table(connection, "related", _related(connection, graph))
@@ -100,8 +121,7 @@ def make_groups(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, sett
     run_steps(connection, ["contraindicated", "area", "isolated", "true_fact"])
     connection.execute("create or replace temp table relative_fact as select * from true_fact")
     set_table(connection, "far", _far(connection, graph, settings.min_distractor_distance))
-    connection.execute(sql_text("builders/candidate"))
+    run_steps(connection, ["candidate", "first_group"])
     _limit(connection, settings)
-    for _ in range(settings.balance_rounds):
-        run_steps(connection, ["choice", "weight"])
-    connection.execute(sql_text("builders/choice"))
+    _draw(connection, settings)
+    connection.execute(sql_text("builders/extension"))

@@ -2,32 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
-__all__ = ["is_plain_class_name", "statement_of"]
+__all__ = ["statement_of"]
 
 EXTENSION = ", which is a type of {broader}"
 
-# Class names that do not read as a kind of thing: catch-alls, codes, lists.
-AWKWARD = re.compile(
-    r"\b(other|others|unspecified|nos|nec|miscellaneous|agents and|category|class)\b|[\d\[\]()/,;:]", re.I
-)
-LOWER_KEEPS = re.compile(r"[A-Z].*[A-Z]|\d")
-
-
-def is_plain_class_name(name: str) -> bool:
-    """Tell whether a class can be named in "which is a type of ...": no catch-all, no list, no code."""
-    return not AWKWARD.search(name) and 3 < len(name) <= 60
-
-
-def _in_sentence(name: str) -> str:
-    """Write a name as inside a sentence: words in Title Case go lower, acronyms and mixed case stay."""
-    words = name.split(" ")
-    return " ".join(word if LOWER_KEEPS.search(word) else word.lower() for word in words)
-
 
 def _extended(name: str, broader: str | None) -> str:
-    return _in_sentence(name) + (EXTENSION.format(broader=_in_sentence(broader)) if broader else "")
+    return name + (EXTENSION.format(broader=broader) if broader else "")
 
 
 def statement_of(

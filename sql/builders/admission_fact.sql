@@ -1,10 +1,21 @@
 -- True facts of each admission: both ends attested in the context, the relation true
 -- Grain: one row per admission and pair of bases, in the form and direction that a stable hash picks
 -- Output: admission_fact(hadm_id, predicate, head_cui, tail_cui, pattern, tier, hops)
--- Inputs: fact_end, true_fact(head_cui, predicate, tail_cui, pattern, tier, hops), kg.predicate
+-- The two ends rest on different mentions: a drug alone does not make its class mentioned too
+-- Ancestors of what is mentioned are ends of taxonomic statements only, and classes must have a plain name
+-- Inputs: fact_end, attested, statement_name, true_fact(head_cui, predicate, tail_cui, pattern, tier, hops), kg.predicate
 -- Source: MediEval section 3.1 steps 3 and 4; DESIGN section 6 (Q1)
 create or replace temp table admission_fact as
-with joined as (
+with carrier as (
+    select
+        hadm_id,
+        cui,
+        list(distinct mention) as mentions
+    from attested
+    group by hadm_id, cui
+),
+
+joined as (
     select
         head_end.hadm_id,
         fact.*,
@@ -14,23 +25,39 @@ with joined as (
     from true_fact as fact
     inner join fact_end as head_end on fact.head_cui = head_end.cui
     inner join fact_end as tail_end on fact.tail_cui = tail_end.cui and head_end.hadm_id = tail_end.hadm_id
-    where head_end.base_cui != tail_end.base_cui
+    inner join statement_name as tail_name on fact.tail_cui = tail_name.cui
+    inner join carrier as head_carrier
+        on head_end.hadm_id = head_carrier.hadm_id and head_end.cui = head_carrier.cui
+    inner join carrier as tail_carrier
+        on tail_end.hadm_id = tail_carrier.hadm_id and tail_end.cui = tail_carrier.cui
+    where
+        head_end.base_cui != tail_end.base_cui
+        and (
+            (head_end.closeness < 2 and tail_end.closeness < 2)
+            or list_contains(getvariable('taxonomic'), fact.predicate)
+        )
+        and (not list_contains(getvariable('taxonomic'), fact.predicate) or plain_class(tail_name.name))
+        and not (
+            list_has_all(head_carrier.mentions, tail_carrier.mentions)
+            and list_has_all(tail_carrier.mentions, head_carrier.mentions)
+        )
 ),
 
 ranked as (
     select
         *,
         row_number() over (
-            partition by hadm_id, low_base, high_base, least(predicate, inverse)
+            partition by hadm_id, low_base, high_base, relation
             order by closeness, unit(concat_ws(chr(31), 'form', hadm_id, head_cui, predicate, tail_cui))
         ) as choice
     from (
         select
             joined.*,
-            predicate_line.inverse
+            predicate_line.predicate as relation
         from joined
-        inner join kg.predicate as predicate_line on joined.predicate = predicate_line.predicate
-    )
+        inner join kg.predicate as predicate_line
+            on joined.predicate in (predicate_line.predicate, predicate_line.inverse)
+    ) as related
 )
 
 select

@@ -2,7 +2,8 @@
 -- Grain: one row per concept and area
 -- Output: area(cui, area_cui)
 -- Inputs: near_fact, found_fact, kg.edge
--- Too general: an ancestor of more than `max_area_share` of the concepts that have any ancestor. DESIGN section 4
+-- Too general: an ancestor of more than `max_area_share` of what the broadest ancestor of the concept covers. DESIGN
+--   section 4
 create or replace temp table area as
 with recursive wanted as (
     select head_cui as cui from near_fact
@@ -25,7 +26,7 @@ climb as (
         edge.tail_cui as area_cui
     from climb
     inner join kg.edge as edge on climb.area_cui = edge.head_cui
-    where edge.predicate = 'is_a'
+    where edge.predicate in ('is_a', 'has_pharmacologic_class')
 ),
 
 breadth as (
@@ -34,13 +35,20 @@ breadth as (
         count(*) as n
     from climb
     group by area_cui
+),
+
+placed as (
+    select
+        climb.cui,
+        climb.area_cui,
+        breadth.n,
+        max(breadth.n) over (partition by climb.cui) as root_n
+    from climb
+    inner join breadth on climb.area_cui = breadth.area_cui
 )
 
 select
-    climb.cui,
-    climb.area_cui
-from climb
-inner join breadth on climb.area_cui = breadth.area_cui
-where
-    climb.cui = climb.area_cui
-    or breadth.n <= getvariable('max_area_share') * (select count(distinct placed.cui) from climb as placed);
+    cui,
+    area_cui
+from placed
+where cui = area_cui or n <= getvariable('max_area_share') * root_n;

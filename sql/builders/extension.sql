@@ -1,8 +1,8 @@
 -- The class that describes the kept end of some groups: "..., which is a type of X", in all statements of the group alike
 -- Grain: one row per group that gets an addition
 -- Output: extension(group_id, broader_cui, broader_name)
--- Inputs: fact_group, choice, kg.edge, statement_name, plain_class(cui)
--- The kept end is the same in the four statements of a group, so that the addition cannot tell them apart. MediEval,
+-- Inputs: fact_group, choice, kg.edge, statement_name
+-- Parameters: extended_share; taxonomic, predicates that name a class themselves. The kept end is the same in the four statements of a group, so that the addition cannot tell them apart. MediEval,
 --   figure 2
 create or replace temp table extension as
 with described as (
@@ -12,7 +12,9 @@ with described as (
         fact_group.original_cui
     from fact_group
     inner join choice on fact_group.group_id = choice.group_id
-    where unit(concat_ws(chr(31), 'extend', fact_group.group_id)) <= getvariable('extended_share')
+    where
+        unit(concat_ws(chr(31), 'extend', fact_group.group_id)) <= getvariable('extended_share')
+        and not list_contains(getvariable('taxonomic'), fact_group.predicate)
 ),
 
 parent as (
@@ -21,8 +23,11 @@ parent as (
         edge.tail_cui as broader_cui
     from described
     inner join kg.edge as edge on described.kept_cui = edge.head_cui
-    inner join plain_class on edge.tail_cui = plain_class.cui
-    where edge.predicate = 'is_a' and edge.tail_cui != described.original_cui
+    inner join statement_name as class_name on edge.tail_cui = class_name.cui
+    where
+        edge.predicate in ('is_a', 'has_pharmacologic_class')
+        and edge.tail_cui != described.original_cui
+        and plain_class(class_name.name)
 )
 
 select

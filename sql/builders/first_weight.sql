@@ -1,11 +1,17 @@
--- Weights of the first round: a replaced end is drawn as often as facts have it
--- Grain: one row per quadrant and concept
--- Output: weight(quadrant, cui, weight). Inputs: fact_group
+-- An empty choice, and equal weights for the recombinations of Q3
+-- Grain: weight, one row per concept. Output: choice, weight(quadrant, cui, weight)
+-- Inputs: fact_group
+create or replace temp table choice (
+    group_id varchar,
+    quadrant varchar,
+    candidate_cui varchar,
+    statement_key varchar
+);
+
 create or replace temp table weight as
 select
-    quadrant.quadrant,
-    fact_group.original_cui as cui,
-    if(quadrant.quadrant = 'Q3', 1, count(*))::double as weight
+    'Q3' as quadrant,
+    original_cui as cui,
+    1.0::double as weight
 from fact_group
-cross join (values ('Q2'), ('Q3'), ('Q4')) as quadrant (quadrant)
-group by quadrant.quadrant, fact_group.original_cui;
+group by original_cui;

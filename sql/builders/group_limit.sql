@@ -1,14 +1,20 @@
--- Groups above the limits are left out: too many of one admission, or of one pair of ends
+-- Groups that stay: complete ones, one place per fact, not too many of one admission, predicate or pair of ends
 -- Grain: one row per kept group
--- Output: fact_group. Inputs: fact_group, choice (all groups that can be completed)
--- Lowest hashes stay. Parameters: max_groups, max_pairs (groups of one unordered pair)
+-- Output: fact_group. Inputs: fact_group, first_group
+-- Lowest hashes stay. Parameters: max_groups (of one admission), max_pairs (of one unordered pair), max_of_predicate
 create or replace temp table fact_group as
 with completed as (
     select
-        *,
-        unit(concat_ws(chr(31), 'limit', group_id)) as draw
+        fact_group.*,
+        unit(concat_ws(chr(31), 'limit', fact_group.fact_id)) as draw
     from fact_group
-    where group_id in (select choice.group_id from choice)
+    inner join first_group on fact_group.group_id = first_group.group_id
+    where first_group.completed
+    qualify
+        row_number() over (
+            partition by fact_group.fact_id
+            order by unit(concat_ws(chr(31), 'slot', fact_group.group_id)), fact_group.group_id
+        ) = 1
 ),
 
 paired as (
@@ -17,7 +23,12 @@ paired as (
         row_number() over (
             partition by least(head_cui, tail_cui), greatest(head_cui, tail_cui) order by draw, group_id
         ) <= getvariable('max_pairs')
+),
+
+of_predicate as (
+    select * from paired
+    qualify row_number() over (partition by predicate order by draw, group_id) <= getvariable('max_of_predicate')
 )
 
-select * exclude (draw) from paired
+select * exclude (draw) from of_predicate
 qualify row_number() over (partition by hadm_id order by draw, group_id) <= getvariable('max_groups');

@@ -72,18 +72,19 @@ with reason as (
     select
         concat('fact without a statement for ', quadrant.quadrant) as reason,
         count(*) as n
-    from first_group
+    from (select distinct fact_id from first_group) as fact
     cross join (values ('Q2'), ('Q3'), ('Q4')) as quadrant (quadrant)
     where
         not exists (
             select 1 from candidate
-            where candidate.group_id = first_group.group_id and candidate.quadrant = quadrant.quadrant
+            inner join first_group on candidate.group_id = first_group.group_id
+            where first_group.fact_id = fact.fact_id and candidate.quadrant = quadrant.quadrant
         )
     group by quadrant.quadrant
     union all
     select
-        'complete group above the limits of an admission or a pair' as reason,
-        (select count(*) from first_group where completed)
+        'complete group above the limits of an admission, predicate or pair' as reason,
+        (select count(distinct first_group.fact_id) from first_group where first_group.completed)
         - (select count(distinct choice.group_id) from choice) as n
 )
 

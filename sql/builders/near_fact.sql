@@ -1,26 +1,27 @@
 -- Facts of one edge, for all forms of a drug, and the concepts that each predicate is known for
 -- Grain: near_fact, one row per (head, predicate, tail); known_end, one per predicate, place and concept
 -- Output: near_fact(head_cui, predicate, tail_cui), known_end(predicate, place, cui)
--- Inputs: kg.edge, kg.predicate, linked_base
--- Both directions of a predicate whose inverse is verbalised too. Local closed world: at least `known_edges` edges.
+-- Inputs: kg.edge, kg.predicate, kg.pattern, linked_base
+-- What a pattern of one stated edge says. Local closed world: at least `known_edges` edges.
 --   Source: DESIGN section 4 (False)
 create or replace temp table near_fact as
 with directed as (
     select distinct
         edge.head_cui,
-        edge.predicate,
+        pattern.predicate,
         edge.tail_cui
     from kg.edge as edge
-    inner join kg.predicate as line on edge.predicate = line.predicate
-    where line.statement in ('yes', 'both')
+    inner join kg.pattern as pattern on pattern.steps = [edge.predicate]
+    where pattern.tier = 'stated' and pattern.extends = ''
     union
     select distinct
         edge.tail_cui as head_cui,
-        line.inverse as predicate,
+        pattern.predicate,
         edge.head_cui as tail_cui
     from kg.edge as edge
     inner join kg.predicate as line on edge.predicate = line.predicate
-    where line.statement = 'both' or (line.statement = 'yes' and line.symmetric)
+    inner join kg.pattern as pattern on pattern.steps = [line.inverse]
+    where pattern.tier = 'stated' and pattern.extends = ''
 ),
 
 with_forms as (

@@ -2,7 +2,8 @@
 -- Grain: one row per concept of the graph
 -- Output: statement_name(cui, name). Inputs: mention_concept, kg.name, kg.concept
 -- The English name of the release that the cohort's notes use most for it (abbreviations excepted), else its preferred
---   name: preferred names such as "familial hyperlipidemia" can be narrower than what clinicians write
+--   name: preferred names such as "familial hyperlipidemia" can be narrower than what clinicians write. Words are
+--   written as most names of the release write them in mid-sentence, so that the style of a source tells nothing
 create or replace temp table statement_name as
 with used as (
     select
@@ -14,21 +15,77 @@ with used as (
         on
             mention.cui = name.cui
             and name.normalized = trim(regexp_replace(lower(mention.text), '[^a-z0-9]+', ' ', 'g'))
-    where length(name.normalized) >= 5 and name.name != upper(name.name)
+    where length(name.normalized) >= 4 and name.name != upper(name.name)
     group by all
 ),
 
 chosen as (
     select
         cui,
-        -- among spellings of one name prefer the one in lower case
-        first(name order by n desc, name = lower(name) desc, length(name), name) as name
+        first(name order by n desc, length(name), name) as name
     from used
     group by cui
+),
+
+-- words after the first one, in names that are not written in title case throughout
+inner_word as (
+    select unnest(string_split(name, ' ')[2:]) as word
+    from kg.name
+    where regexp_matches(name, '(^| )[a-z]{4,}')
+),
+
+casing as (
+    select
+        lower(word) as key,
+        first(word order by n desc, word) as word
+    from (
+        select
+            word,
+            count(*) as n
+        from inner_word
+        where word != ''
+        group by word
+    ) as counted
+    group by lower(word)
+),
+
+brand as (
+    select distinct cui from kg.name
+    where tty in ('BN', 'SBD', 'SBDC', 'SBDF')
+),
+
+named as (
+    select
+        concept.cui,
+        coalesce(chosen.name, concept.name) as name,
+        brand.cui is not null as is_brand
+    from kg.concept as concept
+    left join chosen on concept.cui = chosen.cui
+    left join brand on concept.cui = brand.cui
+),
+
+split_name as (
+    select
+        cui,
+        is_brand,
+        unnest(string_split(name, ' ')) as word,
+        generate_subscripts(string_split(name, ' '), 1) as position
+    from named
 )
 
 select
-    concept.cui,
-    coalesce(chosen.name, concept.name) as name
-from kg.concept as concept
-left join chosen on concept.cui = chosen.cui;
+    split_name.cui,
+    string_agg(
+        case
+            when split_name.is_brand then split_name.word
+            when casing.word is not null then casing.word
+            -- capitals throughout (acronyms), single letters (hepatitis C) and digits stay; tall-man letters
+            -- (HYDROmorphone) and title case go lower
+            when split_name.word = upper(split_name.word) then split_name.word
+            else lower(split_name.word)
+        end, ' '
+        order by split_name.position
+    ) as name
+from split_name
+left join casing on lower(split_name.word) = casing.key
+group by split_name.cui;

@@ -1,40 +1,38 @@
--- Weights of the next round: concepts that stand in supported statements more often than in unsupported ones gain in
--- Q2 and Q4, the others in Q3, so that a concept's name tells nothing of support
+-- Weights of the next round: chances that add up, over all groups, to what each concept should have
 -- Grain: one row per quadrant and concept
 -- Output: weight(quadrant, cui, weight)
--- Inputs: choice, fact_group, weight. Source: DESIGN section 6 (frequencies are balanced across quadrants)
+-- Inputs: candidate, fact_group, weight, target. Iterative proportional fitting of the expected counts
 create or replace temp table weight as
-with used as (
+with chance as (
     select
-        fact_group.original_cui as cui,
-        1 as supported,
-        0 as unsupported
-    from fact_group
-    where fact_group.group_id in (select group_id from choice)
-    union all
-    select
-        candidate_cui as cui,
-        (quadrant = 'Q3')::int as supported,
-        (quadrant != 'Q3')::int as unsupported
-    from choice
+        candidate.quadrant,
+        candidate.candidate_cui as cui,
+        coalesce(weight.weight, getvariable('weight_floor'))
+        / sum(coalesce(weight.weight, getvariable('weight_floor')))
+            over (partition by candidate.group_id, candidate.quadrant) as chance
+    from candidate
+    inner join fact_group on candidate.group_id = fact_group.group_id
+    left join weight on candidate.quadrant = weight.quadrant and candidate.candidate_cui = weight.cui
+    where candidate.quadrant in ('Q2', 'Q4')
 ),
 
-ratio as (
+expected as (
     select
         cui,
-        (sum(supported) + 0.25) / (sum(unsupported) + 0.25) as supported_per_unsupported
-    from used
+        sum(chance) as expected
+    from chance
     group by cui
 )
 
 select
-    quadrant.quadrant,
-    ratio.cui,
-    greatest(
-        getvariable('weight_floor'),
-        coalesce(weight.weight, getvariable('weight_floor'))
-        * pow(ratio.supported_per_unsupported, if(quadrant.quadrant = 'Q3', -0.5, 0.5))
+    weight.quadrant,
+    weight.cui,
+    least(
+        1e6,
+        greatest(
+            getvariable('weight_floor'), weight.weight * coalesce(sqrt(target.expected / expected.expected), 1)
+        )
     ) as weight
-from ratio
-cross join (values ('Q2'), ('Q3'), ('Q4')) as quadrant (quadrant)
-left join weight on quadrant.quadrant = weight.quadrant and ratio.cui = weight.cui;
+from weight
+inner join target on weight.cui = target.cui
+left join expected on weight.cui = expected.cui;

@@ -1,0 +1,81 @@
+"""Re-derive every label of a built dataset from the warehouse, by SQL, on another road than the builder took."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from builders.medieval.facts import CONTEXT_SECTIONS
+from ontoground.errors import InputError
+from ontoground.sqlfiles import sql_text
+from ontoground.workspace import Workspace
+
+__all__ = ["ValidationReport", "validate_medieval"]
+
+NAMES = ("check", "id", "found", "expected")
+
+
+@dataclass(frozen=True)
+class ValidationReport:
+    """Labels that the warehouse does not bear out; none is success."""
+
+    folder: str
+    rows: int
+    disagreements: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def by_check(self) -> dict[str, int]:
+        """Disagreements counted by check."""
+        counts: dict[str, int] = {}
+        for line in self.disagreements:
+            counts[line["check"]] = counts.get(line["check"], 0) + 1
+        return counts
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the report for ``--json`` output."""
+        return {**asdict(self), "by_check": self.by_check}
+
+
+def _settings_of(folder: Path) -> dict[str, Any]:
+    try:
+        build: dict[str, Any] = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["settings"]["build"]
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError(
+            "this is not a dataset folder",
+            file=folder,
+            found="no readable manifest.json",
+            expected="a folder that `ontoground build medieval` wrote",
+        ) from error
+    return build
+
+
+def validate_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnection, folder: Path) -> ValidationReport:
+    """Check a dataset folder against the warehouse that it was built from.
+
+    Truth is re-derived by joins over ``kg.edge`` and ``kg.pattern``, support by walking from each end of a statement
+    to ``ground.mention`` and ``ground.admission_concept``.
+
+    Raises:
+        InputError: the folder is no dataset, or holds no rows.
+    """
+    build = _settings_of(folder)
+    files = sorted((folder / "data").glob("*.parquet"))
+    if not files:
+        raise InputError("the dataset has no rows", file=folder / "data", expected="Parquet files")
+    connection.execute(
+        "create or replace temp table labelled as select * from read_parquet($files)",
+        {"files": [str(f) for f in files]},
+    )
+    values = {"sections": build["sections"] or list(CONTEXT_SECTIONS), "tiers": build["truth_tiers"]}
+    for name, value in values.items():
+        connection.execute(f"set variable {name} = $value", {"value": value})
+    for step in ("step", "found_path", "cover"):
+        connection.execute(sql_text(f"validate/{step}"))
+    found = connection.execute(sql_text("validate/disagreement")).fetchall()
+    rows = connection.execute("select count(*) from labelled").fetchone()
+    assert rows is not None
+    return ValidationReport(str(folder), rows[0], [dict(zip(NAMES, line, strict=True)) for line in found])

@@ -1,0 +1,215 @@
+-- Labels of a dataset that the warehouse does not bear out
+-- Grain: one row per disagreement
+-- Output: (check, id, found, expected)
+-- Inputs: labelled (the rows of the dataset), found_path, attesting, unclear_by, ground.mention,
+--   ground.admission_concept, mimiciv_note.discharge, ground.section. Parameters: tiers, sections
+-- Source: DESIGN sections 4 to 6
+with present_mention as (
+    select
+        mention.hadm_id,
+        unnest(mention.cuis) as cui
+    from ground.mention as mention
+    where mention.assertion = 'present' and list_contains(getvariable('sections'), mention.section)
+),
+
+any_mention as (
+    select
+        mention.hadm_id,
+        unnest(mention.cuis) as cui
+    from ground.mention as mention
+),
+
+attested as (
+    select distinct
+        present_mention.hadm_id,
+        attesting.cui
+    from present_mention
+    inner join attesting on present_mention.cui = attesting.mentioned
+),
+
+unclear as (
+    select
+        any_mention.hadm_id,
+        unclear_by.cui
+    from any_mention
+    inner join unclear_by on any_mention.cui = unclear_by.mentioned
+    union
+    select
+        coded.hadm_id,
+        unclear_by.cui
+    from ground.admission_concept as coded
+    inner join unclear_by on coded.cui = unclear_by.mentioned and unclear_by.by_code
+),
+
+ended as (
+    select
+        id,
+        hadm_id,
+        'head' as role,
+        head_cui as cui,
+        replaced_end,
+        quadrant,
+        is_supported
+    from labelled
+    union all
+    select
+        id,
+        hadm_id,
+        'tail' as role,
+        tail_cui as cui,
+        replaced_end,
+        quadrant,
+        is_supported
+    from labelled
+),
+
+spanned as (
+    select
+        labelled.id,
+        labelled.hadm_id,
+        labelled.context,
+        unnest(labelled.support_spans) as span
+    from labelled
+)
+
+select
+    'a true statement has a path of its tier' as check_name,
+    labelled.id,
+    'none' as found,
+    labelled.tier as expected
+from labelled
+where
+    labelled.is_true
+    and not exists (
+        select 1 from found_path
+        where
+            found_path.head_cui = labelled.head_cui and found_path.tail_cui = labelled.tail_cui
+            and found_path.predicate = labelled.predicate and found_path.tier = labelled.tier
+            and list_contains(getvariable('tiers'), found_path.tier)
+    )
+union all
+select
+    'a false statement has no path in either direction' as check_name,
+    labelled.id,
+    found_path.pattern as found,
+    'no path within 3 hops' as expected
+from labelled
+inner join found_path
+    on
+        (found_path.head_cui = labelled.head_cui and found_path.tail_cui = labelled.tail_cui)
+        or (found_path.head_cui = labelled.tail_cui and found_path.tail_cui = labelled.head_cui)
+where not labelled.is_true
+union all
+select
+    'an end that the statement is supported by is attested' as check_name,
+    ended.id,
+    concat('no present mention of the ', ended.role) as found,
+    'one' as expected
+from ended
+where
+    (ended.is_supported or ended.role != ended.replaced_end)
+    and not exists (
+        select 1 from attested
+        where attested.hadm_id = ended.hadm_id and attested.cui = ended.cui
+    )
+union all
+select
+    'the replaced end of an unsupported statement is neither mentioned nor coded' as check_name,
+    ended.id,
+    concat('the note or the codes may mean the ', ended.role) as found,
+    'silence' as expected
+from ended
+inner join unclear on ended.hadm_id = unclear.hadm_id and ended.cui = unclear.cui
+where not ended.is_supported and ended.role = ended.replaced_end
+union all
+select
+    'a span is the text of its mention' as check_name,
+    spanned.id,
+    'another text' as found,
+    'note[begin:end]' as expected
+from spanned
+left join ground.mention as mention
+    on
+        spanned.hadm_id = mention.hadm_id and spanned.span.begin_offset = mention.begin_offset
+        and spanned.span.end_offset = mention.end_offset
+left join mimiciv_note.discharge as note on mention.note_id = note.note_id
+where
+    mention.note_id is null
+    or mention.assertion != 'present'
+    or spanned.span.text
+    != substr(note.text, spanned.span.begin_offset + 1, spanned.span.end_offset - spanned.span.begin_offset)
+    or not contains(spanned.context, spanned.span.text)
+union all
+select
+    'a quadrant is what its two labels say' as check_name,
+    id,
+    quadrant as found,
+    case when is_true then if(is_supported, 'Q1', 'Q2') else if(is_supported, 'Q3', 'Q4') end as expected
+from labelled
+where quadrant != case when is_true then if(is_supported, 'Q1', 'Q2') else if(is_supported, 'Q3', 'Q4') end
+union all
+select
+    'a row id occurs once' as check_name,
+    id,
+    count(*)::varchar as found,
+    '1' as expected
+from labelled
+group by id
+having count(*) > 1
+union all
+select
+    'a patient is in one split' as check_name,
+    subject_id::varchar as id,
+    count(distinct split)::varchar as found,
+    '1' as expected
+from labelled
+group by subject_id
+having count(distinct split) > 1
+union all
+select
+    'a patient has one admission' as check_name,
+    subject_id::varchar as id,
+    count(distinct hadm_id)::varchar as found,
+    '1' as expected
+from labelled
+group by subject_id
+having count(distinct hadm_id) > 1
+union all
+select
+    'a pair is in one fact_split' as check_name,
+    concat(least(head_cui, tail_cui), ' ', greatest(head_cui, tail_cui)) as id,
+    count(distinct fact_split)::varchar as found,
+    '1' as expected
+from labelled
+where fact_split is not null
+group by least(head_cui, tail_cui), greatest(head_cui, tail_cui)
+having count(distinct fact_split) > 1
+union all
+select
+    'a name is a name of its concept' as check_name,
+    ended.id,
+    'a name that the release does not have' as found,
+    ended.cui as expected
+from (
+    select
+        id,
+        head_cui as cui,
+        head_name as name
+    from labelled
+    union all
+    select
+        id,
+        tail_cui as cui,
+        tail_name as name
+    from labelled
+) as ended
+where
+    not exists (
+        select 1 from kg.name
+        where kg.name.cui = ended.cui and lower(kg.name.name) = lower(ended.name)
+    )
+    and not exists (
+        select 1 from kg.concept
+        where kg.concept.cui = ended.cui and kg.concept.name = ended.name
+    )
+order by check_name, id, found;

@@ -1,0 +1,23 @@
+-- Every edge in both directions, by the name of the step that walks it, with the fan of its start
+-- Grain: one row per (start, step, goal)
+-- Output: step(start, name, goal, fan). Inputs: kg.edge, kg.predicate
+create or replace temp table step as
+with walked as (
+    select distinct
+        edge.head_cui as start,
+        edge.predicate as name,
+        edge.tail_cui as goal
+    from kg.edge as edge
+    union
+    select distinct
+        edge.tail_cui as start,
+        line.inverse as name,
+        edge.head_cui as goal
+    from kg.edge as edge
+    inner join kg.predicate as line on edge.predicate = line.predicate
+)
+
+select
+    *,
+    count(*) over (partition by start, name) as fan
+from walked;

@@ -12,6 +12,7 @@ from typing import NoReturn
 
 import typer
 from typer.exceptions import TyperException
+from typer.main import get_command
 
 from app.cli import app
 from app.interrupts import Interrupts
@@ -41,9 +42,11 @@ def invoke(arguments: list[str]) -> int:
 
 def _guarded(arguments: list[str], as_json: bool, interrupts: Interrupts) -> int:
     try:
-        code = app(arguments, prog_name="ontoground", standalone_mode=False)
+        _dispatch(arguments)
         sys.stdout.flush()
-        return code if isinstance(code, int) else 0
+        return 0
+    except typer.Exit as end:
+        return end.exit_code
     except BrokenPipeError:
         # The reader (`| head`) has what it wanted; Python must not complain when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -52,6 +55,13 @@ def _guarded(arguments: list[str], as_json: bool, interrupts: Interrupts) -> int
         return _say_interrupted(as_json)
     except Exception as error:
         return _say_interrupted(as_json) if interrupts.seen else _failed(error, as_json)
+
+
+def _dispatch(arguments: list[str]) -> None:
+    # Not app(...): that one turns an interrupt and a closed pipe into exits of its own, without a word.
+    command = get_command(app)
+    with command.make_context("ontoground", list(arguments)) as context:
+        command.invoke(context)
 
 
 def _failed(error: Exception, as_json: bool) -> int:

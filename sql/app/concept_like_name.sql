@@ -4,7 +4,7 @@
 -- Output: suggestions for the verbs of `ontoground graph`. Source: kg/name.sql (the same normalisation)
 select
     cui,
-    min_by(name, row(length(name), name)) as name
+    arg_min(name, lpad(length(name)::varchar, 6, '0') || name) as name
 from kg.name
 where starts_with(normalized, trim(regexp_replace(lower(getvariable('wanted')), '[^\p{L}\p{N}]+', ' ', 'g')))
 group by cui

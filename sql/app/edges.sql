@@ -4,7 +4,7 @@
 -- Output: rows for `ontoground graph build`. Source: DESIGN section 4
 select
     predicate,
-    count(distinct (head_cui, tail_cui)) as edges,
+    count(distinct row(head_cui, tail_cui)) as edges,
     string_agg(distinct sab, ', ' order by sab) as vocabularies
 from kg.edge
 group by predicate

@@ -19,73 +19,11 @@ from ehr.spans import Assertion, Section, Segment, Span
 __all__ = ["assert_spans"]
 
 _GROUP = {"disorder": "problem", "finding": "problem", "drug": "drug", "procedure": "procedure"}
-# What follows a predicate that belongs to the words before it: "held for hypotension", "declined by family".
-_AFTER_PREDICATE = frozenset(
-    [
-        ",",
-        ".",
-        ";",
-        ")",
-        "(",
-        "for",
-        "given",
-        "as",
-        "due",
-        "by",
-        "because",
-        "in",
-        "at",
-        "after",
-        "per",
-        "until",
-        "with",
-        "on",
-        "and",
-        "but",
-        "while",
-        "during",
-        "to",
-        "from",
-        "this",
-        "when",
-        "if",
-        "since",
-        "secondary",
-        "x",
-        "-",
-    ]
-)
-_DOSE = frozenset(
-    [
-        "mg",
-        "mcg",
-        "g",
-        "gram",
-        "grams",
-        "ml",
-        "units",
-        "unit",
-        "u",
-        "%",
-        ".",
-        "po",
-        "iv",
-        "sc",
-        "im",
-        "bid",
-        "tid",
-        "qid",
-        "daily",
-        "qhs",
-        "qd",
-        "prn",
-        "gtt",
-        "drip",
-        "x",
-    ]
-)
+# The object of a verb stands within so many words after it: "held home dose of lisinopril".
+_OBJECT_WORDS = 4
 # Words over which a predicate still belongs to the mention before them.
 _PLAIN_WORDS = 8
+_NEAR_WORDS = 3
 _CLOSERS = frozenset({",", ".", ";", ")"})
 _AND = frozenset({"/", "and", "or", "&", "-"})
 _JOINTS = frozenset({",", "/", "and", "or", "&", "-", "nor", "+", "and/or", "any"})
@@ -123,6 +61,8 @@ class _View:
     """Those of ``soft`` that are single words."""
     depth: list[int]
     """Parentheses that are open at each token."""
+    doses: frozenset[str]
+    """Words of doses and routes, which do not part the drugs of a list."""
 
 
 class _Reading(NamedTuple):
@@ -202,25 +142,27 @@ def _view(rules: RuleSet, lowered: str, begin: int, end: int, spans: Sequence[Sp
         if not kept:
             continue
         hits.append(_Hit(hit.first, hit.last, kept))
-        kept = _one_way(tokens, hit.last, kept)
+        kept = _one_way(rules.words("predicate_end"), tokens, places, hit.last, kept)
         hits[-1] = hits[-1]._replace(rules=kept)
         if any(rule.scope == "hard" for rule in kept):
             hard.append(hit.first)
-        elif any(rule.scope == "soft" for rule in kept) or (
-            kept and all(rule.direction == "backward" for rule in kept)
-        ):
+        # What stands after its mention ends the list of what stands before: "no fever was seen, cough".
+        elif kept and all(rule.scope == "soft" or rule.direction == "backward" for rule in kept):
             soft.append(hit.first)
     words = frozenset(hit.first for hit in hits if hit.last == hit.first + 1 and hit.rules[0].scope == "soft")
-    return _View(tokens, places, hits, hard, soft, words, _depths(tokens))
+    return _View(tokens, places, hits, hard, soft, words, _depths(tokens), rules.words("dose"))
 
 
-def _one_way(tokens: list[str], last: int, rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
+def _one_way(
+    ends: frozenset[str], tokens: list[str], places: list[_Place], last: int, rules: tuple[Rule, ...]
+) -> tuple[Rule, ...]:
     """Of a trigger that may look both ways ("held"): "held lisinopril" looks forward, "held for ..." backward."""
     both = any(rule.forward for rule in rules) and any(rule.backward for rule in rules)
     if not both or all(rule.direction == "both" for rule in rules):
         return rules
-    closed = last >= len(tokens) or tokens[last] in _AFTER_PREDICATE
-    return tuple(rule for rule in rules if (rule.backward if closed else rule.forward))
+    following = min((place.first for place in places if place.first >= last), default=len(tokens))
+    object_follows = following - last <= _OBJECT_WORDS and ends.isdisjoint(tokens[last:following])
+    return tuple(rule for rule in rules if (rule.forward if object_follows else rule.backward))
 
 
 def _depths(tokens: list[str]) -> list[int]:
@@ -295,29 +237,37 @@ def _covers(rule: Rule, hit: _Hit, view: _View, place: _Place) -> bool:
 
 def _reaches(rule: Rule, view: _View, hit: _Hit, place: _Place, begin: int, end: int) -> bool:
     """Whether the scope of a rule goes on over the tokens from ``begin`` to ``end``, which part trigger and span."""
-    scope = rule.scope
-    if scope in ("sentence", "clause"):
-        return scope == "sentence" or not _any_between(view.hard, begin, end)
-    if _any_between(view.hard, begin, end) or not _same_parentheses(rule, view, hit, place, begin, end):
+    if rule.scope == "sentence":
+        return True
+    if _any_between(view.hard, begin, end):
         return False
+    if rule.scope == "clause":
+        return True
+    return _same_parentheses(rule, view, hit, place, begin, end) and _list_reaches(rule, view, hit, place, begin, end)
+
+
+def _list_reaches(rule: Rule, view: _View, hit: _Hit, place: _Place, begin: int, end: int) -> bool:
+    scope = rule.scope
     gap = view.tokens[begin:end]
     between = [p for p in view.places if begin <= p.first and p.last <= end and rule.holds_kind(p.classes)]
-    if scope == "chain":
-        return not between or _joined(view, begin, end, _AND)
-    if _any_between(view.soft, begin, end):
+    if scope != "chain" and _any_between(view.soft, begin, end):
         return rule.backward and _plain_after(view, place, between, end)
+    if scope in ("adjacent", "near", "phrase"):
+        return _is_short(scope, gap)
+    if rule.backward and scope != "chain" and not between and "," in gap[:-1]:
+        return False
+    if scope in ("next", "chain"):
+        return not between or _joined(view, begin, end, _AND)
+    if not rule.backward:
+        return _one_kind(view, place, begin, end)
+    in_parentheses = view.depth[hit.first] > view.depth[place.first]
+    return not between or (not in_parentheses and _joined(view, place.last, between[-1].first, _JOINTS))
+
+
+def _is_short(scope: str, gap: list[str]) -> bool:
     if scope == "adjacent":
         return not gap or gap == ["-"]
-    if scope == "phrase":
-        return "," not in gap
-    if rule.backward and "," in gap[:-1] and not between:
-        return False
-    if scope == "next":
-        return not between or _joined(view, begin, end, _AND)
-    if rule.backward:
-        in_parentheses = view.depth[hit.first] > view.depth[place.first]
-        return not between or (not in_parentheses and _joined(view, place.last, between[-1].first, _JOINTS))
-    return _one_kind(view, place, begin, end)
+    return "," not in gap and (scope == "phrase" or (len(gap) <= _NEAR_WORDS and "and" not in gap))
 
 
 def _plain_after(view: _View, place: _Place, between: list[_Place], end: int) -> bool:
@@ -344,11 +294,10 @@ def _same_parentheses(rule: Rule, view: _View, hit: _Hit, place: _Place, begin: 
 
 def _joined(view: _View, begin: int, end: int, joints: frozenset[str]) -> bool:
     """Whether nothing but joints and mentions lies between two tokens."""
-    doses = "," not in view.tokens[begin:end]
+    may_skip = joints if "," in view.tokens[begin:end] else joints | view.doses
+    inside = {position for place in view.places for position in range(place.first, place.last)}
     return all(
-        token in joints
-        or (doses and (token.isdigit() or token in _DOSE))
-        or any(p.first <= position < p.last for p in view.places)
+        position in inside or token in may_skip or (token.isdigit() and may_skip is not joints)
         for position, token in enumerate(view.tokens[begin:end], begin)
     )
 
@@ -373,7 +322,7 @@ def _lead_in(text: str, sections: Sequence[Section], segments: Sequence[Segment]
         segment = segments[position]
         if text[segment.end - 1] == ":":
             # The header of the section itself names no trigger: it has its default.
-            if any(section.begin == segment.begin for section in sections):
+            if any(section.header and section.begin == segment.begin for section in sections):
                 return -1
             return position
         position -= 1

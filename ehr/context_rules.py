@@ -27,7 +27,9 @@ _RULE_COLUMNS = ("trigger", "category", "direction", "scope", "rank", "kinds", "
 _DEFAULT_COLUMNS = ("section", "kinds", "rank", "assertion", "source")
 _CLASS_COLUMNS = ("term", "class", "source")
 _DIRECTIONS = frozenset({"forward", "backward", "both", "within", "lookahead", "lookahead-backward"})
-_SCOPES = frozenset({"adjacent", "next", "chain", "phrase", "list", "clause", "sentence", "hard", "soft", "none"})
+_SCOPES = frozenset(
+    {"adjacent", "near", "next", "chain", "phrase", "list", "clause", "sentence", "hard", "soft", "none"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +53,11 @@ class Rule:
     order: int
 
     def holds_kind(self, classes: frozenset[str]) -> bool:
+        """Whether the rule is about mentions of any of ``classes``."""
         return not self.kinds or not self.kinds.isdisjoint(classes)
 
     def holds(self, classes: frozenset[str], section: str) -> bool:
+        """Whether the rule is about mentions of any of ``classes`` in ``section``."""
         return self.holds_kind(classes) and (not self.sections or (section in self.sections) != self.excluded)
 
 
@@ -86,6 +90,7 @@ class Node:
                 yield node
 
     def add(self, parts: Sequence[str], rule: Rule) -> None:
+        """Add a trigger, given as its tokens."""
         node = self
         for part in parts:
             node = node._wildcard(part[1:]) if part[0] == "*" else node.children.setdefault(part, Node())
@@ -108,11 +113,16 @@ class RuleSet:
     root: Node
     lookahead: Node
     terms: dict[str, str]
+    by_class: dict[str, frozenset[str]]
     defaults: dict[str, list[tuple[str, int, Assertion]]]
 
     def classes(self, tokens: Iterable[str]) -> frozenset[str]:
         """The classes that the words of a mention belong to."""
         return frozenset(self.terms[token] for token in tokens if token in self.terms)
+
+    def words(self, name: str) -> frozenset[str]:
+        """The words of one class."""
+        return self.by_class.get(name, frozenset())
 
     def default(self, section: str, classes: frozenset[str]) -> tuple[int, Assertion]:
         """What a section says of a mention, and at which rank: triggers of a lower rank do not count there."""
@@ -130,7 +140,8 @@ def load_rules() -> RuleSet:
         InputError: a table is damaged; names its line.
     """
     terms = {row["term"]: row["class"] for row in read_table(_DATA / "term_classes.tsv", _CLASS_COLUMNS)}
-    rules = RuleSet(Node(), Node(), terms, {})
+    by_class = {name: frozenset(t for t, c in terms.items() if c == name) for name in sorted(set(terms.values()))}
+    rules = RuleSet(Node(), Node(), terms, by_class, {})
     path = _DATA / "context_rules.tsv"
     known = frozenset(get_args(Kind)) | frozenset(terms.values())
     for order, row in enumerate(read_table(path, _RULE_COLUMNS)):

@@ -7,11 +7,15 @@ examination), and a blank line ends a paragraph.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 from ehr.spans import Section, Segment
+from ontoground.tables import read_table
 
 __all__ = ["segment_note"]
 
@@ -20,19 +24,13 @@ __all__ = ["segment_note"]
 _WRAP_MIN, _WRAP_MAX = 66, 100
 
 _BULLET = re.compile(
-    r"(?:#+|[-*•>+=]|\[[ x_]?\]|\(?\d{1,2}[.)]|[a-z][.)])(?=\s|(?<=#)\S|(?<=\])\S|\s*$)|[#•]|-(?=[A-Za-z])"
+    r"(?:#+|[-*•>+=]|\[[ x_]?\]|[a-z][.)])(?=\s|(?<=#)\S|(?<=\])\S|\s*$)|\(?\d{1,2}[.)](?=\s+\S)|[#•]|-(?=[A-Za-z])"
 )
+_LABEL_MAX = 60
 _LABEL = re.compile(r"[A-Za-z][A-Za-z0-9 /&,.()'+\-]{0,78}?:(?=\s|$)")
 # Several short problems may share a line: "# GERD: omeprazole. # BPH: tamsulosin".
 _INLINE_PROBLEM = re.compile(r"(?<=[.;:)\]]) +(?=#+ ?[A-Za-z])|(?<=/) +(?=#+ ?[A-Za-z])")
 _SENTENCE_END = re.compile(r"[.?!]+[\"')\]]*\s+(?=[\"'(\[]?[A-Z0-9_?+#])")
-_ABBREVIATIONS = frozenset(
-    ["dr", "mr", "mrs", "ms", "prof", "st", "vs", "approx", "dept", "no", "nos", "inc", "e.g", "i.e", "etc", "fig", "q.d", "b.i.d", "t.i.d", "q.i.d", "p.o", "p.r", "i.v", "i.m", "s.c", "a.m", "p.m", "hosp", "cf", "pt", "pts", "resp", "ext", "est", "gen", "abd", "neuro", "sig", "disp", "tab", "cap", "max", "min", "wt", "ht", "temp"]
-)
-# These end a sentence as often as not: only a number after them shows that they do not.
-_BEFORE_NUMBERS = frozenset(
-    ["no", "nos", "approx", "fig", "max", "min", "wt", "ht", "temp", "resp", "ext", "est", "gen", "abd", "neuro", "pt", "pts", "sig", "disp", "tab", "cap"]
-)
 
 
 class _Line(NamedTuple):
@@ -62,12 +60,24 @@ def segment_note(text: str, sections: Sequence[Section]) -> list[Segment]:
     """
     width = _wrap_width(text)
     segments: list[Segment] = []
-    block = 0
+    block = shift = 0
     for section in sections:
         for entry in _entries(text, section, width, block):
-            segments.extend(_split_entry(text, entry))
+            cuts = _inline_problems(text, entry)
+            for number, (begin, end) in enumerate(itertools.pairwise(cuts)):
+                segments.extend(
+                    _split_entry(text, entry._replace(begin=begin, end=end, block=entry.block + shift + number))
+                )
+            shift += len(cuts) - 2
             block = entry.block + 1
     return segments
+
+
+def _inline_problems(text: str, entry: _Entry) -> list[int]:
+    """Where the problems of an entry begin, and its end."""
+    if not entry.is_problem:
+        return [entry.begin, entry.end]
+    return [entry.begin, *(match.end() for match in _INLINE_PROBLEM.finditer(text, entry.begin, entry.end)), entry.end]
 
 
 def _wrap_width(text: str) -> int:
@@ -86,45 +96,47 @@ def _lines(text: str, section: Section) -> Iterator[_Line]:
         stripped = line.strip()
         start = begin + len(line) - len(line.lstrip())
         # The width counts from the line's start, even where the section starts amid the line.
-        yield _Line(start, start + len(stripped), end - (text.rfind("\n", 0, begin) + 1))
+        stop = start + len(stripped)
+        yield _Line(start, stop, stop - (text.rfind("\n", 0, begin) + 1))
         begin = end + 1
 
 
 def _entries(text: str, section: Section, width: int, block: int) -> Iterator[_Entry]:
     begin = end = -1
-    is_item = is_problem = in_problem = False
+    is_item = is_problem = False
+    # In a list of drugs a label such as "Sig:" belongs to the drug above it.
+    labels_part = "medications" not in section.section
+    # Elsewhere a label is a part of what it says: "Edema: none".
+    has_problems = "course" in section.section
     previous: _Line | None = None
     for line in _lines(text, section):
         blank = line.begin >= line.end
-        fresh = blank or previous is None or not _goes_on(text, previous, line, width, is_item)
+        fresh = blank or previous is None or not _goes_on(text, previous, line, width)
         if begin >= 0 and fresh:
             yield _Entry(begin, end, is_item, is_problem, block)
             begin = -1
         if blank:
-            in_problem = False
             previous = None
-            block += 1
             continue
         if fresh:
-            is_problem = text[line.begin] == "#" or (previous is None and _is_heading_line(text, line))
-            marked = _BULLET.match(text, line.begin, line.end) is not None
-            if is_problem or not in_problem:
-                block += 1
-            in_problem = in_problem or is_problem
-            begin, is_item = line.begin, marked or previous is not None
+            labelled = _is_labelled(text, line)
+            is_problem = text[line.begin] == "#" or (previous is None and labelled and has_problems)
+            block += is_problem or previous is None or (labelled and labels_part)
+            begin = line.begin
+            is_item = previous is not None or _BULLET.match(text, line.begin, line.end) is not None
         end = line.end
         previous = line
     if begin >= 0:
         yield _Entry(begin, end, is_item, is_problem, block)
 
 
-def _is_heading_line(text: str, line: _Line) -> bool:
-    """Whether the line opens a paragraph with a short label of its own, as in ``Brain abscess: ...``."""
+def _is_labelled(text: str, line: _Line) -> bool:
+    """Whether the line opens with a short label of its own, as in ``Brain abscess: ...``."""
     label = _LABEL.match(text, line.begin, line.end)
-    return label is not None and label.end() - label.start() <= 60
+    return label is not None and label.end() - label.start() <= _LABEL_MAX
 
 
-def _goes_on(text: str, previous: _Line, line: _Line, width: int, in_item: bool) -> bool:
+def _goes_on(text: str, previous: _Line, line: _Line, width: int) -> bool:
     if _BULLET.match(text, line.begin, line.end):
         return False
     if width > _WRAP_MAX:
@@ -184,8 +196,15 @@ def _is_abbreviation(text: str, match: re.Match[str], start: int) -> bool:
     while begin > start and not text[begin - 1].isspace():
         begin -= 1
     word = text[begin : match.start()].strip("(\"'[").lower()
-    if word in _BEFORE_NUMBERS:
-        return text[match.end()].isdigit() or text[match.end()] == "_"
-    if word in _ABBREVIATIONS:
-        return True
+    needs_number = _abbreviations().get(word)
+    if needs_number is not None:
+        return not needs_number or text[match.end()].isdigit() or text[match.end()] == "_"
     return (len(word) == 1 and word.isalpha()) or (begin == start and word.isdigit() and len(word) <= 2)
+
+
+@cache
+def _abbreviations() -> dict[str, bool]:
+    """Words whose dot does not end a sentence, and whether that holds before a number only ("no. 3")."""
+    path = Path(__file__).parent / "data" / "sentence_abbreviations.tsv"
+    rows = read_table(path, ("abbreviation", "before_number_only", "source"))
+    return {row["abbreviation"]: row["before_number_only"] == "yes" for row in rows}

@@ -7,6 +7,9 @@ cui.npy              (n,)        CUIs as bytes, sorted; a node is a position her
 groups.npy           (n,)        bit mask of semantic groups, bits as in the manifest
 name_begin.npy       (n + 1,)    where each preferred name begins in name.npy
 name.npy             (bytes,)    preferred names, UTF-8
+label_first.npy      (n + 1,)    where the other names of each concept begin in label_begin.npy
+label_begin.npy      (l + 1,)    where each other name begins in label.npy
+label.npy            (bytes,)    other names, UTF-8
 indptr.npy           (n + 1,)    adjacency of a node: begin and end in step.npy, neighbour.npy, edge.npy
 step.npy             (2 m,)      step of each adjacency entry (2 i: predicate i forwards, 2 i + 1: backwards)
 neighbour.npy        (2 m,)      the node at the other end; sorted within a node by step, then neighbour
@@ -35,12 +38,12 @@ from kg.predicates import Pattern, Predicate, Vocabulary
 from ontoground.errors import InputError
 from ontoground.files import atomic_directory
 
-__all__ = ["GraphArrays", "is_written", "open_arrays", "write_arrays"]
+__all__ = ["GraphArrays", "adjacency_of", "is_written", "open_arrays", "write_arrays"]
 
 MANIFEST = "manifest.json"
 BATCH_ROWS = 1 << 20
 ARRAY_NAMES = (
-    "cui", "groups", "name_begin", "name", "indptr", "step", "neighbour", "edge",
+    "cui", "groups", "name_begin", "name", "label_first", "label_begin", "label", "indptr", "step", "neighbour", "edge",
     "head", "tail", "predicate", "evidence_begin", "rela", "sab", "rui",
 )  # fmt: skip
 
@@ -53,6 +56,9 @@ class GraphArrays:
     groups: NDArray[np.int64]
     name_begin: NDArray[np.int64]
     name: NDArray[np.uint8]
+    label_first: NDArray[np.int64]
+    label_begin: NDArray[np.int64]
+    label: NDArray[np.uint8]
     indptr: NDArray[np.int64]
     step: NDArray[np.uint8]
     neighbour: NDArray[np.int32]
@@ -110,6 +116,7 @@ def write_arrays(
     """
     with atomic_directory(folder) as part:
         group_names = _write_nodes(connection, part)
+        _write_labels(connection, part)
         relas, sabs = (_distinct(connection, column) for column in ("rela", "sab"))
         _write_edges(connection, part, vocabulary)
         _write_adjacency(part, vocabulary)
@@ -156,20 +163,46 @@ def _array(folder: Path, name: str, dtype: str, length: int) -> NDArray[Any]:
     if length == 0:
         np.save(path, np.empty(0, dtype))
         return np.empty(0, dtype)
-    mapped: NDArray[Any] = np.lib.format.open_memmap(path, mode="w+", dtype=np.dtype(dtype), shape=(length,))
+    mapped: NDArray[Any] = np.lib.format.open_memmap(  # type: ignore[no-untyped-call]
+        path, mode="w+", dtype=np.dtype(dtype), shape=(length,)
+    )
     return mapped
 
 
+class _Texts:
+    """Texts one after another in ``<name>.npy``, with where each begins in ``<name>_begin.npy``."""
+
+    def __init__(self, folder: Path, name: str, texts: int, size: int) -> None:
+        self.begins = _array(folder, f"{name}_begin", "int64", texts + 1)
+        self.bytes = _array(folder, name, "uint8", size)
+        self.row = self.place = 0
+        self.begins[0] = 0
+
+    def add(self, column: pa.Array) -> None:
+        """Append the texts of one batch."""
+        encoded = column.cast(pa.large_binary())
+        offsets = np.frombuffer(encoded.buffers()[1], np.int64)[encoded.offset : encoded.offset + len(encoded) + 1]
+        size = int(offsets[-1] - offsets[0])
+        if size:
+            data = np.frombuffer(encoded.buffers()[2], np.uint8)
+            self.bytes[self.place : self.place + size] = data[offsets[0] : offsets[-1]]
+        self.begins[self.row : self.row + len(encoded) + 1] = offsets - offsets[0] + self.place
+        self.row, self.place = self.row + len(encoded), self.place + size
+
+
 def _write_nodes(connection: duckdb.DuckDBPyConnection, folder: Path) -> list[str]:
+    """Write CUIs, groups and preferred names, and return the names of the groups' bits."""
+    names = [
+        str(row[0])
+        for row in connection.execute(
+            "select distinct semantic_group from kg.semantic_group order by semantic_group"
+        ).fetchall()
+    ]
     n = _count(connection, "select count(*) from kg.concept")
     width = max(1, _count(connection, "select max(strlen(cui)) from kg.concept"))
-    name_bytes = _count(connection, "select sum(strlen(name)) from kg.concept")
-    names = [str(row[0]) for row in connection.execute(
-        "select distinct semantic_group from kg.semantic_group order by semantic_group"
-    ).fetchall()]  # fmt: skip
     cui, groups = _array(folder, "cui", f"S{width}", n), _array(folder, "groups", "int64", n)
-    begins, text = _array(folder, "name_begin", "int64", n + 1), _array(folder, "name", "uint8", name_bytes)
-    row, place = 0, 0
+    texts = _Texts(folder, "name", n, _count(connection, "select sum(strlen(name)) from kg.concept"))
+    row = 0
     query = (
         "select cui, coalesce(name, '') as name, coalesce(list_sum([1::bigint << (list_position($1, g) - 1) "
         "for g in groups]), 0)::bigint as mask from kg.concept order by cui"
@@ -178,14 +211,30 @@ def _write_nodes(connection: duckdb.DuckDBPyConnection, folder: Path) -> list[st
         end = row + batch.num_rows
         cui[row:end] = batch.column(0).to_numpy(zero_copy_only=False).astype(f"S{width}")
         groups[row:end] = batch.column(2).to_numpy()
-        encoded = pa.array(batch.column(1)).cast(pa.large_binary())
-        offsets = np.frombuffer(encoded.buffers()[1], np.int64)[encoded.offset : encoded.offset + len(encoded) + 1]
-        size = int(offsets[-1] - offsets[0])
-        if size:
-            text[place : place + size] = np.frombuffer(encoded.buffers()[2], np.uint8)[offsets[0] : offsets[-1]]
-        begins[row : end + 1] = offsets - offsets[0] + place
-        row, place = end, place + size
+        texts.add(batch.column(1))
+        row = end
     return names
+
+
+LABELS = """
+    select distinct node.node, name.name
+    from kg.name as name
+    inner join kg.node as node on name.cui = node.cui
+    inner join kg.concept as concept on name.cui = concept.cui
+    where name.name <> concept.name
+"""
+
+
+def _write_labels(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
+    """Write the other names of each concept, in alphabetical order."""
+    n = _count(connection, "select count(*) from kg.concept")
+    size = _count(connection, f"select sum(strlen(name)) from ({LABELS})")
+    texts = _Texts(folder, "label", _count(connection, f"select count(*) from ({LABELS})"), size)
+    counts = np.zeros(n, np.int64)
+    for batch in _batches(connection, f"{LABELS} order by node.node, name.name"):
+        np.add.at(counts, batch.column(0).to_numpy(), 1)
+        texts.add(batch.column(1))
+    np.save(folder / "label_first.npy", np.concatenate(([0], np.cumsum(counts))))
 
 
 EDGE_QUERY = """
@@ -252,21 +301,38 @@ def _write_edges(connection: duckdb.DuckDBPyConnection, folder: Path, vocabulary
         connection.unregister(name)
 
 
-def _write_adjacency(folder: Path, vocabulary: Vocabulary) -> None:
-    """Turn canonical edges into one adjacency of all steps, both directions."""
-    head, tail = (np.load(folder / f"{name}.npy", mmap_mode="r") for name in ("head", "tail"))
-    code = np.load(folder / "predicate.npy", mmap_mode="r").astype(np.uint8)
-    n = np.load(folder / "cui.npy", mmap_mode="r").shape[0]
+def adjacency_of(
+    head: NDArray[np.int32], tail: NDArray[np.int32], predicate: NDArray[np.uint8], vocabulary: Vocabulary, n_nodes: int
+) -> dict[str, NDArray[Any]]:
+    """Turn canonical edges into one adjacency of all steps, both directions.
+
+    Args:
+        head, tail, predicate: the edges. Shape: (m,)
+        vocabulary: whose predicates the numbers mean.
+        n_nodes: number of concepts.
+
+    Returns:
+        ``indptr``, ``step``, ``neighbour`` and ``edge`` as the module describes them.
+    """
     m = head.shape[0]
     backwards = np.array([0 if line.symmetric else 1 for line in vocabulary.predicates], np.uint8)
-    source = np.concatenate((head, tail))
-    target = np.concatenate((tail, head))
-    step = np.concatenate((2 * code, 2 * code + backwards[code]))
-    key = (source.astype(np.int64) << 38) | (step.astype(np.int64) << 30)
-    order = np.argsort(key.astype(np.uint64) + target.astype(np.uint64), kind="stable")
-    np.save(folder / "step.npy", step[order])
-    np.save(folder / "neighbour.npy", target[order].astype(np.int32))
-    np.save(folder / "edge.npy", (order % max(m, 1)).astype(np.int32))
-    indptr = np.zeros(n + 1, np.int64)
-    np.cumsum(np.bincount(source, minlength=n), out=indptr[1:])
-    np.save(folder / "indptr.npy", indptr)
+    source, target = np.concatenate((head, tail)), np.concatenate((tail, head))
+    step = np.concatenate((2 * predicate, 2 * predicate + backwards[predicate])).astype(np.uint8)
+    # 25 bits for the source, 8 for the step, 31 for the target: one sort of one number.
+    key = (source.astype(np.uint64) << 39) | (step.astype(np.uint64) << 31) | target.astype(np.uint64)
+    order = np.argsort(key, kind="stable")
+    indptr = np.zeros(n_nodes + 1, np.int64)
+    np.cumsum(np.bincount(source, minlength=n_nodes), out=indptr[1:])
+    return {
+        "indptr": indptr,
+        "step": step[order],
+        "neighbour": target[order].astype(np.int32),
+        "edge": (order % max(m, 1)).astype(np.int32),
+    }
+
+
+def _write_adjacency(folder: Path, vocabulary: Vocabulary) -> None:
+    head, tail, predicate = (np.load(folder / f"{name}.npy", mmap_mode="r") for name in ("head", "tail", "predicate"))
+    n = np.load(folder / "cui.npy", mmap_mode="r").shape[0]
+    for name, array in adjacency_of(head, tail, predicate, vocabulary, n).items():
+        np.save(folder / f"{name}.npy", array)

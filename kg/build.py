@@ -31,7 +31,7 @@ from ontoground.warehouse import count_drop, reset_drops, run_sql, table_exists,
 __all__ = ["GraphReport", "build_graph"]
 
 STAGE = "graph"
-ARRAY_FORMAT = 1
+ARRAY_FORMAT = 2
 
 
 @dataclass(frozen=True)

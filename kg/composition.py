@@ -45,7 +45,7 @@ def _single(head: NDArray[np.int32], tail: NDArray[np.int32], n_nodes: int) -> N
         np.minimum.at(low, head, low[tail])
         np.maximum.at(high, head, high[tail])
         if np.array_equal(before[0], low) and np.array_equal(before[1], high):
-            return low == high
+            return np.asarray(low == high, bool)
 
 
 def _routes(head: NDArray[np.int32], tail: NDArray[np.int32], routes: NDArray[np.uint8]) -> NDArray[np.uint8]:

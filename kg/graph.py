@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,10 +21,13 @@ if TYPE_CHECKING:
     import networkx
     import rdflib
 
+    from kg.search import Adjacency
+
 __all__ = ["FACT_SCHEMA", "ConceptGraph", "Edge", "Relation"]
 
 MAX_HOPS = 3
 HEADS_AT_ONCE = 64
+FREE_FAN = 1 << 62
 
 FACT_SCHEMA = pa.schema(
     [
@@ -140,6 +144,14 @@ class ConceptGraph:
         begin, end = self._arrays.name_begin[node : node + 2]
         return bytes(self._arrays.name[begin:end]).decode()
 
+    def names(self, cui: str) -> list[str]:
+        """Return the preferred name and the other English names of a concept."""
+        node, arrays = self._node(cui), self._arrays
+        first, last = (int(value) for value in arrays.label_first[node : node + 2])
+        begins = arrays.label_begin[first : last + 1]
+        labels = [bytes(arrays.label[begin:end]).decode() for begin, end in pairwise(begins)]
+        return [self.name(cui), *labels]
+
     def groups(self, cui: str) -> tuple[str, ...]:
         """Return the semantic groups of a concept, sorted."""
         mask = int(self._arrays.groups[self._node(cui)])
@@ -160,6 +172,10 @@ class ConceptGraph:
             "rui": str(arrays.rui[evidence], "ascii"),
         }
 
+    def _edge(self, source: int, entry: int) -> Edge:
+        row = self._entry_edge(source, entry)
+        return Edge(row["head_cui"], row["predicate"], row["tail_cui"], row["rela"], row["sab"], row["rui"])
+
     def neighbours(self, cui: str, predicate: str | None = None) -> list[Edge]:
         """Return the edges that begin at a concept, inverse predicates included, by predicate and tail.
 
@@ -174,11 +190,7 @@ class ConceptGraph:
         begin, end = (int(value) for value in self._arrays.indptr[node : node + 2])
         if predicate is not None:
             begin, end = self._bounds(node, self._vocabulary.step_of(predicate))
-        rows = [self._entry_edge(node, entry) for entry in range(begin, end)]
-        return [
-            Edge(row["head_cui"], row["predicate"], row["tail_cui"], row["rela"], row["sab"], row["rui"])
-            for row in rows
-        ]
+        return [self._edge(node, entry) for entry in range(begin, end)]
 
     def evidence(self, head: str, predicate: str, tail: str) -> list[Edge]:
         """Return all evidence of an edge, the source's own direction first; none where there is no such edge."""
@@ -200,6 +212,28 @@ class ConceptGraph:
             )
             for row in range(first, last)
         ]
+
+    def edges_between(self, cuis: Iterable[str], *, canonical: bool = False) -> list[Edge]:
+        """Return the edges whose two ends are among some concepts, sorted by head, predicate, tail.
+
+        Args:
+            cuis: the concepts.
+            canonical: each edge once, in its canonical direction; otherwise also read the other way round.
+        """
+        nodes, arrays = self._nodes(cuis), self._arrays
+        found: list[Edge] = []
+        for node in nodes:
+            begin, end = (int(value) for value in arrays.indptr[node : node + 2])
+            kept = np.isin(arrays.neighbour[begin:end], nodes)
+            if canonical:
+                kept &= (arrays.head[arrays.edge[begin:end]] == node) & (arrays.step[begin:end] % 2 == 0)
+            found += [self._edge(int(node), int(entry)) for entry in np.flatnonzero(kept) + begin]
+        return found
+
+    def _adjacency(self) -> Adjacency:
+        from kg.search import Adjacency
+
+        return Adjacency(self._arrays.indptr, self._arrays.step, self._arrays.neighbour)
 
     def _bounds(self, node: int, step: int) -> tuple[int, int]:
         begin, end = (int(value) for value in self._arrays.indptr[node : node + 2])
@@ -234,7 +268,7 @@ class ConceptGraph:
         """Yield (heads, patterns, tails) of what the patterns connect, for some heads at a time."""
         from kg.search import build_trie, find_pairs, target_reach
 
-        arrays, vocabulary = self._arrays, self._vocabulary
+        vocabulary = self._vocabulary
         trie = build_trie(
             [
                 (number, tuple(vocabulary.step_of(name) for name in self._patterns[number].steps), fan)
@@ -243,14 +277,13 @@ class ConceptGraph:
             ]
         )
         back = np.array([self._backwards(int(step)) for step in trie.reach_steps], np.int64)
-        reach = target_reach(arrays.indptr, arrays.step, arrays.neighbour, targets, back, len(self))
+        adjacency = self._adjacency()
+        reach = target_reach(adjacency, targets, back)
         is_target = np.zeros(len(self), np.uint8)
         is_target[targets] = 1
+        tree = (trie.depth, trie.step, trie.max_fan, trie.leaf, trie.emits, trie.skip, trie.reach_row)
         for begin in range(0, heads.size, HEADS_AT_ONCE):
-            found = find_pairs(
-                arrays.indptr, arrays.step, arrays.neighbour, heads[begin : begin + HEADS_AT_ONCE], is_target, reach,
-                trie.depth, trie.step, trie.max_fan, trie.leaf, trie.emits, trie.skip, trie.reach_row,
-            )  # fmt: skip
+            found = find_pairs(adjacency, heads[begin : begin + HEADS_AT_ONCE], is_target, reach, tree)
             yield self._named(found, trie.ends)
 
     def _backwards(self, step: int) -> int:
@@ -309,10 +342,12 @@ class ConceptGraph:
 
         arrays = self._arrays
         steps = np.array([self._vocabulary.step_of(name) for name in pattern.steps], np.int64)
-        found = find_paths(arrays.indptr, arrays.step, arrays.neighbour, head, tail, steps, pattern.max_fan, limit)
+        found = find_paths(self._adjacency(), head, tail, steps, pattern.max_fan, limit)
         extension = -1
         if pattern.extends:
             extension = self._extension(head, tail, self._vocabulary.step_of(pattern.extends))
+            if extension < 0:
+                return []
         paths = []
         for entries in found:
             place, edges = head, []
@@ -438,21 +473,22 @@ class ConceptGraph:
             The edges in order, each read in the direction in which it is walked; empty where there is no such path.
         """
         one, other = self._node(head), self._node(tail)
-        known = {_pattern_name(line): line for line in self._patterns}
-        line = known.get(pattern) or Pattern(pattern, tuple(pattern.split(" . ")), "", "", "stated", 0, "")
-        paths = self._paths(one, other, line, 1)
-        return list(paths[0]) if paths else []
+        known = [line for line in self._patterns if _pattern_name(line) == pattern]
+        free = Pattern(pattern, tuple(pattern.split(" . ")), "", "", "stated", 0, "")
+        # The same steps may serve two predicates, one with a limit of fan: its path says more.
+        for line in sorted(known, key=lambda line: line.max_fan or FREE_FAN) or [free]:
+            if paths := self._paths(one, other, line, 1):
+                return list(paths[0])
+        return []
 
     # ---- hierarchy and kin
 
     def _levels(self, cui: str, steps: Sequence[str], max_depth: int | None) -> dict[str, int]:
         from kg.search import levels
 
-        arrays = self._arrays
         numbers = np.array([self._vocabulary.step_of(name) for name in steps], np.int64)
-        starts = np.array([self._node(cui)], np.int32)
         depth = len(self) if max_depth is None else max_depth
-        found = levels(arrays.indptr, arrays.step, arrays.neighbour, starts, numbers, depth, -1)
+        found = levels(self._adjacency(), self._node(cui), numbers, depth)
         order = np.lexsort((found[:, 0], found[:, 1]))
         return {self._cui(int(node)): int(level) for node, level in found[order]}
 
@@ -499,10 +535,8 @@ class ConceptGraph:
         """Return the length of the shortest walk over ``is_a`` in either direction; None beyond the limit."""
         from kg.search import meet
 
-        arrays = self._arrays
         steps = np.array([self._vocabulary.step_of(name) for name in ("is_a", "has_subtype")], np.int64)
-        nodes = self._node(one), self._node(other)
-        found = int(meet(arrays.indptr, arrays.step, arrays.neighbour, *nodes, steps, max_distance))
+        found = int(meet(self._adjacency(), self._node(one), self._node(other), steps, max_distance))
         return None if found < 0 else found
 
     # ---- exports
@@ -512,6 +546,13 @@ class ConceptGraph:
         from kg.export import to_networkx
 
         return to_networkx(self, cuis)
+
+    def to_kgx(self, folder: Path, cuis: Iterable[str] | None = None) -> Path:
+        """Write ``nodes.tsv`` and ``edges.tsv`` for KGX, of some concepts or of the whole graph."""
+        from kg.export import to_kgx
+
+        chosen = None if cuis is None else self._nodes(cuis)
+        return to_kgx(self._arrays, folder, chosen)
 
     def to_rdf(self, cuis: Iterable[str]) -> rdflib.Graph:
         """Return the graph between some concepts in SKOS and our own predicates."""

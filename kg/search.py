@@ -7,13 +7,46 @@ remember, for each concept that two steps reach, two different concepts that it 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["PatternTrie", "build_trie", "find_pairs", "find_paths", "levels", "meet", "step_bounds", "target_reach"]
+__all__ = [
+    "Adjacency",
+    "PatternTrie",
+    "build_trie",
+    "find_pairs",
+    "find_paths",
+    "levels",
+    "meet",
+    "step_bounds",
+    "target_reach",
+]
+
+
+class Adjacency(NamedTuple):
+    """The edges of all concepts, both directions, as ``kg.arrays`` describes them."""
+
+    indptr: NDArray[np.int64]
+    step: NDArray[np.uint8]
+    neighbour: NDArray[np.int32]
+
+
+class _Scratch(NamedTuple):
+    """What a search remembers, so that it need not be cleared: stamps instead of flags. Levels count from 0.
+
+    Attributes:
+        seen: when a concept was last reached at a level. Shape: (3, n_nodes)
+        reached: the concepts reached at a level. Shape: (3, n_nodes)
+        first, second: two different concepts that a concept of level 1 was reached through. Shape: (n_nodes,)
+    """
+
+    seen: NDArray[np.int64]
+    reached: NDArray[np.int32]
+    first: NDArray[np.int32]
+    second: NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -72,21 +105,20 @@ def build_trie(patterns: list[tuple[int, tuple[int, ...], int]]) -> PatternTrie:
 
 
 @njit(cache=True)
-def step_bounds(indptr: Any, step: Any, node: int, wanted: int) -> Any:
+def step_bounds(adjacency: Any, node: int, wanted: int) -> Any:
     """Return (begin, end) of a node's adjacency entries of one step."""
-    low, high = indptr[node], indptr[node + 1]
-    end = high
-    while low < high:
-        middle = (low + high) >> 1
-        if step[middle] < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    begin = low
+    low, end = adjacency.indptr[node], adjacency.indptr[node + 1]
     high = end
     while low < high:
         middle = (low + high) >> 1
-        if step[middle] <= wanted:
+        if adjacency.step[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    begin, high = low, end
+    while low < high:
+        middle = (low + high) >> 1
+        if adjacency.step[middle] <= wanted:
             low = middle + 1
         else:
             high = middle
@@ -94,7 +126,16 @@ def step_bounds(indptr: Any, step: Any, node: int, wanted: int) -> Any:
 
 
 @njit(cache=True)
-def _position(neighbour: Any, begin: int, end: int, wanted: int) -> int:
+def _fan(adjacency: Any, node: int, wanted: int, max_fan: int) -> Any:
+    """Return the bounds of one step, empty where it fans out to more concepts than the pattern allows (0: any)."""
+    begin, end = step_bounds(adjacency, node, wanted)
+    if max_fan > 0 and end - begin > max_fan:
+        return begin, begin
+    return begin, end
+
+
+@njit(cache=True)
+def _position(neighbour: Any, begin: int, end: int, wanted: int) -> Any:
     """Return where a neighbour stands among sorted entries, or -1."""
     low, high = begin, end
     while low < high:
@@ -109,14 +150,14 @@ def _position(neighbour: Any, begin: int, end: int, wanted: int) -> int:
 
 
 @njit(cache=True)
-def target_reach(indptr: Any, step: Any, neighbour: Any, targets: Any, back_steps: Any, n_nodes: int) -> Any:
-    """Mark, for each last step, the concepts from which it leads to a target. Shape: (n_rows, n_nodes)"""
-    reach = np.zeros((back_steps.size, n_nodes), np.uint8)
+def target_reach(adjacency: Any, targets: Any, back_steps: Any) -> Any:
+    """Mark, for each last step, the concepts from which it leads to a target. Shape: (n_steps, n_nodes)"""
+    reach = np.zeros((back_steps.size, adjacency.indptr.size - 1), np.uint8)
     for row in range(back_steps.size):
         for target in targets:
-            begin, end = step_bounds(indptr, step, target, back_steps[row])
+            begin, end = step_bounds(adjacency, target, back_steps[row])
             for entry in range(begin, end):
-                reach[row, neighbour[entry]] = 1
+                reach[row, adjacency.neighbour[entry]] = 1
     return reach
 
 
@@ -128,178 +169,157 @@ def _grow(values: Any) -> Any:
 
 
 @njit(cache=True)
-def find_pairs(
-    indptr: Any,
-    step: Any,
-    neighbour: Any,
-    heads: Any,
-    is_target: Any,
-    reach: Any,
-    depth: Any,
-    tree_step: Any,
-    max_fan: Any,
-    leaf: Any,
-    emits: Any,
-    skip: Any,
-    reach_row: Any,
+def _is_path(scratch: Any, level: int, node: int, other: int) -> Any:
+    """Tell whether a third step to ``other`` can follow two that do not pass through it."""
+    return level < 2 or scratch.first[node] != other or scratch.second[node] != -1
+
+
+@njit(cache=True)
+def _follow(
+    adjacency: Any,
+    scratch: Any,
+    source: Any,
+    head: int,
+    level: int,
+    wanted: int,
+    max_fan: int,
+    allowed: Any,
+    stamp: int,
 ) -> Any:
+    """Take one step from every concept of a frontier; return how many concepts it reaches (``scratch.reached``).
+
+    Args:
+        source: the frontier. Shape: (n,)
+        allowed: the concepts from which the step is worth taking, or empty for all. Shape: (n_nodes,) or (0,)
+    """
+    count = 0
+    for node in source:
+        if allowed.size > 0 and allowed[node] == 0:
+            continue
+        begin, end = _fan(adjacency, node, wanted, max_fan)
+        for entry in range(begin, end):
+            other = adjacency.neighbour[entry]
+            if other == head or not _is_path(scratch, level, node, other):
+                continue
+            if scratch.seen[level, other] == stamp:
+                if level == 1 and scratch.second[other] == -1 and scratch.first[other] != node:
+                    scratch.second[other] = node
+                continue
+            scratch.seen[level, other] = stamp
+            if level == 1:
+                scratch.first[other] = node
+                scratch.second[other] = -1
+            scratch.reached[level, count] = other
+            count += 1
+    return count
+
+
+@njit(cache=True)
+def find_pairs(adjacency: Any, heads: Any, is_target: Any, reach: Any, tree: Any) -> Any:
     """Find every (head, tree node, target) that a path of the tree node's steps connects.
+
+    Args:
+        adjacency: the graph.
+        heads: where paths begin. Shape: (n_heads,)
+        is_target: 1 where they may end. Shape: (n_nodes,)
+        reach: see ``target_reach``; its rows are the tree's last steps. Shape: (n_steps, n_nodes)
+        tree: (depth, step, max_fan, leaf, emits, skip, reach_row) of a ``PatternTrie``.
 
     Returns:
         Rows (head, tree node, tail), each once. Shape: (n, 3)
     """
-    n_nodes = indptr.size - 1
-    n_tree = depth.size
-    found = np.empty((1024, 3), np.int32)
-    n_found = 0
-    frontier = np.empty((2, n_nodes), np.int32)
-    size = np.zeros(2, np.int64)
-    seen = np.zeros((3, n_nodes), np.int64)
-    first = np.empty(n_nodes, np.int32)
-    second = np.empty(n_nodes, np.int32)
-    own = np.empty(1, np.int32)
-    stamp = 0
+    depth, step, max_fan, leaf, emits, skip, reach_row = tree
+    n_nodes = adjacency.indptr.size - 1
+    scratch = _Scratch(
+        np.zeros((3, n_nodes), np.int64),
+        np.empty((3, n_nodes), np.int32),
+        np.empty(n_nodes, np.int32),
+        np.empty(n_nodes, np.int32),
+    )
+    everywhere = np.empty(0, np.uint8)
+    size = np.zeros(3, np.int64)
+    found, n_found, stamp = np.empty((1024, 3), np.int32), 0, 0
     for head in heads:
-        own[0] = head
-        tree = 0
-        while tree < n_tree:
+        at = 0
+        while at < depth.size:
+            level = depth[at] - 1
             stamp += 1
-            level = depth[tree]
-            source = own if level == 1 else frontier[level - 2, : size[level - 2]]
-            keep = not leaf[tree]
-            kept = 0
-            for node in source:
-                if leaf[tree] and reach[reach_row[tree], node] == 0:
-                    continue
-                begin, end = step_bounds(indptr, step, node, tree_step[tree])
-                if max_fan[tree] > 0 and end - begin > max_fan[tree]:
-                    continue
-                for entry in range(begin, end):
-                    other = neighbour[entry]
-                    if other == head:
-                        continue
-                    if level == 3 and first[node] == other and second[node] == -1:
-                        continue
-                    if seen[level - 1, other] == stamp:
-                        if level == 2 and second[other] == -1 and first[other] != node:
-                            second[other] = node
-                        continue
-                    seen[level - 1, other] = stamp
-                    if level == 2:
-                        first[other] = node
-                        second[other] = -1
-                    if keep:
-                        frontier[level - 1, kept] = other
-                        kept += 1
-                    if emits[tree] and is_target[other] == 1:
+            source = np.full(1, head, np.int32) if level == 0 else scratch.reached[level - 1, : size[level - 1]]
+            allowed = reach[reach_row[at]] if leaf[at] else everywhere
+            size[level] = _follow(adjacency, scratch, source, head, level, step[at], max_fan[at], allowed, stamp)
+            if emits[at]:
+                for other in scratch.reached[level, : size[level]]:
+                    if is_target[other] == 1:
                         if n_found == found.shape[0]:
                             found = _grow(found)
-                        found[n_found, 0] = head
-                        found[n_found, 1] = tree
-                        found[n_found, 2] = other
+                        found[n_found, 0], found[n_found, 1], found[n_found, 2] = head, at, other
                         n_found += 1
-            if keep:
-                size[level - 1] = kept
-            tree = tree + 1 if keep and kept > 0 else skip[tree]
+            at = at + 1 if size[level] > 0 else skip[at]
     return found[:n_found]
 
 
 @njit(cache=True)
-def find_paths(
-    indptr: Any, step: Any, neighbour: Any, head: int, tail: int, steps: Any, max_fan: int, limit: int
-) -> Any:
+def find_paths(adjacency: Any, head: int, tail: int, steps: Any, max_fan: int, limit: int) -> Any:
     """Enumerate the paths of one pattern between two concepts, ordered by the concepts in between.
 
     Returns:
         Adjacency entries of each path's edges, at most ``limit`` paths (0: all). Shape: (n, len(steps))
     """
-    n_steps = steps.size
-    found = np.empty((64, n_steps), np.int64)
-    n_found = 0
-    begin, end = step_bounds(indptr, step, head, steps[0])
-    if max_fan > 0 and end - begin > max_fan:
-        return found[:0]
-    if n_steps == 1:
-        entry = _position(neighbour, begin, end, tail)
-        if entry >= 0:
-            found[0, 0] = entry
-            return found[:1]
-        return found[:0]
-    for entry_1 in range(begin, end):
-        middle = neighbour[entry_1]
-        if middle == tail or middle == head:
-            continue
-        begin_2, end_2 = step_bounds(indptr, step, middle, steps[1])
-        if max_fan > 0 and end_2 - begin_2 > max_fan:
-            continue
-        if n_steps == 2:
-            entry = _position(neighbour, begin_2, end_2, tail)
+    last = steps.size - 1
+    found, n_found = np.empty((64, steps.size), np.int64), 0
+    place = np.full(steps.size, head, np.int64)
+    cursor, stop = np.zeros(steps.size, np.int64), np.zeros(steps.size, np.int64)
+    cursor[0], stop[0] = _fan(adjacency, head, steps[0], max_fan)
+    level = 0
+    while level >= 0:
+        if level == last:
+            entry = _position(adjacency.neighbour, cursor[level], stop[level], tail)
             if entry >= 0:
                 if n_found == found.shape[0]:
                     found = _grow(found)
-                found[n_found, 0] = entry_1
-                found[n_found, 1] = entry
+                found[n_found, :last] = cursor[:last] - 1
+                found[n_found, last] = entry
                 n_found += 1
                 if n_found == limit:
-                    return found[:n_found]
+                    break
+            level -= 1
             continue
-        for entry_2 in range(begin_2, end_2):
-            last = neighbour[entry_2]
-            if last == head or last == tail or last == middle:
-                continue
-            begin_3, end_3 = step_bounds(indptr, step, last, steps[2])
-            if max_fan > 0 and end_3 - begin_3 > max_fan:
-                continue
-            entry = _position(neighbour, begin_3, end_3, tail)
-            if entry >= 0:
-                if n_found == found.shape[0]:
-                    found = _grow(found)
-                found[n_found, 0] = entry_1
-                found[n_found, 1] = entry_2
-                found[n_found, 2] = entry
-                n_found += 1
-                if n_found == limit:
-                    return found[:n_found]
+        if cursor[level] == stop[level]:
+            level -= 1
+            continue
+        node = adjacency.neighbour[cursor[level]]
+        cursor[level] += 1
+        if node != tail and not np.any(place[: level + 1] == node):
+            level += 1
+            place[level] = node
+            cursor[level], stop[level] = _fan(adjacency, node, steps[level], max_fan)
     return found[:n_found]
 
 
 @njit(cache=True)
-def levels(indptr: Any, step: Any, neighbour: Any, starts: Any, steps: Any, max_depth: int, stop: int) -> Any:
+def levels(adjacency: Any, start: int, steps: Any, max_depth: int) -> Any:
     """Search breadth first along any of some steps.
 
-    Args:
-        starts: where to begin. Shape: (n,)
-        steps: the steps that may be taken. Shape: (s,)
-        max_depth: how far to go.
-        stop: a concept at which to stop, or -1.
-
     Returns:
-        (concepts in the order of their discovery, their depths), the starts not among them.
+        Rows (concept, depth) in the order of discovery, the start not among them. Shape: (n, 2)
     """
-    n_nodes = indptr.size - 1
-    seen = np.zeros(n_nodes, np.uint8)
-    found = np.empty((256, 2), np.int32)
-    n_found = 0
-    current = starts.copy()
-    for node in starts:
-        seen[node] = 1
+    seen = np.zeros(adjacency.indptr.size - 1, np.uint8)
+    seen[start] = 1
+    found, n_found = np.empty((256, 2), np.int32), 0
+    current = np.full(1, start, np.int32)
     for depth in range(1, max_depth + 1):
         before = n_found
         for node in current:
             for wanted in steps:
-                begin, end = step_bounds(indptr, step, node, wanted)
+                begin, end = step_bounds(adjacency, node, wanted)
                 for entry in range(begin, end):
-                    other = neighbour[entry]
-                    if seen[other] == 1:
-                        continue
-                    seen[other] = 1
-                    if n_found == found.shape[0]:
-                        found = _grow(found)
-                    found[n_found, 0] = other
-                    found[n_found, 1] = depth
-                    n_found += 1
-                    if other == stop:
-                        return found[:n_found]
+                    other = adjacency.neighbour[entry]
+                    if seen[other] == 0:
+                        seen[other] = 1
+                        if n_found == found.shape[0]:
+                            found = _grow(found)
+                        found[n_found, 0], found[n_found, 1] = other, depth
+                        n_found += 1
         if n_found == before:
             break
         current = found[before:n_found, 0].copy()
@@ -307,42 +327,43 @@ def levels(indptr: Any, step: Any, neighbour: Any, starts: Any, steps: Any, max_
 
 
 @njit(cache=True)
-def meet(indptr: Any, step: Any, neighbour: Any, one: int, other: int, steps: Any, max_depth: int) -> int:
+def _spread(adjacency: Any, depth: Any, side: int, frontier: Any, steps: Any, mark: int) -> Any:
+    """Move one side of ``meet`` a step on; return (its new frontier, whether it met the other side)."""
+    reached, n_reached, met = np.empty((64, 1), np.int64), 0, False
+    for node in frontier:
+        for wanted in steps:
+            begin, end = step_bounds(adjacency, node, wanted)
+            for entry in range(begin, end):
+                near = adjacency.neighbour[entry]
+                if depth[side, near] > 0:
+                    continue
+                depth[side, near] = mark
+                met = met or depth[1 - side, near] > 0
+                if n_reached == reached.shape[0]:
+                    reached = _grow(reached)
+                reached[n_reached, 0] = near
+                n_reached += 1
+    return reached[:n_reached, 0].copy(), met
+
+
+@njit(cache=True)
+def meet(adjacency: Any, one: int, other: int, steps: Any, max_depth: int) -> Any:
     """Return the length of the shortest walk between two concepts along some steps, or -1 beyond ``max_depth``.
 
     The steps must hold both directions of each predicate. The search goes on from the side with the smaller frontier.
     """
-    n_nodes = indptr.size - 1
-    depth = np.zeros((2, n_nodes), np.int16)  # 0: not seen; else depth + 1
-    depth[0, one] = 1
-    depth[1, other] = 1
     if one == other:
         return 0
-    frontiers = [np.array([one], np.int64), np.array([other], np.int64)]
-    reached = np.zeros(2, np.int64)
-    while reached[0] + reached[1] < max_depth:
-        side = 0 if frontiers[0].size <= frontiers[1].size else 1
-        if frontiers[side].size == 0:
+    depth = np.zeros((2, adjacency.indptr.size - 1), np.uint8)
+    depth[0, one] = depth[1, other] = 1
+    left, right = np.full(1, one, np.int64), np.full(1, other, np.int64)
+    for taken in range(1, max_depth + 1):
+        if left.size == 0 or right.size == 0:
             return -1
-        following = np.empty(64, np.int64)
-        n_following = 0
-        met = False
-        for node in frontiers[side]:
-            for wanted in steps:
-                begin, end = step_bounds(indptr, step, node, wanted)
-                for entry in range(begin, end):
-                    near = neighbour[entry]
-                    if depth[side, near] > 0:
-                        continue
-                    depth[side, near] = reached[side] + 2
-                    if depth[1 - side, near] > 0:
-                        met = True
-                    if n_following == following.size:
-                        following = np.concatenate((following, np.empty_like(following)))
-                    following[n_following] = near
-                    n_following += 1
-        reached[side] += 1
+        if left.size <= right.size:
+            left, met = _spread(adjacency, depth, 0, left, steps, 1)
+        else:
+            right, met = _spread(adjacency, depth, 1, right, steps, 1)
         if met:
-            return reached[0] + reached[1]
-        frontiers[side] = following[:n_following]
+            return taken
     return -1

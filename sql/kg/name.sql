@@ -19,4 +19,4 @@ where
     atom.lat in (select lat from kg.language)
     and coalesce(atom.suppress, 'N') not in (select suppress from kg.suppressed)
     and atom.str is not null
-order by atom.cui, is_preferred desc, rank desc, atom.aui;
+order by atom.cui asc, is_preferred desc, rank desc, atom.aui asc;

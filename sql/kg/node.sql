@@ -7,20 +7,21 @@ with typed as (
     select
         sty.cui,
         list(distinct sty.tui order by sty.tui) as types,
-        list(distinct grp.semantic_group order by grp.semantic_group)
-            filter (where grp.semantic_group is not null) as groups
+        list(distinct grp.semantic_group order by grp.semantic_group) as groups
     from umls.mrsty as sty
-    left join kg.semantic_group as grp on sty.tui = grp.tui
+    inner join kg.semantic_group as grp on sty.tui = grp.tui
     group by sty.cui
 ),
 
 known as (
-    select distinct cui from umls.mrconso where cui is not null
+    select distinct cui
+    from umls.mrconso
+    where cui is not null
 )
 
 select
-    cast(row_number() over (order by known.cui) - 1 as integer) as node,
     known.cui,
+    cast(row_number() over (order by known.cui) - 1 as integer) as node,
     coalesce(typed.types, []) as types,
     coalesce(typed.groups, []) as groups
 from known

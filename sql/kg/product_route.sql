@@ -3,14 +3,22 @@
 -- Inputs: kg.edge_candidate, kg.node, kg.concept, kg.dose_form_word
 -- Output: kg.product_route(node, is_local), a staging table. Source: kg/data/dose_forms.tsv
 create or replace table kg.product_route as
-with form as (
+with wanted as (
+    select distinct tail_cui from kg.edge_candidate
+    where predicate = 'has_dose_form'
+),
+
+local_word as (
+    select list(word order by word) as words from kg.dose_form_word
+),
+
+form as (
     select
         concept.cui,
-        list_has_any(
-            string_split_regex(lower(concept.name), '[^a-z]+'), (select list(word order by word) from kg.dose_form_word)
-        ) as is_local
+        list_has_any(string_split_regex(lower(concept.name), '[^a-z]+'), local_word.words) as is_local
     from kg.concept as concept
-    where concept.cui in (select tail_cui from kg.edge_candidate where predicate = 'has_dose_form')
+    inner join wanted on concept.cui = wanted.tail_cui
+    cross join local_word
 )
 
 select

@@ -10,4 +10,4 @@ select
     n
 from kg.relation_use
 where predicate is null
-order by n desc, rela, rel, sab;
+order by n desc, rela asc, rel asc, sab asc;

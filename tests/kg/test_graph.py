@@ -1,0 +1,243 @@
+"""The search agrees with brute force on random typed graphs, and hierarchy queries agree with networkx."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import networkx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kg.graph import ConceptGraph
+from kg.predicates import TIERS, Pattern, Predicate, Vocabulary, read_vocabulary
+from ontoground.errors import InputError
+from tests.kg.graphs import plain_graph
+
+
+def _predicate(name: str, inverse: str) -> Predicate:
+    ends = (("*",), ("*",), False, name == inverse, False, "yes", "", "", "", "")
+    return Predicate(name, inverse, *ends)
+
+
+def _pattern(text: str, tier: str, extends: str = "", max_fan: int = 0, predicate: str = "treats") -> Pattern:
+    return Pattern(text, tuple(text.split(" . ")), extends, predicate, tier, max_fan, "")
+
+
+VOCABULARY = Vocabulary(
+    predicates=(
+        _predicate("is_a", "has_subtype"),
+        _predicate("treats", "may_be_treated_by"),
+        _predicate("same", "same"),
+    ),
+    patterns=(
+        _pattern("treats", "stated"),
+        _pattern("treats", "equivalent", extends="is_a"),
+        _pattern("same . treats", "equivalent"),
+        _pattern("same . same . treats", "equivalent"),
+        _pattern("is_a . treats", "inherited"),
+        _pattern("is_a . has_subtype . treats", "plausible"),
+        _pattern("is_a . has_subtype . treats", "plausible", predicate="same"),
+        _pattern("treats . is_a . has_subtype", "plausible", max_fan=2),
+        _pattern("treats . may_be_treated_by . treats", "plausible", max_fan=1),
+        _pattern("may_be_treated_by", "stated", predicate="may_be_treated_by"),
+        _pattern("is_a . is_a . is_a", "inherited", predicate="is_a"),
+        _pattern("same . is_a", "plausible", predicate="is_a", extends="treats"),
+    ),
+)
+
+NODES = 7
+EDGES = st.sets(
+    st.tuples(st.integers(0, NODES - 1), st.integers(0, 2), st.integers(0, NODES - 1)).filter(
+        lambda edge: edge[0] != edge[2] and (edge[1] != 2 or edge[0] < edge[2])
+    ),
+    max_size=26,
+)
+CUIS = [f"C{node:07d}" for node in range(NODES)]
+
+
+def _steps(edges: set[tuple[int, int, int]]) -> dict[tuple[str, str], list[str]]:
+    """Return the sorted neighbours of (concept, step name)."""
+    found: dict[tuple[str, str], set[str]] = {}
+    for head, number, tail in edges:
+        line = VOCABULARY.predicates[number]
+        found.setdefault((CUIS[head], line.predicate), set()).add(CUIS[tail])
+        found.setdefault((CUIS[tail], line.inverse), set()).add(CUIS[head])
+    return {key: sorted(value) for key, value in found.items()}
+
+
+def _brute_paths(steps: dict[tuple[str, str], list[str]], pattern: Pattern, head: str, tail: str) -> list[list[str]]:
+    """Return the paths of a pattern as lists of concepts, by trying every walk."""
+    walks = [[head]]
+    for step in pattern.steps:
+        longer = []
+        for walk in walks:
+            near = steps.get((walk[-1], step), [])
+            if not pattern.max_fan or len(near) <= pattern.max_fan:
+                longer += [[*walk, other] for other in near if other not in walk]
+        walks = longer
+    paths = [walk for walk in walks if walk[-1] == tail]
+    if pattern.extends:
+        more = [other for other in steps.get((tail, pattern.extends), []) if other != head]
+        paths = [[*walk, more[0]] for walk in paths] if more else []
+    return paths
+
+
+def _name(pattern: Pattern) -> str:
+    return f"{pattern.pattern} . ({pattern.extends})" if pattern.extends else pattern.pattern
+
+
+def _brute(edges: set[tuple[int, int, int]], head: str, tail: str) -> list[tuple[str, str, str, list[str]]]:
+    steps = _steps(edges)
+    ordered = sorted(VOCABULARY.patterns, key=lambda p: (TIERS.index(p.tier), p.hops, p.predicate, _name(p)))
+    return [
+        (pattern.predicate, _name(pattern), pattern.tier, path)
+        for pattern in ordered
+        for path in _brute_paths(steps, pattern, head, tail)
+    ]
+
+
+def _concepts(relation: Any) -> list[str]:
+    return [relation.path[0]["head_cui"], *(edge["tail_cui"] for edge in relation.path)]
+
+
+@settings(max_examples=60, deadline=None)
+@given(EDGES)
+def test_relations_equal_a_brute_force_search(edges: set[tuple[int, int, int]]) -> None:
+    graph = plain_graph(VOCABULARY, NODES, edges)
+    for head, tail in product(CUIS, CUIS):
+        found = [
+            (relation.predicate, relation.pattern, relation.tier, _concepts(relation))
+            for relation in graph.relations(head, tail, extended=True)
+        ]
+        assert found == (_brute(edges, head, tail) if head != tail else [])
+
+
+@settings(max_examples=40, deadline=None)
+@given(EDGES, st.permutations(CUIS), st.sets(st.sampled_from(CUIS)))
+def test_facts_are_the_union_of_relations_and_ignore_the_order_of_concepts(
+    edges: set[tuple[int, int, int]], order: list[str], targets: set[str]
+) -> None:
+    graph = plain_graph(VOCABULARY, NODES, edges)
+    heads = order[:4]
+    expected = {
+        (head, relation.predicate, tail, relation.pattern, relation.tier, relation.hops)
+        for head, tail in product(heads, targets)
+        for relation in graph.relations(head, tail, extended=True)
+    }
+    table = graph.facts(heads, targets=targets, extended=True)
+    rows = [tuple(row.values()) for row in table.to_pylist()]
+    assert set(rows) == expected
+    assert len(rows) == len(expected)
+    assert graph.facts(sorted(heads), targets=sorted(targets), extended=True).equals(table)
+    assert graph.facts(order).to_pylist() == graph.facts(order, targets=CUIS).to_pylist()
+
+
+@settings(max_examples=40, deadline=None)
+@given(EDGES)
+def test_fewer_hops_and_fewer_tiers_give_a_part_of_the_facts(edges: set[tuple[int, int, int]]) -> None:
+    graph = plain_graph(VOCABULARY, NODES, edges)
+    by_hops = [{tuple(row.values()) for row in graph.facts(CUIS, max_hops=k).to_pylist()} for k in (1, 2, 3)]
+    assert by_hops[0] <= by_hops[1] <= by_hops[2]
+    stated = {tuple(row.values()) for row in graph.facts(CUIS, tiers=["stated"]).to_pylist()}
+    assert stated == {row for row in by_hops[2] if row[4] == "stated"}
+    treats = {tuple(row.values()) for row in graph.facts(CUIS, predicates=["treats"]).to_pylist()}
+    assert treats == {row for row in by_hops[2] if row[1] == "treats"}
+
+
+@settings(max_examples=40, deadline=None)
+@given(EDGES)
+def test_path_is_the_first_relation_of_its_pattern(edges: set[tuple[int, int, int]]) -> None:
+    graph = plain_graph(VOCABULARY, NODES, edges)
+    for head, tail in product(CUIS[:3], CUIS[3:]):
+        first: dict[str, Any] = {}
+        for relation in graph.relations(head, tail, extended=True):
+            first.setdefault(relation.pattern, list(relation.path))
+        for pattern in VOCABULARY.patterns:
+            assert graph.path(head, tail, _name(pattern)) == first.get(_name(pattern), [])
+
+
+@settings(max_examples=40, deadline=None)
+@given(EDGES)
+def test_the_hierarchy_agrees_with_networkx(edges: set[tuple[int, int, int]]) -> None:
+    graph = plain_graph(VOCABULARY, NODES, edges)
+    parents = networkx.DiGraph()
+    parents.add_nodes_from(CUIS)
+    parents.add_edges_from((CUIS[head], CUIS[tail]) for head, number, tail in edges if number == 0)
+    both_ways = parents.to_undirected()
+    for cui in CUIS:
+        above = networkx.single_source_shortest_path_length(parents, cui)
+        assert graph.ancestors(cui) == {other: depth for other, depth in above.items() if other != cui}
+        assert graph.ancestors(cui, 1) == {other: depth for other, depth in above.items() if depth == 1}
+        below = networkx.single_source_shortest_path_length(parents.reverse(), cui)
+        assert graph.descendants(cui) == {other: depth for other, depth in below.items() if other != cui}
+        near = networkx.single_source_shortest_path_length(both_ways, cui)
+        for other in CUIS:
+            wanted = near.get(other)
+            assert graph.distance(cui, other) == (wanted if wanted is not None and wanted <= 6 else None)
+            assert graph.distance(cui, other, 2) == (wanted if wanted is not None and wanted <= 2 else None)
+        children = {child for parent in parents.successors(cui) for child in parents.predecessors(parent)}
+        assert graph.siblings(cui) == sorted(children - {cui})
+
+
+@settings(max_examples=30, deadline=None)
+@given(EDGES)
+def test_neighbours_hold_every_edge_in_both_directions(edges: set[tuple[int, int, int]]) -> None:
+    graph = plain_graph(VOCABULARY, NODES, edges)
+    found = {(edge.head, edge.predicate, edge.tail) for cui in CUIS for edge in graph.neighbours(cui)}
+    wanted = {(cui, step, other) for (cui, step), near in _steps(edges).items() for other in near}
+    assert found == wanted
+    canonical = graph.edges_between(CUIS, canonical=True)
+    assert [(edge.head, edge.predicate, edge.tail) for edge in canonical] == sorted(
+        (CUIS[head], VOCABULARY.predicates[number].predicate, CUIS[tail]) for head, number, tail in sorted(edges)
+    ) or len(canonical) == len(edges)
+
+
+def test_a_walk_that_returns_is_no_path() -> None:
+    # 0 same 1, 0 treats 2: the walk 0 - 1 - 0 - 2 passes 0 twice and is no equivalent path of two drug links.
+    graph = plain_graph(VOCABULARY, NODES, {(0, 2, 1), (0, 1, 2)})
+    assert [relation.pattern for relation in graph.relations(CUIS[0], CUIS[2])] == ["treats"]
+
+
+@pytest.fixture(scope="module")
+def small() -> ConceptGraph:
+    return plain_graph(VOCABULARY, NODES, {(0, 1, 1)})
+
+
+def test_a_concept_that_is_not_there_is_an_input_error_that_names_it(small: ConceptGraph) -> None:
+    assert "C9999999" not in small
+    assert "" not in small
+    assert "C00000001" not in small
+    for query in (
+        lambda: small.name("C9999999"),
+        lambda: small.neighbours("C9999999"),
+        lambda: small.relations(CUIS[0], "C9999999"),
+        lambda: small.facts([CUIS[0], "C9999999"]),
+        lambda: small.distance(CUIS[0], "C9999999"),
+        lambda: small.ancestors("C9999999"),
+    ):
+        with pytest.raises(InputError, match="C9999999"):
+            query()
+
+
+def test_wrong_questions_are_input_errors(small: ConceptGraph) -> None:
+    with pytest.raises(InputError, match="hops"):
+        small.relations(CUIS[0], CUIS[1], max_hops=4)
+    with pytest.raises(InputError, match="tier"):
+        small.facts(CUIS, tiers=["certain"])
+    with pytest.raises(InputError, match="predicate"):
+        small.facts(CUIS, predicates=["cures"])
+    with pytest.raises(InputError, match="predicate"):
+        small.neighbours(CUIS[0], "cures")
+
+
+def test_an_empty_cohort_has_no_facts(small: ConceptGraph) -> None:
+    assert small.facts([]).num_rows == 0
+    assert small.facts(CUIS, targets=[]).num_rows == 0
+
+
+def test_the_shipped_patterns_run_on_a_graph_without_edges() -> None:
+    vocabulary = read_vocabulary()
+    graph = plain_graph(vocabulary, 3, set())
+    assert graph.facts([f"C{node:07d}" for node in range(3)], extended=True).num_rows == 0

@@ -20,11 +20,12 @@ from ontoground.tables import read_table
 __all__ = ["TERM_TABLES", "Definition", "Sense", "Term", "defined_abbreviations", "read_terms"]
 
 _DATA = Path(__file__).parent / "data"
-TERM_TABLES = ("abbreviations", "clinical_synonyms", "drug_terms", "ambiguous_words")
+# In the order in which senses of one term are tried: contexts first, plain names last.
+TERM_TABLES = ("ambiguous_words", "abbreviations", "clinical_synonyms", "drug_terms", "common_terms")
 _COLUMNS = ("term", "names", "kind", "case", "when", "source")
 _WINDOW = 60
 
-Place = Literal["before", "after", "near", "line", "section"]
+Place = Literal["text", "before", "after", "near", "line", "section"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +34,10 @@ class _Condition:
     negated: bool
     pattern: re.Pattern[str]
 
-    def holds(self, before: str, after: str, line: str, section: str) -> bool:
+    def holds(self, written: str, before: str, after: str, line: str, section: str) -> bool:
         match self.place:
+            case "text":
+                found = self.pattern.fullmatch(written) is not None
             case "before":
                 found = self.pattern.search(before) is not None
             case "after":
@@ -66,14 +69,15 @@ class Sense:
         """Tell whether a term at ``[begin, end)`` of a note is meant in this sense."""
         if not self.conditions:
             return True
+        written = text[begin:end].lower()
         before = text[max(0, begin - _WINDOW) : begin].lower()
         after = text[end : end + _WINDOW].lower()
         line = text[text.rfind("\n", 0, begin) + 1 : (text.find("\n", end) + 1 or len(text) + 1) - 1].lower()
         wanted = [condition for condition in self.conditions if not condition.negated]
         unwanted = [condition for condition in self.conditions if condition.negated]
-        if any(condition.holds(before, after, line, section) for condition in unwanted):
+        if any(condition.holds(written, before, after, line, section) for condition in unwanted):
             return False
-        return not wanted or any(condition.holds(before, after, line, section) for condition in wanted)
+        return not wanted or any(condition.holds(written, before, after, line, section) for condition in wanted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +94,7 @@ def _condition(part: str, path: Path, term: str) -> _Condition:
     negated = place.startswith("not_")
     place = place.removeprefix("not_")
     try:
-        if place not in {"before", "after", "near", "line", "section"}:
+        if place not in {"text", "before", "after", "near", "line", "section"}:
             raise ValueError(place)
         end = r"\s*$" if place == "before" and pattern.endswith("$") else ""
         compiled = re.compile(pattern.removesuffix("$") + end if end else pattern)
@@ -99,7 +103,7 @@ def _condition(part: str, path: Path, term: str) -> _Condition:
             "a condition of a term cannot be read",
             file=path,
             found=f"{term}: {part}",
-            expected="before:REGEX, after:REGEX, near:REGEX, line:REGEX or section:REGEX, each also with not_",
+            expected="text:REGEX, before:REGEX, after:REGEX, near:REGEX, line:REGEX or section:REGEX, each also with not_",
         ) from error
     return _Condition(cast(Place, place), negated, compiled)
 
@@ -132,8 +136,10 @@ def read_terms() -> tuple[Term, ...]:
         )
         names = row["names"]
         kind = cast(Kind | Literal["none"], row["kind"])
-        sense = Sense(tuple(names.removeprefix("!").split("|")), kind, conditions, names.startswith("!"))
+        long_forms = tuple(names.removeprefix("!").split("|"))
         for spelling in row["term"].split("|"):
+            written = tuple(spelling.lower() if name == "=" else name for name in long_forms)
+            sense = Sense(written, kind, conditions, names.startswith("!"))
             senses.setdefault(spelling, []).append(sense)
             cases.setdefault(spelling, row["case"])
     return tuple(Term(text, cases[text], tuple(dict.fromkeys(found))) for text, found in senses.items())

@@ -25,12 +25,15 @@ __all__ = ["KINDS", "LEXICON_FILES", "Lexicon", "build_lexicon"]
 
 _DATA = Path(__file__).parent / "data"
 KINDS: tuple[Kind, ...] = ("disorder", "finding", "procedure", "drug")
+_TRUSTED_LENGTH = 5
 _CASES = {"any": CASE_ANY, "capital": CASE_CAPITAL, "upper": CASE_UPPER}
 LEXICON_FILES = (
     "semantic_types",
-    "name_stop",
+    "name_stops",
+    "name_variants",
     "abbreviations",
     "clinical_synonyms",
+    "common_terms",
     "drug_terms",
     "ambiguous_words",
 )
@@ -96,7 +99,7 @@ def build_lexicon(connection: duckdb.DuckDBPyConnection) -> Lexicon:
     sense_cuis = []
     for number, (place, term) in enumerate(merged.items()):
         own = [str(cui) for cui in cuis[cui_begin[place] : cui_begin[place + 1]]]
-        sense_cuis.append(tuple(_sense_cuis(sense, targets, own) for sense in term.senses))
+        sense_cuis.append(tuple(_sense_cuis(term, sense, targets, own) for sense in term.senses))
         term_of[place] = number
     # Own terms decide the letters that they match.
     trie.case[np.isin(trie.entry, entry[len(spelled) :])] = CASE_UPPER
@@ -125,8 +128,9 @@ def _release_names(connection: duckdb.DuckDBPyConnection) -> pa.Table:
     for table, columns in (
         ("semantic_type", ("tui", "type", "kind", "priority", "condition", "source")),
         ("name_stop", ("name", "reason", "source")),
+        ("name_variant", ("phrase", "variant", "source")),
     ):
-        rows = read_table(_DATA / ("semantic_types.tsv" if table == "semantic_type" else "name_stop.tsv"), columns)
+        rows = read_table(_DATA / f"{table}s.tsv", columns)
         lines = pa.table({column: pa.array([row[column] for row in rows], pa.string()) for column in columns})
         connection.register("lexicon_lines", lines)
         connection.execute(f"create or replace temp table {table} as select * from lexicon_lines")
@@ -161,14 +165,16 @@ def _targets(connection: duckdb.DuckDBPyConnection, terms: Sequence[Term]) -> di
     return {name: tuple(cuis) for name, cuis in found.items()}
 
 
-def _sense_cuis(sense: Sense, targets: dict[str, tuple[str, ...]], own: Sequence[str]) -> tuple[str, ...]:
+def _sense_cuis(term: Term, sense: Sense, targets: dict[str, tuple[str, ...]], own: Sequence[str]) -> tuple[str, ...]:
+    """Return the concepts of a sense: those of the word itself where it is a name of the release, else its long form.
+
+    A short form or an acronym that happens to be a name of the release is not trusted: its long form comes first.
+    """
     if sense.kind == "none":
         return ()
-    for name in sense.names:
-        cuis = tuple(own) if name == "=" else targets.get(name, ())
-        if cuis:
-            return cuis
-    return tuple(own)
+    if own and term.case == "any" and len(term.text) >= _TRUSTED_LENGTH and term.text.upper() != term.text:
+        return tuple(own)
+    return next((targets[name] for name in sense.names if name in targets), tuple(own))
 
 
 def _release_case(name: str) -> int:

@@ -1,6 +1,6 @@
 -- Names of the release that a note may mention, with the kind of mention and what orders concepts of one name
 -- Grain: one row per concept and distinct spelling
--- Inputs: kg.name, kg.concept, kg.edge, semantic_type (data table semantic_types.tsv), name_stop (name_stop.tsv)
+-- Inputs: kg.name, kg.concept, kg.edge, semantic_type (data table semantic_types.tsv), name_stop, name_variant
 -- Output: temp table mention_name(cui, name, kind, is_preferred, rank, degree)
 -- Source: the choice of names is ours: no bare numbers, strengths, dose forms, class headings or residual classes
 create or replace temp table mention_name as
@@ -44,7 +44,7 @@ kept as (
         trim(regexp_replace(
             name.name,
             '(?i)\s*(\((disorder|finding|procedure|disease|diagnosis|substance|product|situation|regime/therapy|'
-            || 'medication|symptom|physical finding)\)|\[[^\]]*\]|,? NOS|,? unspecified|,? not otherwise specified|'
+            || 'medication|symptom|physical finding|usp)\)|\[[^\]]*\]|,? USP|,? NOS|,? unspecified|,? not otherwise specified|'
             || ', not elsewhere classified)$',
             ''
         )) as name
@@ -89,15 +89,28 @@ spelled as (
 )
 
 select
-    spelled.cui,
-    spelled.name,
-    any_value(spelled.kind) as kind,
-    bool_or(spelled.is_preferred) as is_preferred,
-    max(spelled.rank) as rank,
+    worded.cui,
+    worded.name,
+    any_value(worded.kind) as kind,
+    bool_or(worded.is_preferred) as is_preferred,
+    max(worded.rank) as rank,
     coalesce(any_value(degree.n), 0) as degree
-from spelled
-left join degree on spelled.cui = degree.cui
-left join name_stop on lower(spelled.name) = name_stop.name
-where name_stop.name is null and length(spelled.name) >= 3
-group by spelled.cui, spelled.name
-order by spelled.cui, spelled.name;
+from (
+    select * from spelled
+    union all
+    select
+        spelled.cui,
+        spelled.kind,
+        false as is_preferred,
+        spelled.rank,
+        replace(lower(spelled.name), name_variant.phrase, name_variant.variant) as name
+    from spelled
+    inner join name_variant
+        on contains(' ' || lower(spelled.name) || ' ', ' ' || name_variant.phrase || ' ')
+    where lower(spelled.name) != name_variant.phrase
+) as worded
+left join degree on worded.cui = degree.cui
+left join name_stop on lower(worded.name) = name_stop.name
+where name_stop.name is null and length(worded.name) >= 3
+group by worded.cui, worded.name
+order by worded.cui, worded.name;

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["around", "export_graph"]
 
 MOST_RDF_CONCEPTS = 200_000
+KGX_FILES = frozenset({"nodes.tsv", "edges.tsv"})
 
 
 def export_graph(
@@ -29,7 +30,6 @@ def export_graph(
         UsageError: RDF is asked for without a concept, or for more than fits in memory.
         InputError: a concept is not in the release.
     """
-    from kg.export import to_kgx
     from kg.graph import ConceptGraph
 
     if file_format == "rdf" and not wanted:
@@ -42,10 +42,19 @@ def export_graph(
     with reading(workspace) as connection:
         chosen = around(graph, [resolve(connection, one) for one in wanted], hops) if wanted else None
         if file_format == "kgx":
-            to_kgx(connection, target, chosen)
+            _refuse_foreign_folder(target)
+            graph.to_kgx(target, chosen)
         else:
             _write_rdf(graph, chosen or set(), target)
     return {"format": file_format, "output": str(target), "concepts": None if chosen is None else len(chosen)}
+
+
+def _refuse_foreign_folder(target: Path) -> None:
+    """Raise where writing the export would replace something that is not an earlier export."""
+    if target.is_file() or (target.is_dir() and not {path.name for path in target.iterdir()} <= KGX_FILES):
+        raise UsageError(
+            "the output holds something else", file=target, expected="a new folder, or one of an earlier KGX export"
+        )
 
 
 def _write_rdf(graph: ConceptGraph, chosen: set[str], target: Path) -> None:

@@ -7,8 +7,8 @@ import json
 import pytest
 from jsonschema import Draft202012Validator
 
+from app.reference import VERBS
 from tests.app.schemas import SCHEMAS
-from tests.app.test_cli_contract import VERBS
 
 FILES = sorted(SCHEMAS.glob("*.json"))
 

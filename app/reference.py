@@ -1,0 +1,145 @@
+"""Write the reference pages ``docs/cli.md`` and ``docs/settings.md`` from the code, so that they cannot drift.
+
+Run ``python -m app.reference`` after a change of an option or a setting; a test compares.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from typer.main import get_command
+
+from app.cli import app
+from ontoground.files import write_text
+from ontoground.settings import Settings
+
+__all__ = ["DOCS", "VERBS", "cli_page", "settings_page"]
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+WIDTH = 80
+SETTING_COLUMNS = ("| key | default | meaning |", "| --- | --- | --- |")
+
+VERBS: tuple[tuple[str, ...], ...] = (
+    ("demo",),
+    ("run",),
+    ("load", "mimic"),
+    ("load", "umls"),
+    ("load", "rxnorm"),
+    ("graph", "build"),
+    ("graph", "show"),
+    ("graph", "relations"),
+    ("graph", "export"),
+    ("notes", "sections"),
+    ("notes", "mentions"),
+    ("build", "medieval"),
+    ("validate",),
+    ("status",),
+    ("sql",),
+)
+
+CLI_INTRODUCTION = """# Command line
+
+<!-- Written by `python -m app.reference` from the verbs themselves. -->
+
+Every verb takes `--workspace DIR` (or `ONTOGROUND_WORKSPACE`; default `./work`, for the demo `./work/demo`), `--json`
+and `--help`. Results go to standard output, progress and messages to standard error; a progress bar is shown on a
+terminal only.
+
+## Exit codes
+
+| code | meaning |
+| --- | --- |
+| 0 | done |
+| 1 | done, but a check found disagreements (`validate`, `demo`) |
+| 2 | wrong usage: an unknown verb, option, setting or query |
+| 3 | bad input or missing data |
+| 4 | refused by the privacy gate |
+| 70 | an error of ontoground itself; it names its place and no data. `ONTOGROUND_DEBUG=1` shows the traceback |
+| 130 | interrupted by Ctrl-C or SIGTERM: finished stages are kept, the same command goes on. A second ends at once |
+
+## JSON
+
+With `--json` a verb prints exactly one JSON object, which its schema in [schemas/](schemas/) describes; a failure
+prints the object of [schemas/error.json](schemas/error.json) and ends with its exit code.
+
+## Concepts by name
+
+Where a verb takes a CUI it takes an exact name too (letter case and punctuation aside), as in
+`ontoground graph show lisinopril`. A name that several concepts bear is refused with their list.
+
+## Stages
+
+A stage runs where it is missing or stale: other files were loaded, a setting that it reads changed, a stage before it
+is stale, or ontoground itself changed. `build medieval` runs what it needs first; `--force` runs a stage again although
+it is current. `status` shows the state of all.
+
+## SQL
+
+`ontoground sql` opens the warehouse read-only, allows one statement that reads, and shuts off other files and the
+network. Beside the warehouse's tables there are the views `medieval` (every column of the built dataset) and
+`medieval_statements`.
+
+## Verbs
+"""
+
+SETTINGS_INTRODUCTION = """# Settings
+
+<!-- Written by `python -m app.reference` from the settings themselves. -->
+
+Settings are read from `ontoground.toml` in the workspace; `--set SECTION.KEY=VALUE` overrides one for one command. An
+unknown key is an error that names the nearest known one. Nothing in `[run]` changes what is written.
+
+```toml
+[build]
+seed = 7
+truth_tiers = ["stated", "equivalent"]
+```
+"""
+
+
+def cli_page() -> str:
+    """Return the Markdown of ``docs/cli.md``: the introduction and the help of every verb."""
+    verbs = [f"### ontoground {' '.join(verb)}\n\n```text\n{_help(verb)}\n```\n" for verb in VERBS]
+    return "\n".join([CLI_INTRODUCTION, *verbs])
+
+
+def _help(verb: tuple[str, ...]) -> str:
+    command = get_command(app)
+    context = command.make_context("ontoground", [], resilient_parsing=True, terminal_width=WIDTH)
+    for name in verb:
+        found = context.command.get_command(context, name)  # type: ignore[attr-defined]
+        context = found.make_context(name, [], parent=context, resilient_parsing=True)
+    return "\n".join(line.rstrip() for line in context.command.get_help(context).strip().splitlines())
+
+
+def settings_page() -> str:
+    """Return the Markdown of ``docs/settings.md``: each section's keys, defaults and meanings."""
+    parts = [SETTINGS_INTRODUCTION]
+    for name, field in Settings.model_fields.items():
+        model = field.annotation
+        if isinstance(model, type) and issubclass(model, BaseModel):
+            rows = [_setting_row(key, one) for key, one in model.model_fields.items()]
+            lines = [f"## [{name}]", "", (model.__doc__ or "").strip(), "", *SETTING_COLUMNS, *rows]
+            parts.append("\n".join(lines) + "\n")
+    return "\n".join(parts)
+
+
+def _setting_row(key: str, field: FieldInfo) -> str:
+    return f"| `{key}` | `{_toml(field.default)}` | {field.description} |"
+
+
+def _toml(value: object) -> str:
+    if value is None:
+        return "unset"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        return "[" + ", ".join(_toml(one) for one in value) + "]"
+    return f'"{value}"' if isinstance(value, str) else str(value)
+
+
+if __name__ == "__main__":
+    write_text(DOCS / "cli.md", cli_page())
+    write_text(DOCS / "settings.md", settings_page())

@@ -257,7 +257,7 @@ def _list_reaches(rule: Rule, view: _View, hit: _Hit, place: _Place, begin: int,
     if rule.backward and scope != "chain" and not between and "," in gap[:-1]:
         return False
     if scope in ("next", "chain"):
-        return not between or _joined(view, begin, end, _AND)
+        return _joined(view, begin, end, _AND) if between else scope == "chain" or not rule.backward or "and" not in gap
     if not rule.backward:
         return _one_kind(view, place, begin, end)
     in_parentheses = view.depth[hit.first] > view.depth[place.first]

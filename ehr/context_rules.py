@@ -20,7 +20,7 @@ from ontoground.tables import read_table
 
 __all__ = ["TOKEN", "Rule", "RuleSet", "load_rules"]
 
-TOKEN = re.compile(r"[a-z0-9]+(?:['’][a-z]+)?|_+|[^\sa-z0-9]")
+TOKEN = re.compile(r"[a-z0-9]+(?:['’][a-z]+|\.[0-9]+)?|_+|[^\sa-z0-9]")
 
 _DATA = Path(__file__).parent / "data"
 _RULE_COLUMNS = ("trigger", "category", "direction", "scope", "rank", "kinds", "sections", "source")

@@ -107,7 +107,7 @@ def _texts(begins: NDArray[np.int64], data: NDArray[np.uint8]) -> pa.Array:
     offsets = np.ascontiguousarray(begins) - begins[0]
     text = np.ascontiguousarray(data[int(begins[0]) : int(begins[-1])])
     buffers = [None, pa.py_buffer(offsets.astype(np.int64)), pa.py_buffer(text)]
-    return pa.LargeStringArray.from_buffers(pa.large_string(), len(offsets) - 1, buffers)
+    return pa.Array.from_buffers(pa.large_string(), len(offsets) - 1, buffers)
 
 
 def _cuis(arrays: GraphArrays, nodes: NDArray[np.int64]) -> pa.Array:

@@ -2,7 +2,7 @@
 -- Grain: one row per group and relative that is neither attested nor unclear in the admission
 -- Output: relative(group_id, hadm_id, predicate, head_cui, tail_cui, candidate_cui)
 -- Inputs: fact_group, kg.edge, kg.concept, unclear, linked_base
--- Parents with very many children say nothing about closeness and are left out. Source: DESIGN section 6 (Q2)
+-- The parents of a brand or salt are those of its substance. Parents with very many children say nothing about closeness and are left out. Source: DESIGN section 6 (Q2)
 create or replace temp table relative as
 with parent as (
     select distinct
@@ -23,12 +23,15 @@ sibling as (
         original.original_cui as cui,
         other.cui as sibling
     from (select distinct original_cui from fact_group) as original
-    inner join parent as own on original.original_cui = own.cui
+    left join linked_base as base on original.original_cui = base.cui
+    inner join parent as own on coalesce(base.base_cui, original.original_cui) = own.cui
     inner join family on own.parent = family.parent
     inner join parent as other on own.parent = other.parent
     inner join kg.concept as own_concept on original.original_cui = own_concept.cui
     inner join kg.concept as other_concept on other.cui = other_concept.cui
-    where original.original_cui != other.cui and list_has_any(own_concept.groups, other_concept.groups)
+    where
+        coalesce(base.base_cui, original.original_cui) != other.cui and original.original_cui != other.cui
+        and list_has_any(own_concept.groups, other_concept.groups)
 )
 
 select

@@ -27,17 +27,21 @@ chosen as (
     group by cui
 ),
 
--- words after the first one, in names that are not written in title case throughout
+-- words after the first one, in names with one capitalised word at most: there a capital means an eponym
 inner_word as (
     select unnest(string_split(name, ' ')[2:]) as word
     from kg.name
-    where regexp_matches(name, '(^| )[a-z]{4,}')
+    where
+        not regexp_matches(name, '[0-9/]')
+        and len(list_filter(string_split(name, ' '), lambda part : regexp_matches(part, '^[A-Z]+[a-z]'))) <= 1
+        and regexp_matches(name, '(^| )[a-z]{4,}')
 ),
 
 casing as (
     select
         lower(word) as key,
-        first(word order by n desc, word) as word
+        first(word order by n desc, word) as word,
+        sum(n) as n
     from (
         select
             word,
@@ -78,7 +82,7 @@ select
     string_agg(
         case
             when split_name.is_brand then split_name.word
-            when casing.word is not null then casing.word
+            when casing.n >= 3 then casing.word
             -- capitals throughout (acronyms), single letters (hepatitis C) and digits stay; tall-man letters
             -- (HYDROmorphone) and title case go lower
             when split_name.word = upper(split_name.word) then split_name.word

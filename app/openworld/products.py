@@ -87,7 +87,7 @@ class _Builder:
         if name not in self.products:
             number = len(self.products) + 1
             cui = f"C99{CUI_BASE['product'] + number:05d}"
-            ndc = f"99{number % 1000:03d}{number:04d}01" if tty in ("SCD", "SBD") else ""
+            ndc = f"09{number % 1000:03d}{number:04d}01" if tty in ("SCD", "SBD") else ""
             seen = bool(ndc) and stable_unit(CONTENT_SEED, name, "ndc") <= WITH_NDC
             self.products[name] = Product(cui, name, tty, drug, amount, ndc, seen)
         return name

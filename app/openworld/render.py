@@ -1,0 +1,96 @@
+"""Render the whole world into a folder: umls/META, rxnorm/rrf, mimic, truth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from app.openworld.filler import FillerPlan
+from app.openworld.hospital import write_hospital
+from app.openworld.release import write_meta, write_rxnorm
+from app.openworld.world import Fact, Knowledge, knowledge
+from ontoground.errors import UsageError
+from ontoground.files import atomic_directory
+
+__all__ = ["World", "render"]
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """A rendered world: its folders and the rows of each file."""
+
+    folder: Path
+    counts: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def meta(self) -> Path:
+        """Folder of the UMLS release."""
+        return self.folder / "umls" / "META"
+
+    @property
+    def rxnorm(self) -> Path:
+        """Folder of the RxNorm release."""
+        return self.folder / "rxnorm" / "rrf"
+
+    @property
+    def mimic(self) -> Path:
+        """Folder that holds hosp and note."""
+        return self.folder / "mimic"
+
+    @property
+    def truth(self) -> Path:
+        """Folder of what the world knows about itself: notes.jsonl.gz and facts.tsv."""
+        return self.folder / "truth"
+
+
+def _write_facts(path: Path, known: Knowledge) -> int:
+    """Write every fact of the world: columns head_cui, predicate, tail_cui, stated (1, or 0 where a class implies it)."""
+
+    def line(fact: Fact) -> str:
+        head, tail = known.concepts[fact.head], known.concepts[fact.tail]
+        return f"{head.cui}\t{fact.predicate}\t{tail.cui}\t{int(fact.stated)}\t{fact.head}\t{fact.tail}\n"
+
+    header = "head_cui\tpredicate\ttail_cui\tstated\thead\ttail\n"
+    path.write_text(header + "".join(line(fact) for fact in known.facts), encoding="utf-8", newline="\n")
+    return len(known.facts)
+
+
+def render(
+    folder: Path,
+    patients: int = 120,
+    seed: int = 7,
+    *,
+    scale_concepts: float = 1.0,
+    names_per_filler: int = 4,
+    relations_per_filler: int = 7,
+) -> World:
+    """Write a world; the same arguments give the same bytes, and patient k does not depend on how many there are.
+
+    Args:
+        folder: replaced as a whole when all is written.
+        patients: number of patients; about one in seven has two admissions.
+        seed: of patients and notes; the medical content does not depend on it.
+        scale_concepts: 1 for the world's own concepts; more adds filler concepts up to that multiple of them.
+        names_per_filler, relations_per_filler: rows of MRCONSO for a filler concept, and relations that start at it
+            (two rows of MRREL each).
+
+    Raises:
+        UsageError: a number is out of range.
+    """
+    if patients < 0 or scale_concepts < 1 or names_per_filler < 1 or relations_per_filler < 0:
+        raise UsageError(
+            "the size of the world is out of range",
+            found=f"patients {patients}, scale_concepts {scale_concepts}",
+            expected="patients >= 0, scale_concepts >= 1, names_per_filler >= 1, relations_per_filler >= 0",
+        )
+    known = knowledge()
+    filler = round((scale_concepts - 1) * len(known.concepts))
+    plan = FillerPlan(filler, names_per_filler, relations_per_filler, seed)
+    with atomic_directory(folder) as temporary:
+        world = World(temporary)
+        world.truth.mkdir(parents=True)
+        counts = write_meta(world.meta, known, plan)
+        counts |= write_rxnorm(world.rxnorm, known)
+        counts |= write_hospital(world.mimic, world.truth, known, patients, seed)
+        counts["truth/facts"] = _write_facts(world.truth / "facts.tsv", known)
+    return World(folder, counts)

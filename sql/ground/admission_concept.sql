@@ -41,6 +41,7 @@ drug as (
 ),
 
 stated as (
+    -- Each kind has its own source table, so that each is grouped by admission and concept alone.
     select
         d.hadm_id,
         m.cui,
@@ -50,16 +51,18 @@ stated as (
     from mimiciv_hosp.diagnoses_icd as d
     inner join ground.code_map as m
         on m.source = 'diagnoses_icd' and d.icd_code = m.code and d.icd_version = m.code_version
+    group by d.hadm_id, m.cui
     union all
     select
         p.hadm_id,
         m.cui,
         'procedure' as kind,
         'procedures_icd' as source_table,
-        p.chartdate::timestamp as first_time
+        min(p.chartdate)::timestamp as first_time
     from mimiciv_hosp.procedures_icd as p
     inner join ground.code_map as m
         on m.source = 'procedures_icd' and p.icd_code = m.code and p.icd_version = m.code_version
+    group by p.hadm_id, m.cui
     union all
     select
         hadm_id,
@@ -74,9 +77,10 @@ stated as (
         i.ingredient_cui as cui,
         'ingredient' as kind,
         'prescriptions' as source_table,
-        d.first_time
+        min(d.first_time) as first_time
     from drug as d
     inner join ground.drug_ingredient as i on d.cui = i.cui
+    group by d.hadm_id, i.ingredient_cui
 )
 
 select
@@ -84,9 +88,13 @@ select
     s.cui,
     s.kind,
     s.source_table,
-    coalesce(min(s.first_time), min(a.admittime)) as first_time
+    coalesce(s.first_time, a.admittime) as first_time
 from stated as s
-left join mimiciv_hosp.admissions as a on s.hadm_id = a.hadm_id
+left join (select
+    hadm_id,
+    min(admittime) as admittime
+from mimiciv_hosp.admissions
+group by hadm_id) as a
+    on s.hadm_id = a.hadm_id
 where s.hadm_id is not null
-group by s.hadm_id, s.cui, s.kind, s.source_table
 order by s.hadm_id, s.kind, s.cui, s.source_table;

@@ -57,7 +57,7 @@ terminal only.
 | 3 | bad input or missing data |
 | 4 | refused by the privacy gate |
 | 70 | an error of ontoground itself; it names its place and no data. `ONTOGROUND_DEBUG=1` shows the traceback |
-| 130 | interrupted by Ctrl-C or SIGTERM: finished stages are kept, the same command goes on. A second ends at once |
+| 130 | interrupted by Ctrl-C or SIGTERM: finished stages are kept, the same command goes on. Another ends at once |
 
 ## JSON
 

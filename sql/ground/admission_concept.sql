@@ -85,7 +85,7 @@ stated as (
 
 select
     s.hadm_id,
-    s.cui,
+    s.cui as cui,
     s.kind,
     s.source_table,
     coalesce(s.first_time, a.admittime) as first_time

@@ -41,7 +41,7 @@ select
     source,
     code,
     code_version::smallint as code_version,
-    cui,
+    cui as cui,
     method,
     count(*) over (partition by source, code, code_version)::integer as n_candidates
 from candidate

@@ -5,7 +5,7 @@
 -- Source: RxNorm technical documentation, see node_ingredient
 create or replace table ground.drug_ingredient as
 select distinct
-    m.cui,
+    m.cui as cui,
     i.ingredient_cui
 from ground.code_map as m
 inner join node_ingredient as i on m.cui = i.drug_node

@@ -20,7 +20,7 @@ with atom as (
 )
 
 select
-    node.cui,
+    node.cui as cui,
     arg_min(atom.str, atom.preference) as name,
     any_value(node.groups) as groups,
     any_value(node.types) as types

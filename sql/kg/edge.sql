@@ -91,9 +91,9 @@ select distinct
     predicate,
     tail_cui,
     rela,
-    rel,
-    sab,
-    rui,
+    rel as rel,
+    sab as sab,
+    rui as rui,
     direction
 from every
 order by head_cui, predicate, tail_cui, direction, sab, rela, rui, rel;

@@ -5,12 +5,12 @@
 -- Source: UMLS Reference Manual, MRCONSO and MRRANK; normalized is lower case with single spaces for punctuation
 create or replace table kg.name as
 select
-    atom.cui,
+    atom.cui as cui,
     atom.str as name,
     trim(regexp_replace(lower(atom.str), '[^\p{L}\p{N}]+', ' ', 'g')) as normalized,
-    atom.sab,
-    atom.tty,
-    atom.code,
+    atom.sab as sab,
+    atom.tty as tty,
+    atom.code as code,
     atom.ts = 'P' and atom.stt = 'PF' and atom.ispref = 'Y' as is_preferred,
     coalesce(rank.rank, 0) as rank
 from umls.mrconso as atom

@@ -33,7 +33,8 @@ class Survey:
 def kept_lines(connection: duckdb.DuckDBPyConnection, table: str, types: dict[str, str]) -> int:
     """Return how many physical lines the rows of a table took in its CSV file."""
     breaks = " + ".join(
-        f'coalesce(sum(length("{name}") - length(replace("{name}", chr(10), \'\'))), 0)'
+        # strlen counts bytes, which needs no decoding.
+        f'coalesce(sum(strlen("{name}") - strlen(replace("{name}", chr(10), \'\'))), 0)'
         for name, kind in types.items()
         if kind == "varchar"
     )

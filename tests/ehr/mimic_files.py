@@ -56,11 +56,11 @@ def write_mimic(folder: Path, suffix: str = ".csv.gz", notes: Sequence[str] = (N
     for name, (header, rows) in TABLES.items():
         write_table(folder, name, "\n".join([header, *rows]) + "\n", suffix)
     if notes:
-        header = ["note_id", "subject_id", "hadm_id", "note_type", "note_seq", "charttime", "storetime", "text"]
-        rows = [
+        columns = ["note_id", "subject_id", "hadm_id", "note_type", "note_seq", "charttime", "storetime", "text"]
+        notes_rows: list[dict[str, object]] = [
             {"note_id": f"1-DS-{n}", "subject_id": 1, "hadm_id": 10, "note_type": "DS", "note_seq": n, "text": text}
             | {"charttime": "2180-05-07 00:00:00", "storetime": ""}
             for n, text in enumerate(notes)
         ]
-        write_table(folder, "note/discharge", csv_text(header, rows), suffix)
+        write_table(folder, "note/discharge", csv_text(columns, notes_rows), suffix)
     return folder

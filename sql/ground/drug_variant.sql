@@ -86,7 +86,9 @@ token as (
         b.part,
         t.position,
         coalesce(nullif(w.means, ''), t.word) as word,
-        if(w.kind = 'short', m.kind, w.kind) as kind
+        if(w.kind = 'short', m.kind, w.kind) as kind,
+        min(t.position) filter (where coalesce(w.kind, 'short') in ('salt', 'short'))
+            over (partition by b.code, b.place, b.part) as first_position
     from bare as b
     cross join
         lateral (
@@ -113,7 +115,8 @@ kept as (
     where
         coalesce(t.kind, 'salt') = 'salt'
         and not (way.way <> 'words' and regexp_full_match(t.word, '[0-9]+'))
-        and not (way.way = 'salts' and t.kind is not null)
+        -- A salt word that comes first is the drug itself: potassium chloride.
+        and not (way.way = 'salts' and t.kind is not null and t.position > t.first_position)
 ),
 
 shorter as (
@@ -131,11 +134,12 @@ prefix as (
     select
         s.code,
         s.place,
+        s.part,
         array_to_string(string_split(s.form, ' ')[1:n.n], ' ') as form,
         n.n as words
     from shorter as s
     inner join (select unnest(range(1, 12)) as n) as n on n.n < len(string_split(s.form, ' '))
-    where s.way = 'words' and s.place <> 'split'
+    where s.way = 'words'
 ),
 
 form as (
@@ -192,9 +196,13 @@ form as (
     select
         p.code,
         p.form,
-        12.0 - p.words / 20.0 + if(p.place = 'inside', 1.0, 0.0) as rank,
-        0 as part,
-        0.0 as nuance
+        case p.place
+            when 'split' then 10.0
+            when 'outside' then 12.0 - p.words / 20.0
+            else 13.0 - p.words / 20.0
+        end as rank,
+        p.part,
+        if(p.place = 'split', 2.0 - p.words / 20.0, 0.0) as nuance
     from prefix as p
     where
         p.form not in (

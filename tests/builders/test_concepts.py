@@ -105,6 +105,8 @@ LOOSE_NAMES = {
     "Heparin Sodium (Porcine) 25,000 units/250 mL in D5W": ["C0000046"],
     "Acetaminophen w/Oxycodone": ["C0000040"],
     "Click Change <--- to Choose a Base Solution": [],
+    "Amoxicillin XR/Clavulanic Acid DS": ["C0000042", "C0000043"],
+    "Sodium Chl 20 mEq / 1000 mL D5W": ["C0000037"],
     "Sodium Something": [],
     "Vial": [],
 }

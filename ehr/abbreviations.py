@@ -24,6 +24,7 @@ _DATA = Path(__file__).parent / "data"
 TERM_TABLES = ("ambiguous_words", "abbreviations", "clinical_synonyms", "drug_terms", "common_terms")
 _COLUMNS = ("term", "names", "kind", "case", "when", "source")
 _WINDOW = 60
+_LONGEST_FORM = 120
 
 Place = Literal["text", "before", "after", "near", "line", "section"]
 
@@ -103,7 +104,7 @@ def _condition(part: str, path: Path, term: str) -> _Condition:
             "a condition of a term cannot be read",
             file=path,
             found=f"{term}: {part}",
-            expected="text:REGEX, before:REGEX, after:REGEX, near:REGEX, line:REGEX or section:REGEX, each also with not_",
+            expected="text:, before:, after:, near:, line: or section: and a regular expression, each also with not_",
         ) from error
     return _Condition(cast(Place, place), negated, compiled)
 
@@ -170,11 +171,14 @@ def defined_abbreviations(text: str) -> list[Definition]:
         if sum(letter.isupper() for letter in short) < 2:
             continue
         words = min(len(short) + 5, 2 * len(short))
-        before = re.search(rf"(?:[^\s().;:,]+\s+){{0,{words - 1}}}[^\s().;:,]+\s*$", text[: match.start()])
+        before = re.search(
+            rf"(?:[^\s().;:,]+\s+){{0,{words - 1}}}[^\s().;:,]+\s*$",
+            text[max(0, match.start() - _LONGEST_FORM) : match.start()],
+        )
         begin = _long_form(short, before.group().rstrip()) if before else None
         if before is not None and begin is not None:
-            end = before.start() + len(before.group().rstrip())
-            found.append(Definition(short, match.start(1), before.start() + begin, end))
+            start = max(0, match.start() - _LONGEST_FORM) + before.start()
+            found.append(Definition(short, match.start(1), start + begin, start + len(before.group().rstrip())))
     return found
 
 

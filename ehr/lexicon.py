@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from ehr.abbreviations import Sense, Term, read_terms
 from ehr.matching import CASE_ANY, CASE_CAPITAL, CASE_UPPER, IntArray, Trie, build_trie
+from ehr.misspellings import SHORTEST
 from ehr.spans import Kind
 from ontoground.files import atomic_directory
 from ontoground.tables import read_table
@@ -25,7 +26,9 @@ __all__ = ["KINDS", "LEXICON_FILES", "Lexicon", "build_lexicon"]
 
 _DATA = Path(__file__).parent / "data"
 KINDS: tuple[Kind, ...] = ("disorder", "finding", "procedure", "drug")
+_ARRAYS = ("kind", "term", "cui_begin", "cuis", "words")
 _TRUSTED_LENGTH = 5
+_LONGEST_WORD = 30
 _CASES = {"any": CASE_ANY, "capital": CASE_CAPITAL, "upper": CASE_UPPER}
 LEXICON_FILES = (
     "semantic_types",
@@ -45,7 +48,8 @@ class Lexicon:
 
     ``kind`` is an index into ``KINDS``, or -1 where the entry is not a mention as it stands; ``term`` is the number
     of the project's own term that decides by context (-1: none). The concepts of entry ``e``, best first, are
-    ``cuis[cui_begin[e]:cui_begin[e + 1]]``; those of sense ``s`` of a term are ``sense_cuis[term][s]``.
+    ``cuis[cui_begin[e]:cui_begin[e + 1]]``; those of sense ``s`` of a term are ``sense_cuis[term][s]``. ``words`` are
+    the long names of one word, which misspellings are held against.
     """
 
     trie: Trie
@@ -55,16 +59,17 @@ class Lexicon:
     cuis: npt.NDArray[np.str_]
     terms: tuple[Term, ...]
     sense_cuis: tuple[tuple[tuple[str, ...], ...], ...]
+    words: npt.NDArray[np.str_]
 
-    def concepts(self, entry: int) -> list[str]:
+    def concepts(self, entry: int) -> tuple[str, ...]:
         """Return the candidate CUIs of an entry, best first."""
-        return [str(cui) for cui in self.cuis[self.cui_begin[entry] : self.cui_begin[entry + 1]]]
+        return tuple(self.cuis[self.cui_begin[entry] : self.cui_begin[entry + 1]].tolist())
 
     def save(self, folder: Path) -> None:
         """Write the lexicon, so that other processes can map it."""
         with atomic_directory(folder) as temporary:
             self.trie.save(temporary)
-            for name in ("kind", "term", "cui_begin", "cuis"):
+            for name in _ARRAYS:
                 np.save(temporary / f"lexicon_{name}.npy", getattr(self, name))
             (temporary / "senses.json").write_text(json.dumps(self.sense_cuis), encoding="utf-8")
             (temporary / "terms.pickle").write_bytes(pickle.dumps(self.terms))
@@ -72,13 +77,11 @@ class Lexicon:
     @classmethod
     def load(cls, folder: Path) -> Lexicon:
         """Map a saved lexicon."""
-        kind, term, cui_begin, cuis = (
-            np.load(folder / f"lexicon_{name}.npy", mmap_mode="r") for name in ("kind", "term", "cui_begin", "cuis")
-        )
+        arrays = {name: np.load(folder / f"lexicon_{name}.npy", mmap_mode="r") for name in _ARRAYS}
         senses = json.loads((folder / "senses.json").read_text(encoding="utf-8"))
         sense_cuis = tuple(tuple(tuple(sense) for sense in term_senses) for term_senses in senses)
         terms = pickle.loads((folder / "terms.pickle").read_bytes())
-        return cls(Trie.load(folder), kind, term, cui_begin, cuis, terms, sense_cuis)
+        return cls(trie=Trie.load(folder), terms=terms, sense_cuis=sense_cuis, **arrays)
 
 
 def build_lexicon(connection: duckdb.DuckDBPyConnection) -> Lexicon:
@@ -95,16 +98,28 @@ def build_lexicon(connection: duckdb.DuckDBPyConnection) -> Lexicon:
     n_entries = int(entry.max()) + 1 if entry.size else 0
     kind, cui_begin, cuis = _concepts(names, entry[: len(spelled)], n_entries)
     merged = _merge(terms, entry[len(spelled) :])
+    senses = {
+        place: tuple(_sense_cuis(term, sense, targets, _slice(cuis, cui_begin, place)) for sense in term.senses)
+        for place, term in merged.items()
+    }
+    plain = {place: found[0] for place, found in senses.items() if _is_plain(merged[place])}
+    kind, cui_begin, cuis = _with_plain(kind, cui_begin, cuis, plain, merged)
     term_of = np.full(n_entries, -1, dtype=np.int32)
-    sense_cuis = []
-    for number, (place, term) in enumerate(merged.items()):
-        own = [str(cui) for cui in cuis[cui_begin[place] : cui_begin[place + 1]]]
-        sense_cuis.append(tuple(_sense_cuis(term, sense, targets, own) for sense in term.senses))
-        term_of[place] = number
+    contextual = [place for place in merged if place not in plain]
+    term_of[contextual] = np.arange(len(contextual), dtype=np.int32)
     # Own terms decide the letters that they match.
     trie.case[np.isin(trie.entry, entry[len(spelled) :])] = CASE_UPPER
     np.minimum.at(trie.case, _nodes(trie, entry[len(spelled) :]), case[len(spelled) :])
-    return Lexicon(trie, kind, term_of, cui_begin, cuis, tuple(merged.values()), tuple(sense_cuis))
+    return Lexicon(
+        trie,
+        kind,
+        term_of,
+        cui_begin,
+        cuis,
+        tuple(merged[place] for place in contextual),
+        tuple(senses[place] for place in contextual),
+        _single_words(written, kind[entry]),
+    )
 
 
 def _merge(terms: Sequence[Term], entry: IntArray) -> dict[int, Term]:
@@ -117,6 +132,46 @@ def _merge(terms: Sequence[Term], entry: IntArray) -> dict[int, Term]:
         else:
             merged[place] = term
     return merged
+
+
+def _slice(cuis: npt.NDArray[np.str_], cui_begin: npt.NDArray[np.int64], place: int) -> list[str]:
+    return [str(cui) for cui in cuis[cui_begin[place] : cui_begin[place + 1]]]
+
+
+def _is_plain(term: Term) -> bool:
+    """Tell whether a term means the same wherever it stands."""
+    return not term.senses[0].conditions and not term.senses[0].denied
+
+
+def _with_plain(
+    kind: npt.NDArray[np.int8],
+    cui_begin: npt.NDArray[np.int64],
+    cuis: npt.NDArray[np.str_],
+    plain: dict[int, tuple[str, ...]],
+    merged: dict[int, Term],
+) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int64], npt.NDArray[np.str_]]:
+    """Put the concepts of terms that mean the same everywhere in the place of the release's own."""
+    kind = kind.copy()
+    for place in plain:
+        meant = merged[place].senses[0].kind
+        kind[place] = -1 if meant == "none" else KINDS.index(meant)
+    owner = np.repeat(np.arange(kind.size), np.diff(cui_begin))
+    kept = ~np.isin(owner, list(plain))
+    owners = np.concatenate([owner[kept], np.array([p for p, found in plain.items() for _ in found], dtype=np.int64)])
+    values = np.concatenate(
+        [cuis[kept], np.array([cui for found in plain.values() for cui in found], dtype=cuis.dtype)]
+    )
+    order = np.argsort(owners, kind="stable")
+    return kind, np.searchsorted(owners[order], np.arange(kind.size + 1)).astype(np.int64), values[order]
+
+
+def _single_words(written: Sequence[str], kind: npt.NDArray[np.int8]) -> npt.NDArray[np.str_]:
+    words = {
+        name.lower()
+        for name, index in zip(written, kind.tolist(), strict=True)
+        if index >= 0 and SHORTEST <= len(name) <= _LONGEST_WORD and name.isalpha() and name.isascii()
+    }
+    return np.array(sorted(words), dtype=np.str_) if words else np.zeros(0, dtype="U1")
 
 
 def _nodes(trie: Trie, entries: IntArray) -> IntArray:

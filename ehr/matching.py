@@ -29,8 +29,10 @@ CASE_ANY, CASE_CAPITAL, CASE_UPPER = 0, 1, 2
 # The shape of a token's letters.
 LOWER, CAPITAL, UPPER = 0, 1, 2
 # What lies between a token and the one before it: blanks or a hyphen; a slash; a period after a single letter;
-# anything that no name crosses.
-SOFT, SLASH, INITIAL, HARD = 0, 1, 2, 3
+# anything that no name crosses; a comma.
+SOFT, SLASH, INITIAL, HARD, COMMA = 0, 1, 2, 3, 4
+# A name may go on after a comma with these words only: "diabetes mellitus, type 2".
+COMMA_WORDS = ("type", "stage", "grade", "class")
 
 _FOLDED_CODES = 0x2200
 _FNV_OFFSET = np.uint64(0xCBF29CE484222325)
@@ -80,31 +82,29 @@ def codes_of(text: str) -> CodeArray:
 def _gap(codes: CodeArray, begin: int, end: int, previous_length: int) -> int:
     breaks = 0
     slashes = 0
-    periods = 0
     hyphens = 0
     blanks = 0
+    mark = np.uint32(0)
     for position in range(begin, end):
         code = codes[position]
         if code in (32, 9, 13, 160):
             blanks += 1
         elif code == 10:
             breaks += 1
-        elif code == 45 or 0x2010 <= code <= 0x2013:
-            if breaks:
-                return 3
+        elif (code == 45 or 0x2010 <= code <= 0x2013) and not breaks:
             hyphens += 1
-        elif code in (39, 0x2019):
-            pass
         elif code == 47:
             slashes += 1
-        elif code == 46 and position == begin:
-            periods += 1
-        else:
+        elif code in (44, 46) and position == begin:
+            mark = code
+        elif code not in (39, 0x2019):
             return 3
     if breaks > 1 or hyphens > 1 or slashes > 1 or (hyphens and blanks and not breaks):
         return 3
-    if periods:
-        return 2 if previous_length == 1 and not slashes and not hyphens else 3
+    if mark and (slashes or hyphens or (mark == 46 and previous_length > 1)):
+        return 3
+    if mark:
+        return 4 if mark == 44 else 2
     return 1 if slashes else 0
 
 
@@ -198,7 +198,8 @@ class Trie:
 
     ``slots`` and ``slot_token`` are an open-addressing table from a token's hash to its number; ``first`` gives the
     root's child of each token (0: none); ``child_begin`` has one entry more than there are nodes; ``entry`` is the
-    number of the name that ends at a node (-1: none) and ``case`` what its letters must be.
+    number of the name that ends at a node (-1: none) and ``case`` what its letters must be; ``comma_token`` are the
+    numbers of ``COMMA_WORDS``.
     """
 
     slots: HashArray
@@ -209,6 +210,7 @@ class Trie:
     child_node: IntArray
     entry: IntArray
     case: ByteArray
+    comma_token: IntArray
 
     def save(self, folder: Path) -> None:
         """Write each array to a file of its own, so that processes can map them."""
@@ -224,11 +226,11 @@ class Trie:
         """Return the number of each token, -1 for one that no name has."""
         return _numbers(hashes, self.slots, self.slot_token)
 
-    def find(self, tokens: Tokens) -> Matches:
-        """Return the longest names from left to right."""
+    def find(self, tokens: Tokens, numbers: IntArray | None = None) -> Matches:
+        """Return the longest names from left to right; ``numbers`` may stand in for the tokens' own."""
         return Matches(
             *_find(
-                self.token_numbers(tokens.hash),
+                self.token_numbers(tokens.hash) if numbers is None else numbers,
                 tokens.shape,
                 tokens.gap,
                 self.first,
@@ -237,6 +239,7 @@ class Trie:
                 self.child_node,
                 self.entry,
                 self.case,
+                self.comma_token,
             )
         )
 
@@ -276,6 +279,7 @@ def _find(
     child_node: IntArray,
     entry: IntArray,
     case: ByteArray,
+    comma_token: IntArray,
 ) -> tuple[IntArray, IntArray, IntArray]:
     size = numbers.size
     begins = np.empty(size, np.int32)
@@ -296,6 +300,8 @@ def _find(
                 best_node = node
             index += 1
             if index == size or gaps[index] == 3 or numbers[index] < 0:
+                break
+            if gaps[index] == 4 and not np.any(comma_token == numbers[index]):
                 break
             low = child_begin[node]
             high = child_begin[node + 1]
@@ -386,5 +392,16 @@ def _assemble(
     entry[ends] = np.arange(ends.size)
     node_case = np.full(total, CASE_UPPER, dtype=np.uint8)
     np.minimum.at(node_case, node[used], case[used])
-    trie = Trie(slots, slot_token, first, child_begin, token.astype(np.int32), child.astype(np.int32), entry, node_case)
+    comma_token = _numbers(tokenise(codes_of(" ".join(COMMA_WORDS))).hash, slots, slot_token)
+    trie = Trie(
+        slots=slots,
+        slot_token=slot_token,
+        first=first,
+        child_begin=child_begin,
+        child_token=token.astype(np.int32),
+        child_node=child.astype(np.int32),
+        entry=entry,
+        case=node_case,
+        comma_token=comma_token[comma_token >= 0],
+    )
     return trie, np.where(used, entry[node], -1).astype(np.int32)

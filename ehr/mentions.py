@@ -8,9 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+import numpy as np
+
 from ehr.abbreviations import Definition, defined_abbreviations
 from ehr.lexicon import KINDS, Lexicon
-from ehr.matching import codes_of, tokenise
+from ehr.matching import UPPER, IntArray, Tokens, codes_of, tokenise
+from ehr.misspellings import SHORTEST, Speller
 from ehr.sections import UNKNOWN
 from ehr.spans import Kind, Section
 
@@ -49,9 +52,20 @@ def _reason(kind: Kind, section: str) -> Reason:
     return ""
 
 
-def _by_names(text: str, sections: Sequence[Section], lexicon: Lexicon) -> list[Mention]:
+def _repaired(text: str, tokens: Tokens, lexicon: Lexicon, speller: Speller) -> IntArray:
+    """Return the numbers of the tokens, misspelled words with the number of the word that is meant."""
+    numbers = lexicon.trie.token_numbers(tokens.hash)
+    unknown = np.flatnonzero((numbers < 0) & (tokens.end - tokens.begin >= SHORTEST) & (tokens.shape != UPPER))
+    for index in unknown.tolist():
+        word = speller.repair(text[tokens.begin[index] : tokens.end[index]].lower())
+        if word is not None:
+            numbers[index] = lexicon.trie.token_numbers(tokenise(codes_of(word)).hash)[0]
+    return numbers
+
+
+def _by_names(text: str, sections: Sequence[Section], lexicon: Lexicon, speller: Speller | None) -> list[Mention]:
     tokens = tokenise(codes_of(text))
-    matches = lexicon.trie.find(tokens)
+    matches = lexicon.trie.find(tokens, _repaired(text, tokens, lexicon, speller) if speller else None)
     entries = lexicon.trie.entry[matches.node]
     kinds = lexicon.kind[entries].tolist()
     terms = lexicon.term[entries].tolist()
@@ -75,8 +89,8 @@ def _by_names(text: str, sections: Sequence[Section], lexicon: Lexicon) -> list[
             if mention is not None:
                 found.append(mention)
         elif kind >= 0:
-            cuis = tuple(lexicon.concepts(entry))
-            found.append(Mention(begin, end, KINDS[kind], cuis, section, _reason(KINDS[kind], section)))
+            name = KINDS[kind]
+            found.append(Mention(begin, end, name, lexicon.concepts(entry), section, _reason(name, section)))
     return found
 
 
@@ -93,8 +107,11 @@ def _by_term(text: str, begin: int, end: int, section: str, lexicon: Lexicon, nu
     return Mention(begin, end, kinds[0], cuis, section, "ambiguous") if kinds else None
 
 
-def _by_definitions(text: str, found: list[Mention], definitions: Sequence[Definition]) -> list[Mention]:
+def _by_definitions(
+    text: str, found: list[Mention], definitions: Sequence[Definition], sections: Sequence[Section]
+) -> list[Mention]:
     """Give every occurrence of a defined abbreviation the concept of its long form; drop it where that has none."""
+    starts = [section.begin for section in sections]
     for definition in definitions:
         long = [m for m in found if m.begin < definition.long_end and m.end == definition.long_end]
         if not long:
@@ -106,18 +123,23 @@ def _by_definitions(text: str, found: list[Mention], definitions: Sequence[Defin
         for begin, end in places:
             if any(b < end and e > begin for b, e in covered):
                 continue
-            found.append(replace(long[0], begin=begin, end=end))
+            section = sections[bisect_right(starts, begin) - 1].section if sections else UNKNOWN
+            reason = _reason(long[0].kind, section)
+            found.append(replace(long[0], begin=begin, end=end, section=section, reason=reason))
     return sorted(found, key=lambda m: (m.begin, m.end))
 
 
-def note_mentions(text: str, sections: Sequence[Section], lexicon: Lexicon) -> list[Mention]:
-    """Return the mentions of a note in their order, not overlapping, those left unclear among them."""
-    found = _by_names(text, sections, lexicon)
-    placed = _by_definitions(text, found, defined_abbreviations(text))
-    starts = [section.begin for section in sections]
-    result = []
-    for mention in placed:
-        section = sections[bisect_right(starts, mention.begin) - 1].section if sections else UNKNOWN
-        reason = mention.reason if mention.section == section else _reason(mention.kind, section)
-        result.append(replace(mention, section=section, reason=reason))
-    return result
+def note_mentions(
+    text: str, sections: Sequence[Section], lexicon: Lexicon, speller: Speller | None = None
+) -> list[Mention]:
+    """Return the mentions of a note in their order, not overlapping, those left unclear among them.
+
+    Args:
+        text: the note.
+        sections: its sections, in order.
+        lexicon: the names.
+        speller: repairs misspellings, where wanted.
+    """
+    found = _by_names(text, sections, lexicon, speller)
+    definitions = defined_abbreviations(text)
+    return _by_definitions(text, found, definitions, sections) if definitions else found

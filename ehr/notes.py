@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from functools import cache, partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import duckdb
 import pyarrow as pa
@@ -26,6 +26,10 @@ from ontoground.progress import progress
 from ontoground.settings import NoteSettings, Settings
 from ontoground.stages import fingerprint, is_current, load_fingerprint, mark_done, stage_fingerprint
 from ontoground.warehouse import run_sql, table_exists, transaction
+
+if TYPE_CHECKING:
+    from ehr.lexicon import Lexicon
+    from ehr.misspellings import Speller
 
 __all__ = ["MentionReport", "SectionReport", "find_mentions", "notes_preview", "split_notes"]
 
@@ -218,10 +222,12 @@ def _section_report(connection: duckdb.DuckDBPyConnection, *, skipped: bool) -> 
 
 
 @cache
-def _lexicon(folder: str):  # type: ignore[no-untyped-def]
+def _lexicon(folder: str) -> tuple[Lexicon, Speller]:
     from ehr.lexicon import Lexicon
+    from ehr.misspellings import Speller
 
-    return Lexicon.load(Path(folder))
+    lexicon = Lexicon.load(Path(folder))
+    return lexicon, Speller(lexicon.words.tolist())
 
 
 def _mention_shard(notes: list[Note], *, folder: str, options: NoteSettings) -> tuple[pa.Table, pa.Table]:
@@ -229,12 +235,12 @@ def _mention_shard(notes: list[Note], *, folder: str, options: NoteSettings) -> 
     from ehr.mentions import note_mentions
     from ehr.segments import segment_note
 
-    lexicon = _lexicon(folder)
+    lexicon, speller = _lexicon(folder)
     clear: list[tuple[object, ...]] = []
     unclear: list[tuple[object, ...]] = []
     for note_id, hadm_id, text in notes:
         sections = split_sections(text)
-        found = note_mentions(text, sections, lexicon)
+        found = note_mentions(text, sections, lexicon, speller if options.fuzzy else None)
         kept = [mention for mention in found if not mention.reason]
         spans = [Span(mention.begin, mention.end, mention.kind) for mention in kept]
         assertions = assert_spans(text, sections, segment_note(text, sections), spans)

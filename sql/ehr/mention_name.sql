@@ -14,23 +14,17 @@ with typed as (
     group by concept.cui
 ),
 
+edge_end as (
+    select head_cui as cui from kg.edge
+    union all
+    select tail_cui as cui from kg.edge
+),
+
 degree as (
     select
         cui,
-        sum(n) as n
-    from (
-        select
-            head_cui as cui,
-            count(*) as n
-        from kg.edge
-        group by head_cui
-        union all
-        select
-            tail_cui as cui,
-            count(*) as n
-        from kg.edge
-        group by tail_cui
-    )
+        count(*) as n
+    from edge_end
     group by cui
 ),
 
@@ -44,8 +38,8 @@ kept as (
         trim(regexp_replace(
             name.name,
             '(?i)\s*(\((disorder|finding|procedure|disease|diagnosis|substance|product|situation|regime/therapy|'
-            || 'medication|symptom|physical finding|usp)\)|\[[^\]]*\]|,? USP|,? NOS|,? unspecified|,? not otherwise specified|'
-            || ', not elsewhere classified)$',
+            || 'medication|symptom|physical finding|usp)\)|\[[^\]]*\]|,? USP|,? NOS|,? unspecified|'
+            || ',? not otherwise specified|, not elsewhere classified)$',
             ''
         )) as name
     from kg.name as name

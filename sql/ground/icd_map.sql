@@ -6,6 +6,7 @@
 -- Output: temporary table icd_map(from_sab, from_code, to_sab, to_code, cui, quality, breadth);
 --   quality 1 exact, 3 approximate, 4 category (3 and 4 leave room for the parent code, see icd_candidate)
 -- Caveat: maps are read from left to right only. The NLM map goes from SNOMED CT to ICD-10-CM and is not inverted.
+--   REL XR says that there is no map. Of ICD codes SCUI and SDUI are the code itself.
 -- Source: UMLS Reference Manual, MRMAP; the vocabularies of a map set stand in MRSAT (FROMRSAB, TORSAB). Where a
 --   release leaves that out, the vocabulary is the one that has most of the side's codes.
 create or replace temp table icd_map as
@@ -22,7 +23,9 @@ with row_of_map as (
             else 3
         end as quality
     from source_mrmap
-    where fromtype = 'CODE' and totype in ('CODE', 'CUI', 'SCUI', 'SDUI', 'AUI') and toexpr <> ''
+    where
+        fromtype in ('CODE', 'SCUI', 'SDUI') and totype in ('CODE', 'CUI', 'SCUI', 'SDUI', 'AUI') and toexpr <> ''
+        and rel is distinct from 'XR'
 ),
 
 stated as (

@@ -199,6 +199,29 @@ def test_it_works_without_maps_attributes_and_relations(warehouse: duckdb.DuckDB
     assert report.share("diagnoses_icd") == 8 / 14
 
 
+def test_a_map_to_snomed_is_followed_by_identifier_and_by_concept(warehouse: duckdb.DuckDBPyConnection) -> None:
+    build_ontology(warehouse)
+    build_records(warehouse)
+    warehouse.execute("update umls.mrconso set scui = code where sab = 'SNOMEDCT_US'")
+    columns = "mapsetcui, mapsetsab, fromexpr, fromtype, rel, rela, toexpr, totype"
+    warehouse.executemany(
+        f"insert into umls.mrmap ({columns}) values ('C0000092', 'SNOMEDCT_US', ?, ?, ?, 'mapped_to', ?, ?)",
+        [
+            ["F41.9", "CODE", "SY", "111", "SCUI"],
+            ["K21.9", "SDUI", "SY", "C0000006", "CUI"],
+            ["ZZZ.99", "CODE", "XR", "111", "SCUI"],
+        ],
+    )
+    warehouse.execute(
+        "insert into umls.mrsat (cui, atn, atv) values"
+        " ('C0000092', 'FROMRSAB', 'ICD10CM'), ('C0000092', 'TORSAB', 'SNOMEDCT_US')"
+    )
+    map_codes(warehouse)
+    assert candidates(warehouse, "diagnoses_icd", "F419", 10) == [("C0000024", "map", 1)]
+    assert candidates(warehouse, "diagnoses_icd", "K219", 10) == [("C0000005", "map", 2), ("C0000006", "map", 2)]
+    assert candidates(warehouse, "diagnoses_icd", "ZZZ99", 10) == []
+
+
 def test_a_missing_ontology_is_an_input_error_and_changes_nothing(warehouse: duckdb.DuckDBPyConnection) -> None:
     build_records(warehouse)
     with pytest.raises(InputError, match=r"umls\.mrconso"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import duckdb
 import pyarrow as pa
@@ -10,6 +11,7 @@ import pyarrow as pa
 from kg.graph import ConceptGraph
 from ontoground.settings import BuildSettings
 from ontoground.sqlfiles import sql_text
+from ontoground.tables import read_table
 
 __all__ = ["CONTEXT_SECTIONS", "find_true_facts", "read_support", "statement_predicates"]
 
@@ -33,6 +35,10 @@ CLOSURE_SCHEMA = pa.schema(
     [("cui", pa.string()), ("other", pa.string()), ("relation", pa.string()), ("depth", pa.int32())]
 )
 DESCENDANT_STEPS = 2
+KNOWLEDGE = {
+    "disputed_fact": ("head", "predicate", "tail", "reason", "source"),
+    "known_use": ("substance", "use", "kind", "source"),
+}
 
 
 def run_steps(connection: duckdb.DuckDBPyConnection, names: Iterable[str]) -> None:
@@ -94,6 +100,16 @@ def read_support(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, set
     )
 
 
+def _read_knowledge(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make ``disputed`` and ``known_use`` from the tables in ``builders/data``."""
+    folder = Path(__file__).parent.parent / "data"
+    for name, columns in KNOWLEDGE.items():
+        rows = read_table(folder / f"{name}s.tsv", columns)
+        schema = pa.schema([(column, pa.string()) for column in columns])
+        set_table(connection, f"{name}_name", pa.Table.from_pylist(rows, schema=schema))
+    run_steps(connection, ["knowledge"])
+
+
 def statement_predicates(connection: duckdb.DuckDBPyConnection, settings: BuildSettings) -> list[str]:
     """Return the predicates that statements use: all that the data file allows, or those of the settings."""
     allowed = [row[0] for row in connection.execute(sql_text("builders/template")).fetchall()]
@@ -108,6 +124,7 @@ def find_true_facts(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, 
         "max_area_share": settings.max_area_share,
     }.items():
         connection.execute(f"set variable {name} = {value}")
+    _read_knowledge(connection)
     ends = cuis(connection, "select distinct cui from fact_end")
     found = graph.facts(
         [cui for cui in ends if cui in graph],
@@ -116,4 +133,4 @@ def find_true_facts(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, 
         predicates=statement_predicates(connection, settings),
     )
     set_table(connection, "found_fact", found)
-    run_steps(connection, ["contraindicated", "near_fact", "area", "isolated", "true_fact", "admission_fact"])
+    run_steps(connection, ["twin", "contraindicated", "near_fact", "area", "isolated", "true_fact", "admission_fact"])

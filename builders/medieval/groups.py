@@ -36,17 +36,16 @@ def _set_variables(connection: duckdb.DuckDBPyConnection, settings: BuildSetting
         connection.execute(f"set variable {name} = {value}")
 
 
-def _related(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph) -> pa.Table:
-    """Return the ordered pairs among the candidates that any path of any tier relates, in either direction."""
-    heads = cuis(connection, "select distinct head_cui from false_candidate")
-    tails = cuis(connection, "select distinct tail_cui from false_candidate")
-    forward = graph.facts(heads, targets=tails, max_hops=3, tiers=TIERS)
-    backward = graph.facts(tails, targets=heads, max_hops=3, tiers=TIERS)
-    columns = [
-        pa.chunked_array([*forward["head_cui"].chunks, *backward["tail_cui"].chunks], type=pa.string()),
-        pa.chunked_array([*forward["tail_cui"].chunks, *backward["head_cui"].chunks], type=pa.string()),
+def _relations(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph) -> pa.Table:
+    """Return (head, tail) of all paths of any tier between candidates or their twins, in both directions."""
+    query = "select distinct twin.other from false_candidate inner join twin on false_candidate.{}_cui = twin.cui"
+    heads, tails = (cuis(connection, query.format(end)) for end in ("head", "tail"))
+    found = [
+        graph.facts(heads, targets=tails, max_hops=3, tiers=TIERS),
+        graph.facts(tails, targets=heads, max_hops=3, tiers=TIERS),
     ]
-    return pa.table(columns, names=["head_cui", "tail_cui"]).group_by(["head_cui", "tail_cui"]).aggregate([])
+    columns = ["head_cui", "tail_cui"]
+    return pa.concat_tables([table.select(columns) for table in found]).group_by(columns).aggregate([])
 
 
 def _relative_facts(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, settings: BuildSettings) -> pa.Table:
@@ -115,8 +114,8 @@ def make_groups(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, sett
     """Make ``fact_group``, ``candidate``, ``choice`` and ``extension``: complete groups and the statements of each."""
     _set_variables(connection, settings)
     run_steps(connection, ["fact_group", "false_candidate"])
-    set_table(connection, "related", _related(connection, graph))
-    run_steps(connection, ["lifted", "why_not_false", "relative"])
+    set_table(connection, "found_relation", _relations(connection, graph))
+    run_steps(connection, ["related", "lifted", "why_not_false", "relative"])
     set_table(connection, "found_fact", _relative_facts(connection, graph, settings))
     run_steps(connection, ["contraindicated", "area", "isolated", "true_fact"])
     connection.execute("create or replace temp table relative_fact as select * from true_fact")

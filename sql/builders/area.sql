@@ -1,7 +1,7 @@
 -- Areas of medicine: a concept and those of its ancestors that are not too general to say something
 -- Grain: one row per concept and area
 -- Output: area(cui, area_cui)
--- Inputs: near_fact, found_fact, kg.edge
+-- Inputs: near_fact, found_fact, kg.edge, twin
 -- Too general: an ancestor of more than `max_area_share` of what the broadest ancestor of the concept covers. DESIGN
 --   section 4
 create or replace temp table area as
@@ -17,9 +17,10 @@ with recursive wanted as (
 
 climb as (
     select
-        cui,
-        cui as area_cui
+        wanted.cui,
+        twin.other as area_cui
     from wanted
+    inner join twin on wanted.cui = twin.cui
     union
     select
         climb.cui,

@@ -1,7 +1,7 @@
 -- Facts of one edge, for all forms of a drug, and the concepts that each predicate is known for
 -- Grain: near_fact, one row per (head, predicate, tail); known_end, one per predicate, place and concept
 -- Output: near_fact(head_cui, predicate, tail_cui), known_end(predicate, place, cui)
--- Inputs: kg.edge, kg.predicate, kg.pattern, linked_base
+-- Inputs: kg.edge, kg.predicate, kg.pattern, linked_base, twin
 -- What a pattern of one stated edge says. Local closed world: at least `known_edges` edges.
 --   Source: DESIGN section 4 (False)
 create or replace temp table near_fact as
@@ -42,7 +42,13 @@ with_forms as (
     inner join linked_base as form on directed.tail_cui = form.base_cui
 )
 
-select * from with_forms;
+select distinct
+    head_twin.other as head_cui,
+    with_forms.predicate,
+    tail_twin.other as tail_cui
+from with_forms
+inner join twin as head_twin on with_forms.head_cui = head_twin.cui
+inner join twin as tail_twin on with_forms.tail_cui = tail_twin.cui;
 
 create or replace temp table known_end as
 select

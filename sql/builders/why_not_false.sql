@@ -2,7 +2,7 @@
 -- Grain: one row per (predicate, head, tail) of false_candidate; reason is null where the statement is false
 -- Output: false_check(predicate, head_cui, tail_cui, reason)
 -- Inputs: false_candidate, related(head_cui, tail_cui), known_end(predicate, place, cui), area(cui, area_cui),
---   near_fact(head_cui, predicate, tail_cui), co_stated(cui, other), lifted(cui, other), kg.name
+--   near_fact(head_cui, predicate, tail_cui), known_use(cui, other), co_stated(cui, other), lifted(cui, other), kg.name
 -- related: a path of any tier within 3 hops in either direction, of any predicate. known_end: concepts that the graph
 --   knows this predicate for (local closed world). area: ancestors that are not too general: a drug that is used in
 --   a disease of one area may well be used in another of it. co_stated: a note of the cohort links the two.
@@ -38,6 +38,30 @@ head_area as (
     inner join area as asked on pair.head_cui = asked.cui and known.area_cui = asked.area_cui
 ),
 
+-- what is treated alike may belong to one class, whatever the hierarchy of the source says
+shared_treatment as (
+    select distinct
+        pair.predicate,
+        pair.head_cui,
+        pair.tail_cui
+    from pair
+    inner join near_fact as own on pair.head_cui = own.tail_cui and own.predicate = 'treats'
+    inner join near_fact as other on own.head_cui = other.head_cui and other.predicate = 'treats'
+    inner join area on other.tail_cui = area.cui and pair.tail_cui = area.area_cui
+    where list_contains(getvariable('taxonomic'), pair.predicate)
+),
+
+too_general as (
+    select pair.tail_cui as cui
+    from pair
+    where pair.tail_cui in (select area.cui from area)
+    group by pair.tail_cui
+    having not exists (
+        select 1 from area
+        where area.area_cui = pair.tail_cui and area.cui != pair.tail_cui
+    )
+),
+
 word as (
     select distinct
         cui,
@@ -64,6 +88,9 @@ select
         when tail_known.cui is null then 'the graph knows no such relation of the tail'
         when tail_area.head_cui is not null then 'the head has this relation to the same area'
         when head_area.head_cui is not null then 'the tail has this relation to the same class'
+        when known_use.cui is not null and line.asserts_benefit then 'a known use of the substance'
+        when shared_treatment.head_cui is not null then 'the class holds something with the same treatment'
+        when too_general.cui is not null then 'the class is too general'
         when co_stated.cui is not null then 'a note links the ends'
         when lifted.cui is not null then 'the ends are over-represented together in the records'
         when shared_word.head_cui is not null then 'the names share a word'
@@ -82,6 +109,14 @@ left join head_area
     on
         pair.predicate = head_area.predicate and pair.head_cui = head_area.head_cui
         and pair.tail_cui = head_area.tail_cui
+left join kg.predicate as line on pair.predicate in (line.predicate, line.inverse)
+left join known_use on pair.head_cui = known_use.cui and pair.tail_cui = known_use.other
+left join shared_treatment
+    on
+        pair.predicate = shared_treatment.predicate and pair.head_cui = shared_treatment.head_cui
+        and pair.tail_cui = shared_treatment.tail_cui
+left join too_general
+    on pair.tail_cui = too_general.cui and list_contains(getvariable('taxonomic'), pair.predicate)
 left join co_stated on pair.head_cui = co_stated.cui and pair.tail_cui = co_stated.other
 left join lifted on pair.head_cui = lifted.cui and pair.tail_cui = lifted.other
 left join shared_word on pair.head_cui = shared_word.head_cui and pair.tail_cui = shared_word.tail_cui;

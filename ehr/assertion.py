@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ehr.context_rules import TOKEN, Rule, RuleSet, load_rules
+from ehr.context_rules import TOKEN, Rule, RuleSet, Trigger, load_rules
 from ehr.spans import Assertion, Section, Segment, Span
 
 __all__ = ["assert_spans"]
@@ -29,12 +29,19 @@ _AND = frozenset({"/", "and", "or", "&", "-"})
 _JOINTS = frozenset({",", "/", "and", "or", "&", "-", "nor", "+", "and/or", "any"})
 
 
+class _Tokens(NamedTuple):
+    """The words of a note in lower case, and where they begin."""
+
+    words: list[str]
+    begins: list[int]
+
+
 class _Hit(NamedTuple):
     """A trigger in a segment: tokens ``first`` to ``last`` (half-open)."""
 
     first: int
     last: int
-    rules: tuple[Rule, ...]
+    trigger: Trigger
 
 
 class _Place(NamedTuple):
@@ -57,7 +64,7 @@ class _View:
     hard: list[int]
     soft: list[int]
     """Tokens at which scopes end: all scopes, or those of lists."""
-    soft_words: frozenset[int]
+    soft_words: set[int]
     """Those of ``soft`` that are single words."""
     depth: list[int]
     """Parentheses that are open at each token."""
@@ -91,78 +98,83 @@ def assert_spans(
         InputError: the rule tables that ship with the package are damaged.
     """
     rules = load_rules()
-    lowered = _lower(text)
+    note = _tokenise(text)
     result = [Assertion.PRESENT] * len(spans)
     starts = [segment.begin for segment in segments]
     section_starts = [section.begin for section in sections]
     groups: dict[int, list[int]] = {}
     for index, span in enumerate(spans):
         groups.setdefault(bisect_right(starts, span.begin) - 1, []).append(index)
-    lead_ins: dict[int, list[Rule]] = {}
+    leads = _lead_ins(text, sections, segments)
+    reaching: dict[int, list[Rule]] = {-1: []}
     for number, members in groups.items():
         segment = segments[number] if number >= 0 else Segment("sentence", 0, len(text), 0)
         position = bisect_right(section_starts, segment.begin) - 1
         section = sections[position].section if position >= 0 else ""
         end = max(segment.end, *(spans[i].end for i in members))
-        view = _view(rules, lowered, segment.begin, end, spans, members)
-        lead = _lead_in(text, sections, segments, number)
-        if lead >= 0 and lead not in lead_ins:
-            lead_ins[lead] = _reaching(rules, lowered, segments[lead])
+        view = _view(rules, note, segment.begin, end, spans, members)
+        lead = leads[number] if number >= 0 else -1
+        if lead not in reaching:
+            reaching[lead] = _reaching(rules, note, segments[lead])
         for place in view.places:
-            result[place.span] = _assertion(rules, view, place, section, lead_ins.get(lead, []))
+            result[place.span] = _assertion(rules, view, place, section, reaching[lead])
     return result
 
 
-def _lower(text: str) -> str:
+def _tokenise(text: str) -> _Tokens:
     lowered = text.lower()
-    # A few letters change their length in lower case, which would move the offsets.
-    return lowered if len(lowered) == len(text) else "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+    if len(lowered) != len(text):
+        # A few letters change their length in lower case, which would move the offsets.
+        lowered = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+    matches = list(TOKEN.finditer(lowered))
+    return _Tokens([match.group() for match in matches], [match.start() for match in matches])
 
 
-def _view(rules: RuleSet, lowered: str, begin: int, end: int, spans: Sequence[Span], members: Sequence[int]) -> _View:
-    tokens: list[str] = []
-    begins: list[int] = []
-    for match in TOKEN.finditer(lowered, begin, end):
-        tokens.append(match.group())
-        begins.append(match.start())
-    places = []
-    for index in members:
-        span = spans[index]
-        first = max(bisect_right(begins, span.begin) - 1, 0)
-        last = max(bisect_left(begins, span.end), first + 1)
-        classes = rules.classes(tokens[first:last])
-        places.append(_Place(first, last, index, span.kind, classes | {span.kind}))
-    places.sort(key=lambda place: place[:3])
+def _view(rules: RuleSet, note: _Tokens, begin: int, end: int, spans: Sequence[Span], members: Sequence[int]) -> _View:
+    base = bisect_left(note.begins, begin)
+    tokens = note.words[base : bisect_left(note.begins, end, base)]
+    places = sorted(_place(rules, note, base, spans[index], index) for index in members)
     hits: list[_Hit] = []
     hard: list[int] = []
     soft: list[int] = []
-    for hit in _hits(rules, tokens):
-        inside = any(place.first <= hit.first and hit.last <= place.last for place in places)
-        kept = tuple(rule for rule in hit.rules if (rule.direction == "within") == inside)
-        if not kept:
-            continue
-        hits.append(_Hit(hit.first, hit.last, kept))
-        kept = _one_way(rules.words("predicate_end"), tokens, places, hit.last, kept)
-        hits[-1] = hits[-1]._replace(rules=kept)
-        if any(rule.scope == "hard" for rule in kept):
+    soft_words: set[int] = set()
+    inside = {position for place in places for position in range(place.first, place.last)}
+    for found in _hits(rules, tokens):
+        hit = _beside_or_within(rules, tokens, places, found, found.first in inside)
+        if hit.trigger.rules or hit.trigger.within:
+            hits.append(hit)
+        if hit.trigger.hard:
             hard.append(hit.first)
-        # What stands after its mention ends the list of what stands before: "no fever was seen, cough".
-        elif kept and all(rule.scope == "soft" or rule.direction == "backward" for rule in kept):
+        elif hit.trigger.soft:
             soft.append(hit.first)
-    words = frozenset(hit.first for hit in hits if hit.last == hit.first + 1 and hit.rules[0].scope == "soft")
-    return _View(tokens, places, hits, hard, soft, words, _depths(tokens), rules.words("dose"))
+            if hit.trigger.soft_word:
+                soft_words.add(hit.first)
+    depth = _depths(tokens) if "(" in tokens else [0] * (len(tokens) + 1)
+    return _View(tokens, places, hits, hard, soft, soft_words, depth, rules.words("dose"))
 
 
-def _one_way(
-    ends: frozenset[str], tokens: list[str], places: list[_Place], last: int, rules: tuple[Rule, ...]
-) -> tuple[Rule, ...]:
-    """Of a trigger that may look both ways ("held"): "held lisinopril" looks forward, "held for ..." backward."""
-    both = any(rule.forward for rule in rules) and any(rule.backward for rule in rules)
-    if not both or all(rule.direction == "both" for rule in rules):
-        return rules
-    following = min((place.first for place in places if place.first >= last), default=len(tokens))
-    object_follows = following - last <= _OBJECT_WORDS and ends.isdisjoint(tokens[last:following])
-    return tuple(rule for rule in rules if (rule.forward if object_follows else rule.backward))
+def _place(rules: RuleSet, note: _Tokens, base: int, span: Span, index: int) -> _Place:
+    first = max(bisect_right(note.begins, span.begin) - 1, base)
+    last = max(bisect_left(note.begins, span.end, first), first + 1)
+    return _Place(first - base, last - base, index, span.kind, rules.classes(note.words[first:last]) | {span.kind})
+
+
+def _beside_or_within(rules: RuleSet, tokens: list[str], places: list[_Place], hit: _Hit, inside: bool) -> _Hit:
+    """A trigger without the rules that cannot hold where it stands."""
+    trigger = hit.trigger
+    if inside and any(place.first <= hit.first and hit.last <= place.last for place in places):
+        return hit._replace(trigger=_only_within(trigger))
+    if trigger.ahead is None or trigger.behind is None:
+        return hit
+    # "held lisinopril" looks forward, "lisinopril was held for ..." backward.
+    following = min((place.first for place in places if place.first >= hit.last), default=len(tokens))
+    ends = rules.words("predicate_end")
+    object_follows = following - hit.last <= _OBJECT_WORDS and ends.isdisjoint(tokens[hit.last : following])
+    return hit._replace(trigger=trigger.ahead if object_follows else trigger.behind)
+
+
+def _only_within(trigger: Trigger) -> Trigger:
+    return Trigger(rules=(), within=trigger.within, hard=False, soft=False, soft_word=False)
 
 
 def _depths(tokens: list[str]) -> list[int]:
@@ -171,7 +183,7 @@ def _depths(tokens: list[str]) -> list[int]:
         depth += token == "("
         depths.append(depth)
         depth -= token == ")" and depth > 0
-    return depths
+    return [*depths, depth]
 
 
 def _hits(rules: RuleSet, tokens: list[str]) -> Iterator[_Hit]:
@@ -179,26 +191,33 @@ def _hits(rules: RuleSet, tokens: list[str]) -> Iterator[_Hit]:
 
     Triggers with a wildcard look ahead: they are found beside the others and use no token up.
     """
-    position = 0
-    while position < len(tokens):
+    roots, ahead = rules.root.children, rules.lookahead.children
+    free, count = 0, len(tokens)
+    for position in [number for number, token in enumerate(tokens) if token in rules.starts]:
+        if position < free:
+            continue
         token = tokens[position]
-        if token in rules.lookahead.children:
-            last, found = rules.lookahead.longest(tokens, position)
-            if found:
-                yield _Hit(position, last, found)
-        last = position + 1
-        if token in rules.root.children:
-            last, found = rules.root.longest(tokens, position)
-            if found:
-                yield _Hit(position, last, found)
-        position = last
+        if token in ahead:
+            last, triggers = rules.lookahead.longest(tokens, position)
+            for trigger in triggers:
+                yield _Hit(position, last, trigger)
+        node = roots.get(token)
+        longest = None
+        step = position + 1
+        while node is not None:
+            if node.trigger is not None:
+                longest, free = node.trigger, step
+            node = node.children.get(tokens[step]) if step < count else None
+            step += 1
+        if longest is not None:
+            yield _Hit(position, free, longest)
 
 
 def _assertion(rules: RuleSet, view: _View, place: _Place, section: str, lead: list[Rule]) -> Assertion:
     readings = [
         _Reading(-rule.rank, _distance(hit, place), rule.order, rule.assertion)
         for hit in view.hits
-        for rule in hit.rules
+        for rule in (hit.trigger.within or hit.trigger.rules)
         if rule.assertion is not None and rule.holds(place.classes, section) and _covers(rule, hit, view, place)
     ]
     if not readings:
@@ -312,31 +331,29 @@ def _one_kind(view: _View, place: _Place, begin: int, end: int) -> bool:
     return _GROUP[first.kind] == _GROUP[place.kind]
 
 
-def _lead_in(text: str, sections: Sequence[Section], segments: Sequence[Segment], number: int) -> int:
-    """The segment that introduces the list in which segment ``number`` stands, or -1."""
-    if number < 0 or segments[number].kind == "heading":
-        return -1
-    block = segments[number].block
-    position = number - 1
-    while position >= 0 and segments[position].block == block:
-        segment = segments[position]
+def _lead_ins(text: str, sections: Sequence[Section], segments: Sequence[Segment]) -> list[int]:
+    """For each segment the one that introduces the list in which it stands, or -1."""
+    # The header of the section itself names no trigger: it has its default.
+    headers = {section.begin for section in sections if section.header}
+    leads: list[int] = []
+    lead = block = -1
+    for number, segment in enumerate(segments):
+        if segment.block != block:
+            lead, block = -1, segment.block
+        leads.append(-1 if segment.kind == "heading" else lead)
         if text[segment.end - 1] == ":":
-            # The header of the section itself names no trigger: it has its default.
-            if any(section.header and section.begin == segment.begin for section in sections):
-                return -1
-            return position
-        position -= 1
-    return -1
+            lead = -1 if segment.begin in headers else number
+    return leads
 
 
-def _reaching(rules: RuleSet, lowered: str, segment: Segment) -> list[Rule]:
+def _reaching(rules: RuleSet, note: _Tokens, segment: Segment) -> list[Rule]:
     """The rules whose scope is still open at the end of a segment that ends with a colon."""
-    view = _view(rules, lowered, segment.begin, segment.end, (), ())
+    view = _view(rules, note, segment.begin, segment.end, (), ())
     end = len(view.tokens)
     return [
         rule
         for hit in view.hits
-        for rule in hit.rules
+        for rule in hit.trigger.rules
         if rule.forward
         and rule.scope in ("list", "clause", "sentence")
         and (rule.scope == "sentence" or not _any_between(view.hard, hit.last, end))

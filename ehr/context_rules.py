@@ -61,22 +61,59 @@ class Rule:
         return self.holds_kind(classes) and (not self.sections or (section in self.sections) != self.excluded)
 
 
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    """The rules of one phrase, sorted by what they do."""
+
+    rules: tuple[Rule, ...]
+    """Those that assert something of mentions beside the phrase."""
+    within: tuple[Rule, ...]
+    """Those that assert something of a mention that holds the phrase."""
+    hard: bool
+    """Whether all scopes end here, save those of a whole sentence."""
+    soft: bool
+    """Whether the scopes of lists end here."""
+    soft_word: bool
+    """Whether it is one word that ends lists and does nothing else."""
+    ahead: Trigger | None = None
+    behind: Trigger | None = None
+    """Of a phrase that may look both ways, its parts; which of them counts depends on what follows it."""
+
+    @classmethod
+    def of(cls, rules: Sequence[Rule], length: int) -> Trigger:
+        """Compile the rules of a phrase of ``length`` tokens."""
+        outside = [rule for rule in rules if rule.direction != "within"]
+        two_way = {(True, False), (False, True)} <= {(rule.forward, rule.backward) for rule in outside}
+        # What stands after its mention ends the list of what stands before: "no fever was seen, cough".
+        soft = bool(outside) and all(rule.scope == "soft" or rule.direction == "backward" for rule in outside)
+        return cls(
+            rules=tuple(rule for rule in outside if rule.assertion is not None),
+            within=tuple(rule for rule in rules if rule.direction == "within"),
+            hard=any(rule.scope == "hard" for rule in outside),
+            soft=soft,
+            soft_word=length == 1 and bool(outside) and outside[0].scope == "soft",
+            ahead=cls.of([rule for rule in rules if rule.forward], length) if two_way else None,
+            behind=cls.of([rule for rule in rules if rule.backward], length) if two_way else None,
+        )
+
+
 @dataclass(slots=True)
 class Node:
     """A node of the trie; ``suffixes`` are the wildcard children, longest suffix first (``""``: any token)."""
 
     children: dict[str, Node] = field(default_factory=dict)
     suffixes: list[tuple[str, Node]] = field(default_factory=list)
-    rules: tuple[Rule, ...] = ()
+    rules: list[Rule] = field(default_factory=list)
+    trigger: Trigger | None = None
 
-    def longest(self, tokens: list[str], position: int) -> tuple[int, tuple[Rule, ...]]:
-        """The end of the longest trigger that starts at ``position`` and its rules; ``(position + 1, ())`` if none."""
-        best: tuple[int, tuple[Rule, ...]] = (position + 1, ())
+    def longest(self, tokens: Sequence[str], position: int) -> tuple[int, list[Trigger]]:
+        """Where the longest phrase that starts at ``position`` ends, and its triggers; wildcards count."""
+        best: tuple[int, list[Trigger]] = (position + 1, [])
         nodes = [self]
         while nodes and position < len(tokens):
             nodes = [child for node in nodes for child in node._step(tokens[position])]
             position += 1
-            found = tuple(rule for node in nodes for rule in node.rules)
+            found = [node.trigger for node in nodes if node.trigger is not None]
             if found:
                 best = (position, found)
         return best
@@ -90,12 +127,19 @@ class Node:
                 yield node
 
     def add(self, parts: Sequence[str], rule: Rule) -> None:
-        """Add a trigger, given as its tokens."""
+        """Add a phrase, given as its tokens."""
         node = self
         for part in parts:
             node = node._wildcard(part[1:]) if part[0] == "*" else node.children.setdefault(part, Node())
         if rule not in node.rules:
-            node.rules = (*node.rules, rule)
+            node.rules.append(rule)
+
+    def compile(self, length: int = 0) -> None:
+        """Sort the rules of all phrases, once all are added."""
+        if self.rules:
+            self.trigger = Trigger.of(self.rules, length)
+        for child in (*self.children.values(), *(node for _, node in self.suffixes)):
+            child.compile(length + 1)
 
     def _wildcard(self, suffix: str) -> Node:
         for known, node in self.suffixes:
@@ -112,6 +156,8 @@ class RuleSet:
 
     root: Node
     lookahead: Node
+    starts: set[str]
+    """The words that triggers start with."""
     terms: dict[str, str]
     by_class: dict[str, frozenset[str]]
     defaults: dict[str, list[tuple[str, int, Assertion]]]
@@ -141,7 +187,7 @@ def load_rules() -> RuleSet:
     """
     terms = {row["term"]: row["class"] for row in read_table(_DATA / "term_classes.tsv", _CLASS_COLUMNS)}
     by_class = {name: frozenset(t for t, c in terms.items() if c == name) for name in sorted(set(terms.values()))}
-    rules = RuleSet(Node(), Node(), terms, by_class, {})
+    rules = RuleSet(Node(), Node(), set(), terms, by_class, {})
     path = _DATA / "context_rules.tsv"
     known = frozenset(get_args(Kind)) | frozenset(terms.values())
     for order, row in enumerate(read_table(path, _RULE_COLUMNS)):
@@ -149,6 +195,9 @@ def load_rules() -> RuleSet:
         trie = rules.lookahead if rule.direction.startswith("lookahead") else rules.root
         for phrase in _phrases(row["trigger"]):
             trie.add(_parts(phrase), rule)
+    rules.root.compile()
+    rules.lookahead.compile()
+    rules.starts.update(rules.root.children, rules.lookahead.children)
     for row in read_table(_DATA / "section_defaults.tsv", _DEFAULT_COLUMNS):
         rules.defaults.setdefault(row["section"], []).append(
             (row["kinds"], int(row["rank"]), Assertion(row["assertion"]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from app.openworld.notetext import Item, Mention, NoteText, Values, phrases
 from app.openworld.patients import Admission, Order, Patient, Problem
@@ -179,16 +180,14 @@ class _Writer:
 
     def symptoms(self, problem: str, count: int, *label: str | int) -> list[Item]:
         """Return symptoms of a problem."""
-        found = [name for name in self.known.heads("sign_or_symptom_of", problem) if name not in self.absent()]
-        return [Item(name) for name in self.dice.sample(found, count, "symptom", problem, *label)]
+        found = [name for name in self.known.heads("sign_or_symptom_of", problem) if name not in self.absent]
+        chosen = self.dice.sample(found, count, "symptom", problem, *label)
+        general = {place for name in chosen for place in self.known.ancestors(name)}
+        return [Item(name) for name in chosen if name not in general]
 
+    @cached_property
     def absent(self) -> set[str]:
-        """Return findings that this note denies."""
-        if not hasattr(self, "_absent"):
-            self._absent = self._denied()
-        return self._absent
-
-    def _denied(self) -> set[str]:
+        """Findings that this note denies: none that its problems could bring, and no kind of one."""
         possible = {name for problem in self.problems for name in self.known.heads("sign_or_symptom_of", problem)}
         possible |= {name for problem in self.problems for name in self.known.heads("manifestation_of", problem)}
         possible |= {place for name in (*possible, *self.problems) for place in self.known.ancestors(name)}
@@ -203,7 +202,7 @@ class _Writer:
 
     def denied(self, count: int, *label: str | int) -> list[Item]:
         """Return findings to deny."""
-        return [Item(name) for name in self.dice.sample(sorted(self.absent()), count, "deny", *label)]
+        return [Item(name) for name in self.dice.sample(sorted(self.absent), count, "deny", *label)]
 
     def link(self, heads: list[str], predicate: str, tails: list[str], evidence: str) -> None:
         """Record the relations of a sentence that hold in the world."""
@@ -454,13 +453,22 @@ class _Writer:
     def heading(self, problem: Problem) -> str:
         """Write the heading of a problem; returns what stands between it and the text."""
         self.text.say("# ")
-        self.text.mention(Item(problem.name))
+        self.heading_name(problem.name)
         return self.dice.pick((": ", ": ", "\n"), "heading", problem.name)
+
+    def heading_name(self, name: str) -> None:
+        """Write the name of a problem as headings have it: some notes in capitals, most with a capital first letter."""
+        surface = self.text.surface(name)
+        style = self.dice.integer(1, 10, "heading style")
+        if style <= 2:
+            surface = surface.upper()
+        elif style <= 8 and surface[0].islower():
+            surface = surface[0].upper() + surface[1:]
+        self.text.mention(Item(name, surface))
 
     def active(self, problem: Problem) -> None:
         """Write the paragraph of an active problem."""
         text, dice, name = self.text, self.dice.about("active", problem.name), problem.name
-        start = text.place
         text.say(self.heading(problem))
         symptoms = self.symptoms(name, 2, "course")
         if symptoms and dice.chance(0.7, "open"):
@@ -477,6 +485,7 @@ class _Writer:
             self.link(written, "treats", [name], "".join(text._paragraph))
         else:
             text.sentence("course_supportive", self.words, name)
+        self.stopped_against(name)
         procedures = [one for one in self.admission.procedures if self.known.concepts[one].course == "tx"]
         if problem.role == "principal" and problem is self.visible("principal")[0]:
             for one in procedures:
@@ -488,7 +497,18 @@ class _Writer:
         text.sentence("course_close", self.words, name)
         text.line()
         text.raw("\n")
-        assert text.place > start
+
+    def stopped_against(self, name: str) -> None:
+        """Say that a home drug was stopped because its class is contraindicated in a problem."""
+        for order in self.admission.orders:
+            if order.against == name:
+                classes = self.known.drugs[order.drug].classes
+                barred = [one for one in classes if self.known.holds(one, "contraindicated_class_of", name)]
+                slot = "course_stop_class" if self.dice.chance(0.4, "class stopped") else "course_stop_ci"
+                values = {"D": [self.drug_item(order.drug, "against")], "P": [Item(name)], "G": [Item(barred[0])]}
+                sentence = self.text.sentence(slot, self.values(**values), order.drug)
+                self.link([order.drug], "contraindicated_with", [name], sentence)
+                self.link(barred[:1], "contraindicated_class_of", [name], sentence)
 
     def cause(self, name: str) -> None:
         """Say what a problem comes from, where a cause is a problem or a drug of this patient."""
@@ -516,7 +536,7 @@ class _Writer:
             found = [
                 one for one in self.known.heads("manifestation_of", name) if self.known.concepts[one].kind == "finding"
             ]
-        found = [one for one in found if one not in self.absent() and one not in self.silent_problems]
+        found = [one for one in found if one not in self.absent and one not in self.silent_problems]
         if found and self.dice.chance(0.5, "manifestation", name):
             chosen = self.dice.sample(found, 2, "manifestations", name)
             sentence = self.text.sentence("course_manifest", self.values(M=[Item(one) for one in chosen]), name)
@@ -539,7 +559,7 @@ class _Writer:
         """Write the line of a chronic problem."""
         text = self.text
         text.say("# ")
-        text.mention(Item(problem.name))
+        self.heading_name(problem.name)
         text.say(": ")
         going_on = [name for name in problem.drugs if self.orders[name].status in ("continued", "new")]
         stopped = [name for name in problem.drugs if self.orders[name].status == "stopped"]
@@ -550,7 +570,10 @@ class _Writer:
         elif not stopped:
             text.phrase("chronic_none", self.words, problem.name)
         for name in stopped:
-            self.stopped(name)
+            if not self.orders[name].against:
+                self.stopped(name)
+            elif not items:
+                text.say("see above.")
         text.line()
 
     def stopped(self, drug: str) -> None:
@@ -565,16 +588,19 @@ class _Writer:
 
     def general_terms(self) -> None:
         """Write sentences that name a class, a set or a whole beside its members."""
-        for part in (
-            self.drug_classes,
-            self.problem_groups,
-            self.values_of,
-            self.drug_sets,
-            self.parts,
-            self.companions,
-        ):
-            if self.dice.chance(0.75, part.__name__):
-                part()
+        parts = {
+            "class": self.drug_classes,
+            "group": self.problem_groups,
+            "plan": self.values_of,
+            "drug set": self.drug_sets,
+            "problem set": self.problem_sets,
+            "workup": self.parts,
+            "companions": self.companions,
+            "characteristics": self.characteristics,
+        }
+        for name in self.dice.shuffled(list(parts), "general terms"):
+            if self.dice.chance(0.75, "general", name):
+                parts[name]()
 
     def _named_drugs(self) -> list[str]:
         return [
@@ -633,13 +659,20 @@ class _Writer:
             sentence = self.text.phrase("link_set", self.values(U=[Item(one)], D=self.drugs(sets[one], "set")), one)
             self.text.line()
             self.link([one], "subset_includes", sets[one], sentence)
-        risks = [problem.name for problem in self.visible("principal", "chronic")]
-        risks = [name for name in risks if self.known.holds("cardiac risk factors", "subset_includes", name)]
-        if risks:
-            values = self.values(U=[Item("cardiac risk factors")], M=[Item(name) for name in risks])
-            sentence = self.text.phrase("link_risk", values)
+
+    def problem_sets(self) -> None:
+        """Name sets of problems and which of them the patient has."""
+        sets: dict[str, list[str]] = {}
+        for problem in self.visible("principal", "complication", "chronic"):
+            for one in self.known.heads("subset_includes", problem.name):
+                if self.known.concepts[one].types != ("T184",):
+                    sets.setdefault(one, []).append(problem.name)
+        for one in self.dice.shuffled(sorted(sets), "problem set")[:2]:
+            slot = "link_risk" if one == "cardiac risk factors" else "link_set_problem"
+            values = self.values(U=[Item(one)], M=[Item(name) for name in sets[one]])
+            sentence = self.text.phrase(slot, values, one)
             self.text.line()
-            self.link(["cardiac risk factors"], "subset_includes", risks, sentence)
+            self.link([one], "subset_includes", sets[one], sentence)
 
     def parts(self) -> None:
         """Name a workup and the procedures that are part of it."""
@@ -651,14 +684,33 @@ class _Writer:
             self.link(wholes[one], "part_of", [one], sentence)
 
     def companions(self) -> None:
-        """Name two problems of the patient that are associated."""
+        """Name pairs of the patient's problems that are associated, occur together or are related."""
         mine = [problem.name for problem in self.visible("principal", "complication", "chronic")]
-        pairs = [(one, two) for one in mine for two in mine if self.known.holds(one, "associated_with", two)]
+        for predicate, slot in (
+            ("associated_with", "link_assoc"),
+            ("co-occurs_with", "link_cooccur"),
+            ("related_to", "link_cooccur"),
+        ):
+            pairs = [(one, two) for one in mine for two in mine if self.known.holds(one, predicate, two)]
+            if pairs and self.dice.chance(0.7, predicate):
+                one, two = self.dice.pick(pairs, predicate)
+                sentence = self.text.phrase(slot, self.values(P=[Item(two)], A=[Item(one)]), predicate)
+                self.text.line()
+                self.link([one], predicate, [two], sentence)
+
+    def characteristics(self) -> None:
+        """Name a problem with what defines it."""
+        pairs = [
+            (problem.name, name)
+            for problem in self.visible("principal", "complication", "chronic")
+            for name in self.known.heads("defining_characteristic_of", problem.name)
+            if name not in self.absent
+        ]
         if pairs:
-            one, two = self.dice.pick(pairs, "companions")
-            sentence = self.text.phrase("link_assoc", self.values(P=[Item(two)], A=[Item(one)]))
+            problem, found = self.dice.pick(pairs, "characteristic")
+            sentence = self.text.phrase("link_define", self.values(P=[Item(problem)], S=[Item(found)]))
             self.text.line()
-            self.link([one], "associated_with", [two], sentence)
+            self.link([found], "defining_characteristic_of", [problem], sentence)
 
     def transitional(self) -> None:
         """Write what is left to do."""
@@ -719,10 +771,18 @@ class _Writer:
             text.say(")")
         text.say(f" {order.amount} {drug.unit} {drug.route} {drug.frequency}")
         if order.as_needed:
+            reason = self.reason(order)
             text.say(":PRN ")
-            text.mention(Item(order.problem, order.problem), "hypothetical")
-            self.link([order.drug], "treats", [order.problem], "".join(text._paragraph))
+            text.mention(Item(reason, reason), "hypothetical")
+            self.link([order.drug], "treats", [reason], "".join(text._paragraph))
         text.line()
+
+    def reason(self, order: Order) -> str:
+        """Return why a drug may be taken as needed: a symptom that it treats, or its problem."""
+        symptoms = [
+            name for name in self.known.tails("treats", order.drug) if self.known.concepts[name].kind == "finding"
+        ]
+        return self.dice.pick(symptoms, "reason", order.drug) if symptoms else order.problem
 
     def end(self) -> None:
         """Write disposition, diagnosis, condition and instructions."""

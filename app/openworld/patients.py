@@ -53,6 +53,8 @@ class Order:
     amount: str
     status: str
     as_needed: bool
+    against: str = ""
+    """The problem for which a home drug was stopped because it is contraindicated."""
 
 
 @dataclass(slots=True)
@@ -153,6 +155,8 @@ class _Planner:
         self.profile = profile
         self.problems: dict[str, Problem] = {}
         self.orders: dict[str, Order] = {}
+        self._placed = 0
+        self._places: set[str] = set()
 
     def can_have(self, name: str) -> bool:
         """Return whether a problem fits the patient and the problems so far."""
@@ -219,11 +223,16 @@ class _Planner:
 
     def _contraindicated(self, drug: str) -> bool:
         parts = (drug, *self.known.drugs[drug].ingredients)
-        for name in self.problems:
-            for place in (name, *self.known.ancestors(name)):
-                if any(self.known.holds(part, "contraindicated_with", place) for part in parts):
-                    return True
-        return False
+        barred = {tail for part in parts for tail in self.known.tails("contraindicated_with", part)}
+        return not barred.isdisjoint(self.places)
+
+    @property
+    def places(self) -> set[str]:
+        """The problems and everything that they are a kind of."""
+        if len(self.problems) != self._placed:
+            self._placed = len(self.problems)
+            self._places = {place for name in self.problems for place in (name, *self.known.ancestors(name))}
+        return self._places
 
     def _duplicate(self, drug: str) -> bool:
         """Return whether the patient has a drug of the same class, or the same ingredient, already."""
@@ -260,6 +269,30 @@ class _Planner:
             status = "new"
         return Order(name, problem.name, dice.pick(drug.doses, "amount"), status, drug.setting == "P")
 
+    def stop_a_contraindicated_drug(self) -> None:
+        """Let a home drug for a chronic problem be stopped because a problem of this stay forbids its class."""
+        pairs = [
+            (name, problem, against)
+            for problem in self.problems.values()
+            if problem.role == "chronic" and len(self.orders) < MAX_ORDERS
+            for name in self.known.heads("treats", problem.name)
+            if name in self.known.drugs and self.known.drugs[name].setting in "HP"
+            for against in self._forbidding(name)
+        ]
+        pairs = [pair for pair in pairs if pair[0] not in self.orders and not self._duplicate(pair[0])]
+        if pairs and self.dice.chance(0.6, "forbid"):
+            name, problem, against = self.dice.pick(pairs, "forbidden")
+            order = self._order(name, problem)
+            order.status, order.against = "stopped", against
+            self.orders[name] = order
+            problem.drugs.append(name)
+
+    def _forbidding(self, drug: str) -> list[str]:
+        """Return active problems that a class of the drug is contraindicated in."""
+        active = [problem.name for problem in self.problems.values() if problem.role != "chronic"]
+        classes = self.known.drugs[drug].classes
+        return [name for name in active for one in classes if self.known.holds(one, "contraindicated_class_of", name)]
+
     def stop_a_drug(self) -> None:
         """Let a home drug be stopped now and then: it was taken for a chronic problem, or harms now."""
         home = [name for name, order in self.orders.items() if order.status == "continued"]
@@ -283,6 +316,7 @@ def _plan_admission(known: Knowledge, patient: Patient, number: int, profile: Pr
     planner = _Planner(known, dice, patient.sex, patient.age + number, profile)
     planner.choose_problems()
     planner.choose_drugs()
+    planner.stop_a_contraindicated_drug()
     planner.stop_a_drug()
     return Admission(
         FIRST_HADM + 2 * patient.index + number,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import networkx
     import rdflib
 
-    from kg.search import Adjacency
+    from kg.search import Adjacency, PatternTrie
 
 __all__ = ["FACT_SCHEMA", "ConceptGraph", "Edge", "Relation"]
 
@@ -86,6 +86,7 @@ class ConceptGraph:
         self._step_names = self._vocabulary.step_names
         self._patterns = self._vocabulary.patterns
         self._cuis = arrays.cui
+        self._tries: dict[tuple[int, ...], PatternTrie] = {}
         self._width = arrays.cui.dtype.itemsize
 
     @classmethod
@@ -266,16 +267,9 @@ class ConceptGraph:
         self, heads: NDArray[np.int32], targets: NDArray[np.int32], patterns: list[int]
     ) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]]:
         """Yield (heads, patterns, tails) of what the patterns connect, for some heads at a time."""
-        from kg.search import build_trie, find_pairs, target_reach
+        from kg.search import find_pairs, target_reach
 
-        vocabulary = self._vocabulary
-        trie = build_trie(
-            [
-                (number, tuple(vocabulary.step_of(name) for name in self._patterns[number].steps), fan)
-                for number in patterns
-                for fan in (self._patterns[number].max_fan,)
-            ]
-        )
+        trie = self._trie(tuple(patterns))
         back = np.array([self._backwards(int(step)) for step in trie.reach_steps], np.int64)
         adjacency = self._adjacency()
         reach = target_reach(adjacency, targets, back)
@@ -285,6 +279,18 @@ class ConceptGraph:
         for begin in range(0, heads.size, HEADS_AT_ONCE):
             found = find_pairs(adjacency, heads[begin : begin + HEADS_AT_ONCE], is_target, reach, tree)
             yield self._named(found, trie.ends)
+
+    def _trie(self, patterns: tuple[int, ...]) -> PatternTrie:
+        """Return the tree of some patterns; the few that are asked for are kept."""
+        from kg.search import build_trie
+
+        if patterns not in self._tries:
+            lines = [(number, self._patterns[number]) for number in patterns]
+            step = {name: number for number, name in enumerate(self._step_names)}
+            self._tries[patterns] = build_trie(
+                [(number, tuple(step[name] for name in line.steps), line.max_fan) for number, line in lines]
+            )
+        return self._tries[patterns]
 
     def _backwards(self, step: int) -> int:
         return step if self._vocabulary.predicates[step // 2].symmetric else step ^ 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 from ontoground.errors import InputError
@@ -89,7 +89,7 @@ class Vocabulary:
     predicates: tuple[Predicate, ...]
     patterns: tuple[Pattern, ...]
 
-    @property
+    @cached_property
     def step_names(self) -> list[str]:
         """Name of each step; a symmetric predicate has one step, and its second name is empty."""
         names: list[str] = []

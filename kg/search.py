@@ -56,8 +56,8 @@ class PatternTrie:
     Attributes:
         depth, step, max_fan, leaf, emits: per tree node. Shape: (n_tree,)
         skip: the first tree node behind this one's subtree. Shape: (n_tree,)
-        reach_row: row of ``target_reach`` that a leaf may consult, or -1. Shape: (n_tree,)
-        reach_steps: the step of each such row. Shape: (n_rows,)
+        reach_row: bit of ``target_reach`` that a leaf may consult, or -1. Shape: (n_tree,)
+        reach_steps: the step of each such bit. Shape: (n_bits,)
         ends: for each tree node the patterns that end there.
     """
 
@@ -83,10 +83,11 @@ def build_trie(patterns: list[tuple[int, tuple[int, ...], int]]) -> PatternTrie:
     keys = sorted(tree)
     depth = np.array([len(key) for key in keys], np.int64)
     skip = np.full(len(keys), len(keys), np.int64)
-    for i in range(len(keys)):
-        behind = np.flatnonzero(depth[i + 1 :] <= depth[i])
-        if behind.size:
-            skip[i] = i + 1 + behind[0]
+    open_at: list[int] = []
+    for i, level in enumerate(depth):
+        while open_at and depth[open_at[-1]] >= level:
+            skip[open_at.pop()] = i
+        open_at.append(i)
     step = np.array([key[-1][0] for key in keys], np.int64)
     leaf = skip == np.arange(len(keys)) + 1
     reach_steps = np.unique(step[leaf])
@@ -151,13 +152,18 @@ def _position(neighbour: Any, begin: int, end: int, wanted: int) -> Any:
 
 @njit(cache=True)
 def target_reach(adjacency: Any, targets: Any, back_steps: Any) -> Any:
-    """Mark, for each last step, the concepts from which it leads to a target. Shape: (n_steps, n_nodes)"""
-    reach = np.zeros((back_steps.size, adjacency.indptr.size - 1), np.uint8)
+    """Mark, for each last step, the concepts from which it leads to a target.
+
+    Returns:
+        One bit for each step, 64 to a word. Shape: (n_words, n_nodes)
+    """
+    reach = np.zeros(((back_steps.size + 63) // 64, adjacency.indptr.size - 1), np.uint64)
     for row in range(back_steps.size):
+        bit = np.uint64(1) << np.uint64(row % 64)
         for target in targets:
             begin, end = step_bounds(adjacency, target, back_steps[row])
             for entry in range(begin, end):
-                reach[row, adjacency.neighbour[entry]] = 1
+                reach[row // 64, adjacency.neighbour[entry]] |= bit
     return reach
 
 
@@ -184,17 +190,19 @@ def _follow(
     wanted: int,
     max_fan: int,
     allowed: Any,
+    bit: int,
     stamp: int,
 ) -> Any:
     """Take one step from every concept of a frontier; return how many concepts it reaches (``scratch.reached``).
 
     Args:
         source: the frontier. Shape: (n,)
-        allowed: the concepts from which the step is worth taking, or empty for all. Shape: (n_nodes,) or (0,)
+        allowed, bit: the bit tells the concepts from which the step is worth taking; empty for all.
+            Shape: (n_nodes,) or (0,)
     """
     count = 0
     for node in source:
-        if allowed.size > 0 and allowed[node] == 0:
+        if allowed.size > 0 and (allowed[node] >> np.uint64(bit)) & np.uint64(1) == 0:
             continue
         begin, end = _fan(adjacency, node, wanted, max_fan)
         for entry in range(begin, end):
@@ -222,7 +230,7 @@ def find_pairs(adjacency: Any, heads: Any, is_target: Any, reach: Any, tree: Any
         adjacency: the graph.
         heads: where paths begin. Shape: (n_heads,)
         is_target: 1 where they may end. Shape: (n_nodes,)
-        reach: see ``target_reach``; its rows are the tree's last steps. Shape: (n_steps, n_nodes)
+        reach: see ``target_reach``; its bits are the tree's last steps. Shape: (n_words, n_nodes)
         tree: (depth, step, max_fan, leaf, emits, skip, reach_row) of a ``PatternTrie``.
 
     Returns:
@@ -236,7 +244,7 @@ def find_pairs(adjacency: Any, heads: Any, is_target: Any, reach: Any, tree: Any
         np.empty(n_nodes, np.int32),
         np.empty(n_nodes, np.int32),
     )
-    everywhere = np.empty(0, np.uint8)
+    everywhere = np.empty(0, np.uint64)
     size = np.zeros(3, np.int64)
     found, n_found, stamp = np.empty((1024, 3), np.int32), 0, 0
     for head in heads:
@@ -245,8 +253,8 @@ def find_pairs(adjacency: Any, heads: Any, is_target: Any, reach: Any, tree: Any
             level = depth[at] - 1
             stamp += 1
             source = np.full(1, head, np.int32) if level == 0 else scratch.reached[level - 1, : size[level - 1]]
-            allowed = reach[reach_row[at]] if leaf[at] else everywhere
-            size[level] = _follow(adjacency, scratch, source, head, level, step[at], max_fan[at], allowed, stamp)
+            allowed, bit = (reach[reach_row[at] // 64], reach_row[at] % 64) if leaf[at] else (everywhere, 0)
+            size[level] = _follow(adjacency, scratch, source, head, level, step[at], max_fan[at], allowed, bit, stamp)
             if emits[at]:
                 for other in scratch.reached[level, : size[level]]:
                     if is_target[other] == 1:

@@ -130,6 +130,9 @@ def plain_graph(vocabulary: Vocabulary, n_nodes: int, edges: set[tuple[int, int,
         sorted_edges[:, 0].astype(np.int32), sorted_edges[:, 1].astype(np.uint8), sorted_edges[:, 2].astype(np.int32),
     )  # fmt: skip
     m = len(edges)
+    adjacency = adjacency_of(head, tail, predicate, vocabulary, n_nodes)
+    for array in adjacency.values():
+        array.flags.writeable = False  # as if mapped: the kernels are compiled once for both
     groups = sorted({group for line in vocabulary.predicates for group in (*line.head_groups, *line.tail_groups)})
     return ConceptGraph(
         GraphArrays(
@@ -151,6 +154,6 @@ def plain_graph(vocabulary: Vocabulary, n_nodes: int, edges: set[tuple[int, int,
             sab_names=("TEST",),
             group_names=tuple(groups),
             vocabulary=vocabulary,
-            **adjacency_of(head, tail, predicate, vocabulary, n_nodes),
+            **adjacency,
         )
     )

@@ -6,6 +6,7 @@ select
     count(*) as mentions,
     round(count(*) / sum(count(*)) over (), 4) as share,
     count(*) filter (where len(cuis) > 1) as ambiguous,
+    count(*) filter (where len(cuis) = 0) as without_concept,
     count(distinct note_id) as notes
 from ground.mention
 group by assertion

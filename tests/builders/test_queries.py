@@ -29,6 +29,7 @@ DAMAGE = {
     "checks/edge_predicate": "delete from kg.predicate where predicate = 'treats'",
     "checks/fact_split": "update ground.medieval set fact_split = 'test' where id = 's1'",
     "checks/mention_assertion": "update ground.mention set assertion = 'perhaps' where text = 'reflux'",
+    "checks/mention_concept": "update ground.mention set cuis = ['C9999999'] where text = 'reflux'",
     "checks/mention_section": "update ground.mention set section = 'history' where text = 'reflux'",
     "checks/mention_text": "update ground.mention set begin_offset = begin_offset + 1 where text = 'reflux'",
     "checks/note_admission": "update mimiciv_note.discharge set hadm_id = 99",

@@ -1,0 +1,17 @@
+-- Concepts of mentions that the release does not know
+-- Grain: one row per (mention, cui)
+-- Inputs: ground.mention, umls.mrconso
+-- Caveat: a mention without any candidate is none of these: a finding may have no concept in a release
+with candidate as (
+    select
+        note_id,
+        begin_offset,
+        end_offset,
+        unnest(cuis) as cui
+    from ground.mention
+)
+
+select k.*
+from candidate as k
+anti join umls.mrconso as c on k.cui = c.cui
+order by k.note_id, k.begin_offset, k.end_offset, k.cui;

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -16,6 +18,7 @@ from ontoground.files import private_directory
 from ontoground.loading import (
     LoadedFile,
     LoadReport,
+    Reject,
     finished_files,
     forget_other_tables,
     keep_rejects,
@@ -81,72 +84,69 @@ def _create_empty(connection: duckdb.DuckDBPyConnection, table: str, columns: Se
         connection.execute(f"create table {table} ({fields})")
 
 
-def _kept(file: RrfFile, languages: Sequence[str]) -> str:
-    """Return the condition on rows that are kept: well formed, and in a wanted language where the table has any."""
-    condition = f"{DUMMY} is null"
-    wanted = ", ".join(map(quoted, languages))
-    return condition + (f" and coalesce(LAT in ({wanted}), false)" if languages else "")
+@dataclass(frozen=True)
+class _Job:
+    """One file to load: where from, into which table, and what is kept."""
 
+    connection: duckdb.DuckDBPyConnection
+    release: Release
+    file: RrfFile
+    languages: tuple[str, ...]
+    max_reject_share: float
 
-def _create_table(
-    connection: duckdb.DuckDBPyConnection, file: RrfFile, paths: Sequence[str], languages: Sequence[str]
-) -> int:
-    columns = ", ".join(f'"{column}"' for column in file.columns)
-    row = connection.execute(
-        f"create or replace table {file.table} as select {columns} from {read_rrf(paths, file.columns)} "
-        f"where {_kept(file, languages)}"
-    ).fetchone()
-    return int(row[0]) if row else 0
+    @property
+    def recipe(self) -> str:
+        """What shapes the table besides the file: where it changes, the file is loaded again."""
+        return f"columns={','.join(self.file.columns)};languages={','.join(self.languages)}"
 
+    @property
+    def paths(self) -> list[Path]:
+        """The pieces, in order."""
+        return [piece.path for piece in self.file.pieces]
 
-def _other_languages(
-    connection: duckdb.DuckDBPyConnection, file: RrfFile, paths: Sequence[str], languages: Sequence[str]
-) -> int:
-    """Count the well-formed rows in other languages."""
-    if not languages:
-        return 0
-    row = connection.execute(
-        f"select count(*) from {read_rrf(paths, file.columns)} where {DUMMY} is null and not ({_kept(file, languages)})"
-    ).fetchone()
-    return int(row[0]) if row else 0
+    def record(self, scans: Sequence[FileScan], rows: Sequence[int], rejects: Sequence[Reject]) -> list[LoadedFile]:
+        """Write the bookkeeping, in the transaction that makes the table."""
+        kind, file = self.release.kind, self.file
+        name, recipe = self.release.name, self.recipe
+        return record(self.connection, kind, file.table, file.pieces, scans, rows, rejects, release=name, recipe=recipe)
 
 
 def _load_file(
     connection: duckdb.DuckDBPyConnection, release: Release, file: RrfFile, settings: LoadSettings
 ) -> list[LoadedFile]:
+    """Load one file, unless it was loaded before: in DuckDB's one pass, or exactly where the file is not clean."""
     languages = settings.languages if file.name == "MRCONSO" else ()
-    recipe = f"columns={','.join(file.columns)};languages={','.join(languages)}"
-    finished = finished_files(connection, release.kind, file.table, file.pieces, recipe)
+    job = _Job(connection, release, file, languages, settings.max_reject_share)
+    finished = finished_files(connection, release.kind, file.table, file.pieces, job.recipe)
     if finished is not None:
         return finished
-    paths = [piece.path for piece in file.pieces]
-    with scanning(paths) as pending:
+    with scanning(job.paths) as pending:
         try:
             with transaction(connection):
-                kept = _create_table(connection, file, list(map(str, paths)), languages)
-                scans = pending.result()
-                other = _other_languages(connection, file, list(map(str, paths)), languages)
-                rows = [scan.lines for scan in scans]
-                if kept + other != sum(rows) or not _is_clean(scans, len(file.columns)):
-                    raise _NotCleanError
-                _count_other(connection, file, other)
-                return record(
-                    connection,
-                    release.kind,
-                    file.table,
-                    file.pieces,
-                    scans,
-                    rows,
-                    [],
-                    release=release.name,
-                    recipe=recipe,
-                )
+                return _load_fast(job, pending)
         except (_NotCleanError, duckdb.InvalidInputException):
             scans = pending.result()
         except duckdb.IOException as error:
             pending.result()
-            raise InputError("a file cannot be read", file=paths[0], found=str(error).splitlines()[0]) from error
-    return _load_exactly(connection, release, file, settings.max_reject_share, languages, recipe, scans)
+            raise InputError("a file cannot be read", file=job.paths[0], found=str(error).splitlines()[0]) from error
+    return _load_exactly(job, scans)
+
+
+def _load_fast(job: _Job, pending: Future[list[FileScan]]) -> list[LoadedFile]:
+    """Load a file in one pass of DuckDB, inside a transaction.
+
+    Raises:
+        _NotCleanError: the table is not the whole file.
+    """
+    paths = [str(path) for path in job.paths]
+    kept = _create_table(job, paths)
+    scans = pending.result()
+    rows = [scan.lines for scan in scans]
+    other = _other_languages(job, paths) if kept < sum(rows) else 0
+    if kept + other != sum(rows) or not _is_clean(scans, len(job.file.columns)):
+        raise _NotCleanError
+    _count_other(job, other)
+    return job.record(scans, rows, [])
 
 
 def _is_clean(scans: Sequence[FileScan], n_fields: int) -> bool:
@@ -158,10 +158,30 @@ def _is_clean(scans: Sequence[FileScan], n_fields: int) -> bool:
     return right_fields and all(scan.ends_line for scan in scans[:-1])
 
 
-def _count_other(connection: duckdb.DuckDBPyConnection, file: RrfFile, n: int) -> None:
-    reason = f"{file.table}: language not kept"
-    connection.execute("delete from ground.drop where stage = 'load' and reason = ?", [reason])
-    count_drop(connection, "load", reason, n)
+def _load_exactly(job: _Job, scans: Sequence[FileScan]) -> list[LoadedFile]:
+    """Load a file that is not clean: its rows are checked line by line, the good ones are loaded from a copy."""
+    file = job.file
+    lines = sum(scan.lines for scan in scans)
+    with _scratch(job.connection) as copy:
+        copied = copy_good_rows(file.pieces, len(file.columns), copy, int(job.max_reject_share * lines))
+        copy.flush()
+        refused = len(copied.rejects)
+        if refused > job.max_reject_share * lines:
+            keep_rejects(job.connection, job.release.kind, file.pieces, copied.rejects)
+            expected = f"UTF-8, {len(file.columns)} fields each followed by |: {','.join(file.columns)}"
+            raise too_many_rejects(file.pieces, copied.rejects, refused, lines, job.max_reject_share, expected)
+        with transaction(job.connection):
+            kept = _create_table(job, [copy.name])
+            other = _other_languages(job, [copy.name])
+            if kept + other + refused != sum(copied.rows.values()):
+                raise InputError(
+                    "rows were lost between the file and the table",
+                    file=job.paths[0],
+                    found=f"{kept} rows loaded, {other} in other languages, {refused} refused",
+                    expected=f"{sum(copied.rows.values())} rows",
+                )
+            _count_other(job, other)
+            return job.record(scans, [copied.rows[piece.name] for piece in file.pieces], copied.rejects)
 
 
 def _scratch(connection: duckdb.DuckDBPyConnection) -> IO[bytes]:
@@ -171,48 +191,38 @@ def _scratch(connection: duckdb.DuckDBPyConnection) -> IO[bytes]:
     return tempfile.NamedTemporaryFile(dir=folder, prefix="rrf_", suffix=".RRF")
 
 
-def _load_exactly(
-    connection: duckdb.DuckDBPyConnection,
-    release: Release,
-    file: RrfFile,
-    max_reject_share: float,
-    languages: Sequence[str],
-    recipe: str,
-    scans: Sequence[FileScan],
-) -> list[LoadedFile]:
-    """Load a file that is not clean: its rows are checked one by one, the good ones are loaded from a copy."""
-    lines = sum(scan.lines for scan in scans)
-    with _scratch(connection) as copy:
-        copied = copy_good_rows(file.pieces, len(file.columns), copy, int(max_reject_share * lines))
-        copy.flush()
-        expected = f"UTF-8, {len(file.columns)} fields each followed by |: {','.join(file.columns)}"
-        if len(copied.rejects) > max_reject_share * lines:
-            keep_rejects(connection, release.kind, file.pieces, copied.rejects)
-            raise too_many_rejects(file.pieces, copied.rejects, len(copied.rejects), lines, max_reject_share, expected)
-        total = sum(copied.rows.values())
-        with transaction(connection):
-            kept = _create_table(connection, file, [copy.name], languages)
-            other = _other_languages(connection, file, [copy.name], languages)
-            if kept + other + len(copied.rejects) != total:
-                raise InputError(
-                    "rows were lost between the file and the table",
-                    file=file.pieces[0].path,
-                    found=f"{kept} rows loaded, {other} in other languages, {len(copied.rejects)} refused",
-                    expected=f"{total} rows",
-                )
-            _count_other(connection, file, other)
-            rows = [copied.rows[piece.name] for piece in file.pieces]
-            return record(
-                connection,
-                release.kind,
-                file.table,
-                file.pieces,
-                scans,
-                rows,
-                copied.rejects,
-                release=release.name,
-                recipe=recipe,
-            )
+def _kept(languages: Sequence[str]) -> str:
+    """Return the condition on rows that are kept: well formed, and in a wanted language where that is asked."""
+    condition = f"{DUMMY} is null"
+    wanted = ", ".join(map(quoted, languages))
+    return condition + (f" and coalesce(LAT in ({wanted}), false)" if languages else "")
+
+
+def _create_table(job: _Job, paths: Sequence[str]) -> int:
+    """Make the table and return its number of rows."""
+    columns = ", ".join(f'"{column}"' for column in job.file.columns)
+    row = job.connection.execute(
+        f"create or replace table {job.file.table} as select {columns} from {read_rrf(paths, job.file.columns)} "
+        f"where {_kept(job.languages)}"
+    ).fetchone()
+    return int(row[0]) if row else 0
+
+
+def _other_languages(job: _Job, paths: Sequence[str]) -> int:
+    """Count the well-formed rows that are left out for their language."""
+    if not job.languages:
+        return 0
+    row = job.connection.execute(
+        f"select count(*) from {read_rrf(paths, job.file.columns)} "
+        f"where {DUMMY} is null and not ({_kept(job.languages)})"
+    ).fetchone()
+    return int(row[0]) if row else 0
+
+
+def _count_other(job: _Job, n: int) -> None:
+    reason = f"{job.file.table}: language not kept"
+    job.connection.execute("delete from ground.drop where stage = 'load' and reason = ?", [reason])
+    count_drop(job.connection, "load", reason, n)
 
 
 def _count_warnings(file: RrfFile, loaded: Sequence[LoadedFile]) -> list[str]:

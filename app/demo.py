@@ -13,7 +13,7 @@ from app.query import exploring
 from app.sample import sample_group
 from app.validation import validated
 from ontoground.errors import InputError
-from ontoground.files import atomic_directory, write_text
+from ontoground.files import write_text
 from ontoground.workspace import Workspace
 
 __all__ = ["DemoResult", "run_demo"]
@@ -55,13 +55,13 @@ def run_demo(workspace: Workspace, patients: int, seed: int, say: Callable[[str]
 
 def _rendered(folder: Path, patients: int, seed: int, say: Callable[[str], None]) -> dict[str, Path]:
     """Render the open world where it is not there yet, and return the folders that ``run`` takes."""
+    from app.openworld import World, render
+
     made_from = f"patients={patients} seed={seed} content={code_digest(('app/openworld',))}\n"
     stamp = folder / STAMP
+    world = World(folder)
     if not stamp.is_file() or stamp.read_text(encoding="utf-8") != made_from:
-        from app.openworld import render
-
-        with atomic_directory(folder) as temporary:
-            render(temporary, patients, seed)
-            write_text(temporary / STAMP, made_from)
+        world = render(folder, patients, seed)
+        write_text(stamp, made_from)
         say(f"open world: {patients} patients rendered into {folder}")
-    return {"umls": folder / "META", "rxnorm": folder / "rxnorm" / "rrf", "mimic": folder / "mimic"}
+    return {"umls": world.meta, "rxnorm": world.rxnorm, "mimic": world.mimic}

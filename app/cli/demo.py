@@ -29,7 +29,7 @@ def register(app: typer.Typer) -> None:
 
 def _demo(
     patients: Annotated[int, typer.Option(min=1, help="Patients of the open world")] = 120,
-    seed: Annotated[int, typer.Option(help="Seed of the open world")] = 42,
+    seed: Annotated[int, typer.Option(help="Seed of the open world")] = 7,
     workspace: WorkspaceDir = DEMO_WORKSPACE,
     overrides: Overrides = None,
     as_json: Json = False,

@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
+import io
+import shutil
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from app.main import invoke
 from ontoground.warehouse import connect
 from ontoground.workspace import Workspace
+
+PATIENTS = 40
+
+
+@dataclass(frozen=True)
+class Demo:
+    """A workspace in which the demo ran, and what the demo printed."""
+
+    workspace: Path
+    exit_code: int
+    out: str
+    err: str
 
 
 @pytest.fixture
@@ -16,3 +34,24 @@ def empty_workspace(tmp_path: Path) -> Path:
     workspace = Workspace.create(tmp_path / "empty-workspace")
     connect(workspace.warehouse).close()
     return workspace.root
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    """The demo, run once on a small open world; tests must leave its workspace as it is."""
+    root = tmp_path_factory.mktemp("demo") / "work"
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        code = invoke(["demo", "--patients", str(PATIENTS), "--workspace", str(root), "--json"])
+    assert code in (0, 1), err.getvalue() + out.getvalue()
+    return Demo(root, code, out.getvalue(), err.getvalue())
+
+
+@pytest.fixture
+def demo_copy(demo: Demo, tmp_path: Path) -> Callable[[], Path]:
+    """Make a copy of the demo's workspace that a test may change."""
+
+    def copy() -> Path:
+        return shutil.copytree(demo.workspace, tmp_path / "copy")
+
+    return copy

@@ -94,6 +94,7 @@ def build_lexicon(connection: duckdb.DuckDBPyConnection) -> Lexicon:
     case = np.array(
         [*(_release_case(name) for name in spelled), *(_CASES[term.case] for term in terms)], dtype=np.uint8
     )
+    brand = np.append(names.column("is_brand").to_numpy(zero_copy_only=False), np.zeros(len(terms), dtype=np.bool_))
     trie, entry = build_trie(written, case)
     n_entries = int(entry.max()) + 1 if entry.size else 0
     kind, cui_begin, cuis = _concepts(names, entry[: len(spelled)], n_entries)
@@ -118,7 +119,7 @@ def build_lexicon(connection: duckdb.DuckDBPyConnection) -> Lexicon:
         cuis,
         tuple(merged[place] for place in contextual),
         tuple(senses[place] for place in contextual),
-        _single_words(written, kind[entry]),
+        _single_words(written, kind[entry], brand),
     )
 
 
@@ -165,11 +166,14 @@ def _with_plain(
     return kind, np.searchsorted(owners[order], np.arange(kind.size + 1)).astype(np.int64), values[order]
 
 
-def _single_words(written: Sequence[str], kind: npt.NDArray[np.int8]) -> npt.NDArray[np.str_]:
+def _single_words(
+    written: Sequence[str], kind: npt.NDArray[np.int8], brand: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.str_]:
+    """Return the names of one word that misspellings are held against; brands are too often like English words."""
     words = {
         name.lower()
-        for name, index in zip(written, kind.tolist(), strict=True)
-        if index >= 0 and SHORTEST <= len(name) <= _LONGEST_WORD and name.isalpha() and name.isascii()
+        for name, index, is_brand in zip(written, kind.tolist(), brand.tolist(), strict=True)
+        if index >= 0 and not is_brand and SHORTEST <= len(name) <= _LONGEST_WORD and name.isalpha() and name.isascii()
     }
     return np.array(sorted(words), dtype=np.str_) if words else np.zeros(0, dtype="U1")
 

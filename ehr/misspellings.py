@@ -10,6 +10,8 @@ __all__ = ["SHORTEST", "Speller"]
 SHORTEST = 8
 # The edit must leave the end of the word alone: another ending is another form of the word, not a slip.
 _KEPT_END = 2
+# English words with these endings are as near to names as misspellings are ("blotting", "bloating").
+_ENGLISH_ENDINGS = ("ing", "tion", "ed", "ly", "ness", "line", "ment", "ity", "able")
 
 
 class Speller:
@@ -35,7 +37,7 @@ class Speller:
     def _find(self, word: str) -> str | None:
         from rapidfuzz.distance import OSA
 
-        if len(word) < SHORTEST or not word.isalpha():
+        if len(word) < SHORTEST or not word.isalpha() or word.endswith(_ENGLISH_ENDINGS):
             return None
         found = [
             known

@@ -1,7 +1,7 @@
 -- Names of the release that a note may mention, with the kind of mention and what orders concepts of one name
 -- Grain: one row per concept and distinct spelling
 -- Inputs: kg.name, kg.concept, kg.edge, semantic_type (data table semantic_types.tsv), name_stop, name_variant
--- Output: temp table mention_name(cui, name, kind, is_preferred, rank, degree)
+-- Output: temp table mention_name(cui, name, kind, is_preferred, rank, is_brand, degree)
 -- Source: the choice of names is ours: no bare numbers, strengths, dose forms, class headings or residual classes
 create or replace temp table mention_name as
 with typed as (
@@ -34,6 +34,7 @@ kept as (
         typed.kind,
         name.is_preferred,
         name.rank,
+        coalesce(name.tty in ('BN', 'SY'), false) and name.sab = 'RXNORM' as is_brand,
         -- Qualifiers that notes do not write: "(disorder)", "[ambiguous]", ", NOS", ", unspecified".
         trim(regexp_replace(
             name.name,
@@ -75,6 +76,7 @@ spelled as (
         kind,
         false as is_preferred,
         rank,
+        is_brand,
         trim(split_part(name, ', ', 2)) || ' ' || split_part(name, ', ', 1) as name
     from kept
     where
@@ -88,6 +90,7 @@ select
     any_value(worded.kind) as kind,
     bool_or(worded.is_preferred) as is_preferred,
     max(worded.rank) as rank,
+    bool_and(worded.is_brand) as is_brand,
     coalesce(any_value(degree.n), 0) as degree
 from (
     select * from spelled
@@ -97,6 +100,7 @@ from (
         spelled.kind,
         false as is_preferred,
         spelled.rank,
+        spelled.is_brand,
         replace(lower(spelled.name), name_variant.phrase, name_variant.variant) as name
     from spelled
     inner join name_variant

@@ -1,34 +1,101 @@
 -- Concepts of the long forms that the project's own tables name
--- Grain: one row per long form and concept, best first
--- Inputs: kg.name, kg.concept, kg.edge, long_form (name, normalized)
+-- Grain: one row per long form and concept, best first: the same words in the same order, else the same words
+-- Inputs: kg.name, kg.edge, long_form (name, normalized)
 -- Output: temp table mention_target(name, cui, position)
+-- Source: our own; words are compared without plural endings, small words and qualifiers ("stenosis (disorder)")
+create or replace temp macro word_bag(words) as list_sort(
+    list_distinct(
+        list_filter(
+            list_transform(
+                string_split(words, ' '), lambda word: regexp_replace(word, '^([a-z]{2,}[^sui])s$', '\1')
+            ),
+            lambda word: word not in (
+                '', 'of', 'the', 'in', 'and', 'with', 's', 'disorder', 'finding', 'nos', 'unspecified', 'procedure'
+            )
+        )
+    )
+);
+
 create or replace temp table mention_target as
-with found as (
+with wanted as (
     select
-        long_form.name,
-        name.cui,
-        bool_or(name.is_preferred) as is_preferred,
-        max(name.rank) as rank
+        name,
+        normalized,
+        word_bag(normalized) as bag
     from long_form
-    inner join kg.name as name on long_form.normalized = name.normalized
-    group by long_form.name, name.cui
+),
+
+bagged as (
+    select
+        name.cui,
+        name.is_preferred,
+        name.rank,
+        word_bag(
+            trim(regexp_replace(
+                lower(regexp_replace(name.name, '\s*\([A-Z]{2,6}\)\s*$', '')), '[^\p{L}\p{N}]+', ' ', 'g'
+            ))
+        ) as bag
+    from kg.name as name
+    where length(name.normalized) < 60 and not (name.sab = 'RXNORM' and name.tty[1:2] in ('SC', 'SB', 'BP', 'GP'))
+),
+
+found as (
+    select
+        wanted.name,
+        name.cui,
+        name.is_preferred,
+        name.rank,
+        1 as tier
+    from wanted
+    inner join kg.name as name on wanted.normalized = name.normalized
+    union all
+    select
+        wanted.name,
+        bagged.cui,
+        bagged.is_preferred,
+        bagged.rank,
+        2 as tier
+    from wanted
+    inner join bagged on wanted.bag = bagged.bag
+    where len(wanted.bag) > 0
+),
+
+closest as (
+    select * from found
+    qualify tier = min(tier) over (partition by name)
+),
+
+best as (
+    select
+        name,
+        cui,
+        bool_or(is_preferred) as is_preferred,
+        max(rank) as rank
+    from closest
+    group by name, cui
+),
+
+edge_end as (
+    select head_cui as cui from kg.edge
+    union all
+    select tail_cui as cui from kg.edge
 ),
 
 degree as (
     select
-        found.cui,
+        edge_end.cui,
         count(*) as n
-    from (select distinct cui from found) as found
-    inner join kg.edge as edge on found.cui = edge.head_cui or found.cui = edge.tail_cui
-    group by found.cui
+    from edge_end
+    semi join best on edge_end.cui = best.cui
+    group by edge_end.cui
 )
 
 select
-    found.name,
-    found.cui,
+    best.name,
+    best.cui,
     row_number() over (
-        partition by found.name
-        order by found.is_preferred desc, found.rank desc, coalesce(degree.n, 0) desc, found.cui
+        partition by best.name
+        order by best.is_preferred desc, best.rank desc, coalesce(degree.n, 0) desc, best.cui
     ) as position
-from found
-left join degree on found.cui = degree.cui;
+from best
+left join degree on best.cui = degree.cui;

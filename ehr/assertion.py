@@ -24,6 +24,7 @@ _OBJECT_WORDS = 4
 # Words over which a predicate still belongs to the mention before them.
 _PLAIN_WORDS = 8
 _NEAR_WORDS = 3
+_CHAIN_WORDS = 14
 _CLOSERS = frozenset({",", ".", ";", ")"})
 _AND = frozenset({"/", "and", "or", "&", "-"})
 _JOINTS = frozenset({",", "/", "and", "or", "&", "-", "nor", "+", "and/or", "any"})
@@ -258,6 +259,8 @@ def _reaches(rule: Rule, view: _View, hit: _Hit, place: _Place, begin: int, end:
     """Whether the scope of a rule goes on over the tokens from ``begin`` to ``end``, which part trigger and span."""
     if rule.scope == "sentence":
         return True
+    if rule.scope == "chain":
+        return _chain_reaches(rule, view, begin, end)
     if _any_between(view.hard, begin, end):
         return False
     if rule.scope == "clause":
@@ -265,22 +268,44 @@ def _reaches(rule: Rule, view: _View, hit: _Hit, place: _Place, begin: int, end:
     return _same_parentheses(rule, view, hit, place, begin, end) and _list_reaches(rule, view, hit, place, begin, end)
 
 
-def _list_reaches(rule: Rule, view: _View, hit: _Hit, place: _Place, begin: int, end: int) -> bool:
-    scope = rule.scope
+def _chain_reaches(rule: Rule, view: _View, begin: int, end: int) -> bool:
+    """A later turn of one story, "held for the procedure and then restarted": nothing else may come between."""
     gap = view.tokens[begin:end]
-    between = [p for p in view.places if begin <= p.first and p.last <= end and rule.holds_kind(p.classes)]
-    if scope != "chain" and _any_between(view.soft, begin, end):
-        return rule.backward and _plain_after(view, place, between, end)
-    if scope in ("adjacent", "near", "phrase"):
-        return _is_short(scope, gap)
-    if rule.backward and scope != "chain" and not between and "," in gap[:-1]:
+    if "." in gap or ";" in gap or len(gap) > _CHAIN_WORDS:
         return False
-    if scope in ("next", "chain"):
-        return _joined(view, begin, end, _AND) if between else scope == "chain" or not rule.backward or "and" not in gap
-    if not rule.backward:
+    between = _between(rule, view, begin, end)
+    return not between or _joined(view, begin, end, _AND)
+
+
+def _between(rule: Rule, view: _View, begin: int, end: int) -> list[_Place]:
+    return [p for p in view.places if begin <= p.first and p.last <= end and rule.holds_kind(p.classes)]
+
+
+def _list_reaches(rule: Rule, view: _View, hit: _Hit, place: _Place, begin: int, end: int) -> bool:
+    between = _between(rule, view, begin, end)
+    if _any_between(view.soft, begin, end):
+        return rule.backward and _plain_after(view, place, between, end)
+    if rule.backward:
+        return _backward_reaches(rule, view, hit, place, between, end)
+    if rule.scope == "next":
+        return not between or _joined(view, begin, end, _AND)
+    if rule.scope == "list":
         return _one_kind(view, place, begin, end)
-    in_parentheses = view.depth[hit.first] > view.depth[place.first]
-    return not between or (not in_parentheses and _joined(view, place.last, between[-1].first, _JOINTS))
+    return _is_short(rule.scope, view.tokens[begin:end])
+
+
+def _backward_reaches(rule: Rule, view: _View, hit: _Hit, place: _Place, between: list[_Place], end: int) -> bool:
+    """Whether a predicate reaches back to ``place`` over the mentions ``between``."""
+    last = between[-1] if between else place
+    gap = view.tokens[last.last : end]
+    in_list = not between or _joined(view, place.last, last.first, _JOINTS)
+    if rule.scope in ("adjacent", "near", "phrase"):
+        return _is_short(rule.scope, gap) and (not between or (rule.scope == "adjacent" and in_list))
+    if not between:
+        return "," not in gap[:-1] and (rule.scope == "list" or "and" not in gap)
+    if rule.scope == "next":
+        return _joined(view, place.last, end, _AND)
+    return in_list and view.depth[hit.first] <= view.depth[place.first]
 
 
 def _is_short(scope: str, gap: list[str]) -> bool:

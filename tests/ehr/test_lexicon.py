@@ -1,0 +1,146 @@
+"""Names of a small release become a lexicon: kinds, order of candidates, what is left out, misspellings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from ehr.lexicon import Lexicon, build_lexicon
+from ehr.mentions import Mention, note_mentions
+from ehr.misspellings import Speller
+from ehr.sections import split_sections
+
+CONCEPTS = [
+    ("C1", "Hypertensive disease", ["T047"]),
+    ("C2", "Pneumonia", ["T047"]),
+    ("C3", "Warfarin", ["T109", "T121"]),
+    ("C4", "Coumadin", ["T121"]),
+    ("C5", "Sodium", ["T196"]),
+    ("C6", "Escherichia coli", ["T007"]),
+    ("C7", "Aortic valve stenosis", ["T047"]),
+    ("C8", "Chronic obstructive airway disease", ["T047"]),
+    ("C9", "Metoprolol", ["T121"]),
+    ("C10", "Pneumonia of twins", ["T047"]),
+    ("C11", "Hepatic encephalopathy", ["T047"]),
+    ("C12", "Sulfamethoxazole", ["T121"]),
+]
+NAMES = [
+    ("C1", "Hypertension", "MSH", "MH", False, 5),
+    ("C1", "Hypertensive disease", "MTH", "PN", True, 9),
+    ("C2", "Pneumonia", "MSH", "MH", True, 5),
+    ("C10", "Pneumonia", "DO", "SY", False, 1),
+    ("C3", "warfarin", "RXNORM", "IN", True, 5),
+    ("C3", "warfarin 5 MG Oral Tablet", "RXNORM", "SCD", False, 5),
+    ("C4", "Coumadin", "RXNORM", "BN", True, 5),
+    ("C5", "sodium", "RXNORM", "IN", True, 5),
+    ("C6", "Escherichia coli", "MSH", "MH", True, 5),
+    ("C7", "Stenosis, Aortic Valve", "MSH", "PM", True, 5),
+    ("C8", "Chronic obstructive pulmonary disease (disorder)", "SNOMEDCT_US", "FN", True, 5),
+    ("C8", "Other disease of lung, unspecified", "ICD9CM", "PT", False, 5),
+    ("C9", "metoprolol", "RXNORM", "IN", True, 5),
+    ("C11", "Hepatic encephalopathy", "MSH", "MH", True, 5),
+    ("C12", "sulfamethoxazole", "RXNORM", "IN", True, 5),
+]
+
+
+def fill(connection: duckdb.DuckDBPyConnection) -> None:
+    connection.execute(
+        "create table kg.name (cui varchar, name varchar, normalized varchar, sab varchar, tty varchar,"
+        " code varchar, is_preferred boolean, rank integer)"
+    )
+    connection.execute("create table kg.concept (cui varchar, name varchar, groups varchar[], types varchar[])")
+    connection.execute("create table kg.edge (head_cui varchar, predicate varchar, tail_cui varchar)")
+    connection.executemany("insert into kg.concept values (?, ?, [], ?)", CONCEPTS)
+    connection.executemany(
+        "insert into kg.name select ?, $2, trim(regexp_replace(lower($2), '[^a-z0-9]+', ' ', 'g')), ?, ?, '', ?, ?",
+        NAMES,
+    )
+
+
+@pytest.fixture
+def lexicon(warehouse: duckdb.DuckDBPyConnection) -> Lexicon:
+    fill(warehouse)
+    return build_lexicon(warehouse)
+
+
+def mentions(lexicon: Lexicon, text: str, *, fuzzy: bool = False) -> list[Mention]:
+    speller = Speller(lexicon.words.tolist()) if fuzzy else None
+    found = note_mentions(text, split_sections(text), lexicon, speller)
+    for mention in found:
+        assert 0 <= mention.begin < mention.end <= len(text)
+    return [mention for mention in found if not mention.reason]
+
+
+@pytest.mark.parametrize(
+    ("text", "cui", "kind"),
+    [
+        ("has hypertension now", "C1", "disorder"),
+        ("HTN", "C1", "disorder"),
+        ("takes warfarin", "C3", "drug"),
+        ("takes Coumadin", "C4", "drug"),
+        ("aortic valve stenosis", "C7", "disorder"),
+        ("severe AS", "C7", "disorder"),
+        ("chronic obstructive pulmonary disease", "C8", "disorder"),
+        ("COPD", "C8", "disorder"),
+    ],
+)
+def test_a_name_an_abbreviation_and_a_variant_lead_to_the_concept(
+    lexicon: Lexicon, text: str, cui: str, kind: str
+) -> None:
+    (found,) = mentions(lexicon, text)
+    assert (found.cuis[0], found.kind) == (cui, kind)
+
+
+def test_candidates_of_a_shared_name_are_kept_best_first(lexicon: Lexicon) -> None:
+    (found,) = mentions(lexicon, "treated for pneumonia")
+    assert found.cuis == ("C2", "C10")
+
+
+@pytest.mark.parametrize("text", ["sodium 140", "grew escherichia coli", "Other disease of lung", "5 MG oral tablet"])
+def test_laboratory_names_organisms_and_residual_classes_are_no_mentions(lexicon: Lexicon, text: str) -> None:
+    assert mentions(lexicon, text) == []
+
+
+def test_a_misspelling_is_repaired_only_where_asked(lexicon: Lexicon) -> None:
+    text = "started metoprolal and sulfamethoxazale, hypertenison"
+    assert mentions(lexicon, text) == []
+    assert [found.cuis for found in mentions(lexicon, "started metopralol", fuzzy=True)] == [("C9",)]
+
+
+def test_a_defined_abbreviation_takes_the_concept_of_its_long_form(lexicon: Lexicon) -> None:
+    text = "Hepatic encephalopathy (HE). Later HE again."
+    assert [(text[m.begin : m.end], m.cuis) for m in mentions(lexicon, text)] == [
+        ("Hepatic encephalopathy", ("C11",)),
+        ("HE", ("C11",)),
+        ("HE", ("C11",)),
+    ]
+
+
+def test_headers_are_no_mentions_and_signs_of_the_examination_are_unclear(lexicon: Lexicon) -> None:
+    text = "Allergies:\nwarfarin\n \nPhysical Exam:\nno wheezing, COPD\n"
+    found = note_mentions(text, split_sections(text), lexicon)
+    assert [(text[m.begin : m.end], m.section, m.reason) for m in found] == [
+        ("warfarin", "allergies", ""),
+        ("wheezing", "physical_exam", "examination_sign"),
+        ("COPD", "physical_exam", ""),
+    ]
+
+
+def test_a_saved_lexicon_finds_the_same(lexicon: Lexicon, tmp_path: Path) -> None:
+    text = "COPD, HTN, MR on TTE, severe AS, warfarin and pneumonia, afebrile"
+    lexicon.save(tmp_path / "lexicon")
+    assert mentions(Lexicon.load(tmp_path / "lexicon"), text) == mentions(lexicon, text)
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [("metopralol", "metoprolol"), ("metoprolo", None), ("metoprolol", None), ("xetoprolol", None), ("short", None)],
+)
+def test_the_speller_keeps_the_first_letter_and_the_ending(word: str, expected: str | None) -> None:
+    assert Speller(["metoprolol", "warfarin"]).repair(word) == expected
+
+
+def test_the_speller_repairs_nothing_with_two_answers() -> None:
+    assert Speller(["abcdefgh", "abcxefgh"]).repair("abcyefgh") is None

@@ -1,0 +1,154 @@
+"""The two stages: tables, repeated runs, shards and workers, odd notes, the preview."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from ehr.notes import find_mentions, notes_preview, split_notes
+from ontoground.errors import InputError
+from ontoground.settings import Settings
+from tests.ehr.test_lexicon import fill
+
+NOTES = [
+    ("10-DS-1", 1, "Chief Complaint:\nPneumonia\n \nPast Medical History:\nHTN, no COPD\n"),
+    ("11-DS-1", 2, ""),
+    ("12-DS-1", 3, "no headers here, but warfarin"),
+    ("13-DS-1", None, "Allergies: metoprolol\n"),
+    ("14-DS-1", 4, None),
+]
+
+
+@pytest.fixture
+def notes(warehouse: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
+    fill(warehouse)
+    warehouse.execute("create table mimiciv_note.discharge (note_id varchar, hadm_id bigint, text varchar)")
+    warehouse.executemany("insert into mimiciv_note.discharge values (?, ?, ?)", NOTES)
+    return warehouse
+
+
+def rows(connection: duckdb.DuckDBPyConnection, table: str) -> list[tuple[object, ...]]:
+    return connection.execute(f"select * from ground.{table}").fetchall()
+
+
+def settings(**run: int) -> Settings:
+    return Settings.model_validate({"run": run})
+
+
+def test_sections_of_every_note_tile_it(notes: duckdb.DuckDBPyConnection) -> None:
+    report = split_notes(notes, Settings())
+    assert (report.notes, report.empty_notes, report.without_sections) == (5, 2, 1)
+    joined = notes.execute(
+        """
+        select bool_and(text = joined) from (
+            select n.text, string_agg(
+                substr(n.text, s.begin_offset + 1, s.end_offset - s.begin_offset), '' order by s.begin_offset
+            ) as joined
+            from ground.section s join mimiciv_note.discharge n using (note_id) group by all
+        )
+        """
+    ).fetchone()
+    assert joined == (True,)
+
+
+def test_mentions_stand_in_the_note_with_the_columns_of_the_contract(notes: duckdb.DuckDBPyConnection) -> None:
+    split_notes(notes, Settings())
+    report = find_mentions(notes, Settings())
+    described = notes.execute("describe ground.mention").fetchall()
+    assert [(name, kind) for name, kind, *_ in described] == [
+        ("note_id", "VARCHAR"),
+        ("hadm_id", "BIGINT"),
+        ("begin_offset", "INTEGER"),
+        ("end_offset", "INTEGER"),
+        ("text", "VARCHAR"),
+        ("cuis", "VARCHAR[]"),
+        ("assertion", "VARCHAR"),
+        ("section", "VARCHAR"),
+    ]
+    found = rows(notes, "mention")
+    assert [(row[0], row[1], row[4], row[5], row[7]) for row in found] == [
+        ("10-DS-1", 1, "Pneumonia", ["C2", "C10"], "chief_complaint"),
+        ("10-DS-1", 1, "HTN", ["C1"], "past_medical_history"),
+        ("10-DS-1", 1, "COPD", ["C8"], "past_medical_history"),
+        ("12-DS-1", 3, "warfarin", ["C3"], "unknown"),
+        ("13-DS-1", None, "metoprolol", ["C9"], "allergies"),
+    ]
+    assert [row[6] for row in found] == ["present", "present", "absent", "present", "allergy"]
+    assert report.mentions == 5
+    texts = {note_id: text for note_id, _, text in NOTES}
+    for note_id, _, begin, end, text, *_ in found:
+        assert (texts[str(note_id)] or "")[begin:end] == text
+
+
+def test_a_second_run_is_skipped_and_a_changed_setting_runs_again(notes: duckdb.DuckDBPyConnection) -> None:
+    split_notes(notes, Settings())
+    find_mentions(notes, Settings())
+    before = rows(notes, "mention")
+    assert split_notes(notes, Settings()).skipped
+    assert find_mentions(notes, Settings()).skipped
+    again = find_mentions(notes, Settings.model_validate({"notes": {"fuzzy": False}}))
+    assert not again.skipped
+    assert rows(notes, "mention") == before
+
+
+def test_the_size_of_shards_changes_nothing(notes: duckdb.DuckDBPyConnection) -> None:
+    split_notes(notes, settings(shard_notes=1))
+    find_mentions(notes, settings(shard_notes=1))
+    tables = [rows(notes, table) for table in ("section", "segment", "mention", "unclear_mention")]
+    notes.execute("delete from ground.stage")
+    split_notes(notes, settings(shard_notes=100))
+    find_mentions(notes, settings(shard_notes=100))
+    assert [rows(notes, table) for table in ("section", "segment", "mention", "unclear_mention")] == tables
+
+
+WORKERS = """
+import sys
+from pathlib import Path
+from ehr.notes import find_mentions, split_notes
+from ontoground.settings import Settings
+from ontoground.warehouse import connect
+
+if __name__ == "__main__":
+    connection = connect(Path(sys.argv[1]))
+    settings = Settings.model_validate({"run": {"workers": 2, "shard_notes": 2}})
+    split_notes(connection, settings)
+    find_mentions(connection, settings)
+    connection.close()
+"""
+
+
+def test_the_number_of_workers_changes_nothing(notes: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    split_notes(notes, Settings())
+    find_mentions(notes, Settings())
+    expected = rows(notes, "section"), rows(notes, "mention")
+    notes.execute("delete from ground.stage")
+    (path,) = [row[0] for row in notes.execute("select path from duckdb_databases() where path is not null").fetchall()]
+    notes.close()
+    script = tmp_path / "workers.py"
+    script.write_text(WORKERS)
+    root = Path(__file__).resolve().parents[2]
+    subprocess.run([sys.executable, str(script), path], check=True, cwd=root, env={"PYTHONPATH": str(root)})
+    with duckdb.connect(path) as connection:
+        assert (rows(connection, "section"), rows(connection, "mention")) == expected
+
+
+def test_a_warehouse_without_notes_or_names_is_an_error(warehouse: duckdb.DuckDBPyConnection) -> None:
+    with pytest.raises(InputError, match="no notes"):
+        split_notes(warehouse, Settings())
+    warehouse.execute("create table mimiciv_note.discharge (note_id varchar, hadm_id bigint, text varchar)")
+    with pytest.raises(InputError, match="names are not in the warehouse"):
+        find_mentions(warehouse, Settings())
+
+
+def test_the_preview_shows_one_admission(notes: duckdb.DuckDBPyConnection) -> None:
+    split_notes(notes, Settings())
+    find_mentions(notes, Settings())
+    preview = notes_preview(notes, 3)
+    assert [section["section"] for section in preview["sections"]] == ["unknown"]
+    assert [mention["text"] for mention in preview["mentions"]] == ["warfarin"]
+    with pytest.raises(InputError, match="no discharge note"):
+        notes_preview(notes, 99)

@@ -18,6 +18,8 @@ __all__ = ["Auc", "cross_validated_auc", "split_auc"]
 FOLDS = 5
 RESAMPLES = 400
 
+Indices = npt.NDArray[np.intp]
+
 
 @dataclass(frozen=True)
 class Auc:
@@ -36,14 +38,17 @@ class Auc:
         return asdict(self)
 
 
-def _scores(train: list[str], labels: npt.NDArray[np.bool_], test: list[str]) -> npt.NDArray[np.float64]:
+def _scores(texts: list[str], train: Indices, labels: npt.NDArray[np.bool_], test: Indices) -> npt.NDArray[np.float64]:
+    """Fit on the training rows and score the test rows; a text that many rows share is read once."""
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
 
-    vectorizer = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True)
-    features = vectorizer.fit_transform(train)
-    model = LogisticRegression(max_iter=1000).fit(features, labels)
-    return np.asarray(model.decision_function(vectorizer.transform(test)), dtype=np.float64)
+    distinct, code = np.unique(np.array(texts, dtype=object), return_inverse=True)
+    seen = np.unique(code[train])
+    vectorizer = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True).fit(distinct[seen])
+    features = vectorizer.transform(distinct)
+    model = LogisticRegression(max_iter=1000).fit(features[code[train]], labels[train])
+    return np.asarray(model.decision_function(features[code[test]]), dtype=np.float64)
 
 
 def _interval(
@@ -94,7 +99,7 @@ def cross_validated_auc(
     for fold in range(FOLDS):
         train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
         if len(test) and len(np.unique(labels[train])) == 2:
-            fitted = _scores([texts[i] for i in train], labels[train], [texts[i] for i in test])
+            fitted = _scores(texts, train, labels, test)
             # Folds have models of their own: centre their scores before pooling.
             scores[test], scored[test] = fitted - np.median(fitted), True
     auc, low, high = _interval(labels[scored], scores[scored], patients[scored], seed)
@@ -114,6 +119,6 @@ def split_auc(
     train, test = np.flatnonzero(split == "train"), np.flatnonzero(split == "test")
     if min(len(np.unique(labels[train])), len(np.unique(labels[test]))) < 2:
         return None
-    scores = _scores([texts[i] for i in train], labels[train], [texts[i] for i in test])
+    scores = _scores(texts, train, labels, test)
     auc, low, high = _interval(labels[test], scores, patients[test], seed)
     return Auc("statement", "is_true", how, len(test), auc, low, high)

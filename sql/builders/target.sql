@@ -2,9 +2,10 @@
 -- Grain: target, one row per concept; weight, one row per quadrant and concept
 -- Output: target(cui, expected), weight(quadrant, cui, weight)
 -- Inputs: fact_group, choice (Q3 drawn)
--- The supported uses of a concept in one admission count with one exponential draw of mean 1 (a Bayesian bootstrap of
---   admissions), not with exactly 1: with equal counts a model could tell support from what its training folds lack
---   (a concept that is supported here would be seen as unsupported only, elsewhere). Source: DESIGN section 6 (frequencies are balanced across quadrants)
+-- The supported uses of a concept in one admission count with one draw of mean 1, not with exactly 1: with equal counts
+--   a model could tell support from what its training folds lack (a concept that is supported here would be seen as
+--   unsupported only, elsewhere). The counts of a fair coin vary by 2n around n; here n draws of variance 2
+--   (chi-square with one degree of freedom) do. Source: DESIGN section 6 (frequencies are balanced across quadrants)
 create or replace temp table target as
 with supported as (
     select
@@ -22,7 +23,10 @@ with supported as (
 
 select
     cui,
-    sum(-ln(unit(concat_ws(chr(31), 'target', hadm_id, cui)))) as expected
+    sum(
+        -2 * ln(unit(concat_ws(chr(31), 'radius', hadm_id, cui)))
+        * pow(cos(2 * pi() * unit(concat_ws(chr(31), 'angle', hadm_id, cui))), 2)
+    ) as expected
 from supported
 group by cui;
 

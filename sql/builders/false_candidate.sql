@@ -1,8 +1,8 @@
 -- Candidates for the false statements of each group, before it is known whether they are false
 -- Grain: one row per group, quadrant and candidate
 -- Output: false_candidate(group_id, hadm_id, quadrant, predicate, head_cui, tail_cui, candidate_cui, original_cui)
--- Inputs: fact_group, unclear, kg.concept
--- Q3: an end of another fact of the same admission, same predicate and place. Q4: an end that facts of other admissions
+-- Inputs: fact_group, known_end, unclear, kg.concept
+-- Q3: an end of another fact of the same admission that has this predicate, in this place, to something else. Q4: an end that facts of other admissions
 --   have in that place, not unclear here; where there are many, each group looks at the bucket that its hash picks, so
 --   that work grows with the number of groups. A replacement shares a semantic group with what it replaces. Source: MediEval section 3.1 step 4; DESIGN section 6
 create or replace temp table false_candidate as
@@ -34,10 +34,11 @@ recombined as (
         'Q3' as quadrant,
         other.original_cui as candidate_cui
     from fact_group
-    inner join fact_group as other
+    inner join fact_group as other on fact_group.hadm_id = other.hadm_id
+    inner join known_end
         on
-            fact_group.hadm_id = other.hadm_id and fact_group.predicate = other.predicate
-            and fact_group.slot = other.slot
+            fact_group.predicate = known_end.predicate and fact_group.slot = known_end.place
+            and other.original_cui = known_end.cui
     where fact_group.fact_id != other.fact_id
 ),
 

@@ -2,8 +2,8 @@
 -- Grain: near_fact, one row per (head, predicate, tail); known_end, one per predicate, place and concept
 -- Output: near_fact(head_cui, predicate, tail_cui), known_end(predicate, place, cui)
 -- Inputs: kg.edge, kg.predicate, kg.pattern, linked_base, twin
--- What a pattern of one stated edge says. Local closed world: at least `known_edges` edges.
---   Source: DESIGN section 4 (False)
+-- What a pattern of one stated edge says. Local closed world: at least `known_edges` edges, or as many
+--   as a concept has on average where that is less. Source: DESIGN section 4 (False)
 create or replace temp table near_fact as
 with directed as (
     select distinct
@@ -51,18 +51,37 @@ inner join twin as head_twin on with_forms.head_cui = head_twin.cui
 inner join twin as tail_twin on with_forms.tail_cui = tail_twin.cui;
 
 create or replace temp table known_end as
+with counted as (
+    select
+        predicate,
+        'head' as place,
+        head_cui as cui,
+        count(*) as n
+    from near_fact
+    group by predicate, head_cui
+    union all
+    select
+        predicate,
+        'tail' as place,
+        tail_cui as cui,
+        count(*) as n
+    from near_fact
+    group by predicate, tail_cui
+),
+
+usual as (
+    select
+        predicate,
+        place,
+        greatest(1, floor(avg(n))) as n
+    from counted
+    group by predicate, place
+)
+
 select
-    predicate,
-    'head' as place,
-    head_cui as cui
-from near_fact
-group by predicate, head_cui
-having count(*) >= getvariable('known_edges')
-union all
-select
-    predicate,
-    'tail' as place,
-    tail_cui as cui
-from near_fact
-group by predicate, tail_cui
-having count(*) >= getvariable('known_edges');
+    counted.predicate,
+    counted.place,
+    counted.cui
+from counted
+inner join usual on counted.predicate = usual.predicate and counted.place = usual.place
+where counted.n >= least(usual.n, getvariable('known_edges'));

@@ -7,17 +7,25 @@ is meant. A sense of kind ``none`` is not a mention (PE = physical exam). Where 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 from ehr.spans import Kind
-from ontoground.errors import InputError
+from ontoground.errors import InputError, UsageError
 from ontoground.tables import read_table
 
-__all__ = ["TERM_TABLES", "Definition", "Sense", "Term", "defined_abbreviations", "read_terms"]
+__all__ = [
+    "TERM_TABLES",
+    "Definition",
+    "Sense",
+    "Term",
+    "defined_abbreviations",
+    "read_terms",
+    "scispacy_abbreviations",
+]
 
 _DATA = Path(__file__).parent / "data"
 # In the order in which senses of one term are tried: contexts first, plain names last.
@@ -180,6 +188,38 @@ def defined_abbreviations(text: str) -> list[Definition]:
             start = max(0, match.start() - _LONGEST_FORM) + before.start()
             found.append(Definition(short, match.start(1), start + begin, start + len(before.group().rstrip())))
     return found
+
+
+@cache
+def _scispacy() -> Callable[[str], Any]:
+    try:
+        import scispacy.abbreviation  # noqa: F401 - registers the component
+        import spacy
+    except ImportError as error:
+        raise UsageError(
+            "notes.abbreviation_detector is scispacy, which is not installed",
+            do="install the extra `linking`, or set notes.abbreviation_detector to own",
+        ) from error
+    pipeline = spacy.blank("en")
+    pipeline.add_pipe("abbreviation_detector")
+    return pipeline
+
+
+def scispacy_abbreviations(text: str) -> list[Definition]:
+    """Return the abbreviations that scispaCy's detector finds, in the order of their first use.
+
+    Raises:
+        UsageError: scispaCy is not installed.
+    """
+    document = _scispacy()(text)
+    found = [
+        Definition(short.text, short.start_char, short._.long_form.start_char, short._.long_form.end_char)
+        for short in document._.abbreviations
+    ]
+    first: dict[str, Definition] = {}
+    for definition in sorted(found, key=lambda one: one.short_begin):
+        first.setdefault(definition.short, definition)
+    return list(first.values())
 
 
 def _long_form(short: str, words: str) -> int | None:

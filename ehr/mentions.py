@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -130,7 +130,11 @@ def _by_definitions(
 
 
 def note_mentions(
-    text: str, sections: Sequence[Section], lexicon: Lexicon, speller: Speller | None = None
+    text: str,
+    sections: Sequence[Section],
+    lexicon: Lexicon,
+    speller: Speller | None = None,
+    detect: Callable[[str], list[Definition]] = defined_abbreviations,
 ) -> list[Mention]:
     """Return the mentions of a note in their order, not overlapping, those left unclear among them.
 
@@ -139,7 +143,8 @@ def note_mentions(
         sections: its sections, in order.
         lexicon: the names.
         speller: repairs misspellings, where wanted.
+        detect: finds the abbreviations that the note defines.
     """
     found = _by_names(text, sections, lexicon, speller)
-    definitions = defined_abbreviations(text)
+    definitions = detect(text)
     return _by_definitions(text, found, definitions, sections) if definitions else found

@@ -231,16 +231,19 @@ def _lexicon(folder: str) -> tuple[Lexicon, Speller]:
 
 
 def _mention_shard(notes: list[Note], *, folder: str, options: NoteSettings) -> tuple[pa.Table, pa.Table]:
+    from ehr.abbreviations import defined_abbreviations, scispacy_abbreviations
     from ehr.assertion import assert_spans
     from ehr.mentions import note_mentions
     from ehr.segments import segment_note
 
-    lexicon, speller = _lexicon(folder)
+    lexicon, known = _lexicon(folder)
+    speller = known if options.fuzzy else None
+    detect = scispacy_abbreviations if options.abbreviation_detector == "scispacy" else defined_abbreviations
     clear: list[tuple[object, ...]] = []
     unclear: list[tuple[object, ...]] = []
     for note_id, hadm_id, text in notes:
         sections = split_sections(text)
-        found = note_mentions(text, sections, lexicon, speller if options.fuzzy else None)
+        found = note_mentions(text, sections, lexicon, speller, detect)
         kept = [mention for mention in found if not mention.reason]
         spans = [Span(mention.begin, mention.end, mention.kind) for mention in kept]
         assertions = assert_spans(text, sections, segment_note(text, sections), spans)

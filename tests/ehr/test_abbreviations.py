@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ehr.abbreviations import Term, defined_abbreviations, read_terms
+from ehr.abbreviations import Term, defined_abbreviations, read_terms, scispacy_abbreviations
 
 
 def term(text: str) -> Term:
@@ -86,3 +86,10 @@ def test_other_brackets_define_nothing(text: str) -> None:
 def test_the_detector_stays_inside_the_text(text: str) -> None:
     for found in defined_abbreviations(text):
         assert 0 <= found.long_begin < found.long_end <= found.short_begin < len(text)
+
+
+def test_the_detector_of_scispacy_gives_the_same_kind_of_answer() -> None:
+    pytest.importorskip("scispacy")
+    text = "Admitted with hepatic encephalopathy (HE). The HE resolved."
+    (found,) = scispacy_abbreviations(text)
+    assert (found.short, text[found.long_begin : found.long_end]) == ("HE", "hepatic encephalopathy")

@@ -81,6 +81,8 @@ def test_mentions_stand_in_the_note_with_the_columns_of_the_contract(notes: duck
     assert report.mentions == 5
     texts = {note_id: text for note_id, _, text in NOTES}
     for note_id, _, begin, end, text, *_ in found:
+        assert isinstance(begin, int)
+        assert isinstance(end, int)
         assert (texts[str(note_id)] or "")[begin:end] == text
 
 

@@ -122,7 +122,9 @@ def _create_table(connection: duckdb.DuckDBPyConnection, found: MimicFile, colum
         row = connection.execute(
             f"create or replace table {found.table.qualified} as {read_item(found, columns)}"
         ).fetchone()
-    except duckdb.Error as error:
+    except duckdb.IOException as error:
+        raise InputError("a file cannot be read", file=found.file.path, found=str(error).splitlines()[0]) from error
+    except (duckdb.InvalidInputException, duckdb.ConversionException) as error:
         # DuckDB's message quotes the row: only its kind may be told.
         line = None if found.is_parquet else survey(found.file.path).carriage_return
         raise InputError(
@@ -218,7 +220,7 @@ def _stated_digests(folder: Path) -> dict[str, str]:
     path = folder / "SHA256SUMS.txt"
     if not path.is_file():
         return {}
-    lines = (line.split(maxsplit=1) for line in path.read_text(encoding="utf-8").splitlines())
+    lines = (line.split(maxsplit=1) for line in path.read_text(encoding="utf-8", errors="replace").splitlines())
     return {
         parts[1].strip().removeprefix("*").removeprefix("./"): parts[0].lower() for parts in lines if len(parts) == 2
     }

@@ -229,13 +229,13 @@ def _count_warnings(file: RrfFile, loaded: Sequence[LoadedFile]) -> list[str]:
     """Compare rows and bytes with what MRFILES states; a subset of a release differs rightly."""
     warnings = []
     rows = sum(one.rows_read for one in loaded)
-    if file.stated_rows is not None and file.stated_rows != rows:
-        warnings.append(f"{file.name} has {rows} rows, MRFILES states {file.stated_rows}")
+    refused = sum(one.rows_rejected for one in loaded)
     size = sum(piece.path.stat().st_size for piece in file.pieces)
     plain = not any(is_gzip(piece.path) for piece in file.pieces)
-    if plain and file.stated_bytes is not None and file.stated_bytes != size:
+    if file.stated_rows is not None and file.stated_rows != rows:
+        warnings.append(f"{file.name} has {rows} rows, MRFILES states {file.stated_rows}")
+    elif plain and file.stated_bytes is not None and file.stated_bytes != size:
         warnings.append(f"{file.name} has {size} bytes, MRFILES states {file.stated_bytes}")
-    refused = sum(one.rows_rejected for one in loaded)
     if refused:
         warnings.append(f"{file.name}: {refused} malformed rows refused, see ground.reject")
     return warnings

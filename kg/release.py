@@ -20,7 +20,10 @@ Kind = Literal["umls", "rxnorm"]
 
 COLUMN_TABLE = Path(__file__).parent / "data" / "rrf_columns.tsv"
 # Where a user may point: the folder of the files, or one above it.
-FOLDERS: dict[Kind, tuple[str, ...]] = {"umls": ("META", "*/META"), "rxnorm": ("rrf", "*/rrf")}
+FOLDERS: dict[Kind, tuple[str, ...]] = {
+    "umls": ("META", "*/META", "*/*/META"),
+    "rxnorm": ("rrf", "*/rrf", "*/*/rrf"),
+}
 # Pieces are named .aa, .ab, ... and any file may be gzipped (UMLS Reference Manual).
 SUFFIX = re.compile(r"\.RRF(\.[a-z]{2})?(\.gz)?$", re.IGNORECASE)
 
@@ -101,12 +104,19 @@ def _pieces(folder: Path) -> dict[str, tuple[SourceFile, ...]]:
 
 def _find_folder(kind: Kind, folder: Path) -> Path:
     wanted = next(file.name for file in documented(kind) if file.required)
-    candidates = [path for pattern in FOLDERS[kind] for path in sorted(folder.glob(pattern)) if path.is_dir()]
-    if folder.is_dir():
-        candidates.insert(0, folder)
-    for candidate in candidates:
-        if wanted in _pieces(candidate):
-            return candidate
+    levels = [[folder]] + [sorted(folder.glob(pattern)) for pattern in FOLDERS[kind]]
+    for candidates in levels:
+        found = [path for path in candidates if path.is_dir() and wanted in _pieces(path)]
+        if len(found) > 1:
+            raise InputError(
+                "several releases are here",
+                file=folder,
+                found=", ".join(str(path.relative_to(folder)) for path in found),
+                expected="one release",
+                do="name the folder of the release that you mean",
+            )
+        if found:
+            return found[0]
     raise InputError(
         f"no {'UMLS' if kind == 'umls' else 'RxNorm'} release is here",
         file=folder,

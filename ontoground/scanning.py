@@ -79,7 +79,7 @@ def whole_file(path: Path) -> Iterator[None]:
     """Turn the errors of a damaged gzip stream, met while the block reads a file, into one that names the file.
 
     Raises:
-        InputError: the file is cut off or damaged.
+        InputError: the file is cut off or damaged, or cannot be read at all.
     """
     try:
         yield
@@ -91,6 +91,8 @@ def whole_file(path: Path) -> Iterator[None]:
             expected="a whole gzip stream with a matching checksum",
             do="copy or download the file again; files that were loaded before stay loaded",
         ) from error
+    except OSError as error:
+        raise InputError("a file cannot be read", file=path, found=error.strerror or type(error).__name__) from error
 
 
 def _chunks(path: Path, reader: _HashingReader, cancelled: threading.Event) -> Iterator[bytes]:
@@ -104,13 +106,13 @@ def scan_file(path: Path, cancelled: threading.Event | None = None) -> FileScan:
     """Read a file once, from its first byte to its last.
 
     Raises:
-        InputError: a gzipped file is cut off or damaged.
+        InputError: a gzipped file is cut off or damaged, or the file cannot be read.
     """
     import numpy as np
 
     text_bytes = line_ends = bars = 0
     last = b"\n"
-    with path.open("rb") as file, whole_file(path):
+    with whole_file(path), path.open("rb") as file:
         reader = _HashingReader(file)
         for chunk in _chunks(path, reader, cancelled or threading.Event()):
             text_bytes += len(chunk)

@@ -54,6 +54,14 @@ def test_the_folder_above_is_found(warehouse: Connection, tmp_path: Path) -> Non
     assert load_umls(warehouse, tmp_path / "2025AA", SETTINGS).release == "2025AA"
 
 
+def test_two_releases_side_by_side_are_not_guessed_at(warehouse: Connection, tmp_path: Path) -> None:
+    write_release(tmp_path / "2024AB" / "META")
+    write_release(tmp_path / "2025AA" / "META")
+    with pytest.raises(InputError, match="several releases") as caught:
+        load_umls(warehouse, tmp_path, SETTINGS)
+    assert caught.value.found == "2024AB/META, 2025AA/META"
+
+
 def test_a_file_that_is_missing_gets_an_empty_table(warehouse: Connection, tmp_path: Path) -> None:
     report = load_umls(warehouse, write_release(tmp_path / "META"), SETTINGS)
     assert "MRHIER.RRF" in report.missing_optional

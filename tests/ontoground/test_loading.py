@@ -51,6 +51,11 @@ def test_a_scan_tells_what_is_in_the_file(tmp_path: Path, content: bytes, packed
     assert scan.bars == content.count(b"|")
 
 
+def test_a_file_that_cannot_be_read_is_an_input_error(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        scan_file(tmp_path / "nothing")
+
+
 def test_a_gzip_of_several_members_is_one_content(tmp_path: Path) -> None:
     path = tmp_path / "file.gz"
     path.write_bytes(gzip.compress(b"a|\n") + gzip.compress(b"b|\n"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from typing import NoReturn
 
 import typer
@@ -26,6 +27,9 @@ INTERNAL_ERROR = 70
 
 def main() -> NoReturn:
     """Run the command line and leave with its exit code."""
+    if os.environ.get("ONTOGROUND_DEBUG") != "1":
+        # Advice of libraries to programmers is nothing for users.
+        warnings.simplefilter("ignore")
     sys.exit(invoke(sys.argv[1:]))
 
 

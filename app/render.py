@@ -81,7 +81,7 @@ def text(content: str, style: str = "") -> Text:
 
 def indented(content: str, columns: int, style: str = "") -> Padding:
     """Return wrapped text behind some blank columns."""
-    return Padding(Text(content, style=style), (0, 0, 0, columns))
+    return Padding(Text(content, style=style), (0, 0, 0, columns), expand=False)
 
 
 def relative(path: Path) -> str:

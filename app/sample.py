@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 
 __all__ = ["paint_group", "sample_group"]
 
+NO_PATH = "no path within 3 hops relates the two, in either direction"
+WHY_FALSE = {
+    "recombined_no_path_within_3_hops": f"the ends come from different facts, and {NO_PATH}",
+    "distant_no_path_within_3_hops": f"the new end is a distant concept, and {NO_PATH}",
+}
 MEANING = {
     "Q1": "true and supported",
     "Q2": "true, not supported",
@@ -38,14 +43,13 @@ def paint_group(out: Console, rows: list[dict[str, Any]], phrases: Phrases) -> N
         out.print()
         out.print(text(f"{row['quadrant']}  {row['statement']}", "bold"))
         out.print(indented(MEANING[row["quadrant"]], 4))
-        for reason in (*_truth(row, phrases), *_support(row)):
+        for reason in (*_truth(row, phrases), *_support(row, phrases)):
             out.print(indented(reason, 4))
 
 
 def _truth(row: dict[str, Any], phrases: Phrases) -> list[str]:
     if row["why_false"]:
-        ends = f"{row['head_name']} and {row['tail_name']}"
-        return [f"false because: {row['why_false'].replace('_', ' ')} ({ends})"]
+        return [f"false because {WHY_FALSE.get(row['why_false'], row['why_false'].replace('_', ' '))}"]
     lines = [f"true because ({row['tier']}):"]
     for edge in row["path"]:
         evidence = " ".join(part for part in (edge["sab"], edge["rela"], edge["rui"]) if part)
@@ -53,14 +57,15 @@ def _truth(row: dict[str, Any], phrases: Phrases) -> list[str]:
     return lines
 
 
-def _support(row: dict[str, Any]) -> list[str]:
+def _support(row: dict[str, Any], phrases: Phrases) -> list[str]:
     lines = []
     for span in row["support_spans"]:
         place = f"{span['section'].replace('_', ' ')}, {span['begin_offset']:,} to {span['end_offset']:,}"
         lines.append(f"the note says '{' '.join(span['text'].split())}' ({place}) for the {span['role']}")
     if row["replaced_end"] != "none" and row["replaced_cui"]:
         away = "out of reach in the hierarchy" if row["distance"] is None else f"{row['distance']} is_a steps away"
-        lines.append(f"its {row['replaced_end']} takes the place of {row['replaced_cui']}, {away}")
+        replaced = f"{phrases.graph.name(row['replaced_cui'])} ({row['replaced_cui']})"
+        lines.append(f"its {row['replaced_end']} takes the place of {replaced}, {away}")
     if row["quadrant"] in ("Q2", "Q4") and row["replaced_end"] != "none":
         lines.append(f"the note nowhere speaks of the {row['replaced_end']}")
     return lines

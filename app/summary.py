@@ -101,7 +101,9 @@ def paint_summary(out: Console, summary: dict[str, Any], stages: list[dict[str, 
     """Print the figures of a run as tables."""
     from app.render import table
 
-    out.print(table(("loaded table", "rows"), [(one["table"], one["rows"]) for one in summary["loaded"]]))
+    out.print(
+        table(("loaded table", "rows"), [(one["table"], one["rows"]) for one in summary["loaded"] if one["rows"]])
+    )
     paint_mapped(out, summary["mapped"])
     totals = [(name, summary[name]) for name in ("concepts", "edges", "mentions")]
     out.print()

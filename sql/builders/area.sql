@@ -2,8 +2,8 @@
 -- Grain: one row per concept and area
 -- Output: area(cui, area_cui)
 -- Inputs: near_fact, found_fact, kg.edge, twin
--- Too general: an ancestor of more than `max_area_share` of what the broadest ancestor of the concept covers. DESIGN
---   section 4
+-- Too general: an ancestor of more than `max_area_share` of the concepts of the semantic group that have ancestors.
+--   Source: DESIGN section 4
 create or replace temp table area as
 with recursive wanted as (
     select head_cui as cui from near_fact
@@ -38,18 +38,28 @@ breadth as (
     group by area_cui
 ),
 
-placed as (
+grouped as (
     select
         climb.cui,
         climb.area_cui,
-        breadth.n,
-        max(breadth.n) over (partition by climb.cui) as root_n
+        concept.groups[1] as semantic_group
     from climb
-    inner join breadth on climb.area_cui = breadth.area_cui
+    inner join kg.concept as concept on climb.cui = concept.cui
+),
+
+placed as (
+    select
+        semantic_group,
+        count(distinct cui) as n
+    from grouped
+    where cui != area_cui
+    group by semantic_group
 )
 
 select
-    cui,
-    area_cui
-from placed
-where cui = area_cui or n <= getvariable('max_area_share') * root_n;
+    grouped.cui,
+    grouped.area_cui
+from grouped
+inner join breadth on grouped.area_cui = breadth.area_cui
+left join placed on grouped.semantic_group = placed.semantic_group
+where grouped.cui = grouped.area_cui or breadth.n <= getvariable('max_area_share') * placed.n;

@@ -122,7 +122,19 @@ def finished_files(
         path, modified_ns, size, sha256, _, _, known_recipe = known[file.name]
         if known_recipe != recipe or not _unchanged(file, path, modified_ns, size, sha256):
             return None
+    for file in files:
+        _note_place(connection, source, file)
     return [LoadedFile(table, file.name, known[file.name][4], known[file.name][5], True) for file in files]
+
+
+def _note_place(connection: duckdb.DuckDBPyConnection, source: str, file: SourceFile) -> None:
+    """Remember where a known file lies now, so that it is not hashed the next time."""
+    place = [str(file.path.resolve()), file.path.stat().st_mtime_ns]
+    connection.execute(
+        "update ground.load_origin set path = ?, modified_ns = ? where source = ? and file = ? "
+        "and (path, modified_ns) is distinct from (?, ?)",
+        [*place, source, file.name, *place],
+    )
 
 
 def _forget(connection: duckdb.DuckDBPyConnection, source: str, table: str, names: Iterable[str]) -> None:

@@ -125,6 +125,7 @@ def test_what_makes_a_load_run_again(book: tuple[Connection, SourceFile], tmp_pa
     assert not done(SourceFile("T.RRF.aa", file.path))
     os.utime(file.path, ns=(1, 1))
     assert done(file), "touched, but the same content"
+    assert connection.execute("select modified_ns from ground.load_origin").fetchall() == [(1,)]
     file.path.write_text("b|\n" * 9)
     assert not done(file), "another content of the same size"
     file.path.write_text("a|\n" * 9)

@@ -25,6 +25,8 @@ _OBJECT_WORDS = 4
 _PLAIN_WORDS = 8
 _NEAR_WORDS = 3
 _CHAIN_WORDS = 14
+# No trigger is about a mention farther off than this many words.
+_WINDOW = 200
 _CLOSERS = frozenset({",", ".", ";", ")"})
 _AND = frozenset({"/", "and", "or", "&", "-"})
 _JOINTS = frozenset({",", "/", "and", "or", "&", "-", "nor", "+", "and/or", "any"})
@@ -61,7 +63,11 @@ class _View:
 
     tokens: list[str]
     places: list[_Place]
+    place_firsts: list[int]
+    inside: set[int]
+    """Tokens that belong to mentions."""
     hits: list[_Hit]
+    hit_firsts: list[int]
     hard: list[int]
     soft: list[int]
     """Tokens at which scopes end: all scopes, or those of lists."""
@@ -151,7 +157,10 @@ def _view(rules: RuleSet, note: _Tokens, begin: int, end: int, spans: Sequence[S
             if hit.trigger.soft_word:
                 soft_words.add(hit.first)
     depth = _depths(tokens) if "(" in tokens else [0] * (len(tokens) + 1)
-    return _View(tokens, places, hits, hard, soft, soft_words, depth, rules.words("dose"))
+    firsts = [place.first for place in places]
+    hit_firsts = [hit.first for hit in hits]
+    doses = rules.words("dose")
+    return _View(tokens, places, firsts, inside, hits, hit_firsts, hard, soft, soft_words, depth, doses)
 
 
 def _place(rules: RuleSet, note: _Tokens, base: int, span: Span, index: int) -> _Place:
@@ -217,7 +226,7 @@ def _hits(rules: RuleSet, tokens: list[str]) -> Iterator[_Hit]:
 def _assertion(rules: RuleSet, view: _View, place: _Place, section: str, lead: list[Rule]) -> Assertion:
     readings = [
         _Reading(-rule.rank, _distance(hit, place), rule.order, rule.assertion)
-        for hit in view.hits
+        for hit in _hits_near(view, place)
         for rule in (hit.trigger.within or hit.trigger.rules)
         if rule.assertion is not None and rule.holds(place.classes, section) and _covers(rule, hit, view, place)
     ]
@@ -230,6 +239,12 @@ def _assertion(rules: RuleSet, view: _View, place: _Place, section: str, lead: l
     rank, default = rules.default(section, place.classes)
     best = min(readings, default=None)
     return best.assertion if best is not None and -best.rank >= rank else default
+
+
+def _hits_near(view: _View, place: _Place) -> list[_Hit]:
+    """Triggers near enough to be about a mention; bounds the work on a segment without end."""
+    begin = bisect_left(view.hit_firsts, place.first - _WINDOW)
+    return view.hits[begin : bisect_left(view.hit_firsts, place.last + _WINDOW)]
 
 
 def _distance(hit: _Hit, place: _Place) -> int:
@@ -278,7 +293,8 @@ def _chain_reaches(rule: Rule, view: _View, begin: int, end: int) -> bool:
 
 
 def _between(rule: Rule, view: _View, begin: int, end: int) -> list[_Place]:
-    return [p for p in view.places if begin <= p.first and p.last <= end and rule.holds_kind(p.classes)]
+    places = view.places[bisect_left(view.place_firsts, begin) : bisect_left(view.place_firsts, end)]
+    return [p for p in places if p.last <= end and rule.holds_kind(p.classes)]
 
 
 def _list_reaches(rule: Rule, view: _View, hit: _Hit, place: _Place, begin: int, end: int) -> bool:
@@ -339,9 +355,8 @@ def _same_parentheses(rule: Rule, view: _View, hit: _Hit, place: _Place, begin: 
 def _joined(view: _View, begin: int, end: int, joints: frozenset[str]) -> bool:
     """Whether nothing but joints and mentions lies between two tokens."""
     may_skip = joints if "," in view.tokens[begin:end] else joints | view.doses
-    inside = {position for place in view.places for position in range(place.first, place.last)}
     return all(
-        position in inside or token in may_skip or (token.isdigit() and may_skip is not joints)
+        position in view.inside or token in may_skip or (token.isdigit() and may_skip is not joints)
         for position, token in enumerate(view.tokens[begin:end], begin)
     )
 
@@ -350,7 +365,7 @@ def _one_kind(view: _View, place: _Place, begin: int, end: int) -> bool:
     """Whether a list that starts after a trigger goes on to ``place``: over commas only among mentions of one kind."""
     if "," not in view.tokens[begin:end]:
         return True
-    first = next(p for p in view.places if p.first >= begin)
+    first = view.places[bisect_left(view.place_firsts, begin)]
     if "," in view.tokens[begin : first.first] and first.first != place.first:
         return True
     return _GROUP[first.kind] == _GROUP[place.kind]

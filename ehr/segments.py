@@ -27,10 +27,15 @@ _BULLET = re.compile(
     r"(?:#+|[-*•>+=]|\[[ x_]?\]|[a-z][.)])(?=\s|(?<=#)\S|(?<=\])\S|\s*$)|\(?\d{1,2}[.)](?=\s+\S)|[#•]|-(?=[A-Za-z])"
 )
 _LABEL_MAX = 60
+# Longer stretches without a sentence's end are no prose; they are cut between words.
+_SEGMENT_MAX = 4000
 _LABEL = re.compile(r"[A-Za-z][A-Za-z0-9 /&,.()'+\-]{0,78}?:(?=\s|$)")
 # Several short problems may share a line: "# GERD: omeprazole. # BPH: tamsulosin".
 _INLINE_PROBLEM = re.compile(r"(?<=[.;:)\]]) +(?=#+ ?[A-Za-z])|(?<=/) +(?=#+ ?[A-Za-z])")
 _SENTENCE_END = re.compile(r"[.?!]+[\"')\]]*\s+(?=[\"'(\[]?[A-Z0-9_?+#])")
+
+
+SegmentKind = Literal["sentence", "item", "heading"]
 
 
 class _Line(NamedTuple):
@@ -152,7 +157,7 @@ def _goes_on(text: str, previous: _Line, line: _Line, width: int) -> bool:
 
 def _split_entry(text: str, entry: _Entry) -> Iterator[Segment]:
     starts = [entry.begin]
-    kinds: list[Literal["sentence", "item", "heading"]] = ["item" if entry.is_item else "sentence"]
+    kinds: list[SegmentKind] = ["item" if entry.is_item else "sentence"]
     label = _LABEL.match(text, _after_bullet(text, entry), entry.end)
     if label and (entry.is_problem or text[label.end() : entry.end].strip() == "") and label.end() < entry.end:
         kinds[0] = "heading"
@@ -167,17 +172,31 @@ def _split_entry(text: str, entry: _Entry) -> Iterator[Segment]:
     yield from _cut(text, entry, starts, kinds)
 
 
-def _cut(
-    text: str, entry: _Entry, starts: list[int], kinds: list[Literal["sentence", "item", "heading"]]
-) -> Iterator[Segment]:
+def _cut(text: str, entry: _Entry, starts: list[int], kinds: list[SegmentKind]) -> Iterator[Segment]:
     for start, kind, stop in zip(starts, kinds, [*starts[1:], entry.end], strict=True):
         begin, end = start, stop
         while begin < end and text[begin].isspace():
             begin += 1
         while end > begin and text[end - 1].isspace():
             end -= 1
+        while end - begin > _SEGMENT_MAX:
+            cut = _last_space(text, begin, begin + _SEGMENT_MAX)
+            yield Segment(kind, begin, cut, entry.block)
+            begin = cut
+            while text[begin].isspace():
+                begin += 1
         if begin < end:
             yield Segment(kind, begin, end, entry.block)
+
+
+def _last_space(text: str, begin: int, end: int) -> int:
+    """Where a stretch that is too long is cut: after its last word, or at its end if it is one word."""
+    cut = end
+    while cut > begin and not text[cut].isspace():
+        cut -= 1
+    while cut > begin and text[cut - 1].isspace():
+        cut -= 1
+    return cut if cut > begin else end
 
 
 def _after_bullet(text: str, entry: _Entry) -> int:

@@ -78,6 +78,19 @@ def test_a_trigger_stands_for_each_choice() -> None:
     assert list(context_rules._phrases("( - )")) == ["( - )"]
 
 
+def test_rules_name_sections_that_the_splitter_knows() -> None:
+    rules = load_rules()
+    rows = (Path(context_rules.__file__).parent / "data" / "sections.tsv").read_text(encoding="utf-8").splitlines()
+    known = {cell for row in rows for cell in row.split("\t")}
+    named = set(rules.defaults)
+    nodes = [rules.root, rules.lookahead]
+    while nodes:
+        node = nodes.pop()
+        named.update(section for rule in node.rules for section in rule.sections)
+        nodes += [*node.children.values(), *(child for _, child in node.suffixes)]
+    assert named <= known
+
+
 def test_order_of_spans_does_not_matter() -> None:
     text = "No fever, cough. Metformin was held."
     sections = [Section(COURSE, "", 0, len(text))]

@@ -110,3 +110,12 @@ def check(text: str, sections: list[Section], segments: list[Segment]) -> None:
         assert not text[segment.end - 1].isspace()
         covered[segment.begin : segment.end] = [True] * (segment.end - segment.begin)
     assert all(done or character.isspace() for done, character in zip(covered, text, strict=True))
+
+
+def test_text_without_an_end_is_cut_between_words() -> None:
+    text = "fever and chills " * 2000 + "x" * 9000
+    sections = whole(text)
+    segments = segment_note(text, sections)
+    check(text, sections, segments)
+    assert all(s.end - s.begin <= 4000 for s in segments)
+    assert text[segments[0].end].isspace()

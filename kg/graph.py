@@ -329,11 +329,16 @@ class ConceptGraph:
         if same_group:
             allowed &= (head_masks & tail_masks) != 0
         if pattern.extends:
-            step = self._vocabulary.step_of(pattern.extends)
-            allowed &= np.array(
-                [self._extension(int(h), int(t), step) >= 0 for h, t in zip(heads, tails, strict=True)], bool
-            )
+            allowed &= self._extensible(heads, tails, self._vocabulary.step_of(pattern.extends))
         return allowed
+
+    def _extensible(self, heads: NDArray[np.int32], tails: NDArray[np.int32], step: int) -> NDArray[np.bool_]:
+        """Tell which tails have an edge that describes them and does not lead back to the head. Shape: (n,)"""
+        distinct, places = np.unique(tails, return_inverse=True)
+        bounds = [self._bounds(int(tail), step) for tail in distinct]
+        count = np.array([end - begin for begin, end in bounds], np.int64)
+        only = np.array([self._arrays.neighbour[begin] if end - begin == 1 else -1 for begin, end in bounds], np.int64)
+        return np.asarray((count[places] > 1) | ((count[places] == 1) & (only[places] != heads)), bool)
 
     def _extension(self, head: int, tail: int, step: int) -> int:
         """Return the entry of the first edge that describes the tail and does not lead back to the head, or -1."""

@@ -299,6 +299,7 @@ class _Writer:
         text.sentence("hpi_neg", self.values(N=self.denied(3, "hpi")))
         for problem in self.dice.shuffled([one.name for one in chronic], "home")[:1]:
             self.home_sentence(self.problems[problem])
+        self.class_sentence()
         text.line()
         text.raw("\n")
         first = [order for order in self.admission.orders if order.status == "inpatient"][:2]
@@ -316,6 +317,21 @@ class _Writer:
             items = self.drugs(home[:2], "hpi home")
             sentence = self.text.sentence("hpi_home", self.values(D=items, P=[Item(problem.name)]))
             self.link(home[:2], "treats", [problem.name], sentence)
+
+    def class_sentence(self) -> None:
+        """Name the class of a home drug that will be stopped because of a problem of this stay."""
+        for order in self.admission.orders:
+            if order.against and order.problem not in self.silent_problems:
+                barred = self.barred_class(order)
+                values = {"D": [self.drug_item(order.drug, "class")], "G": [Item(barred)], "P": [Item(order.problem)]}
+                sentence = self.text.sentence("hpi_class", self.values(**values), order.drug)
+                self.link([order.drug], "treats", [order.problem], sentence)
+                self.link([order.drug], "has_pharmacologic_class", [barred], sentence)
+
+    def barred_class(self, order: Order) -> str:
+        """Return the class of a drug that a problem forbids."""
+        classes = self.known.drugs[order.drug].classes
+        return next(one for one in classes if self.known.holds(one, "contraindicated_class_of", order.against))
 
     def subset_sentence(self, slot: str, members: list[str], kind: str) -> None:
         """Name a set of which two of the concepts are members."""
@@ -502,13 +518,12 @@ class _Writer:
         """Say that a home drug was stopped because its class is contraindicated in a problem."""
         for order in self.admission.orders:
             if order.against == name:
-                classes = self.known.drugs[order.drug].classes
-                barred = [one for one in classes if self.known.holds(one, "contraindicated_class_of", name)]
+                barred = self.barred_class(order)
                 slot = "course_stop_class" if self.dice.chance(0.4, "class stopped") else "course_stop_ci"
-                values = {"D": [self.drug_item(order.drug, "against")], "P": [Item(name)], "G": [Item(barred[0])]}
+                values = {"D": [self.drug_item(order.drug, "against")], "P": [Item(name)], "G": [Item(barred)]}
                 sentence = self.text.sentence(slot, self.values(**values), order.drug)
                 self.link([order.drug], "contraindicated_with", [name], sentence)
-                self.link(barred[:1], "contraindicated_class_of", [name], sentence)
+                self.link([barred], "contraindicated_class_of", [name], sentence)
 
     def cause(self, name: str) -> None:
         """Say what a problem comes from, where a cause is a problem or a drug of this patient."""
@@ -644,7 +659,7 @@ class _Writer:
         for drug in self._named_drugs():
             for one in self.known.heads("authorized_value", drug):
                 plans.setdefault(one, []).append(drug)
-        for one in self.dice.shuffled(sorted(plans), "plan")[:2]:
+        for one in self.dice.shuffled(sorted(plans), "plan")[:3]:
             sentence = self.text.phrase("link_value", self.values(V=[Item(one)], D=self.drugs(plans[one], "plan")), one)
             self.text.line()
             self.link([one], "authorized_value", plans[one], sentence)
@@ -655,7 +670,7 @@ class _Writer:
         for drug in self._named_drugs():
             for one in self.known.heads("subset_includes", drug):
                 sets.setdefault(one, []).append(drug)
-        for one in self.dice.shuffled(sorted(sets), "set")[:1]:
+        for one in self.dice.shuffled(sorted(sets), "set")[:2]:
             sentence = self.text.phrase("link_set", self.values(U=[Item(one)], D=self.drugs(sets[one], "set")), one)
             self.text.line()
             self.link([one], "subset_includes", sets[one], sentence)
@@ -677,7 +692,7 @@ class _Writer:
     def parts(self) -> None:
         """Name a workup and the procedures that are part of it."""
         wholes = self._grouped("part_of", self.admission.procedures)
-        for one in self.dice.shuffled(sorted(wholes), "whole")[:1]:
+        for one in self.dice.shuffled(sorted(wholes), "whole")[:3]:
             values = self.values(W=[Item(one)], X=[Item(name) for name in wholes[one]])
             sentence = self.text.phrase("link_part", values, one)
             self.text.line()
@@ -704,10 +719,10 @@ class _Writer:
             (problem.name, name)
             for problem in self.visible("principal", "complication", "chronic")
             for name in self.known.heads("defining_characteristic_of", problem.name)
-            if name not in self.absent
+            if name not in self.absent and name not in self.silent_problems
         ]
-        if pairs:
-            problem, found = self.dice.pick(pairs, "characteristic")
+        for number in range(min(2, len(pairs))):
+            problem, found = self.dice.pick(pairs, "characteristic", number)
             sentence = self.text.phrase("link_define", self.values(P=[Item(problem)], S=[Item(found)]))
             self.text.line()
             self.link([found], "defining_characteristic_of", [problem], sentence)

@@ -25,6 +25,7 @@ FIRST_SUBJECT = 90_000_001
 FIRST_HADM = 95_000_001
 MAX_PROBLEMS = 14
 MAX_ORDERS = 16
+MAX_FORBIDDEN = 2
 TWO_ADMISSIONS = 0.15
 WITHOUT_NOTE = 0.05
 
@@ -279,13 +280,14 @@ class _Planner:
             if name in self.known.drugs and self.known.drugs[name].setting in "HP"
             for against in self._forbidding(name)
         ]
-        pairs = [pair for pair in pairs if pair[0] not in self.orders and not self._duplicate(pair[0])]
-        if pairs and self.dice.chance(0.6, "forbid"):
-            name, problem, against = self.dice.pick(pairs, "forbidden")
-            order = self._order(name, problem)
-            order.status, order.against = "stopped", against
-            self.orders[name] = order
-            problem.drugs.append(name)
+        for number in range(MAX_FORBIDDEN):
+            free = [pair for pair in pairs if pair[0] not in self.orders and not self._duplicate(pair[0])]
+            if free and len(self.orders) < MAX_ORDERS and self.dice.chance(0.6, "forbid", number):
+                name, problem, against = self.dice.pick(free, "forbidden", number)
+                order = self._order(name, problem)
+                order.status, order.against = "stopped", against
+                self.orders[name] = order
+                problem.drugs.append(name)
 
     def _forbidding(self, drug: str) -> list[str]:
         """Return active problems that a class of the drug is contraindicated in."""
@@ -308,7 +310,7 @@ class _Planner:
             diagnosed = self.known.tails("diagnoses", name)
             if self.known.concepts[name].course != "dx" or any(problem in self.problems for problem in diagnosed):
                 chosen.append(name)
-        return chosen[: self.dice.integer(1, 3, "procedures")]
+        return chosen[: self.dice.integer(2, 5, "procedures")]
 
 
 def _plan_admission(known: Knowledge, patient: Patient, number: int, profile: Profile) -> Admission:

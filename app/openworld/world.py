@@ -110,8 +110,8 @@ class Knowledge:
         self._read_drugs()
         self._read_combinations()
         self._read_relations()
-        self._add_hierarchy()
         self._check()
+        self._add_hierarchy()
 
     @cached_property
     def facts(self) -> tuple[Fact, ...]:
@@ -239,8 +239,6 @@ class Knowledge:
                 self.add(salt, "salt", ("T109", "T121"))
                 self.state(salt, "form_of", name)
             self._brands(name, split(row["brands"]))
-            for one in classes:
-                self.state(name, "has_pharmacologic_class", one)
             self._effects(name, row, "contraindicated")
             for tail in split(row["causes"]):
                 self.state(name, "causes", tail)
@@ -292,9 +290,13 @@ class Knowledge:
         for concept in list(self.concepts.values()):
             for parent in concept.parents:
                 self.state(concept.name, "is_a", parent)
-                known = self.concepts.get(parent)
-                if known is not None and known.course == "class" and concept.course != "class":
-                    self.state(concept.name, "classified_as", parent)
+        for concept in list(self.concepts.values()):
+            if concept.kind in ("disorder", "procedure", "drug") and concept.course != "class":
+                predicate = "has_pharmacologic_class" if concept.kind == "drug" else "classified_as"
+                for above in self.ancestors(concept.name):
+                    known = self.concepts[above]
+                    if known.parents and (known.kind == "class" or known.course == "class"):
+                        self.state(concept.name, predicate, above)
         inherited = [
             (member, predicate, tail)
             for (head, predicate, tail) in list(self._facts)

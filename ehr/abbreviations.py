@@ -65,7 +65,8 @@ class Sense:
     """One meaning of a term.
 
     ``names`` are long forms to look up in the release, the first that it has is taken (``=`` is the term itself);
-    ``denied``: the term itself says that there is none of it (afebrile);
+    ``denied``: the term itself says that there is none of it (afebrile); ``long_form_first``: the long form is meant
+    even where the release has the term itself as a name (varices);
     ``conditions``: none that is negated may hold and, where there are others, one of them must.
     """
 
@@ -73,6 +74,7 @@ class Sense:
     kind: Kind | Literal["none"]
     conditions: tuple[_Condition, ...]
     denied: bool = False
+    long_form_first: bool = False
 
     def holds(self, text: str, begin: int, end: int, section: str) -> bool:
         """Tell whether a term at ``[begin, end)`` of a note is meant in this sense."""
@@ -145,10 +147,10 @@ def read_terms() -> tuple[Term, ...]:
         )
         names = row["names"]
         kind = cast(Kind | Literal["none"], row["kind"])
-        long_forms = tuple(names.removeprefix("!").split("|"))
+        long_forms = tuple(names.removeprefix("!").removeprefix("^").split("|"))
         for spelling in row["term"].split("|"):
             written = tuple(spelling.lower() if name == "=" else name for name in long_forms)
-            sense = Sense(written, kind, conditions, names.startswith("!"))
+            sense = Sense(written, kind, conditions, names.startswith("!"), names.startswith("^"))
             senses.setdefault(spelling, []).append(sense)
             cases.setdefault(spelling, row["case"])
     return tuple(Term(text, cases[text], tuple(dict.fromkeys(found))) for text, found in senses.items())

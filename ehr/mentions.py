@@ -47,7 +47,7 @@ def _reason(kind: Kind, section: str) -> Reason:
     """Signs of the examination and titles of studies are not asserted problems or treatments of the admission."""
     if section == "physical_exam" and kind in {"finding", "procedure"}:
         return "examination_sign"
-    if section == "pertinent_results" and kind == "procedure":
+    if section == "pertinent_results" and kind in {"finding", "procedure"}:
         return "study_title"
     return ""
 

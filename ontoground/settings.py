@@ -88,7 +88,8 @@ class BuildSettings(_Section):
     extended_share: float = Field(
         default=0.4, ge=0, le=1, description="share of groups worded with 'which is a type of'"
     )
-    balance_rounds: int = Field(default=12, ge=0, description="rounds that balance concepts over the quadrants")
+    balance_rounds: int = Field(default=12, ge=0, description="rounds that fit the chances of replacements")
+    balance_trials: int = Field(default=5, ge=1, description="trials that bring the statement-only baseline to chance")
     max_groups_per_admission: int = Field(default=18, ge=1, description="groups kept of one admission")
     max_predicate_share: float = Field(default=0.45, gt=0, le=1, description="largest share of groups of one predicate")
     max_pair_share: float = Field(

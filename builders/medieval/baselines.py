@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ontoground.stable import stable_hash
 
-__all__ = ["Auc", "cross_validated_auc", "split_auc"]
+__all__ = ["Auc", "cross_validated_auc", "cross_validated_point", "split_auc"]
 
 FOLDS = 5
 RESAMPLES = 400
@@ -74,6 +74,35 @@ def _interval(
     return point, float(low), float(high)
 
 
+def _cross_validated(
+    texts: list[str], labels: npt.NDArray[np.bool_], patients: npt.NDArray[np.int64], seed: int
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    """Return the scores of rows whose patient was left out of the training, and which rows have one."""
+    fold_of = {patient: stable_hash(seed, "fold", int(patient)) % FOLDS for patient in np.unique(patients)}
+    folds = np.array([fold_of[patient] for patient in patients])
+    scores = np.zeros(len(texts))
+    scored = np.zeros(len(texts), dtype=np.bool_)
+    for fold in range(FOLDS):
+        train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+        if len(test) and len(np.unique(labels[train])) == 2:
+            fitted = _scores(texts, train, labels, test)
+            # Folds have models of their own: centre their scores before pooling.
+            scores[test], scored[test] = fitted - np.median(fitted), True
+    return scores, scored
+
+
+def cross_validated_point(
+    texts: list[str], labels: npt.NDArray[np.bool_], patients: npt.NDArray[np.int64], seed: int
+) -> float:
+    """Return the cross-validated AUC without its interval; 0.5 where there is too little to tell."""
+    from sklearn.metrics import roc_auc_score
+
+    scores, scored = _cross_validated(texts, labels, patients, seed)
+    if len(np.unique(labels[scored])) < 2:
+        return 0.5
+    return float(roc_auc_score(labels[scored], np.round(scores[scored], 9)))
+
+
 def cross_validated_auc(
     texts: list[str],
     labels: npt.NDArray[np.bool_],
@@ -92,16 +121,7 @@ def cross_validated_auc(
         label: what ``labels`` are.
         seed: of the folds and of the resampling.
     """
-    fold_of = {patient: stable_hash(seed, "fold", int(patient)) % FOLDS for patient in np.unique(patients)}
-    folds = np.array([fold_of[patient] for patient in patients])
-    scores = np.zeros(len(texts))
-    scored = np.zeros(len(texts), dtype=np.bool_)
-    for fold in range(FOLDS):
-        train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-        if len(test) and len(np.unique(labels[train])) == 2:
-            fitted = _scores(texts, train, labels, test)
-            # Folds have models of their own: centre their scores before pooling.
-            scores[test], scored[test] = fitted - np.median(fitted), True
+    scores, scored = _cross_validated(texts, labels, patients, seed)
     auc, low, high = _interval(labels[scored], scores[scored], patients[scored], seed)
     return Auc(view, label, f"{FOLDS}-fold by patient", int(scored.sum()), auc, low, high)
 

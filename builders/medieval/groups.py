@@ -7,6 +7,7 @@ from typing import cast
 import duckdb
 import pyarrow as pa
 
+from builders.medieval.balance import draw_statements
 from builders.medieval.facts import cuis, run_steps, set_table, statement_predicates
 from kg.graph import ConceptGraph
 from ontoground.settings import BuildSettings
@@ -89,27 +90,6 @@ def _limit(connection: duckdb.DuckDBPyConnection, settings: BuildSettings) -> No
         groups = _count(connection, "select count(*) from fact_group")
 
 
-def _choose(connection: duckdb.DuckDBPyConnection, quadrants: str) -> None:
-    """Draw the statements of some quadrants, in rounds, until no group finds a new one."""
-    connection.execute(f"set variable quadrants = {quadrants}")
-    before, chosen = -1, 0
-    while chosen != before:
-        before = chosen
-        connection.execute(sql_text("builders/choice"))
-        chosen = _count(connection, "select count(*) from choice")
-
-
-def _draw(connection: duckdb.DuckDBPyConnection, settings: BuildSettings) -> None:
-    """Draw Q3, fit the weights of Q2 and Q4 to the supported uses of each concept, and draw these."""
-    connection.execute(sql_text("builders/first_weight"))
-    _choose(connection, "['Q3']")
-    connection.execute(sql_text("builders/target"))
-    for _ in range(settings.balance_rounds):
-        connection.execute(sql_text("builders/weight"))
-    _choose(connection, "['Q2', 'Q4']")
-    connection.execute(sql_text("builders/complete_choice"))
-
-
 def make_groups(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, settings: BuildSettings) -> None:
     """Make ``fact_group``, ``candidate``, ``choice`` and ``extension``: complete groups and the statements of each."""
     _set_variables(connection, settings)
@@ -122,5 +102,5 @@ def make_groups(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, sett
     set_table(connection, "far", _far(connection, graph, settings.min_distractor_distance))
     run_steps(connection, ["candidate", "first_group"])
     _limit(connection, settings)
-    _draw(connection, settings)
+    draw_statements(connection, settings)
     connection.execute(sql_text("builders/extension"))

@@ -2,10 +2,9 @@
 -- Grain: target, one row per concept; weight, one row per quadrant and concept
 -- Output: target(cui, expected), weight(quadrant, cui, weight)
 -- Inputs: fact_group, choice (Q3 drawn)
--- The supported uses of a concept in one admission count with one draw of mean 1, not with exactly 1: with equal counts
---   a model could tell support from what its training folds lack (a concept that is supported here would be seen as
---   unsupported only, elsewhere). The counts of a fair coin vary by 2n around n; here n draws of variance 2
---   (chi-square with one degree of freedom) do. Source: DESIGN section 6 (frequencies are balanced across quadrants)
+-- The supported uses of a concept in one admission count with one draw of mean 1, not with exactly 1 (see
+--   builders/medieval/balance.py). Parameter: spread, 0 for exactly 1, 1 for a chi-square draw with one degree of
+--   freedom. Source: DESIGN section 6 (frequencies are balanced across quadrants)
 create or replace temp table target as
 with supported as (
     select
@@ -24,8 +23,11 @@ with supported as (
 select
     cui,
     sum(
-        -2 * ln(unit(concat_ws(chr(31), 'radius', hadm_id, cui)))
-        * pow(cos(2 * pi() * unit(concat_ws(chr(31), 'angle', hadm_id, cui))), 2)
+        greatest(
+            0, 1 - getvariable('spread')
+            - getvariable('spread') * 2 * ln(unit(concat_ws(chr(31), 'radius', hadm_id, cui)))
+            * pow(cos(2 * pi() * unit(concat_ws(chr(31), 'angle', hadm_id, cui))), 2)
+        )
     ) as expected
 from supported
 group by cui;

@@ -1,0 +1,43 @@
+-- The statements of complete groups in plain words, to measure what their names tell of support
+-- Grain: one row per group and quadrant. Output: (subject_id, text, is_supported)
+-- Inputs: choice, candidate, fact_group, cohort, statement_name
+with complete as (
+    select
+        group_id,
+        quadrant,
+        candidate_cui
+    from choice
+    qualify count(*) over (partition by group_id) = 3
+),
+
+ended as (
+    select
+        fact_group.hadm_id,
+        fact_group.group_id,
+        'Q1' as quadrant,
+        fact_group.predicate,
+        fact_group.head_cui,
+        fact_group.tail_cui
+    from fact_group
+    where fact_group.group_id in (select complete.group_id from complete)
+    union all
+    select
+        fact_group.hadm_id,
+        fact_group.group_id,
+        complete.quadrant,
+        fact_group.predicate,
+        if(fact_group.slot = 'head', complete.candidate_cui, fact_group.kept_cui) as head_cui,
+        if(fact_group.slot = 'head', fact_group.kept_cui, complete.candidate_cui) as tail_cui
+    from complete
+    inner join fact_group on complete.group_id = fact_group.group_id
+)
+
+select
+    cohort.subject_id,
+    concat_ws(' ', head.name, ended.predicate, tail.name) as text,
+    ended.quadrant in ('Q1', 'Q3') as is_supported
+from ended
+inner join cohort on ended.hadm_id = cohort.hadm_id
+inner join statement_name as head on ended.head_cui = head.cui
+inner join statement_name as tail on ended.tail_cui = tail.cui
+order by ended.group_id, ended.quadrant;

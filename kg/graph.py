@@ -528,19 +528,18 @@ class ConceptGraph:
         return sorted(self._levels(cui, ["drug_form_of", "has_drug_form"], None))
 
     def ingredients(self, cui: str) -> list[str]:
-        """Return what a brand, product or combination holds, by any number of composition links, sorted."""
-        return self._composition(cui, "contains_drug")
+        """Return what a brand, product or combination holds, under all its names, sorted.
+
+        A mention of the concept implies each of these; the concept's own other names are among them.
+        """
+        return sorted(self._levels(cui, ["drug_form_of", "has_drug_form", "contains_drug"], None))
 
     def products(self, cui: str) -> list[str]:
-        """Return the combinations, and their brands and products, that hold a drug, sorted."""
-        return self._composition(cui, "contained_in_drug")
+        """Return the combinations, and the products of other routes, that hold a drug, under all their names, sorted.
 
-    def _composition(self, cui: str, step: str) -> list[str]:
-        found: set[str] = set()
-        for form in [cui, *self.equivalents(cui)]:
-            for other in self._levels(form, [step], None):
-                found |= {other, *self.equivalents(other)}
-        return sorted(found - {cui})
+        A mention of any of these may be a mention of the drug; the drug's own other names are among them.
+        """
+        return sorted(self._levels(cui, ["drug_form_of", "has_drug_form", "contained_in_drug"], None))
 
     def distance(self, one: str, other: str, max_distance: int = 6) -> int | None:
         """Return the length of the shortest walk over ``is_a`` in either direction; None beyond the limit."""

@@ -204,14 +204,12 @@ def _hits(rules: RuleSet, tokens: list[str]) -> Iterator[_Hit]:
     roots, ahead = rules.root.children, rules.lookahead.children
     free, count = 0, len(tokens)
     for position in [number for number, token in enumerate(tokens) if token in rules.starts]:
-        if position < free:
-            continue
         token = tokens[position]
         if token in ahead:
             last, triggers = rules.lookahead.longest(tokens, position)
             for trigger in triggers:
                 yield _Hit(position, last, trigger)
-        node = roots.get(token)
+        node = roots.get(token) if position >= free else None
         longest = None
         step = position + 1
         while node is not None:

@@ -26,6 +26,8 @@ ROOT = Path(__file__).resolve().parents[1]
 # The stages' own rows in ground.stage may be finer (shards); these rows belong to the flow.
 PREFIX = "flow."
 
+WORDS = {"mimiciv_note.discharge": "discharge summaries (note/discharge)"}
+
 State = Literal["no input", "not built", "stale", "current"]
 
 
@@ -196,7 +198,7 @@ def state_of(connection: duckdb.DuckDBPyConnection, workspace: Workspace, one: S
     missing = [source for source in one.sources if not load_fingerprint(connection, source)]
     missing = missing or [table for table in one.inputs if not _has_rows(connection, table)]
     if missing:
-        return StageState(one.name, "no input", f"needs {' and '.join(missing)}")
+        return StageState(one.name, "no input", f"needs {' and '.join(WORDS.get(one, one) for one in missing)}")
     left = stage_fingerprint(connection, PREFIX + one.name)
     if not left or not _outputs_exist(connection, workspace, one):
         return StageState(one.name, "not built", "")

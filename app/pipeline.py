@@ -43,6 +43,10 @@ class Outcome:
     seconds: float
     report: dict[str, Any]
 
+    def in_words(self, title: str) -> str:
+        """Return one line that says how it ended."""
+        return f"{title}: " + ("up to date" if self.state == "current" else f"done in {self.seconds:.1f} s")
+
     def as_dict(self) -> dict[str, Any]:
         """Return the outcome for ``--json`` output."""
         return {"stage": self.stage, "state": self.state, "seconds": round(self.seconds, 2), "report": self.report}
@@ -83,9 +87,10 @@ def load_source(
     """
     _check_folder(source, folder)
     begin = time.perf_counter()
-    report = LOADERS[source](connection, folder, workspace.settings.load)
-    outcome = Outcome(f"load {source}", "done", time.perf_counter() - begin, cast(_Report, report).as_dict())
-    say(f"{outcome.stage}: done in {outcome.seconds:.1f} s")
+    report = cast(_Report, LOADERS[source](connection, folder, workspace.settings.load)).as_dict()
+    unchanged = all(one["skipped_because_done"] for one in report["tables"])
+    outcome = Outcome(f"load {source}", "current" if unchanged else "done", time.perf_counter() - begin, report)
+    say(outcome.in_words(outcome.stage))
     return outcome
 
 
@@ -112,8 +117,7 @@ def run_stages(
     outcomes = []
     for one in upstream(tuple(names)):
         outcome = _run(workspace, connection, one, force=force and one.name in names)
-        took = "up to date" if outcome.state == "current" else f"done in {outcome.seconds:.1f} s"
-        say(f"{one.name} ({one.title}): {took}")
+        say(outcome.in_words(f"{one.name} ({one.title})"))
         outcomes.append(outcome)
     return outcomes
 
@@ -146,8 +150,8 @@ def _run(workspace: Workspace, connection: duckdb.DuckDBPyConnection, one: Stage
         raise InputError(
             f"the stage {one.name} has no input",
             found=now.reason,
-            do="; ".join(f"ontoground load {source} DIR" for source in one.sources),
             expected=", ".join(one.inputs),
+            do="; ".join(f"ontoground load {source} DIR" for source in one.sources),
         )
     if now.state == "current" and not force:
         return Outcome(one.name, "current", 0.0, {})

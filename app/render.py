@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable, Sequence
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
@@ -18,6 +20,7 @@ __all__ = ["Cell", "console", "emit", "indented", "note", "number", "print_json"
 
 Cell = str | int | float | bool | None
 Painter = Callable[[Console], None]
+GAP = 2
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -66,12 +69,47 @@ def number(value: Cell) -> str:
 def table(columns: Sequence[str], rows: Sequence[Sequence[Cell]], *, title: str | None = None) -> Table:
     """Return a table: numbers to the right, long text wrapped inside its column."""
     box = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="bold")
+    widths = _widths(columns, rows, console().width)
     for index, column in enumerate(columns):
         numeric = bool(rows) and all(isinstance(row[index], (int, float)) or row[index] is None for row in rows)
-        box.add_column(column, justify="right" if numeric else "left", overflow="fold")
+        justify: Literal["left", "right"] = "right" if numeric else "left"
+        width = widths[index] if widths else None
+        header = _folded(column, width) if width else column
+        box.add_column(header, justify=justify, overflow="fold", width=width)
     for row in rows:
         box.add_row(*(Text(number(cell)) for cell in row))
     return box
+
+
+def _widths(columns: Sequence[str], rows: Sequence[Sequence[Cell]], available: int) -> list[int] | None:
+    """Return column widths that leave cells whole, and words of headers where they can; None where cells do not fit."""
+    cells = [max((cell_len(number(row[index])) for row in rows), default=1) for index in range(len(columns))]
+    whole = [max(width, *map(len, _words(column))) for width, column in zip(cells, columns, strict=True)]
+    room = available - GAP * (len(columns) - 1)
+    widths = whole if sum(whole) <= room else [max(width, 3) for width in cells]
+    spare = room - sum(widths)
+    if spare < 0:
+        return None
+    while spare and any(width < len(column) for width, column in zip(widths, columns, strict=True)):
+        # One character at a time to the header that lacks most, from the left.
+        lacking = [len(column) - width for width, column in zip(widths, columns, strict=True)]
+        widths[lacking.index(max(lacking))] += 1
+        spare -= 1
+    return widths
+
+
+def _words(header: str) -> list[str]:
+    """Return the parts of a header between which it may be folded: behind a blank or an underscore."""
+    return [part for part in re.split(r"(?<=[ _])", header) if part] or [""]
+
+
+def _folded(header: str, width: int) -> str:
+    lines = [""]
+    for word in _words(header):
+        if lines[-1] and len(lines[-1]) + len(word.rstrip()) > width:
+            lines.append("")
+        lines[-1] += word
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def text(content: str, style: str = "") -> Text:

@@ -69,7 +69,7 @@ def dataset_counts(folder: Path) -> dict[str, Any]:
     """Return name, folder, rows of each split, and bytes of a built dataset."""
     import pyarrow.parquet as pq
 
-    splits: dict[str, int] = {}
+    splits = {"train": 0, "validation": 0, "test": 0}
     files = dataset_files(folder)
     for file in files:
         split = file.name.split("-")[0]
@@ -85,7 +85,8 @@ def next_steps(loads: list[dict[str, Any]], stages: list[StageState], *, has_not
     if missing:
         return missing
     if not has_notes:
-        return ["ontoground graph build", "ontoground load mimic DIR   (with note/discharge: statements need notes)"]
+        first = [] if stages[0].state == "current" else ["ontoground graph build"]
+        return [*first, "ontoground load mimic DIR   (with note/discharge: statements need notes)"]
     unfinished = [one.name for one in stages if one.state != "current"]
     verbs = {
         "graph": "ontoground graph build",

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from app.cli.common import DEFAULT_WORKSPACE, Json, Overrides, WorkspaceDir, example, open_workspace
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 __all__ = ["register"]
 
@@ -43,4 +46,11 @@ def _run(
     outcomes, summary = run_all(opened, folders, say=note)
     stages = [outcome.as_dict() for outcome in outcomes]
     payload = {"verb": "run", "workspace": str(workspace), "stages": stages, "summary": summary}
-    emit(payload, lambda out: paint_summary(out, summary, stages), as_json=as_json)
+
+    def paint(out: Console) -> None:
+        paint_summary(out, summary, stages)
+        out.print()
+        out.print(f"dataset: {opened.dataset('medieval')}", soft_wrap=True)
+        out.print(f"next:    ontoground validate {opened.dataset('medieval')} --workspace {workspace}", soft_wrap=True)
+
+    emit(payload, paint, as_json=as_json)

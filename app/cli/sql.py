@@ -102,4 +102,6 @@ def _paint(out: Console, rows: Rows) -> None:
 
 
 def _cell(value: object) -> str | int | float | bool | None:
+    if isinstance(value, (list, tuple)):
+        return "; ".join(str(one) for one in value)
     return value if isinstance(value, (str, int, float, bool)) or value is None else str(value)

@@ -26,6 +26,8 @@ _DATA = Path(__file__).parent / "data"
 _RULE_COLUMNS = ("trigger", "category", "direction", "scope", "rank", "kinds", "sections", "source")
 _DEFAULT_COLUMNS = ("section", "kinds", "rank", "assertion", "source")
 _CLASS_COLUMNS = ("term", "class", "source")
+# A wildcard stands for none of these: another clause begins there.
+_NOT_ANY = frozenset({"except", "but", "which", "who", ".", ";", ":"})
 _DIRECTIONS = frozenset({"forward", "backward", "both", "within", "lookahead", "lookahead-backward"})
 _SCOPES = frozenset(
     {"adjacent", "near", "next", "chain", "phrase", "list", "clause", "sentence", "hard", "soft", "none"}
@@ -123,7 +125,7 @@ class Node:
         if child is not None:
             yield child
         for suffix, node in self.suffixes:
-            if token.endswith(suffix):
+            if token.endswith(suffix) and token not in _NOT_ANY:
                 yield node
 
     def add(self, parts: Sequence[str], rule: Rule) -> None:

@@ -7,13 +7,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
 
 from ontoground.errors import InputError
 from ontoground.files import private_directory
 from ontoground.settings import RunSettings
 from ontoground.sqlfiles import sql_text
 
-__all__ = ["connect", "count_drop", "reset_drops", "run_sql", "table_exists", "transaction"]
+__all__ = ["arrow_of", "connect", "count_drop", "reset_drops", "run_sql", "table_exists", "transaction"]
 
 
 def connect(path: Path, settings: RunSettings | None = None, *, read_only: bool = False) -> duckdb.DuckDBPyConnection:
@@ -68,6 +69,13 @@ def transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
         connection.execute("rollback")
         raise
     connection.execute("commit")
+
+
+def arrow_of(connection: duckdb.DuckDBPyConnection, query: str) -> pa.Table:
+    """Return what a query selects as an Arrow table, without a copy of the rows."""
+    # A result that an earlier statement left open would forbid a relation on the same connection.
+    connection.execute("select 1").fetchall()
+    return connection.sql(query).to_arrow_table()
 
 
 def table_exists(connection: duckdb.DuckDBPyConnection, table: str) -> bool:

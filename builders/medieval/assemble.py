@@ -11,6 +11,7 @@ import pyarrow as pa
 from builders.medieval.wording import statement_of
 from ontoground.rows import MEDIEVAL_SCHEMA, STATEMENT_SCHEMA, PathEdgeRow
 from ontoground.sqlfiles import sql_text
+from ontoground.warehouse import arrow_of
 
 __all__ = ["PathSource", "medieval_table", "statement_table"]
 
@@ -31,7 +32,8 @@ class PathSource(Protocol):
 
 
 def _records(connection: duckdb.DuckDBPyConnection, query: str) -> list[dict[str, Any]]:
-    return connection.execute(query).to_arrow_table().to_pylist()
+    records: list[dict[str, Any]] = arrow_of(connection, query).to_pylist()
+    return records
 
 
 def _spans(connection: duckdb.DuckDBPyConnection) -> Mapping[tuple[str, str], list[dict[str, Any]]]:
@@ -128,6 +130,6 @@ def statement_table(connection: duckdb.DuckDBPyConnection, rows: pa.Table) -> pa
     """Return each distinct statement once, with how many samples use it; schema ``STATEMENT_SCHEMA``."""
     connection.register("medieval_rows", rows.drop_columns(["context"]))
     try:
-        return connection.execute(sql_text("builders/distinct_statement")).to_arrow_table().cast(STATEMENT_SCHEMA)
+        return arrow_of(connection, sql_text("builders/distinct_statement")).cast(STATEMENT_SCHEMA)
     finally:
         connection.unregister("medieval_rows")

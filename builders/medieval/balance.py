@@ -1,8 +1,8 @@
 """Draw the statements of each group so that the names in them do not tell whether they are supported.
 
-Equal counts of supported and unsupported uses are not enough: a concept that is supported here would then be unsupported
-in what a model learns from, and a model can turn that round. Counts must spread as those of a fair coin do. How much
-spread that takes depends on how unevenly a cohort uses its concepts, so it is found by measuring.
+Equal counts of supported and unsupported uses are not enough: a concept that is supported here would then be
+unsupported in what a model learns from, and a model can turn that round. Counts must spread as those of a fair coin do.
+How much spread that takes depends on how unevenly a cohort uses its concepts, so it is found by measuring.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from builders.medieval.baselines import cross_validated_point
 from builders.medieval.facts import run_steps
 from ontoground.settings import BuildSettings
 from ontoground.sqlfiles import sql_text
+from ontoground.warehouse import arrow_of
 
 __all__ = ["draw_statements"]
 
@@ -45,7 +46,7 @@ def _draw_with(connection: duckdb.DuckDBPyConnection, spread: float, rounds: int
 
 def _shortcut(connection: duckdb.DuckDBPyConnection, seed: int) -> float:
     """Return the AUC of support from the statement alone, less one half."""
-    draft = connection.sql(sql_text("builders/draft")).to_arrow_table().slice(0, MEASURED_ROWS)
+    draft = arrow_of(connection, sql_text("builders/draft")).slice(0, MEASURED_ROWS)
     labels = np.array(draft["is_supported"].to_pylist(), dtype=np.bool_)
     patients = draft["subject_id"].to_numpy()
     # Folds of their own: the card's baselines measure with others.

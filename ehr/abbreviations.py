@@ -65,8 +65,8 @@ class Sense:
     """One meaning of a term.
 
     ``names`` are long forms to look up in the release, the first that it has is taken (``=`` is the term itself);
-    ``denied``: the term itself says that there is none of it (afebrile); ``long_form_first``: the long form is meant
-    even where the release has the term itself as a name (varices);
+    ``denied``: the term itself says that there is none of it (afebrile); ``long_form_first``: all the long forms are
+    meant, in their order, even where the release has the term itself as a name (varices, Toprol XL);
     ``conditions``: none that is negated may hold and, where there are others, one of them must.
     """
 

@@ -231,8 +231,10 @@ def _sense_cuis(term: Term, sense: Sense, targets: dict[str, tuple[str, ...]], o
     """
     if sense.kind == "none":
         return ()
+    if sense.long_form_first:
+        return tuple(dict.fromkeys(cui for name in sense.names for cui in targets.get(name, ())))
     is_word = term.case == "any" and len(term.text) >= _TRUSTED_LENGTH and term.text.upper() != term.text
-    if own and is_word and not sense.long_form_first:
+    if own and is_word:
         return tuple(own)
     return next((targets[name] for name in sense.names if name in targets), tuple(own))
 

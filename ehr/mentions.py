@@ -19,6 +19,10 @@ from ehr.spans import Kind, Section
 
 __all__ = ["Mention", "note_mentions"]
 
+# Release forms belong to the name of a drug: "Metformin XR".
+_RELEASE = re.compile(r"[ -](?:XL|XR|ER|SR|CR|LA|CD|EC|DR)\b")
+_DRUG = KINDS.index("drug")
+
 Reason = Literal["", "ambiguous", "examination_sign", "study_title"]
 
 
@@ -82,6 +86,8 @@ def _by_names(text: str, sections: Sequence[Section], lexicon: Lexicon, speller:
     ):
         place = bisect_right(starts, begin) - 1
         section = sections[place].section if sections else UNKNOWN
+        release = _RELEASE.match(text, end) if kind == _DRUG else None
+        end = release.end() if release else end  # noqa: PLW2901
         if sections and begin < bodies[place]:
             continue
         if term >= 0:

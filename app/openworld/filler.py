@@ -147,7 +147,7 @@ def _types(numbers: Integers) -> pl.DataFrame:
 
 
 def _relations(numbers: Integers, plan: FillerPlan) -> Iterator[pl.DataFrame]:
-    """Yield rows of MRREL in both directions: shape (concepts, 16) each. The first relation is isa, to a lower number."""
+    """Yield rows of MRREL in both directions, shape (concepts, 16); the first one is isa, to a lower number."""
     for nth in range(plan.relations):
         rela, inverse, rel, inverse_rel, sab = RELATIONS[0] if nth == 0 else RELATIONS[1 + nth % (len(RELATIONS) - 1)]
         mixed = _mix(numbers * np.uint64(64) + np.uint64(nth + 1), plan.seed + 1)

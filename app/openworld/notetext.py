@@ -54,8 +54,8 @@ def phrases() -> dict[str, tuple[str, ...]]:
 def _wrapped(text: str) -> str:
     """Break lines at spaces, so that no character moves; lines that have breaks already keep them."""
     lines = []
-    for line in text.split("\n"):
-        start = 0
+    for whole in text.split("\n"):
+        line, start = whole, 0
         while len(line) - start > WIDTH:
             cut = line.rfind(" ", start, start + WIDTH + 1)
             if cut <= start:

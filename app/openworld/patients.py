@@ -208,19 +208,11 @@ class _Planner:
             drug = self.known.drugs.get(name)
             if drug is None or drug.setting not in settings or problem.name in drug.seldom:
                 continue
-            if (
-                problem.role != "chronic"
-                and drug.setting == "H"
-                and self.known.concepts[problem.name].course == "acute"
-            ):
-                if any(self.known.drugs[other].setting in "AB" for other in self._usable(problem.name)):
-                    continue
             if not self._contraindicated(name):
                 found.append(name)
+        if problem.role != "chronic" and self.known.concepts[problem.name].course == "acute":
+            found = [name for name in found if self.known.drugs[name].setting in "AB"] or found
         return self.dice.shuffled(found, "drug", problem.name)
-
-    def _usable(self, problem: str) -> list[str]:
-        return [name for name in self.known.heads("treats", problem) if name in self.known.drugs]
 
     def _contraindicated(self, drug: str) -> bool:
         parts = (drug, *self.known.drugs[drug].ingredients)

@@ -51,7 +51,7 @@ class Catalogue:
 
     def orderable(self, drug: str) -> tuple[Product, ...]:
         """Return the clinical and branded drugs that a pharmacy can send for a drug."""
-        return _orderable(self)[drug] if drug in _orderable(self) else ()
+        return _orderable(self).get(drug, ())
 
 
 @lru_cache(maxsize=2)

@@ -93,10 +93,8 @@ def icd_atom_code(concept: Concept, sab: str, code: str, headings: frozenset[str
     """Return the code under which the release carries a concept's ICD code; empty where only MRMAP has it."""
     if sab == "ICD9CM" and concept.kind != "procedure" and mapped_only(concept, code):
         return ""
-    if sab == "ICD10CM" and "." in code and code[:3] in headings:
-        if stable_unit(CONTENT_SEED, concept.name, code, "heading") <= HEADING_ONLY:
-            return code[:3]
-    return code
+    on_heading = stable_unit(CONTENT_SEED, concept.name, code, "heading") <= HEADING_ONLY
+    return code[:3] if sab == "ICD10CM" and code[:3] in headings and on_heading else code
 
 
 def _clinical_atoms(concept: Concept, headings: frozenset[str]) -> Iterator[Atom]:
@@ -264,12 +262,13 @@ def _definitions(known: Knowledge, atoms: list[list[Atom]]) -> Iterator[Row]:
         concept = known.concepts.get(group[0].text)
         if concept is not None and concept.parents:
             number += 1
-            text = f"{concept.name[0].upper()}{concept.name[1:]}: in this world, a kind of {' and of '.join(concept.parents)}."
+            kinds = " and of ".join(concept.parents)
+            text = f"{concept.name[0].upper()}{concept.name[1:]}: in this world, a kind of {kinds}."
             yield concept.cui, group[0].aui, f"AT8{number:08d}", "", group[0].sab, text, "N", ""
 
 
 def _map_rows(known: Knowledge) -> Iterator[Row]:
-    """Yield ICD-9 to SNOMED CT rows for codes without an atom, and SNOMED CT to ICD-10-CM rows in their real direction."""
+    """Yield ICD-9 to SNOMED CT rows for codes without an atom, and SNOMED CT to ICD-10-CM rows."""
     number = 0
     for concept in known.concepts.values():
         snomed = f"99{concept.cui[3:]}000"

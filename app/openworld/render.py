@@ -44,7 +44,7 @@ class World:
 
 
 def _write_facts(path: Path, known: Knowledge) -> int:
-    """Write every fact of the world: columns head_cui, predicate, tail_cui, stated (1, or 0 where a class implies it)."""
+    """Write every fact: head_cui, predicate, tail_cui, stated (0 where only a class implies it), and both names."""
 
     def line(fact: Fact) -> str:
         head, tail = known.concepts[fact.head], known.concepts[fact.tail]

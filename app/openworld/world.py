@@ -35,7 +35,7 @@ CUI_BASE = {
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """``head predicate tail``, by concept name. ``stated`` facts have an edge in MRREL, the others follow from a class."""
+    """``head predicate tail``, by name. ``stated`` facts have an edge in MRREL, the others follow from a class."""
 
     head: str
     predicate: str
@@ -138,11 +138,11 @@ class Knowledge:
 
     def heads(self, predicate: str, tail: str) -> tuple[str, ...]:
         """Return all heads of a predicate for one tail."""
-        return self._index[predicate, tail, "heads"] if (predicate, tail, "heads") in self._index else ()
+        return self._index.get((predicate, tail, "heads"), ())
 
     def tails(self, predicate: str, head: str) -> tuple[str, ...]:
         """Return all tails of a predicate for one head."""
-        return self._index[predicate, head, "tails"] if (predicate, head, "tails") in self._index else ()
+        return self._index.get((predicate, head, "tails"), ())
 
     @cached_property
     def _index(self) -> dict[tuple[str, str, str], tuple[str, ...]]:
@@ -292,11 +292,7 @@ class Knowledge:
                 self.state(concept.name, "is_a", parent)
         for concept in list(self.concepts.values()):
             if concept.kind in ("disorder", "procedure", "drug") and concept.course != "class":
-                predicate = "has_pharmacologic_class" if concept.kind == "drug" else "classified_as"
-                for above in self.ancestors(concept.name):
-                    known = self.concepts[above]
-                    if known.parents and (known.kind == "class" or known.course == "class"):
-                        self.state(concept.name, predicate, above)
+                self._classify(concept)
         inherited = [
             (member, predicate, tail)
             for (head, predicate, tail) in list(self._facts)
@@ -307,6 +303,19 @@ class Knowledge:
             self.state(
                 member, predicate, tail, stated=stable_unit(CONTENT_SEED, member, predicate, tail) < STATED_SHARE
             )
+
+    def _classify(self, concept: Concept) -> None:
+        """State the classes of a concept: those that lie below the broad areas, and for drugs at most two steps up."""
+        near = {*concept.parents, *(above for parent in concept.parents for above in self.concepts[parent].parents)}
+        for above in self.ancestors(concept.name):
+            known = self.concepts[above]
+            broad = not known.parents or (concept.kind == "drug" and not self.concepts[known.parents[0]].parents)
+            if not broad and concept.kind == "drug" and above in near:
+                self.state(concept.name, "has_pharmacologic_class", above)
+            if not broad and concept.kind != "drug" and known.course == "class":
+                self.state(concept.name, "classified_as", above)
+            if concept.kind == "drug" and above in concept.parents:
+                self.state(concept.name, "has_pharmacologic_class", above)
 
     def _check(self) -> None:
         for concept in self.concepts.values():

@@ -26,6 +26,7 @@ _WRAP_MIN, _WRAP_MAX = 66, 100
 _BULLET = re.compile(
     r"(?:#+|[-*•>+=]|\[[ x_]?\]|[a-z][.)])(?=\s|(?<=#)\S|(?<=\])\S|\s*$)|\(?\d{1,2}[.)](?=\s+\S)|[#•]|-(?=[A-Za-z])"
 )
+_NUMBER = re.compile(r"\(?\d{1,2}[.)]\s")
 _LABEL_MAX = 60
 # Longer stretches without a sentence's end are no prose; they are cut between words.
 _SEGMENT_MAX = 4000
@@ -125,7 +126,8 @@ def _entries(text: str, section: Section, width: int, block: int) -> Iterator[_E
             continue
         if fresh:
             labelled = _is_labelled(text, line)
-            is_problem = text[line.begin] == "#" or (previous is None and labelled and has_problems)
+            opens = _NUMBER.match(text, line.begin, line.end) is not None or (previous is None and labelled)
+            is_problem = text[line.begin] == "#" or (has_problems and opens)
             block += is_problem or previous is None or (labelled and labels_part)
             begin = line.begin
             is_item = previous is not None or _BULLET.match(text, line.begin, line.end) is not None
@@ -164,11 +166,14 @@ def _split_entry(text: str, entry: _Entry) -> Iterator[Segment]:
         starts.append(label.end())
         kinds.append("sentence")
     elif entry.is_problem or (label and label.end() == entry.end):
-        kinds[0] = "heading" if label or entry.end - entry.begin <= 60 else "item"
+        kinds[0] = "heading" if label or entry.end - entry.begin <= _LABEL_MAX else "item"
     for match in _SENTENCE_END.finditer(text, starts[-1], entry.end):
         if not _is_abbreviation(text, match, starts[-1]):
             starts.append(match.end())
             kinds.append("sentence")
+    # "# Pneumonia. Treated with ...": a short first sentence names the problem.
+    if entry.is_problem and len(starts) > 1 and starts[1] - starts[0] <= _LABEL_MAX:
+        kinds[0] = "heading"
     yield from _cut(text, entry, starts, kinds)
 
 

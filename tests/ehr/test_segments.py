@@ -83,9 +83,16 @@ def test_problems_on_one_line_are_apart() -> None:
     assert [s.block for s in segments] == sorted(s.block for s in segments)
 
 
+def test_numbered_problems_of_the_course_are_apart() -> None:
+    text = "1. Gout. Colchicine was given.\n2. Asthma. Stable.\n"
+    segments = segment_note(text, whole(text))
+    assert kinds(text)[0] == ("heading", "1. Gout.")
+    assert segments[0].block == segments[1].block != segments[2].block == segments[3].block
+
+
 def test_list_items_are_items_of_one_block() -> None:
     text = "1. Aspirin 81 mg\n2. Lisinopril 10 mg\n- Senna PRN\n"
-    segments = segment_note(text, whole(text))
+    segments = segment_note(text, [Section("discharge_medications", "", 0, len(text))])
     assert [s.kind for s in segments] == ["item", "item", "item"]
     assert len({s.block for s in segments}) == 1
 

@@ -60,7 +60,7 @@ def cuis(connection: duckdb.DuckDBPyConnection, query: str) -> list[str]:
 
 
 def _closure(graph: ConceptGraph, concepts: Sequence[str]) -> pa.Table:
-    """Return (cui, other, relation, depth): a concept itself, its equivalents, their ancestors and near descendants."""
+    """Return (cui, other, relation, depth): itself, equivalents, their ancestors, near descendants, combinations."""
     rows: list[tuple[str, str, str, int]] = []
     for cui in concepts:
         if cui not in graph:
@@ -69,6 +69,8 @@ def _closure(graph: ConceptGraph, concepts: Sequence[str]) -> pa.Table:
         forms = [cui, *graph.equivalents(cui)]
         rows.append((cui, cui, "self", 0))
         rows += [(cui, other, "equivalent", 0) for other in forms[1:]]
+        parts = {other for form in forms for other in (*graph.ingredients(form), *graph.products(form))}
+        rows += [(cui, other, "composition", 0) for other in parts.difference(forms)]
         for relation, reach, limit in (
             ("ancestor", graph.ancestors, None),
             ("descendant", graph.descendants, DESCENDANT_STEPS),

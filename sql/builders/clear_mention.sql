@@ -10,7 +10,7 @@ with close_pair as (
         cui,
         other
     from closure
-    where relation = 'equivalent' or depth <= 1
+    where relation = 'equivalent' or (relation in ('ancestor', 'descendant') and depth <= 1)
 ),
 
 compared as (

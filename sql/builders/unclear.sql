@@ -2,8 +2,8 @@
 -- Grain: one row per admission and concept
 -- Output: unclear(hadm_id, cui)
 -- Inputs: mention_concept, closure, cohort, ground.admission_concept
--- Any mention of the whole note, with any assertion and any candidate, covers its concept, equivalents, ancestors, and
---   descendants within two steps; a structured code covers its concept, equivalents and ancestors. Source: DESIGN
+-- Any mention of the whole note, with any assertion and any candidate, covers its concept, equivalents, ancestors,
+--   descendants within two steps, and combinations or ingredients; a code covers the same without descendants. Source: DESIGN
 --   section 5
 create or replace temp table unclear as
 select distinct

@@ -93,6 +93,23 @@ select
     true as by_code
 from attesting
 union all
+-- a combination leaves its ingredients unclear, and an ingredient its combinations
+select
+    edge.head_cui as cui,
+    edge.tail_cui as mentioned,
+    true as by_code
+from kg.edge as edge
+inner join (select distinct attesting.cui from attesting) as ended on edge.head_cui = ended.cui
+where edge.predicate = 'contains_drug'
+union
+select
+    edge.tail_cui as cui,
+    edge.head_cui as mentioned,
+    true as by_code
+from kg.edge as edge
+inner join (select distinct attesting.cui from attesting) as ended on edge.tail_cui = ended.cui
+where edge.predicate = 'contains_drug'
+union all
 select distinct
     form.cui,
     form.mentioned,

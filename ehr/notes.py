@@ -145,7 +145,7 @@ def _in_order(
 
 def _append(connection: duckdb.DuckDBPyConnection, table: str, rows: pa.Table) -> None:
     connection.register("shard_rows", rows)
-    connection.execute(f"insert into {table} select * from shard_rows")
+    connection.execute(f"insert into {table} select * from shard_rows order by note_id, begin_offset, end_offset")
     connection.unregister("shard_rows")
 
 

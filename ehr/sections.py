@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -56,11 +57,28 @@ def header_rules() -> dict[str, HeaderRule]:
     return {_key(row["header"]): HeaderRule(row["name"], row["parent"], row["strength"] == "weak") for row in rows}
 
 
+def _alternatives(phrases: Sequence[str]) -> str:
+    """Return a regular expression for any of the phrases, longest first, with shared beginnings written once.
+
+    A plain list of some 280 alternatives is tried in full at every line; this one is left at its first letter.
+    """
+    ends = "" in phrases
+    groups: dict[str, list[str]] = {}
+    for phrase in phrases:
+        if phrase:
+            groups.setdefault(phrase[0], []).append(phrase[1:])
+    branches = [
+        (_GAP if letter == " " else re.escape(letter)) + _alternatives(rest) for letter, rest in sorted(groups.items())
+    ]
+    if not branches:
+        return ""
+    return f"(?:{'|'.join(branches)}){'?' if ends else ''}"
+
+
 @cache
 def _pattern() -> re.Pattern[str]:
     rows = read_table(SECTION_TABLE, _COLUMNS)
-    phrases = sorted({row["header"] for row in rows}, key=lambda phrase: (-len(phrase), phrase))
-    known = "|".join(_GAP.join(re.escape(word) for word in phrase.split()) for phrase in phrases)
+    known = _alternatives(sorted({" ".join(row["header"].split()) for row in rows}))
     return re.compile(
         rf"^[ \t]*(?P<line>(?i:{known}))(?=[ \t]*:)"
         rf"|^[ \t]*(?P<alone>(?i:{known}))(?=[ \t]*$)"

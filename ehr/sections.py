@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -27,6 +27,10 @@ _GAP = r"[ \t]*(?:\n[ \t]*)?"
 _PROBLEM = r"\#+[ \t]*(?=[^\s#])[^\n:]{1,80}?(?=:|[ \t]+-{1,2}[ \t]|[.,;]?[ \t]*$|[.;][ \t])"
 # A line of its own in capitals that ends in a colon ("GOALS OF CARE:"): a sub-header that the table does not know.
 _CAPITALS = r"(?=[^\n]*[A-Z]{3})[A-Z][A-Z /&'-]{2,50}(?=:[ \t]*$)"
+
+
+# Where a header may begin: a line, after two blanks, a problem heading after the end of a sentence.
+_PLACES = re.compile(r"^[ \t]*(?=[A-Za-z#])|(?:[ \t]{2,}|\t)(?=[A-Za-z])|(?<=[.;])[ \t]{1,2}(?=#)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,17 +80,34 @@ def _alternatives(phrases: Sequence[str]) -> str:
 
 
 @cache
-def _pattern() -> re.Pattern[str]:
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return what may stand at the beginning of a line and what after a gap inside one."""
     rows = read_table(SECTION_TABLE, _COLUMNS)
     known = _alternatives(sorted({" ".join(row["header"].split()) for row in rows}))
-    return re.compile(
-        rf"^[ \t]*(?P<line>(?i:{known}))(?=[ \t]*:)"
-        rf"|^[ \t]*(?P<alone>(?i:{known}))(?=[ \t]*$)"
-        rf"|(?:(?<=[ \t][ \t])|(?<=\t))(?P<inline>(?i:{known}))(?=[ \t]*:)"
-        rf"|(?:^[ \t]*|(?<=[.;][ \t])|(?<=[.;][ \t][ \t]))(?P<problem>{_PROBLEM})"
-        rf"|^[ \t]*(?P<capitals>{_CAPITALS})",
+    at_line = re.compile(
+        rf"(?P<line>(?i:{known}))(?=[ \t]*:)"
+        rf"|(?P<alone>(?i:{known}))(?=[ \t]*$)"
+        rf"|(?P<problem>{_PROBLEM})"
+        rf"|(?P<capitals>{_CAPITALS})",
         re.MULTILINE,
     )
+    inside = re.compile(rf"(?P<inline>(?i:{known}))(?=[ \t]*:)|(?P<problem>{_PROBLEM})", re.MULTILINE)
+    return at_line, inside
+
+
+def _candidates(text: str) -> Iterator[tuple[int, re.Match[str]]]:
+    """Yield where the line or the gap before each possible header begins, and the header."""
+    at_line, inside = _patterns()
+    end = 0
+    for place in _PLACES.finditer(text):
+        position = place.end()
+        if position < end:
+            continue
+        begins_line = place.start() == 0 or text[place.start() - 1] == "\n"
+        match = (at_line if begins_line else inside).match(text, position)
+        if match is not None and (match.lastgroup != "problem" or begins_line or text[position] == "#"):
+            end = match.end()
+            yield place.start(), match
 
 
 def _after_blank_line(text: str, begin: int) -> bool:
@@ -105,14 +126,14 @@ def _looks_like_header(text: str, begin: int, phrase: str) -> bool:
 def _headers(text: str) -> list[_Header]:
     rules = header_rules()
     found = []
-    for match in _pattern().finditer(text):
+    for line, match in _candidates(text):
         group = str(match.lastgroup)
         words = match.group(group)
         begin = match.start(group)
         if group == "alone" and not _looks_like_header(text, begin, words):
             continue
         rule = None if group in {"problem", "capitals"} else rules[_key(words)]
-        start = begin if group in {"inline", "problem"} else match.start()
+        start = begin if group in {"inline", "problem"} else line
         found.append(_Header(start, " ".join(words.split()), rule, _after_blank_line(text, start)))
     return found
 

@@ -23,6 +23,7 @@ class CoursePart(GeneralTerms):
         text.raw("CHRONIC ISSUES:\n")
         for problem in self.visible("chronic"):
             self.chronic(problem)
+        text.raw("\nOTHER ISSUES:\n")
         self.general_terms()
         text.raw("\nTRANSITIONAL ISSUES:\n")
         self.transitional()
@@ -45,12 +46,13 @@ class CoursePart(GeneralTerms):
             self.diagnostic_sentence("course_dx", [name], "course", name)
         self.cause(name)
         self.manifestation(name)
-        items = self.drugs(problem.drugs, "course")
-        if items:
-            text.sentence("course_treat", self.values(D=items), name)
-            written = [item.concept for item in items]
-            self.link(written, "treats", [name], "".join(text._paragraph))
-        else:
+        items = self.drugs([one for one in problem.drugs if self.orders[one].status != "stopped"], "course")
+        for slot, mine in (("course_treat_home", True), ("course_treat", False)):
+            part = [item for item in items if (self.orders[item.concept].status == "continued") == mine]
+            if part:
+                text.sentence(slot, self.values(D=part), name)
+                self.link([item.concept for item in part], "treats", [name], "".join(text._paragraph))
+        if not items:
             text.sentence("course_supportive", self.words, name)
         self.stopped_against(name)
         procedures = [one for one in self.admission.procedures if self.known.concepts[one].course == "tx"]
@@ -117,6 +119,7 @@ class CoursePart(GeneralTerms):
             if set(concept.parents) & set(parents) and concept.kind == "disorder" and concept.course != "class"
         ]
         mine = set(self.problems) | {place for one in self.problems for place in self.known.ancestors(one)}
+        mine |= set(self.ruled_out.values())
         kin = [one for one in kin if one not in mine and not set(self.known.ancestors(one)) & set(self.problems)]
         if kin:
             self.text.sentence("course_possible", self.values(Q=[Item(self.dice.pick(kin, "possible", name))]), name)

@@ -155,6 +155,7 @@ class HistoryPart(NoteWriter):
         """Write problems and operations that are over."""
         text, dice = self.text, self.dice
         mine = set(self.problems) | {place for name in self.problems for place in self.known.ancestors(name)}
+        mine |= set(self.ruled_out.values())
         over = [
             name
             for name in note_words()["past"]
@@ -201,11 +202,13 @@ class HistoryPart(NoteWriter):
             return
         shown = [name for name in self.known.tails("diagnoses", procedure) if name in self.problems]
         shown = [name for name in shown if name not in self.silent_problems]
-        values = {"X": [Item(procedure)], "N": self.denied(1, "result", procedure)}
+        excluded = self.ruled_out.get(procedure)
+        values = {"X": [Item(procedure)], "N": [Item(excluded)] if excluded else []}
+        ending = "_negative" if excluded else ""
         if not shown:
-            self.text.phrase("results_plain", self.values(**values), procedure)
+            self.text.phrase(f"results_plain{ending}", self.values(**values), procedure)
         else:
             chosen = self.dice.pick(shown, "shown", procedure)
-            sentence = self.text.phrase("results", self.values(**values, P=[Item(chosen)]), procedure)
+            sentence = self.text.phrase(f"results{ending}", self.values(**values, P=[Item(chosen)]), procedure)
             self.link([procedure], "diagnoses", [chosen], sentence)
         self.text.line()

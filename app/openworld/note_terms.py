@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.openworld.note_writer import NoteWriter
-from app.openworld.notetext import Item
+from app.openworld.notetext import Item, Values
 
 __all__ = ["GeneralTerms"]
 
@@ -27,6 +27,13 @@ class GeneralTerms(NoteWriter):
             if self.dice.chance(0.75, "general", name):
                 parts[name]()
 
+    def bullet(self, slot: str, values: Values, *label: str | int) -> str:
+        """Write a phrasing as a list item and return its text."""
+        self.text.say("- ")
+        sentence = self.text.phrase(slot, values, *label)
+        self.text.line()
+        return sentence
+
     def _named_drugs(self) -> list[str]:
         return [
             order.drug
@@ -43,13 +50,19 @@ class GeneralTerms(NoteWriter):
                 found.setdefault(group, []).append(name)
         return found
 
+    def distinct(self, groups: dict[str, list[str]], label: str) -> list[str]:
+        """Return groups in an order of their own, one for each set of members."""
+        chosen: dict[tuple[str, ...], str] = {}
+        for one in self.dice.shuffled(sorted(groups), label):
+            chosen.setdefault(tuple(groups[one]), one)
+        return list(chosen.values())
+
     def drug_classes(self) -> None:
         """Name a drug class and the patient's drugs of it."""
         groups = self._grouped("has_pharmacologic_class", self._named_drugs())
         for one in self.dice.shuffled(sorted(groups), "class")[:2]:
             values = self.values(G=[Item(one)], D=self.drugs(groups[one], "class"))
-            sentence = self.text.phrase("link_class", values, one)
-            self.text.line()
+            sentence = self.bullet("link_class", values, one)
             self.link(groups[one], "has_pharmacologic_class", [one], sentence)
 
     def problem_groups(self) -> None:
@@ -59,8 +72,7 @@ class GeneralTerms(NoteWriter):
         )
         for one in self.dice.shuffled(sorted(groups), "group")[:2]:
             values = self.values(K=[Item(one)], P=[Item(name) for name in groups[one]])
-            sentence = self.text.phrase("link_group", values, one)
-            self.text.line()
+            sentence = self.bullet("link_group", values, one)
             self.link(groups[one], "classified_as", [one], sentence)
 
     def values_of(self) -> None:
@@ -69,9 +81,8 @@ class GeneralTerms(NoteWriter):
         for drug in self._named_drugs():
             for one in self.known.heads("authorized_value", drug):
                 plans.setdefault(one, []).append(drug)
-        for one in self.dice.shuffled(sorted(plans), "plan")[:3]:
-            sentence = self.text.phrase("link_value", self.values(V=[Item(one)], D=self.drugs(plans[one], "plan")), one)
-            self.text.line()
+        for one in self.distinct(plans, "plan")[:3]:
+            sentence = self.bullet("link_value", self.values(V=[Item(one)], D=self.drugs(plans[one], "plan")), one)
             self.link([one], "authorized_value", plans[one], sentence)
 
     def drug_sets(self) -> None:
@@ -80,9 +91,8 @@ class GeneralTerms(NoteWriter):
         for drug in self._named_drugs():
             for one in self.known.heads("subset_includes", drug):
                 sets.setdefault(one, []).append(drug)
-        for one in self.dice.shuffled(sorted(sets), "set")[:2]:
-            sentence = self.text.phrase("link_set", self.values(U=[Item(one)], D=self.drugs(sets[one], "set")), one)
-            self.text.line()
+        for one in self.distinct(sets, "set")[:2]:
+            sentence = self.bullet("link_set", self.values(U=[Item(one)], D=self.drugs(sets[one], "set")), one)
             self.link([one], "subset_includes", sets[one], sentence)
 
     def problem_sets(self) -> None:
@@ -92,20 +102,18 @@ class GeneralTerms(NoteWriter):
             for one in self.known.heads("subset_includes", problem.name):
                 if self.known.concepts[one].types != ("T184",):
                     sets.setdefault(one, []).append(problem.name)
-        for one in self.dice.shuffled(sorted(sets), "problem set")[:2]:
+        for one in self.distinct(sets, "problem set")[:2]:
             slot = "link_risk" if one == "cardiac risk factors" else "link_set_problem"
             values = self.values(U=[Item(one)], M=[Item(name) for name in sets[one]])
-            sentence = self.text.phrase(slot, values, one)
-            self.text.line()
+            sentence = self.bullet(slot, values, one)
             self.link([one], "subset_includes", sets[one], sentence)
 
     def parts(self) -> None:
         """Name a workup and the procedures that are part of it."""
         wholes = self._grouped("part_of", self.admission.procedures)
-        for one in self.dice.shuffled(sorted(wholes), "whole")[:3]:
+        for one in self.distinct(wholes, "whole")[:3]:
             values = self.values(W=[Item(one)], X=[Item(name) for name in wholes[one]])
-            sentence = self.text.phrase("link_part", values, one)
-            self.text.line()
+            sentence = self.bullet("link_part", values, one)
             self.link(wholes[one], "part_of", [one], sentence)
 
     def companions(self) -> None:
@@ -119,8 +127,7 @@ class GeneralTerms(NoteWriter):
             pairs = [(one, two) for one in mine for two in mine if self.known.holds(one, predicate, two)]
             if pairs and self.dice.chance(0.7, predicate):
                 one, two = self.dice.pick(pairs, predicate)
-                sentence = self.text.phrase(slot, self.values(P=[Item(two)], A=[Item(one)]), predicate)
-                self.text.line()
+                sentence = self.bullet(slot, self.values(P=[Item(two)], A=[Item(one)]), predicate)
                 self.link([one], predicate, [two], sentence)
 
     def characteristics(self) -> None:
@@ -133,6 +140,5 @@ class GeneralTerms(NoteWriter):
         ]
         for number in range(min(2, len(pairs))):
             problem, found = self.dice.pick(pairs, "characteristic", number)
-            sentence = self.text.phrase("link_define", self.values(P=[Item(problem)], S=[Item(found)]))
-            self.text.line()
+            sentence = self.bullet("link_define", self.values(P=[Item(problem)], S=[Item(found)]))
             self.link([found], "defining_characteristic_of", [problem], sentence)

@@ -152,13 +152,26 @@ class NoteWriter:
         possible |= {name for problem in self.problems for name in self.known.heads("manifestation_of", problem)}
         possible |= {place for name in (*possible, *self.problems) for place in self.known.ancestors(name)}
         possible |= {order.problem for order in self.admission.orders} | set(self.problems)
-        usual = [
-            concept.name
-            for concept in self.known.concepts.values()
-            if concept.kind == "finding" and concept.name not in possible and concept.name != "pain"
-        ]
+        usual = [name for name in note_words()["denied"] if name not in possible]
         usual = [name for name in usual if not set(self.known.ancestors(name)) & set(self.problems)]
         return set(self.dice.sample(usual, 14, "denied"))
+
+    @cached_property
+    def ruled_out(self) -> dict[str, str]:
+        """Diagnostic procedure of this stay -> a disorder that it excluded: none that the patient has or had."""
+        mine = set(self.problems) | {place for name in self.problems for place in self.known.ancestors(name)}
+        found: dict[str, str] = {}
+        for procedure in self.admission.procedures:
+            tails = self.known.tails("diagnoses", procedure)
+            free = [
+                name for name in tails if name not in mine and not set(self.known.ancestors(name)) & set(self.problems)
+            ]
+            free = [
+                name for name in free if not any(self.known.holds(name, "classified_as", one) for one in self.problems)
+            ]
+            if free and self.dice.chance(0.6, "ruled out", procedure):
+                found[procedure] = self.dice.pick(free, "which", procedure)
+        return found
 
     def denied(self, count: int, *label: str | int) -> list[Item]:
         """Return findings to deny."""

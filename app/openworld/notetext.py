@@ -118,7 +118,7 @@ class NoteText:
     def starts_sentence(self) -> bool:
         """Return whether the next word begins a sentence."""
         tail = self.tail()
-        return not self._paragraph or tail.endswith("\n") or tail in (". ", "? ")
+        return not self._paragraph or tail.endswith("\n") or tail in (". ", "? ", "- ")
 
     def mention(self, item: Item, assertion: str = "present") -> None:
         """Write a concept and note where."""

@@ -291,7 +291,7 @@ class _Planner:
         """Let a home drug be stopped now and then: it was taken for a chronic problem, or harms now."""
         home = [name for name, order in self.orders.items() if order.status == "continued"]
         harmful = [name for name in home if any(self.known.holds(name, "causes", other) for other in self.problems)]
-        choice = harmful or home
+        choice = harmful or [name for name in home if self.orders[name].as_needed]
         if choice and self.dice.chance(0.45, "stop"):
             self.orders[self.dice.pick(choice, "stopped")].status = "stopped"
 

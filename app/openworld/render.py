@@ -7,7 +7,8 @@ from pathlib import Path
 
 from app.openworld.filler import FillerPlan
 from app.openworld.hospital import write_hospital
-from app.openworld.release import write_meta, write_rxnorm
+from app.openworld.release import write_meta
+from app.openworld.rxnorm import write_rxnorm
 from app.openworld.world import Fact, Knowledge, knowledge
 from ontoground.errors import UsageError
 from ontoground.files import atomic_directory

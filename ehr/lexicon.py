@@ -249,7 +249,7 @@ def _release_case(name: str) -> int:
 def _concepts(
     names: pa.Table, entry: IntArray, n_entries: int
 ) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int64], npt.NDArray[np.str_]]:
-    """Return the kind of each entry and its distinct concepts, best first: preferred name, rank, degree, CUI."""
+    """Return the kind of each entry and its distinct concepts, best first: preferred name, sources, rank, degree."""
     cui = np.asarray(names.column("cui").to_pylist(), dtype=np.str_)
     kind = np.array([KINDS.index(cast(Kind, value)) for value in names.column("kind").to_pylist()], dtype=np.int8)
     order = np.lexsort(
@@ -257,6 +257,7 @@ def _concepts(
             cui,
             -names.column("degree").to_numpy().astype(np.int64),
             -names.column("rank").to_numpy().astype(np.int64),
+            -names.column("n_sources").to_numpy().astype(np.int64),
             ~names.column("is_preferred").to_numpy(zero_copy_only=False),
             entry,
         )

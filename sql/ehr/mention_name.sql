@@ -1,7 +1,7 @@
 -- Names of the release that a note may mention, with the kind of mention and what orders concepts of one name
 -- Grain: one row per concept and distinct spelling
 -- Inputs: kg.name, kg.concept, kg.edge, semantic_type (data table semantic_types.tsv), name_stop, name_variant
--- Output: temp table mention_name(cui, name, kind, is_preferred, rank, is_brand, degree)
+-- Output: temp table mention_name(cui, name, kind, is_preferred, n_sources, rank, is_brand, degree)
 -- Source: the choice of names is ours: no bare numbers, strengths, dose forms, class headings or residual classes
 create or replace temp table mention_name as
 with typed as (
@@ -34,6 +34,7 @@ kept as (
         typed.kind,
         name.is_preferred,
         name.rank,
+        name.sab,
         coalesce(name.tty in ('BN', 'SY'), false) and name.sab = 'RXNORM' as is_brand,
         -- Qualifiers that notes do not write: "(disorder)", "[ambiguous]", ", NOS", ", unspecified".
         trim(regexp_replace(
@@ -76,12 +77,40 @@ spelled as (
         kind,
         false as is_preferred,
         rank,
+        sab,
         is_brand,
         trim(split_part(name, ', ', 2)) || ' ' || split_part(name, ', ', 1) as name
     from kept
     where
         len(string_split(name, ', ')) = 2
         and not regexp_matches(name, '(?i)[0-9(]|,.*\b(with|without|of|in|due|and|or|type|stage|by|not|site)\b')
+    union all
+    -- "Fracture of ankle" is written "ankle fracture".
+    select
+        cui,
+        kind,
+        false as is_preferred,
+        rank,
+        sab,
+        is_brand,
+        regexp_replace(lower(name), '^([a-z][a-z -]{2,30}) of (the )?([a-z][a-z -]{2,30})$', '\3 \1') as name
+    from kept
+    where
+        kind != 'drug'
+        and regexp_matches(lower(name), '^[a-z][a-z -]{2,30} of (the )?[a-z][a-z -]{2,30}$')
+        and not regexp_matches(lower(name), ' of .* of | (and|or|in|with|due|to|by|for|from) ')
+    union all
+    -- "Coronary artery bypass graft (CABG)" is written without what stands in brackets.
+    select
+        cui,
+        kind,
+        false as is_preferred,
+        rank,
+        sab,
+        is_brand,
+        regexp_replace(name, '\s*\([A-Z]{2,6}\)$', '') as name
+    from kept
+    where regexp_matches(name, '[a-z].*\s\([A-Z]{2,6}\)$')
 )
 
 select
@@ -89,6 +118,7 @@ select
     worded.name,
     any_value(worded.kind) as kind,
     bool_or(worded.is_preferred) as is_preferred,
+    count(distinct worded.sab) as n_sources,
     max(worded.rank) as rank,
     bool_and(worded.is_brand) as is_brand,
     coalesce(any_value(degree.n), 0) as degree
@@ -100,6 +130,7 @@ from (
         spelled.kind,
         false as is_preferred,
         spelled.rank,
+        spelled.sab,
         spelled.is_brand,
         replace(lower(spelled.name), name_variant.phrase, name_variant.variant) as name
     from spelled

@@ -29,6 +29,7 @@ bagged as (
     select
         name.cui,
         name.is_preferred,
+        name.sab,
         name.rank,
         word_bag(
             trim(regexp_replace(
@@ -44,6 +45,7 @@ found as (
         wanted.name,
         name.cui,
         name.is_preferred,
+        name.sab,
         name.rank,
         1 as tier
     from wanted
@@ -53,6 +55,7 @@ found as (
         wanted.name,
         bagged.cui,
         bagged.is_preferred,
+        bagged.sab,
         bagged.rank,
         2 as tier
     from wanted
@@ -70,6 +73,7 @@ best as (
         name,
         cui,
         bool_or(is_preferred) as is_preferred,
+        count(distinct sab) as n_sources,
         max(rank) as rank
     from closest
     group by name, cui
@@ -95,7 +99,12 @@ select
     best.cui,
     row_number() over (
         partition by best.name
-        order by best.is_preferred desc, best.rank desc, coalesce(degree.n, 0) desc, best.cui
+        order by
+            best.is_preferred desc,
+            best.n_sources desc,
+            best.rank desc,
+            coalesce(degree.n, 0) desc,
+            best.cui
     ) as position
 from best
 left join degree on best.cui = degree.cui;

@@ -1,0 +1,118 @@
+"""The tables of medical knowledge that guard the labels of statements."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ontoground.tables import read_table
+
+DATA = Path(__file__).parents[2] / "builders" / "data"
+COLUMNS = {
+    "disputed_facts": ("head", "predicate", "tail", "reason", "source"),
+    "known_uses": ("substance", "use", "kind", "source"),
+}
+KEYS = {"disputed_facts": ("head", "predicate", "tail"), "known_uses": ("substance", "use")}
+
+
+@pytest.fixture(scope="module")
+def tables() -> dict[str, list[dict[str, str]]]:
+    return {name: read_table(DATA / f"{name}.tsv", columns) for name, columns in COLUMNS.items()}
+
+
+@pytest.mark.parametrize("name", sorted(COLUMNS))
+def test_one_row_a_key_in_order(tables: dict[str, list[dict[str, str]]], name: str) -> None:
+    keys = [tuple(row[column] for column in KEYS[name]) for row in tables[name]]
+    assert keys == sorted(set(keys))
+
+
+@pytest.mark.parametrize("name", sorted(COLUMNS))
+def test_fields_are_filled_trimmed_and_names_lower_case(tables: dict[str, list[dict[str, str]]], name: str) -> None:
+    names = [row[column] for row in tables[name] for column in KEYS[name]]
+    assert [text for text in names if text != text.lower()] == []
+    fields = [text for row in tables[name] for text in row.values()]
+    assert [text for text in fields if not text or text != " ".join(text.split())] == []
+
+
+def test_words_of_the_closed_columns(tables: dict[str, list[dict[str, str]]]) -> None:
+    assert {row["predicate"] for row in tables["disputed_facts"]} == {"treats", "prevents", "classified_as"}
+    assert {row["kind"] for row in tables["known_uses"]} == {"labelled", "off_label", "supportive"}
+
+
+def test_no_disputed_classification_points_at_itself(tables: dict[str, list[dict[str, str]]]) -> None:
+    assert [row for row in tables["disputed_facts"] if row["head"] == row["tail"]] == []
+
+
+@pytest.mark.parametrize(
+    ("head", "predicate", "tail"),
+    [
+        ("thyroxine", "treats", "thyrotoxicosis"),
+        ("magnesium hydroxide", "treats", "gastrointestinal hemorrhage"),
+        ("isosorbide", "treats", "gastroesophageal reflux disease"),
+        ("lithium", "treats", "post-traumatic stress disorder"),
+        ("propofol", "treats", "pain"),
+        ("aspirin", "treats", "gout"),
+        ("cefepime", "treats", "fever"),
+        ("eye disorder", "classified_as", "nervous system disease"),
+        ("diabetic ketoacidosis", "classified_as", "type 2 diabetes mellitus"),
+    ],
+)
+def test_statements_that_a_clinician_disputes(
+    tables: dict[str, list[dict[str, str]]], head: str, predicate: str, tail: str
+) -> None:
+    disputed = {(row["head"], row["predicate"], row["tail"]) for row in tables["disputed_facts"]}
+    assert (head, predicate, tail) in disputed
+
+
+@pytest.mark.parametrize(
+    ("head", "predicate", "tail"),
+    [
+        ("lisinopril", "treats", "hypertension"),
+        ("furosemide", "treats", "congestive heart failure"),
+        ("insulin", "treats", "type 1 diabetes mellitus"),
+        ("vancomycin", "treats", "staphylococcal infections"),
+        ("heparin", "prevents", "thromboembolism"),
+        ("asthma", "classified_as", "obstructive lung disease"),
+    ],
+)
+def test_plain_facts_are_not_disputed(
+    tables: dict[str, list[dict[str, str]]], head: str, predicate: str, tail: str
+) -> None:
+    disputed = {(row["head"], row["predicate"], row["tail"]) for row in tables["disputed_facts"]}
+    assert (head, predicate, tail) not in disputed
+
+
+@pytest.mark.parametrize(
+    ("substance", "uses"),
+    [
+        ("metoprolol", {"hypertension", "congestive heart failure", "atrial fibrillation", "migraine", "tremor"}),
+        ("morphine", {"pain", "chest pain", "dyspnea", "pulmonary edema", "cough", "diarrhea"}),
+        ("furosemide", {"edema", "ascites", "acute renal failure", "hyperkalemia", "hypercalcemia", "dyspnea"}),
+        ("acetaminophen", {"fever", "pain", "headache"}),
+        ("ceftriaxone", {"pneumonia", "sepsis", "urinary tract infection", "fever", "neutropenia"}),
+        ("sodium chloride", {"hypotension", "dehydration", "acute renal failure", "hyponatremia", "shock"}),
+        ("insulin", {"diabetic ketoacidosis", "hyperkalemia", "hyperglycemia"}),
+        ("warfarin", {"atrial fibrillation", "pulmonary embolism"}),
+    ],
+)
+def test_well_known_uses_are_listed(tables: dict[str, list[dict[str, str]]], substance: str, uses: set[str]) -> None:
+    listed = {row["use"] for row in tables["known_uses"] if row["substance"] == substance}
+    assert uses - listed == set()
+
+
+@pytest.mark.parametrize(
+    ("substance", "use"),
+    [
+        ("metoprolol", "asthma"),
+        ("metformin", "pneumonia"),
+        ("furosemide", "fever"),
+        ("warfarin", "depression"),
+        ("atorvastatin", "urinary tract infection"),
+        ("docusate", "congestive heart failure"),
+    ],
+)
+def test_uses_that_nobody_makes_are_not_listed(
+    tables: dict[str, list[dict[str, str]]], substance: str, use: str
+) -> None:
+    assert use not in {row["use"] for row in tables["known_uses"] if row["substance"] == substance}

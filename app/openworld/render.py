@@ -45,7 +45,7 @@ class World:
 
 
 def _write_facts(path: Path, known: Knowledge) -> int:
-    """Write every fact: head_cui, predicate, tail_cui, stated (0 where only a class implies it), and both names."""
+    """Write every fact: head_cui, predicate, tail_cui, stated (1: it has an edge in MRREL), and both names."""
 
     def line(fact: Fact) -> str:
         head, tail = known.concepts[fact.head], known.concepts[fact.tail]

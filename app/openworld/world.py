@@ -35,7 +35,7 @@ CUI_BASE = {
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """``head predicate tail``, by name. ``stated`` facts have an edge in MRREL, the others follow from a class."""
+    """``head predicate tail``, by name. ``stated`` facts have an edge in MRREL; the others only hold in the world."""
 
     head: str
     predicate: str
@@ -112,6 +112,7 @@ class Knowledge:
         self._read_relations()
         self._check()
         self._add_hierarchy()
+        self._leave_open()
 
     @cached_property
     def facts(self) -> tuple[Fact, ...]:
@@ -240,8 +241,9 @@ class Knowledge:
                 self.state(salt, "form_of", name)
             self._brands(name, split(row["brands"]))
             self._effects(name, row, "contraindicated")
+            # What a drug may do is open-ended: known to the world, not stated in the release.
             for tail in split(row["causes"]):
-                self.state(name, "causes", tail)
+                self.state(name, "causes", tail, stated=False)
             if row["setting"] != "X":
                 self._use(name, row, split(row["salts"]), classes, (name,))
 
@@ -303,6 +305,15 @@ class Knowledge:
             self.state(
                 member, predicate, tail, stated=stable_unit(CONTENT_SEED, member, predicate, tail) < STATED_SHARE
             )
+
+    def _leave_open(self) -> None:
+        """State one edge only of the concepts that have a relation with almost anything; the rest holds too."""
+        for row in self._table("open_ended", "predicate", "name"):
+            predicate, name = row["predicate"], row["name"]
+            self._known((name,), "open_ended")
+            mine = sorted(key for key in self._facts if key[1] == predicate and name in (key[0], key[2]))
+            for key in mine[1:]:
+                self._facts[key] = False
 
     def _classify(self, concept: Concept) -> None:
         """State the classes of a concept: those that lie below the broad areas, and for drugs at most two steps up."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import os
 import shutil
@@ -16,8 +17,9 @@ CHUNK_BYTES = 1 << 20
 
 def private_directory(path: Path) -> Path:
     """Create a directory (parents too) with mode 0700 and return it; one that exists is left as it is."""
-    if not path.exists():
-        path.mkdir(mode=0o700, parents=True)
+    for folder in (*reversed(path.parents), path):
+        if not folder.exists():
+            folder.mkdir(mode=0o700, exist_ok=True)
     return path
 
 
@@ -29,9 +31,35 @@ def _fsync(path: Path) -> None:
         os.close(descriptor)
 
 
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _sweep(final: Path) -> None:
+    """Remove what processes that were killed left beside ``final``; put back what one had moved aside."""
+    for suffix in ("old", "part"):
+        for path in final.parent.glob(f".{glob.escape(final.name)}.*.{suffix}"):
+            process = path.name.split(".")[-2]
+            if not process.isdigit() or _is_running(int(process)):
+                continue
+            if suffix == "old" and not final.exists():
+                path.rename(final)
+            elif path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+
+
 @contextmanager
 def atomic_path(final: Path) -> Iterator[Path]:
     """Yield a temporary path beside ``final``; on success it is synced and renamed, on an error it is removed."""
+    _sweep(final)
     temporary = final.with_name(f".{final.name}.{os.getpid()}.part")
     try:
         yield temporary
@@ -46,6 +74,7 @@ def atomic_path(final: Path) -> Iterator[Path]:
 def atomic_directory(final: Path) -> Iterator[Path]:
     """Yield an empty directory that replaces ``final`` as a whole when the block ends without an error."""
     private_directory(final.parent)
+    _sweep(final)
     temporary = final.with_name(f".{final.name}.{os.getpid()}.part")
     retired = final.with_name(f".{final.name}.{os.getpid()}.old")
     shutil.rmtree(temporary, ignore_errors=True)
@@ -59,6 +88,8 @@ def atomic_directory(final: Path) -> Iterator[Path]:
         temporary.rename(final)
         _fsync(final.parent)
     finally:
+        if retired.exists() and not final.exists():
+            retired.rename(final)
         shutil.rmtree(temporary, ignore_errors=True)
         shutil.rmtree(retired, ignore_errors=True)
 

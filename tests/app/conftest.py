@@ -15,7 +15,7 @@ from app.main import invoke
 from ontoground.warehouse import connect
 from ontoground.workspace import Workspace
 
-PATIENTS = 24
+PATIENTS = 12
 
 
 @dataclass(frozen=True)

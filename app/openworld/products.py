@@ -42,25 +42,20 @@ class Product:
     known_ndc: bool = False
 
 
-@dataclass(frozen=True, slots=True)
 class Catalogue:
-    """All products, and their relations as (head, predicate, tail) where each end is (kind of name, name)."""
+    """All products, and their relations as (head, predicate, tail) by name."""
 
-    products: tuple[Product, ...]
-    relations: tuple[tuple[str, str, str], ...]
+    def __init__(self, products: tuple[Product, ...], relations: tuple[tuple[str, str, str], ...]) -> None:
+        self.products = products
+        self.relations = relations
+        self._orderable: dict[str, list[Product]] = {}
+        for product in products:
+            if product.tty in ("SCD", "SBD"):
+                self._orderable.setdefault(product.drug, []).append(product)
 
-    def orderable(self, drug: str) -> tuple[Product, ...]:
+    def orderable(self, drug: str) -> list[Product]:
         """Return the clinical and branded drugs that a pharmacy can send for a drug."""
-        return _orderable(self).get(drug, ())
-
-
-@lru_cache(maxsize=2)
-def _orderable(whole: Catalogue) -> dict[str, tuple[Product, ...]]:
-    found: dict[str, list[Product]] = {}
-    for product in whole.products:
-        if product.tty in ("SCD", "SBD"):
-            found.setdefault(product.drug, []).append(product)
-    return {drug: tuple(products) for drug, products in found.items()}
+        return self._orderable.get(drug, [])
 
 
 def rxcui(cui: str) -> str:

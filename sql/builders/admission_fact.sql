@@ -2,7 +2,8 @@
 -- Grain: one row per admission and pair of bases, in the form and direction that a stable hash picks
 -- Output: admission_fact(hadm_id, predicate, head_cui, tail_cui, pattern, tier, hops)
 -- The two ends rest on different mentions: a drug alone does not make its class mentioned too
--- Ancestors of what is mentioned are ends of taxonomic statements only, and classes must have a plain name
+-- What is not mentioned itself is an end only as the class of a drug that is not the head, and classes must have a
+--   plain name
 -- Inputs: fact_end, attested, statement_name, true_fact(head_cui, predicate, tail_cui, pattern, tier, hops), kg.predicate
 -- Source: MediEval section 3.1 steps 3 and 4; DESIGN section 6 (Q1)
 create or replace temp table admission_fact as
@@ -15,6 +16,15 @@ with carrier as (
     group by hadm_id, cui
 ),
 
+-- classes that are named like a substance ("sodium") read wrong
+substance as (
+    select distinct called.cui
+    from kg.name as name
+    inner join kg.edge as edge on name.cui = edge.tail_cui
+    inner join kg.name as called on name.normalized = called.normalized
+    where edge.predicate in ('has_ingredient', 'has_precise_ingredient')
+),
+
 joined as (
     select
         head_end.hadm_id,
@@ -25,7 +35,9 @@ joined as (
     from true_fact as fact
     inner join fact_end as head_end on fact.head_cui = head_end.cui
     inner join fact_end as tail_end on fact.tail_cui = tail_end.cui and head_end.hadm_id = tail_end.hadm_id
+    inner join statement_name as head_name on fact.head_cui = head_name.cui
     inner join statement_name as tail_name on fact.tail_cui = tail_name.cui
+    left join substance on fact.tail_cui = substance.cui
     inner join carrier as head_carrier
         on head_end.hadm_id = head_carrier.hadm_id and head_end.cui = head_carrier.cui
     inner join carrier as tail_carrier
@@ -34,9 +46,12 @@ joined as (
         head_end.base_cui != tail_end.base_cui
         and (
             (head_end.closeness < 2 and tail_end.closeness < 2)
-            or list_contains(getvariable('taxonomic'), fact.predicate)
+            or (fact.predicate = 'has_pharmacologic_class' and head_end.closeness < 2)
         )
-        and (not list_contains(getvariable('taxonomic'), fact.predicate) or plain_class(tail_name.name))
+        and (
+            not list_contains(getvariable('taxonomic'), fact.predicate)
+            or (plain_class(head_name.name) and plain_class(tail_name.name) and substance.cui is null)
+        )
         and not (
             list_has_all(head_carrier.mentions, tail_carrier.mentions)
             and list_has_all(tail_carrier.mentions, head_carrier.mentions)

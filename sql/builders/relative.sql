@@ -1,7 +1,7 @@
 -- Close relatives of replaced ends: concepts that share a direct parent and a semantic group
 -- Grain: one row per group and relative that is neither attested nor unclear in the admission
 -- Output: relative(group_id, hadm_id, predicate, head_cui, tail_cui, candidate_cui)
--- Inputs: fact_group, kg.edge, kg.concept, unclear, linked_base
+-- Inputs: fact_group, kg.edge, kg.concept, unclear, linked_base, statement_name
 -- The parents of a brand or salt are those of its substance. Parents with very many children say nothing about closeness and are left out. Source: DESIGN section 6 (Q2)
 create or replace temp table relative as
 with parent as (
@@ -43,9 +43,14 @@ select
     sibling.sibling as candidate_cui
 from fact_group
 inner join sibling on fact_group.original_cui = sibling.cui
+inner join statement_name as relative_name on sibling.sibling = relative_name.cui
 where
     sibling.sibling != fact_group.kept_cui
     and not exists (
         select 1 from unclear
         where unclear.hadm_id = fact_group.hadm_id and unclear.cui = sibling.sibling
+    )
+    and (
+        not list_contains(getvariable('taxonomic'), fact_group.predicate)
+        or plain_class(relative_name.name)
     );

@@ -22,7 +22,9 @@ with used as (
 chosen as (
     select
         cui,
-        first(name order by n desc, length(name), name) as name
+        first(
+            name order by n desc, regexp_matches(name, '[a-z][A-Z]|[A-Z]{2,}[a-z]'), length(name), name
+        ) as name
     from used
     group by cui
 ),

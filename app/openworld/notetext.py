@@ -11,7 +11,7 @@ from app.openworld.dice import Dice
 from app.openworld.world import DATA, Knowledge
 from ontoground.tables import read_table
 
-__all__ = ["Item", "Mention", "NoteText", "Values", "phrases"]
+__all__ = ["WIDTH", "Item", "Mention", "NoteText", "Values", "phrases", "wrap"]
 
 WIDTH = 78
 SLOT = re.compile(r"\{(?P<name>\w+)(?::(?P<join>or|,))?(?:\|(?P<assertion>\w+))?\}")
@@ -51,7 +51,7 @@ def phrases() -> dict[str, tuple[str, ...]]:
     return {slot: tuple(texts) for slot, texts in found.items()}
 
 
-def _wrapped(text: str) -> str:
+def wrap(text: str) -> str:
     """Break lines at spaces, so that no character moves; lines that have breaks already keep them."""
     lines = []
     for whole in text.split("\n"):
@@ -96,7 +96,7 @@ class NoteText:
 
     def flush(self) -> None:
         """End the paragraph."""
-        text = _wrapped("".join(self._paragraph))
+        text = wrap("".join(self._paragraph))
         self.parts.append(text)
         self.length += len(text)
         self._paragraph.clear()

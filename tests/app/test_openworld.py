@@ -12,10 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from app.openworld import World, render
 from app.openworld.__main__ import main
+from app.openworld.dice import Dice
 from app.openworld.notes import write_note
+from app.openworld.notetext import WIDTH, wrap
 from app.openworld.patients import limits, plan_patient
 from app.openworld.world import Knowledge, knowledge
 from ontoground.errors import UsageError
@@ -348,3 +352,22 @@ def test_a_note_depends_on_its_patient_alone(known: Knowledge) -> None:
     once = write_note(known, patient, patient.admissions[0])
     again = plan_patient(known, 7, 3)
     assert write_note(known, again, again.admissions[0]).text == once.text
+
+
+@given(seed=st.integers(0, 2**32), names=st.lists(st.text(min_size=1, max_size=5), unique=True, max_size=12))
+def test_an_order_by_dice_depends_on_each_value_alone(seed: int, names: list[str]) -> None:
+    dice = Dice(seed, "about")
+    order = dice.shuffled(names, "label")
+    assert sorted(order) == sorted(names)
+    assert dice.shuffled(list(reversed(names)), "label") == order
+    fewer = names[:-1]
+    assert dice.shuffled(fewer, "label") == [name for name in order if name in fewer]
+
+
+@given(text=st.text(alphabet="ab \n", max_size=400))
+def test_wrapping_moves_no_character(text: str) -> None:
+    wrapped = wrap(text)
+    assert len(wrapped) == len(text)
+    assert all(new == old or (old, new) == (" ", "\n") for old, new in zip(text, wrapped, strict=True))
+    for line in wrapped.split("\n"):
+        assert len(line) <= WIDTH or " " not in line[: WIDTH + 1].lstrip(" ")

@@ -20,6 +20,7 @@ class GeneralTerms(NoteWriter):
             "drug set": self.drug_sets,
             "problem set": self.problem_sets,
             "workup": self.parts,
+            "prophylaxis": self.prophylaxis,
             "companions": self.companions,
             "characteristics": self.characteristics,
         }
@@ -115,6 +116,23 @@ class GeneralTerms(NoteWriter):
             values = self.values(W=[Item(one)], X=[Item(name) for name in wholes[one]])
             sentence = self.bullet("link_part", values, one)
             self.link(wholes[one], "part_of", [one], sentence)
+
+    def prophylaxis(self) -> None:
+        """Name a disorder that a drug of the patient prevents and that the patient does not have."""
+        mine = (
+            self.absent | set(self.problems) | {place for name in self.problems for place in self.known.ancestors(name)}
+        )
+        mine |= set(self.ruled_out.values())
+        pairs = [
+            (drug, name)
+            for drug in self._named_drugs()
+            for name in self.known.tails("prevents", drug)
+            if name not in mine and not set(self.known.ancestors(name)) & set(self.problems)
+        ]
+        if pairs:
+            drug, name = self.dice.pick(pairs, "prophylaxis")
+            values = self.values(D=[self.drug_item(drug, "prophylaxis")], P=[Item(name)])
+            self.link([drug], "prevents", [name], self.bullet("link_prevent", values))
 
     def companions(self) -> None:
         """Name pairs of the patient's problems that are associated, occur together or are related."""

@@ -148,11 +148,13 @@ def limits() -> Limits:
 class _Planner:
     """Plans one admission."""
 
-    def __init__(self, known: Knowledge, dice: Dice, sex: str, age: int, profile: Profile) -> None:
+    def __init__(self, known: Knowledge, patient: Patient, number: int, profile: Profile) -> None:
         self.known = known
-        self.dice = dice
-        self.sex = sex
-        self.age = age
+        self.dice = patient.dice.about("admission", number)
+        self.lasting = patient.dice.about("lasting")
+        """Dice of what stays the same from one admission of a patient to the next."""
+        self.sex = patient.sex
+        self.age = patient.age + number
         self.profile = profile
         self.problems: dict[str, Problem] = {}
         self.orders: dict[str, Order] = {}
@@ -186,10 +188,11 @@ class _Planner:
         for name in profile.principals:
             self._add_needed(name)
             self.add([name], "principal", 1)
-        usual = dice.shuffled(profile.comorbidities, "comorbidity")
-        self.add(usual, "chronic", dice.integer(3, 5, "comorbidities"))
-        anyone = [name for name, share in common() if dice.chance(share * 0.8, "common", name)]
-        self.add(dice.shuffled(anyone, "common order"), "chronic", 5)
+        lasting = self.lasting
+        usual = lasting.shuffled(profile.comorbidities, "comorbidity")
+        self.add(usual, "chronic", lasting.integer(3, 5, "comorbidities"))
+        anyone = [name for name, share in common() if lasting.chance(share * 0.8, "common", name)]
+        self.add(lasting.shuffled(anyone, "common order"), "chronic", 5)
         complications = dice.shuffled(profile.complications, "complication")
         self.add(complications, "complication", dice.integer(1, 3, "complications"))
 
@@ -212,7 +215,8 @@ class _Planner:
                 found.append(name)
         if problem.role != "chronic" and self.known.concepts[problem.name].course == "acute":
             found = [name for name in found if self.known.drugs[name].setting in "AB"] or found
-        return self.dice.shuffled(found, "drug", problem.name)
+        dice = self.lasting if problem.role == "chronic" else self.dice
+        return dice.shuffled(found, "drug", problem.name)
 
     def _contraindicated(self, drug: str) -> bool:
         parts = (drug, *self.known.drugs[drug].ingredients)
@@ -239,7 +243,8 @@ class _Planner:
     def choose_drugs(self) -> None:
         """Choose up to three drugs for each problem; one that the patient has already may serve again."""
         for problem in self.problems.values():
-            wanted = self.dice.weighted(((1, 0.55), (2, 0.33), (3, 0.07), (0, 0.05)), "wanted", problem.name)
+            dice = self.lasting if problem.role == "chronic" else self.dice
+            wanted = dice.weighted(((1, 0.55), (2, 0.33), (3, 0.07), (0, 0.05)), "wanted", problem.name)
             for name in self.candidates(problem):
                 if len(problem.drugs) >= wanted:
                     break
@@ -307,7 +312,7 @@ class _Planner:
 
 def _plan_admission(known: Knowledge, patient: Patient, number: int, profile: Profile) -> Admission:
     dice = patient.dice.about("admission", number)
-    planner = _Planner(known, dice, patient.sex, patient.age + number, profile)
+    planner = _Planner(known, patient, number, profile)
     planner.choose_problems()
     planner.choose_drugs()
     planner.stop_a_contraindicated_drug()

@@ -142,7 +142,7 @@ class CoursePart(GeneralTerms):
             if not self.orders[name].against:
                 self.stopped(name)
             elif not items:
-                text.say("see above.")
+                text.say(" See above." if text.tail().endswith(".") else "See above.")
         text.line()
 
     def stopped(self, drug: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from app.openworld.note_writer import NoteWriter, note_words
 from app.openworld.notetext import Item, phrases
 from app.openworld.patients import Problem
@@ -106,7 +108,11 @@ class HistoryPart(NoteWriter):
         for order in self.admission.orders:
             if order.against and order.problem not in self.silent_problems:
                 barred = self.barred_class(order)
-                values = {"D": [self.drug_item(order.drug, "class")], "G": [Item(barred)], "P": [Item(order.problem)]}
+                values = {
+                    "D": [self.drug_item(order.drug, "class")],
+                    "G": [Item(barred, barred)],
+                    "P": [Item(order.problem)],
+                }
                 sentence = self.text.sentence("hpi_class", self.values(**values), order.drug)
                 self.link([order.drug], "treats", [order.problem], sentence)
                 self.link([order.drug], "has_pharmacologic_class", [barred], sentence)
@@ -131,7 +137,9 @@ class HistoryPart(NoteWriter):
                 text.line()
         self.past()
         self.header("social")
-        text.template(dice.pick(phrases()["social"], "social"), self.words)
+        using = any("use disorder" in name for name in self.problems)
+        lines = [line for line in phrases()["social"] if not using or not re.search("smoker|alcohol|drugs", line)]
+        text.template(dice.pick(lines, "social"), self.words)
         text.line()
         self.header("family")
         mine = set(self.problems) | {place for name in self.problems for place in self.known.ancestors(name)}

@@ -156,7 +156,6 @@ class GeneralTerms(NoteWriter):
             for name in self.known.heads("defining_characteristic_of", problem.name)
             if name not in self.absent and name not in self.silent_problems
         ]
-        for number in range(min(2, len(pairs))):
-            problem, found = self.dice.pick(pairs, "characteristic", number)
+        for problem, found in dict.fromkeys(self.dice.pick(pairs, "characteristic", n) for n in range(2) if pairs):
             sentence = self.bullet("link_define", self.values(P=[Item(problem)], S=[Item(found)]))
             self.link([found], "defining_characteristic_of", [problem], sentence)

@@ -16,6 +16,8 @@ from ontoground.warehouse import connect
 from ontoground.workspace import Workspace
 
 PATIENTS = 12
+# One trial in place of many: what is tested here is the way, not how well the balance comes out.
+SETTINGS = "[build]\nbalance_trials = 1\n"
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,8 @@ def empty_workspace(tmp_path: Path) -> Path:
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
     """The demo, run once on a small open world; tests must leave its workspace as it is."""
     root = tmp_path_factory.mktemp("demo") / "work"
+    root.mkdir(mode=0o700)
+    (root / "ontoground.toml").write_text(SETTINGS)
     out, err = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err):
         code = invoke(["demo", "--patients", str(PATIENTS), "--workspace", str(root), "--json"])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from app.main import invoke
-from tests.app.conftest import Demo
+from tests.app.conftest import SETTINGS, Demo
 from tests.app.schemas import checked
 
 pytestmark = pytest.mark.xdist_group("demo")
@@ -44,12 +44,12 @@ def test_a_changed_setting_makes_its_stage_stale_and_what_follows(
     demo_copy: Callable[[], Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     workspace = demo_copy()
-    (workspace / "ontoground.toml").write_text("[build]\nseed = 7\n")
+    (workspace / "ontoground.toml").write_text(SETTINGS + "seed = 7\n")
     assert states(status(workspace, capsys)) == {**dict.fromkeys(STAGES, "current"), "medieval": "stale"}
-    (workspace / "ontoground.toml").write_text("[notes]\nfuzzy = false\n")
+    (workspace / "ontoground.toml").write_text(SETTINGS + "[notes]\nfuzzy = false\n")
     changed = {"sections": "stale", "mentions": "stale", "medieval": "stale"}
     assert states(status(workspace, capsys)) == {**dict.fromkeys(STAGES, "current"), **changed}
-    (workspace / "ontoground.toml").write_text("[run]\nthreads = 1\n")
+    (workspace / "ontoground.toml").write_text(SETTINGS + "[run]\nthreads = 1\n")
     assert states(status(workspace, capsys)) == dict.fromkeys(STAGES, "current")
 
 

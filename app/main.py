@@ -93,7 +93,7 @@ def _usage(error: TyperException, as_json: bool) -> int:
     context = getattr(error, "ctx", None)
     if context is None:
         return _fail(details, error.format_message(), 2, as_json)
-    if not error.format_message():
+    if type(error).__name__ == "NoArgsIsHelpError":
         typer.echo(context.get_help(), err=True)
     else:
         typer.echo(f"error: {error.format_message()}\n  do: {context.command_path} --help", err=True)

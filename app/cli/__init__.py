@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import typer
+from typer.core import TyperGroup
 
 from app.cli import build, demo, graph, load, notes, run, sql, status, validate
 from ontoground import __version__
 
 __all__ = ["app"]
 
+ORDER = ["demo", "run", "load", "graph", "notes", "build", "validate", "status", "sql"]
+
+
+class FlowOrder(TyperGroup):
+    """Lists the verbs in the order of the flow."""
+
+    def list_commands(self, _context: object) -> list[str]:
+        """Return the names of the verbs."""
+        return ORDER
+
+
 app = typer.Typer(
     name="ontoground",
+    cls=FlowOrder,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

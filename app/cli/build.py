@@ -16,7 +16,10 @@ __all__ = ["group"]
 group = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Build datasets from what the workspace holds.")
 
 
-@group.command(epilog=example("ontoground build medieval --workspace work --set build.seed=7"))
+@group.command(
+    short_help="Build the quadrant statements.",
+    epilog=example("ontoground build medieval --workspace work --set build.seed=7"),
+)
 def medieval(
     workspace: WorkspaceDir = DEFAULT_WORKSPACE,
     overrides: Overrides = None,

@@ -24,7 +24,7 @@ DEMO_WORKSPACE = Path("work") / "demo"
 
 def register(app: typer.Typer) -> None:
     """Add the verb to the command line."""
-    app.command(name="demo", epilog=EXAMPLE)(_demo)
+    app.command(name="demo", short_help="Run everything on a small open world: no data needed.", epilog=EXAMPLE)(_demo)
 
 
 def _demo(

@@ -35,7 +35,9 @@ class ExportFormat(StrEnum):
     rdf = "rdf"
 
 
-@group.command(epilog=example("ontoground graph build --workspace work"))
+@group.command(
+    short_help="Build the graph, and map codes to concepts.", epilog=example("ontoground graph build --workspace work")
+)
 def build(
     workspace: WorkspaceDir = DEFAULT_WORKSPACE,
     overrides: Overrides = None,
@@ -75,7 +77,10 @@ def _paint_build(out: Console, payload: dict[str, Any]) -> None:
         paint_mapped(out, payload["mapped"])
 
 
-@group.command(epilog=example("ontoground graph show C0020538", 'ontoground graph show "lisinopril" --limit 20'))
+@group.command(
+    short_help="Show a concept and its neighbours in words.",
+    epilog=example("ontoground graph show C0020538", 'ontoground graph show "lisinopril" --limit 20'),
+)
 def show(
     concept: Concept,
     limit: Annotated[int, typer.Option(min=0, help="Neighbours of each predicate that are shown; 0 shows all")] = 8,
@@ -102,7 +107,7 @@ def _paint_card(out: Console, card: dict[str, Any]) -> None:
 
     out.print(text(f"{card['cui']}  {card['name']}", "bold"))
     out.print(f"types: {'; '.join(card['types'])} ({', '.join(card['groups'])})")
-    others = [one["name"] for one in card["names"] if one["name"] != card["name"]]
+    others = [one["name"] for one in card["names"] if one["name"].lower() != card["name"].lower()]
     more = f" and {number(len(others) - NAMES_SHOWN)} more" if len(others) > NAMES_SHOWN else ""
     if others:
         out.print(f"also called: {'; '.join(others[:NAMES_SHOWN])}{more}")
@@ -117,9 +122,10 @@ def _paint_card(out: Console, card: dict[str, Any]) -> None:
 
 
 @group.command(
+    short_help="List what relates two concepts, with evidence.",
     epilog=example(
         "ontoground graph relations C0065374 C0020538", 'ontoground graph relations "lisinopril" "hypertension"'
-    )
+    ),
 )
 def relations(
     head: Concept,
@@ -183,7 +189,8 @@ def _paint_relation(out: Console, one: dict[str, Any]) -> None:
 
 
 @group.command(
-    epilog=example("ontoground graph export --format kgx", "ontoground graph export --format rdf --cui lisinopril")
+    short_help="Write the graph as KGX tables or RDF.",
+    epilog=example("ontoground graph export --format kgx", "ontoground graph export --format rdf --cui lisinopril"),
 )
 def export(
     file_format: Annotated[

@@ -16,7 +16,7 @@ group = typer.Typer(
 )
 
 
-@group.command(epilog=example("ontoground load mimic /data/mimiciv --workspace work"))
+@group.command(short_help="Load MIMIC-IV.", epilog=example("ontoground load mimic /data/mimiciv --workspace work"))
 def mimic(
     folder: Annotated[
         Path, typer.Argument(metavar="DIR", help="Folder that holds hosp/ and, where you have it, note/")
@@ -29,7 +29,9 @@ def mimic(
     _load("mimic", folder, workspace, overrides, as_json)
 
 
-@group.command(epilog=example("ontoground load umls /data/umls/META --workspace work"))
+@group.command(
+    short_help="Load a UMLS release.", epilog=example("ontoground load umls /data/umls/META --workspace work")
+)
 def umls(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The release's META folder with its .RRF files")],
     workspace: WorkspaceDir = DEFAULT_WORKSPACE,
@@ -40,7 +42,9 @@ def umls(
     _load("umls", folder, workspace, overrides, as_json)
 
 
-@group.command(epilog=example("ontoground load rxnorm /data/rxnorm/rrf --workspace work"))
+@group.command(
+    short_help="Load an RxNorm release.", epilog=example("ontoground load rxnorm /data/rxnorm/rrf --workspace work")
+)
 def rxnorm(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The release's rrf folder with its .RRF files")],
     workspace: WorkspaceDir = DEFAULT_WORKSPACE,

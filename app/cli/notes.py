@@ -22,7 +22,10 @@ Hadm = Annotated[
 ]
 
 
-@group.command(epilog=example("ontoground notes sections", "ontoground notes sections --hadm 20000001"))
+@group.command(
+    short_help="Split the notes into sections.",
+    epilog=example("ontoground notes sections", "ontoground notes sections --hadm 20000001"),
+)
 def sections(
     hadm: Hadm = None,
     workspace: WorkspaceDir = DEFAULT_WORKSPACE,
@@ -37,7 +40,10 @@ def sections(
     _build("sections", "sections_per_note", workspace, overrides, force, as_json)
 
 
-@group.command(epilog=example("ontoground notes mentions", "ontoground notes mentions --hadm 20000001"))
+@group.command(
+    short_help="Find concepts and what is said of them.",
+    epilog=example("ontoground notes mentions", "ontoground notes mentions --hadm 20000001"),
+)
 def mentions(
     hadm: Hadm = None,
     workspace: WorkspaceDir = DEFAULT_WORKSPACE,

@@ -22,7 +22,7 @@ EXAMPLE = example(
 
 def register(app: typer.Typer) -> None:
     """Add the verb to the command line."""
-    app.command(name="run", epilog=EXAMPLE)(_run)
+    app.command(name="run", short_help="Load, map, read the notes and build the dataset.", epilog=EXAMPLE)(_run)
 
 
 def _run(

@@ -35,7 +35,7 @@ class Format(StrEnum):
 
 def register(app: typer.Typer) -> None:
     """Add the verb to the command line."""
-    app.command(name="sql", epilog=EXAMPLE)(_sql)
+    app.command(name="sql", short_help="Ask the warehouse and the datasets, read-only.", epilog=EXAMPLE)(_sql)
 
 
 def _sql(

@@ -18,7 +18,9 @@ EXAMPLE = example("ontoground status --workspace work", "ontoground status --jso
 
 def register(app: typer.Typer) -> None:
     """Add the verb to the command line."""
-    app.command(name="status", epilog=EXAMPLE)(_status)
+    app.command(name="status", short_help="Show what is loaded, built, stale, and what to do next.", epilog=EXAMPLE)(
+        _status
+    )
 
 
 def _status(workspace: WorkspaceDir = DEFAULT_WORKSPACE, as_json: Json = False) -> None:

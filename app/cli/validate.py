@@ -20,7 +20,9 @@ SHOWN = 20
 
 def register(app: typer.Typer) -> None:
     """Add the verb to the command line."""
-    app.command(name="validate", epilog=EXAMPLE)(_validate)
+    app.command(name="validate", short_help="Derive every label of a dataset again and compare.", epilog=EXAMPLE)(
+        _validate
+    )
 
 
 def _validate(

@@ -10,7 +10,9 @@ import time
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
+from app.cli import app
 from app.main import INTERNAL_ERROR, INTERRUPTED, invoke
 from app.reference import VERBS
 from tests.app.schemas import checked
@@ -101,12 +103,12 @@ def test_an_unknown_setting_names_the_nearest_known_one(tmp_path: Path, capsys: 
 def test_an_error_of_ours_shows_its_place_and_not_its_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    import app.pipeline
+    from app import pipeline
 
     def broken(*_: object) -> object:
         raise KeyError("a patient's name")
 
-    monkeypatch.setitem(app.pipeline.LOADERS, "umls", broken)
+    monkeypatch.setitem(pipeline.LOADERS, "umls", broken)
     assert invoke(["load", "umls", str(tmp_path), "--workspace", str(tmp_path / "work")]) == INTERNAL_ERROR
     said = capsys.readouterr().err
     assert (
@@ -124,12 +126,12 @@ def test_a_full_disk_is_said_in_words(
 ) -> None:
     import errno
 
-    import app.pipeline
+    from app import pipeline
 
     def full(*_: object) -> object:
         raise OSError(errno.ENOSPC, "No space left on device", "warehouse.duckdb")
 
-    monkeypatch.setitem(app.pipeline.LOADERS, "umls", full)
+    monkeypatch.setitem(pipeline.LOADERS, "umls", full)
     assert invoke(["load", "umls", str(tmp_path), "--workspace", str(tmp_path / "work")]) == 3
     assert "the disk is full" in capsys.readouterr().err
 
@@ -167,3 +169,18 @@ def test_a_reader_that_leaves_early_is_no_error(empty_workspace: Path) -> None:
         process.stdout.close()
         assert process.wait(timeout=30) == 0
         assert process.stderr.read() == b""
+
+
+@pytest.mark.parametrize("arguments", [[], ["load"], ["graph"], ["notes"], ["build"]], ids=" ".join)
+def test_a_group_alone_shows_its_verbs_in_whole_sentences(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert invoke(arguments) == 2
+    said = capsys.readouterr().err
+    assert "Commands:" in said and "..." not in said.split("Commands:")[1]
+
+
+def test_the_list_of_verbs_is_complete() -> None:
+    listed = get_command(app).list_commands(None)  # type: ignore[attr-defined]
+    assert listed == list(dict.fromkeys(verb[0] for verb in VERBS))
+    assert sorted(listed) == sorted(get_command(app).commands)  # type: ignore[attr-defined]

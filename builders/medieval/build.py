@@ -34,6 +34,7 @@ NEEDED = (
     "ground.section",
     "ground.segment",
     "ground.mention",
+    "ground.unclear_mention",
     "ground.admission_concept",
     "kg.edge",
 )

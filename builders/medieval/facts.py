@@ -35,6 +35,10 @@ CLOSURE_SCHEMA = pa.schema(
     [("cui", pa.string()), ("other", pa.string()), ("relation", pa.string()), ("depth", pa.int32())]
 )
 DESCENDANT_STEPS = 2
+KNOWN_CONCEPTS = (
+    "select cui from mention_concept union select cui from ground.admission_concept "
+    "union select unnest(cuis) from ground.unclear_mention"
+)
 KNOWLEDGE = {
     "disputed_fact": ("head", "predicate", "tail", "reason", "source"),
     "known_use": ("substance", "use", "kind", "source"),
@@ -95,7 +99,7 @@ def read_support(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, set
     for name, value in values.items():
         connection.execute(f"set variable {name} = $value", {"value": value})
     run_steps(connection, ["macros", "cohort", "context", "mention_concept", "statement_name"])
-    concepts = cuis(connection, "select cui from mention_concept union select cui from ground.admission_concept")
+    concepts = cuis(connection, KNOWN_CONCEPTS)
     set_table(connection, "closure", _closure(graph, concepts))
     run_steps(
         connection, ["clear_mention", "attested", "unclear", "linked_base", "fact_end", "stated_link", "present_link"]

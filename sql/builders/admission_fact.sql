@@ -2,7 +2,7 @@
 -- Grain: one row per admission and pair of bases, in the form and direction that a stable hash picks
 -- Output: admission_fact(hadm_id, predicate, head_cui, tail_cui, pattern, tier, hops)
 -- The two ends rest on different mentions: a drug alone does not make its class mentioned too
--- What is not mentioned itself is an end only as the class of a drug that is not the head, and classes must have a
+-- What is not mentioned itself is an end only as a class, for another member of it than the head; classes must have a
 --   plain name
 -- Inputs: fact_end, attested, statement_name, true_fact(head_cui, predicate, tail_cui, pattern, tier, hops), kg.predicate
 -- Source: MediEval section 3.1 steps 3 and 4; DESIGN section 6 (Q1)
@@ -25,6 +25,14 @@ substance as (
     where edge.predicate in ('has_ingredient', 'has_precise_ingredient')
 ),
 
+-- categories of statistical classifications are no kinds of disease
+statistical as (
+    select cui
+    from kg.name
+    group by cui
+    having bool_and(sab in ('CCS', 'CCSR_ICD10CM', 'ICD9CM', 'ICD10', 'ICD10CM', 'ICD10PCS', 'MTHICD9'))
+),
+
 joined as (
     select
         head_end.hadm_id,
@@ -38,6 +46,7 @@ joined as (
     inner join statement_name as head_name on fact.head_cui = head_name.cui
     inner join statement_name as tail_name on fact.tail_cui = tail_name.cui
     left join substance on fact.tail_cui = substance.cui
+    left join statistical on fact.tail_cui = statistical.cui
     inner join carrier as head_carrier
         on head_end.hadm_id = head_carrier.hadm_id and head_end.cui = head_carrier.cui
     inner join carrier as tail_carrier
@@ -46,7 +55,10 @@ joined as (
         head_end.base_cui != tail_end.base_cui
         and (
             (head_end.closeness < 2 and tail_end.closeness < 2)
-            or (fact.predicate = 'has_pharmacologic_class' and head_end.closeness < 2)
+            or (
+                list_contains(getvariable('taxonomic'), fact.predicate)
+                and head_end.closeness < 2 and statistical.cui is null
+            )
         )
         and (
             not list_contains(getvariable('taxonomic'), fact.predicate)

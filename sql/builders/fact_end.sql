@@ -28,7 +28,10 @@ broad as (
     having
         count(*) > greatest(
             50,
-            0.01 * (select count(distinct head_cui) from kg.edge where predicate = 'is_a')
+            0.01 * (
+                select count(distinct head_cui) from kg.edge
+                where predicate = 'is_a'
+            )
         )
 ),
 

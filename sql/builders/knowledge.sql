@@ -2,7 +2,7 @@
 -- Grain: disputed, one row per (head, predicate, tail); known_use, one per ordered pair
 -- Output: disputed(head_cui, predicate, tail_cui), known_use(cui, other)
 -- Inputs: disputed_fact_name(head, predicate, tail), known_use_name(substance, use) from builders/data, kg.name, kg.edge,
---   kg.predicate, linked_base
+--   kg.predicate, linked_base, fact_end
 -- disputed: facts of sources that a reader found wrong: not used for truth. known_use: what a substance is used for at
 --   all, in both orders, for every form of the substance, and for kinds and general forms of the condition: not called
 --   false. Neither makes anything true
@@ -94,14 +94,17 @@ used as (
     inner join kin on named.other = kin.start
     left join linked_base as base on named.cui = base.cui
     left join linked_base as form on base.base_cui = form.base_cui
+    where kin.reached in (select fact_end.cui from fact_end)
 )
 
 select
     cui,
     other
 from used
+where used.cui in (select fact_end.cui from fact_end) and used.other in (select fact_end.cui from fact_end)
 union
 select
     other as cui,
     cui as other
-from used;
+from used
+where used.cui in (select fact_end.cui from fact_end) and used.other in (select fact_end.cui from fact_end);

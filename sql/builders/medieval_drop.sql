@@ -27,14 +27,14 @@ with reason as (
     union all
     select
         concat('mention in the context is not attesting: ', assertion) as reason,
-        count(distinct (note_id, mention)) as n
+        count(distinct note_id, mention) as n
     from mention_concept
     where in_context and assertion != 'present'
     group by assertion
     union all
     select
         'mention in the context is ambiguous' as reason,
-        count(distinct (mention_concept.note_id, mention_concept.mention)) as n
+        count(distinct mention_concept.note_id, mention_concept.mention) as n
     from mention_concept
     left join clear_mention
         on mention_concept.note_id = clear_mention.note_id and mention_concept.mention = clear_mention.mention
@@ -84,7 +84,10 @@ with reason as (
     union all
     select
         'complete group above the limits of an admission, predicate or pair' as reason,
-        (select count(distinct first_group.fact_id) from first_group where first_group.completed)
+        (
+            select count(distinct first_group.fact_id) from first_group
+            where first_group.completed
+        )
         - (select count(distinct choice.group_id) from choice) as n
 )
 

@@ -23,7 +23,7 @@ chosen as (
     select
         cui,
         first(
-            name order by n desc, regexp_matches(name, '[a-z][A-Z]|[A-Z]{2,}[a-z]'), length(name), name
+            name order by n desc, regexp_matches(name, '[a-z][A-Z]|[A-Z]{2,}[a-z]'), length(name), name asc
         ) as name
     from used
     group by cui
@@ -35,14 +35,14 @@ inner_word as (
     from kg.name
     where
         not regexp_matches(name, '[0-9/]')
-        and len(list_filter(string_split(name, ' '), lambda part : regexp_matches(part, '^[A-Z]+[a-z]'))) <= 1
+        and len(list_filter(string_split(name, ' '), lambda part: regexp_matches(part, '^[A-Z]+[a-z]'))) <= 1
         and regexp_matches(name, '(^| )[a-z]{4,}')
 ),
 
 casing as (
     select
         lower(word) as key,
-        first(word order by n desc, word) as word,
+        first(word order by n desc, word asc) as word,
         sum(n) as n
     from (
         select

@@ -38,7 +38,7 @@ ranked as (
             partition by wanted.group_id, wanted.quadrant, wanted.role
             order by
                 coalesce(present_link.mention = attested.mention, false) desc,
-                attested.depth, attested.begin_offset, attested.end_offset, attested.via_cui
+                attested.depth, attested.begin_offset asc, attested.end_offset asc, attested.via_cui asc
         ) as choice
     from wanted
     inner join attested on wanted.hadm_id = attested.hadm_id and wanted.cui = attested.cui

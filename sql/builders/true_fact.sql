@@ -12,7 +12,8 @@ with ranked as (
         line.asserts_benefit,
         row_number() over (
             partition by fact.head_cui, fact.predicate, fact.tail_cui
-            order by list_position(['stated', 'equivalent', 'inherited', 'plausible'], fact.tier), fact.hops, fact.pattern
+            order by
+                list_position(['stated', 'equivalent', 'inherited', 'plausible'], fact.tier), fact.hops, fact.pattern
         ) as choice
     from found_fact as fact
     inner join kg.predicate as line on fact.predicate in (line.predicate, line.inverse)

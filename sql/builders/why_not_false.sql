@@ -51,6 +51,19 @@ shared_treatment as (
     where list_contains(getvariable('taxonomic'), pair.predicate)
 ),
 
+-- areas that some concept belongs to at once do not exclude each other: brain infarction is cerebral and vascular
+overlapping as (
+    select distinct
+        pair.predicate,
+        pair.head_cui,
+        pair.tail_cui
+    from pair
+    inner join area as own on pair.head_cui = own.cui
+    inner join area as member on own.area_cui = member.area_cui
+    inner join area as both_area on member.cui = both_area.cui and pair.tail_cui = both_area.area_cui
+    where list_contains(getvariable('taxonomic'), pair.predicate)
+),
+
 too_general as (
     select pair.tail_cui as cui
     from pair
@@ -67,7 +80,11 @@ word as (
         cui,
         unnest(string_split(normalized, ' ')) as word
     from kg.name
-    where cui in (select head_cui from pair union select tail_cui from pair)
+    where cui in (
+        select head_cui from pair
+        union
+        select tail_cui from pair
+    )
 ),
 
 shared_word as (
@@ -90,6 +107,7 @@ select
         when head_area.head_cui is not null then 'the tail has this relation to the same class'
         when known_use.cui is not null and line.asserts_benefit then 'a known use of the substance'
         when shared_treatment.head_cui is not null then 'the class holds something with the same treatment'
+        when overlapping.head_cui is not null then 'the class overlaps with a class of the head'
         when too_general.cui is not null then 'the class is too general'
         when co_stated.cui is not null then 'a note links the ends'
         when lifted.cui is not null then 'the ends are over-represented together in the records'
@@ -115,6 +133,10 @@ left join shared_treatment
     on
         pair.predicate = shared_treatment.predicate and pair.head_cui = shared_treatment.head_cui
         and pair.tail_cui = shared_treatment.tail_cui
+left join overlapping
+    on
+        pair.predicate = overlapping.predicate and pair.head_cui = overlapping.head_cui
+        and pair.tail_cui = overlapping.tail_cui
 left join too_general
     on pair.tail_cui = too_general.cui and list_contains(getvariable('taxonomic'), pair.predicate)
 left join co_stated on pair.head_cui = co_stated.cui and pair.tail_cui = co_stated.other

@@ -22,7 +22,11 @@ with recursive below as (
     select
         labelled.end_cui as cui,
         labelled.end_cui as mentioned
-    from (select head_cui as end_cui from labelled union select tail_cui as end_cui from labelled) as labelled
+    from (
+        select head_cui as end_cui from labelled
+        union
+        select tail_cui as end_cui from labelled
+    ) as labelled
     union
     select
         below.cui,
@@ -63,13 +67,21 @@ above as (
     select
         labelled.end_cui as cui,
         parent.parent as mentioned
-    from (select head_cui as end_cui from labelled union select tail_cui as end_cui from labelled) as labelled
+    from (
+        select head_cui as end_cui from labelled
+        union
+        select tail_cui as end_cui from labelled
+    ) as labelled
     inner join parent on labelled.end_cui = parent.child
     union
     select
         labelled.end_cui as cui,
         grandparent.parent as mentioned
-    from (select head_cui as end_cui from labelled union select tail_cui as end_cui from labelled) as labelled
+    from (
+        select head_cui as end_cui from labelled
+        union
+        select tail_cui as end_cui from labelled
+    ) as labelled
     inner join parent on labelled.end_cui = parent.child
     inner join parent as grandparent on parent.parent = grandparent.child
 ),

@@ -1,7 +1,7 @@
 -- Labels of a dataset that the warehouse does not bear out
 -- Grain: one row per disagreement
 -- Output: (check, id, found, expected)
--- Inputs: labelled (the rows of the dataset), found_path, attesting, unclear_by, ground.mention,
+-- Inputs: labelled (the rows of the dataset), found_path, attesting, unclear_by, ground.mention, ground.unclear_mention,
 --   ground.admission_concept, mimiciv_note.discharge, ground.section. Parameters: tiers, sections
 -- Source: DESIGN sections 4 to 6
 with present_mention as (
@@ -17,6 +17,11 @@ any_mention as (
         mention.hadm_id,
         unnest(mention.cuis) as cui
     from ground.mention as mention
+    union all
+    select
+        mention.hadm_id,
+        unnest(mention.cuis) as cui
+    from ground.unclear_mention as mention
 ),
 
 attested as (
@@ -96,8 +101,8 @@ select
 from labelled
 inner join found_path
     on
-        (found_path.head_cui = labelled.head_cui and found_path.tail_cui = labelled.tail_cui)
-        or (found_path.head_cui = labelled.tail_cui and found_path.tail_cui = labelled.head_cui)
+        (labelled.head_cui = found_path.head_cui and labelled.tail_cui = found_path.tail_cui)
+        or (labelled.tail_cui = found_path.head_cui and labelled.head_cui = found_path.tail_cui)
 where not labelled.is_true
 union all
 select

@@ -4,7 +4,8 @@
 -- The two ends rest on different mentions: a drug alone does not make its class mentioned too
 -- What is not mentioned itself is an end only as a class, for another member of it than the head; classes must have a
 --   plain name
--- Inputs: fact_end, attested, statement_name, true_fact(head_cui, predicate, tail_cui, pattern, tier, hops), kg.predicate
+-- Inputs: fact_end, attested, statement_name, true_fact(head_cui, predicate, tail_cui, pattern, tier, hops),
+--   kg.predicate
 -- Source: MediEval section 3.1 steps 3 and 4; DESIGN section 6 (Q1)
 create or replace temp table admission_fact as
 with carrier as (

@@ -2,7 +2,8 @@
 -- Grain: one row per group, quadrant and candidate
 -- Output: candidate(group_id, hadm_id, quadrant, predicate, head_cui, tail_cui, candidate_cui, pattern, tier, hops,
 --   original_cui, draw)
--- Inputs: relative, relative_fact, false_candidate, false_check, stated_link, fact_group, far(original_cui, candidate_cui)
+-- Inputs: relative, relative_fact, false_candidate, false_check, stated_link, fact_group, far(original_cui,
+--   candidate_cui)
 -- Q2: true relatives; Q3: false recombinations that this note does not link; Q4: false and semantically distant ones
 create or replace temp table candidate as
 with passed as (

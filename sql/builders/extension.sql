@@ -1,8 +1,10 @@
--- The class that describes the kept end of some groups: "..., which is a type of X", in all statements of the group alike
+-- The class that describes the kept end of some groups: "..., which is a type of X", in all statements of the group
+--   alike
 -- Grain: one row per group that gets an addition
 -- Output: extension(group_id, broader_cui, broader_name)
 -- Inputs: fact_group, choice, kg.edge, statement_name
--- Parameters: extended_share; taxonomic, predicates that name a class themselves. The kept end is the same in the four statements of a group, so that the addition cannot tell them apart. MediEval,
+-- Parameters: extended_share; taxonomic, predicates that name a class themselves. The kept end is the same in the
+--   four statements of a group, so that the addition cannot tell them apart. MediEval,
 --   figure 2
 create or replace temp table extension as
 with described as (

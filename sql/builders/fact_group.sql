@@ -1,6 +1,7 @@
 -- Groups of statements that could be made: one per fact of an admission and end that its other statements replace
 -- Grain: one row per fact and place of the replaced end
--- Output: fact_group(group_id, fact_id, hadm_id, predicate, head_cui, tail_cui, pattern, tier, hops, slot, original_cui,
+-- Output: fact_group(group_id, fact_id, hadm_id, predicate, head_cui, tail_cui, pattern, tier, hops, slot,
+--   original_cui,
 --   kept_cui)
 -- Inputs: admission_fact. One of the two places is picked later (sql/builders/group_limit.sql)
 -- Source: DESIGN section 6 (the replaced end varies)

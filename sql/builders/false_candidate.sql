@@ -2,9 +2,11 @@
 -- Grain: one row per group, quadrant and candidate
 -- Output: false_candidate(group_id, hadm_id, quadrant, predicate, head_cui, tail_cui, candidate_cui, original_cui)
 -- Inputs: fact_group, known_end, unclear, kg.concept
--- Q3: an end of another fact of the same admission that has this predicate, in this place, to something else. Q4: an end that facts of other admissions
+-- Q3: an end of another fact of the same admission that has this predicate, in this place, to something else. Q4: an
+--   end that facts of other admissions
 --   have in that place, not unclear here; where there are many, each group looks at the bucket that its hash picks, so
---   that work grows with the number of groups. A replacement shares a semantic group with what it replaces. Source: MediEval section 3.1 step 4; DESIGN section 6
+--   that work grows with the number of groups. A replacement shares a semantic group with what it replaces. Source:
+--   MediEval section 3.1 step 4; DESIGN section 6
 create or replace temp table false_candidate as
 with place as (
     select distinct

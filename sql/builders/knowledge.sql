@@ -1,7 +1,8 @@
 -- Tables of medical knowledge by name, brought to the concepts of the release
 -- Grain: disputed, one row per (head, predicate, tail); known_use, one per ordered pair
 -- Output: disputed(head_cui, predicate, tail_cui), known_use(cui, other)
--- Inputs: disputed_fact_name(head, predicate, tail), known_use_name(substance, use) from builders/data, kg.name, kg.edge,
+-- Inputs: disputed_fact_name(head, predicate, tail), known_use_name(substance, use) from builders/data, kg.name,
+--   kg.edge,
 --   kg.predicate, linked_base, fact_end
 -- disputed: facts of sources that a reader found wrong: not used for truth. known_use: what a substance is used for at
 --   all, in both orders, for every form of the substance, and for kinds and general forms of the condition: not called

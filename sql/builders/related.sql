@@ -1,5 +1,6 @@
 -- Ordered pairs that any path of any tier relates, in either direction, themselves or their twins
--- Grain: one row per ordered pair. Output: related(head_cui, tail_cui). Inputs: found_relation(head_cui, tail_cui), twin
+-- Grain: one row per ordered pair. Output: related(head_cui, tail_cui). Inputs: found_relation(head_cui, tail_cui),
+--   twin
 create or replace temp table related as
 with either as (
     select

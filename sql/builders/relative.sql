@@ -2,7 +2,8 @@
 -- Grain: one row per group and relative that is neither attested nor unclear in the admission
 -- Output: relative(group_id, hadm_id, predicate, head_cui, tail_cui, candidate_cui)
 -- Inputs: fact_group, kg.edge, kg.concept, unclear, linked_base, statement_name
--- The parents of a brand or salt are those of its substance. Parents with very many children say nothing about closeness and are left out. Source: DESIGN section 6 (Q2)
+-- The parents of a brand or salt are those of its substance. Parents with very many children say nothing about
+--   closeness and are left out. Source: DESIGN section 6 (Q2)
 create or replace temp table relative as
 with parent as (
     select distinct

@@ -1,6 +1,7 @@
 -- The statements of all complete groups
 -- Grain: one row per group and quadrant
--- Output: statement(group_id, hadm_id, subject_id, split, quadrant, predicate, head_cui, head_name, tail_cui, tail_name,
+-- Output: statement(group_id, hadm_id, subject_id, split, quadrant, predicate, head_cui, head_name, tail_cui,
+--   tail_name,
 --   slot, kept_cui, original_cui, candidate_cui, pattern, tier, hops, broader_cui, broader_name)
 -- Inputs: fact_group, choice, candidate, cohort, statement_name, extension
 create or replace temp table statement as

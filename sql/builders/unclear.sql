@@ -2,8 +2,10 @@
 -- Grain: one row per admission and concept
 -- Output: unclear(hadm_id, cui)
 -- Inputs: mention_concept, closure, cohort, ground.unclear_mention, ground.admission_concept
--- Any mention of the whole note, also those read without being asserted, with any assertion and any candidate, covers its concept, equivalents, ancestors,
---   descendants within two steps, and combinations or ingredients; a code covers the same without descendants. Source: DESIGN
+-- Any mention of the whole note, also those read without being asserted, with any assertion and any candidate,
+--   covers its concept, equivalents, ancestors,
+--   descendants within two steps, and combinations or ingredients; a code covers the same without descendants. Source:
+--   DESIGN
 --   section 5
 create or replace temp table unclear as
 select distinct

@@ -1,7 +1,8 @@
 -- Labels of a dataset that the warehouse does not bear out
 -- Grain: one row per disagreement
 -- Output: (check, id, found, expected)
--- Inputs: labelled (the rows of the dataset), found_path, attesting, unclear_by, ground.mention, ground.unclear_mention,
+-- Inputs: labelled (the rows of the dataset), found_path, attesting, unclear_by, ground.mention,
+--   ground.unclear_mention,
 --   ground.admission_concept, mimiciv_note.discharge, ground.section. Parameters: tiers, sections
 -- Source: DESIGN sections 4 to 6
 with present_mention as (

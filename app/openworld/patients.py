@@ -25,7 +25,7 @@ FIRST_SUBJECT = 90_000_001
 FIRST_HADM = 95_000_001
 MAX_PROBLEMS = 14
 MAX_ORDERS = 16
-MAX_FORBIDDEN = 2
+MAX_FORBIDDEN = 3
 TWO_ADMISSIONS = 0.15
 WITHOUT_NOTE = 0.05
 
@@ -279,7 +279,7 @@ class _Planner:
         ]
         for number in range(MAX_FORBIDDEN):
             free = [pair for pair in pairs if pair[0] not in self.orders and not self._duplicate(pair[0])]
-            if free and len(self.orders) < MAX_ORDERS and self.dice.chance(0.6, "forbid", number):
+            if free and len(self.orders) < MAX_ORDERS and self.dice.chance(0.7, "forbid", number):
                 name, problem, against = self.dice.pick(free, "forbidden", number)
                 order = self._order(name, problem)
                 order.status, order.against = "stopped", against

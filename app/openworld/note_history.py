@@ -138,7 +138,7 @@ class HistoryPart(NoteWriter):
         self.past()
         self.header("social")
         using = any("use disorder" in name for name in self.problems)
-        lines = [line for line in phrases()["social"] if not using or not re.search("smoker|alcohol|drugs", line)]
+        lines = [line for line in phrases()["social"] if not using or not re.search("alcohol|drugs", line)]
         text.template(dice.pick(lines, "social"), self.words)
         text.line()
         self.header("family")

@@ -27,14 +27,14 @@ with reason as (
     union all
     select
         concat('mention in the context is not attesting: ', assertion) as reason,
-        count(distinct note_id, mention) as n
+        count(distinct row(note_id, mention)) as n
     from mention_concept
     where in_context and assertion != 'present'
     group by assertion
     union all
     select
         'mention in the context is ambiguous' as reason,
-        count(distinct mention_concept.note_id, mention_concept.mention) as n
+        count(distinct row(mention_concept.note_id, mention_concept.mention)) as n
     from mention_concept
     left join clear_mention
         on mention_concept.note_id = clear_mention.note_id and mention_concept.mention = clear_mention.mention

@@ -99,12 +99,25 @@ def _paint_places(out: Console, workspace: Workspace, result: DemoResult) -> Non
     ):
         out.print(f"{name:10}{relative(path)}", soft_wrap=True)
     out.print("\nwhat to try next:")
+    program = _program()
     for command in (
-        f"ontoground sql quadrants_by_predicate --workspace {root}",
-        f"ontoground graph relations {_pair(result)} --workspace {root}",
-        f"ontoground notes mentions --hadm {_hadm(result)} --workspace {root}",
+        f"{program} sql quadrants_by_predicate --workspace {root}",
+        f"{program} graph relations {_pair(result)} --workspace {root}",
+        f"{program} notes mentions --hadm {_hadm(result)} --workspace {root}",
     ):
         out.print(f"  {command}", soft_wrap=True)
+
+
+def _program() -> str:
+    """Return how this program is called here: by its path where the shell would not find it by name."""
+    import shutil
+    import sys
+
+    from app.render import relative
+
+    called = Path(sys.argv[0])
+    by_path = called.name == "ontoground" and shutil.which("ontoground") is None
+    return relative(called) if by_path else "ontoground"
 
 
 def _pair(result: DemoResult) -> str:

@@ -13,11 +13,11 @@ import numpy.typing as npt
 
 from ontoground.stable import stable_hash
 
-__all__ = ["Auc", "cross_validated_auc", "cross_validated_point", "split_auc"]
+__all__ = ["Auc", "cross_validated_auc", "cross_validated_point", "split_auc", "weighted_auc"]
 
 FOLDS = 5
 CUTS = 3
-RESAMPLES = 400
+RESAMPLES = 1000
 
 Indices = npt.NDArray[np.intp]
 
@@ -52,25 +52,43 @@ def _scores(texts: list[str], train: Indices, labels: npt.NDArray[np.bool_], tes
     return np.asarray(model.decision_function(features[code[test]]), dtype=np.float64)
 
 
+def weighted_auc(
+    labels: npt.NDArray[np.bool_], rank: npt.NDArray[np.intp], weights: npt.NDArray[np.int64]
+) -> float | None:
+    """Return the area under the ROC curve as the Mann-Whitney statistic, ties counted half.
+
+    scikit-learn's ``roc_auc_score`` says the same (a test compares them); called a thousand times it takes most of a
+    build.
+
+    Args:
+        labels: shape (n,).
+        rank: shape (n,), the position of each row's score among the distinct scores, ascending.
+        weights: shape (n,), how often each row was drawn.
+
+    Returns:
+        The area, or None where one of the labels was not drawn.
+    """
+    positive = np.bincount(rank[labels], weights=weights[labels], minlength=rank.max() + 1)
+    negative = np.bincount(rank[~labels], weights=weights[~labels], minlength=rank.max() + 1)
+    pairs = positive.sum() * negative.sum()
+    if not pairs:
+        return None
+    below = np.cumsum(negative) - negative
+    return float((positive * (below + negative / 2)).sum() / pairs)
+
+
 def _interval(
     labels: npt.NDArray[np.bool_], scores: npt.NDArray[np.float64], patients: npt.NDArray[np.int64], seed: int
 ) -> tuple[float, float, float]:
     """Return AUC, lower and upper end; patients are resampled, since rows of one patient are not independent."""
-    from sklearn.metrics import roc_auc_score
-
     # Scores that differ in the last bits only are ties.
-    scores = np.round(scores, 9)
-    point = float(roc_auc_score(labels, scores))
+    rank = np.unique(np.round(scores, 9), return_inverse=True)[1]
+    point = weighted_auc(labels, rank, np.ones(len(labels), dtype=np.int64))
     ids, index = np.unique(patients, return_inverse=True)
-    generator = np.random.default_rng(seed)
-    draws = []
-    for _ in range(RESAMPLES):
-        weights = generator.multinomial(len(ids), np.full(len(ids), 1 / len(ids)))[index]
-        drawn = weights > 0
-        if 0 < labels[drawn].sum() < drawn.sum():
-            draws.append(roc_auc_score(labels[drawn], scores[drawn], sample_weight=weights[drawn]))
-    if not draws:
-        return point, float("nan"), float("nan")
+    counts = np.random.default_rng(seed).multinomial(len(ids), np.full(len(ids), 1 / len(ids)), size=RESAMPLES)
+    draws = [auc for drawn in counts if (auc := weighted_auc(labels, rank, drawn[index])) is not None]
+    if point is None or not draws:
+        return float("nan"), float("nan"), float("nan")
     low, high = np.percentile(draws, [2.5, 97.5])
     return point, float(low), float(high)
 
@@ -100,12 +118,12 @@ def cross_validated_point(
     texts: list[str], labels: npt.NDArray[np.bool_], patients: npt.NDArray[np.int64], seed: int
 ) -> float:
     """Return the cross-validated AUC without its interval; 0.5 where there is too little to tell."""
-    from sklearn.metrics import roc_auc_score
-
     scores, scored = _cross_validated(texts, labels, patients, seed, CUTS)
-    if len(np.unique(labels[scored])) < 2:
+    if not scored.any():
         return 0.5
-    return float(roc_auc_score(labels[scored], np.round(scores[scored], 9)))
+    rank = np.unique(np.round(scores[scored], 9), return_inverse=True)[1]
+    auc = weighted_auc(labels[scored], rank, np.ones(len(rank), dtype=np.int64))
+    return 0.5 if auc is None else auc
 
 
 def cross_validated_auc(

@@ -28,7 +28,15 @@ paired as (
 of_predicate as (
     select * from paired
     qualify row_number() over (partition by predicate order by draw, group_id) <= getvariable('max_of_predicate')
+),
+
+-- an admission takes one fact of each predicate before a second one of any, so that rare predicates stay
+placed as (
+    select
+        *,
+        row_number() over (partition by hadm_id, predicate order by draw, group_id) as turn
+    from of_predicate
 )
 
-select * exclude (draw) from of_predicate
-qualify row_number() over (partition by hadm_id order by draw, group_id) <= getvariable('max_groups');
+select * exclude (draw, turn) from placed
+qualify row_number() over (partition by hadm_id order by turn, draw, group_id) <= getvariable('max_groups');

@@ -74,6 +74,9 @@ def _pattern_name(pattern: Pattern) -> str:
     return f"{pattern.pattern} . ({pattern.extends})" if pattern.extends else pattern.pattern
 
 
+HIERARCHY_STEPS = ("is_a", "has_subtype", "has_pharmacologic_class", "pharmacologic_class_of")
+
+
 class ConceptGraph:
     """The concept graph of a workspace. Open it with ``ConceptGraph.open(folder)``; nothing is read before it is used.
 
@@ -542,10 +545,17 @@ class ConceptGraph:
         return sorted(self._levels(cui, ["drug_form_of", "has_drug_form", "contained_in_drug"], None))
 
     def distance(self, one: str, other: str, max_distance: int = 6) -> int | None:
-        """Return the length of the shortest walk over ``is_a`` in either direction; None beyond the limit."""
+        """Return the length of the shortest walk up and down the hierarchy; None beyond the limit.
+
+        The hierarchy is ``is_a``, and the step from a drug to its pharmacologic class: sources that classify drugs by
+        another relation than ``isa`` say the same.
+        """
         from kg.search import meet
 
-        steps = np.array([self._vocabulary.step_of(name) for name in ("is_a", "has_subtype")], np.int64)
+        steps = np.array(
+            [self._vocabulary.step_of(name) for name in HIERARCHY_STEPS if name in self._vocabulary.step_names],
+            np.int64,
+        )
         found = int(meet(self._adjacency(), self._node(one), self._node(other), steps, max_distance))
         return None if found < 0 else found
 

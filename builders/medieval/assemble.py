@@ -66,7 +66,7 @@ def _path(row: Mapping[str, Any], graph: PathSource) -> list[PathEdgeRow]:
         return []
     path = list(graph.path(row["head_cui"], row["tail_cui"], row["pattern"]))
     if row["broader_cui"]:
-        path += graph.path(row["kept_cui"], row["broader_cui"], "is_a")
+        path += graph.path(row["kept_cui"], row["broader_cui"], row["broader_predicate"])
     return path
 
 
@@ -97,7 +97,7 @@ def _row(
         "support_spans": [{name: span[name] for name in ("role", "cui", *SPAN_COLUMNS)} for span in spans],
         "replaced_end": row["slot"] if replaced else "none",
         "replaced_cui": row["original_cui"] if replaced else None,
-        "distance": graph.distance(row["original_cui"], row["candidate_cui"]) if replaced else None,
+        "distance": graph.distance(row["original_base"], row["candidate_base"]) if replaced else None,
         "why_false": WHY_FALSE.get(quadrant),
         "split": row["split"],
         "fact_split": row["fact_split"],

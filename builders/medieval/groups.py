@@ -63,14 +63,14 @@ def _relative_facts(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, 
 
 
 def _far(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, least: int) -> pa.Table:
-    """Return the pairs (original, candidate) of Q4 that are semantically distant."""
-    pairs = connection.execute(
-        "select distinct original_cui, candidate_cui from false_candidate "
-        "inner join false_check using (predicate, head_cui, tail_cui) where quadrant = 'Q4' and reason is null "
-        "order by all"
-    ).fetchall()
-    # A pair nearer than the limit is found within limit - 1 steps; None means farther.
-    far = [(one, other) for one, other in pairs if graph.distance(one, other, least - 1) is None]
+    """Return the pairs (original, candidate) of Q4 that are semantically distant, whatever form of a drug they are."""
+    pairs = connection.execute(sql_text("builders/distractor")).fetchall()
+    near: dict[tuple[str, str], bool] = {}
+    for _, _, one, other in pairs:
+        if (one, other) not in near:
+            # A pair nearer than the limit is found within limit - 1 steps; None means farther.
+            near[one, other] = one == other or graph.distance(one, other, least - 1) is not None
+    far = [pair[:2] for pair in pairs if not near[pair[2], pair[3]]]
     schema = pa.schema([("original_cui", pa.string()), ("candidate_cui", pa.string())])
     return pa.table([[pair[0] for pair in far], [pair[1] for pair in far]], schema=schema)
 

@@ -26,6 +26,13 @@ substance as (
     where edge.predicate in ('has_ingredient', 'has_precise_ingredient')
 ),
 
+-- a class is the tail of such a statement, not its head
+drug_class as (
+    select distinct tail_cui as cui
+    from kg.edge
+    where predicate = 'has_pharmacologic_class'
+),
+
 -- categories of statistical classifications are no kinds of disease
 statistical as (
     select cui
@@ -47,6 +54,7 @@ joined as (
     inner join statement_name as head_name on fact.head_cui = head_name.cui
     inner join statement_name as tail_name on fact.tail_cui = tail_name.cui
     left join substance on fact.tail_cui = substance.cui
+    left join drug_class on fact.head_cui = drug_class.cui
     left join statistical on fact.tail_cui = statistical.cui
     inner join carrier as head_carrier
         on head_end.hadm_id = head_carrier.hadm_id and head_end.cui = head_carrier.cui
@@ -63,7 +71,14 @@ joined as (
         )
         and (
             not list_contains(getvariable('taxonomic'), fact.predicate)
-            or (plain_class(head_name.name) and plain_class(tail_name.name) and substance.cui is null)
+            or (
+                plain_class(head_name.name) and plain_class(tail_name.name)
+                and substance.cui is null and drug_class.cui is null
+                -- "sodium chloride has the class sodium" says nothing
+                and not list_has_all(
+                    string_split(lower(head_name.name), ' '), string_split(lower(tail_name.name), ' ')
+                )
+            )
         )
         and not (
             list_has_all(head_carrier.mentions, tail_carrier.mentions)

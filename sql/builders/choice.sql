@@ -3,13 +3,14 @@
 -- Output: choice(group_id, quadrant, candidate_cui, statement_key), added to
 -- Inputs: fact_group, candidate, weight(quadrant, cui, weight). Parameters: quadrants
 -- A race of exponential draws: the chance of a candidate is in proportion to its weight. Where two groups of an
---   admission draw the same statement the lower hash keeps it, and the other draws again in the next round
+--   admission draw the same pair of ends the lower hash keeps it, and the other draws again in the next round
 insert into choice
 with open_candidate as (
     select
         candidate.*,
         concat_ws(
-            ' ', candidate.hadm_id, candidate.head_cui, candidate.predicate, candidate.tail_cui
+            ' ', candidate.hadm_id, least(candidate.head_cui, candidate.tail_cui),
+            greatest(candidate.head_cui, candidate.tail_cui)
         ) as statement_key
     from candidate
     inner join fact_group on candidate.group_id = fact_group.group_id

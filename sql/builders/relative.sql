@@ -53,5 +53,13 @@ where
     )
     and (
         not list_contains(getvariable('taxonomic'), fact_group.predicate)
-        or plain_class(relative_name.name)
+        or (
+            plain_class(relative_name.name)
+            and not exists (
+                select 1 from kg.edge as member
+                where
+                    fact_group.slot = 'head' and member.predicate = 'has_pharmacologic_class'
+                    and member.tail_cui = sibling.sibling
+            )
+        )
     );

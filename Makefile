@@ -34,7 +34,7 @@ test: check
 	$(BIN)/pytest -n 2 --dist loadgroup
 
 bench: setup
-	$(BIN)/python -m benchmarks.run
+	$(BIN)/python -m benchmarks.run $(if $(SCALE),--scale $(SCALE))
 
 clean:
 	rm -rf .venv work dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -86,7 +86,7 @@ class BuildSettings(_Section):
     ancestor_steps: int = Field(default=1, ge=0, description="is_a steps from a mention up to an end of a fact")
     family_size: int = Field(default=200, ge=2, description="children of a parent up to which they are close relatives")
     extended_share: float = Field(
-        default=0.4, ge=0, le=1, description="share of groups worded with 'which is a type of'"
+        default=0.6, ge=0, le=1, description="share of groups worded with 'which is a type of'"
     )
     balance_rounds: int = Field(default=12, ge=0, description="rounds that fit the chances of replacements")
     balance_trials: int = Field(default=5, ge=1, description="trials that bring the statement-only baseline to chance")

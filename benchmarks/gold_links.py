@@ -155,8 +155,12 @@ def judged(rows: list[dict[str, Any]], gold: Gold, concepts: Concepts) -> list[J
         admission: [(concepts.of("drug", drug), concepts.of("disorder", disorder)) for drug, disorder in found]
         for admission, found in gold.links.items()
     }
-    shown = ("id", "statement", "predicate", "support_level")
-    return [Judged(*(row[key] for key in shown), _verdict(row, links.get(row["hadm_id"]))) for row in rows]
+    return [_judge(row, links.get(row["hadm_id"])) for row in rows]
+
+
+def _judge(row: dict[str, Any], links: list[Link] | None) -> Judged:
+    verdict = _verdict(row, links)
+    return Judged(row["id"], row["statement"], row["predicate"], row["support_level"], verdict)
 
 
 def _verdict(row: dict[str, Any], links: list[Link] | None) -> Verdict:

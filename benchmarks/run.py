@@ -153,7 +153,7 @@ def _paint(measures: list[Measure], title: str) -> None:
         for one in measures
     ]
     total = sum(one.seconds for one in measures)
-    rows.append(("all", None, "", f"{total:.2f}", None, measures[-1].peak_bytes >> 20, None))
+    rows.append(("all", None, "", f"{total:.2f}", None, round(measures[-1].peak_bytes / 2**20), None))
     console().print(table(columns, rows, title=title))
 
 

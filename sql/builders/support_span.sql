@@ -1,18 +1,32 @@
 -- The mentions that attest the ends of each supported statement, and the kept end of the unsupported ones
 -- Grain: one row per statement and attested end
 -- Output: support_span(group_id, quadrant, role, cui, begin_offset, end_offset, text, section, linked)
--- Inputs: statement, attested, stated_link
--- The mention by which the note links both ends where it does; else the closest and earliest one
+-- Inputs: statement, attested, present_link
+-- The pair of mentions by which the context links both ends where it does; else, for each end, a mention that does not
+--   attest the other end too, the closest and earliest one
 create or replace temp table support_span as
-with wanted as (
+with linked_statement as (
+    select
+        statement.*,
+        present_link.mention as head_mention,
+        present_link.other_mention as tail_mention
+    from statement
+    left join present_link
+        on
+            statement.hadm_id = present_link.hadm_id
+            and statement.head_cui = present_link.cui and statement.tail_cui = present_link.other
+),
+
+wanted as (
     select
         group_id,
         quadrant,
         hadm_id,
         'head' as role,
         head_cui as cui,
-        tail_cui as other
-    from statement
+        tail_cui as other,
+        head_mention as link_mention
+    from linked_statement
     where quadrant in ('Q1', 'Q3') or head_cui = kept_cui
     union all
     select
@@ -21,9 +35,18 @@ with wanted as (
         hadm_id,
         'tail' as role,
         tail_cui as cui,
-        head_cui as other
-    from statement
+        head_cui as other,
+        tail_mention as link_mention
+    from linked_statement
     where quadrant in ('Q1', 'Q3') or tail_cui = kept_cui
+),
+
+both_ends as (
+    select distinct
+        hadm_id,
+        cui,
+        mention
+    from attested
 ),
 
 ranked as (
@@ -33,20 +56,34 @@ ranked as (
         attested.end_offset,
         attested.text,
         attested.section,
-        coalesce(present_link.mention = attested.mention, false) as linked,
+        coalesce(wanted.link_mention = attested.mention, false) as linked,
         row_number() over (
             partition by wanted.group_id, wanted.quadrant, wanted.role
             order by
-                coalesce(present_link.mention = attested.mention, false) desc,
-                attested.depth, attested.begin_offset asc, attested.end_offset asc, attested.via_cui asc
+                coalesce(wanted.link_mention = attested.mention, false) desc,
+                (both_ends.mention is not null) asc,
+                attested.depth asc,
+                attested.begin_offset asc,
+                attested.end_offset asc,
+                attested.via_cui asc
         ) as choice
     from wanted
     inner join attested on wanted.hadm_id = attested.hadm_id and wanted.cui = attested.cui
-    left join present_link
+    left join both_ends
         on
-            wanted.hadm_id = present_link.hadm_id
-            and wanted.cui = present_link.cui and wanted.other = present_link.other
+            wanted.hadm_id = both_ends.hadm_id and wanted.other = both_ends.cui
+            and attested.mention = both_ends.mention
 )
 
-select * exclude (choice, hadm_id, other) from ranked
+select
+    group_id,
+    quadrant,
+    role,
+    cui,
+    begin_offset,
+    end_offset,
+    text,
+    section,
+    linked
+from ranked
 where choice = 1;

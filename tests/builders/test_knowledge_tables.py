@@ -11,14 +11,30 @@ from ontoground.tables import read_table
 DATA = Path(__file__).parents[2] / "builders" / "data"
 COLUMNS = {
     "disputed_facts": ("head", "predicate", "tail", "reason", "source"),
-    "known_uses": ("substance", "use", "kind", "source"),
+    "known_uses": ("use_group", "use", "kind", "source"),
+    "known_use_groups": ("substance", "use_group", "source"),
 }
-KEYS = {"disputed_facts": ("head", "predicate", "tail"), "known_uses": ("substance", "use")}
+KEYS = {
+    "disputed_facts": ("head", "predicate", "tail"),
+    "known_uses": ("use_group", "use"),
+    "known_use_groups": ("substance",),
+}
 
 
 @pytest.fixture(scope="module")
 def tables() -> dict[str, list[dict[str, str]]]:
     return {name: read_table(DATA / f"{name}.tsv", columns) for name, columns in COLUMNS.items()}
+
+
+def _uses(tables: dict[str, list[dict[str, str]]], substance: str) -> set[str]:
+    groups = {row["use_group"] for row in tables["known_use_groups"] if row["substance"] == substance}
+    return {row["use"] for row in tables["known_uses"] if row["use_group"] in groups}
+
+
+def test_groups_of_substances_and_of_uses_are_the_same(tables: dict[str, list[dict[str, str]]]) -> None:
+    assert {row["use_group"] for row in tables["known_uses"]} == {
+        row["use_group"] for row in tables["known_use_groups"]
+    }
 
 
 @pytest.mark.parametrize("name", sorted(COLUMNS))
@@ -97,8 +113,7 @@ def test_plain_facts_are_not_disputed(
     ],
 )
 def test_well_known_uses_are_listed(tables: dict[str, list[dict[str, str]]], substance: str, uses: set[str]) -> None:
-    listed = {row["use"] for row in tables["known_uses"] if row["substance"] == substance}
-    assert uses - listed == set()
+    assert uses - _uses(tables, substance) == set()
 
 
 @pytest.mark.parametrize(
@@ -115,4 +130,4 @@ def test_well_known_uses_are_listed(tables: dict[str, list[dict[str, str]]], sub
 def test_uses_that_nobody_makes_are_not_listed(
     tables: dict[str, list[dict[str, str]]], substance: str, use: str
 ) -> None:
-    assert use not in {row["use"] for row in tables["known_uses"] if row["substance"] == substance}
+    assert use not in _uses(tables, substance)

@@ -41,7 +41,8 @@ KNOWN_CONCEPTS = (
 )
 KNOWLEDGE = {
     "disputed_fact": ("head", "predicate", "tail", "reason", "source"),
-    "known_use": ("substance", "use", "kind", "source"),
+    "known_use": ("use_group", "use", "kind", "source"),
+    "known_use_group": ("substance", "use_group", "source"),
 }
 
 

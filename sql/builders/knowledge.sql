@@ -1,9 +1,8 @@
 -- Tables of medical knowledge by name, brought to the concepts of the release
 -- Grain: disputed, one row per (head, predicate, tail); known_use, one per ordered pair
 -- Output: disputed(head_cui, predicate, tail_cui), known_use(cui, other)
--- Inputs: disputed_fact_name(head, predicate, tail), known_use_name(substance, use) from builders/data, kg.name,
---   kg.edge,
---   kg.predicate, linked_base, fact_end
+-- Inputs: disputed_fact_name(head, predicate, tail), known_use_name(use_group, use) and
+--   known_use_group_name(substance, use_group) from builders/data, kg.name, kg.edge, kg.predicate, linked_base, fact_end
 -- disputed: facts of sources that a reader found wrong: not used for truth. known_use: what a substance is used for at
 --   all, in both orders, for every form of the substance, and for kinds and general forms of the condition: not called
 --   false. Neither makes anything true
@@ -46,9 +45,10 @@ with recursive named as (
     select distinct
         substance.cui as cui,
         use.cui as other
-    from known_use_name
+    from known_use_group_name
+    inner join known_use_name on known_use_group_name.use_group = known_use_name.use_group
     inner join kg.name as substance
-        on trim(regexp_replace(known_use_name.substance, '[^a-z0-9]+', ' ', 'g')) = substance.normalized
+        on trim(regexp_replace(known_use_group_name.substance, '[^a-z0-9]+', ' ', 'g')) = substance.normalized
     inner join kg.name as use
         on trim(regexp_replace(known_use_name.use, '[^a-z0-9]+', ' ', 'g')) = use.normalized
 ),

@@ -36,7 +36,7 @@ PACKAGES = ("duckdb", "numpy", "pyarrow", "polars", "numba", "scikit-learn")
 # The figure of a stage's report that says how much it made, and what it counts.
 MADE = {
     "graph": ("edges", "edges"),
-    "concepts": ("admission_concepts", "concepts of admissions"),
+    "concepts": ("admission_concepts", "code concepts"),
     "sections": ("sections", "sections"),
     "mentions": ("mentions", "mentions"),
     "medieval": ("rows", "samples"),

@@ -53,7 +53,8 @@ class Built:
     @cached_property
     def rows(self) -> list[Row]:
         """All rows as plain values."""
-        return self.table.to_pylist()
+        rows: list[Row] = self.table.to_pylist()
+        return rows
 
     @cached_property
     def groups(self) -> dict[str, dict[str, Row]]:

@@ -82,9 +82,9 @@ def test_a_file_that_is_not_toml_is_named(tmp_path: Path, content: bytes) -> Non
 def test_settings_cannot_be_changed() -> None:
     settings = Settings()
     with pytest.raises(ValidationError):
-        settings.build.seed = 1  # type: ignore[misc]
+        settings.build.seed = 1
     with pytest.raises(ValidationError):
-        settings.build = settings.build  # type: ignore[misc]
+        settings.build = settings.build
 
 
 def test_every_setting_says_what_it_is() -> None:

@@ -74,6 +74,12 @@ def test_supported_ends_are_written_as_present(medieval: Built, truth: Truth) ->
     assert counts["right"] >= 0.99 * counts.total(), counts
 
 
+def test_a_title_supports_nothing(medieval: Built) -> None:
+    """Ms. is no multiple sclerosis."""
+    titles = {"Ms", "Mr", "Mrs", "Dr", "Miss"}
+    assert not {span["text"] for row in medieval.rows for span in row["support_spans"]} & titles
+
+
 def test_no_unsupported_end_is_written_anywhere_in_the_note(medieval: Built, truth: Truth) -> None:
     """Neither present nor negated nor of the family: the world's own list of mentions has nothing of it."""
     wrong = []

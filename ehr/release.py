@@ -158,6 +158,8 @@ def _release_in_texts(folder: Path) -> str | None:
         text = path.read_text(encoding="utf-8", errors="replace")[:20_000]
         if match := re.search(r"MIMIC-IV( Clinical Database Demo)?[ ,]+(?:version |v)?(\d+\.\d+(?:\.\d+)?)\b", text):
             return f"demo {match.group(2)}" if match.group(1) else match.group(2)
+        if match := re.search(r"^Release: (OPENWORLD\S*)$", text, re.MULTILINE):
+            return match.group(1)
     return None
 
 

@@ -49,7 +49,7 @@ def licence_tier(connection: duckdb.DuckDBPyConnection) -> str:
     Whatever holds MIMIC-IV or UMLS content stays under PhysioNet's and NLM's agreements, derived rows included.
     """
     row = connection.execute(
-        "select count(*), count(*) filter (where starts_with(coalesce(release, ''), ?)) from ground.load",
+        "select count(*), count(*) filter (where starts_with(lower(coalesce(release, '')), ?)) from ground.load",
         [OPEN_RELEASE],
     ).fetchone()
     return "open" if row and row[0] == row[1] > 0 else "credentialed"

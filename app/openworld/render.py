@@ -56,6 +56,12 @@ def _write_facts(path: Path, known: Knowledge) -> int:
     return len(known.facts)
 
 
+def _write_readme(mimic: Path) -> None:
+    """Say what the tables are: the release's name decides the licence of what is built from them."""
+    text = "Invented patients in the layout of MIMIC-IV. Nobody's records; free to share.\nRelease: OPENWORLD\n"
+    (mimic / "README.txt").write_text(text, encoding="utf-8", newline="\n")
+
+
 def render(
     folder: Path,
     patients: int = 120,
@@ -93,5 +99,6 @@ def render(
         counts = write_meta(world.meta, known, plan)
         counts |= write_rxnorm(world.rxnorm, known)
         counts |= write_hospital(world.mimic, world.truth, known, patients, seed)
+        _write_readme(world.mimic)
         counts["truth/facts"] = _write_facts(world.truth / "facts.tsv", known)
     return World(folder, counts)

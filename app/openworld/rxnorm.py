@@ -17,9 +17,11 @@ __all__ = ["write_rxnorm"]
 
 Row = tuple[str, ...]
 
+RELEASE = "OPENWORLD"
+
 
 def write_rxnorm(folder: Path, known: Knowledge) -> dict[str, int]:
-    """Write RXNCONSO, RXNREL, RXNSAT and RXNSTY, and return rows of each file."""
+    """Write RXNCONSO, RXNREL, RXNSAT, RXNSTY and RXNSAB, and return rows of each file."""
     folder.mkdir(parents=True, exist_ok=True)
     whole = catalogue(known)
     groups = [group for group in concept_atoms(known, whole) if group[0].sab == "RXNORM"]
@@ -40,7 +42,14 @@ def write_rxnorm(folder: Path, known: Knowledge) -> dict[str, int]:
             if cui in inside
             for tui in tuis
         )
+        files["RXNSAB.RRF"].write([_source_row()])
     return {name: file.rows for name, file in files.items()}
+
+
+def _source_row() -> Row:
+    """Return the one source: its version is the release's name, which the licence of built datasets hangs on."""
+    names = ("", "", f"RXNORM_{RELEASE}", "RXNORM", "RxNorm-shaped open world", "RXNORM", RELEASE)
+    return (*names, *("",) * 12, "ENG", "UTF-8", "Y", "Y", "", "")
 
 
 def _rxnorm_row(atom: Atom) -> Row:

@@ -192,7 +192,7 @@ def build_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnection) 
                 "no statement could be made",
                 found=f"{sum(dropped(connection, STAGE).values())} items left out; the reasons are in ground.drop",
                 expected="admissions with notes whose concepts the graph relates",
-                do="look at `ontoground sql dropped_by_reason` and at the coverage queries",
+                do="look at `ontoground sql dropped` and at the coverage queries",
             )
         advance(1)
         aucs = _baselines(table, settings.seed)

@@ -9,6 +9,7 @@ import duckdb
 import pyarrow as pa
 
 from kg.graph import ConceptGraph
+from ontoground.errors import UsageError
 from ontoground.settings import BuildSettings
 from ontoground.sqlfiles import sql_text
 from ontoground.tables import read_table
@@ -118,8 +119,19 @@ def _read_knowledge(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def statement_predicates(connection: duckdb.DuckDBPyConnection, settings: BuildSettings) -> list[str]:
-    """Return the predicates that statements use: all that the data file allows, or those of the settings."""
+    """Return the predicates that statements use: all that the data file allows, or those of the settings.
+
+    Raises:
+        UsageError: the settings name a predicate that no statement can have.
+    """
     allowed = [row[0] for row in connection.execute(sql_text("builders/template")).fetchall()]
+    unknown = sorted(set(settings.predicates).difference(allowed))
+    if unknown:
+        raise UsageError(
+            "setting build.predicates names what is no statement predicate",
+            found=", ".join(unknown),
+            expected=", ".join(sorted(allowed)),
+        )
     return sorted(name for name in allowed if not settings.predicates or name in settings.predicates)
 
 

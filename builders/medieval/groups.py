@@ -82,10 +82,13 @@ def _count(connection: duckdb.DuckDBPyConnection, query: str) -> int:
 def _limit(connection: duckdb.DuckDBPyConnection, settings: BuildSettings) -> None:
     """Apply the limits until they hold: fewer groups make the share of a pair or predicate larger."""
     before, groups = -1, _count(connection, "select count(distinct fact_id) from first_group where completed")
+    predicates = _count(connection, sql_text("builders/completed_predicate"))
+    # Shares of one or two predicates cannot all be below the limit.
+    share = max(settings.max_predicate_share, 1 / max(1, predicates))
     while groups != before:
         before = groups
         connection.execute(f"set variable max_pairs = {max(1, int(settings.max_pair_share * groups))}")
-        connection.execute(f"set variable max_of_predicate = {max(1, int(settings.max_predicate_share * groups))}")
+        connection.execute(f"set variable max_of_predicate = {max(1, int(share * groups))}")
         connection.execute(sql_text("builders/group_limit"))
         groups = _count(connection, "select count(*) from fact_group")
 

@@ -43,7 +43,7 @@ class ValidationReport:
 def _settings_of(folder: Path) -> dict[str, Any]:
     try:
         build: dict[str, Any] = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["settings"]["build"]
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(
             "this is not a dataset folder",
             file=folder,
@@ -75,7 +75,11 @@ def validate_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnectio
         connection.execute(f"set variable {name} = $value", {"value": value})
     for step in ("step", "found_path", "cover"):
         connection.execute(sql_text(f"validate/{step}"))
-    found = connection.execute(sql_text("validate/disagreement")).fetchall()
+    found = [
+        line
+        for check in ("disagreement", "evidence")
+        for line in connection.execute(sql_text(f"validate/{check}")).fetchall()
+    ]
     rows = connection.execute("select count(*) from labelled").fetchone()
     assert rows is not None
     return ValidationReport(str(folder), rows[0], [dict(zip(NAMES, line, strict=True)) for line in found])

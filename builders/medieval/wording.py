@@ -33,4 +33,4 @@ def statement_of(
     if tail_broader and not template.endswith("{tail}"):
         tail_text += ","
     sentence = template.format(head=head_text, tail=tail_text)
-    return sentence[0].upper() + sentence[1:] + "."
+    return sentence[0].upper() + sentence[1:].removesuffix(".") + "."

@@ -61,6 +61,11 @@ LIMITS = """
 - `support_level` tells whether the note links both ends itself (`stated`) or only mentions both (`co_mentioned`).
 - `fact_split` is null for training and validation rows whose (head, tail) pair also occurs in a later split: leave
   them out to test on unseen facts.
+- Offsets of `support_spans` index the note itself, in Unicode code points: `mimiciv_note.discharge.text` of the row's
+  `hadm_id` (`substr(text, begin_offset + 1, end_offset - begin_offset)` in DuckDB). They do not index `context`, which
+  is the chosen sections joined.
+- `hops` counts the edges that a statement claims: those of its path (three at most), and one more where it says "which
+  is a type of".
 - Not a source of medical advice.
 """
 
@@ -125,7 +130,7 @@ def card_of(table: pa.Table, aucs: Sequence[Auc], dropped: dict[str, int], tier:
         "\n### By tier of the path, edges claimed and support\n",
         _by_quadrant(rows.with_columns(pl.col("tier").fill_null("(false)")), "tier"),
         "",
-        _by_quadrant(rows, "hops"),
+        _by_quadrant(rows.rename({"hops": "edges claimed"}), "edges claimed"),
         "",
         _by_quadrant(rows, "support_level"),
         "\n## What can be guessed from one side alone\n",

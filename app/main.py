@@ -6,9 +6,11 @@ by the privacy gate; 70 an error of ontoground itself; 130 interrupted.
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
 import warnings
+from contextlib import suppress
 from typing import NoReturn
 
 import typer
@@ -30,7 +32,20 @@ def main() -> NoReturn:
     if os.environ.get("ONTOGROUND_DEBUG") != "1":
         # Advice of libraries to programmers is nothing for users.
         warnings.simplefilter("ignore")
-    sys.exit(invoke(sys.argv[1:]))
+    code = invoke(sys.argv[1:])
+    if code == INTERRUPTED:
+        _leave_at_once()
+    sys.exit(code)
+
+
+def _leave_at_once() -> NoReturn:
+    """End an interrupted process without tearing libraries down, which would complain of what the stop left open."""
+    # Temporary folders are removed there.
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(INTERRUPTED)
 
 
 def invoke(arguments: list[str]) -> int:

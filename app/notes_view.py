@@ -71,7 +71,13 @@ def paint_sections(out: Console, note: dict[str, Any]) -> None:
     from app.render import table
 
     columns = ("section", "header", "begin_offset", "end_offset")
-    out.print(table(columns, [[one[column] for column in columns] for one in note["sections"]], title=note["note_id"]))
+    out.print(
+        table(
+            ("section", "header", "begin", "end"),
+            [[one[column] for column in columns] for one in note["sections"]],
+            title=note["note_id"],
+        )
+    )
 
 
 def paint_mentions(out: Console, note: dict[str, Any]) -> None:

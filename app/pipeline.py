@@ -18,7 +18,7 @@ from ontoground.settings import LoadSettings
 from ontoground.stages import mark_done, stage_fingerprint
 from ontoground.workspace import Workspace
 
-__all__ = ["LOADERS", "Outcome", "load_source", "run_all", "run_stages"]
+__all__ = ["LOADERS", "Outcome", "check_folder", "load_source", "run_all", "run_stages"]
 
 SAY_NOTHING: Callable[[str], None] = lambda _message: None  # noqa: E731
 
@@ -85,7 +85,7 @@ def load_source(
     Raises:
         InputError: the folder is not there, or the loader refuses what it holds.
     """
-    _check_folder(source, folder)
+    check_folder(source, folder)
     begin = time.perf_counter()
     report = cast(_Report, LOADERS[source](connection, folder, workspace.settings.load)).as_dict()
     unchanged = all(one["skipped_because_done"] for one in report["tables"])
@@ -132,14 +132,15 @@ def run_all(
             finished before stays.
     """
     for source, folder in folders.items():
-        _check_folder(source, folder)
+        check_folder(source, folder)
     with writing(workspace) as connection:
         outcomes = [load_source(workspace, connection, source, folder, say) for source, folder in folders.items()]
         outcomes += run_stages(workspace, connection, [one.name for one in STAGES], say=say)
         return outcomes, summary_of(connection)
 
 
-def _check_folder(source: str, folder: Path) -> None:
+def check_folder(source: str, folder: Path) -> None:
+    """Raise InputError where the folder of a source is not there."""
     if not folder.is_dir():
         raise InputError("there is no such folder", file=folder, expected=f"the folder of a {source} release")
 

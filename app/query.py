@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,13 @@ def named_queries() -> list[tuple[str, str]]:
     return [(name.removeprefix(f"{AREA}/"), sql_title(name)) for name in sql_names(AREA)]
 
 
+def _unknown_query(name: str) -> UsageError:
+    known = [one for one, _ in named_queries()]
+    near = get_close_matches(name, known, n=1)
+    guess = f"did you mean {near[0]}? known: " if near else ""
+    return UsageError("there is no query of this name", found=name, expected=guess + ", ".join(known))
+
+
 def query_text(name: str | None, command: str | None) -> str:
     """Return the SQL of a named query or of ``-c``, checked to be one statement that only reads.
 
@@ -61,9 +69,7 @@ def query_text(name: str | None, command: str | None) -> str:
     if (name is None) == (command is None):
         raise UsageError("give the name of a query or -c QUERY", expected="one of the two")
     if name is not None and name not in dict(named_queries()):
-        raise UsageError(
-            "there is no query of this name", found=name, expected=", ".join(one for one, _ in named_queries())
-        )
+        raise _unknown_query(name)
     text = sql_text(f"{AREA}/{name}") if name is not None else str(command)
     try:
         statements = duckdb.extract_statements(text)

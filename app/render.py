@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -21,11 +22,16 @@ __all__ = ["Cell", "console", "emit", "indented", "note", "number", "print_json"
 Cell = str | int | float | bool | None
 Painter = Callable[[Console], None]
 GAP = 2
+# Wide enough for any table; whoever reads a pipe can fold it.
+PIPED_WIDTH = 1000
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Return a console as wide as the terminal (80 columns where output is piped), without guessing at markup."""
-    return Console(stderr=stderr, markup=False, highlight=False, emoji=False)
+    """Return a console as wide as the terminal, without guessing at markup; what is piped is not cut to a width."""
+    out = Console(stderr=stderr, markup=False, highlight=False, emoji=False)
+    if not stderr and not out.is_terminal and "COLUMNS" not in os.environ:
+        out.width = PIPED_WIDTH
+    return out
 
 
 def emit(payload: dict[str, Any], paint: Painter, *, as_json: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ def status_of(workspace: Workspace, connection: duckdb.DuckDBPyConnection) -> di
     loads = _loads(connection)
     stages = [state_of(connection, workspace, one) for one in STAGES]
     tables = row_counts(connection)
+    has_notes = any(one["table"] == "mimiciv_note.discharge" for one in tables)
+    commands = next_steps(loads, stages, has_notes=has_notes)
     return {
         "loads": loads,
         "stages": [asdict(one) for one in stages],
@@ -30,8 +33,15 @@ def status_of(workspace: Workspace, connection: duckdb.DuckDBPyConnection) -> di
         "datasets": _datasets(workspace),
         "rejected_rows": sum(load["rows_rejected"] for load in loads),
         "warehouse_bytes": workspace.warehouse.stat().st_size,
-        "next": next_steps(loads, stages, has_notes=any(one["table"] == "mimiciv_note.discharge" for one in tables)),
+        "next": [_here(workspace, command) for command in commands],
     }
+
+
+def _here(workspace: Workspace, command: str) -> str:
+    """Return a suggested command for this workspace: with its folder, and the dataset's where it names one."""
+    verb, gap, remark = command.partition("   ")
+    verb = verb.replace("DATASET_DIR", shlex.quote(str(workspace.dataset("medieval"))))
+    return f"{verb} --workspace {shlex.quote(str(workspace.root))}{gap}{remark}"
 
 
 def _loads(connection: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:

@@ -25,6 +25,17 @@ __all__ = [
 
 QUADRANTS = ("Q1", "Q2", "Q3", "Q4")
 MEANING = ("Q1 true, supported", "Q2 true, unsupported", "Q3 false, supported", "Q4 false, unsupported")
+# Reasons of the graph that are identifiers, in words.
+DROPPED = {
+    "relation_self_loop": "relation of a concept to itself",
+    "relation_not_a_class": "relation to something that is no class",
+    "relation_suppressed": "relation that the release suppresses",
+    "relation_unknown_concept": "relation of a concept without a name that is kept",
+    "relation_uncovered": "relation whose kind no predicate covers",
+    "relation_head_group": "relation whose head is of another kind than its predicate asks for",
+    "relation_tail_group": "relation whose tail is of another kind than its predicate asks for",
+    "relation_other_group": "relation between two kinds where its predicate asks for one",
+}
 LOADED = ("mimiciv_hosp.", "mimiciv_note.", "mimiciv_icu.", "umls.", "rxnorm.")
 
 
@@ -109,7 +120,7 @@ def paint_summary(out: Console, summary: dict[str, Any], stages: list[dict[str, 
     out.print()
     out.print(table(("in the warehouse", "n"), totals))
     if summary["dropped"]:
-        drops = [(one["stage"], one["reason"], one["n"]) for one in summary["dropped"]]
+        drops = [(one["stage"], DROPPED.get(one["reason"], one["reason"]), one["n"]) for one in summary["dropped"]]
         out.print()
         out.print(table(("stage", "left out because", "n"), drops))
     if summary["quadrants"]:

@@ -21,6 +21,11 @@ __all__ = [
     "settings_from",
 ]
 
+# What a pattern means, in words.
+EXPECTED: dict[tuple[str, ...], str] = {
+    ("run", "memory_limit"): "a number and a unit (KB, MB, GB, TB, KiB, MiB, GiB or TiB), such as 4GB",
+}
+
 Tier = Literal["stated", "equivalent", "inherited", "plausible"]
 
 
@@ -33,7 +38,11 @@ class RunSettings(_Section):
 
     threads: int | None = Field(default=None, ge=1, description="DuckDB's threads; all cores where unset")
     workers: int = Field(default=1, ge=1, description="processes for the stages that work in shards")
-    memory_limit: str = Field(default="4GB", description="DuckDB's memory limit, such as 4GB")
+    memory_limit: str = Field(
+        default="4GB",
+        pattern=r"^\d+(\.\d+)?\s*([KMGT]i?B|[kmgt]i?b)$",
+        description="DuckDB's memory limit, such as 4GB",
+    )
     shard_notes: int = Field(default=2000, ge=1, description="notes in one shard")
 
 
@@ -64,7 +73,7 @@ class NoteSettings(_Section):
 
 
 class BuildSettings(_Section):
-    """How quadrant statements are made (DESIGN sections 4 to 6)."""
+    """How quadrant statements are made."""
 
     seed: int = Field(default=42, description="seed of every choice")
     max_hops: int = Field(default=3, ge=1, le=3, description="longest path")
@@ -139,7 +148,7 @@ def settings_from(values: dict[str, Any], source: Path | str = "settings") -> Se
             f"setting {'.'.join(place)} has a wrong value",
             file=source,
             found=repr(first["input"]),
-            expected=first["msg"],
+            expected=EXPECTED.get(place, first["msg"]),
         ) from error
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import duckdb
@@ -37,12 +37,7 @@ def connect(path: Path, settings: RunSettings | None = None, *, read_only: bool 
     try:
         connection = duckdb.connect(str(path), read_only=read_only, config=config)
     except (duckdb.IOException, duckdb.ConnectionException) as error:
-        raise InputError(
-            "the warehouse cannot be opened",
-            file=path,
-            found=str(error).splitlines()[0],
-            do="close other programs that use it, or delete it if it is damaged and load again",
-        ) from error
+        raise _not_opened(path, str(error).splitlines()[0]) from error
     connection.execute("set enable_progress_bar = false")
     if not read_only:
         path.chmod(0o600)
@@ -50,6 +45,13 @@ def connect(path: Path, settings: RunSettings | None = None, *, read_only: bool 
         private_directory(path.parent / "cache")
         connection.execute(sql_text("ground/schemas"))
     return connection
+
+
+def _not_opened(path: Path, why: str) -> InputError:
+    if "lock on file" in why.lower():
+        return InputError("another program is using this workspace", file=path, do="wait for it to finish, or stop it")
+    advice = "if it is damaged, delete it and load again"
+    return InputError("the warehouse cannot be opened", file=path, found=why, do=advice)
 
 
 def run_sql(
@@ -66,7 +68,9 @@ def transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        connection.execute("rollback")
+        # A connection that an interrupt has closed is rolled back already, and the first error is the one to tell.
+        with suppress(duckdb.Error):
+            connection.execute("rollback")
         raise
     connection.execute("commit")
 

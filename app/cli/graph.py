@@ -132,6 +132,7 @@ def relations(
     tail: Concept,
     max_hops: Annotated[int, typer.Option(min=1, max=3, help="Longest path")] = 3,
     paths: Annotated[int, typer.Option(min=0, help="Paths of each pattern that are shown; 0 shows all")] = 3,
+    show_all: Annotated[bool, typer.Option("--all", help="Show plausible relations beside stronger ones too")] = False,
     workspace: WorkspaceDir = DEFAULT_WORKSPACE,
     as_json: Json = False,
 ) -> None:
@@ -157,10 +158,10 @@ def relations(
         "max_hops": max_hops,
         "relations": relations_between(graph, one, other, max_hops, paths),
     }
-    emit(payload, lambda out: _paint_relations(out, payload), as_json=as_json)
+    emit(payload, lambda out: _paint_relations(out, payload, show_all), as_json=as_json)
 
 
-def _paint_relations(out: Console, payload: dict[str, Any]) -> None:
+def _paint_relations(out: Console, payload: dict[str, Any], show_all: bool) -> None:
     from app.render import text
 
     head, tail = payload["head"], payload["tail"]
@@ -169,13 +170,19 @@ def _paint_relations(out: Console, payload: dict[str, Any]) -> None:
         out.print(
             f"no relation within {payload['max_hops']} hops; the other direction: relations {tail['cui']} {head['cui']}"
         )
+    weak = [one for one in payload["relations"] if one["tier"] == "plausible"]
+    hidden = 0 if show_all or len(weak) == len(payload["relations"]) else len(weak)
     for tier, meaning in TIERS.items():
+        if hidden and tier == "plausible":
+            continue
         ofthis = [one for one in payload["relations"] if one["tier"] == tier]
         if ofthis:
             out.print()
             out.print(text(f"{tier}: {meaning}", "bold"))
         for one in ofthis:
             _paint_relation(out, one)
+    if hidden:
+        out.print(f"\n{hidden} plausible relations are hidden, as stronger ones are there; --all shows them")
 
 
 def _paint_relation(out: Console, one: dict[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -69,6 +70,8 @@ def _sql(
         raise UsageError("--json prints the rows itself", expected="--json alone, or --format and --output")
     if file_format is Format.table and output is not None:
         raise UsageError("a table is for the screen", expected="--format csv, parquet or json with --output")
+    if file_format is Format.parquet and output is None and sys.stdout.isatty():
+        raise UsageError("Parquet is nothing for a terminal", expected="--output FILE, or a pipe")
     if file_format is not Format.table:
         write_rows(opened, text, file_format.value, output)
         if output is not None:

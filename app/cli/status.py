@@ -52,7 +52,7 @@ def _paint(out: Console, state: dict[str, Any]) -> None:
         out.print(f"\ndataset {dataset['name']}: {number(dataset['rows'])} rows ({splits}) in {dataset['folder']}")
     out.print("\nnext:")
     for command in state["next"]:
-        out.print(f"  {command}")
+        out.print(f"  {command}", soft_wrap=True)
 
 
 def _cell(value: Any) -> Any:

@@ -57,7 +57,12 @@ def _paint(out: Console, result: dict[str, Any]) -> None:
         out.print(table(("check of the labels", "disagreements"), list(result["by_check"].items())))
         out.print("")
     for one in found[:SHOWN]:
-        out.print("  " + ", ".join(f"{name} {value}" for name, value in one.items()))
+        out.print("  " + ", ".join(f"{name} {_said(value)}" for name, value in one.items()))
     if len(found) > SHOWN:
         out.print(f"  and {number(len(found) - SHOWN)} more; --json lists all")
     out.print(f"\n{number(result['rows'])} rows: {number(len(found))} disagreements")
+
+
+def _said(value: object) -> str:
+    """Return a value of a disagreement as people say it."""
+    return "nothing" if value is None else str(value)

@@ -5,7 +5,7 @@
 select
     e.head_cui as drug_cui,
     any_value(h.name order by h.name) as drug,
-    e.tail_cui as diagnosis_cui,
+    e.tail_cui as dx_cui,
     any_value(t.name order by t.name) as diagnosis,
     count(distinct d.hadm_id) as admissions
 from kg.edge as e

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -37,17 +38,34 @@ def example(*lines: str) -> str:
     return "\b\nExample:\n" + "\n".join(f"  {line}" for line in lines)
 
 
-def open_workspace(root: Path, overrides: list[str] | None = None, *, create: bool = False) -> Workspace:
-    """Open a workspace with its settings, flags over the file.
+def open_workspace(
+    root: Path,
+    overrides: list[str] | None = None,
+    *,
+    create: bool = False,
+    folders: Mapping[str, Path] | None = None,
+) -> Workspace:
+    """Open a workspace with its settings, flags over the file; ``folders`` (by source) are to be loaded into it.
 
     Raises:
-        InputError: it must exist and has no warehouse.
+        InputError: it must exist and has no warehouse, or one of ``folders`` is not there.
         UsageError: a setting is unknown or wrong.
     """
+    from ontoground.settings import read_settings
     from ontoground.workspace import Workspace
 
-    workspace = Workspace.create(root) if create else Workspace.existing(root)
-    return Workspace(root, _with_overrides(workspace.settings, overrides)) if overrides else workspace
+    # Nothing is created before settings and folders are right: a mistyped one must not leave an empty workspace.
+    workspace = Workspace(root, read_settings(root / "ontoground.toml")) if create else Workspace.existing(root)
+    if overrides:
+        workspace = Workspace(root, _with_overrides(workspace.settings, overrides))
+    if folders:
+        from app.pipeline import check_folder
+
+        for source, folder in folders.items():
+            check_folder(source, folder)
+    if create:
+        Workspace.create(root)
+    return workspace
 
 
 def _with_overrides(settings: Settings, overrides: list[str]) -> Settings:

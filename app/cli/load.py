@@ -58,13 +58,11 @@ def rxnorm(
 def _load(source: str, folder: Path, root: Path, overrides: list[str] | None, as_json: bool) -> None:
     from rich.console import Console
 
-    from app.pipeline import check_folder, load_source
+    from app.pipeline import load_source
     from app.render import emit, number, table
     from app.session import writing
 
-    # A mistyped folder must not leave an empty workspace behind.
-    check_folder(source, folder)
-    workspace = open_workspace(root, overrides, create=True)
+    workspace = open_workspace(root, overrides, create=True, folders={source: folder})
     with writing(workspace) as connection:
         outcome = load_source(workspace, connection, source, folder)
         rows = connection.execute(

@@ -37,14 +37,12 @@ def _run(
 
     Run it again after a stop or a change: it goes on where it has to.
     """
-    from app.pipeline import check_folder, run_all
+    from app.pipeline import run_all
     from app.render import emit, note
     from app.summary import paint_summary
 
     folders = {"mimic": mimic, "umls": umls} | ({"rxnorm": rxnorm} if rxnorm else {})
-    for source, folder in folders.items():
-        check_folder(source, folder)
-    opened = open_workspace(workspace, overrides, create=True)
+    opened = open_workspace(workspace, overrides, create=True, folders=folders)
     outcomes, summary = run_all(opened, folders, say=note)
     stages = [outcome.as_dict() for outcome in outcomes]
     payload = {"verb": "run", "workspace": str(workspace), "stages": stages, "summary": summary}

@@ -29,7 +29,9 @@ def states(payload: dict[str, Any]) -> dict[str, str]:
 def test_an_empty_workspace_asks_for_data(empty_workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     payload = status(empty_workspace, capsys)
     assert states(payload) == dict.fromkeys(STAGES, "no input")
-    assert payload["next"] == ["ontoground load mimic DIR", "ontoground load umls DIR"]
+    assert payload["next"] == [
+        f"ontoground load {source} DIR --workspace {empty_workspace}" for source in ("mimic", "umls")
+    ]
 
 
 def test_after_the_demo_all_is_current(demo: Demo, capsys: pytest.CaptureFixture[str]) -> None:

@@ -78,6 +78,9 @@ def test_suggested_commands_name_the_workspace(demo: Demo, capsys: pytest.Captur
     assert f"ontoground validate {dataset} --workspace {demo.workspace}" in said
 
 
-def test_a_piped_table_keeps_a_row_on_a_line(demo: Demo, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_piped_table_keeps_a_row_on_a_line(
+    demo: Demo, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
     assert invoke(["sql", "-c", "select repeat('x', 300) as a", "--workspace", str(demo.workspace)]) == 0
     assert "x" * 300 in capsys.readouterr().out

@@ -18,23 +18,24 @@ __all__ = ["Auc", "cross_validated_auc", "cross_validated_point", "split_auc", "
 FOLDS = 5
 CUTS = 3
 RESAMPLES = 1000
+FEWEST_PATIENTS = 5
 
 Indices = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)
 class Auc:
-    """Area under the ROC curve with a 95% percentile interval over resampled patients."""
+    """Area under the ROC curve with a 95% percentile interval over resampled patients, None for too few patients."""
 
     view: Literal["statement", "context"]
     label: Literal["is_true", "is_supported"]
     how: str
     n: int
     auc: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
 
-    def as_dict(self) -> dict[str, str | int | float]:
+    def as_dict(self) -> dict[str, str | int | float | None]:
         """Return plain values."""
         return asdict(self)
 
@@ -79,7 +80,7 @@ def weighted_auc(
 
 def _interval(
     labels: npt.NDArray[np.bool_], scores: npt.NDArray[np.float64], patients: npt.NDArray[np.int64], seed: int
-) -> tuple[float, float, float]:
+) -> tuple[float, float | None, float | None]:
     """Return AUC, lower and upper end; patients are resampled, since rows of one patient are not independent."""
     # Scores that differ in the last bits only are ties.
     rank = np.unique(np.round(scores, 9), return_inverse=True)[1]
@@ -87,8 +88,10 @@ def _interval(
     ids, index = np.unique(patients, return_inverse=True)
     counts = np.random.default_rng(seed).multinomial(len(ids), np.full(len(ids), 1 / len(ids)), size=RESAMPLES)
     draws = [auc for drawn in counts if (auc := weighted_auc(labels, rank, drawn[index])) is not None]
-    if point is None or not draws:
-        return float("nan"), float("nan"), float("nan")
+    if point is None:
+        return 0.5, None, None
+    if len(ids) < FEWEST_PATIENTS:
+        return point, None, None
     low, high = np.percentile(draws, [2.5, 97.5])
     return point, float(low), float(high)
 

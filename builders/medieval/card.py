@@ -93,7 +93,9 @@ def _by_quadrant(rows: pl.DataFrame, column: str) -> str:
 
 def _auc_table(aucs: Sequence[Auc]) -> str:
     lines = ["| sees | label | how | rows | AUC | 95% interval |", "| --- | --- | --- | --- | --- | --- |"]
-    lines += [f"| {a.view} | {a.label} | {a.how} | {a.n} | {a.auc:.3f} | {a.low:.3f} to {a.high:.3f} |" for a in aucs]
+    for a in aucs:
+        interval = "too few patients" if a.low is None or a.high is None else f"{a.low:.3f} to {a.high:.3f}"
+        lines.append(f"| {a.view} | {a.label} | {a.how} | {a.n} | {a.auc:.3f} | {interval} |")
     return "\n".join(lines)
 
 

@@ -54,6 +54,7 @@ def test_noise_is_near_chance_and_its_interval_holds_a_half(
         [" ".join(f"w{w}" for w in row) for row in words], labels, patients, "statement", "is_supported", 1
     )
     assert abs(auc.auc - 0.5) < 0.12
+    assert auc.low is not None and auc.high is not None
     assert auc.low < 0.5 < auc.high
 
 
@@ -118,3 +119,12 @@ def test_rows_without_a_split_take_no_part(patients: npt.NDArray[np.int64], labe
     found = split_auc(texts, labels, patients, splits, "fact_split", 1)
     assert found is not None
     assert found.n == splits.count("test")
+
+
+def test_a_few_patients_give_no_interval() -> None:
+    labels = np.array([True, False] * 4)
+    auc = split_auc(
+        ["yes", "no"] * 4, labels, np.array([1, 1, 1, 1, 2, 2, 2, 2]), ["train"] * 4 + ["test"] * 4, "split", 1
+    )
+    assert auc is not None
+    assert (auc.auc, auc.low, auc.high) == (1.0, None, None)

@@ -123,8 +123,7 @@ def test_rows_without_a_split_take_no_part(patients: npt.NDArray[np.int64], labe
 
 def test_a_few_patients_give_no_interval() -> None:
     labels = np.array([True, False] * 4)
-    auc = split_auc(
-        ["yes", "no"] * 4, labels, np.array([1, 1, 1, 1, 2, 2, 2, 2]), ["train"] * 4 + ["test"] * 4, "split", 1
-    )
+    splits: list[str | None] = [*["train"] * 4, *["test"] * 4]
+    auc = split_auc(["yes", "no"] * 4, labels, np.array([1, 1, 1, 1, 2, 2, 2, 2]), splits, "split", 1)
     assert auc is not None
     assert (auc.auc, auc.low, auc.high) == (1.0, None, None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -16,8 +16,11 @@ __all__ = [
     "LoadSettings",
     "NoteSettings",
     "RunSettings",
+    "Section",
     "Settings",
+    "parse_settings",
     "read_settings",
+    "read_toml",
     "settings_from",
 ]
 
@@ -29,11 +32,13 @@ EXPECTED: dict[tuple[str, ...], str] = {
 Tier = Literal["stated", "equivalent", "inherited", "plausible"]
 
 
-class _Section(BaseModel):
+class Section(BaseModel):
+    """A table of settings: frozen, and closed to unknown keys."""
+
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class RunSettings(_Section):
+class RunSettings(Section):
     """How the machine is used. Nothing here changes what is written."""
 
     threads: int | None = Field(default=None, ge=1, description="DuckDB's threads; all cores where unset")
@@ -46,7 +51,7 @@ class RunSettings(_Section):
     shard_notes: int = Field(default=2000, ge=1, description="notes in one shard")
 
 
-class LoadSettings(_Section):
+class LoadSettings(Section):
     """What is loaded and how strictly."""
 
     languages: tuple[str, ...] = Field(default=("ENG",), description="languages (LAT) of MRCONSO that are kept")
@@ -63,7 +68,7 @@ class LoadSettings(_Section):
     )
 
 
-class NoteSettings(_Section):
+class NoteSettings(Section):
     """How notes are read."""
 
     abbreviation_detector: Literal["own", "scispacy"] = Field(
@@ -72,7 +77,7 @@ class NoteSettings(_Section):
     fuzzy: bool = Field(default=True, description="repair one-letter misspellings of long, unambiguous words")
 
 
-class BuildSettings(_Section):
+class BuildSettings(Section):
     """How quadrant statements are made."""
 
     seed: int = Field(default=42, description="seed of every choice")
@@ -106,7 +111,7 @@ class BuildSettings(_Section):
     )
 
 
-class Settings(_Section):
+class Settings(Section):
     """All settings, as ``ontoground.toml`` holds them."""
 
     run: RunSettings = RunSettings()
@@ -115,8 +120,8 @@ class Settings(_Section):
     build: BuildSettings = BuildSettings()
 
 
-def _known_keys(section: tuple[str, ...]) -> list[str]:
-    model: type[BaseModel] = Settings
+def _known_keys(root: type[BaseModel], section: tuple[str, ...]) -> list[str]:
+    model: type[BaseModel] = root
     for name in section:
         annotation = model.model_fields[name].annotation if name in model.model_fields else None
         if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
@@ -125,19 +130,24 @@ def _known_keys(section: tuple[str, ...]) -> list[str]:
     return sorted(model.model_fields)
 
 
-def settings_from(values: dict[str, Any], source: Path | str = "settings") -> Settings:
-    """Check values and freeze them.
+SettingsModel = TypeVar("SettingsModel", bound=Section)
+
+
+def parse_settings(
+    model: type[SettingsModel], values: dict[str, Any], source: Path | str = "settings"
+) -> SettingsModel:
+    """Check values against a settings type and freeze them.
 
     Raises:
         UsageError: an unknown key (the message names the nearest known one) or a value of a wrong type or range.
     """
     try:
-        return Settings.model_validate(values)
+        return model.model_validate(values)
     except ValidationError as error:
         first = error.errors()[0]
         place = tuple(str(part) for part in first["loc"])
         if first["type"] == "extra_forbidden":
-            known = _known_keys(place[:-1])
+            known = _known_keys(model, place[:-1])
             near = get_close_matches(place[-1], known, n=1, cutoff=0.0)
             raise UsageError(
                 f"unknown setting {'.'.join(place)}",
@@ -152,16 +162,29 @@ def settings_from(values: dict[str, Any], source: Path | str = "settings") -> Se
         ) from error
 
 
+def settings_from(values: dict[str, Any], source: Path | str = "settings") -> Settings:
+    """Check the values of ``ontoground.toml`` and freeze them; errors as in `parse_settings`."""
+    return parse_settings(Settings, values, source)
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Read a TOML file.
+
+    Raises:
+        UsageError: the file is not there, or is not TOML.
+    """
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise UsageError("the settings file is not there", file=path) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError("the settings file is not TOML", file=path, found=str(error)) from error
+
+
 def read_settings(path: Path) -> Settings:
     """Read a settings file; one that is not there means the defaults.
 
     Raises:
         UsageError: the file is not TOML, or a setting is wrong.
     """
-    if not path.is_file():
-        return Settings()
-    try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError("the settings file is not TOML", file=path, found=str(error)) from error
-    return settings_from(values, path)
+    return settings_from(read_toml(path), path) if path.is_file() else Settings()

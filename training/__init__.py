@@ -1,0 +1,1 @@
+"""Training and evaluation on dataset rows: quadrant classifiers, CoRFu, MedHal and MedVAL fine-tuning."""

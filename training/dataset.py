@@ -102,5 +102,7 @@ class MedievalDataset:
         """
         rows = self.rows.filter(pl.col(column) == split)
         if rows.is_empty():
-            raise InputError(f"the {split} split is empty", file=self.folder, expected=f"rows whose {column} is {split}")
+            raise InputError(
+                f"the {split} split is empty", file=self.folder, expected=f"rows whose {column} is {split}"
+            )
         return rows

@@ -1,0 +1,56 @@
+"""Who sees whom in a packed row: a statement sees its context and itself, never another statement."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from training.collate import PackedRow
+
+__all__ = ["FLEX_BLOCK", "attention_mask", "visible"]
+
+FLEX_BLOCK = 128
+"""Rows are padded to whole blocks of FlexAttention, so that few distinct lengths are compiled."""
+
+
+def visible(row: PackedRow) -> torch.Tensor:
+    """Return the mask of a row. *Shape:* (n, n), rows are queries; true where the key is seen."""
+    n = row.context_of.shape[0]
+    order = torch.arange(n, device=row.context_of.device)
+    same_context = row.context_of[:, None] == row.context_of[None, :]
+    in_sight = (row.segment_of[None, :] == 0) | (row.segment_of[:, None] == row.segment_of[None, :])
+    # Padding sees itself, since a query that sees nothing gives NaN.
+    real = (row.context_of >= 0)[None, :] | torch.eye(n, dtype=torch.bool, device=order.device)
+    return same_context & in_sight & real & (order[None, :] <= order[:, None])
+
+
+def _flex(row: PackedRow) -> Any:
+    from torch.nn.attention.flex_attention import create_block_mask
+
+    context_of, segment_of = row.context_of, row.segment_of
+
+    def rule(_batch: Any, _head: Any, query: torch.Tensor, key: torch.Tensor) -> torch.Tensor:
+        same = context_of[query] == context_of[key]
+        in_sight = (segment_of[key] == 0) | (segment_of[query] == segment_of[key])
+        real = (context_of[key] >= 0) | (query == key)
+        return same & in_sight & real & (key <= query)
+
+    n = row.context_of.shape[0]
+    return create_block_mask(rule, B=None, H=None, Q_LEN=n, KV_LEN=n, device=str(row.context_of.device))
+
+
+def attention_mask(row: PackedRow, implementation: str, dtype: torch.dtype) -> Any:
+    """Return the mask in the form that an attention implementation of transformers takes.
+
+    Args:
+        row: the packed row, on the model's device.
+        implementation: ``sdpa`` (boolean), ``eager`` (additive) or ``flex_attention`` (a BlockMask).
+        dtype: of the additive mask.
+    """
+    if implementation == "flex_attention":
+        return _flex(row)
+    seen = visible(row)[None, None]
+    if implementation == "eager":
+        return torch.zeros(seen.shape, dtype=dtype, device=seen.device).masked_fill(~seen, torch.finfo(dtype).min)
+    return seen

@@ -1,0 +1,1 @@
+"""Evaluation of quadrant predictions: metrics with intervals by patient, baselines, comparisons, tables, pictures."""

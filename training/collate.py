@@ -63,7 +63,8 @@ def packed_row(
         pad_id: the id of padding.
     """
     ids, positions, contexts, segments = [], [], [], []
-    predictors, targets, owners, last = [], [], [], []
+    predictors, targets, owners = [], [], []
+    last: list[int] = []
     at = 0
     for number, (context, statements) in enumerate(groups):
         ids.append(context)
@@ -119,7 +120,8 @@ def collate_row(
         The row; the indices of its items; and for each the places of its statements in the row.
         *Shape:* (n_items, statements of an item).
     """
-    groups, order, places = [], [], []
+    groups, places = [], []
+    order: list[int] = []
     at = 0
     for block in plan.blocks:
         used = list(dict.fromkeys(s for index in block.items for s in items[index].statements))

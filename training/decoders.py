@@ -15,7 +15,7 @@ __all__ = ["backbone_of", "base_of", "check_decoder", "check_sharing", "implemen
 
 PROBE = (9, (5, 7, 4))
 """Tokens of the probe's context, and of its statements."""
-TOLERANCE = {torch.float64: 1e-9, torch.float32: 1e-3, torch.bfloat16: 0.1, torch.float16: 0.02}
+TOLERANCE = {torch.float64: 1e-9, torch.float32: 1e-4, torch.bfloat16: 0.05, torch.float16: 0.01}
 """Largest relative difference of hidden states between packed and separate rows, by precision."""
 
 
@@ -38,7 +38,7 @@ def _refuse(why: str, config: Any, do: str) -> UsageError:
     return UsageError(
         f"contexts cannot be shared by this model: {why}",
         found=f"model_type {config.model_type}",
-        expected="a decoder with full causal attention and positions of its own per token, such as Llama, Qwen3, Mistral",
+        expected="a decoder with full causal attention that obeys a mask and positions (Llama, Qwen3, Mistral, ...)",
         do=do,
     )
 
@@ -47,11 +47,11 @@ def check_decoder(config: Any) -> None:
     """Refuse what a configuration already shows to be impossible.
 
     Raises:
-        UsageError: an encoder or encoder-decoder, sliding-window or linear attention.
+        UsageError: an encoder-decoder, sliding-window or linear attention.
     """
     plain = "choose --engine plain (one statement a row)"
-    if config.is_encoder_decoder or getattr(config, "is_decoder", None) is False and config.model_type in ENCODERS:
-        raise _refuse("it is no decoder", config, plain)
+    if config.is_encoder_decoder:
+        raise _refuse("it is an encoder-decoder", config, plain)
     kinds = set(getattr(config, "layer_types", None) or ["full_attention"])
     if kinds != {"full_attention"}:
         raise _refuse(f"layers of kind {', '.join(sorted(kinds - {'full_attention'}))}", config, plain)
@@ -61,9 +61,6 @@ def check_decoder(config: Any) -> None:
             config,
             f"{plain}, or set sliding_window to null in config.json if the model was trained without",
         )
-
-
-ENCODERS = frozenset({"bert", "roberta", "distilbert", "electra", "deberta", "deberta-v2", "modernbert", "mpnet"})
 
 
 @torch.no_grad()
@@ -121,9 +118,9 @@ def check_sharing(model: Any) -> float:
     finally:
         backbone.train(training)
     difference = float((together - apart).norm() / apart.norm())
-    if not difference <= TOLERANCE.get(dtype, 1e-3):
+    if not difference <= TOLERANCE[dtype]:
         raise _refuse(
-            f"packed and separate rows differ by {difference:.1e} of their size: it ignores the mask or the positions",
+            f"packed and separate rows differ by {difference:.1e}: not causal, or mask or positions ignored",
             config,
             plain,
         )

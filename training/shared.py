@@ -41,7 +41,8 @@ class SharedPolicy(nn.Module):
     def _token_logps(self, states: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
         logits = base_of(self.model).get_output_embeddings()(states)
         wide = logits if logits.dtype == torch.float64 else logits.float()
-        return wide.gather(-1, targets[:, None])[:, 0] - wide.logsumexp(-1)
+        logps: torch.Tensor = wide.gather(-1, targets[:, None])[:, 0] - wide.logsumexp(-1)
+        return logps
 
     def forward(self, row: PackedRow) -> torch.Tensor:
         """Return log-probabilities, summed over each statement's tokens. *Shape:* (k,).

@@ -1,0 +1,1 @@
+"""Fine-tuning on MedHal and MedVAL: prompts, strict parsing, training, generation in batch, metrics."""

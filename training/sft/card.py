@@ -1,0 +1,56 @@
+"""The model card of a fine-tuned detector or validator, written from its record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ontoground.files import write_text
+
+__all__ = ["write_card"]
+
+TITLES = {
+    "medhal": "Detector of non-factual medical statements",
+    "medval": "Validator of medical text",
+}
+RULES = {
+    "open": "The training data are open.",
+    "credentialed": "The training data come from credentialed sources. The weights may hold parts of them: they stay "
+    "under the data use agreements of those sources and are not to be published or shared outside them.",
+}
+
+
+def write_card(folder: Path, record: Mapping[str, Any]) -> None:
+    """Write ``README.md`` of a run folder from what ``training.json`` holds."""
+    rows, history = record["rows"], record["history"]
+    left_out = ", ".join(f"{reason} {n:,}" for reason, n in rows["left_out"].items() if n) or "none"
+    dataset = ", ".join(f"{name}: {value}" for name, value in record["dataset"].items())
+    losses = f"{history[0]['loss']:.4f} at the start, {history[-1]['loss']:.4f} at the end" if history else "not logged"
+    notes = "".join(f"- {note}\n" for note in record["machine"]["notes"])
+    write_text(
+        folder / "README.md",
+        f"""\
+---
+base_model: {record["base_model"]}
+library_name: {"transformers" if record["settings"]["lora"]["r"] == 0 else "peft"}
+pipeline_tag: text-generation
+---
+# {TITLES[record["kind"]]}
+
+Made by supervised fine-tuning of {record["base_model"]} on rows in the shape of {record["kind"]}. Research use only:
+nothing here has been checked for use in care.
+
+- Dataset: {dataset}
+- Tasks: {", ".join(record["tasks"])}
+- Rows used: {rows["used"]:,}; left out: {left_out}; without an explanation (label learnt only): \
+{rows["without_explanation"]:,}
+- Optimizer steps: {record["steps"]:,}; loss: {losses}
+- Seed: {record["settings"]["seed"]}
+{notes}
+## Data
+{RULES[record["licence_tier"]]}
+
+All settings, losses and versions: `training.json`.
+""",
+    )

@@ -64,7 +64,8 @@ def names_found(rows: pl.DataFrame, contexts: pl.DataFrame) -> npt.NDArray[np.bo
         .to_numpy()
         for column in ("head_name", "tail_name")
     ]
-    return np.stack(columns, axis=1).astype(np.bool_)
+    both: npt.NDArray[np.bool_] = np.stack(columns, axis=1).astype(np.bool_)
+    return both
 
 
 def _tokens(column: str) -> pl.Expr:
@@ -86,7 +87,8 @@ def _text_model(texts: list[str], labels: npt.NDArray[Any], test_texts: list[str
     cells, weights = np.unique(code * n_labels + labels, return_counts=True)
     present = np.unique(labels)
     if len(present) == 1:
-        return np.eye(n_labels)[np.full(len(test_texts), present[0])]
+        certain: Floats = np.tile(np.eye(n_labels)[present[0]], (len(test_texts), 1))
+        return certain
     vectorizer = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True).fit(distinct)
     model = LogisticRegression(max_iter=1000)
     model.fit(vectorizer.transform(distinct)[cells // n_labels], cells % n_labels, sample_weight=weights)

@@ -100,5 +100,5 @@ def slices(rows: pl.DataFrame, contexts: pl.DataFrame) -> list[Slice]:
 def slice_estimates(
     part: Slice, model: ModelRuns, gold: npt.NDArray[np.int64], bootstrap: Bootstrap
 ) -> dict[str, Estimate]:
-    """Return a model's metrics on one part of the rows, with the same resamples as everywhere; gold has *shape* (n,)."""
+    """Return a model's metrics on one part of the rows, with the same resamples; ``gold`` has *shape* (n,)."""
     return estimates(model.within(part.mask, gold, bootstrap), None, bootstrap)

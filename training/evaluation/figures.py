@@ -1,0 +1,240 @@
+"""Pictures of a report, drawn from its JSON: F1 by quadrant, risk, lambda, learning curves, confusion, calibration.
+
+Colours are Okabe and Ito's, which colour-blind readers can tell apart; every model has a marker of its own too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ontoground.rows import QUADRANTS
+from training.evaluation.tables import paper_results
+
+__all__ = [
+    "calibration_figure",
+    "confusion_figure",
+    "f1_figure",
+    "lambda_figure",
+    "learning_figure",
+    "risk_figure",
+]
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">")
+GREY = "#8a8a8a"
+DPI = 150
+PANELS_IN_A_ROW = 3
+MOST_PANELS = 9
+MEANING = {"Q1": "true, supported", "Q2": "true, unsupported", "Q3": "false, supported", "Q4": "false, unsupported"}
+
+Model = Mapping[str, Any]
+
+
+def _figure(width: float, height: float) -> Any:
+    # Not pyplot: no window system and no state that outlives the picture.
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), dpi=DPI, layout="constrained")
+
+
+def _save(figure: Any, path: Path) -> None:
+    figure.savefig(path, metadata={"Software": None})
+
+
+def _tidy(axes: Any, grid: str | None = "y") -> None:
+    axes.spines[["top", "right"]].set_visible(False)
+    if grid:
+        axes.grid(axis=grid, color="#dddddd", linewidth=0.7)
+    axes.set_axisbelow(True)
+
+
+def _styles(models: Sequence[Model]) -> list[dict[str, Any]]:
+    """Return marker and colour of each model; baselines are grey and hollow."""
+    styles = []
+    seen = {"model": 0, "baseline": 0}
+    for model in models:
+        at = seen[model["kind"]]
+        seen[model["kind"]] += 1
+        colour = GREY if model["kind"] == "baseline" else COLOURS[at % len(COLOURS)]
+        fill = "white" if model["kind"] == "baseline" else colour
+        styles.append({"marker": MARKERS[at % len(MARKERS)], "color": colour, "markerfacecolor": fill})
+    return styles
+
+
+def _points(estimates: Sequence[Mapping[str, float | None]]) -> tuple[Any, Any]:
+    """Return values in percent and the lengths of their error bars. *Shapes:* (n,), (2, n); NaN is not drawn."""
+    value, low, high = (
+        np.array([np.nan if one[name] is None else one[name] for one in estimates], dtype=np.float64) * 100
+        for name in ("value", "low", "high")
+    )
+    # A percentile interval can lie beside its value by a rounding.
+    return value, np.maximum(np.stack([value - low, high - value]), 0)
+
+
+def f1_figure(models: Sequence[Model], path: Path) -> None:
+    """Draw F1 of every quadrant with 95% intervals."""
+    figure = _figure(8.5, 4.6)
+    axes = figure.subplots()
+    offsets = (np.arange(len(models)) - (len(models) - 1) / 2) * (0.8 / max(len(models), 1))
+    for model, style, offset in zip(models, _styles(models), offsets, strict=True):
+        value, error = _points([model["metrics"][f"f1_{quadrant.lower()}"] for quadrant in QUADRANTS])
+        place = np.arange(len(QUADRANTS)) + offset
+        axes.errorbar(place, value, error, fmt="none", ecolor=style["color"], elinewidth=1.2, capsize=2)
+        axes.plot(place, value, linestyle="none", markersize=6, label=model["name"], clip_on=False, **style)
+    axes.set_xticks(range(len(QUADRANTS)), [f"{quadrant}\n{MEANING[quadrant]}" for quadrant in QUADRANTS])
+    for border in np.arange(len(QUADRANTS) - 1) + 0.5:
+        axes.axvline(border, color="#dddddd", linewidth=0.7)
+    axes.set(ylim=(0, 100), xlim=(-0.5, len(QUADRANTS) - 0.5), ylabel="F1 (%)", title="F1 by quadrant, 95% intervals")
+    axes.tick_params(axis="x", length=0)
+    _tidy(axes)
+    figure.legend(loc="outside right upper", frameon=False, fontsize=9)
+    _save(figure, path)
+
+
+def risk_figure(models: Sequence[Model], path: Path) -> None:
+    """Draw hallucinated support against truth inversion; the paper's models stand faintly behind."""
+    figure = _figure(8.2, 5.4)
+    axes = figure.subplots()
+    paper = np.array([(row["metrics"]["tir"], row["metrics"]["hsr"]) for row in paper_results()]) * 100
+    axes.plot(*paper.T, linestyle="none", marker=".", color="#c8c8c8", label="the paper's models\n(on its own data)")
+    for model, style in zip(models, _styles(models), strict=True):
+        x, x_error = _points([model["metrics"]["tir"]])
+        y, y_error = _points([model["metrics"]["hsr"]])
+        axes.errorbar(x, y, y_error, x_error, fmt="none", ecolor=style["color"], elinewidth=1, alpha=0.6)
+        axes.plot(x, y, linestyle="none", markersize=8, label=model["name"], clip_on=False, zorder=3, **style)
+    axes.set(
+        xlim=(-2, 102),
+        ylim=(-2, 102),
+        xlabel="TIR: false but supported (Q3), taken for true and supported (Q1), %",
+        ylabel="HSR: true but unsupported (Q2),\ntaken for true and supported (Q1), %",
+        title="Two ways to be wrong about Q1; the lower left is safest",
+    )
+    axes.set_aspect("equal")
+    _tidy(axes, "both")
+    figure.legend(loc="outside right upper", frameon=False, fontsize=9)
+    _save(figure, path)
+
+
+def lambda_figure(points: Sequence[Mapping[str, Any]], path: Path) -> None:
+    """Draw macro-F1, HSR and TIR over CoRFu's lambda (the paper's figure 6).
+
+    Args:
+        points: ``lambda`` and ``metrics`` of each model; lambda 0 is DPO.
+        path: of the PNG file.
+    """
+    ordered = sorted(points, key=lambda point: float(point["lambda"]))
+    lambdas = [float(point["lambda"]) for point in ordered]
+    figure = _figure(6.4, 4.4)
+    axes = figure.subplots()
+    for at, (name, title) in enumerate({"f1": "macro-F1", "hsr": "HSR", "tir": "TIR"}.items()):
+        value, error = _points([point["metrics"][name] for point in ordered])
+        style = {"color": COLOURS[at], "marker": MARKERS[at], "capsize": 3, "linewidth": 1.6, "elinewidth": 1}
+        axes.errorbar(lambdas, value, error, label=title, **style)
+    ticks = sorted(set(lambdas))
+    axes.set_xticks(ticks, ["0 (DPO)" if tick == 0 else f"{tick:g}" for tick in ticks])
+    axes.set(ylim=(0, 100), xlabel="lambda", ylabel="%", title="CoRFu's penalty, 95% intervals")
+    _tidy(axes)
+    figure.legend(loc="outside right upper", frameon=False)
+    _save(figure, path)
+
+
+def learning_figure(losses: Mapping[str, Sequence[Mapping[str, Any]]], path: Path) -> None:
+    """Draw the loss over steps: faint as recorded, strong as a running mean; dashed on validation rows.
+
+    Args:
+        losses: for each run its records, with ``step`` and ``loss`` or ``eval_loss``; other records are passed over.
+        path: of the PNG file.
+    """
+    figure = _figure(7.6, 4.4)
+    axes = figure.subplots()
+    for at, (name, records) in enumerate(losses.items()):
+        colour = COLOURS[at % len(COLOURS)]
+        steps, values = _series(records, "loss")
+        axes.plot(steps, values, color=colour, alpha=0.25, linewidth=0.8)
+        axes.plot(steps, _running_mean(values), color=colour, linewidth=1.8, label=name)
+        steps, values = _series(records, "eval_loss")
+        if len(steps):
+            axes.plot(steps, values, color=colour, linestyle="--", marker=MARKERS[at % len(MARKERS)], markersize=4)
+    axes.set(xlabel="optimizer step", ylabel="loss", title="Learning curves (dashed: validation)")
+    axes.set_ylim(bottom=0)
+    _tidy(axes)
+    figure.legend(loc="outside right upper", frameon=False, fontsize=9)
+    _save(figure, path)
+
+
+def _series(records: Sequence[Mapping[str, Any]], key: str) -> tuple[Any, Any]:
+    kept = [(float(record["step"]), float(record[key])) for record in records if "step" in record and key in record]
+    return np.array([step for step, _ in kept]), np.array([value for _, value in kept])
+
+
+def _running_mean(values: Any) -> Any:
+    """Return the mean over a window of a twentieth of the run, shorter at its start."""
+    window = max(1, len(values) // 20)
+    sums = np.cumsum(np.concatenate([[0.0], values]))
+    ends = np.arange(1, len(values) + 1)
+    starts = np.maximum(ends - window, 0)
+    return (sums[ends] - sums[starts]) / (ends - starts)
+
+
+def _panels(n: int, size: float) -> tuple[Any, list[Any]]:
+    columns = min(n, PANELS_IN_A_ROW)
+    rows = -(-n // columns)
+    figure = _figure(size * columns + 0.4, size * rows + 0.5)
+    grid = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
+    for empty in grid[n:]:
+        empty.set_visible(False)
+    return figure, grid[:n]
+
+
+def confusion_figure(models: Sequence[Model], path: Path) -> None:
+    """Draw what was said of what is so, in percent of each quadrant's rows (nine models at most)."""
+    shown = models[:MOST_PANELS]
+    figure, grid = _panels(len(shown), 3.1)
+    for model, axes in zip(shown, grid, strict=True):
+        counts = np.array(model["confusion"], dtype=np.float64)
+        total = counts.sum(axis=1, keepdims=True)
+        shares = np.divide(100 * counts, total, out=np.zeros_like(counts), where=total > 0)
+        if not counts[:, -1].any():
+            shares = shares[:, :-1]
+        axes.imshow(shares, cmap="Blues", vmin=0, vmax=100, aspect="auto")
+        for (row, column), share in np.ndenumerate(shares):
+            axes.text(column, row, f"{share:.0f}", ha="center", va="center", color="white" if share > 55 else "black")
+        axes.set_xticks(range(shares.shape[1]), [*QUADRANTS, "none"][: shares.shape[1]])
+        axes.set_yticks(range(len(QUADRANTS)), QUADRANTS)
+        axes.set_title(model["name"], fontsize=10)
+        axes.tick_params(length=0)
+    figure.supxlabel("said")
+    figure.supylabel("is so")
+    figure.suptitle("Answers in % of each quadrant's rows")
+    _save(figure, path)
+
+
+def calibration_figure(models: Sequence[Model], path: Path) -> bool:
+    """Draw how often a model is right against how sure it is; return whether any model gave scores (else no file).
+
+    The area of a dot is the share of the model's rows.
+    """
+    shown = [model for model in models if model["calibration"]][:MOST_PANELS]
+    if not shown:
+        return False
+    figure, grid = _panels(len(shown), 3.1)
+    for model, axes in zip(shown, grid, strict=True):
+        bins = model["calibration"]
+        rows = np.array([one["rows"] for one in bins], dtype=np.float64)
+        x = np.array([one["mean_confidence"] for one in bins]) * 100
+        y = np.array([one["share_right"] for one in bins]) * 100
+        axes.plot([0, 100], [0, 100], color=GREY, linestyle=":", linewidth=1)
+        axes.plot(x, y, color=COLOURS[0], linewidth=1)
+        axes.scatter(x, y, s=12 + 220 * rows / rows.sum(), color=COLOURS[0], alpha=0.75, zorder=3)
+        error = model["metrics"]["ece"]["value"]
+        axes.set_title(f"{model['name']}\nECE {100 * error:.1f}%", fontsize=10)
+        axes.set(xlim=(0, 102), ylim=(0, 102))
+        _tidy(axes, "both")
+    figure.supxlabel("mean probability of the answer (%)")
+    figure.supylabel("right answers (%)")
+    _save(figure, path)
+    return True

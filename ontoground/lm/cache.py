@@ -1,0 +1,81 @@
+"""Answers on disk under the hash of what was asked: a stopped run goes on where it was.
+
+One SQLite file in a folder of mode 0700. Each answer is a transaction of its own, so a kill at any moment loses none
+that had come. What is sent is noted before it goes out: after a kill the cache knows which requests were under way.
+Prompts are not kept, answers are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ontoground.errors import InputError
+from ontoground.files import private_directory
+from ontoground.lm.results import RESULT, Result
+
+__all__ = ["AnswerCache", "content_key"]
+
+FILE_NAME = "language-model.sqlite"
+TABLE = "create table if not exists answer (key text primary key, result text) without rowid"
+BUSY_SECONDS = 60.0
+
+
+def content_key(what: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of a value's canonical JSON, as 64 hexadecimal digits."""
+    text = json.dumps(what, sort_keys=True, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+class AnswerCache:
+    """Results by key; several processes may share one."""
+
+    def __init__(self, folder: Path) -> None:
+        private_directory(folder).chmod(0o700)
+        self.path = folder / FILE_NAME
+        os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
+        # The rollback journal, not the write-ahead log: that one needs shared memory, which network folders lack.
+        self._connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
+        self._run(TABLE)
+
+    def _run(self, statement: str, values: tuple[str | None, ...] = ()) -> sqlite3.Cursor:
+        try:
+            return self._connection.execute(statement, values)
+        except sqlite3.DatabaseError as error:
+            raise InputError(
+                "the cache of answers cannot be used",
+                file=self.path,
+                found=str(error),
+                expected="an SQLite file of ontoground's, writable, on a disk with room",
+                do="move it away to begin an empty one",
+            ) from error
+
+    def get(self, key: str) -> Result | None:
+        """Return what is kept under a key; None where nothing is, or only the note that it was sent."""
+        row = self._run("select result from answer where key = ?", (key,)).fetchone()
+        return None if row is None or row[0] is None else RESULT.validate_json(row[0])
+
+    def note_sent(self, key: str) -> bool:
+        """Note that a request goes out; say whether one with this key had gone out before and was never answered."""
+        if self._run("insert or ignore into answer values (?, null)", (key,)).rowcount:
+            return False
+        row = self._run("select result is null from answer where key = ?", (key,)).fetchone()
+        return bool(row[0])
+
+    def put(self, result: Result) -> None:
+        """Keep a result."""
+        kept = result.model_copy(update={"cached": True, "cost": None})
+        self._run("insert or replace into answer values (?, ?)", (result.key, kept.model_dump_json()))
+
+    def forget(self, key: str) -> None:
+        """Take back the note that a request goes out: it came to no result worth keeping."""
+        self._run("delete from answer where key = ? and result is null", (key,))
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()

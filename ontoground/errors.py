@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import ClassVar
 
-__all__ = ["CheckError", "InputError", "OntogroundError", "RefusedError", "UsageError"]
+__all__ = ["CheckError", "InputError", "OntogroundError", "RefusedError", "TrainingError", "UsageError"]
 
 
 class OntogroundError(Exception):
@@ -79,3 +79,9 @@ class RefusedError(OntogroundError):
     """The privacy gate refused."""
 
     exit_code = 4
+
+
+class TrainingError(OntogroundError):
+    """Training cannot go on: the loss is no number, it diverges, or memory is short."""
+
+    exit_code = 3

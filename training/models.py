@@ -1,0 +1,165 @@
+"""Models and tokenizers by hub name, local path or run folder, with adapters and heads as the settings say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+
+from ontoground.errors import InputError, UsageError
+from ontoground.rows import QUADRANTS
+from training.settings import HardwareSettings, LoraSettings
+
+__all__ = ["Task", "adapter_base", "device_of", "load_model", "load_tokenizer", "precision_of", "save_model"]
+
+Task = Literal["causal", "quadrants"]
+PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float64": torch.float64}
+ADAPTER = "adapter_config.json"
+
+
+def device_of(hardware: HardwareSettings) -> str:
+    """Return ``cuda`` or ``cpu``.
+
+    Raises:
+        UsageError: cuda was asked for and is not there.
+    """
+    there = torch.cuda.is_available()
+    if hardware.device == "cuda" and not there:
+        raise UsageError("no CUDA device is there", expected="hardware.device = cpu or auto")
+    return "cuda" if there and hardware.device != "cpu" else "cpu"
+
+
+def precision_of(hardware: HardwareSettings) -> torch.dtype:
+    """Return the precision of the weights: bfloat16 on a GPU that has it, else float32, unless it is set."""
+    if hardware.precision != "auto":
+        return PRECISIONS[hardware.precision]
+    return torch.bfloat16 if device_of(hardware) == "cuda" and torch.cuda.is_bf16_supported() else torch.float32
+
+
+def adapter_base(model: str | Path) -> str | None:
+    """Return the base model that an adapter folder names, None for anything else."""
+    if not (Path(model) / ADAPTER).is_file():
+        return None
+    from peft import PeftConfig
+
+    return str(PeftConfig.from_pretrained(str(model)).base_model_name_or_path)
+
+
+def _missing(model: str | Path, error: Exception) -> InputError:
+    return InputError(
+        "the model cannot be loaded",
+        file=str(model),
+        found=type(error).__name__,
+        expected="a hub name, a folder in transformers' format, or a run folder with an adapter",
+        do="check the path; behind a closed network download the model first and set HF_HUB_OFFLINE=1",
+    )
+
+
+def load_tokenizer(model: str | Path) -> Any:
+    """Load the tokenizer of a model, or of a run folder; a missing padding token becomes the end-of-text token.
+
+    Raises:
+        InputError: there is none.
+    """
+    from transformers import AutoTokenizer
+
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(str(model))
+    except (OSError, ValueError) as error:
+        base = adapter_base(model)
+        if base is None:
+            raise _missing(model, error) from error
+        return load_tokenizer(base)
+    if tokenizer.pad_token_id is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    return tokenizer
+
+
+def _quantization(hardware: HardwareSettings) -> Any:
+    if hardware.quantize == "none":
+        return None
+    from transformers import BitsAndBytesConfig
+
+    compute = precision_of(hardware)
+    return BitsAndBytesConfig(
+        load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_use_double_quant=True, bnb_4bit_compute_dtype=compute
+    )
+
+
+def _base(model: str | Path, task: Task, hardware: HardwareSettings, tokenizer: Any, attention: str | None) -> Any:
+    from transformers import AutoModelForCausalLM, AutoModelForSequenceClassification
+
+    options: dict[str, Any] = {"dtype": precision_of(hardware)}
+    if attention:
+        options["attn_implementation"] = attention
+    if (quantization := _quantization(hardware)) is not None:
+        options["quantization_config"] = quantization
+    if task == "quadrants":
+        names = dict(enumerate(QUADRANTS))
+        options |= {"num_labels": len(names), "id2label": names, "label2id": {q: i for i, q in names.items()}}
+    kind = AutoModelForCausalLM if task == "causal" else AutoModelForSequenceClassification
+    try:
+        loaded = kind.from_pretrained(str(model), **options)
+    except (OSError, ValueError) as error:
+        raise _missing(model, error) from error
+    if loaded.config.pad_token_id is None:
+        loaded.config.pad_token_id = tokenizer.pad_token_id
+    return loaded
+
+
+def _adapter(model: Any, task: Task, lora: LoraSettings) -> Any:
+    from peft import LoraConfig, TaskType, get_peft_model
+
+    kind = TaskType.CAUSAL_LM if task == "causal" else TaskType.SEQ_CLS
+    target = lora.target_modules[0] if lora.target_modules == ("all-linear",) else list(lora.target_modules)
+    config = LoraConfig(
+        task_type=kind, r=lora.r, lora_alpha=lora.alpha, lora_dropout=lora.dropout, target_modules=target
+    )
+    return get_peft_model(model, config)
+
+
+def load_model(
+    model: str | Path,
+    task: Task,
+    hardware: HardwareSettings,
+    *,
+    lora: LoraSettings | None = None,
+    seed: int = 42,
+    attention: str | None = None,
+    trainable: bool = False,
+) -> Any:
+    """Load a model for training or for use.
+
+    A folder with an adapter is its base model with that adapter; any other model gets a new adapter where ``lora`` has
+    a rank. New weights (adapter, ``score`` head) are drawn from the seed.
+
+    Args:
+        model: hub name, local path, or run folder.
+        task: ``causal`` for a policy, ``quadrants`` for a classifier with a four-way ``score`` head.
+        hardware: device, precision and quantization.
+        lora: a new adapter, None for none.
+        seed: of new weights.
+        attention: transformers' attention implementation, None for its default.
+        trainable: whether a loaded adapter goes on training.
+
+    Raises:
+        InputError: the model cannot be loaded.
+        UsageError: cuda was asked for and is not there.
+    """
+    torch.manual_seed(seed)
+    base = adapter_base(model)
+    loaded = _base(base or model, task, hardware, load_tokenizer(model), attention)
+    if base is not None:
+        from peft import PeftModel
+
+        loaded = PeftModel.from_pretrained(loaded, str(model), is_trainable=trainable)
+    elif lora is not None and lora.r > 0:
+        loaded = _adapter(loaded, task, lora)
+    return loaded if hardware.quantize != "none" else loaded.to(device_of(hardware))
+
+
+def save_model(model: Any, tokenizer: Any, folder: Path) -> None:
+    """Save adapter and head, or the whole model where there is no adapter, with the tokenizer, as transformers does."""
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,17 @@ GREY = "#8a8a8a"
 DPI = 150
 PANELS_IN_A_ROW = 3
 MOST_PANELS = 9
-MEANING = {"Q1": "true, supported", "Q2": "true, unsupported", "Q3": "false, supported", "Q4": "false, unsupported"}
+LABEL_WIDTH = 26
+# A bin with fewer rows than this is drawn faint, and no line leads to it.
+FEW_ROWS = 10
+# A model above this in HSR or TIR takes nearly everything for Q1; the others are to be told apart, so it is left out.
+FAR = 0.7
+MEANING = {
+    "Q1": "true,\nsupported",
+    "Q2": "true,\nunsupported",
+    "Q3": "false,\nsupported",
+    "Q4": "false,\nunsupported",
+}
 
 Model = Mapping[str, Any]
 
@@ -50,6 +61,16 @@ def _tidy(axes: Any, grid: str | None = "y") -> None:
     if grid:
         axes.grid(axis=grid, color="#dddddd", linewidth=0.7)
     axes.set_axisbelow(True)
+
+
+def _labels(models: Sequence[Model]) -> list[str]:
+    """Return names without their folder or organisation where they stay distinct, in short lines."""
+    short = []
+    for model in models:
+        name, plus, method = model["name"].partition(" + ")
+        short.append(name.rstrip("/").rpartition("/")[2] + plus + method)
+    names = short if len(set(short)) == len(short) else [model["name"] for model in models]
+    return [fill(name, LABEL_WIDTH, break_on_hyphens=False) for name in names]
 
 
 def _styles(models: Sequence[Model]) -> list[dict[str, Any]]:
@@ -77,43 +98,49 @@ def _points(estimates: Sequence[Mapping[str, float | None]]) -> tuple[Any, Any]:
 
 def f1_figure(models: Sequence[Model], path: Path) -> None:
     """Draw F1 of every quadrant with 95% intervals."""
-    figure = _figure(8.5, 4.6)
+    figure = _figure(9.5, 4.8)
     axes = figure.subplots()
     offsets = (np.arange(len(models)) - (len(models) - 1) / 2) * (0.8 / max(len(models), 1))
-    for model, style, offset in zip(models, _styles(models), offsets, strict=True):
+    for model, label, style, offset in zip(models, _labels(models), _styles(models), offsets, strict=True):
         value, error = _points([model["metrics"][f"f1_{quadrant.lower()}"] for quadrant in QUADRANTS])
         place = np.arange(len(QUADRANTS)) + offset
         axes.errorbar(place, value, error, fmt="none", ecolor=style["color"], elinewidth=1.2, capsize=2)
-        axes.plot(place, value, linestyle="none", markersize=6, label=model["name"], clip_on=False, **style)
-    axes.set_xticks(range(len(QUADRANTS)), [f"{quadrant}\n{MEANING[quadrant]}" for quadrant in QUADRANTS])
+        axes.plot(place, value, linestyle="none", markersize=6, label=label, clip_on=False, **style)
+    axes.set_xticks(range(len(QUADRANTS)), [f"{quadrant}: {MEANING[quadrant]}" for quadrant in QUADRANTS])
     for border in np.arange(len(QUADRANTS) - 1) + 0.5:
         axes.axvline(border, color="#dddddd", linewidth=0.7)
     axes.set(ylim=(0, 100), xlim=(-0.5, len(QUADRANTS) - 0.5), ylabel="F1 (%)", title="F1 by quadrant, 95% intervals")
-    axes.tick_params(axis="x", length=0)
+    axes.tick_params(axis="x", length=0, pad=8)
     _tidy(axes)
     figure.legend(loc="outside right upper", frameon=False, fontsize=9)
     _save(figure, path)
 
 
+def _is_far(model: Model) -> bool:
+    return model["kind"] == "baseline" and any((model["metrics"][name]["value"] or 0) > FAR for name in ("hsr", "tir"))
+
+
 def risk_figure(models: Sequence[Model], path: Path) -> None:
     """Draw hallucinated support against truth inversion; the paper's models stand faintly behind."""
-    figure = _figure(8.2, 5.4)
+    figure = _figure(8.2, 5.6)
     axes = figure.subplots()
     paper = np.array([(row["metrics"]["tir"], row["metrics"]["hsr"]) for row in paper_results()]) * 100
-    axes.plot(*paper.T, linestyle="none", marker=".", color="#c8c8c8", label="the paper's models\n(on its own data)")
-    for model, style in zip(models, _styles(models), strict=True):
+    axes.plot(*paper.T, linestyle="none", marker=".", color="#c0c0c0", label="the paper's models\n(on its own data)")
+    highest = paper.max()
+    for model, label, style in zip(models, _labels(models), _styles(models), strict=True):
         x, x_error = _points([model["metrics"]["tir"]])
         y, y_error = _points([model["metrics"]["hsr"]])
+        if _is_far(model):
+            outside = f"{label}\n(outside: TIR {x[0]:.0f}, HSR {y[0]:.0f})"
+            axes.plot([], [], linestyle="none", markersize=8, label=outside, **style)
+            continue
+        highest = np.nanmax([highest, *(x + np.nan_to_num(x_error[1])), *(y + np.nan_to_num(y_error[1]))])
         axes.errorbar(x, y, y_error, x_error, fmt="none", ecolor=style["color"], elinewidth=1, alpha=0.6)
-        axes.plot(x, y, linestyle="none", markersize=8, label=model["name"], clip_on=False, zorder=3, **style)
-    axes.set(
-        xlim=(-2, 102),
-        ylim=(-2, 102),
-        xlabel="TIR: false but supported (Q3), taken for true and supported (Q1), %",
-        ylabel="HSR: true but unsupported (Q2),\ntaken for true and supported (Q1), %",
-        title="Two ways to be wrong about Q1; the lower left is safest",
-    )
-    axes.set_aspect("equal")
+        axes.plot(x, y, linestyle="none", markersize=8, label=label, clip_on=False, zorder=3, **style)
+    limits = (-1, min(101, 5 * np.ceil(highest / 5) + 1))
+    axes.set(xlim=limits, ylim=limits, xlabel="TIR: Q3 taken for Q1 (%)", ylabel="HSR: Q2 taken for Q1 (%)")
+    axes.set_title("Critical errors, 95% intervals; the lower left is safest")
+    axes.set_aspect("equal", anchor="NW")
     _tidy(axes, "both")
     figure.legend(loc="outside right upper", frameon=False, fontsize=9)
     _save(figure, path)
@@ -194,7 +221,7 @@ def confusion_figure(models: Sequence[Model], path: Path) -> None:
     """Draw what was said of what is so, in percent of each quadrant's rows (nine models at most)."""
     shown = models[:MOST_PANELS]
     figure, grid = _panels(len(shown), 3.1)
-    for model, axes in zip(shown, grid, strict=True):
+    for model, label, axes in zip(shown, _labels(shown), grid, strict=True):
         counts = np.array(model["confusion"], dtype=np.float64)
         total = counts.sum(axis=1, keepdims=True)
         shares = np.divide(100 * counts, total, out=np.zeros_like(counts), where=total > 0)
@@ -205,7 +232,7 @@ def confusion_figure(models: Sequence[Model], path: Path) -> None:
             axes.text(column, row, f"{share:.0f}", ha="center", va="center", color="white" if share > 55 else "black")
         axes.set_xticks(range(shares.shape[1]), [*QUADRANTS, "none"][: shares.shape[1]])
         axes.set_yticks(range(len(QUADRANTS)), QUADRANTS)
-        axes.set_title(model["name"], fontsize=10)
+        axes.set_title(label, fontsize=10)
         axes.tick_params(length=0)
     figure.supxlabel("said")
     figure.supylabel("is so")
@@ -216,22 +243,24 @@ def confusion_figure(models: Sequence[Model], path: Path) -> None:
 def calibration_figure(models: Sequence[Model], path: Path) -> bool:
     """Draw how often a model is right against how sure it is; return whether any model gave scores (else no file).
 
-    The area of a dot is the share of the model's rows.
+    The area of a dot is the share of the model's rows; bins with few rows are faint.
     """
     shown = [model for model in models if model["calibration"]][:MOST_PANELS]
     if not shown:
         return False
     figure, grid = _panels(len(shown), 3.1)
-    for model, axes in zip(shown, grid, strict=True):
+    for model, label, axes in zip(shown, _labels(shown), grid, strict=True):
         bins = model["calibration"]
         rows = np.array([one["rows"] for one in bins], dtype=np.float64)
         x = np.array([one["mean_confidence"] for one in bins]) * 100
         y = np.array([one["share_right"] for one in bins]) * 100
         axes.plot([0, 100], [0, 100], color=GREY, linestyle=":", linewidth=1)
-        axes.plot(x, y, color=COLOURS[0], linewidth=1)
-        axes.scatter(x, y, s=12 + 220 * rows / rows.sum(), color=COLOURS[0], alpha=0.75, zorder=3)
+        many = rows >= FEW_ROWS
+        axes.plot(x[many], y[many], color=COLOURS[0], linewidth=1)
+        alpha = np.where(many, 0.8, 0.25)
+        axes.scatter(x, y, s=14 + 220 * rows / rows.sum(), color=COLOURS[0], alpha=alpha, zorder=3, clip_on=False)
         error = model["metrics"]["ece"]["value"]
-        axes.set_title(f"{model['name']}\nECE {100 * error:.1f}%", fontsize=10)
+        axes.set_title(f"{label}\nECE {100 * error:.1f}%", fontsize=10)
         axes.set(xlim=(0, 102), ylim=(0, 102))
         _tidy(axes, "both")
     figure.supxlabel("mean probability of the answer (%)")

@@ -117,7 +117,8 @@ def _in_short(report: Report) -> str:
         ]
     if report["dataset"]["patients"] < FEW_PATIENTS:
         lines.append(
-            f"- The rows come from {report['dataset']['patients']} patients only: too few to rank models by small differences."
+            f"- The rows come from {report['dataset']['patients']} patients only: too few to rank models by small "
+            "differences."
         )
     return "## In short\n\n" + "\n".join(lines) + "\n"
 
@@ -136,8 +137,8 @@ def _evaluated(report: Report) -> str:
     left_out = f"; {data['rows_left_out']:,} more were left out of all models" if data["rows_left_out"] else ""
     text = (
         f"## What was evaluated\n\n"
-        f"{data['rows']:,} statements of {data['admissions']:,} admissions and {data['patients']:,} patients{left_out}. "
-        f"Split column: `{data['split_column']}`. Licence tier: {data['licence_tier']}. "
+        f"{data['rows']:,} statements of {data['admissions']:,} admissions and {data['patients']:,} patients"
+        f"{left_out}. Split column: `{data['split_column']}`. Licence tier: {data['licence_tier']}. "
         f"SHA-256 of the dataset's manifest: `{data['manifest_sha256']}`.\n"
     )
     if report["predictions"]:
@@ -209,8 +210,8 @@ def _paper(report: Report) -> str:
     if not rows:
         return ""
     return (
-        "## Beside the paper\n\nThe same model and method in Qu and Färber's paper. Its rows are other rows: the paper's "
-        "dataset is not public, so a difference can come from the data.\n\n"
+        "## Beside the paper\n\nThe same model and method in Qu and Färber's paper. It was measured on other rows, so "
+        "a difference can come from the data.\n\n"
         + markdown_table(
             ("Model", "Where", *(title.replace("_", " ") for title in PAPER_COLUMNS.values())), rows, left=2
         )
@@ -303,10 +304,21 @@ def _calibrated(report: Report) -> str:
         shares = [percent_cell({"value": part, "low": None, "high": None, "spread": None}) for part in (sure, right)]
         rows.append((model["name"], f"{n:,}", *shares, percent_cell(model["metrics"]["ece"])))
     return (
-        f"## Calibration\n\nHow far stated probabilities are from the shares that are right: expected calibration error "
-        f"over {BINS} bins of equal width, on the rows that came with scores (all seeds). Its interval can lie above "
-        "its value: noise only adds to it.\n\n"
+        "## Calibration\n\nHow far stated probabilities are from the shares that are right: expected calibration "
+        f"error over {BINS} bins of equal width, on the rows that came with scores (all seeds). Its interval can lie "
+        "above its value: noise only adds to it.\n\n"
         + markdown_table(("Model", "Answers with scores", "Mean probability", "Right", "Calibration error"), rows)
+        + _contradicted(report)
+    )
+
+
+def _contradicted(report: Report) -> str:
+    names = [one["model"] for one in report["predictions"] if one["label_is_not_the_highest_score"]]
+    if not names:
+        return ""
+    return (
+        f"\nSome labels are not the quadrant with the highest score ({', '.join(sorted(set(names)))}): the label is "
+        "what is judged, and the probability is that of the label.\n"
     )
 
 
@@ -357,12 +369,25 @@ def _limits(report: Report) -> str:
     return "## How to read this, and its limits\n\n" + "".join(f"- {line}\n" for line in _limit_lines(report))
 
 
+def _nothing_seen(report: Report) -> Iterator[str]:
+    """Warn of rates of 0: resampling cannot draw what did not occur (rule of three, Hanley and Lippman-Hand 1983)."""
+    for metric, quadrant in (("hsr", "Q2"), ("tir", "Q3")):
+        names = [model["name"] for model in report["models"] if model["metrics"][metric]["value"] == 0]
+        rows = report["dataset"]["quadrants"][quadrant]
+        if names and rows:
+            yield (
+                f"{metric.upper()} is 0 for {', '.join(names)}, and so is its interval, since resampling cannot draw "
+                f"what did not occur. 0 of {rows:,} rows fits a true rate of up to {100 * min(1, 3 / rows):.1f}% even if "
+                "all rows were independent; rows of one patient are not, so it may be higher."
+            )
+
+
 def _limit_lines(report: Report) -> Iterator[str]:
     data, settings = report["dataset"], report["settings"]
     yield (
         f"Intervals: {settings['resamples']:,} resamples of the {data['patients']:,} patients with all their rows "
         f"(seed {settings['seed']}), 2.5th to 97.5th percentile. They say how much results would vary with other "
-        "patients of this kind; not with another training run, unless seeds are averaged, and not with another hospital."
+        "patients of this kind, not with another hospital, and not with another training run."
     )
     if data["patients"] < FEWEST_PATIENTS:
         yield f"Fewer than {FEWEST_PATIENTS} patients: no interval is given."
@@ -374,9 +399,10 @@ def _limit_lines(report: Report) -> Iterator[str]:
     )
     if len(QUADRANTS) * min(data["quadrants"].values()) < 0.8 * data["rows"]:
         yield "The quadrants are not balanced here; accuracy follows the frequent ones, macro-F1 does not."
+    yield from _nothing_seen(report)
     once = [model["name"] for model in _models(report, "model") if len(model["seeds"]) == 1]
     if once:
         yield f"One seed only, so that chance in training is not seen: {', '.join(once)}."
     if _models(report, "baseline"):
         yield "The strongest shortcut is chosen on these same rows, which favours the shortcut, not the model."
-    yield "Labels come from an ontology and from rules over the notes; they are not a clinician's judgement of a patient."
+    yield "Labels come from an ontology and from rules over the notes; no clinician judged the patients for them."

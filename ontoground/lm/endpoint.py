@@ -130,7 +130,7 @@ class Endpoint:
         raw = await client.chat.completions.with_raw_response.create(**body, extra_body=settings.extra_body or None)
         try:
             return _answer(raw.parse())
-        except (ValueError, TypeError, AttributeError):
+        except (ValueError, TypeError, AttributeError, LookupError):
             return None
 
     def _falls_back(self, error: APIError) -> bool:
@@ -167,7 +167,7 @@ def _answer(completion: Any) -> Answer | None:
     """Read a chat completion; servers differ in what they leave out, and an error may come as 200.
 
     Raises:
-        AttributeError, TypeError: it is none.
+        AttributeError, LookupError, TypeError: it is none.
     """
     choice = completion.choices[0]
     text = choice.message.content

@@ -82,8 +82,12 @@ def parse_answer(text: str, schema: Schema) -> Any:
     body = without_thinking(text)
     if fenced := FENCED.match(body):
         body = fenced.group(1)
+    try:
+        value = json.loads(body, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise AnswerError("json_invalid", f"no JSON: {error}") from None
     if isinstance(schema, dict):
-        return _checked_json(body, schema)
+        return _checked(value, schema)
     try:
         return schema.model_validate_json(body)
     except ValidationError as error:
@@ -92,15 +96,11 @@ def parse_answer(text: str, schema: Schema) -> Any:
         raise AnswerError(_summary([each["type"] for each in found]), told) from None
 
 
-def _checked_json(body: str, schema: dict[str, Any]) -> Any:
+def _checked(value: Any, schema: dict[str, Any]) -> Any:
     try:
         from jsonschema.validators import validator_for
     except ImportError as error:
         raise UsageError("answers by JSON schema need jsonschema", do="pip install jsonschema") from error
-    try:
-        value = json.loads(body, parse_constant=_no_constant)
-    except ValueError as error:
-        raise AnswerError("json_invalid", f"no JSON: {error}") from None
     found = sorted(validator_for(schema)(schema).iter_errors(value), key=lambda each: each.json_path)
     if found:
         told = "; ".join(f"{each.json_path}: {each.message}" for each in found)

@@ -27,6 +27,7 @@ def write_card(folder: Path, record: Mapping[str, Any]) -> None:
     left_out = ", ".join(f"{reason} {n:,}" for reason, n in rows["left_out"].items() if n) or "none"
     dataset = ", ".join(f"{name}: {value}" for name, value in record["dataset"].items())
     losses = f"{history[0]['loss']:.4f} at the start, {history[-1]['loss']:.4f} at the end" if history else "not logged"
+    shape = {"medhal": "MedHal", "medval": "MedVAL"}[record["kind"]]
     notes = "".join(f"- {note}\n" for note in record["machine"]["notes"])
     write_text(
         folder / "README.md",
@@ -38,11 +39,11 @@ pipeline_tag: text-generation
 ---
 # {TITLES[record["kind"]]}
 
-Made by supervised fine-tuning of {record["base_model"]} on rows in the shape of {record["kind"]}. Research use only:
-nothing here has been checked for use in care.
+Made by supervised fine-tuning of {record["base_model"]} on rows in the shape of {shape}.
+For research: nothing here has been checked for use in care.
 
 - Dataset: {dataset}
-- Tasks: {", ".join(record["tasks"])}
+- Rows by task: {", ".join(f"{task} {n:,}" for task, n in record["tasks"].items())}
 - Rows used: {rows["used"]:,}; left out: {left_out}; without an explanation (label learnt only): \
 {rows["without_explanation"]:,}
 - Optimizer steps: {record["steps"]:,}; loss: {losses}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
+import pyarrow as pa
 
 from ontoground.errors import InputError, UsageError
 from training.sft.prompts import Answer
@@ -18,38 +19,60 @@ __all__ = ["IGNORED", "EncodedRows", "encode_answer", "encode_prompt", "encode_r
 IGNORED = -100
 """Label of a token without loss."""
 
+# Offsets of an Arrow list are 32 bits wide; so many rows of 8,192 tokens stay below.
+ROWS_PER_CHUNK = 100_000
+
 Ids = npt.NDArray[np.int32]
 
 
-class EncodedRows(torch.utils.data.Dataset[dict[str, Any]]):
-    """Token ids of many rows in one array, as trl's SFTTrainer takes data that are tokenised already.
+@dataclass(frozen=True)
+class EncodedRows:
+    """Token ids of many rows in one array.
 
     *Shapes:* ``ids`` (n_tokens,), ``offsets`` (n_rows + 1,), ``prompts`` (n_rows,): tokens of each row's prompt.
     """
 
-    column_names = ("input_ids", "labels")
+    ids: Ids
+    offsets: npt.NDArray[np.int64]
+    prompts: npt.NDArray[np.int64]
 
-    def __init__(self, rows: list[Ids], prompts: list[int]) -> None:
-        self.ids = np.concatenate([np.empty(0, np.int32), *rows])
-        self.offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows], dtype=np.int64)]).astype(np.int64)
-        self.prompts = np.array(prompts, dtype=np.int64)
+    @classmethod
+    def of(cls, rows: list[Ids], prompts: list[int]) -> EncodedRows:
+        """Join the ids of several rows."""
+        lengths = np.array([len(row) for row in rows], dtype=np.int64)
+        return cls(
+            ids=np.concatenate([np.empty(0, np.int32), *rows]),
+            offsets=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+            prompts=np.array(prompts, dtype=np.int64),
+        )
 
     def __len__(self) -> int:
         return len(self.prompts)
-
-    def __getitem__(self, index: int) -> dict[str, Any]:
-        """Return ``input_ids`` and ``labels`` of one row. *Shapes:* (n,), (n,)."""
-        if not 0 <= index < len(self):
-            raise IndexError(index)
-        ids = self.ids[self.offsets[index] : self.offsets[index + 1]].astype(np.int64)
-        labels = ids.copy()
-        labels[: self.prompts[index]] = IGNORED
-        return {"input_ids": ids, "labels": labels}
 
     @property
     def trained_tokens(self) -> int:
         """Tokens that the loss is taken on, in one pass."""
         return int(len(self.ids) - self.prompts.sum())
+
+    def dataset(self) -> Any:
+        """Return a `datasets.Dataset` with ``input_ids`` and ``labels``, which trl takes as it is."""
+        from datasets import Dataset
+
+        return Dataset(pa.concat_tables([self._table(begin) for begin in range(0, len(self), ROWS_PER_CHUNK)]))
+
+    def _table(self, begin: int) -> pa.Table:
+        offsets = self.offsets[begin : begin + ROWS_PER_CHUNK + 1]
+        prompts = self.prompts[begin : begin + ROWS_PER_CHUNK]
+        ids = self.ids[offsets[0] : offsets[-1]]
+        offsets = (offsets - offsets[0]).astype(np.int32)
+        within = np.arange(len(ids)) - np.repeat(offsets[:-1], np.diff(offsets))
+        labels = np.where(within < np.repeat(prompts, np.diff(offsets)), IGNORED, ids).astype(np.int32)
+        return pa.table(
+            {
+                "input_ids": pa.ListArray.from_arrays(offsets, ids),
+                "labels": pa.ListArray.from_arrays(offsets, labels),
+            }
+        )
 
 
 def encode_prompt(tokenizer: Any, prompt: str) -> list[int]:
@@ -85,8 +108,12 @@ def encode_rows(
     prompt_of: Callable[[Mapping[str, Any]], str],
     answer_of: Callable[[Mapping[str, Any]], Answer],
     max_length: int,
+    *,
+    by_task: Counter[str],
 ) -> tuple[EncodedRows, Counter[str]]:
     """Encode rows; one that is longer than ``max_length`` is left out and counted, not cut.
+
+    ``by_task`` is told the task of each row that is kept.
 
     Returns:
         The encoded rows, and counts: ``too_long`` (left out), ``open_answer`` (kept, without an end).
@@ -101,6 +128,7 @@ def encode_rows(
         if len(prompt_ids) + len(answer_ids) > max_length:
             counts["too_long"] += 1
             continue
+        by_task[row["task"]] += 1
         counts["open_answer"] += not answer.ends
         encoded.append(np.array([*prompt_ids, *answer_ids], dtype=np.int32))
         prompts.append(len(prompt_ids))
@@ -110,4 +138,4 @@ def encode_rows(
             found=f"{counts['too_long']} rows longer than max_length = {max_length} tokens, none shorter",
             do="raise max_length, or choose other tasks",
         )
-    return EncodedRows(encoded, prompts), counts
+    return EncodedRows.of(encoded, prompts), counts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,15 @@ import torch
 from ontoground.errors import InputError, UsageError
 from training.settings import HardwareSettings, SftSettings
 
-__all__ = ["Machine", "choose_machine", "choose_optimizer", "load_model", "load_tokenizer", "lora_config"]
+__all__ = [
+    "Machine",
+    "choose_machine",
+    "choose_optimizer",
+    "load_model",
+    "load_tokenizer",
+    "lora_config",
+    "usable_length",
+]
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float64": torch.float64}
 # bitsandbytes' optimizers: paged ones need CUDA's unified memory, 8-bit ones its kernels.
@@ -73,6 +82,23 @@ def load_tokenizer(name: str) -> Any:
     return tokenizer
 
 
+def usable_length(name: str, max_length: int) -> tuple[int, str | None]:
+    """Return how many tokens a row may have with this model, and why where that is less than asked for."""
+    from transformers import AutoConfig
+
+    folder = Path(name)
+    if (folder / "adapter_config.json").is_file():
+        from peft import PeftConfig
+
+        name = str(PeftConfig.from_pretrained(name).base_model_name_or_path)
+    positions = getattr(AutoConfig.from_pretrained(name), "max_position_embeddings", None)
+    if positions is None or positions >= max_length:
+        return max_length, None
+    return int(
+        positions
+    ), f"the model has {positions:,} positions: longer rows are left out (max_length {max_length:,})"
+
+
 def _quantization(machine: Machine) -> Any:
     from transformers import BitsAndBytesConfig
 
@@ -91,7 +117,10 @@ def load_model(name: str, machine: Machine) -> Any:
         InputError: the folder or name holds no causal language model.
     """
     from transformers import AutoModelForCausalLM
+    from transformers.utils.logging import disable_progress_bar
 
+    if not sys.stderr.isatty():
+        disable_progress_bar()
     keywords: dict[str, Any] = {"dtype": machine.dtype, "attn_implementation": machine.attention}
     if machine.quantize == "nf4":
         keywords["quantization_config"] = _quantization(machine)

@@ -10,6 +10,8 @@ import json
 import math
 import os
 import shutil
+import warnings
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,7 +24,15 @@ from ontoground.manifest import to_json
 from training.settings import MedhalSettings, MedvalSettings, SftSettings
 from training.sft.card import write_card
 from training.sft.encoding import EncodedRows, encode_rows
-from training.sft.model import Machine, choose_machine, choose_optimizer, load_model, load_tokenizer, lora_config
+from training.sft.model import (
+    Machine,
+    choose_machine,
+    choose_optimizer,
+    load_model,
+    load_tokenizer,
+    lora_config,
+    usable_length,
+)
 from training.sft.record import software
 from training.sft.rows import Kind, TextDataset
 from training.sft.tasks import TASKS
@@ -109,15 +119,18 @@ def _train(
         )
 
     tokenizer = load_tokenizer(model_name)
-    task = TASKS[kind]
-    rows, counts = encode_rows(dataset.rows("train", tasks), tokenizer, task.prompt, task.answer, settings.max_length)
+    max_length, shorter = usable_length(model_name, settings.max_length)
+    task, by_task = TASKS[kind], Counter[str]()
+    rows, counts = encode_rows(
+        dataset.rows("train", tasks), tokenizer, task.prompt, task.answer, max_length, by_task=by_task
+    )
     trainer = _trainer(model_name, tokenizer, rows, out_dir, settings, machine, callbacks)
     _run(trainer, checkpoint)
     optimizer, why = choose_optimizer(settings.optimizer.optimizer, machine.device)
     record = {
         **plan,
         "engine": "trl SFTTrainer",
-        "tasks": list(tasks),
+        "tasks": dict(sorted(by_task.items())),
         "licence_tier": dataset.licence_tier,
         "rows": {
             "used": len(rows),
@@ -134,7 +147,7 @@ def _train(
             "attention": machine.attention,
             "quantize": machine.quantize,
             "optimizer": optimizer,
-            "notes": [*machine.notes, *([why] if why else [])],
+            "notes": [*machine.notes, *(note for note in (why, shorter) if note)],
         },
         "resumed_from_step": int(checkpoint.name.rpartition("-")[2]) if checkpoint else None,
         "steps": trainer.state.global_step,
@@ -211,6 +224,8 @@ def _arguments(out_dir: Path, settings: SftSettings, machine: Machine, n_rows: i
 
     optimizer = settings.optimizer
     steps = math.ceil(n_rows / settings.batch_size) * settings.epochs
+    # trl sets this argument itself under the name that transformers is about to retire.
+    warnings.filterwarnings("ignore", message="`gradient_checkpointing", category=FutureWarning)
     return SFTConfig(
         output_dir=str(out_dir / CHECKPOINTS),
         seed=settings.seed,
@@ -255,7 +270,7 @@ def _trainer(
     import transformers
     from trl import SFTTrainer
 
-    class Trainer(SFTTrainer):  # type: ignore[misc]
+    class Trainer(SFTTrainer):
         """trl's trainer; it stops at the first loss that is no number."""
 
         def training_step(self, *args: Any, **keywords: Any) -> torch.Tensor:
@@ -276,7 +291,7 @@ def _trainer(
     return Trainer(
         model=load_model(model_name, machine),
         args=arguments,
-        train_dataset=rows,
+        train_dataset=rows.dataset(),
         processing_class=tokenizer,
         peft_config=adapter,
         callbacks=list(callbacks),

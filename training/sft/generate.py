@@ -1,0 +1,229 @@
+"""Answers in batch: left padding, greedy unless told otherwise, read strictly, written as a predictions file."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import torch
+from pydantic import Field
+
+from ontoground.errors import InputError, OntogroundError
+from ontoground.files import atomic_path, private_directory
+from ontoground.settings import Section
+from training.settings import HardwareSettings
+from training.sft.encoding import encode_prompt
+from training.sft.model import choose_machine, load_model, load_tokenizer, usable_length
+from training.sft.rows import Kind, Split, TextDataset
+from training.sft.tasks import TASKS, SftTask
+
+__all__ = ["GenerationSettings", "Generator", "generate_medhal", "generate_medval", "prediction_schema"]
+
+# Rows that are sorted by length together, in batches: little padding, and the memory stays flat.
+BATCHES_AT_ONCE = 64
+ERROR = pa.struct([pa.field("category", pa.string()), pa.field("text", pa.string())])
+
+
+class GenerationSettings(Section):
+    """How answers are generated."""
+
+    seed: int = Field(default=42, description="seed of sampling; greedy answers do not depend on it")
+    batch_size: int = Field(default=8, ge=1, description="prompts in one forward pass")
+    max_length: int = Field(default=8192, ge=16, description="tokens of a prompt with its answer; longer: no answer")
+    max_new_tokens: int = Field(default=512, ge=1, description="tokens of an answer, at most")
+    temperature: float = Field(default=0.0, ge=0, description="0 is greedy: the same answer every time")
+    tasks: tuple[str, ...] = Field(default=(), description="rows of these tasks only; empty: all")
+    hardware: HardwareSettings = HardwareSettings()
+
+
+def prediction_schema(kind: Kind) -> pa.Schema:
+    """Return the columns of a predictions file.
+
+    ``label`` is the factuality (MedHal) or the risk level (MedVAL), null where no answer could be read; ``outcome``
+    says why. ``cut``: the answer reached ``max_new_tokens`` before its end.
+    """
+    return pa.schema(
+        [
+            pa.field("id", pa.string(), nullable=False),
+            pa.field("label", pa.bool_() if kind == "medhal" else pa.int8()),
+            pa.field("explanation", pa.string()),
+            *([] if kind == "medhal" else [pa.field("errors", pa.list_(ERROR))]),
+            pa.field("outcome", pa.string(), nullable=False),
+            pa.field("cut", pa.bool_(), nullable=False),
+            pa.field("model", pa.string(), nullable=False),
+            pa.field("seed", pa.int64(), nullable=False),
+        ]
+    )
+
+
+def generate_medhal(
+    dataset_dir: Path, model: str, out_file: Path, settings: GenerationSettings | None = None, split: Split = "test"
+) -> dict[str, Any]:
+    """Judge and explain the statements of a split, and write a predictions file (Parquet).
+
+    Args:
+        dataset_dir: a MedHal dataset folder.
+        model: a run folder, or folder or hub name of a causal model.
+        out_file: the file, in a folder that is made private.
+        settings: greedy where left out.
+        split: of the dataset.
+
+    Returns:
+        ``rows``, and ``outcomes``: how many rows had each outcome; ``cut``: how many answers were.
+
+    Raises:
+        InputError: no such dataset or model, or an empty split.
+    """
+    return _generate("medhal", dataset_dir, model, out_file, settings or GenerationSettings(), split)
+
+
+def generate_medval(
+    dataset_dir: Path, model: str, out_file: Path, settings: GenerationSettings | None = None, split: Split = "test"
+) -> dict[str, Any]:
+    """Name errors and grade the risk of a split's outputs; arguments and result are those of `generate_medhal`."""
+    return _generate("medval", dataset_dir, model, out_file, settings or GenerationSettings(), split)
+
+
+def _generate(
+    kind: Kind, dataset_dir: Path, model: str, out_file: Path, settings: GenerationSettings, split: Split
+) -> dict[str, Any]:
+    from training.sft.taxonomy import resolve_tasks
+
+    dataset = TextDataset.open(dataset_dir, kind)
+    rows = dataset.rows(split, resolve_tasks(settings.tasks, kind))
+    generator = Generator.load(model, kind, settings)
+    return write_predictions(out_file, kind, generator.predictions(rows), where=f"{dataset.folder.name}, {split}")
+
+
+def write_predictions(
+    out_file: Path, kind: Kind, predictions: Iterator[dict[str, Any]], *, where: str
+) -> dict[str, Any]:
+    """Write predictions as they come; the file appears whole or not at all.
+
+    Raises:
+        InputError: there is no prediction to write.
+    """
+    outcomes, cut = Counter[str](), 0
+    private_directory(out_file.parent)
+    schema = prediction_schema(kind)
+    with atomic_path(out_file) as temporary, pq.ParquetWriter(temporary, schema) as writer:
+        while chunk := list(islice(predictions, 1024)):
+            outcomes.update(row["outcome"] for row in chunk)
+            cut += sum(row["cut"] for row in chunk)
+            writer.write_table(pa.Table.from_pylist(chunk, schema=schema))
+        if not outcomes:
+            raise InputError("there is no row to answer", found=where, do="choose another split or other tasks")
+    return {"rows": outcomes.total(), "outcomes": dict(sorted(outcomes.items())), "cut": cut}
+
+
+@dataclass(frozen=True)
+class Generator:
+    """A model that answers rows of one kind."""
+
+    name: str
+    task: SftTask
+    model: Any
+    tokenizer: Any
+    settings: GenerationSettings
+    max_length: int
+
+    @classmethod
+    def load(cls, name: str, kind: Kind, settings: GenerationSettings) -> Generator:
+        """Load a run folder, or a model from a folder or the hub.
+
+        Raises:
+            InputError: it cannot be loaded.
+        """
+        machine = choose_machine(settings.hardware)
+        model = load_model(name, machine)
+        model.eval()
+        folder = Path(name)
+        return cls(
+            name=folder.resolve().name if folder.is_dir() else name,
+            task=TASKS[kind],
+            model=model,
+            tokenizer=load_tokenizer(name),
+            settings=settings,
+            max_length=usable_length(name, settings.max_length)[0],
+        )
+
+    def predictions(self, rows: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+        """Yield one prediction a row, in the order of the rows."""
+        torch.manual_seed(self.settings.seed)
+        stream = iter(rows)
+        while chunk := list(islice(stream, BATCHES_AT_ONCE * self.settings.batch_size)):
+            prompts = [encode_prompt(self.tokenizer, self.task.prompt(row)) for row in chunk]
+            answers = self._answers(prompts)
+            for row, answer in zip(chunk, answers, strict=True):
+                yield self._prediction(row, answer)
+
+    def _prediction(self, row: Mapping[str, Any], answer: tuple[str, bool] | None) -> dict[str, Any]:
+        known = {"id": row["id"], "model": self.name, "seed": self.settings.seed}
+        if answer is None:
+            return {**known, "label": None, "explanation": None, "outcome": "prompt_too_long", "cut": False}
+        text, cut = answer
+        read = self.task.parse(text)
+        errors = [{"category": category, "text": words} for category, words in getattr(read, "errors", ())]
+        return {
+            **known,
+            "label": read.label,
+            "explanation": read.explanation,
+            **({"errors": errors if read.label is not None else None} if self.task.kind == "medval" else {}),
+            "outcome": read.outcome,
+            "cut": cut,
+        }
+
+    def _answers(self, prompts: list[list[int]]) -> list[tuple[str, bool] | None]:
+        """Return each prompt's answer and whether it was cut; None for a prompt that leaves no room for one."""
+        answers: list[tuple[str, bool] | None] = [None] * len(prompts)
+        room = self.max_length - self.settings.max_new_tokens
+        fitting = sorted((n for n, ids in enumerate(prompts) if len(ids) <= room), key=lambda n: (-len(prompts[n]), n))
+        for begin in range(0, len(fitting), self.settings.batch_size):
+            batch = fitting[begin : begin + self.settings.batch_size]
+            for number, answer in zip(batch, self._batch([prompts[n] for n in batch]), strict=True):
+                answers[number] = answer
+        return answers
+
+    @torch.inference_mode()
+    def _batch(self, prompts: list[list[int]]) -> list[tuple[str, bool]]:
+        padding, width = self.tokenizer.pad_token_id, max(len(ids) for ids in prompts)
+        ids = torch.tensor([[padding] * (width - len(prompt)) + prompt for prompt in prompts])
+        mask = torch.tensor([[0] * (width - len(prompt)) + [1] * len(prompt) for prompt in prompts])
+        device = next(self.model.parameters()).device
+        try:
+            out = self.model.generate(
+                input_ids=ids.to(device), attention_mask=mask.to(device), generation_config=self._config()
+            )
+        except torch.OutOfMemoryError as error:
+            raise OntogroundError(
+                "the device's memory is full", do="lower batch_size, then max_length and max_new_tokens"
+            ) from error
+        return [self._text(answer) for answer in out[:, width:].tolist()]
+
+    def _text(self, ids: list[int]) -> tuple[str, bool]:
+        ends = self._ends()
+        stop = next((place for place, token in enumerate(ids) if token in ends), None)
+        return self.tokenizer.decode(ids[:stop], skip_special_tokens=True), stop is None
+
+    def _ends(self) -> set[int]:
+        stated = self.model.generation_config.eos_token_id
+        listed = stated if isinstance(stated, list) else [stated]
+        return {token for token in (*listed, self.tokenizer.eos_token_id) if token is not None}
+
+    def _config(self) -> Any:
+        from transformers import GenerationConfig
+
+        temperature = self.settings.temperature
+        sampling: dict[str, Any] = {"do_sample": True, "temperature": temperature} if temperature else {}
+        return GenerationConfig(
+            max_new_tokens=self.settings.max_new_tokens,
+            pad_token_id=self.tokenizer.pad_token_id,
+            eos_token_id=sorted(self._ends()),
+            **({"do_sample": False} | sampling),
+        )

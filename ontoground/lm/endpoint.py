@@ -152,13 +152,17 @@ class Endpoint:
         return exchange.fail(_reason(error, status, code), f"{detail}, {code}" if code else detail)
 
     def _watch(self, result: Result) -> None:
-        of_the_moment = isinstance(result, Failure) and result.reason in OF_THE_MOMENT
-        self._failed_in_a_row = self._failed_in_a_row + 1 if of_the_moment else 0
+        # A rejection counts until the server has answered once: `transformers serve` says 400 of a model that it does
+        # not know; a later one is about its own request, such as one that is too long.
+        counts = isinstance(result, Failure) and (
+            result.reason in OF_THE_MOMENT or (result.reason is FailureReason.REJECTED and not self._answered)
+        )
+        self._failed_in_a_row = self._failed_in_a_row + 1 if counts else 0
         if isinstance(result, Failure) and self._failed_in_a_row >= self._settings.give_up_after:
             raise InputError(
-                f"{self._failed_in_a_row} requests failed in a row, each after {self._settings.max_retries} retries",
-                found=f"{result.reason} ({result.detail}) at {self._where.base_url}",
-                expected="a server that answers",
+                f"{self._failed_in_a_row} requests failed in a row",
+                found=f"{result.reason} ({result.detail}) at {self._where.base_url}, model {self._settings.model}",
+                expected="a server that answers, and knows the model",
                 do="see to the server and run again: what was answered is kept; give_up_after sets this limit",
             )
 

@@ -174,6 +174,24 @@ def test_a_dead_server_stops_the_run_instead_of_failing_every_request(tmp_path: 
     assert len(server.bodies) < 10
 
 
+def test_rejections_from_the_start_stop_the_run_and_later_ones_do_not(tmp_path: Path) -> None:
+    rejected = Reply(status=400)
+    requests = [Request((Message(role="user", content=str(n)),)) for n in range(8)]
+    settings: dict[str, Any] = {"model": "m", "concurrency": 1, "give_up_after": 3}
+    with (
+        scripted_server(in_turn(rejected)) as server,
+        LanguageModel(LmSettings(endpoint=server.url, **settings), tmp_path, "open") as model,
+        pytest.raises(InputError, match="knows the model"),
+    ):
+        model.complete_all(requests)
+    with (
+        scripted_server(in_turn(completion("fine"), rejected)) as server,
+        LanguageModel(LmSettings(endpoint=server.url, **settings), tmp_path, "open") as model,
+    ):
+        results = model.complete_all(requests)
+    assert [result.outcome for result in results] == ["completion", *["failure"] * 7]
+
+
 def test_the_key_comes_from_the_named_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_LM_KEY", "abc123")
     _, server = ask(in_turn(completion("x")), tmp_path, api_key_env="MY_LM_KEY")

@@ -17,7 +17,7 @@ from ontoground.errors import InputError
 from ontoground.rows import QUADRANTS
 from training.dataset import MedievalDataset, Split
 from training.evaluation.metrics import SUPPORTED, TRUE
-from training.evaluation.predictions import PREDICTION_SCHEMA, label_codes
+from training.evaluation.predictions import label_codes
 
 __all__ = ["BASELINES", "baseline_predictions", "names_found"]
 
@@ -162,7 +162,7 @@ def baseline_predictions(
     """Fit every baseline on the training rows and predict one split.
 
     Returns:
-        Predictions in the contract of `predictions.PREDICTION_SCHEMA`, the baselines one below the other.
+        ``id``, ``label``, ``scores`` and ``model``, the baselines one below the other; none has a seed.
 
     Raises:
         InputError: the training split or the evaluated one is empty, or they are the same.
@@ -182,11 +182,7 @@ def baseline_predictions(
         # Ties within rounding go to the first quadrant, on every machine.
         best = np.round(scores, 9).argmax(axis=1)
         labels = np.array(QUADRANTS, dtype=object)[best]
-        table = pl.DataFrame({"id": test["id"], "label": labels.tolist(), "scores": scores.tolist(), "model": name})
         tables.append(
-            table.select(
-                pl.col(column).cast(kind) if column in table.columns else pl.lit(None, dtype=kind).alias(column)
-                for column, kind in PREDICTION_SCHEMA.items()
-            )
+            pl.DataFrame({"id": test["id"], "label": labels.tolist(), "scores": scores.tolist(), "model": name})
         )
     return pl.concat(tables)

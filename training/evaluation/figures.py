@@ -217,9 +217,16 @@ def _panels(n: int, size: float) -> tuple[Any, list[Any]]:
     return figure, grid[:n]
 
 
+def _telling(models: Sequence[Model]) -> list[Model]:
+    """Leave out baselines that give one answer to everything, then all beyond nine models."""
+    answers = [np.count_nonzero(np.sum(model["confusion"], axis=0)) for model in models]
+    kept = [model for model, n in zip(models, answers, strict=True) if model["kind"] == "model" or n > 1]
+    return (kept or list(models))[:MOST_PANELS]
+
+
 def confusion_figure(models: Sequence[Model], path: Path) -> None:
     """Draw what was said of what is so, in percent of each quadrant's rows (nine models at most)."""
-    shown = models[:MOST_PANELS]
+    shown = _telling(models)
     figure, grid = _panels(len(shown), 3.1)
     for model, label, axes in zip(shown, _labels(shown), grid, strict=True):
         counts = np.array(model["confusion"], dtype=np.float64)
@@ -245,7 +252,7 @@ def calibration_figure(models: Sequence[Model], path: Path) -> bool:
 
     The area of a dot is the share of the model's rows; bins with few rows are faint.
     """
-    shown = [model for model in models if model["calibration"]][:MOST_PANELS]
+    shown = _telling([model for model in models if model["calibration"]])
     if not shown:
         return False
     figure, grid = _panels(len(shown), 3.1)

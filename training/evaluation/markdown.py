@@ -377,8 +377,8 @@ def _nothing_seen(report: Report) -> Iterator[str]:
         if names and rows:
             yield (
                 f"{metric.upper()} is 0 for {', '.join(names)}, and so is its interval, since resampling cannot draw "
-                f"what did not occur. 0 of {rows:,} rows fits a true rate of up to {100 * min(1, 3 / rows):.1f}% even if "
-                "all rows were independent; rows of one patient are not, so it may be higher."
+                f"what did not occur. 0 of {rows:,} rows fits a true rate of up to {100 * min(1, 3 / rows):.1f}% even "
+                "if all rows were independent; rows of one patient are not, so it may be higher."
             )
 
 

@@ -102,7 +102,8 @@ def _load(path: Path) -> pl.DataFrame:
         if path.suffix == ".csv":
             return pl.read_csv(path, infer_schema=False)
         return pl.read_ndjson(path, infer_schema_length=None)
-    except (pl.exceptions.PolarsError, OSError) as error:
+    except (pl.exceptions.PolarsError, OSError):
+        # polars quotes values, which may be text of a note: its message is not passed on.
         line = _malformed_line(path) if path.suffix == ".jsonl" else None
         raise InputError(
             "a prediction file cannot be read",
@@ -112,7 +113,7 @@ def _load(path: Path) -> pl.DataFrame:
             if not path.stat().st_size
             else "text that is not of this kind, or values of two types",
             expected=f"{path.suffix[1:]} with {CONTRACT}",
-        ) from error
+        ) from None
 
 
 def _cast(frame: pl.DataFrame, path: Path, name: str, kind: pl.DataType) -> pl.Series:
@@ -121,13 +122,13 @@ def _cast(frame: pl.DataFrame, path: Path, name: str, kind: pl.DataType) -> pl.S
         if name == "scores" and column.dtype == pl.String:
             return column.str.json_decode(kind)
         return column.cast(kind)
-    except pl.exceptions.PolarsError as error:
+    except pl.exceptions.PolarsError:
         raise InputError(
             f"the column {name} holds values of another type",
             file=path,
             found=str(column.dtype),
             expected="a JSON list of four numbers" if name == "scores" else str(kind),
-        ) from error
+        ) from None
 
 
 def _refuse(frame: pl.DataFrame, bad: pl.Expr, what: str, path: Path, expected: str, do: str | None = None) -> None:
@@ -242,7 +243,7 @@ def join_predictions(
 
     Args:
         gold: rows with ``id``, unique.
-        predictions: as `read_predictions` gives them.
+        predictions: as `read_predictions` gives them, or with fewer of the optional columns.
         source: the file, for messages.
         missing: what a gold row without a prediction is: an error, a wrong answer, or (``leave_out``) marked with a
             label of -1 for the caller to leave out of all models alike.
@@ -254,6 +255,11 @@ def join_predictions(
     Raises:
         InputError: rows are missing or unknown, and that is not allowed.
     """
+    predictions = predictions.with_columns(
+        pl.lit(None, dtype=kind).alias(name)
+        for name, kind in PREDICTION_SCHEMA.items()
+        if name not in predictions.columns
+    )
     order = predictions.select("model", "seed").unique().sort("model", "seed", nulls_last=False)
     runs = []
     for model, seed in order.iter_rows():

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import torch
 from pydantic import Field
 
-from ontoground.errors import InputError, OntogroundError
+from ontoground.errors import InputError, OntogroundError, UsageError
 from ontoground.files import atomic_path, private_directory
 from ontoground.settings import Section
 from training.settings import HardwareSettings
@@ -22,8 +22,16 @@ from training.sft.encoding import encode_prompt
 from training.sft.model import choose_machine, load_model, load_tokenizer, usable_length
 from training.sft.rows import Kind, Split, TextDataset
 from training.sft.tasks import TASKS, SftTask
+from training.sft.taxonomy import resolve_tasks
 
-__all__ = ["GenerationSettings", "Generator", "generate_medhal", "generate_medval", "prediction_schema"]
+__all__ = [
+    "GenerationSettings",
+    "Generator",
+    "generate_medhal",
+    "generate_medval",
+    "prediction_schema",
+    "write_predictions",
+]
 
 # Rows that are sorted by length together, in batches: little padding, and the memory stays flat.
 BATCHES_AT_ONCE = 64
@@ -93,8 +101,6 @@ def generate_medval(
 def _generate(
     kind: Kind, dataset_dir: Path, model: str, out_file: Path, settings: GenerationSettings, split: Split
 ) -> dict[str, Any]:
-    from training.sft.taxonomy import resolve_tasks
-
     dataset = TextDataset.open(dataset_dir, kind)
     rows = dataset.rows(split, resolve_tasks(settings.tasks, kind))
     generator = Generator.load(model, kind, settings)
@@ -139,9 +145,11 @@ class Generator:
 
         Raises:
             InputError: it cannot be loaded.
+            UsageError: the settings leave no room for a prompt, or ask for a device that is not there.
         """
-        machine = choose_machine(settings.hardware)
-        model = load_model(name, machine)
+        if settings.max_new_tokens >= settings.max_length:
+            raise UsageError("max_new_tokens leaves no room for a prompt", expected="less than max_length")
+        model = load_model(name, choose_machine(settings.hardware))
         model.eval()
         folder = Path(name)
         return cls(

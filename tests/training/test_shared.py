@@ -153,6 +153,15 @@ def test_the_block_mask_of_flex_attention_shows_what_the_dense_mask_shows() -> N
     assert block.to_dense().shape[-2:] == (1, 1)
 
 
+def test_flex_attention_gives_what_sdpa_gives(folders: dict[str, Path]) -> None:
+    groups = drawn()
+    plain = SharedPolicy(causal(folders["llama"], "sdpa"))(packed_row(groups)).detach()
+    # On a CPU FlexAttention has no backward pass, and compiling it would take longer than it is worth.
+    flex = SharedPolicy(causal(folders["llama"], "flex_attention").requires_grad_(False))
+    with torch.compiler.set_stance("force_eager"):
+        assert relative(flex(packed_row(groups, multiple=128)), plain) < 1e-7
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_probe_accepts_decoders_that_obey_mask_and_positions(folders: dict[str, Path], kind: str) -> None:
     model = causal(folders[kind])

@@ -1,0 +1,176 @@
+"""A trained encoder classifier: made from pretrained weights, saved to a run folder, loaded from one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from ontoground.errors import InputError, UsageError
+from ontoground.rows import QUADRANTS
+from ontoground.settings import parse_settings
+from training.encoder.cross import CrossModel
+from training.encoder.late import FrozenReader, LateModel
+from training.encoder.layers import LayeredEncoder
+from training.encoder.pretrained import (
+    load_backbone,
+    load_config,
+    load_pair_classifier,
+    load_tokenizer,
+    pick_device,
+    resolve_model,
+)
+from training.encoder.quadrants import QuadrantLogits
+from training.encoder.settings import EncoderSettings
+from training.encoder.texts import EncodedRows
+
+__all__ = ["HEAD", "RECORD", "EncoderClassifier", "Judge", "load_encoder", "new_encoder"]
+
+RECORD = "training.json"
+HEAD = "quadrant_head.safetensors"
+
+Judge = Callable[[Sequence[int]], QuadrantLogits]
+"""From indices of rows to what the model says of them."""
+
+
+@dataclass
+class EncoderClassifier:
+    """A quadrant classifier on an encoder.
+
+    Attributes:
+        module: the whole network.
+        transformer: the part that transformers saves and loads.
+        tokenizer: of the encoder.
+        settings: that it was trained with.
+        device: where it runs.
+        name: of the base model, or of the run.
+    """
+
+    module: LateModel | CrossModel
+    transformer: Any
+    tokenizer: Any
+    settings: EncoderSettings
+    device: torch.device
+    name: str
+
+    def judge(self, rows: EncodedRows) -> Judge:
+        """Return what judges rows of these texts; it keeps what it has read of them."""
+        if isinstance(self.module, CrossModel):
+            cross = self.module
+            return lambda indices: cross(rows, indices)
+        late = self.module
+        reader = FrozenReader(late, rows, self.tokenizer.pad_token_id, self.device, self.settings.cache_gib)
+        return lambda indices: late(*reader.batch(indices))
+
+    def parameter_groups(self) -> list[dict[str, Any]]:
+        """Return what is trained, with the learning rate of each part; biases and norms do not decay."""
+        new = {id(p) for p in self._new_parameters()}
+        groups: dict[tuple[bool, bool], list[nn.Parameter]] = {}
+        for parameter in self.module.parameters():
+            if parameter.requires_grad:
+                groups.setdefault((id(parameter) in new, parameter.ndim > 1), []).append(parameter)
+        chosen = self.settings
+        return [
+            {
+                "params": parameters,
+                "lr": chosen.head_learning_rate if is_new else chosen.learning_rate,
+                "weight_decay": chosen.weight_decay if decays else 0.0,
+            }
+            for (is_new, decays), parameters in groups.items()
+        ]
+
+    def _new_parameters(self) -> list[nn.Parameter]:
+        if isinstance(self.module, LateModel):
+            return self.module.new_parameters()
+        base = {id(p) for p in self.transformer.base_model.parameters()}
+        return [p for p in self.transformer.parameters() if id(p) not in base]
+
+    def save(self, folder: Path) -> None:
+        """Write weights and tokenizer. The transformer's files load in transformers without this package."""
+        from safetensors.torch import save_file
+
+        self.transformer.save_pretrained(folder)
+        self.tokenizer.save_pretrained(folder)
+        if isinstance(self.module, LateModel):
+            own = {
+                name: tensor.contiguous().cpu()
+                for name, tensor in self.module.state_dict().items()
+                if not name.startswith("encoder.")
+            }
+            save_file(own, folder / HEAD)
+
+
+def _assemble(source: str, settings: EncoderSettings, name: str) -> EncoderClassifier:
+    device = pick_device(settings.device)
+    tokenizer = load_tokenizer(source)
+    longest = getattr(load_config(source), "max_position_embeddings", settings.window_tokens)
+    if settings.window_tokens > longest:
+        raise UsageError(
+            "the windows are longer than the model reads",
+            found=f"window_tokens = {settings.window_tokens}",
+            expected=f"at most {longest}",
+        )
+    module: LateModel | CrossModel
+    if settings.engine == "late":
+        transformer = load_backbone(source, settings.dropout)
+        encoder = LayeredEncoder(transformer, settings.frozen_layers)
+        module = LateModel(encoder, settings.match_layers, settings.dropout)
+    else:
+        transformer = load_pair_classifier(source, settings.dropout, dict(enumerate(QUADRANTS)))
+        module = CrossModel(transformer, tokenizer, settings.window_tokens, settings.overlap_tokens)
+    module.to(device)
+    return EncoderClassifier(module, transformer, tokenizer, settings, device, name)
+
+
+def new_encoder(model: str | Path, settings: EncoderSettings) -> EncoderClassifier:
+    """Make an untrained classifier on pretrained weights; new weights follow ``settings.seed``.
+
+    Raises:
+        InputError: the model cannot be loaded.
+        UsageError: it does not fit the engine or the settings.
+    """
+    with torch.random.fork_rng():
+        torch.manual_seed(settings.seed)
+        name = Path(model).name if Path(model).is_dir() else str(model)
+        return _assemble(resolve_model(model), settings, name)
+
+
+def load_encoder(run: Path, device: str | None = None) -> EncoderClassifier:
+    """Load a classifier from its run folder, ready to predict.
+
+    Args:
+        run: a folder that `training.encoder.train.train_encoder` wrote.
+        device: where it runs, if not where the settings say.
+
+    Raises:
+        InputError: the folder holds no such run.
+    """
+    from safetensors.torch import load_file
+
+    record = run / RECORD
+    if not record.is_file():
+        raise InputError(
+            "this folder holds no trained encoder", file=run, expected=f"{RECORD} and the model's files", do="train one"
+        )
+    values = json.loads(record.read_text(encoding="utf-8"))
+    settings = parse_settings(EncoderSettings, values["settings"], record)
+    if device is not None:
+        settings = settings.model_copy(update={"device": device})
+    with torch.random.fork_rng():
+        model = _assemble(str(run), settings, run.name)
+    if isinstance(model.module, LateModel):
+        if not (run / HEAD).is_file():
+            raise InputError(
+                "the run lacks its quadrant head", file=run / HEAD, expected="the file that training wrote"
+            )
+        lacking = model.module.load_state_dict(load_file(run / HEAD), strict=False)
+        missing = [name for name in lacking.missing_keys if not name.startswith("encoder.")]
+        if missing or lacking.unexpected_keys:
+            raise InputError("the quadrant head is another model's", file=run / HEAD, found=f"no {', '.join(missing)}")
+    model.module.eval()
+    return model

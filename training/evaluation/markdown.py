@@ -102,9 +102,9 @@ def _in_short(report: Report) -> str:
     if models:
         best = max(models, key=lambda model: _value(model, "f1"))
         lines.append(
-            f"- Best macro-F1: **{best['name']}**, {percent_cell(best['metrics']['f1'])}; it takes "
-            f"{percent_cell(best['metrics']['hsr'])} of the true but unsupported statements (HSR) and "
-            f"{percent_cell(best['metrics']['tir'])} of the false but supported ones (TIR) for supported truths."
+            f"- Best macro-F1 (in percent, with 95% intervals): **{best['name']}**, {percent_cell(best['metrics']['f1'])}. "
+            f"It takes true but unsupported statements for supported truths in {percent_cell(best['metrics']['hsr'])} "
+            f"of cases (HSR), and false but supported ones in {percent_cell(best['metrics']['tir'])} (TIR)."
         )
     if baselines:
         strongest = max(baselines, key=lambda model: _value(model, "f1"))
@@ -265,7 +265,7 @@ def _compared(report: Report) -> str:
     return (
         "## Comparisons\n\nThe last four columns are A minus B in percentage points, with 95% intervals over patients: "
         "trust these first. McNemar's test counts rows where one alone is right and takes rows for independent, "
-        "which rows of one patient are not, so its p is too small rather than too large. "
+        "which rows of one patient are not, so its p is usually too small. "
         f"It is exact below {FEW_DISCORDANT} such rows; * marks the chi-square approximation with continuity "
         "correction. Of several seeds it counts one, the lowest that both models have; the differences average "
         "all seeds.\n\n" + markdown_table(head, rows, left=2)
@@ -345,9 +345,9 @@ def _sliced(report: Report) -> str:
         f"(small) marks fewer than {SMALL_ROWS} rows or {SMALL_PATIENTS} patients: to be seen, not to be compared. "
         "Context length is counted in words between white space and cut into thirds of the admissions. "
         "Supported rows are `stated` (the note links the two ends) or `co_mentioned`; `none` are the unsupported ones, "
-        "so these slices hold some quadrants only, and what needs the others is undefined (–). "
-        + ("" if len(baselines) < 2 else "Of the baselines the strongest is shown; `report.json` has all. ")
-        + f"\n\n{tables}"
+        "so these slices hold some quadrants only, and what needs the others is undefined (–)."
+        + ("" if len(baselines) < 2 else " Of the baselines the strongest is shown; `report.json` has all.")
+        + f"\n\n{tables.rstrip()}\n"
     )
 
 

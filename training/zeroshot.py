@@ -18,10 +18,10 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
-from ontoground.errors import UsageError
+from ontoground.errors import InputError, UsageError
 from ontoground.files import atomic_path, private_directory, write_text
 from ontoground.lm.client import LanguageModel
-from ontoground.lm.results import Completion, Message, Request, Result
+from ontoground.lm.results import Completion, Failure, Message, Request, Result
 from ontoground.lm.settings import LmSettings
 from ontoground.lm.structured import without_thinking
 from ontoground.rows import QUADRANTS, Quadrant
@@ -142,7 +142,7 @@ def predict_zeroshot(
     Raises:
         RefusedError: a credentialed dataset and an endpoint off this machine that the settings do not name.
         UsageError: a settings value that does not work.
-        InputError: the split is empty, or the model cannot be reached or loaded.
+        InputError: the split is empty, the model cannot be reached or loaded, or it answers nothing at all.
     """
     rows = _chosen(dataset.split_rows(settings.split, settings.split_column), settings)
     # Opened first: a refusal comes before any work, and before anything is written.
@@ -151,6 +151,7 @@ def predict_zeroshot(
         results = model.complete_all(_requests(rows, contexts), advance)
         totals = model.totals.as_dict()
         asked = model.describe()
+    _require_answers(results, model_settings)
     report = _report(results, n_cut, totals)
     private_directory(out)
     write_predictions(out / f"predictions-{settings.split}.parquet", _predictions(rows, results, model_settings))
@@ -158,7 +159,11 @@ def predict_zeroshot(
         _answers(rows, results).write_parquet(temporary)
     record = {
         "settings": settings.model_dump(),
-        "language_model": {**asked, "reason_for_remote": model_settings.allow_remote_reason},
+        "language_model": {
+            **asked,
+            "endpoint": model_settings.endpoint if model_settings.kind == "endpoint" else None,
+            "reason_for_remote": model_settings.allow_remote_reason,
+        },
         "dataset": {"name": dataset.folder.name, "manifest_sha256": dataset.manifest_sha256},
         "report": report.as_dict(),
     }
@@ -207,6 +212,17 @@ def _tokenizer(model_settings: LmSettings, settings: ZeroshotSettings) -> Any:
 def _requests(rows: pl.DataFrame, contexts: Mapping[int, str]) -> Iterator[Request]:
     for hadm_id, statement in rows.select("hadm_id", "statement").iter_rows():
         yield Request(zeroshot_prompt(contexts[hadm_id], statement))
+
+
+def _require_answers(results: list[Result], model_settings: LmSettings) -> None:
+    failures = [result for result in results if isinstance(result, Failure)]
+    if len(failures) == len(results):
+        raise InputError(
+            f"the model answered none of {len(results)} requests",
+            found=f"the first: {failures[0].reason} ({failures[0].detail})",
+            expected=f"{model_settings.model} to answer",
+            do="where the prompt is too long, set max_context_tokens; else see to the model and run again",
+        )
 
 
 def _label(result: Result) -> Quadrant | None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any, Literal
 
@@ -98,6 +100,15 @@ def test_new_weights_at_the_same_path_are_not_taken_for_the_old_ones(tiny: Path,
         assert opened.totals.sent == 0
     tiny_decoder("llama", tiny_tokenizer(TEXTS * 5, tmp_path / "tokenizer", chat=True), model, seed=1)
     assert texts(model, tmp_path / "work", QUESTIONS) != before
+
+
+def test_nothing_heavy_is_loaded_before_a_model_is_used() -> None:
+    program = (
+        "import sys, ontoground.lm.client, ontoground.lm.local, ontoground.lm.endpoint\n"
+        "print([name for name in ('openai', 'torch', 'transformers', 'jsonschema') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 def test_a_model_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,119 @@
+"""One stage of CoRFu on packed rows: its encoded pairs, the frozen reference, the objective, and its validation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from training.corfu import corfu_loss
+from training.packing import Item, Step, plan_epochs, plan_rows
+from training.settings import CorfuSettings
+from training.shared import SharedPolicy
+from training.tokens import EncodedTexts
+from training.trainer import RunData, evaluate_rows
+
+__all__ = ["LOGGED", "CorfuObjective", "StageData", "pair_logps", "pair_values", "summary"]
+
+Values = npt.NDArray[np.float64]
+
+LOGGED: tuple[str, ...] = ("margin", "accuracy", "negative", "reward_winner", "reward_loser")
+"""Means over pairs: margin S, share of S > 0, share of S < 0, and beta * (log pi - log ref) of winner and loser."""
+
+
+@dataclass(frozen=True)
+class StageData:
+    """The pairs of a stage as items over encoded texts: those that train, and those that validate."""
+
+    contexts: EncodedTexts
+    statements: EncodedTexts
+    train: list[Item]
+    validation: list[Item]
+    pad_id: int
+
+    def run_data(self, items: list[Item]) -> RunData:
+        """Return what the trainer reads; all pairs weigh the same."""
+        return RunData(self.contexts, self.statements, items, np.ones(len(items)), self.pad_id)
+
+    def plan(self, settings: CorfuSettings) -> list[Step]:
+        """Plan the optimizer steps of the stage."""
+        return plan_epochs(
+            self.train,
+            self.contexts.lengths,
+            self.statements.lengths,
+            batch_size=settings.batch_size,
+            max_per_context=settings.packing.max_per_context,
+            tokens_per_row=settings.packing.tokens_per_row,
+            epochs=settings.epochs,
+            seed=settings.seed,
+        )
+
+
+def pair_logps(
+    policy: SharedPolicy,
+    data: StageData,
+    items: list[Item],
+    tokens_per_row: int,
+    *,
+    autocast: bool = False,
+    advance: Callable[[int], None] | None = None,
+) -> Values:
+    """Return log-probabilities of winners and losers, without dropout. *Shape:* (n_pairs, 2).
+
+    All pairs of an admission stand in as few rows as the budget allows, whatever the optimizer steps are.
+    """
+    if not items:
+        return np.empty((0, 2))
+    rows = plan_rows(range(len(items)), items, data.contexts.lengths, data.statements.lengths, tokens_per_row)
+    device = next(policy.parameters()).device.type
+    with torch.autocast(device, torch.bfloat16, enabled=autocast):
+        found = evaluate_rows(policy, data.run_data(items), rows, advance)
+    return torch.stack(found).numpy()
+
+
+def pair_values(
+    policy: torch.Tensor, reference: torch.Tensor, beta: float, lambda_: float
+) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+    """Return CoRFu's losses and what is logged (`LOGGED`). *Shapes:* (n,) each.
+
+    Args:
+        policy: log-probabilities of winner and loser. *Shape:* (n, 2).
+        reference: the same under the reference. *Shape:* (n, 2).
+        beta: DPO's temperature.
+        lambda_: weight of the penalty.
+    """
+    losses, margins = corfu_loss(policy[:, 0], policy[:, 1], reference[:, 0], reference[:, 1], beta, lambda_)
+    kept = margins.detach()
+    rewards = (beta * (policy - reference)).detach()
+    values = (kept, kept > 0, kept < 0, rewards[:, 0], rewards[:, 1])
+    return losses, dict(zip(LOGGED, values, strict=True))
+
+
+class CorfuObjective:
+    """CoRFu's loss against reference log-probabilities that were computed before the stage began."""
+
+    logged: tuple[str, ...] = LOGGED
+
+    def __init__(self, reference: Values, beta: float, lambda_: float) -> None:
+        self.reference = torch.from_numpy(reference)
+        self.beta, self.lambda_ = beta, lambda_
+
+    def __call__(
+        self, values: torch.Tensor, items: Sequence[int], places: torch.Tensor
+    ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+        """Return losses and logged values of a row's pairs; see `training.trainer.Objective`."""
+        reference = self.reference[list(items)].to(values.device, values.dtype)
+        return pair_values(values[places], reference, self.beta, self.lambda_)
+
+
+def summary(policy: Values, reference: Values, beta: float, lambda_: float) -> dict[str, Any]:
+    """Return loss and logged values averaged over pairs. *Shapes:* (n, 2) each; without pairs only their number."""
+    if not len(policy):
+        return {"pairs": 0}
+    losses, logged = pair_values(torch.from_numpy(policy), torch.from_numpy(reference), beta, lambda_)
+    means = {name: float(value.double().mean()) for name, value in {"loss": losses, **logged}.items()}
+    return {"pairs": len(policy), **means}

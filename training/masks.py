@@ -6,6 +6,8 @@ from typing import Any
 
 import torch
 
+from ontoground.errors import UsageError
+from training.attention import SPLIT
 from training.collate import PackedRow
 
 __all__ = ["FLEX_BLOCK", "attention_mask", "visible"]
@@ -45,12 +47,20 @@ def attention_mask(row: PackedRow, implementation: str, dtype: torch.dtype) -> A
 
     Args:
         row: the packed row, on the model's device.
-        implementation: ``sdpa`` (boolean), ``eager`` (additive) or ``flex_attention`` (a BlockMask).
+        implementation: ``sdpa`` (boolean), split SDPA (boolean, statements' queries only), ``eager`` (additive) or
+            ``flex_attention`` (a BlockMask).
         dtype: of the additive mask.
+
+    Raises:
+        UsageError: split SDPA was given a row of several contexts.
     """
     if implementation == "flex_attention":
         return _flex(row)
     seen = visible(row)[None, None]
+    if implementation == SPLIT:
+        if int(row.context_of.max()) > 0:
+            raise UsageError("split attention takes one context a row", do="plan rows with join_contexts=False")
+        return seen[:, :, int((row.segment_of == 0).sum()) :]
     if implementation == "eager":
         return torch.zeros(seen.shape, dtype=dtype, device=seen.device).masked_fill(~seen, torch.finfo(dtype).min)
     return seen

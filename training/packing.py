@@ -103,7 +103,13 @@ def _fill(
 
 
 def plan_rows(
-    indices: Sequence[int], items: Sequence[Item], contexts: Lengths, statements: Lengths, tokens_per_row: int
+    indices: Sequence[int],
+    items: Sequence[Item],
+    contexts: Lengths,
+    statements: Lengths,
+    tokens_per_row: int,
+    *,
+    join_contexts: bool = False,
 ) -> tuple[RowPlan, ...]:
     """Pack items into rows of at most ``tokens_per_row`` tokens, the largest block first (first fit, decreasing).
 
@@ -113,6 +119,8 @@ def plan_rows(
         contexts: tokens of each context. *Shape:* (n_contexts,).
         statements: tokens of each statement. *Shape:* (n_statements,).
         tokens_per_row: the budget.
+        join_contexts: whether a row may hold several contexts, which pays where the attention skips what is masked
+            (FlexAttention) and costs where it does not.
 
     Raises:
         UsageError: a context with one item exceeds the budget.
@@ -129,7 +137,7 @@ def plan_rows(
     rows: list[tuple[list[Block], int]] = []
     for block, tokens in blocks:
         for at, (row, used) in enumerate(rows):
-            if used + tokens <= tokens_per_row:
+            if join_contexts and used + tokens <= tokens_per_row:
                 rows[at] = ([*row, block], used + tokens)
                 break
         else:
@@ -147,6 +155,7 @@ def plan_epochs(
     tokens_per_row: int,
     epochs: float,
     seed: int,
+    join_contexts: bool = False,
 ) -> list[Step]:
     """Plan every optimizer step of a run.
 
@@ -161,7 +170,10 @@ def plan_epochs(
     for epoch in range(whole):
         steps = _steps(_chunks(items, seed, epoch, max_per_context), batch_size)
         kept = steps if epoch + 1 <= epochs else steps[: max(1, round(len(steps) * (epochs - epoch)))]
-        plan += [Step(plan_rows(step, items, contexts, statements, tokens_per_row), len(step)) for step in kept]
+        plan += [
+            Step(plan_rows(step, items, contexts, statements, tokens_per_row, join_contexts=join_contexts), len(step))
+            for step in kept
+        ]
     return plan
 
 

@@ -71,8 +71,8 @@ class HardwareSettings(Section):
     precision: Literal["auto", "float32", "bfloat16", "float64"] = Field(
         default="auto", description="auto: bfloat16 on a GPU that has it, float32 elsewhere"
     )
-    attention: Literal["auto", "sdpa", "flex_attention", "eager"] = Field(
-        default="auto", description="auto: flex_attention on CUDA, sdpa elsewhere"
+    attention: Literal["auto", "split", "sdpa", "flex_attention", "eager"] = Field(
+        default="auto", description="auto: flex_attention on CUDA, split (SDPA, its mask on statements only) elsewhere"
     )
     gradient_checkpointing: bool = Field(
         default=False, description="compute activations again in the backward pass: less memory, about a third slower"
@@ -96,7 +96,7 @@ class ClassifierSettings(Section):
     )
     lora: LoraSettings = LoraSettings()
     optimizer: OptimizerSettings = OptimizerSettings()
-    packing: PackingSettings = PackingSettings()
+    packing: PackingSettings = PackingSettings(max_per_context=16)
     hardware: HardwareSettings = HardwareSettings()
 
 

@@ -34,17 +34,24 @@ def plan(items: list[Item], **changed: float) -> list[Step]:
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(st.integers(0, 15), min_size=4, max_size=4), st.integers(1, 9), st.integers(1, 6), st.integers(66, 300))
+@given(
+    st.lists(st.integers(0, 15), min_size=4, max_size=4),
+    st.integers(1, 9),
+    st.integers(1, 6),
+    st.integers(66, 300),
+    st.booleans(),
+)
 def test_an_epoch_has_every_item_once_in_full_batches_and_rows_within_budget(
-    counts: list[int], batch: int, most: int, tokens: int
+    counts: list[int], batch: int, most: int, tokens: int, join: bool
 ) -> None:
     items = items_of(counts)
-    steps = plan(items, batch_size=batch, max_per_context=most, tokens_per_row=tokens)
+    steps = plan(items, batch_size=batch, max_per_context=most, tokens_per_row=tokens, join_contexts=join)
     assert sorted(name for step in steps for name in names(step, items)) == sorted(item.name for item in items)
     assert all(step.n_items == batch for step in steps[:-1])
     for step in steps:
         assert step.n_items == len(names(step, items))
         for row in step.rows:
+            assert join or len(row.blocks) == 1
             used = 0
             for block in row.blocks:
                 assert {items[index].context for index in block.items} == {block.context}
@@ -79,6 +86,13 @@ def test_an_item_that_fits_no_row_is_an_error_that_names_the_setting() -> None:
     with pytest.raises(UsageError, match="does not fit a packed row") as error:
         plan(items_of([0, 0, 2, 0]), tokens_per_row=40)
     assert "packing.tokens_per_row" in str(error.value)
+
+
+def test_contexts_share_rows_only_where_they_may() -> None:
+    items = items_of([2, 2, 2, 2])
+    apart = plan_rows(range(8), items, CONTEXTS, STATEMENTS, 300)
+    joined = plan_rows(range(8), items, CONTEXTS, STATEMENTS, 300, join_contexts=True)
+    assert (len(apart), len(joined)) == (4, 1)
 
 
 def test_rows_are_dealt_to_processes_without_loss() -> None:

@@ -14,6 +14,7 @@ import torch
 
 from ontoground.errors import UsageError
 from tests.training.tiny import tiny_decoder, tiny_tokenizer
+from training.attention import SPLIT, register_split
 from training.collate import packed_row
 from training.decoders import check_decoder, check_sharing
 from training.masks import attention_mask, visible
@@ -109,6 +110,21 @@ def test_quadrant_logits_equal_those_of_separate_rows(folders: dict[str, Path], 
     together = SharedClassifier(model)(packed_row(groups))
     assert together.shape == (5, 4)
     assert relative(together, apart) < 1e-7
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_split_attention_gives_what_the_dense_mask_gives(folders: dict[str, Path], kind: str) -> None:
+    register_split()
+    split, dense = causal(folders[kind], SPLIT), causal(folders[kind], "sdpa")
+    assert check_sharing(split) < 1e-7
+    row = packed_row(drawn()[:1])
+    one, other = SharedPolicy(split)(row), SharedPolicy(dense)(row)
+    assert relative(one, other) < 1e-7
+    assert relative(gradients(split, one.sum()), gradients(dense, other.sum())) < 1e-7
+    padded = {"input_ids": torch.tensor([[0, 0, 5, 6, 7]]), "attention_mask": torch.tensor([[0, 0, 1, 1, 1]])}
+    assert torch.allclose(split(**padded).logits[:, 2:], dense(**padded).logits[:, 2:])
+    with pytest.raises(UsageError, match="one context a row"):
+        SharedPolicy(split)(packed_row(drawn()))
 
 
 def test_padding_changes_nothing(folders: dict[str, Path]) -> None:

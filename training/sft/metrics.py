@@ -175,7 +175,8 @@ def _resampled(tables: Counts, seed: int) -> Counts:
     # Clusters with equal tables are interchangeable: it is enough to draw how many of each kind there are.
     kinds, sizes = np.unique(tables.reshape(len(tables), -1), axis=0, return_counts=True)
     draws = np.random.default_rng(seed).multinomial(len(tables), sizes / len(tables), size=RESAMPLES)
-    return (draws @ kinds).reshape(RESAMPLES, *tables.shape[1:])
+    summed: Counts = draws.astype(np.float64) @ kinds
+    return summed.reshape(RESAMPLES, *tables.shape[1:])
 
 
 def _tables(gold: Sequence[Any], answers: Sequence[Any], clusters: Sequence[Any], classes: Sequence[Any]) -> Counts:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -72,11 +74,25 @@ def choose_optimizer(name: str, device: str) -> tuple[str, str | None]:
     return "adamw_torch", f"{name} needs CUDA; adamw_torch (32-bit states) is used on the CPU"
 
 
+@contextmanager
+def _loading(name: str) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        raise InputError(
+            "the model cannot be loaded",
+            file=name,
+            found=str(error).splitlines()[0],
+            expected="a folder or hub name of a causal language model, or a run folder with an adapter",
+        ) from error
+
+
 def load_tokenizer(name: str) -> Any:
     """Load a tokenizer from a folder or the hub; the end-of-text token pads where there is no padding token."""
     from transformers import AutoTokenizer
 
-    tokenizer = AutoTokenizer.from_pretrained(name)
+    with _loading(name):
+        tokenizer = AutoTokenizer.from_pretrained(name)
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
     return tokenizer
@@ -91,7 +107,8 @@ def usable_length(name: str, max_length: int) -> tuple[int, str | None]:
         from peft import PeftConfig
 
         name = str(PeftConfig.from_pretrained(name).base_model_name_or_path)
-    positions = getattr(AutoConfig.from_pretrained(name), "max_position_embeddings", None)
+    with _loading(name):
+        positions = getattr(AutoConfig.from_pretrained(name), "max_position_embeddings", None)
     if positions is None or positions >= max_length:
         return max_length, None
     return int(
@@ -125,20 +142,13 @@ def load_model(name: str, machine: Machine) -> Any:
     if machine.quantize == "nf4":
         keywords["quantization_config"] = _quantization(machine)
         keywords["device_map"] = {"": torch.cuda.current_device() if machine.device == "cuda" else "cpu"}
-    try:
+    with _loading(name):
         if (Path(name) / "adapter_config.json").is_file():
             from peft import AutoPeftModelForCausalLM
 
             model = AutoPeftModelForCausalLM.from_pretrained(name, **keywords)
         else:
             model = AutoModelForCausalLM.from_pretrained(name, **keywords)
-    except (OSError, ValueError) as error:
-        raise InputError(
-            "the model cannot be loaded",
-            file=name,
-            found=str(error).splitlines()[0],
-            expected="a folder or hub name of a causal language model, or a run folder with an adapter",
-        ) from error
     return model if machine.quantize == "nf4" else model.to(machine.device)
 
 

@@ -81,6 +81,10 @@ def _value(model: Model, metric: str) -> float:
     return -1.0 if value is None else float(value)
 
 
+def _count(n: int, what: str) -> str:
+    return f"{n:,} {what}" + ("" if n == 1 else "s")
+
+
 def _opening(report: Report) -> str:
     data = report["dataset"]
     return (
@@ -102,7 +106,8 @@ def _in_short(report: Report) -> str:
     if models:
         best = max(models, key=lambda model: _value(model, "f1"))
         lines.append(
-            f"- Best macro-F1 (in percent, with 95% intervals): **{best['name']}**, {percent_cell(best['metrics']['f1'])}. "
+            "- Best macro-F1 (in percent, with 95% intervals): "
+            f"**{best['name']}**, {percent_cell(best['metrics']['f1'])}. "
             f"It takes true but unsupported statements for supported truths in {percent_cell(best['metrics']['hsr'])} "
             f"of cases (HSR), and false but supported ones in {percent_cell(best['metrics']['tir'])} (TIR)."
         )
@@ -117,8 +122,8 @@ def _in_short(report: Report) -> str:
         ]
     if report["dataset"]["patients"] < FEW_PATIENTS:
         lines.append(
-            f"- The rows come from {report['dataset']['patients']} patients only: too few to rank models by small "
-            "differences."
+            f"- The rows come from {_count(report['dataset']['patients'], 'patient')} only: too few to rank models by "
+            "small differences."
         )
     return "## In short\n\n" + "\n".join(lines) + "\n"
 
@@ -137,7 +142,8 @@ def _evaluated(report: Report) -> str:
     left_out = f"; {data['rows_left_out']:,} more were left out of all models" if data["rows_left_out"] else ""
     text = (
         f"## What was evaluated\n\n"
-        f"{data['rows']:,} statements of {data['admissions']:,} admissions and {data['patients']:,} patients"
+        f"{_count(data['rows'], 'statement')} of {_count(data['admissions'], 'admission')} and "
+        f"{_count(data['patients'], 'patient')}"
         f"{left_out}. Split column: `{data['split_column']}`. Licence tier: {data['licence_tier']}. "
         f"SHA-256 of the dataset's manifest: `{data['manifest_sha256']}`.\n"
     )
@@ -376,7 +382,7 @@ def _nothing_seen(report: Report) -> Iterator[str]:
         rows = report["dataset"]["quadrants"][quadrant]
         if names and rows:
             yield (
-                f"{metric.upper()} is 0 for {', '.join(names)}, and so is its interval, since resampling cannot draw "
+                f"{metric.upper()} is 0 for {', '.join(names)}; its interval is too, since resampling cannot draw "
                 f"what did not occur. 0 of {rows:,} rows fits a true rate of up to {100 * min(1, 3 / rows):.1f}% even "
                 "if all rows were independent; rows of one patient are not, so it may be higher."
             )
@@ -384,15 +390,17 @@ def _nothing_seen(report: Report) -> Iterator[str]:
 
 def _limit_lines(report: Report) -> Iterator[str]:
     data, settings = report["dataset"], report["settings"]
-    yield (
-        f"Intervals: {settings['resamples']:,} resamples of the {data['patients']:,} patients with all their rows "
-        f"(seed {settings['seed']}), 2.5th to 97.5th percentile. They say how much results would vary with other "
-        "patients of this kind, not with another hospital, and not with another training run."
-    )
+    patients = _count(data["patients"], "patient")
     if data["patients"] < FEWEST_PATIENTS:
         yield f"Fewer than {FEWEST_PATIENTS} patients: no interval is given."
-    elif data["patients"] < FEW_PATIENTS:
-        yield f"Percentile intervals over {data['patients']} patients are too narrow; treat them as a lower limit."
+    else:
+        yield (
+            f"Intervals: {settings['resamples']:,} resamples of the {patients} with all their rows (seed "
+            f"{settings['seed']}), 2.5th to 97.5th percentile. They say how much results would vary with other "
+            "patients of this kind, not with another hospital, and not with another training run."
+        )
+    if FEWEST_PATIENTS <= data["patients"] < FEW_PATIENTS:
+        yield f"Percentile intervals over {patients} are too narrow; treat their width as a lower limit."
     yield (
         "A quadrant that is never predicted has precision and F1 of 0. A quadrant without rows has no F1, and then "
         "the means over quadrants are undefined (–) rather than taken over fewer."

@@ -16,7 +16,7 @@ PAIRS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), min_size=1, ma
 
 def counts(gold: list[int], said: list[int]) -> npt.NDArray[np.float64]:
     by_patient = confusion_counts(np.array(gold), np.array(said), np.zeros(len(gold), dtype=np.int64), 1)
-    return by_patient.sum(axis=0)
+    return by_patient.reshape(4, 5)
 
 
 @settings(deadline=None)

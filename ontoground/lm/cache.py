@@ -1,8 +1,8 @@
 """Answers on disk under the hash of what was asked: a stopped run goes on where it was.
 
 One SQLite file in a folder of mode 0700. Each answer is a transaction of its own, so a kill at any moment loses none
-that had come. What is sent is noted before it goes out: after a kill the cache knows which requests were under way.
-Prompts are not kept, answers are.
+that had been kept. What is sent is noted before it goes out: after a kill the cache knows which requests were under
+way. Prompts are not kept, answers are.
 """
 
 from __future__ import annotations
@@ -39,8 +39,11 @@ class AnswerCache:
         private_directory(folder).chmod(0o700)
         self.path = folder / FILE_NAME
         os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
-        # The rollback journal, not the write-ahead log: that one needs shared memory, which network folders lack.
         self._connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
+        # A commit to the write-ahead log needs no wait for the disk: it outlives a kill of this process, and a power
+        # cut costs the last answers at most. Where a folder allows no such log, SQLite keeps its slower journal.
+        if self._run("pragma journal_mode = wal").fetchone() == ("wal",):
+            self._run("pragma synchronous = normal")
         self._run(TABLE)
 
     def _run(self, statement: str, values: tuple[str | None, ...] = ()) -> sqlite3.Cursor:

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ontoground.errors import InputError
+from ontoground.errors import InputError, UsageError
 from ontoground.lm.cache import content_key
 from ontoground.lm.exchange import Answer, Exchange
 from ontoground.lm.results import FailureReason, Result, Usage
@@ -28,10 +28,20 @@ class LocalModel:
 
     Under greedy decoding prompts are padded into batches; a prompt alone and in a batch may differ in the last bits,
     and so, on a near tie, in a word. When sampling, prompts go one by one, each under its own seed: no answer depends
-    on the others.
+    on the others. The wanted shape of an answer is told, never enforced while decoding.
+
+    Raises:
+        UsageError: ``extra_body`` has fields other than ``chat_template_kwargs``.
     """
 
     def __init__(self, settings: LmSettings) -> None:
+        unknown = sorted(set(settings.extra_body) - {"chat_template_kwargs"})
+        if unknown:
+            raise UsageError(
+                "extra_body has fields that a local model does not take",
+                found=", ".join(unknown),
+                expected="chat_template_kwargs",
+            )
         self._settings = settings
         self._loaded: tuple[Any, Any] | None = None
         self.fingerprint = _fingerprint(Path(settings.model))

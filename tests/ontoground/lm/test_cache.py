@@ -16,28 +16,31 @@ from pydantic import BaseModel
 
 from ontoground.errors import InputError
 from ontoground.lm.cache import FILE_NAME
-from ontoground.lm.client import LanguageModel
+from ontoground.lm.client import LanguageModel, Totals
 from ontoground.lm.results import Completion, Failure, FailureReason, Message, Request
 from ontoground.lm.settings import LmSettings
-from tests.ontoground.lm.server import Reply, ScriptedServer, completion, scripted_server
+from tests.ontoground.lm.server import Reply, completion, scripted_server
 
+ROOT = Path(__file__).parents[3]
 REQUESTS = 40
 CONCURRENCY = 4
 
-PROGRAM = f"""
-import json, sys
+PROGRAM = """
+import sys
 from pathlib import Path
-from ontoground.lm.client import LanguageModel
-from ontoground.lm.results import Message, Request
-from ontoground.lm.settings import LmSettings
+from tests.ontoground.lm.test_cache import answer_all
 
-endpoint, workspace, out = sys.argv[1:]
-settings = LmSettings(model="m", endpoint=endpoint, concurrency={CONCURRENCY})
-with LanguageModel(settings, Path(workspace), "credentialed") as model:
-    results = model.complete_all(Request((Message(role="user", content=str(n)),)) for n in range({REQUESTS}))
-    rows = [result.model_dump(mode="json", exclude={{"cached", "cost"}}) for result in results]
-    Path(out).write_text(json.dumps({{"rows": rows, "totals": model.totals.as_dict()}}))
+answer_all(sys.argv[1], Path(sys.argv[2]))
+Path(sys.argv[2], "finished").touch()
 """
+
+
+def answer_all(endpoint: str, workspace: Path) -> tuple[list[dict[str, Any]], Totals]:
+    """Ask everything, in this process or in one that will be killed."""
+    settings = LmSettings(model="m", endpoint=endpoint, concurrency=CONCURRENCY)
+    with LanguageModel(settings, workspace, "credentialed") as model:
+        results = model.complete_all(question(str(n)) for n in range(REQUESTS))
+    return [result.model_dump(mode="json", exclude={"cached", "cost"}) for result in results], model.totals
 
 
 class Verdict(BaseModel):
@@ -52,12 +55,6 @@ def echo(_: int, body: dict[str, Any]) -> Reply:
     return completion(f"about {body['messages'][0]['content']}")
 
 
-def run_program(server: ScriptedServer, workspace: Path, out: Path) -> dict[str, Any]:
-    subprocess.run([sys.executable, "-c", PROGRAM, server.url, workspace, out], check=True)
-    done: dict[str, Any] = json.loads(out.read_text())
-    return done
-
-
 def test_a_run_killed_half_way_goes_on_and_sends_only_what_was_under_way_again(tmp_path: Path) -> None:
     half_way, hold = threading.Event(), threading.Event()
 
@@ -70,23 +67,21 @@ def test_a_run_killed_half_way_goes_on_and_sends_only_what_was_under_way_again(t
         return Reply(answer.status, answer.body, answer.headers, until=hold)
 
     with scripted_server(reply) as server:
-        command = [sys.executable, "-c", PROGRAM, server.url, str(tmp_path / "work"), str(tmp_path / "never")]
-        with subprocess.Popen(command) as killed:
+        command = [sys.executable, "-c", PROGRAM, server.url, str(tmp_path / "work")]
+        with subprocess.Popen(command, cwd=ROOT) as killed:
             assert half_way.wait(timeout=60)
             killed.send_signal(signal.SIGKILL)
-        assert not (tmp_path / "never").exists()
+        assert not (tmp_path / "work" / "finished").exists()
         hold.set()
-        resumed = run_program(server, tmp_path / "work", tmp_path / "resumed.json")
+        resumed, totals = answer_all(server.url, tmp_path / "work")
         seen = server.times_seen()
     with scripted_server(echo) as fresh:
-        uninterrupted = run_program(fresh, tmp_path / "other", tmp_path / "uninterrupted.json")
+        uninterrupted, _ = answer_all(fresh.url, tmp_path / "other")
 
-    assert resumed["rows"] == uninterrupted["rows"]
+    assert resumed == uninterrupted
     # The server held exactly these back when the kill came: they were sent, and no answer could have been kept.
     assert sorted(seen.values()) == [1] * (REQUESTS - CONCURRENCY) + [2] * CONCURRENCY
-    assert resumed["totals"]["interrupted"] == CONCURRENCY
-    assert resumed["totals"]["cached"] == REQUESTS // 2
-    assert resumed["totals"]["sent"] == REQUESTS // 2
+    assert (totals.interrupted, totals.cached, totals.sent) == (CONCURRENCY, REQUESTS // 2, REQUESTS // 2)
     assert set(fresh.times_seen().values()) == {1} and len(fresh.bodies) == REQUESTS
 
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import pytest
 from pydantic import BaseModel
 
-from ontoground.errors import InputError
+from ontoground.errors import InputError, UsageError
 from ontoground.lm.client import LanguageModel
 from ontoground.lm.results import Completion, Failure, FailureReason, Message, Request
 from ontoground.lm.settings import LmSettings
@@ -100,6 +100,11 @@ def test_new_weights_at_the_same_path_are_not_taken_for_the_old_ones(tiny: Path,
         assert opened.totals.sent == 0
     tiny_decoder("llama", tiny_tokenizer(TEXTS * 5, tmp_path / "tokenizer", chat=True), model, seed=1)
     assert texts(model, tmp_path / "work", QUESTIONS) != before
+
+
+def test_fields_that_only_a_server_knows_are_refused(tiny: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="top_p"):
+        LanguageModel(settings(tiny, extra_body={"top_p": 0.5}), tmp_path, "open")
 
 
 def test_nothing_heavy_is_loaded_before_a_model_is_used() -> None:

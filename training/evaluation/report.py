@@ -100,7 +100,7 @@ def evaluate_quadrants(
         "dataset": _described(dataset, rows, split, split_column, int((~kept).sum())),
         "settings": {"resamples": resamples, "seed": seed, "missing": missing, "unknown": unknown},
         "predictions": [_counted(file, run, len(kept)) for kind, file, run in runs if kind == "model"],
-        "files": [{"file": path.name, "sha256": sha256_of(path)} for path in predictions],
+        "files": [{"file": path.name, "sha256": sha256_of(path)} for path in sorted(predictions)],
         "models": _model_parts(models, rows, dataset.contexts, gold, bootstrap),
         "comparisons": [_plain(one) for one in compare_all(models, bootstrap)],
         "lambda": _lambda_points(lambdas or {}, models, bootstrap),

@@ -21,6 +21,12 @@ GOLDEN = Path(__file__).parent / "golden_report.md"
 DATA = dataset(18, 2)
 
 
+@pytest.fixture(autouse=True)
+def coarse_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw with fewer dots: these tests look at the report, not at its pictures."""
+    monkeypatch.setattr(figures, "DPI", 30)
+
+
 @pytest.fixture
 def files(tmp_path: Path) -> list[Path]:
     """Two models: one with two seeds in two kinds of files, one without scores and with unreadable answers."""
@@ -82,13 +88,10 @@ def test_numbers_are_those_of_the_files(files: list[Path], tmp_path: Path) -> No
 
 
 def test_the_same_inputs_give_the_same_bytes_whatever_their_order(files: list[Path], tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        evaluate_quadrants(DATA, files, tmp_path / name, resamples=50)
+    for name, order in (("one", files), ("two", files[::-1])):
+        evaluate_quadrants(DATA, order, tmp_path / name, resamples=50)
     for file in ("report.json", "report.md", "baselines.parquet"):
         assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
-    turned = evaluate_quadrants(DATA, files[::-1], tmp_path / "three", baselines=False, resamples=50)
-    straight = json.loads((tmp_path / "one" / "report.json").read_text(encoding="utf-8"))
-    assert json.loads(json.dumps(turned))["models"] == straight["models"][:2]
 
 
 def test_missing_rows_are_left_out_of_every_model_and_baseline(files: list[Path], tmp_path: Path) -> None:
@@ -97,7 +100,7 @@ def test_missing_rows_are_left_out_of_every_model_and_baseline(files: list[Path]
     with pytest.raises(InputError, match="24 of 48 rows have none"):
         evaluate_quadrants(DATA, [*files, part], tmp_path / "report")
     assert not (tmp_path / "report").exists()
-    report = evaluate_quadrants(DATA, [*files, part], tmp_path / "report", missing="leave_out", resamples=50)
+    report = evaluate_quadrants(DATA, [files[2], part], tmp_path / "report", missing="leave_out", resamples=50)
     assert (report["dataset"]["rows"], report["dataset"]["rows_left_out"]) == (24, 24)
     assert {sum(map(sum, model["confusion"])) for model in report["models"]} == {24}
     report = evaluate_quadrants(DATA, [part], tmp_path / "report", missing="wrong", baselines=False, resamples=50)

@@ -16,6 +16,7 @@ from pydantic import Field
 
 from ontoground.errors import InputError, OntogroundError, UsageError
 from ontoground.files import atomic_path, private_directory
+from ontoground.progress import progress
 from ontoground.settings import Section
 from training.settings import HardwareSettings
 from training.sft.encoding import encode_prompt
@@ -102,9 +103,16 @@ def _generate(
     kind: Kind, dataset_dir: Path, model: str, out_file: Path, settings: GenerationSettings, split: Split
 ) -> dict[str, Any]:
     dataset = TextDataset.open(dataset_dir, kind)
-    rows = dataset.rows(split, resolve_tasks(settings.tasks, kind))
+    tasks = resolve_tasks(settings.tasks, kind)
     generator = Generator.load(model, kind, settings)
-    return write_predictions(out_file, kind, generator.predictions(rows), where=f"{dataset.folder.name}, {split}")
+    with progress(f"answers to the {split} split", dataset.count(split, tasks)) as advance:
+
+        def counted() -> Iterator[dict[str, Any]]:
+            for prediction in generator.predictions(dataset.rows(split, tasks)):
+                yield prediction
+                advance(1)
+
+        return write_predictions(out_file, kind, counted(), where=f"{dataset.folder.name}, {split}")
 
 
 def write_predictions(

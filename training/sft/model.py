@@ -62,7 +62,7 @@ def choose_machine(hardware: HardwareSettings) -> Machine:
         raise UsageError("4-bit weights are not computed in float64", do="set hardware.quantize to none")
     notes = []
     if hardware.quantize == "nf4" and device == "cpu":
-        notes.append("4-bit weights on a CPU: exact in effect, slow")
+        notes.append("4-bit weights are slow on a CPU")
     attention = "sdpa" if hardware.attention == "auto" else hardware.attention
     return Machine(device, precision, attention, hardware.quantize, tuple(notes))
 
@@ -127,8 +127,10 @@ def _quantization(machine: Machine) -> Any:
     )
 
 
-def load_model(name: str, machine: Machine) -> Any:
-    """Load a causal model, or an adapter with its base, from a folder or the hub.
+def load_model(name: str, machine: Machine, dtype: torch.dtype | None = None) -> Any:
+    """Load a causal model, or an adapter with its base, from a folder or the hub; its weights as the machine's type.
+
+    ``dtype`` loads the weights as another type.
 
     Raises:
         InputError: the folder or name holds no causal language model.
@@ -138,7 +140,7 @@ def load_model(name: str, machine: Machine) -> Any:
 
     if not sys.stderr.isatty():
         disable_progress_bar()
-    keywords: dict[str, Any] = {"dtype": machine.dtype, "attn_implementation": machine.attention}
+    keywords: dict[str, Any] = {"dtype": dtype or machine.dtype, "attn_implementation": machine.attention}
     if machine.quantize == "nf4":
         keywords["quantization_config"] = _quantization(machine)
         keywords["device_map"] = {"": torch.cuda.current_device() if machine.device == "cuda" else "cpu"}

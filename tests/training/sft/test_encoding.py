@@ -47,7 +47,7 @@ def test_tokens_and_labels_are_those_that_trl_makes_of_prompt_and_completion(
     tokenizer, task = AutoTokenizer.from_pretrained(base), TASKS[kind]
     texts = [(task.prompt(row), task.answer(row).text) for row in ROWS[kind]]
     if tokenizer.chat_template:
-        asked = [
+        asked: list[dict[str, Any]] = [
             {
                 "prompt": [{"role": "user", "content": prompt}],
                 "completion": [{"role": "assistant", "content": answer}],

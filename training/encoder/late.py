@@ -58,7 +58,8 @@ class LateModel(nn.Module):
         tokens = there[..., None]
         mean = (read * tokens).sum(dim=1) / tokens.sum(dim=1)
         largest = read.masked_fill(~tokens, torch.finfo(read.dtype).min).amax(dim=1)
-        return self.head(torch.cat([read[:, 0], mean, largest], dim=1))
+        judged: QuadrantLogits = self.head(torch.cat([read[:, 0], mean, largest], dim=1))
+        return judged
 
     def new_parameters(self) -> list[nn.Parameter]:
         """Return the parameters that pretraining does not know."""
@@ -115,8 +116,8 @@ class FrozenReader:
         for ids in sorted(set(wanted) - set(found)):
             by_length.setdefault(len(ids), []).append(ids)
         for group in by_length.values():
-            ids, there = pad(group, self._pad_id, self._device)
-            states = self._model.encoder.lower(ids, there)
+            group_ids, there = pad(group, self._pad_id, self._device)
+            states = self._model.encoder.lower(group_ids, there)
             units = [functional.normalize(states[i], dim=-1) for i in self._model.match_layers]
             for i, key in enumerate(group):
                 found[key] = [state[i].clone() for state in (*units, states[-1])]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -140,10 +141,12 @@ def load_model(name: str, machine: Machine, dtype: torch.dtype | None = None) ->
 
     if not sys.stderr.isatty():
         disable_progress_bar()
+    # One process a GPU, as torchrun and accelerate number them.
+    place = f"cuda:{os.environ.get('LOCAL_RANK', '0')}" if machine.device == "cuda" else "cpu"
     keywords: dict[str, Any] = {"dtype": dtype or machine.dtype, "attn_implementation": machine.attention}
     if machine.quantize == "nf4":
         keywords["quantization_config"] = _quantization(machine)
-        keywords["device_map"] = {"": torch.cuda.current_device() if machine.device == "cuda" else "cpu"}
+        keywords["device_map"] = {"": place}
     with _loading(name):
         if (Path(name) / "adapter_config.json").is_file():
             from peft import AutoPeftModelForCausalLM
@@ -151,7 +154,7 @@ def load_model(name: str, machine: Machine, dtype: torch.dtype | None = None) ->
             model = AutoPeftModelForCausalLM.from_pretrained(name, **keywords)
         else:
             model = AutoModelForCausalLM.from_pretrained(name, **keywords)
-    return model if machine.quantize == "nf4" else model.to(machine.device)
+    return model if machine.quantize == "nf4" else model.to(place)
 
 
 def lora_config(settings: SftSettings) -> Any:

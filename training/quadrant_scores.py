@@ -1,0 +1,118 @@
+"""From a policy to quadrants by scoring: which of four label continuations of a statement is the most probable?
+
+MediEval does not say how a CoRFu policy, trained on pairs of statements without any label, is made to name
+quadrants; this is one of two ways (the other is a classifier's head on top of the policy, ``fit-head``). The words of
+the labels are ours: ``data/quadrant_labels.tsv``. Behind one copy of a context each statement stands four times, once
+with each label; log-probabilities of a segment hold the statement's own, which is the same in all four and drops out of
+the softmax.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import torch
+
+from ontoground.rows import QUADRANTS
+from ontoground.tables import read_table
+from training.dataset import MedievalDataset, Split
+from training.decoders import base_of, check_decoder, check_sharing
+from training.models import load_model, load_tokenizer
+from training.packing import Item, plan_rows
+from training.settings import CorfuSettings
+from training.shared import SharedPolicy
+from training.tokens import EncodedTexts, encode_contexts, encode_statements, special_token
+from training.trainer import RunData, evaluate_rows
+
+__all__ = ["label_continuations", "quadrant_log_probabilities", "score_quadrants", "scored_data"]
+
+LABELS = Path(__file__).parent / "data" / "quadrant_labels.tsv"
+BEFORE_LABEL = "\nAnswer:"
+
+
+def label_continuations(tokenizer: Any) -> list[np.ndarray[Any, np.dtype[np.int64]]]:
+    """Return the token ids of the four labels, Q1 to Q4, with the words before them and the end-of-text token."""
+    text_of = {row["quadrant"]: row["label"] for row in read_table(LABELS, ("quadrant", "label", "source"))}
+    end = special_token(tokenizer, "eos")
+    texts = [f"{BEFORE_LABEL} {text_of[quadrant]}" for quadrant in QUADRANTS]
+    encoded = tokenizer(texts, add_special_tokens=False, return_attention_mask=False)["input_ids"]
+    return [np.asarray([*ids, *end], dtype=np.int64) for ids in encoded]
+
+
+def scored_data(dataset: MedievalDataset, rows: pl.DataFrame, tokenizer: Any, max_length: int) -> RunData:
+    """Encode rows so that an item is a row, and its four statements are the statement with each label.
+
+    Contexts are cut so that the longest statement of the dataset fits behind them with the longest label.
+    """
+    texts = dataset.rows["statement"].unique().sort().to_list()
+    index_of = {text: index for index, text in enumerate(texts)}
+    plain, labels = encode_statements(tokenizer, texts, end=False), label_continuations(tokenizer)
+    segments = EncodedTexts.of([np.concatenate([plain[at], label]) for at in range(len(texts)) for label in labels])
+    kept = dataset.contexts.join(rows.select("hadm_id").unique(), on="hadm_id", how="semi")
+    room = max_length - int(segments.lengths.max())
+    contexts, _ = encode_contexts(tokenizer, kept["context"].to_list(), max_tokens=room)
+    context_of = {hadm_id: index for index, hadm_id in enumerate(kept["hadm_id"])}
+    n = len(labels)
+    items = [
+        Item(name, context_of[hadm_id], tuple(range(n * index_of[statement], n * index_of[statement] + n)))
+        for name, hadm_id, statement in rows.select("id", "hadm_id", "statement").iter_rows()
+    ]
+    return RunData(contexts, segments, items, np.ones(len(items)), tokenizer.pad_token_id)
+
+
+def quadrant_log_probabilities(
+    policy: SharedPolicy, data: RunData, tokens_per_row: int, advance: Callable[[int], None] | None = None
+) -> torch.Tensor:
+    """Return log-probabilities of the four labels, normalised over them. *Shape:* (n_items, 4)."""
+    order = range(len(data.items))
+    rows = plan_rows(order, data.items, data.contexts.lengths, data.statements.lengths, tokens_per_row)
+    return torch.stack(evaluate_rows(policy, data, rows, advance)).log_softmax(-1)
+
+
+def score_quadrants(
+    model: str | Path,
+    dataset: MedievalDataset,
+    split: Split,
+    settings: CorfuSettings,
+    *,
+    name: str | None = None,
+    advance: Callable[[int], None] | None = None,
+) -> pl.DataFrame:
+    """Predict the quadrants of a split with a policy: a CoRFu run folder, or any causal model.
+
+    Args:
+        model: run folder, local path or hub name.
+        dataset: what is predicted.
+        split: which rows.
+        settings: packing, hardware, the split's column and the seed that the predictions carry: those of the run.
+        name: of the model in the predictions; the folder's, or the hub's name, where left out.
+        advance: is told the rows that are done.
+
+    Returns:
+        ``id``, ``label``, ``scores`` (probabilities of Q1 to Q4), ``model``, ``seed``, ordered by id.
+
+    Raises:
+        InputError: the model cannot be loaded, or the split is empty.
+        UsageError: the model cannot share contexts, or a statement with its labels does not fit a packed row.
+    """
+    rows = dataset.split_rows(split, settings.split_column)
+    tokenizer = load_tokenizer(model)
+    policy = load_model(model, "causal", settings.hardware, seed=settings.seed).eval()
+    check_decoder(base_of(policy).config)
+    check_sharing(policy)
+    data = scored_data(dataset, rows, tokenizer, settings.packing.max_length)
+    found = quadrant_log_probabilities(SharedPolicy(policy), data, settings.packing.tokens_per_row, advance)
+    return pl.DataFrame(
+        {
+            "id": rows["id"],
+            "label": [QUADRANTS[at] for at in found.argmax(-1).tolist()],
+            "scores": found.exp().tolist(),
+            "model": [name or (Path(model).resolve().name if Path(model).is_dir() else str(model))] * rows.height,
+            "seed": [settings.seed] * rows.height,
+        },
+        schema_overrides={"scores": pl.List(pl.Float64), "seed": pl.Int64},
+    )

@@ -175,7 +175,8 @@ def _plan(dataset: TextDataset, model_name: str, settings: SftSettings) -> dict[
 def _open_folder(out_dir: Path, plan: Mapping[str, Any], resume: bool) -> Path | None:
     """Return the checkpoint to go on from, the record of a run that is whole, or None for a fresh start."""
     record, stated = out_dir / RECORD, out_dir / CHECKPOINTS / PLAN
-    found = next((file for file in (record, stated) if file.is_file()), None)
+    # The first process alone looks and refuses: another may see the plan that the first has just written.
+    found = next((file for file in (record, stated) if file.is_file() and _is_main()), None)
     if found is not None and not resume:
         raise UsageError(
             "this folder already holds a run",

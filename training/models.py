@@ -11,7 +11,17 @@ from ontoground.errors import InputError, UsageError
 from ontoground.rows import QUADRANTS
 from training.settings import HardwareSettings, LoraSettings
 
-__all__ = ["Task", "adapter_base", "device_of", "load_model", "load_tokenizer", "precision_of", "save_model"]
+__all__ = [
+    "Task",
+    "adapter_base",
+    "add_adapter",
+    "device_of",
+    "load_config",
+    "load_model",
+    "load_tokenizer",
+    "precision_of",
+    "save_model",
+]
 
 Task = Literal["causal", "quadrants"]
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float64": torch.float64}
@@ -54,6 +64,20 @@ def _missing(model: str | Path, error: Exception) -> InputError:
         expected="a hub name, a folder in transformers' format, or a run folder with an adapter",
         do="check the path; behind a closed network download the model first and set HF_HUB_OFFLINE=1",
     )
+
+
+def load_config(model: str | Path) -> Any:
+    """Load the configuration of a model, or of the base model of a run folder.
+
+    Raises:
+        InputError: there is none.
+    """
+    from transformers import AutoConfig
+
+    try:
+        return AutoConfig.from_pretrained(str(adapter_base(model) or model))
+    except (OSError, ValueError) as error:
+        raise _missing(model, error) from error
 
 
 def load_tokenizer(model: str | Path) -> Any:
@@ -99,8 +123,10 @@ def _base(model: str | Path, task: Task, hardware: HardwareSettings, tokenizer: 
         names = dict(enumerate(QUADRANTS))
         options |= {"num_labels": len(names), "id2label": names, "label2id": {q: i for i, q in names.items()}}
     kind = AutoModelForCausalLM if task == "causal" else AutoModelForSequenceClassification
+    # An adapter records where its base was: a relative path would not outlive a change of folder.
+    name = str(Path(model).resolve()) if Path(model).is_dir() else str(model)
     try:
-        loaded = kind.from_pretrained(str(model), **options)
+        loaded = kind.from_pretrained(name, **options)
     except (OSError, ValueError) as error:
         raise _missing(model, error) from error
     if loaded.config.pad_token_id is None:
@@ -108,7 +134,8 @@ def _base(model: str | Path, task: Task, hardware: HardwareSettings, tokenizer: 
     return loaded
 
 
-def _adapter(model: Any, task: Task, lora: LoraSettings) -> Any:
+def add_adapter(model: Any, task: Task, lora: LoraSettings) -> Any:
+    """Put a new low-rank adapter on a model; a classifier's head is trained and saved with it."""
     from peft import LoraConfig, TaskType, get_peft_model
 
     kind = TaskType.CAUSAL_LM if task == "causal" else TaskType.SEQ_CLS
@@ -155,7 +182,7 @@ def load_model(
 
         loaded = PeftModel.from_pretrained(loaded, str(model), is_trainable=trainable)
     elif lora is not None and lora.r > 0:
-        loaded = _adapter(loaded, task, lora)
+        loaded = add_adapter(loaded, task, lora)
     return loaded if hardware.quantize != "none" else loaded.to(device_of(hardware))
 
 

@@ -1,0 +1,250 @@
+"""Memory that a run needs, estimated before it: the model of the run is counted, and its step is run on fake tensors.
+
+Weights, gradients and AdamW's states are counted from the configuration. Activations are not derived from formulas:
+two short copies of the model (2 and 3 layers, no storage behind their tensors) run the very step of the run, forward
+and backward, while every tensor's birth and death is followed; the peak grows linearly with layers. Adapters, dropout,
+masks, gradient checkpointing and autocast are thereby counted as they are.
+
+Not counted: workspaces of kernels, fragmentation of the allocator, the runtime itself (Python and libraries, some 0.5
+GB; a CUDA context, some 0.5 GB). tests/training/test_memory.py compares the estimate with measured peaks.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_map_only
+
+from training.models import Task, add_adapter, device_of, load_config, precision_of
+from training.settings import HardwareSettings, LoraSettings
+
+__all__ = ["Estimate", "estimate_memory", "free_memory"]
+
+LAYERS = (2, 3)
+NF4_BYTES = 0.5 + 1 / 64 + 4 / (64 * 256)
+"""Bytes of a 4-bit weight: half a byte, a byte of scale for 64 weights, and 4 bytes for 256 scales (QLoRA, sec. 3)."""
+GIB = 1 << 30
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Bytes that one process needs at its peak, by what needs them; ``free`` is what its device has now."""
+
+    weights: int
+    trained: int
+    optimizer: int
+    step: int
+    free: int
+    device: str
+
+    @property
+    def total(self) -> int:
+        """The peak: the step's tensors (its gradients among them) on top of weights and the optimizer's states."""
+        return self.weights + self.optimizer + self.step
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values, bytes."""
+        return {**vars(self), "total": self.total}
+
+    def __str__(self) -> str:
+        def gib(n: int) -> str:
+            return f"{n / GIB:.2f}" if n < 10 * GIB else f"{n / GIB:.1f}"
+
+        return (
+            f"memory: about {gib(self.total)} GiB (weights {gib(self.weights)}, optimizer {gib(self.optimizer)}, "
+            f"activations and gradients {gib(self.step)}); free on the {self.device}: {gib(self.free)} GiB"
+        )
+
+    def warning(self, margin: float, hardware: HardwareSettings) -> str | None:
+        """Say what to change where the estimate exceeds its share of the free memory, None where it does not."""
+        if self.total <= margin * self.free:
+            return None
+        if self.step < self.weights + self.optimizer:
+            do = "hardware.quantize = 'nf4'" if hardware.quantize == "none" else "a smaller base model"
+            do = do if self.optimizer < self.weights else "lora.r above 0 (adapters instead of all weights)"
+        elif not hardware.gradient_checkpointing:
+            do = "hardware.gradient_checkpointing = true, or a lower packing.tokens_per_row"
+        else:
+            do = "a lower packing.tokens_per_row (and packing.max_length)"
+        return f"memory may run short (hardware.memory_margin is {margin:g}): set {do}"
+
+
+def free_memory(device: str) -> int:
+    """Return the bytes that are free on a device."""
+    if device == "cuda":
+        return int(torch.cuda.mem_get_info()[0])
+    import psutil
+
+    return int(psutil.virtual_memory().available)
+
+
+class _Peak(TorchDispatchMode):
+    """Follows the storages that operations make, and remembers how much lived at once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = self.most = 0
+        self.seen: weakref.WeakSet[Any] = weakref.WeakSet()
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = func(*args, **(kwargs or {}))
+        tree_map_only(torch.Tensor, self._see, result)
+        return result
+
+    def _see(self, tensor: torch.Tensor) -> None:
+        storage = tensor.untyped_storage()
+        if storage in self.seen:
+            return
+        self.seen.add(storage)
+        size = storage.nbytes()
+        self.now += size
+        self.most = max(self.most, self.now)
+        weakref.finalize(storage, self._forget, size)
+
+    def _forget(self, size: int) -> None:
+        self.now -= size
+
+
+def _attend(module: nn.Module, query: Any, key: Any, value: Any, _mask: Any, **options: Any) -> tuple[Any, None]:
+    """Stand in for FlexAttention, which needs its device: causal attention without a dense mask."""
+    groups = query.shape[1] // key.shape[1]
+    del module, options
+    states = nn.functional.scaled_dot_product_attention(
+        query, key.repeat_interleave(groups, 1), value.repeat_interleave(groups, 1), is_causal=True
+    )
+    return states.transpose(1, 2), None
+
+
+def _model(config: Any, task: Task, attention: str, dtype: torch.dtype, lora: LoraSettings, layers: int | None) -> Any:
+    from transformers import AttentionInterface, AutoModelForCausalLM, AutoModelForSequenceClassification
+
+    config = deepcopy(config)
+    config.num_labels = 4
+    if layers is not None:
+        config.num_hidden_layers = layers
+        if getattr(config, "layer_types", None):
+            config.layer_types = config.layer_types[:layers]
+    if attention == "flex_attention":
+        attention = "flex_stand_in"
+        AttentionInterface.register(attention, _attend)
+    kind = AutoModelForCausalLM if task == "causal" else AutoModelForSequenceClassification
+    model = kind.from_config(config, attn_implementation=attention, dtype=dtype)
+    return add_adapter(model, task, lora) if lora.r > 0 else model
+
+
+def _fake(model: nn.Module) -> None:
+    """Replace a meta model's tensors by fake ones on the CPU, so that operations choose the CPU's kernels."""
+    for module in model.modules():
+        for name, weight in module.named_parameters(recurse=False):
+            fake = torch.empty(weight.shape, dtype=weight.dtype, device="cpu")
+            setattr(module, name, nn.Parameter(fake, requires_grad=weight.requires_grad))
+        for name, buffer in module.named_buffers(recurse=False):
+            setattr(module, name, torch.empty(buffer.shape, dtype=buffer.dtype, device="cpu"))
+
+
+def _step_peak(
+    make: Callable[[], Any], step: Callable[[Any], torch.Tensor], checkpointing: bool, autocast: bool
+) -> int:
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    from training.trainer import checkpoint_activations
+
+    with torch.device("meta"):
+        model = make()
+    with FakeTensorMode(allow_non_fake_inputs=True):
+        _fake(model)
+        model.train()
+        if checkpointing:
+            checkpoint_activations(model)
+        with _Peak() as peak:
+            # Twice: a step's later rows meet the gradients of its earlier ones.
+            for _ in range(2):
+                with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
+                    loss = step(model)
+                loss.backward()
+                del loss
+    return peak.most
+
+
+def estimate_memory(
+    model: str,
+    task: Task,
+    step: Callable[[Any], torch.Tensor],
+    lora: LoraSettings,
+    hardware: HardwareSettings,
+    *,
+    attention: str | None,
+    autocast: bool = False,
+    freeze_backbone: bool = False,
+) -> Estimate:
+    """Estimate the peak of one process before anything is loaded.
+
+    Args:
+        model: hub name, local path or run folder; only its configuration is read.
+        task: ``causal`` or ``quadrants``, as `load_model` takes it.
+        step: runs the run's largest forward pass on a model and returns a scalar, such as
+            ``lambda model: SharedClassifier(model)(row).sum()``.
+        lora: the adapter.
+        hardware: device, precision, quantization, checkpointing.
+        attention: transformers' attention implementation.
+        autocast: whether float32 weights are multiplied in bfloat16.
+        freeze_backbone: whether the ``score`` head alone is trained.
+    """
+    config = load_config(model)
+    dtype, attention = precision_of(hardware), attention or "sdpa"
+
+    def make(layers: int | None) -> Any:
+        made = _model(config, task, attention, dtype, lora, layers)
+        if freeze_backbone:
+            from training.heads import freeze
+
+            freeze(made)
+        return made
+
+    with torch.device("meta"):
+        whole = make(None)
+    trained = sum(p.numel() * p.element_size() for p in whole.parameters() if p.requires_grad)
+    less, more = (
+        _step_peak(lambda n=n: make(n), step, hardware.gradient_checkpointing, autocast)  # type: ignore[misc]
+        for n in LAYERS
+    )
+    slope = (more - less) / (LAYERS[1] - LAYERS[0])
+    peak = round(less + slope * (config.num_hidden_layers - LAYERS[0]))
+    weights, unpacked = _weights(whole, hardware)
+    device = device_of(hardware)
+    return Estimate(
+        weights=weights,
+        trained=trained,
+        optimizer=2 * trained,
+        # AdamW's own temporaries are as large as what it trains, beside the gradients.
+        step=max(peak + unpacked, 2 * trained),
+        free=free_memory(device),
+        device=device,
+    )
+
+
+def _weights(model: Any, hardware: HardwareSettings) -> tuple[int, int]:
+    """Return the bytes of all weights, and of the largest one that is unpacked for a product where they are 4-bit."""
+    small = {
+        id(module.weight)
+        for name, module in model.named_modules()
+        if isinstance(module, nn.Linear) and "lora_" not in name and not name.endswith(("score", "lm_head"))
+        and ".score." not in name
+    }  # fmt: skip
+    if hardware.quantize == "none":
+        small = set()
+    total, largest = 0.0, 0
+    for parameter in model.parameters():
+        if id(parameter) in small:
+            total += parameter.numel() * NF4_BYTES
+            largest = max(largest, parameter.numel() * parameter.element_size())
+        else:
+            total += parameter.numel() * parameter.element_size()
+    return round(total + sum(b.numel() * b.element_size() for b in model.buffers())), largest

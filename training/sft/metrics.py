@@ -263,7 +263,7 @@ def explanation_metrics(rows: Sequence[Row], found: Mapping[str, Row]) -> dict[s
     result: dict[str, Any] = {"both_non_factual": len(both), "n": len(pairs)}
     if not pairs:
         return {**result, "bleu": None, "rouge1": None, "rouge2": None}
-    from rouge_score.rouge_scorer import RougeScorer  # type: ignore[import-untyped]
+    from rouge_score.rouge_scorer import RougeScorer
     from sacrebleu import corpus_bleu
 
     scorer = RougeScorer(["rouge1", "rouge2"], use_stemmer=True)

@@ -23,7 +23,7 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> MedievalDataset:
 @pytest.fixture(scope="session")
 def late() -> EncoderSettings:
     return EncoderSettings(
-        epochs=30,
+        epochs=20,
         batch_size=16,
         window_tokens=32,
         overlap_tokens=4,

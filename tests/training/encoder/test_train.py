@@ -73,7 +73,9 @@ def test_the_encoder_of_a_run_loads_in_transformers_alone(late_run: Path) -> Non
 
     model = load_encoder(late_run)
     plain = AutoModel.from_pretrained(late_run)
-    assert torch.equal(plain.encoder.layer[1].output.dense.weight, model.transformer.encoder.layer[1].output.dense.weight)
+    assert torch.equal(
+        plain.encoder.layer[1].output.dense.weight, model.transformer.encoder.layer[1].output.dense.weight
+    )
     assert AutoTokenizer.from_pretrained(late_run)("aspirin")["input_ids"] == model.tokenizer("aspirin")["input_ids"]
 
 
@@ -91,9 +93,7 @@ def test_a_prediction_does_not_depend_on_the_rows_beside_it(
     torch.testing.assert_close(alone, together[some])
 
 
-def test_what_is_not_kept_in_memory_is_computed_again_to_the_same(
-    dataset: MedievalDataset, late_run: Path
-) -> None:
+def test_what_is_not_kept_in_memory_is_computed_again_to_the_same(dataset: MedievalDataset, late_run: Path) -> None:
     model = load_encoder(late_run)
     poor = replace(model, settings=model.settings.model_copy(update={"cache_gib": 0.0}))
     kept, again = (predict(each, dataset, "test") for each in (model, poor))
@@ -125,7 +125,7 @@ def test_training_leaves_the_generator_as_it_found_it(
 
 
 def test_evidence_is_never_read(dataset: MedievalDataset, late: EncoderSettings, tiny: Path, tmp_path: Path) -> None:
-    assert EVIDENCE <= set(MEDIEVAL_SCHEMA.names)
+    assert set(MEDIEVAL_SCHEMA.names) >= EVIDENCE
     assert not EVIDENCE & set(READ)
     assert not EVIDENCE & set(dataset.rows.columns)
     # What evaluation slices by is not read either: without it training runs and gives the same.
@@ -156,11 +156,11 @@ def test_the_cross_engine_trains_encoders(
     kind: str, dataset: MedievalDataset, late: EncoderSettings, tmp_path: Path
 ) -> None:
     base = tiny_encoder(tmp_path / "base", kind)
-    settings = _short(late, epochs=2, learning_rate=1e-3)
+    settings = _short(late, epochs=4, batch_size=8, learning_rate=1e-3, head_learning_rate=1e-3)
     record = train_cross_encoder(dataset, base, tmp_path / "run", settings)
     assert record["engine"] == "cross"
-    steps = record["steps"] // 2
-    assert sum(record["losses"][steps:]) < sum(record["losses"][:steps])
+    steps = record["steps"] // 4
+    assert sum(record["losses"][-steps:]) < sum(record["losses"][:steps])
     found = predict(tmp_path / "run", dataset, "test")
     assert found.height == dataset.split_rows("test").height
 

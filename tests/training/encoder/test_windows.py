@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,7 +17,7 @@ def test_windows_tile_the_whole_context_and_fit(n_tokens: int, size: int, data: 
     assert windows[0].start == 0
     assert windows[-1].stop == n_tokens
     assert all(0 <= window.stop - window.start <= size for window in windows)
-    for left, right in zip(windows, windows[1:], strict=False):
+    for left, right in pairwise(windows):
         assert left.start < right.start
         assert left.stop - right.start == overlap
     assert {i for window in windows for i in range(window.start, window.stop)} == set(range(n_tokens))

@@ -1,4 +1,4 @@
-"""A tiny encoder with a tokenizer trained on the spot, and a small dataset folder that can be learned from its texts."""
+"""A tiny encoder with a tokenizer trained on the spot, and a small dataset that can be learned from its texts."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ import polars as pl
 
 from training.dataset import COLUMNS, MedievalDataset
 
-__all__ = ["CLASSES", "DRUGS", "small_dataset", "tiny_encoder", "tiny_word_tokenizer"]
+__all__ = ["DRUGS", "small_dataset", "tiny_encoder", "tiny_word_tokenizer"]
 
 DRUGS = ("aspirin", "warfarin", "insulin", "metformin", "lisinopril", "cefepime", "morphine", "zolpidem")
-CLASSES = ("antiplatelet", "anticoagulant", "hormone", "biguanide", "inhibitor", "antibiotic", "opioid", "hypnotic")
 FILLER = "the patient came in with pain and was given"
 
 
@@ -27,7 +26,7 @@ def tiny_word_tokenizer() -> Any:
     core.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
     trainer = trainers.WordPieceTrainer(vocab_size=400, special_tokens=special, show_progress=False)
-    core.train_from_iterator([*DRUGS, *CLASSES, FILLER, "is classified as . 0 1 2 3 4 5 6 7 8 9"] * 20, trainer)
+    core.train_from_iterator([*DRUGS, FILLER, "is classified as medicine disease . 0 1 2 3 4 5 6 7 8 9"] * 20, trainer)
     core.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]",
         pair="[CLS] $A [SEP] $B:1 [SEP]:1",
@@ -69,13 +68,15 @@ def tiny_encoder(folder: Path, kind: str = "bert", layers: int = 2, hidden: int 
 
 
 def _context(admission: int, given: set[int]) -> str:
-    """Name the given drugs and their classes far apart, so that windows matter."""
-    words = [f"{FILLER} {DRUGS[i]} {CLASSES[i]} {admission}" for i in sorted(given)]
+    """Name the given drugs far apart, so that windows matter."""
+    words = [f"{FILLER} {DRUGS[i]} {admission}" for i in sorted(given)]
     return ". ".join(words) + f". {FILLER}" * 3 + "."
 
 
-def small_dataset(folder: Path, admissions: int = 6) -> MedievalDataset:
-    """Write a dataset whose labels follow from its texts: a drug's class is its own, support is a word in the context.
+def small_dataset(folder: Path, admissions: int = 8) -> MedievalDataset:
+    """Write a dataset whose labels follow from its texts.
+
+    One word of a statement makes it true or false; it is supported where the context names its drug.
 
     Training and test rows have other admissions; every quadrant is there in each.
     """
@@ -85,7 +86,7 @@ def small_dataset(folder: Path, admissions: int = 6) -> MedievalDataset:
         split = "test" if admission == admissions - 1 else "validation" if admission == admissions - 2 else "train"
         for i, drug in enumerate(DRUGS):
             for true in (True, False):
-                named = CLASSES[i] if true else CLASSES[(i + 3) % len(CLASSES)]
+                named = "medicine" if true else "disease"
                 rows.append(
                     {
                         "id": f"{admission}-{i}-{int(true)}",

@@ -9,8 +9,8 @@ Every stage has an optimizer and a schedule of its own; the paper says that the 
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -21,24 +21,38 @@ import torch
 
 from ontoground.files import atomic_path, private_directory, write_text
 from ontoground.manifest import to_json
-from training.corfu_stage import CorfuObjective, StageData, Values, pair_logps, summary
+from ontoground.progress import progress as bars
+from training.attention import attention_of
+from training.card import write_card
+from training.corfu_stage import LOGGED, CorfuObjective, StageData, Values, pair_logps, summary
 from training.dataset import MedievalDataset, Split
-from training.decoders import base_of, check_decoder, check_sharing
-from training.models import adapter_base, device_of, load_model, load_tokenizer, precision_of, save_model
-from training.pairs import REGIMES, StagePairs, pair_items, stage_pairs
-from training.run_folder import CHECKPOINTS, RECORD, open_run
-from training.settings import CorfuSettings
-from training.sft.record import software
+from training.decoders import backbone_of, base_of, check_decoder, check_sharing, implementation_of
+from training.models import adapter_base, device_of, load_config, load_model, load_tokenizer, precision_of, save_model
+from training.packing import Item
+from training.pairs import REGIMES, Stage, StagePairs, pair_items, stage_pairs
+from training.quiet import quiet
+from training.runs import (
+    CHECKPOINTS,
+    dataset_identity,
+    finish_run,
+    is_main,
+    join_processes,
+    model_identity,
+    start_run,
+    wait_for_all,
+)
+from training.settings import CorfuSettings, HardwareSettings
 from training.shared import SharedPolicy
 from training.tokens import EncodedTexts, Truncation, encode_contexts, encode_statements
-from training.trainer import restore_weights, train_packed
+from training.trainer import last_checkpoint, memory_errors, restore_weights, train_packed
 
 __all__ = ["Engine", "sweep_lambda", "train_corfu"]
 
+KIND = "corfu"
 Engine = Literal["shared", "trl"]
 Advance = Callable[[int], None]
-Progress = Callable[[str, int], Advance]
-"""Called with the name and the number of steps of a piece of work; what it returns is told the steps that are done."""
+Progress = Callable[[str, int], AbstractContextManager[Advance]]
+"""Entered with the name and the number of steps of a piece of work; what it yields is told the steps that are done."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +77,7 @@ class _Stage:
         return f"stage-{self.number}"
 
 
-def _encode(dataset: MedievalDataset, tokenizer: Any, settings: CorfuSettings) -> _Texts:
+def _encode(dataset: MedievalDataset, tokenizer: Any, settings: CorfuSettings, max_length: int) -> _Texts:
     """Encode each distinct statement and each context of training and validation once.
 
     A packed row holds a context with both statements of a pair, so that contexts leave room for two of the longest.
@@ -72,7 +86,7 @@ def _encode(dataset: MedievalDataset, tokenizer: Any, settings: CorfuSettings) -
     statements = encode_statements(tokenizer, texts, end=True)
     used = dataset.rows.filter(pl.col(settings.split_column) != "test").select("hadm_id").unique()
     contexts = dataset.contexts.join(used, on="hadm_id", how="semi")
-    room = settings.packing.max_length - 2 * int(statements.lengths.max())
+    room = max_length - 2 * int(statements.lengths.max())
     encoded, truncation = encode_contexts(tokenizer, contexts["context"].to_list(), max_tokens=room)
     return _Texts(
         contexts=encoded,
@@ -89,7 +103,7 @@ def _stages(dataset: MedievalDataset, texts: _Texts, pad_id: int, settings: Corf
     found = []
     for number, stage in enumerate(REGIMES[settings.regime], 1):
 
-        def pairs(split: Split, stage: Any = stage) -> StagePairs:
+        def pairs(split: Split, stage: Stage = stage) -> StagePairs:
             rows = dataset.split_rows(split, column)
             return stage_pairs(rows, stage, pairs_per_winner=settings.pairs_per_winner, seed=settings.seed)
 
@@ -105,139 +119,125 @@ def _stages(dataset: MedievalDataset, texts: _Texts, pad_id: int, settings: Corf
     return found
 
 
-def _policy(model: str | Path, settings: CorfuSettings, engine: Engine) -> Any:
+def _loading(model: str | Path, settings: CorfuSettings, engine: Engine) -> tuple[HardwareSettings, str, bool]:
+    """Return how the policy is loaded, its attention, and whether half precision is left to autocast.
+
+    Adapters (float32) sit on weights in half precision. Weights that are trained themselves stay in float32 and are
+    multiplied in bfloat16: a small step would be lost in half precision.
+    """
     hardware = settings.hardware
-    attention: str | None = hardware.attention
-    if attention == "auto":
-        attention = "flex_attention" if engine == "shared" and device_of(hardware) == "cuda" else "sdpa"
-    policy = load_model(
-        model, "causal", hardware, lora=settings.lora, seed=settings.seed, attention=attention, trainable=True
-    )
     if engine == "shared":
-        check_decoder(base_of(policy).config)
-        check_sharing(policy)
-    if hardware.gradient_checkpointing:
-        policy.gradient_checkpointing_enable({"use_reentrant": False})
-        policy.enable_input_require_grads()
-    return policy
+        attention = attention_of(hardware)
+    else:
+        # The other kinds are for packed rows.
+        attention = hardware.attention if hardware.attention in ("sdpa", "eager") else "sdpa"
+    whole = settings.lora.r == 0 and adapter_base(model) is None
+    if not whole or precision_of(hardware) != torch.bfloat16:
+        return hardware, attention, False
+    return hardware.model_copy(update={"precision": "float32"}), attention, device_of(hardware) == "cuda"
 
 
-def _kept(file: Path, compute: Callable[[], Values], processes: Any) -> Values:
-    """Return the array in ``file``, computed and kept by the first process where it is not there."""
-    with processes.main_process_first():
-        if file.is_file():
-            return np.load(file)  # type: ignore[no-any-return]
-        values = compute()
-        if processes.is_main_process:
-            private_directory(file.parent)
-            with atomic_path(file) as temporary, temporary.open("wb") as handle:
-                np.save(handle, values)
-        return values
+@dataclass(frozen=True)
+class _Run:
+    """What the stages of a run share."""
+
+    policy: Any
+    tokenizer: Any
+    settings: CorfuSettings
+    folder: Path
+    autocast: bool
+    resume: bool
+    progress: Progress
 
 
-def _run_shared(
-    stage: _Stage, policy: Any, tokenizer: Any, folder: Path, settings: CorfuSettings, resume: bool, progress: Progress
-) -> dict[str, Any]:
+def _kept(file: Path, compute: Callable[[], Values]) -> Values:
+    """Return the array in ``file``; where it is not there, every process computes it and the first keeps it."""
+    there = file.is_file()
+    # Every process has looked before the first one writes.
+    wait_for_all()
+    if there:
+        return np.load(file)  # type: ignore[no-any-return]
+    values = compute()
+    if is_main():
+        private_directory(file.parent)
+        with atomic_path(file) as temporary, temporary.open("wb") as handle:
+            np.save(handle, values)
+    return values
+
+
+def _run_shared(stage: _Stage, run: _Run) -> dict[str, Any]:
     """Train one stage on packed rows; returns its records and its validation."""
-    from accelerate import PartialState
+    data, module, settings = stage.data, SharedPolicy(run.policy), run.settings
 
-    data, module, budget = stage.data, SharedPolicy(policy), settings.packing.tokens_per_row
-    autocast = precision_of(settings.hardware) == torch.bfloat16
-    processes = PartialState(cpu=device_of(settings.hardware) == "cpu")
+    def logps(items: list[Item], what: str) -> Values:
+        with run.progress(f"{stage.name}: {what}", len(items)) as advance:
+            budget = settings.packing.tokens_per_row
+            return pair_logps(module, data, items, budget, autocast=run.autocast, advance=advance)
 
-    def logps(items: Any, what: str) -> Values:
-        advance = progress(f"{stage.name}: {what}", len(items))
-        return pair_logps(module, data, items, budget, autocast=autocast, advance=advance)
+    def reference(items: list[Item], what: str) -> Values:
+        return _kept(run.folder / f"{stage.name}-{what}.npy", lambda: logps(items, what))
 
-    def reference(items: Any, name: str) -> Values:
-        return _kept(folder / f"{stage.name}-{name}.npy", lambda: logps(items, name), processes)
-
-    before = {part: reference(items, name) for part, items, name in (
-        ("train", data.train, "reference"), ("validation", data.validation, "reference-validation"),
-    )}  # fmt: skip
+    before = reference(data.train, "reference")
+    before_validation = reference(data.validation, "reference-validation")
     plan = data.plan(settings)
-    records = train_packed(
-        module,
-        tokenizer,
-        data.run_data(data.train),
-        plan,
-        CorfuObjective(before["train"], settings.beta, settings.lambda_),
-        folder / stage.name,
-        optimizer=settings.optimizer,
-        hardware=settings.hardware,
-        seed=settings.seed,
-        autocast=autocast,
-        resume=resume,
-        advance=progress(f"{stage.name}: training", len(plan)),
-    )
+    with run.progress(f"{stage.name}: training", len(plan)) as advance:
+        records = train_packed(
+            module,
+            run.tokenizer,
+            data.run_data(data.train),
+            plan,
+            CorfuObjective(before, settings.beta, settings.lambda_),
+            run.folder / stage.name,
+            optimizer=settings.optimizer,
+            hardware=settings.hardware,
+            seed=settings.seed,
+            autocast=run.autocast,
+            resume=run.resume,
+            advance=advance,
+        )
     after = logps(data.validation, "validation")
     return {
-        "validation": summary(after, before["validation"], settings.beta, settings.lambda_),
+        "validation": summary(after, before_validation, settings.beta, settings.lambda_),
         "records": [{"step": record.step, **record.values} for record in records],
     }
 
 
-def _run_trl(
-    stage: _Stage, policy: Any, tokenizer: Any, folder: Path, settings: CorfuSettings, resume: bool, progress: Progress
-) -> dict[str, Any]:
+def _run_trl(stage: _Stage, run: _Run) -> dict[str, Any]:
     from training.engine_trl import train_stage
 
-    advance = progress(f"{stage.name}: training", len(stage.data.plan(settings)))
-    return train_stage(stage.data, policy, tokenizer, folder / stage.name, settings, resume=resume, advance=advance)
+    folder = run.folder / stage.name
+    with run.progress(f"{stage.name}: training", len(stage.data.plan(run.settings))) as advance:
+        return train_stage(
+            stage.data,
+            run.policy,
+            run.tokenizer,
+            folder,
+            run.settings,
+            autocast=run.autocast,
+            resume=run.resume,
+            advance=advance,
+        )
 
 
-RUNNERS = {"shared": _run_shared, "trl": _run_trl}
+RUNNERS: dict[Engine, Callable[[_Stage, _Run], dict[str, Any]]] = {"shared": _run_shared, "trl": _run_trl}
 
 
-def _plan(dataset: MedievalDataset, model: str | Path, settings: CorfuSettings, engine: Engine) -> dict[str, Any]:
-    """What makes two runs the same run."""
-    local = Path(model)
-    return {
-        "kind": "corfu",
-        "base_model": adapter_base(model) or (local.resolve().name if local.is_dir() else str(model)),
-        "started_from": local.resolve().name if local.is_dir() else str(model),
-        "dataset": {"name": dataset.folder.resolve().name, "manifest_sha256": dataset.manifest_sha256},
-        "engine": engine,
-        "settings": settings.model_dump(mode="json", by_alias=True),
-    }
-
-
-def _train_stages(
-    stages: Sequence[_Stage],
-    policy: Any,
-    tokenizer: Any,
-    folder: Path,
-    settings: CorfuSettings,
-    engine: Engine,
-    resume: bool,
-    progress: Progress,
-) -> list[dict[str, Any]]:
+def _train_stages(stages: Sequence[_Stage], run: _Run, engine: Engine) -> list[dict[str, Any]]:
     """Train the stages in order; one that is done already is read back, with the weights at its end."""
-    from accelerate import PartialState
-    from transformers.trainer_utils import get_last_checkpoint
-
-    done = [stage for stage in stages if (folder / f"{stage.name}.json").is_file()]
-    if done:
-        last = get_last_checkpoint(str(folder / done[-1].name / CHECKPOINTS))
-        restore_weights(policy, Path(str(last)))
-    processes = PartialState(cpu=device_of(settings.hardware) == "cpu")
-    records = []
-    for stage in stages:
-        file = folder / f"{stage.name}.json"
-        if stage in done:
-            records.append(json.loads(file.read_text(encoding="utf-8")))
-            continue
-        found = RUNNERS[engine](stage, policy, tokenizer, folder, settings, resume, progress)
-        record = {"stage": stage.pairs.stage.name, "pairs": stage.pairs.counts(), **found}
-        records.append(record)
-        if processes.is_main_process:
-            write_text(file, to_json(record))
-        processes.wait_for_everyone()
+    files = [run.folder / f"{stage.name}.json" for stage in stages]
+    records = [json.loads(file.read_text(encoding="utf-8")) for file in files if file.is_file()]
+    if records:
+        restore_weights(
+            run.policy, Path(str(last_checkpoint(run.folder / stages[len(records) - 1].name / CHECKPOINTS)))
+        )
+    wait_for_all()
+    for stage, file in list(zip(stages, files, strict=True))[len(records) :]:
+        found = RUNNERS[engine](stage, run)
+        records.append({"stage": stage.pairs.stage.name, "pairs": stage.pairs.counts(), **found})
+        if is_main():
+            write_text(file, to_json(records[-1]))
+        wait_for_all()
     return records
-
-
-def _silent(_what: str, _total: int) -> Advance:
-    return lambda _n: None
 
 
 def train_corfu(
@@ -248,7 +248,7 @@ def train_corfu(
     *,
     engine: Engine = "shared",
     resume: bool = False,
-    progress: Progress = _silent,
+    progress: Progress = bars,
 ) -> dict[str, Any]:
     """Train a policy to prefer supported truths (MediEval, sections 3.3 and 4.3, appendix D) and write its run folder.
 
@@ -257,9 +257,9 @@ def train_corfu(
         model: base model, or a run folder whose adapter goes on training.
         out: the run folder.
         settings: the paper's where left out.
-        engine: ``shared`` (packed rows) or ``trl`` (`trl.DPOTrainer`, one pair a row, same tokens and pairs).
+        engine: ``shared`` (packed rows) or ``trl`` (`trl.DPOTrainer`, one pair a pass, same tokens and pairs).
         resume: go on with the run in ``out``; one that is whole is left as it is.
-        progress: is told what is done.
+        progress: shows what is done.
 
     Returns:
         What ``training.json`` holds.
@@ -267,84 +267,62 @@ def train_corfu(
     Raises:
         UsageError: ``out`` holds another run, the model cannot share contexts, or a pair does not fit a packed row.
         InputError: the model cannot be loaded, or a stage has no pair.
-        TrainingError: the loss is no number, training diverges, or the GPU's memory is short.
+        TrainingError: the loss is no number, training diverges, or memory is short.
     """
-    from accelerate import PartialState
-
-    processes = PartialState(cpu=device_of(settings.hardware) == "cpu")
-    plan = _plan(dataset, model, settings, engine)
-    with processes.main_process_first():
-        whole = open_run(out, plan, resume=resume or not processes.is_main_process, writes=processes.is_main_process)
-    if whole is not None:
-        return whole
-    tokenizer = load_tokenizer(model)
-    texts = _encode(dataset, tokenizer, settings)
-    stages = _stages(dataset, texts, tokenizer.pad_token_id, settings)
-    policy = _policy(model, settings, engine)
-    folder = out / CHECKPOINTS
-    records = _train_stages(stages, policy, tokenizer, folder, settings, engine, resume, progress)
-    record = {
-        **plan,
-        "licence_tier": dataset.licence_tier,
-        "truncation": texts.truncation.as_dict(),
-        "stages": records,
-        "software": software(),
+    join_processes(device_of(settings.hardware))
+    plan = {
+        "kind": KIND,
+        "engine": engine,
+        "base": model_identity(model),
+        "dataset": dataset_identity(dataset),
+        "settings": settings.model_dump(mode="json", by_alias=True),
     }
-    if processes.is_main_process:
-        save_model(policy, tokenizer, out)
-        _write_card(out, record)
-        write_text(out / RECORD, to_json(record))
-        shutil.rmtree(folder)
-    processes.wait_for_everyone()
-    return record
+    if (whole := start_run(out, plan, resume=resume)) is not None:
+        return whole
+    with quiet():
+        tokenizer = load_tokenizer(model)
+        if engine == "shared":
+            check_decoder(load_config(model))
+        positions = getattr(load_config(model), "max_position_embeddings", None) or settings.packing.max_length
+        texts = _encode(dataset, tokenizer, settings, min(positions, settings.packing.max_length))
+        stages = _stages(dataset, texts, tokenizer.pad_token_id, settings)
+        hardware, attention, autocast = _loading(model, settings, engine)
+        with memory_errors("set hardware.quantize = 'nf4', or choose a smaller base model"):
+            policy = load_model(
+                model, "causal", hardware, lora=settings.lora, seed=settings.seed, attention=attention, trainable=True
+            )
+        if engine == "shared":
+            check_sharing(policy)
+        run = _Run(policy, tokenizer, settings, out / CHECKPOINTS, autocast, resume, progress)
+        records = _train_stages(stages, run, engine)
+        record = plan | _findings(run, dataset, texts, records)
+
+        def write(folder: Path) -> None:
+            save_model(policy, tokenizer, folder)
+            losses = [values for stage in records for values in stage["records"]]
+            write_card(folder, record | {"losses": losses})
+
+        return finish_run(out, record, write)
 
 
-RULES = {
-    "open": "The training data are open.",
-    "credentialed": "The training data come from credentialed sources. The weights may hold parts of them: they stay "
-    "under the data use agreements of those sources and are not to be published or shared outside them.",
-}
-
-
-def _write_card(out: Path, record: dict[str, Any]) -> None:
-    settings = record["settings"]
-    stages = "".join(
-        f"| {stage['stage']} | {stage['pairs']['pairs']:,} | {len(stage['records']):,} | "
-        f"{stage['records'][-1]['loss']:.4f} | {_number(stage['validation'], 'loss')} | "
-        f"{_number(stage['validation'], 'accuracy')} | {_number(stage['validation'], 'negative')} |\n"
-        for stage in record["stages"]
-    )
-    write_text(
-        out / "README.md",
-        f"""\
----
-base_model: {record["base_model"]}
-library_name: {"transformers" if settings["lora"]["r"] == 0 else "peft"}
-pipeline_tag: text-generation
----
-# CoRFu policy: supported truths preferred
-
-Counterfactual risk-aware fine-tuning (Qu and Faerber, MediEval, section 3.3) of {record["started_from"]}.
-For research: nothing here has been checked for use in care.
-
-- Dataset: {record["dataset"]["name"]}, SHA-256 of its manifest {record["dataset"]["manifest_sha256"]}
-- Regime {settings["regime"]}, beta {settings["beta"]}, lambda {settings["lambda"]}, seed {settings["seed"]}, \
-engine {record["engine"]}
-- Contexts cut to fit: {record["truncation"]["truncated"]:,} of {record["truncation"]["contexts"]:,}
-
-| stage | pairs | steps | last loss | validation loss | margin > 0 | margin < 0 |
-| --- | ---: | ---: | ---: | ---: | ---: | ---: |
-{stages}
-## Data
-{RULES[record["licence_tier"]]}
-
-All settings, losses and versions: `training.json`.
-""",
-    )
-
-
-def _number(values: dict[str, Any], name: str) -> str:
-    return f"{values[name]:.4f}" if name in values else "-"
+def _findings(run: _Run, dataset: MedievalDataset, texts: _Texts, records: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    hardware = run.settings.hardware
+    return {
+        "licence_tier": dataset.licence_tier,
+        "base_model": model_identity(base_of(run.policy).config._name_or_path)["name"],
+        "seed": run.settings.seed,
+        "rows": {f"pairs of {stage['stage']}": stage["pairs"]["pairs"] for stage in records},
+        "truncation": texts.truncation.as_dict(),
+        "machine": {
+            "device": device_of(hardware),
+            "precision": str(backbone_of(run.policy).dtype).removeprefix("torch."),
+            "autocast": run.autocast,
+            "attention": implementation_of(run.policy),
+            "quantize": hardware.quantize,
+        },
+        "steps": sum(len(stage["records"]) for stage in records),
+        "stages": list(records),
+    }
 
 
 def sweep_lambda(
@@ -356,7 +334,7 @@ def sweep_lambda(
     *,
     engine: Engine = "shared",
     resume: bool = False,
-    progress: Progress = _silent,
+    progress: Progress = bars,
 ) -> pl.DataFrame:
     """Train one run for each lambda (appendix F), into ``out/lambda-VALUE``; lambda 0 is DPO.
 
@@ -370,7 +348,12 @@ def sweep_lambda(
         changed = settings.model_copy(update={"lambda_": value})
         record = train_corfu(dataset, model, out / run, changed, engine=engine, resume=resume, progress=progress)
         rows += [
-            {"lambda": float(value), "run": run, "stage": stage["stage"], **stage["validation"]}
+            {
+                "lambda": float(value),
+                "run": run,
+                "stage": stage["stage"],
+                **{name: stage["validation"].get(name) for name in ("pairs", "loss", *LOGGED)},
+            }
             for stage in record["stages"]
         ]
     table = pl.DataFrame(rows, infer_schema_length=None)

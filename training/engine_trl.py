@@ -17,12 +17,14 @@ import torch
 
 from ontoground.errors import TrainingError, UsageError
 from training.corfu_stage import LOGGED, StageData, pair_values
-from training.models import device_of, precision_of
+from training.models import device_of
 from training.packing import Item
 from training.settings import CorfuSettings
+from training.trainer import last_checkpoint, memory_errors
 
 __all__ = ["build_trainer", "pair_rows", "train_stage"]
 
+SHORT_OF_MEMORY = "set hardware.gradient_checkpointing = true, hardware.quantize = 'nf4', or choose --engine shared"
 REFERENCE = "ref"
 """trl's name of the adapter that it copies the policy's to."""
 
@@ -96,7 +98,7 @@ def _trainer_class() -> Any:
     return CorfuTrainer
 
 
-def _arguments(folder: Path, settings: CorfuSettings) -> Any:
+def _arguments(folder: Path, settings: CorfuSettings, autocast: bool) -> Any:
     from accelerate import PartialState
     from trl import DPOConfig
 
@@ -129,7 +131,7 @@ def _arguments(folder: Path, settings: CorfuSettings) -> Any:
         # trl's default switches the adapter's dropout off; the paper's setting has it on.
         disable_dropout=False,
         gradient_checkpointing=hardware.gradient_checkpointing,
-        bf16=precision_of(hardware) == torch.bfloat16,
+        bf16=autocast,
         seed=settings.seed,
         data_seed=settings.seed,
         use_cpu=on_cpu,
@@ -145,7 +147,14 @@ def _arguments(folder: Path, settings: CorfuSettings) -> Any:
 
 
 def build_trainer(
-    data: StageData, policy: Any, tokenizer: Any, folder: Path, settings: CorfuSettings, callbacks: Any = ()
+    data: StageData,
+    policy: Any,
+    tokenizer: Any,
+    folder: Path,
+    settings: CorfuSettings,
+    *,
+    autocast: bool = False,
+    callbacks: Any = (),
 ) -> Any:
     """Return a trainer for a stage; the policy as it is now becomes the reference.
 
@@ -162,7 +171,7 @@ def build_trainer(
     trainer = _trainer_class()(
         model=policy,
         ref_model=None if hasattr(policy, "peft_config") else copy.deepcopy(policy).eval().requires_grad_(False),
-        args=_arguments(folder, settings),
+        args=_arguments(folder, settings, autocast),
         train_dataset=pair_rows(data, [data.train[index] for index in order]),
         processing_class=tokenizer,
         callbacks=list(callbacks),
@@ -178,6 +187,7 @@ def train_stage(
     folder: Path,
     settings: CorfuSettings,
     *,
+    autocast: bool = False,
     resume: bool,
     advance: Callable[[int], None],
 ) -> dict[str, Any]:
@@ -185,28 +195,20 @@ def train_stage(
 
     Raises:
         UsageError: the batch size does not fit the number of processes.
-        TrainingError: the loss is no number, or the GPU's memory is short.
+        TrainingError: the loss is no number, or memory is short.
     """
     from transformers import TrainerCallback
     from transformers.trainer_callback import PrinterCallback
-    from transformers.trainer_utils import get_last_checkpoint
 
     class Advance(TrainerCallback):
         def on_step_end(self, *_: Any, **__: Any) -> None:
             advance(1)
 
-    trainer = build_trainer(data, policy, tokenizer, folder, settings, [Advance()])
+    trainer = build_trainer(data, policy, tokenizer, folder, settings, autocast=autocast, callbacks=[Advance()])
     trainer.remove_callback(PrinterCallback)
-    checkpoints = folder / "checkpoints"
-    last = get_last_checkpoint(str(checkpoints)) if resume and checkpoints.is_dir() else None
-    try:
+    last = last_checkpoint(folder / "checkpoints") if resume else None
+    with memory_errors(SHORT_OF_MEMORY):
         trainer.train(resume_from_checkpoint=last)
-    except torch.OutOfMemoryError as error:
-        raise TrainingError(
-            "the GPU's memory is short",
-            found=str(error).split(". ")[0],
-            do="set hardware.gradient_checkpointing = true, hardware.quantize = 'nf4', or choose --engine shared",
-        ) from error
     records = [
         {"step": log["step"] - 1, "loss": log["loss"], **{name: log[name] for name in LOGGED}}
         for log in trainer.state.log_history
@@ -216,6 +218,7 @@ def train_stage(
     if data.validation:
         found = trainer.evaluate(pair_rows(data, data.validation))
         validation |= {name: float(found[f"eval_{name}"]) for name in ("loss", *LOGGED)}
+    # What trl patched on and copied is no part of the policy.
     if REFERENCE in getattr(policy, "peft_config", {}):
         policy.delete_adapter(REFERENCE)
     return {"records": records, "validation": validation}

@@ -19,10 +19,12 @@ import torch
 
 from ontoground.rows import QUADRANTS
 from ontoground.tables import read_table
+from training.attention import attention_of
 from training.dataset import MedievalDataset, Split
-from training.decoders import base_of, check_decoder, check_sharing
-from training.models import load_model, load_tokenizer
+from training.decoders import check_decoder, check_sharing
+from training.models import load_config, load_model, load_tokenizer
 from training.packing import Item, plan_rows
+from training.quiet import quiet
 from training.settings import CorfuSettings
 from training.shared import SharedPolicy
 from training.tokens import EncodedTexts, encode_contexts, encode_statements, special_token
@@ -100,12 +102,16 @@ def score_quadrants(
         UsageError: the model cannot share contexts, or a statement with its labels does not fit a packed row.
     """
     rows = dataset.split_rows(split, settings.split_column)
-    tokenizer = load_tokenizer(model)
-    policy = load_model(model, "causal", settings.hardware, seed=settings.seed).eval()
-    check_decoder(base_of(policy).config)
-    check_sharing(policy)
-    data = scored_data(dataset, rows, tokenizer, settings.packing.max_length)
-    found = quadrant_log_probabilities(SharedPolicy(policy), data, settings.packing.tokens_per_row, advance)
+    config = load_config(model)
+    check_decoder(config)
+    length = min(settings.packing.max_length, getattr(config, "max_position_embeddings", settings.packing.max_length))
+    with quiet():
+        tokenizer = load_tokenizer(model)
+        data = scored_data(dataset, rows, tokenizer, length)
+        attention = attention_of(settings.hardware)
+        policy = load_model(model, "causal", settings.hardware, seed=settings.seed, attention=attention).eval()
+        check_sharing(policy)
+        found = quadrant_log_probabilities(SharedPolicy(policy), data, settings.packing.tokens_per_row, advance)
     return pl.DataFrame(
         {
             "id": rows["id"],

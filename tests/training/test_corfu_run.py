@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -56,10 +57,11 @@ def adapter(folder: Path) -> dict[str, torch.Tensor]:
     return dict(load_file(folder / "adapter_model.safetensors"))
 
 
-def stopping(where: str, after: int) -> Callable[[str, int], Callable[[int], None]]:
+def stopping(where: str, after: int) -> Callable[[str, int], AbstractContextManager[Callable[[int], None]]]:
     """Stop the run once so many steps of the named work are done; 0: before its first."""
 
-    def progress(what: str, _total: int) -> Callable[[int], None]:
+    @contextmanager
+    def progress(what: str, _total: int) -> Iterator[Callable[[int], None]]:
         left = after
 
         def advance(n: int) -> None:
@@ -70,7 +72,7 @@ def stopping(where: str, after: int) -> Callable[[str, int], Callable[[int], Non
 
         if what == where and after == 0:
             raise StopError
-        return advance
+        yield advance
 
     return progress
 
@@ -113,9 +115,10 @@ def test_a_stopped_run_goes_on_to_the_weights_of_one_that_was_not(
         train_corfu(dataset, model, tmp_path / "run", asked, progress=stopping(where, after))
     done: list[str] = []
 
-    def progress(what: str, _total: int) -> Callable[[int], None]:
+    @contextmanager
+    def progress(what: str, _total: int) -> Iterator[Callable[[int], None]]:
         done.append(what)
-        return lambda _n: None
+        yield lambda _n: None
 
     record = train_corfu(dataset, model, tmp_path / "run", asked, resume=True, progress=progress)
     assert not any(what.startswith("stage-1") for what in done)
@@ -165,7 +168,9 @@ def test_the_run_folder_loads_without_this_package_and_says_how_it_was_made(
     assert kept["truncation"] == {
         "contexts": 8, "truncated": 0, "tokens": kept["truncation"]["tokens"], "tokens_cut": 0,
     }  # fmt: skip
-    assert "| q1_q2 | 18 | 5 |" in (out / "README.md").read_text()
+    card = (out / "README.md").read_text()
+    assert "# CoRFu policy" in card
+    assert "- Rows: pairs of q1_q2 18\n" in card
     assert train_corfu(dataset, model, out, settings(), resume=True) == kept
 
 
@@ -186,8 +191,8 @@ def test_an_adapter_goes_on_training(dataset: MedievalDataset, model: Path, tmp_
     first, second = adapter(tmp_path / "first"), adapter(tmp_path / "second")
     assert first.keys() == second.keys()
     assert any(not torch.equal(first[name], second[name]) for name in first)
-    assert record["base_model"] == str(model)
-    assert record["started_from"] == "first"
+    assert record["base_model"] == "m"
+    assert record["base"]["name"] == "first"
 
 
 def test_contexts_are_cut_so_that_both_statements_of_a_pair_fit(

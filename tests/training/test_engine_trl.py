@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -187,7 +189,8 @@ def test_a_stopped_run_of_trl_goes_on_to_the_weights_of_one_that_was_not(
     class StopError(Exception):
         pass
 
-    def progress(what: str, _total: int) -> Any:
+    @contextmanager
+    def progress(what: str, _total: int) -> Iterator[Any]:
         left = 3
 
         def advance(n: int) -> None:
@@ -196,7 +199,7 @@ def test_a_stopped_run_of_trl_goes_on_to_the_weights_of_one_that_was_not(
             if what == "stage-2: training" and left == 0:
                 raise StopError
 
-        return advance
+        yield advance
 
     asked = settings(0.5, "curriculum")
     with pytest.raises(StopError):

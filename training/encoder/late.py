@@ -24,6 +24,7 @@ from training.encoder.texts import EncodedRows
 __all__ = ["FrozenReader", "LateModel"]
 
 GIB = 1 << 30
+AT_ONCE = 128
 # Similarities of unrelated tokens lie around 0.3 to 0.7, logarithms of distances around -1: bring both near 0.
 FEATURE_SHIFT = 0.5
 
@@ -84,6 +85,10 @@ class FrozenReader:
         self._contexts: dict[int, list[torch.Tensor]] = {}
         self._statements: dict[tuple[int, ...], list[torch.Tensor]] = {}
         self._matches: dict[int, Matches] = {}
+        # Large groups of one length are read at once where they can be kept.
+        states = model.encoder.width * torch.float32.itemsize * (len(model.match_layers) + 1)
+        if sum(map(len, set(rows.statements))) * states <= self._left:
+            self._read_statements(rows.statements)
 
     def _keeps(self, tensors: Sequence[torch.Tensor]) -> bool:
         """Say whether memory is left for these, and take it."""
@@ -115,7 +120,10 @@ class FrozenReader:
         by_length: dict[int, list[tuple[int, ...]]] = {}
         for ids in sorted(set(wanted) - set(found)):
             by_length.setdefault(len(ids), []).append(ids)
-        for group in by_length.values():
+        groups = [
+            same[start : start + AT_ONCE] for same in by_length.values() for start in range(0, len(same), AT_ONCE)
+        ]
+        for group in groups:
             group_ids, there = pad(group, self._pad_id, self._device)
             states = self._model.encoder.lower(group_ids, there)
             units = [functional.normalize(states[i], dim=-1) for i in self._model.match_layers]

@@ -59,7 +59,8 @@ def best_matches(statement: list[torch.Tensor], context: list[torch.Tensor]) -> 
 
     Args:
         statement: unit vectors for each layer. *Shape:* (t, width) each.
-        context: unit vectors of the tokens of all windows, for the same layers. *Shape:* (n, width) each.
+        context: unit vectors of the tokens of all windows, one window after the other, for the same layers. A run may
+            cross from a window's end to the next one's start, which repeats some tokens. *Shape:* (n, width) each.
     """
     features, places = [], []
     for left, right in zip(statement, context, strict=True):

@@ -18,8 +18,8 @@ class EncoderSettings(Section):
         default="late", description="late: a context is read once; cross: once with every statement, as usual"
     )
     seed: int = Field(default=42, description="seed of order, dropout and new weights")
-    epochs: int = Field(default=3, ge=1, description="passes over the training split")
-    batch_size: int = Field(default=128, ge=1, description="statements in one optimizer step")
+    epochs: int = Field(default=2, ge=1, description="passes over the training split")
+    batch_size: int = Field(default=64, ge=1, description="statements in one optimizer step")
     statements_per_forward: int = Field(
         default=64,
         ge=1,
@@ -32,7 +32,7 @@ class EncoderSettings(Section):
     factor_weight: float = Field(
         default=0.5, ge=0, description="weight of the losses of the two factors, true and supported (late engine)"
     )
-    learning_rate: float = Field(default=3e-4, gt=0, description="peak learning rate of the pretrained layers")
+    learning_rate: float = Field(default=5e-4, gt=0, description="peak learning rate of the pretrained layers")
     head_learning_rate: float = Field(default=1e-3, gt=0, description="peak learning rate of the new layers")
     weight_decay: float = Field(default=0.01, ge=0, description="AdamW's weight decay")
     warmup_ratio: float = Field(default=0.1, ge=0, lt=1, description="share of the steps that warm up")
@@ -41,10 +41,10 @@ class EncoderSettings(Section):
     window_tokens: int = Field(default=512, ge=16, description="tokens of a window over the context, marks included")
     overlap_tokens: int = Field(default=64, ge=0, description="tokens that two neighbouring windows share")
     frozen_layers: int = Field(
-        default=3, ge=0, description="lowest layers that stay as pretrained; a context is read by these only (late)"
+        default=5, ge=0, description="lowest layers that stay as pretrained; a context is read by these only (late)"
     )
     match_layers: tuple[int, ...] = Field(
-        default=(0, 3),
+        default=(0, 3, 5),
         min_length=1,
         description="layers whose states are matched, 0 being the embeddings; none above frozen_layers (late)",
     )

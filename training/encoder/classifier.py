@@ -23,6 +23,7 @@ from training.encoder.pretrained import (
     load_pair_classifier,
     load_tokenizer,
     pick_device,
+    quietly,
     resolve_model,
 )
 from training.encoder.quadrants import QuadrantLogits
@@ -94,7 +95,8 @@ class EncoderClassifier:
         """Write weights and tokenizer. The transformer's files load in transformers without this package."""
         from safetensors.torch import save_file
 
-        self.transformer.save_pretrained(folder)
+        with quietly():
+            self.transformer.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
         if isinstance(self.module, LateModel):
             own = {

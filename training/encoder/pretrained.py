@@ -19,6 +19,7 @@ __all__ = [
     "load_pair_classifier",
     "load_tokenizer",
     "pick_device",
+    "quietly",
     "resolve_model",
 ]
 
@@ -110,8 +111,8 @@ def _config_with(model: str, dropout: float) -> Any:
 
 
 @contextmanager
-def _quietly() -> Iterator[None]:
-    """Keep transformers from reporting weights that a headless or a newly headed model does not share."""
+def quietly() -> Iterator[None]:
+    """Keep transformers from showing bars, and from reporting weights that a head adds or a backbone leaves out."""
     from transformers.utils import logging
 
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
@@ -133,7 +134,7 @@ def load_backbone(model: str, dropout: float) -> Any:
     """
     from transformers import AutoModel
 
-    with _quietly():
+    with quietly():
         return _loaded(AutoModel, model, config=_config_with(model, dropout), dtype=torch.float32)
 
 
@@ -147,7 +148,7 @@ def load_pair_classifier(model: str, dropout: float, labels: dict[int, str]) -> 
 
     config = _config_with(model, dropout)
     config.id2label, config.label2id = labels, {label: index for index, label in labels.items()}
-    with _quietly():
+    with quietly():
         return _loaded(AutoModelForSequenceClassification, model, config=config, dtype=torch.float32)
 
 

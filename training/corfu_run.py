@@ -22,14 +22,16 @@ import torch
 from ontoground.files import atomic_path, private_directory, write_text
 from ontoground.manifest import to_json
 from ontoground.progress import progress as bars
-from training.attention import attention_of
+from training.attention import SPLIT, attention_of
 from training.card import write_card
-from training.corfu_stage import LOGGED, CorfuObjective, StageData, Values, pair_logps, summary
-from training.dataset import MedievalDataset, Split
+from training.collate import collate_row
+from training.corfu_data import CorfuStage, CorfuTexts, corfu_stages, encode_texts, largest_row
+from training.corfu_stage import LOGGED, CorfuObjective, Values, pair_logps, summary
+from training.dataset import MedievalDataset
 from training.decoders import backbone_of, base_of, check_decoder, check_sharing, implementation_of
+from training.memory import Estimate, estimate_memory
 from training.models import adapter_base, device_of, load_config, load_model, load_tokenizer, precision_of, save_model
 from training.packing import Item
-from training.pairs import REGIMES, Stage, StagePairs, pair_items, stage_pairs
 from training.quiet import quiet
 from training.runs import (
     CHECKPOINTS,
@@ -43,7 +45,6 @@ from training.runs import (
 )
 from training.settings import CorfuSettings, HardwareSettings
 from training.shared import SharedPolicy
-from training.tokens import EncodedTexts, Truncation, encode_contexts, encode_statements
 from training.trainer import last_checkpoint, memory_errors, restore_weights, train_packed
 
 __all__ = ["Engine", "sweep_lambda", "train_corfu"]
@@ -53,70 +54,6 @@ Engine = Literal["shared", "trl"]
 Advance = Callable[[int], None]
 Progress = Callable[[str, int], AbstractContextManager[Advance]]
 """Entered with the name and the number of steps of a piece of work; what it yields is told the steps that are done."""
-
-
-@dataclass(frozen=True)
-class _Texts:
-    """The encoded texts of a run and where each is found."""
-
-    contexts: EncodedTexts
-    statements: EncodedTexts
-    context_of: dict[int, int]
-    statement_of: dict[str, int]
-    truncation: Truncation
-
-
-@dataclass(frozen=True)
-class _Stage:
-    number: int
-    pairs: StagePairs
-    data: StageData
-
-    @property
-    def name(self) -> str:
-        return f"stage-{self.number}"
-
-
-def _encode(dataset: MedievalDataset, tokenizer: Any, settings: CorfuSettings, max_length: int) -> _Texts:
-    """Encode each distinct statement and each context of training and validation once.
-
-    A packed row holds a context with both statements of a pair, so that contexts leave room for two of the longest.
-    """
-    texts = dataset.rows["statement"].unique().sort().to_list()
-    statements = encode_statements(tokenizer, texts, end=True)
-    used = dataset.rows.filter(pl.col(settings.split_column) != "test").select("hadm_id").unique()
-    contexts = dataset.contexts.join(used, on="hadm_id", how="semi")
-    room = max_length - 2 * int(statements.lengths.max())
-    encoded, truncation = encode_contexts(tokenizer, contexts["context"].to_list(), max_tokens=room)
-    return _Texts(
-        contexts=encoded,
-        statements=statements,
-        context_of={hadm_id: index for index, hadm_id in enumerate(contexts["hadm_id"])},
-        statement_of={text: index for index, text in enumerate(texts)},
-        truncation=truncation,
-    )
-
-
-def _stages(dataset: MedievalDataset, texts: _Texts, pad_id: int, settings: CorfuSettings) -> list[_Stage]:
-    column = settings.split_column
-    there = set(dataset.rows[column].unique())
-    found = []
-    for number, stage in enumerate(REGIMES[settings.regime], 1):
-
-        def pairs(split: Split, stage: Stage = stage) -> StagePairs:
-            rows = dataset.split_rows(split, column)
-            return stage_pairs(rows, stage, pairs_per_winner=settings.pairs_per_winner, seed=settings.seed)
-
-        training = pairs("train")
-        items = [
-            pair_items(part, texts.context_of, texts.statement_of)
-            for part in (training, *([pairs("validation")] if "validation" in there else []))
-        ]
-        validation = items[1] if len(items) > 1 else []
-        found.append(
-            _Stage(number, training, StageData(texts.contexts, texts.statements, items[0], validation, pad_id))
-        )
-    return found
 
 
 def _loading(model: str | Path, settings: CorfuSettings, engine: Engine) -> tuple[HardwareSettings, str, bool]:
@@ -165,7 +102,7 @@ def _kept(file: Path, compute: Callable[[], Values]) -> Values:
     return values
 
 
-def _run_shared(stage: _Stage, run: _Run) -> dict[str, Any]:
+def _run_shared(stage: CorfuStage, run: _Run) -> dict[str, Any]:
     """Train one stage on packed rows; returns its records and its validation."""
     data, module, settings = stage.data, SharedPolicy(run.policy), run.settings
 
@@ -202,7 +139,7 @@ def _run_shared(stage: _Stage, run: _Run) -> dict[str, Any]:
     }
 
 
-def _run_trl(stage: _Stage, run: _Run) -> dict[str, Any]:
+def _run_trl(stage: CorfuStage, run: _Run) -> dict[str, Any]:
     from training.engine_trl import train_stage
 
     folder = run.folder / stage.name
@@ -219,10 +156,10 @@ def _run_trl(stage: _Stage, run: _Run) -> dict[str, Any]:
         )
 
 
-RUNNERS: dict[Engine, Callable[[_Stage, _Run], dict[str, Any]]] = {"shared": _run_shared, "trl": _run_trl}
+RUNNERS: dict[Engine, Callable[[CorfuStage, _Run], dict[str, Any]]] = {"shared": _run_shared, "trl": _run_trl}
 
 
-def _train_stages(stages: Sequence[_Stage], run: _Run, engine: Engine) -> list[dict[str, Any]]:
+def _train_stages(stages: Sequence[CorfuStage], run: _Run, engine: Engine) -> list[dict[str, Any]]:
     """Train the stages in order; one that is done already is read back, with the weights at its end."""
     files = [run.folder / f"{stage.name}.json" for stage in stages]
     records = [json.loads(file.read_text(encoding="utf-8")) for file in files if file.is_file()]
@@ -249,6 +186,7 @@ def train_corfu(
     engine: Engine = "shared",
     resume: bool = False,
     progress: Progress = bars,
+    say: Callable[[str], None] | None = None,
 ) -> dict[str, Any]:
     """Train a policy to prefer supported truths (MediEval, sections 3.3 and 4.3, appendix D) and write its run folder.
 
@@ -260,6 +198,7 @@ def train_corfu(
         engine: ``shared`` (packed rows) or ``trl`` (`trl.DPOTrainer`, one pair a pass, same tokens and pairs).
         resume: go on with the run in ``out``; one that is whole is left as it is.
         progress: shows what is done.
+        say: takes the memory estimate (of the engine ``shared``) and other messages.
 
     Returns:
         What ``training.json`` holds.
@@ -284,9 +223,11 @@ def train_corfu(
         if engine == "shared":
             check_decoder(load_config(model))
         positions = getattr(load_config(model), "max_position_embeddings", None) or settings.packing.max_length
-        texts = _encode(dataset, tokenizer, settings, min(positions, settings.packing.max_length))
-        stages = _stages(dataset, texts, tokenizer.pad_token_id, settings)
+        texts = encode_texts(dataset, tokenizer, settings, min(positions, settings.packing.max_length))
+        stages = corfu_stages(dataset, texts, tokenizer.pad_token_id, settings)
         hardware, attention, autocast = _loading(model, settings, engine)
+        memory = _memory(stages, model, settings, hardware, attention, autocast) if engine == "shared" else None
+        _tell(memory, settings.hardware, say)
         with memory_errors("set hardware.quantize = 'nf4', or choose a smaller base model"):
             policy = load_model(
                 model, "causal", hardware, lora=settings.lora, seed=settings.seed, attention=attention, trainable=True
@@ -296,6 +237,7 @@ def train_corfu(
         run = _Run(policy, tokenizer, settings, out / CHECKPOINTS, autocast, resume, progress)
         records = _train_stages(stages, run, engine)
         record = plan | _findings(run, dataset, texts, records)
+        record["memory"] = memory.as_dict() if memory is not None else None
 
         def write(folder: Path) -> None:
             save_model(policy, tokenizer, folder)
@@ -305,7 +247,39 @@ def train_corfu(
         return finish_run(out, record, write)
 
 
-def _findings(run: _Run, dataset: MedievalDataset, texts: _Texts, records: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _memory(
+    stages: Sequence[CorfuStage],
+    model: str | Path,
+    settings: CorfuSettings,
+    hardware: HardwareSettings,
+    attention: str,
+    autocast: bool,
+) -> Estimate:
+    data, plan = largest_row(stages, settings)
+    row, _, _ = collate_row(plan, data.train, data.contexts, data.statements)
+    return estimate_memory(
+        str(model),
+        "causal",
+        lambda policy: SharedPolicy(policy)(row).sum(),
+        settings.lora,
+        hardware,
+        # The split form asks tensors for values, which those of the estimate have not; plain SDPA needs no less.
+        attention="sdpa" if attention == SPLIT else attention,
+        autocast=autocast,
+    )
+
+
+def _tell(estimate: Estimate | None, hardware: HardwareSettings, say: Callable[[str], None] | None) -> None:
+    if estimate is None or say is None or not is_main():
+        return
+    say(str(estimate))
+    if (warning := estimate.warning(hardware.memory_margin, hardware)) is not None:
+        say(warning)
+
+
+def _findings(
+    run: _Run, dataset: MedievalDataset, texts: CorfuTexts, records: Sequence[dict[str, Any]]
+) -> dict[str, Any]:
     hardware = run.settings.hardware
     return {
         "licence_tier": dataset.licence_tier,

@@ -1,9 +1,8 @@
-"""One stage of CoRFu on packed rows: its encoded pairs, the frozen reference, the objective, and its validation."""
+"""One stage of CoRFu on packed rows: log-probabilities for its frozen reference, its objective, and its summary."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,46 +10,17 @@ import numpy.typing as npt
 import torch
 
 from training.corfu import corfu_loss
-from training.packing import Item, Step, plan_epochs, plan_rows
-from training.settings import CorfuSettings
+from training.corfu_data import StageData
+from training.packing import Item, plan_rows
 from training.shared import SharedPolicy
-from training.tokens import EncodedTexts
-from training.trainer import RunData, evaluate_rows
+from training.trainer import evaluate_rows
 
-__all__ = ["LOGGED", "CorfuObjective", "StageData", "pair_logps", "pair_values", "summary"]
+__all__ = ["LOGGED", "CorfuObjective", "pair_logps", "pair_values", "summary"]
 
 Values = npt.NDArray[np.float64]
 
 LOGGED: tuple[str, ...] = ("margin", "accuracy", "negative", "reward_winner", "reward_loser")
 """Means over pairs: margin S, share of S > 0, share of S < 0, and beta * (log pi - log ref) of winner and loser."""
-
-
-@dataclass(frozen=True)
-class StageData:
-    """The pairs of a stage as items over encoded texts: those that train, and those that validate."""
-
-    contexts: EncodedTexts
-    statements: EncodedTexts
-    train: list[Item]
-    validation: list[Item]
-    pad_id: int
-
-    def run_data(self, items: list[Item]) -> RunData:
-        """Return what the trainer reads; all pairs weigh the same."""
-        return RunData(self.contexts, self.statements, items, np.ones(len(items)), self.pad_id)
-
-    def plan(self, settings: CorfuSettings) -> list[Step]:
-        """Plan the optimizer steps of the stage."""
-        return plan_epochs(
-            self.train,
-            self.contexts.lengths,
-            self.statements.lengths,
-            batch_size=settings.batch_size,
-            max_per_context=settings.packing.max_per_context,
-            tokens_per_row=settings.packing.tokens_per_row,
-            epochs=settings.epochs,
-            seed=settings.seed,
-        )
 
 
 def pair_logps(

@@ -16,7 +16,8 @@ from typing import Any
 import torch
 
 from ontoground.errors import TrainingError, UsageError
-from training.corfu_stage import LOGGED, StageData, pair_values
+from training.corfu_data import StageData
+from training.corfu_stage import LOGGED, pair_values
 from training.models import device_of
 from training.packing import Item
 from training.settings import CorfuSettings

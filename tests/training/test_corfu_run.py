@@ -156,7 +156,9 @@ def test_the_run_folder_loads_without_this_package_and_says_how_it_was_made(
     from transformers import AutoTokenizer
 
     out = tmp_path / "run"
-    record = train_corfu(dataset, model, out, settings())
+    said: list[str] = []
+    record = train_corfu(dataset, model, out, settings(), say=said.append)
+    assert said[0].startswith("memory: about")
     loaded = AutoPeftModelForCausalLM.from_pretrained(out)
     assert sum(float(value.abs().sum()) for name, value in loaded.named_parameters() if "lora_B" in name) > 0
     assert AutoTokenizer.from_pretrained(out).eos_token == "</s>"

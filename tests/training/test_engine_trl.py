@@ -12,8 +12,9 @@ import torch
 
 from tests.training.tiny import tiny_decoder, tiny_tokenizer
 from tests.training.toy import toy_dataset
+from training.corfu_data import StageData
 from training.corfu_run import train_corfu
-from training.corfu_stage import CorfuObjective, StageData, pair_logps
+from training.corfu_stage import CorfuObjective, pair_logps
 from training.dataset import MedievalDataset
 from training.engine_trl import build_trainer
 from training.models import load_model, load_tokenizer

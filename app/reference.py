@@ -35,6 +35,11 @@ VERBS: tuple[tuple[str, ...], ...] = (
     ("notes", "mentions"),
     ("build", "medieval"),
     ("validate",),
+    ("train", "classifier"),
+    ("train", "corfu"),
+    ("train", "medhal"),
+    ("train", "medval"),
+    ("evaluate", "quadrants"),
     ("status",),
     ("sql",),
 )

@@ -30,6 +30,9 @@ def register(app: typer.Typer) -> None:
 def _demo(
     patients: Annotated[int, typer.Option(min=1, help="Patients of the open world")] = 120,
     seed: Annotated[int, typer.Option(help="Seed of the open world")] = 7,
+    train: Annotated[
+        bool, typer.Option("--train/--no-train", help="End with a classifier: some two minutes on two cores")
+    ] = True,
     workspace: WorkspaceDir = DEMO_WORKSPACE,
     overrides: Overrides = None,
     as_json: Json = False,
@@ -40,10 +43,12 @@ def _demo(
     none of UMLS.
     """
     from app.demo import run_demo
+    from app.demo_classifier import train_and_evaluate
     from app.render import emit, note
 
     opened = open_workspace(workspace, overrides, create=True)
     result = run_demo(opened, patients, seed, note)
+    classifier = train_and_evaluate(opened, opened.settings.build.seed, note) if train else None
     payload = {
         "verb": "demo",
         "workspace": str(workspace),
@@ -52,13 +57,14 @@ def _demo(
         "summary": result.summary,
         "validation": result.validation,
         "sample": result.sample,
+        "classifier": classifier,
     }
-    emit(payload, lambda out: _paint(out, opened, result), as_json=as_json)
+    emit(payload, lambda out: _paint(out, opened, result, classifier), as_json=as_json)
     if not result.validation["agrees"]:
         raise typer.Exit(1)
 
 
-def _paint(out: Console, workspace: Workspace, result: DemoResult) -> None:
+def _paint(out: Console, workspace: Workspace, result: DemoResult, classifier: dict[str, Any] | None) -> None:
     from app.concepts import Phrases
     from app.render import text
     from app.sample import paint_group
@@ -72,6 +78,8 @@ def _paint(out: Console, workspace: Workspace, result: DemoResult) -> None:
     paint_group(out, result.sample, Phrases(ConceptGraph.open(workspace.graph), read_vocabulary()))
     out.print()
     _paint_validation(out, result.validation)
+    if classifier is not None:
+        _paint_classifier(out, classifier["report"])
     _paint_places(out, workspace, result)
 
 
@@ -84,6 +92,34 @@ def _paint_validation(out: Console, validation: dict[str, Any]) -> None:
         f" {number(len(validation['disagreements']))} disagreements;"
         f" {len(validation['checks'])} checks of the warehouse, {number(wrong)} offending rows"
     )
+
+
+def _paint_classifier(out: Console, report: dict[str, Any]) -> None:
+    from app.render import table
+
+    def said(one: dict[str, Any] | None) -> str:
+        if one is None or one["value"] is None:
+            return "-"
+        interval = f" ({one['low']:.1f}-{one['high']:.1f})" if one["low"] is not None else ""
+        return f"{one['value']:.1f}{interval}"
+
+    rows = [
+        (
+            model["name"] + (" (shortcut)" if model["kind"] == "baseline" else ""),
+            *(said(model["metrics"].get(name)) for name in ("accuracy", "macro_f1", "hsr", "tir")),
+        )
+        for model in sorted(report["models"], key=lambda one: -(one["metrics"]["macro_f1"]["value"] or 0))
+    ]
+    counted = report["dataset"]
+    out.print()
+    out.print(
+        table(
+            ("model", "accuracy %", "macro-F1 %", "HSR %", "TIR %"),
+            rows,
+            title=f"Quadrants of the test split: {counted['rows']} statements, {counted['patients']} patients",
+        )
+    )
+    out.print("Shortcuts read less than the task needs: a label that they can guess teaches nothing.")
 
 
 def _paint_places(out: Console, workspace: Workspace, result: DemoResult) -> None:

@@ -46,7 +46,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
     (root / "ontoground.toml").write_text(SETTINGS)
     out, err = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err):
-        code = invoke(["demo", "--patients", str(PATIENTS), "--workspace", str(root), "--json"])
+        code = invoke(["demo", "--no-train", "--patients", str(PATIENTS), "--workspace", str(root), "--json"])
     assert code in (0, 1), err.getvalue() + out.getvalue()
     return Demo(root, code, out.getvalue(), err.getvalue())
 

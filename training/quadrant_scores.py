@@ -4,7 +4,9 @@ MediEval does not say how a CoRFu policy, trained on pairs of statements without
 quadrants; this is one of two ways (the other is a classifier's head on top of the policy, ``fit-head``). The words of
 the labels are ours: ``data/quadrant_labels.tsv``. Behind one copy of a context each statement stands four times, once
 with each label; log-probabilities of a segment hold the statement's own, which is the same in all four and drops out of
-the softmax.
+the softmax. Labels differ in length and in what a model thinks of them before any statement, so that all statements
+may get the same one: calibrated scores divide by each label's probability behind the same context with no statement
+(contextual calibration, Zhao et al. 2021, with an empty input).
 """
 
 from __future__ import annotations
@@ -46,33 +48,50 @@ def label_continuations(tokenizer: Any) -> list[np.ndarray[Any, np.dtype[np.int6
 
 
 def scored_data(dataset: MedievalDataset, rows: pl.DataFrame, tokenizer: Any, max_length: int) -> RunData:
-    """Encode rows so that an item is a row, and its four statements are the statement with each label.
+    """Encode rows as items of eight statements: the row's statement with each label, and each label alone.
 
     Contexts are cut so that the longest statement of the dataset fits behind them with the longest label.
     """
     texts = dataset.rows["statement"].unique().sort().to_list()
     index_of = {text: index for index, text in enumerate(texts)}
     plain, labels = encode_statements(tokenizer, texts, end=False), label_continuations(tokenizer)
-    segments = EncodedTexts.of([np.concatenate([plain[at], label]) for at in range(len(texts)) for label in labels])
+    with_label = [np.concatenate([plain[at], label]) for at in range(len(texts)) for label in labels]
+    segments = EncodedTexts.of([*with_label, *labels])
     kept = dataset.contexts.join(rows.select("hadm_id").unique(), on="hadm_id", how="semi")
     room = max_length - int(segments.lengths.max())
     contexts, _ = encode_contexts(tokenizer, kept["context"].to_list(), max_tokens=room)
     context_of = {hadm_id: index for index, hadm_id in enumerate(kept["hadm_id"])}
-    n = len(labels)
+    n, alone = len(labels), tuple(range(len(with_label), len(segments)))
     items = [
-        Item(name, context_of[hadm_id], tuple(range(n * index_of[statement], n * index_of[statement] + n)))
+        Item(name, context_of[hadm_id], (*range(n * index_of[statement], n * index_of[statement] + n), *alone))
         for name, hadm_id, statement in rows.select("id", "hadm_id", "statement").iter_rows()
     ]
     return RunData(contexts, segments, items, np.ones(len(items)), tokenizer.pad_token_id)
 
 
 def quadrant_log_probabilities(
-    policy: SharedPolicy, data: RunData, tokens_per_row: int, advance: Callable[[int], None] | None = None
+    policy: SharedPolicy,
+    data: RunData,
+    tokens_per_row: int,
+    *,
+    calibrated: bool = True,
+    advance: Callable[[int], None] | None = None,
 ) -> torch.Tensor:
-    """Return log-probabilities of the four labels, normalised over them. *Shape:* (n_items, 4)."""
+    """Return log-probabilities of the four labels, normalised over them. *Shape:* (n_items, 4).
+
+    Args:
+        policy: a causal model.
+        data: what `scored_data` gives.
+        tokens_per_row: budget of a packed row.
+        calibrated: whether the labels' own log-probabilities behind the context are taken off.
+        advance: is told the rows that are done.
+    """
     order = range(len(data.items))
     rows = plan_rows(order, data.items, data.contexts.lengths, data.statements.lengths, tokens_per_row)
-    return torch.stack(evaluate_rows(policy, data, rows, advance)).log_softmax(-1)
+    found = torch.stack(evaluate_rows(policy, data, rows, advance))
+    with_label, alone = found.split(len(QUADRANTS), dim=1)
+    scores: torch.Tensor = (with_label - alone if calibrated else with_label).log_softmax(-1)
+    return scores
 
 
 def score_quadrants(
@@ -81,6 +100,7 @@ def score_quadrants(
     split: Split,
     settings: CorfuSettings,
     *,
+    calibrated: bool = True,
     name: str | None = None,
     advance: Callable[[int], None] | None = None,
 ) -> pl.DataFrame:
@@ -91,6 +111,7 @@ def score_quadrants(
         dataset: what is predicted.
         split: which rows.
         settings: packing, hardware, the split's column and the seed that the predictions carry: those of the run.
+        calibrated: whether the labels' own log-probabilities behind the context are taken off.
         name: of the model in the predictions; the folder's, or the hub's name, where left out.
         advance: is told the rows that are done.
 
@@ -111,7 +132,9 @@ def score_quadrants(
         attention = attention_of(settings.hardware)
         policy = load_model(model, "causal", settings.hardware, seed=settings.seed, attention=attention).eval()
         check_sharing(policy)
-        found = quadrant_log_probabilities(SharedPolicy(policy), data, settings.packing.tokens_per_row, advance)
+        found = quadrant_log_probabilities(
+            SharedPolicy(policy), data, settings.packing.tokens_per_row, calibrated=calibrated, advance=advance
+        )
     return pl.DataFrame(
         {
             "id": rows["id"],

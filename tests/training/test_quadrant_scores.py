@@ -41,28 +41,32 @@ def model(tmp_path_factory: pytest.TempPathFactory, dataset: MedievalDataset) ->
     return tiny_decoder("qwen3", tiny_tokenizer(texts, root / "t"), root / "m")
 
 
-def separate(model: Any, tokenizer: Any, data: Any) -> torch.Tensor:
-    """Return probabilities from the labels' own tokens, one row a statement and label."""
+def separate(model: Any, tokenizer: Any, data: Any, calibrated: bool) -> torch.Tensor:
+    """Return probabilities from the labels' own tokens, one row a statement (or none) and label."""
     labels, found = label_continuations(tokenizer), []
     for item in data.items:
         scores = []
-        for label, segment in zip(labels, item.statements, strict=True):
+        for label, segment in zip([*labels, *labels], item.statements, strict=True):
             ids = torch.tensor(np.concatenate([data.contexts[item.context], data.statements[segment]]))
             assert ids[-len(label) :].tolist() == label.tolist()
             logps = model(input_ids=ids[None]).logits[0].log_softmax(-1)
             at = torch.arange(len(ids) - len(label) - 1, len(ids) - 1)
             scores.append(logps[at, ids[-len(label) :]].sum())
-        found.append(torch.stack(scores).softmax(-1))
+        behind, alone = torch.stack(scores).chunk(2)
+        found.append((behind - alone if calibrated else behind).softmax(-1))
     return torch.stack(found)
 
 
 @torch.no_grad()
-def test_scores_are_those_of_the_labels_in_separate_rows(dataset: MedievalDataset, model: Path) -> None:
-    scored = score_quadrants(model, dataset, "test", SETTINGS)
+@pytest.mark.parametrize("calibrated", [True, False], ids=["calibrated", "plain"])
+def test_scores_are_those_of_the_labels_in_separate_rows(
+    dataset: MedievalDataset, model: Path, calibrated: bool
+) -> None:
+    scored = score_quadrants(model, dataset, "test", SETTINGS, calibrated=calibrated)
     rows, tokenizer = dataset.split_rows("test"), load_tokenizer(model)
     data = scored_data(dataset, rows, tokenizer, 256)
     policy = load_model(model, "causal", SETTINGS.hardware).eval()
-    apart = separate(policy, tokenizer, data)
+    apart = separate(policy, tokenizer, data, calibrated)
     assert scored.height == 24
     assert np.allclose(np.array(scored["scores"].to_list()), apart.numpy(), rtol=1e-6)
     assert scored["label"].to_list() == [QUADRANTS[at] for at in apart.argmax(-1).tolist()]

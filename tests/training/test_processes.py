@@ -1,0 +1,60 @@
+"""Two processes (gloo, on the CPU) give the losses and the weights of one, and one of them writes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.training.test_classifier import descent, losses, same
+from tests.training.tiny import tiny_decoder, tiny_tokenizer
+from tests.training.worlds import small_dataset
+from training.classifier import Engine, train_classifier
+from training.packing import plan_epochs
+from training.quadrants import quadrant_data
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("processes")
+    world = small_dataset(root)
+    return tiny_decoder("llama", tiny_tokenizer(world.contexts["context"].to_list(), root / "t"), root / "m")
+
+
+@pytest.mark.parametrize("engine", ["shared", "plain"])
+def test_two_processes_train_as_one_does(base: Path, tmp_path: Path, engine: Engine) -> None:
+    world = small_dataset(base, admissions=3)
+    alone = train_classifier(world, base, tmp_path / "one", descent(), engine=engine)
+    done = subprocess.run(
+        [
+            sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--master-port", "0",
+            "-m", "tests.training.process_probe", str(base), str(tmp_path / "two"), engine,
+        ],
+        env=os.environ | {"OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.stdout == ""
+    together = json.loads((tmp_path / "two" / "training.json").read_text())
+    assert len(losses(together)) == 2
+    assert losses(together) == pytest.approx(losses(alone), rel=1e-6)
+    same(tmp_path / "two", tmp_path / "one")
+
+
+def test_the_last_step_has_fewer_rows_than_processes(base: Path) -> None:
+    from training.models import load_tokenizer
+
+    world = small_dataset(base, admissions=3)
+    rows = quadrant_data(world, world.split_rows("train"), load_tokenizer(base), max_length=4096).data
+    settings = descent()
+    plan = plan_epochs(
+        rows.items, rows.contexts.lengths, rows.statements.lengths, batch_size=settings.batch_size,
+        max_per_context=settings.packing.max_per_context, tokens_per_row=settings.packing.tokens_per_row,
+        epochs=1, seed=settings.seed,
+    )  # fmt: skip
+    assert [step.n_items for step in plan] == [20, 4]
+    assert len(plan[1].rows) == 1

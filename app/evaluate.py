@@ -86,7 +86,7 @@ class Source:
     name: str
 
     @property
-    def column(self) -> str | None:
+    def column(self) -> SplitColumn | None:
         """The split that the run was trained on."""
         return self.record["settings"]["split_column"] if self.record else None
 
@@ -187,18 +187,18 @@ def _distinct(sources: Sequence[Source]) -> list[Source]:
 
 
 def _column(asked: Asked, sources: Sequence[Source]) -> SplitColumn:
-    trained: dict[str, Path] = {source.column: source.folder for source in sources if source.column}
-    wanted = asked.split_column or next(iter(trained), "split")
-    other = [folder for column, folder in trained.items() if column != wanted]
-    if other:
-        raise UsageError(
-            "a run was trained on the other of the two splits",
-            file=other[0],
-            found=next(column for column in trained if column != wanted),
-            expected=wanted,
-            do="evaluate it apart, or train it with --set split_column=" + wanted,
-        )
-    return "fact_split" if wanted == "fact_split" else "split"
+    trained = {source.column: source.folder for source in sources if source.column is not None}
+    wanted: SplitColumn = asked.split_column or next(iter(trained), "split")
+    for column, folder in trained.items():
+        if column != wanted:
+            raise UsageError(
+                "a run was trained on the other of the two splits",
+                file=folder,
+                found=column,
+                expected=wanted,
+                do=f"evaluate it apart, or train it with --set split_column={wanted}",
+            )
+    return wanted
 
 
 def _predicted(asked: Asked, source: Source, dataset: MedievalDataset, column: SplitColumn) -> dict[str, Any]:

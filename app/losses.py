@@ -12,13 +12,19 @@ PARTS = 5
 
 
 def loss_records(record: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the optimizer steps of a run's ``training.json`` in order: stage, step, loss and what else was logged."""
+    """Return the optimizer steps of a run's ``training.json`` in order: stage, step (from 1), loss and what else was logged."""
     kind = record["kind"]
     if kind == "corfu":
-        return [{"stage": stage["stage"], **one} for stage in record["stages"] for one in stage["records"]]
+        return [
+            {"stage": stage["stage"], **one, "step": number}
+            for stage in record["stages"]
+            for number, one in enumerate(stage["records"], 1)
+        ]
     if kind == "encoder":
         return [{"stage": "", "step": step, "loss": loss} for step, loss in enumerate(record["losses"], 1)]
-    return [{"stage": "", **one} for one in record["losses" if kind == "classifier" else "history"]]
+    if kind == "classifier":
+        return [{"stage": "", **one, "step": number} for number, one in enumerate(record["losses"], 1)]
+    return [{"stage": "", **one} for one in record["history"]]
 
 
 def loss_parts(record: Mapping[str, Any]) -> list[dict[str, Any]]:

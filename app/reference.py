@@ -5,6 +5,7 @@ Run ``python -m app.reference`` after a change of an option or a setting; a test
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -103,6 +104,19 @@ truth_tiers = ["stated", "equivalent"]
 ```
 """
 
+TRAINING_INTRODUCTION = """# Settings of training and evaluation
+
+They are not in `ontoground.toml`: each `ontoground train` verb takes `--config FILE` and `--set KEY=VALUE`, for its own
+keys. A dot is a table: `lora.r` is `r` below `[lora]`. What a file leaves out keeps the default of its column, which is
+the paper's where the paper gives one. `ontoground train classifier` on an encoder has keys of its own (below).
+
+```toml
+epochs = 2
+[optimizer]
+learning_rate = 1e-4
+```
+"""
+
 
 def cli_page() -> str:
     """Return the Markdown of ``docs/cli.md``: the introduction and the help of every verb."""
@@ -125,14 +139,62 @@ def settings_page() -> str:
     for name, field in Settings.model_fields.items():
         model = field.annotation
         if isinstance(model, type) and issubclass(model, BaseModel):
-            rows = [_setting_row(key, one) for key, one in model.model_fields.items()]
-            lines = [f"## [{name}]", "", (model.__doc__ or "").strip(), "", *SETTING_COLUMNS, *rows]
-            parts.append("\n".join(lines) + "\n")
-    return "\n".join(parts)
+            parts.append(_section(f"[{name}]", model))
+    return "\n".join([*parts, *_training_sections()])
+
+
+def _training_sections() -> list[str]:
+    from ontoground.lm.settings import LmSettings
+    from training.encoder.settings import EncoderSettings
+    from training.settings import ClassifierSettings, CorfuSettings, MedhalSettings, MedvalSettings
+    from training.zeroshot import ZeroshotSettings
+
+    kinds = {
+        "classifier": ClassifierSettings,
+        "corfu": CorfuSettings,
+        "medhal": MedhalSettings,
+        "medval": MedvalSettings,
+    }
+    return [
+        TRAINING_INTRODUCTION,
+        _compared(kinds),
+        _section("`train classifier` on an encoder", EncoderSettings),
+        _section("`evaluate quadrants`: [language_model]", LmSettings),
+        _section("`evaluate quadrants`: [zeroshot]", ZeroshotSettings),
+    ]
+
+
+def _section(title: str, model: type[BaseModel]) -> str:
+    rows = [_setting_row(key, one) for key, one in model.model_fields.items()]
+    return "\n".join([f"## {title}", "", (model.__doc__ or "").strip(), "", *SETTING_COLUMNS, *rows]) + "\n"
+
+
+def _compared(kinds: dict[str, type[BaseModel]]) -> str:
+    """Return one table of what all kinds of run are set by: the same key has another default in another paper."""
+    rows: dict[tuple[str, str], dict[str, str]] = {}
+    for kind, model in kinds.items():
+        for key, field in _leaves(model()):
+            rows.setdefault((key, str(field[0])), {})[kind] = f"`{_toml(field[1])}`"
+    lines = [f"| key | {' | '.join(kinds)} | meaning |", "| --- " * (len(kinds) + 2) + "|"]
+    for (key, meaning), defaults in sorted(rows.items(), key=lambda row: ("." in row[0][0], row[0][0])):
+        cells = " | ".join(defaults.get(kind, "") for kind in kinds)
+        lines.append(f"| `{key}` | {cells} | {meaning} |")
+    return "\n".join(lines) + "\n"
+
+
+def _leaves(settings: BaseModel, above: str = "") -> Iterator[tuple[str, tuple[str | None, object]]]:
+    """Yield key, meaning and default of every setting; tables are walked into, with their owner's defaults."""
+    for name, field in type(settings).model_fields.items():
+        key, value = above + (field.alias or name), getattr(settings, name)
+        if isinstance(value, BaseModel):
+            yield from _leaves(value, f"{key}.")
+        else:
+            yield key, (field.description, value)
 
 
 def _setting_row(key: str, field: FieldInfo) -> str:
-    return f"| `{key}` | `{_toml(field.default)}` | {field.description} |"
+    default = "required" if field.is_required() else _toml(field.default)
+    return f"| `{field.alias or key}` | `{default}` | {field.description} |"
 
 
 def _toml(value: object) -> str:

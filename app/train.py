@@ -252,9 +252,11 @@ def train_text_job(job: Job, kind: Literal["medhal", "medval"]) -> dict[str, Any
     from training.sft.train import train_medhal, train_medval
 
     dataset = TextDataset.open(job.dataset, kind)
-    settings: MedhalSettings | MedvalSettings = run_settings(
-        MedhalSettings if kind == "medhal" else MedvalSettings, job.config, job.overrides
-    )
+    settings: MedhalSettings | MedvalSettings
+    if kind == "medhal":
+        settings = run_settings(MedhalSettings, job.config, job.overrides)
+    else:
+        settings = run_settings(MedvalSettings, job.config, job.overrides)
     out = job.out or run_folder(job.workspace, kind, short_name(job.model), f"seed{settings.seed}")
     state = _state(out)
     if is_main() and state == "done":

@@ -127,7 +127,7 @@ def _known_keys(root: type[BaseModel], section: tuple[str, ...]) -> list[str]:
         if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
             return []
         model = annotation
-    return sorted(model.model_fields)
+    return sorted(field.alias or name for name, field in model.model_fields.items())
 
 
 SettingsModel = TypeVar("SettingsModel", bound=Section)

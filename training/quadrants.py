@@ -45,7 +45,7 @@ class QuadrantData:
 class QuadrantLoss:
     """Cross entropy of each statement; the weights of the classes are the items' weights (`RunData.weights`)."""
 
-    logged = ("accuracy",)
+    logged: tuple[str, ...] = ("accuracy",)
 
     def __init__(self, labels: npt.NDArray[np.int64]) -> None:
         self.labels = torch.from_numpy(labels)

@@ -38,7 +38,7 @@ def estimate(base: Path, tokens: int = 256, rank: int = 8, **hardware: object) -
     )  # fmt: skip
 
 
-def test_live_tensors_are_met_within_a_tenth(base: Path) -> None:
+def test_live_tensors_are_met_as_measured(base: Path) -> None:
     # glibc returns what is freed at once under this setting, so that resident memory is that of live tensors.
     environment = os.environ | {"MALLOC_MMAP_THRESHOLD_": "65536", "OMP_NUM_THREADS": "1"}
     cases = [("1024", "8", "0"), ("1536", "0", "1")]
@@ -51,7 +51,8 @@ def test_live_tensors_are_met_within_a_tenth(base: Path) -> None:
     ]  # fmt: skip
     for run, case in zip(runs, cases, strict=True):
         found = json.loads(run.communicate()[0])
-        assert found["tensors"] == pytest.approx(found["measured"], rel=0.1), case
+        lacking = found["measured"] - found["tensors"]
+        assert -0.02 * found["measured"] < lacking < 0.05 * found["measured"] + (16 << 20), case
         assert found["total"] > found["tensors"]
 
 

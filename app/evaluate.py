@@ -188,7 +188,8 @@ def _distinct(sources: Sequence[Source]) -> list[Source]:
 
 def _column(asked: Asked, sources: Sequence[Source]) -> SplitColumn:
     trained = {source.column: source.folder for source in sources if source.column is not None}
-    wanted: SplitColumn = asked.split_column or next(iter(trained), "split")
+    found: SplitColumn = next(iter(trained), "split")
+    wanted = asked.split_column or found
     for column, folder in trained.items():
         if column != wanted:
             raise UsageError(
@@ -303,7 +304,7 @@ def _language_model(asked: Asked, column: SplitColumn) -> tuple[Any, Any]:
     from ontoground.settings import Section
     from training.zeroshot import ZeroshotSettings
 
-    overrides = [f"zeroshot.split={asked.split}", f"zeroshot.split_column={column}", *asked.overrides]
+    overrides = [*asked.overrides, f"zeroshot.split={asked.split}", f"zeroshot.split_column={column}"]
     if asked.endpoint is not None:
         overrides += [f"language_model.endpoint={json.dumps(asked.endpoint)}"]
     if asked.endpoint_model is not None:

@@ -12,7 +12,7 @@ PARTS = 5
 
 
 def loss_records(record: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the optimizer steps of a run's ``training.json`` in order: stage, step (from 1), loss and what else was logged."""
+    """Return the steps of a run's ``training.json`` in order: stage, step (from 1), loss and what else was logged."""
     kind = record["kind"]
     if kind == "corfu":
         return [

@@ -149,7 +149,7 @@ def _training_sections() -> list[str]:
     from training.settings import ClassifierSettings, CorfuSettings, MedhalSettings, MedvalSettings
     from training.zeroshot import ZeroshotSettings
 
-    kinds = {
+    kinds: dict[str, type[BaseModel]] = {
         "classifier": ClassifierSettings,
         "corfu": CorfuSettings,
         "medhal": MedhalSettings,

@@ -83,7 +83,7 @@ def _results(folder: Path) -> str:
     report = folder / "report" / "report.md"
     if not report.is_file():
         return "Not evaluated yet: `ontoground evaluate quadrants --model DIR --dataset DIR --baselines`."
-    lines = report.read_text(encoding="utf-8").splitlines()
+    lines = report.read_text(encoding="utf-8").partition("\n## Results\n")[2].splitlines()
     starts = [at for at, line in enumerate(lines) if line.startswith("|")]
     if not starts:
         return "See `report/report.md`."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -154,6 +155,8 @@ def _train_classifiers(
 def _train_encoders(job: Job, dataset: MedievalDataset, seeds: Sequence[int]) -> dict[str, Any]:
     from training.encoder.settings import EncoderSettings
 
+    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
+        raise UsageError("encoders are trained by one process", do="start it without torchrun or accelerate")
     settings: EncoderSettings = run_settings(EncoderSettings, job.config, job.overrides)
     chosen = list(dict.fromkeys(seeds)) or [settings.seed]
     out, folders = _folders(job, chosen, "encoder", short_name(job.model), settings.engine)
@@ -270,7 +273,7 @@ def train_text_job(job: Job, kind: Literal["medhal", "medval"]) -> dict[str, Any
             record = train_medhal(job.dataset, job.model, out, settings, resume=job.resume)
         else:
             record = train_medval(job.dataset, job.model, out, settings, resume=job.resume)
-    for note in record["machine"]["notes"]:
+    for note in record["machine"]["notes"] if is_main() else ():
         job.say(note)
     return _payload(job, kind, "trl", out, [(out, record, state)], [])
 

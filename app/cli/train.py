@@ -104,7 +104,7 @@ def classifier(
     short_help="CoRFu, a risk-aware DPO: supported truths are preferred.",
     epilog=example(
         "ontoground train corfu --model Qwen/Qwen3-8B --regime q1_q2",
-        "ontoground train corfu --model Qwen/Qwen3-8B --lambda 0 --lambda 0.5 --lambda 2",
+        "ontoground train corfu --model Qwen/Qwen3-8B --lambda 0 --lambda 0.5",
     ),
 )
 def corfu(

@@ -67,11 +67,11 @@ def test_a_report_is_quoted_once_it_is_there(tmp_path: Path) -> None:
     assert "Not evaluated yet" in card(tmp_path)
     (tmp_path / "report").mkdir()
     (tmp_path / "report" / "report.md").write_text(
-        "# Report\n\n| model | F1 |\n| --- | --- |\n| run | 0.7 |\n\nMore.\n"
+        "# Report\n\n| Q1 | 9 |\n\n## Results\n\n| model | F1 |\n| --- | --- |\n| run | 0.7 |\n\nMore.\n"
     )
     text = card(tmp_path)
     assert "| run | 0.7 |" in text
-    assert "More." not in text
+    assert "More." not in text and "| Q1 |" not in text
 
 
 def test_a_policy_has_a_card_too(tmp_path: Path) -> None:

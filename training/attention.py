@@ -14,7 +14,7 @@ import torch
 from training.models import device_of
 from training.settings import HardwareSettings
 
-__all__ = ["SPLIT", "attention_of", "register_split"]
+__all__ = ["SPLIT", "attention_of", "joins_contexts", "register_split"]
 
 SPLIT = "ontoground_split"
 """Name under which the split form is registered with transformers."""
@@ -45,6 +45,11 @@ def split_sdpa(
     first, _ = sdpa(module, query[:, :, :context], key[:, :, :context], value[:, :, :context], None, **options)
     rest, _ = sdpa(module, query[:, :, context:], key, value, attention_mask, **options)
     return torch.cat([first, rest], dim=1), None
+
+
+def joins_contexts(implementation: str | None) -> bool:
+    """Say whether a row may hold several contexts: it costs nothing where attention skips what the mask hides."""
+    return implementation == "flex_attention"
 
 
 def register_split() -> None:

@@ -18,6 +18,7 @@ from ontoground.errors import InputError
 from ontoground.progress import progress
 from ontoground.rows import QUADRANTS
 from ontoground.settings import parse_settings
+from training.attention import attention_of, joins_contexts
 from training.card import write_card
 from training.collate import collate_row
 from training.dataset import MedievalDataset, Split
@@ -34,19 +35,15 @@ from training.settings import ClassifierSettings, HardwareSettings
 from training.shared import SharedClassifier
 from training.trainer import StepRecord, evaluate_rows, memory_errors, train_packed
 
-__all__ = ["Engine", "attention_of", "predict_classifier", "train_classifier"]
+__all__ = ["Engine", "engine_attention", "predict_classifier", "train_classifier"]
 
 Engine = Literal["shared", "plain"]
 KIND = "classifier"
 
 
-def attention_of(hardware: HardwareSettings, engine: Engine) -> str | None:
-    """Return transformers' attention implementation; FlexAttention skips what a packed row's mask hides."""
-    if hardware.attention != "auto":
-        return hardware.attention
-    if engine == "plain":
-        return None
-    return "flex_attention" if device_of(hardware) == "cuda" else "sdpa"
+def engine_attention(hardware: HardwareSettings, engine: Engine) -> str | None:
+    """Return transformers' attention implementation, None for its default; rows of one statement need no other."""
+    return attention_of(hardware) if engine == "shared" or hardware.attention != "auto" else None
 
 
 def usable_length(config: Any, wanted: int) -> int:
@@ -99,6 +96,7 @@ def _planned(
         tokens_per_row=packing.tokens_per_row,
         epochs=settings.epochs,
         seed=settings.seed,
+        join_contexts=joins_contexts(attention_of(settings.hardware)),
     )
     return rows, plan
 
@@ -116,7 +114,7 @@ def _prepare(
         check_decoder(load_config(model))
     rows, plan = _planned(dataset, model, tokenizer, settings)
     hardware, autocast = _hardware(settings)
-    attention = attention_of(hardware, engine)
+    attention = engine_attention(hardware, engine)
     memory = estimate_memory(
         str(model),
         "quadrants",
@@ -315,7 +313,7 @@ def predict_classifier(
     rows = dataset.split_rows(split, settings.split_column)
     with quiet():
         tokenizer = load_tokenizer(run)
-        model = load_model(run, "quadrants", hardware, seed=settings.seed, attention=attention_of(hardware, engine))
+        model = load_model(run, "quadrants", hardware, seed=settings.seed, attention=engine_attention(hardware, engine))
         train_in_float32(model)
         model.eval()
         encoded = quadrant_data(dataset, rows, tokenizer, max_length=int(record["context_tokens"]))
@@ -348,7 +346,12 @@ def quadrant_logits(model: Any, rows: QuadrantData, *, engine: Engine, tokens_pe
         check_sharing(model)
         data = rows.data
         plan = plan_rows(
-            range(len(data.items)), data.items, data.contexts.lengths, data.statements.lengths, tokens_per_row
+            range(len(data.items)),
+            data.items,
+            data.contexts.lengths,
+            data.statements.lengths,
+            tokens_per_row,
+            join_contexts=joins_contexts(implementation_of(model)),
         )
         values = evaluate_rows(SharedClassifier(model), data, plan, advance)
         return torch.cat(values)

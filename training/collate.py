@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +32,7 @@ class PackedRow:
         targets: token ids that are predicted. *Shape:* (t,).
         statement_of: which statement (0 to k - 1) each target belongs to. *Shape:* (t,).
         last: row position of each statement's last token. *Shape:* (k,).
+        contexts: how many tokens each context has, in the order of the row.
     """
 
     input_ids: torch.Tensor
@@ -41,10 +43,13 @@ class PackedRow:
     targets: torch.Tensor
     statement_of: torch.Tensor
     last: torch.Tensor
+    contexts: tuple[int, ...]
 
     def to(self, device: torch.device | str) -> PackedRow:
         """Move every tensor."""
-        return PackedRow(**{field.name: getattr(self, field.name).to(device) for field in fields(self)})
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        moved: dict[str, Any] = {name: value.to(device) for name, value in values.items() if torch.is_tensor(value)}
+        return replace(self, **moved)
 
     @property
     def n_statements(self) -> int:
@@ -102,6 +107,7 @@ def packed_row(
         targets=tensor(targets),
         statement_of=tensor(owners),
         last=torch.tensor(last, dtype=torch.int64),
+        contexts=tuple(len(context) for context, _ in groups),
     )
 
 

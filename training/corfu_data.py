@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from ontoground.errors import InputError
+from training.attention import attention_of, joins_contexts
 from training.dataset import MedievalDataset
 from training.packing import Item, RowPlan, Step, plan_epochs
 from training.pairs import REGIMES, Stage, StagePairs, pair_items, stage_pairs
@@ -56,6 +57,7 @@ class StageData:
             tokens_per_row=settings.packing.tokens_per_row,
             epochs=settings.epochs,
             seed=settings.seed,
+            join_contexts=joins_contexts(attention_of(settings.hardware)),
         )
 
 

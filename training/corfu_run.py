@@ -22,7 +22,7 @@ import torch
 from ontoground.files import atomic_path, private_directory, write_text
 from ontoground.manifest import to_json
 from ontoground.progress import progress as bars
-from training.attention import SPLIT, attention_of
+from training.attention import attention_of
 from training.card import write_card
 from training.collate import collate_row
 from training.corfu_data import CorfuStage, CorfuTexts, corfu_stages, encode_texts, largest_row
@@ -263,8 +263,7 @@ def _memory(
         lambda policy: SharedPolicy(policy)(row).sum(),
         settings.lora,
         hardware,
-        # The split form asks tensors for values, which those of the estimate have not; plain SDPA needs no less.
-        attention="sdpa" if attention == SPLIT else attention,
+        attention=attention,
         autocast=autocast,
     )
 

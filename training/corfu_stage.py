@@ -9,8 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from training.attention import joins_contexts
 from training.corfu import corfu_loss
 from training.corfu_data import StageData
+from training.decoders import implementation_of
 from training.packing import Item, plan_rows
 from training.shared import SharedPolicy
 from training.trainer import evaluate_rows
@@ -38,7 +40,14 @@ def pair_logps(
     """
     if not items:
         return np.empty((0, 2))
-    rows = plan_rows(range(len(items)), items, data.contexts.lengths, data.statements.lengths, tokens_per_row)
+    rows = plan_rows(
+        range(len(items)),
+        items,
+        data.contexts.lengths,
+        data.statements.lengths,
+        tokens_per_row,
+        join_contexts=joins_contexts(implementation_of(policy.model)),
+    )
     device = next(policy.parameters()).device.type
     with torch.autocast(device, torch.bfloat16, enabled=autocast):
         found = evaluate_rows(policy, data.run_data(items), rows, advance)

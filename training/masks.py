@@ -58,9 +58,9 @@ def attention_mask(row: PackedRow, implementation: str, dtype: torch.dtype) -> A
         return _flex(row)
     seen = visible(row)[None, None]
     if implementation == SPLIT:
-        if int(row.context_of.max()) > 0:
+        if len(row.contexts) > 1:
             raise UsageError("split attention takes one context a row", do="plan rows with join_contexts=False")
-        return seen[:, :, int((row.segment_of == 0).sum()) :]
+        return seen[:, :, row.contexts[0] :]
     if implementation == "eager":
         return torch.zeros(seen.shape, dtype=dtype, device=seen.device).masked_fill(~seen, torch.finfo(dtype).min)
     return seen

@@ -21,9 +21,9 @@ import torch
 
 from ontoground.rows import QUADRANTS
 from ontoground.tables import read_table
-from training.attention import attention_of
+from training.attention import attention_of, joins_contexts
 from training.dataset import MedievalDataset, Split
-from training.decoders import check_decoder, check_sharing
+from training.decoders import check_decoder, check_sharing, implementation_of
 from training.models import load_config, load_model, load_tokenizer
 from training.packing import Item, plan_rows
 from training.quiet import quiet
@@ -87,7 +87,14 @@ def quadrant_log_probabilities(
         advance: is told the rows that are done.
     """
     order = range(len(data.items))
-    rows = plan_rows(order, data.items, data.contexts.lengths, data.statements.lengths, tokens_per_row)
+    rows = plan_rows(
+        order,
+        data.items,
+        data.contexts.lengths,
+        data.statements.lengths,
+        tokens_per_row,
+        join_contexts=joins_contexts(implementation_of(policy.model)),
+    )
     found = torch.stack(evaluate_rows(policy, data, rows, advance))
     with_label, alone = found.split(len(QUADRANTS), dim=1)
     scores: torch.Tensor = (with_label - alone if calibrated else with_label).log_softmax(-1)

@@ -1,0 +1,248 @@
+"""Is the paper's ordering seen? A small decoder, pretrained on invented notes, then SFT, DPO and CoRFu (Q1 over Q2).
+
+MediEval, section 5.2 and appendix F, at the size that a machine allows: the figures say what happens to this small
+model on the open world, and nothing of large models.
+``python -m benchmarks.learning --dataset work/demo/datasets/medieval``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from app.openworld import render
+from app.render import note
+from benchmarks.command import parser, run
+from benchmarks.run import RESULTS, machine
+from benchmarks.training import PACKAGES
+from ontoground.files import private_directory, write_text
+from ontoground.stable import stable_hash
+
+__all__ = ["main"]
+
+WORLD_SEED = 11
+"""Of the patients whose notes are pretrained on; the dataset's own world has another seed, so other patients."""
+VOCABULARY = 2000
+LAMBDAS = (0.0, 0.5, 1.0, 2.0)
+SEEDS = (42, 43, 44)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Sizes of the experiment."""
+
+    patients: int
+    hidden: int
+    layers: int
+    length: int
+    pretraining_epochs: float
+    epochs: float
+    device: str
+
+
+def notes_of(folder: Path, patients: int) -> list[str]:
+    """Return the discharge summaries of a rendered world."""
+    world = render(folder, patients, WORLD_SEED)
+    file = next(world.mimic.rglob("discharge.csv*"))
+    return pl.read_csv(file)["text"].to_list()
+
+
+def train_tokenizer(texts: Iterable[str], folder: Path) -> Any:
+    """Train a byte-level BPE and save it."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    core = Tokenizer(models.BPE())
+    core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    core.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=VOCABULARY,
+        special_tokens=["<pad>", "<s>", "</s>"],
+        initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
+        show_progress=False,
+    )
+    core.train_from_iterator(texts, trainer)
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=core,
+        pad_token="<pad>",
+        bos_token="<s>",
+        eos_token="</s>",
+        clean_up_tokenization_spaces=False,
+    )
+    tokenizer.save_pretrained(folder)
+    return tokenizer
+
+
+def pretrain(recipe: Recipe, folder: Path) -> dict[str, Any]:
+    """Train a decoder on notes of an open world; returns its losses. It is used again where it is there."""
+    record = folder / "pretraining.json"
+    if record.is_file():
+        return dict(json.loads(record.read_text(encoding="utf-8")))
+    import torch
+    from transformers import AutoConfig, AutoModelForCausalLM, Trainer, TrainingArguments
+
+    begin = time.perf_counter()
+    texts = notes_of(folder.parent / "world", recipe.patients)
+    tokenizer = train_tokenizer(texts, folder)
+    ids = [np.array([1, *tokenizer(text, add_special_tokens=False)["input_ids"], 2]) for text in texts]
+    order = sorted(range(len(ids)), key=lambda i: stable_hash(SEEDS[0], "note", i))
+    stream = np.concatenate([ids[i] for i in order])
+    rows = torch.from_numpy(stream[: len(stream) // recipe.length * recipe.length].reshape(-1, recipe.length))
+    note(f"{len(texts):,} notes, {len(stream):,} tokens; pretraining ...")
+    torch.manual_seed(SEEDS[0])
+    model = AutoModelForCausalLM.from_config(
+        AutoConfig.for_model(
+            "llama",
+            vocab_size=len(tokenizer), hidden_size=recipe.hidden, intermediate_size=3 * recipe.hidden,
+            num_hidden_layers=recipe.layers, num_attention_heads=4, num_key_value_heads=4,
+            max_position_embeddings=4096, pad_token_id=0, bos_token_id=1, eos_token_id=2, tie_word_embeddings=True,
+        )
+    )  # fmt: skip
+    arguments = TrainingArguments(
+        output_dir=str(folder / "checkpoints"), num_train_epochs=recipe.pretraining_epochs,
+        per_device_train_batch_size=16, learning_rate=2e-3, warmup_steps=0.05, lr_scheduler_type="cosine",
+        weight_decay=0.1, adam_beta2=0.95, save_strategy="no", logging_steps=20, report_to="none", disable_tqdm=True,
+        use_cpu=recipe.device == "cpu", bf16=recipe.device == "cuda", seed=SEEDS[0],
+    )  # fmt: skip
+    trainer = Trainer(
+        model=model,
+        args=arguments,
+        train_dataset=[{"input_ids": row, "labels": row} for row in rows],
+    )
+    trainer.train()
+    model.save_pretrained(folder)
+    found = {
+        "notes": len(texts),
+        "tokens": len(stream),
+        "parameters": model.num_parameters(),
+        "seconds": time.perf_counter() - begin,
+        "losses": [[log["step"], log["loss"]] for log in trainer.state.log_history if "loss" in log],
+    }
+    write_text(record, json.dumps(found) + "\n")
+    return found
+
+
+def _settings(recipe: Recipe, seed: int) -> tuple[Any, Any]:
+    """Return the classifier's and the policy's settings: small models learn at larger rates than the paper's 8B."""
+    from training.settings import (
+        ClassifierSettings,
+        CorfuSettings,
+        HardwareSettings,
+        LoraSettings,
+        OptimizerSettings,
+        PackingSettings,
+    )
+
+    shared = {
+        "seed": seed,
+        "lora": LoraSettings(r=16, alpha=32, dropout=0.05),
+        "optimizer": OptimizerSettings(learning_rate=2e-3, warmup_ratio=0.05),
+        "packing": PackingSettings(max_length=1024, tokens_per_row=2048, max_per_context=16),
+        "hardware": HardwareSettings(device="cuda" if recipe.device == "cuda" else "cpu", save_steps=10**6),
+    }
+    return (
+        ClassifierSettings.model_validate({**shared, "epochs": recipe.epochs}),
+        CorfuSettings.model_validate({**shared, "regime": "q1_q2"}),
+    )
+
+
+def arms(dataset: Any, base: Path, out: Path, recipe: Recipe, seed: int) -> list[Path]:
+    """Train every arm of one seed and write its predictions of the test split; what is there is used again.
+
+    SFT fits adapter and head on the pretrained model; DPO (lambda 0) and CoRFu train a policy first, on which adapter
+    and head are then fitted in the same way (`fit-head`), and which also answers by itself (`score`).
+    """
+    from training.classifier import predict_classifier, train_classifier
+    from training.corfu_run import train_corfu
+    from training.evaluation.predictions import write_predictions
+    from training.quadrant_scores import score_quadrants
+
+    classifier, corfu = _settings(recipe, seed)
+    files = []
+
+    def classified(name: str, model: Path, folder: Path) -> None:
+        file = folder / "predictions-test.parquet"
+        if not file.is_file():
+            train_classifier(dataset, model, folder, classifier, resume=True)
+            write_predictions(file, predict_classifier(folder, dataset, "test", name=name))
+        files.append(file)
+
+    classified("small decoder + SFT", base, out / f"sft-{seed}")
+    for value in LAMBDAS:
+        policy = out / f"lambda-{value:g}-{seed}"
+        train_corfu(dataset, base, policy, corfu.model_copy(update={"lambda_": value}), resume=True)
+        arm = arm_name(value)
+        classified(arm, policy, out / f"head-{value:g}-{seed}")
+        file = policy / "predictions-test.parquet"
+        if not file.is_file():
+            write_predictions(file, score_quadrants(policy, dataset, "test", corfu, name=f"{arm}, score"))
+        files.append(file)
+    return files
+
+
+def arm_name(value: float) -> str:
+    """Return what the report calls an arm."""
+    return "small decoder + DPO" if value == 0 else f"small decoder + CoRFu lambda {value:g}"
+
+
+def experiment(dataset_folder: Path, out: Path, recipe: Recipe, seeds: Sequence[int]) -> dict[str, Any]:
+    """Pretrain, train every arm with every seed, and evaluate all of them in one report."""
+    from training.dataset import MedievalDataset
+    from training.evaluation.report import evaluate_quadrants
+    from training.quiet import quiet
+
+    dataset = MedievalDataset.open(dataset_folder)
+    with quiet():
+        pretraining = pretrain(recipe, private_directory(out / "decoder"))
+        files = [file for seed in seeds for file in arms(dataset, out / "decoder", out, recipe, seed)]
+        report = evaluate_quadrants(
+            dataset, files, out / "report", lambdas={arm_name(value): value for value in LAMBDAS}
+        )
+    return {"pretraining": pretraining, "report": report}
+
+
+def _arguments(values: list[str]) -> argparse.Namespace:
+    options = parser("learning", __doc__ or "", "python -m benchmarks.learning --dataset work/demo/datasets/medieval")
+    options.add_argument("--dataset", type=Path, required=True, help="a dataset of the open world (ontoground demo)")
+    options.add_argument("--out", type=Path, default=Path("work/learning"), help="folder of models and report")
+    options.add_argument("--patients", type=int, default=1300, help="invented patients whose notes are pretrained on")
+    options.add_argument("--hidden", type=int, default=128, help="width of the decoder (default 128)")
+    options.add_argument("--layers", type=int, default=3, help="layers of the decoder (default 3)")
+    options.add_argument("--pretraining-epochs", type=float, default=1, help="passes over the notes (default 1)")
+    options.add_argument("--epochs", type=float, default=2, help="passes of the classifiers (default 2)")
+    options.add_argument("--seeds", default=",".join(map(str, SEEDS)), help="seeds of the arms")
+    options.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="where it runs (default cpu)")
+    options.add_argument("--save", action="store_true", help="write benchmarks/results/learning-DEVICE.json")
+    return options.parse_args(values)
+
+
+def main(values: list[str]) -> int:
+    """Run the experiment and say where its report is."""
+    given = _arguments(values)
+    recipe = Recipe(
+        given.patients, given.hidden, given.layers, 512, given.pretraining_epochs, given.epochs, given.device
+    )
+    seeds = [int(seed) for seed in given.seeds.split(",")]
+    found = experiment(given.dataset, given.out, recipe, seeds)
+    note(f"report: {given.out / 'report' / 'report.md'}")
+    if given.save:
+        described = machine()
+        described["packages"] |= {name: version(name) for name in PACKAGES}
+        settings = {**vars(recipe), "seeds": seeds, "lambdas": LAMBDAS, "dataset": given.dataset.name}
+        path = RESULTS / f"learning-{given.device}.json"
+        write_text(path, json.dumps({"settings": settings, "machine": described, **found}, indent=2) + "\n")
+        note(f"written: {path}")
+    return 0
+
+
+if __name__ == "__main__":
+    run(main)

@@ -40,6 +40,8 @@ def test_seeds_are_evaluated_as_one_model_and_their_cards_show_it(lab: Lab) -> N
     payload = evaluate(lab, "--model", lab.runs / "seeds", "--baselines")
     assert [model["name"] for model in payload["models"]] == ["TinyLlama + SFT", *BASELINES]
     assert payload["models"][0]["seeds"] == [1, 2]
+    files = [pl.read_parquet(one["file"]) for one in payload["predictions"]]
+    assert files[0]["scores"].to_list() != files[1]["scores"].to_list()
     assert payload["rows"] == 36
     report = Path(payload["report"]["folder"])
     assert report == lab.runs / "seeds" / "report" and (report / "report.md").is_file()

@@ -35,7 +35,7 @@ def fresh(lab: Lab, tmp_path: Path) -> Lab:
     return Lab(tmp_path, lab.model)
 
 
-def test_a_classifier_says_what_is_ahead_and_sums_up_what_was_done(fresh: Lab) -> None:
+def test_a_classifier_says_what_is_ahead_and_sums_up_and_is_trained_once(fresh: Lab) -> None:
     said = fresh.train("classifier", "--set", "epochs=1", "--json")
     assert said.code == 0, said.err
     payload = checked(said.out, "train-classifier")
@@ -48,23 +48,13 @@ def test_a_classifier_says_what_is_ahead_and_sums_up_what_was_done(fresh: Lab) -
     assert run["losses"][-1]["last_step"] == record["steps"] == 3
     assert run["losses"][0]["loss"] == pytest.approx(record["losses"][0]["loss"])
     assert f"--model {folder} --baselines" in payload["next"][0]
-
-
-def test_a_whole_run_is_refused_without_resume_and_kept_with_it(fresh: Lab) -> None:
-    assert fresh.train("classifier").code == 0
-    again = fresh.train("classifier", "--json")
+    same = ("--set", "epochs=1", "--json")
+    again = fresh.train("classifier", *same)
     assert again.code == 2 and "already holds a run" in checked(again.out, "error")["error"]["what"]
-    kept = fresh.train("classifier", "--resume", "--json")
-    assert checked(kept.out, "train-classifier")["runs"][0]["state"] == "current"
+    kept = checked(fresh.train("classifier", *same, "--resume").out, "train-classifier")
+    assert kept["runs"] == [run | {"state": "current"}]
     other = fresh.train("classifier", "--resume", "--set", "lora.r=4")
     assert other.code == 2 and "another settings" in other.err
-
-
-def test_seeds_are_trained_side_by_side(fresh: Lab) -> None:
-    said = fresh.train("classifier", "--seeds", "1,2", "--out", fresh.workspace / "two", "--json")
-    runs = checked(said.out, "train-classifier")["runs"]
-    assert [(run["seed"], Path(run["folder"]).name) for run in runs] == [(1, "seed-1"), (2, "seed-2")]
-    assert runs[0]["losses"] != runs[1]["losses"]
 
 
 def test_settings_of_a_file_keep_the_other_defaults_and_flags_come_last(fresh: Lab) -> None:

@@ -11,6 +11,10 @@ import pytest
 
 from ontoground.warehouse import connect
 
+# Tests run side by side: threads that wait for one another on busy cores make a test many times slower. Subprocesses
+# inherit it; what has not loaded torch yet takes it from here.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 REAL = Path(os.environ.get("ONTOGROUND_REAL_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 
 

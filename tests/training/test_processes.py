@@ -25,24 +25,28 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny_decoder("llama", tiny_tokenizer(world.contexts["context"].to_list(), root / "t"), root / "m")
 
 
-@pytest.mark.parametrize("engine", ["shared", "plain"])
-def test_two_processes_train_as_one_does(base: Path, tmp_path: Path, engine: Engine) -> None:
-    world = small_dataset(base, admissions=3)
-    alone = train_classifier(world, base, tmp_path / "one", descent(), engine=engine)
+@pytest.fixture(scope="module")
+def together(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder in which two processes trained with both engines."""
+    out = tmp_path_factory.mktemp("together")
+    probe = ["-m", "tests.training.process_probe", str(base), str(out)]
     done = subprocess.run(
-        [
-            sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--master-port", "0",
-            "-m", "tests.training.process_probe", str(base), str(tmp_path / "two"), engine,
-        ],
+        [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", *probe],
         env=os.environ | {"OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""},
-        capture_output=True, text=True, check=False,
+        capture_output=True, text=True, check=False, timeout=300,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stdout == ""
-    together = json.loads((tmp_path / "two" / "training.json").read_text())
-    assert len(losses(together)) == 2
-    assert losses(together) == pytest.approx(losses(alone), rel=1e-6)
-    same(tmp_path / "two", tmp_path / "one")
+    return out
+
+
+@pytest.mark.parametrize("engine", ["shared", "plain"])
+def test_two_processes_train_as_one_does(base: Path, together: Path, tmp_path: Path, engine: Engine) -> None:
+    alone = train_classifier(small_dataset(base, admissions=3), base, tmp_path / "one", descent(), engine=engine)
+    record = json.loads((together / engine / "training.json").read_text())
+    assert len(losses(record)) == 2
+    assert losses(record) == pytest.approx(losses(alone), rel=1e-6)
+    same(together / engine, tmp_path / "one")
 
 
 def test_the_last_step_has_fewer_rows_than_processes(base: Path) -> None:

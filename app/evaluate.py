@@ -91,6 +91,12 @@ class Source:
         return self.record["settings"]["split_column"] if self.record else None
 
     @property
+    def trained_on(self) -> str | None:
+        """The SHA-256 of the manifest of the dataset that the run was trained on."""
+        dataset = self.record.get("dataset")
+        return dataset["manifest_sha256"] if isinstance(dataset, dict) else self.record.get("manifest_sha256")
+
+    @property
     def seed(self) -> int | None:
         """The run's seed."""
         return self.record["settings"]["seed"] if self.record else None
@@ -220,9 +226,13 @@ def _predicted(asked: Asked, source: Source, dataset: MedievalDataset, column: S
         write_predictions(file, frame)
         write_text(stated, json.dumps(identity | {"predictions_sha256": sha256_of(file)}, indent=2) + "\n")
     asked.say(f"{source.name}: predictions {'reused' if reused else 'made'} ({source.method})")
+    other = source.trained_on not in (None, dataset.manifest_sha256)
+    if other:
+        asked.say(f"{source.name}: trained on another dataset, whose training rows may be of the patients tested here")
     return {
         "model": source.name,
         "seed": source.seed,
+        "trained_on_another_dataset": other,
         "method": source.method,
         "folder": str(source.folder),
         "file": str(file),
@@ -290,6 +300,7 @@ def _zeroshot(asked: Asked, dataset: MedievalDataset, column: SplitColumn) -> di
     return {
         "model": model.model,
         "seed": model.seed,
+        "trained_on_another_dataset": False,
         "method": "zero-shot",
         "folder": str(folder),
         "file": str(folder / f"predictions-{settings.split}.parquet"),

@@ -104,9 +104,8 @@ def _paint(out: Console, payload: dict[str, Any]) -> None:
     from app.render import number, relative, table
 
     models = payload["models"]
-    out.print(
-        f"{number(payload['rows'])} rows of {number(payload['patients'])} patients ({payload['split']}), in percent\n"
-    )
+    patients = f"{number(payload['patients'])} patient{'' if payload['patients'] == 1 else 's'}"
+    out.print(f"{number(payload['rows'])} rows of {patients} ({payload['split']}), in percent\n")
     shares = ("accuracy", "precision", "recall", "f1", "f1_q1", "f1_q2", "f1_q3", "f1_q4")
     heads = ("model", "Acc.", "Prec.", "Rec.", "F1", "Q1", "Q2", "Q3", "Q4")
     rows = [(model["name"], *(_percent(model, name) for name in shares)) for model in models]

@@ -54,6 +54,7 @@ def test_predictions_are_reused_until_model_or_dataset_change(lab: Lab, tmp_path
 
     def states(*arguments: str | Path) -> list[str]:
         found = evaluate(lab, "--model", run, "--no-baselines", "--out", tmp_path / "report", *arguments)
+        assert [one["trained_on_another_dataset"] for one in found["predictions"]] == [bool(arguments)]
         return [one["state"] for one in found["predictions"]]
 
     states()

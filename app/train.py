@@ -220,7 +220,7 @@ def train_corfu_job(job: Job, engine: Literal["shared", "trl"], lambdas: Sequenc
     if sweep:
         folders = [out / f"lambda-{value:g}" for value in sweep]
         states = [_state(folder) for folder in folders]
-        sweep_lambda(dataset, job.model, out, settings, sweep, engine=engine, resume=job.resume)
+        sweep_lambda(dataset, job.model, out, settings, sweep, engine=engine, resume=job.resume, say=job.say)
         runs = [(folder, read_run(folder, "corfu"), state) for folder, state in zip(folders, states, strict=True)]
     else:
         state = _state(out)

@@ -308,6 +308,7 @@ def sweep_lambda(
     engine: Engine = "shared",
     resume: bool = False,
     progress: Progress = bars,
+    say: Callable[[str], None] | None = None,
 ) -> pl.DataFrame:
     """Train one run for each lambda (appendix F), into ``out/lambda-VALUE``; lambda 0 is DPO.
 
@@ -319,7 +320,9 @@ def sweep_lambda(
     for value in lambdas:
         run = f"lambda-{value:g}"
         changed = settings.model_copy(update={"lambda_": value})
-        record = train_corfu(dataset, model, out / run, changed, engine=engine, resume=resume, progress=progress)
+        record = train_corfu(
+            dataset, model, out / run, changed, engine=engine, resume=resume, progress=progress, say=say
+        )
         rows += [
             {
                 "lambda": float(value),

@@ -246,7 +246,7 @@ def _predictions(rows: pl.DataFrame, results: list[Result], model_settings: LmSe
         {
             "id": rows["id"],
             "label": pl.Series([_label(result) for result in results], dtype=pl.String),
-            "model": [f"{folder.name if folder.is_dir() else model_settings.model} (zero-shot)"] * rows.height,
+            "model": [f"{folder.name if folder.is_dir() else model_settings.model} + zero-shot"] * rows.height,
             "seed": [model_settings.seed] * rows.height,
         }
     )

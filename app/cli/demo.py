@@ -80,7 +80,7 @@ def _paint(out: Console, workspace: Workspace, result: DemoResult, classifier: d
     _paint_validation(out, result.validation)
     if classifier is not None:
         _paint_classifier(out, classifier["report"])
-    _paint_places(out, workspace, result)
+    _paint_places(out, workspace, result, classifier)
 
 
 def _paint_validation(out: Console, validation: dict[str, Any]) -> None:
@@ -97,37 +97,36 @@ def _paint_validation(out: Console, validation: dict[str, Any]) -> None:
 def _paint_classifier(out: Console, report: dict[str, Any]) -> None:
     from app.render import table
 
-    def said(one: dict[str, Any] | None) -> str:
-        if one is None or one["value"] is None:
+    def percent(model: dict[str, Any], metric: str) -> str:
+        found = model["metrics"][metric]
+        if found["value"] is None:
             return "-"
-        interval = f" ({one['low']:.1f}-{one['high']:.1f})" if one["low"] is not None else ""
-        return f"{one['value']:.1f}{interval}"
+        interval = "" if found["low"] is None else f" ({100 * found['low']:.0f}-{100 * found['high']:.0f})"
+        return f"{100 * found['value']:.1f}{interval}"
 
+    best = sorted(report["models"], key=lambda model: -(model["metrics"]["f1"]["value"] or 0))
     rows = [
         (
-            model["name"] + (" (shortcut)" if model["kind"] == "baseline" else ""),
-            *(said(model["metrics"].get(name)) for name in ("accuracy", "macro_f1", "hsr", "tir")),
+            model["name"] + ("*" if model["kind"] == "baseline" else ""),
+            *(percent(model, metric) for metric in ("accuracy", "f1", "hsr", "tir")),
         )
-        for model in sorted(report["models"], key=lambda one: -(one["metrics"]["macro_f1"]["value"] or 0))
+        for model in best
     ]
     counted = report["dataset"]
+    title = f"Quadrants of the test split: {counted['rows']} statements, {counted['patients']} patients"
     out.print()
-    out.print(
-        table(
-            ("model", "accuracy %", "macro-F1 %", "HSR %", "TIR %"),
-            rows,
-            title=f"Quadrants of the test split: {counted['rows']} statements, {counted['patients']} patients",
-        )
-    )
-    out.print("Shortcuts read less than the task needs: a label that they can guess teaches nothing.")
+    out.print(table(("model", "accuracy %", "macro-F1 %", "HSR %", "TIR %"), rows, title=title))
+    out.print("* a shortcut: it reads less than the task needs. In brackets: 95% intervals over patients.")
 
 
-def _paint_places(out: Console, workspace: Workspace, result: DemoResult) -> None:
+def _paint_places(out: Console, workspace: Workspace, result: DemoResult, classifier: dict[str, Any] | None) -> None:
     from app.render import relative
 
     root = relative(workspace.root)
     out.print()
+    report = [("report", Path(classifier["run"]) / "report" / "report.md")] if classifier else []
     for name, path in (
+        *report,
         ("dataset", workspace.dataset("medieval")),
         ("warehouse", workspace.warehouse),
         ("graph", workspace.graph),

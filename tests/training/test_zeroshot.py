@@ -114,7 +114,7 @@ def test_a_run_writes_predictions_by_the_contract_and_every_raw_answer(folder: P
     predictions = read_predictions(out / "predictions-test.parquet")
     quadrants = predictions["id"].str.slice(-2).to_list()
     assert predictions["label"].to_list() == [name if name in ("Q1", "Q2") else None for name in quadrants]
-    assert set(predictions["model"]) == {"m (zero-shot)"} and set(predictions["seed"]) == {7}
+    assert set(predictions["model"]) == {"m + zero-shot"} and set(predictions["seed"]) == {7}
     answers = pl.read_parquet(out / "answers-test.parquet")
     assert answers["id"].to_list() == predictions["id"].to_list()
     assert answers.filter(pl.col("id").str.ends_with("Q3"))["answer"].to_list() == ["It is Q1 or Q3"] * 3

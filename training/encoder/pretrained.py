@@ -79,7 +79,7 @@ def load_tokenizer(model: str) -> Any:
             file=model,
             found=f"no {', '.join(lacking)}",
             expected="cls_token, sep_token and pad_token",
-            do="train decoders with: ontoground train classifier --engine packed",
+            do="train decoders with: ontoground train classifier --engine shared",
         )
     return tokenizer
 

@@ -75,7 +75,7 @@ class Estimate:
 
     def __str__(self) -> str:
         def gib(n: int) -> str:
-            return f"{n / GIB:.2f}" if n < 10 * GIB else f"{n / GIB:.1f}"
+            return f"{n / GIB:.3g}" if n < 10 * GIB else f"{n / GIB:.1f}"
 
         step = self.total - self.weights - self.optimizer
         return (

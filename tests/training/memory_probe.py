@@ -36,8 +36,9 @@ def main(model: str, tokens: int, rank: int, checkpointing: bool) -> dict[str, A
     if checkpointing:
         checkpoint_activations(loaded)
     optimizer = torch.optim.AdamW([p for p in loaded.parameters() if p.requires_grad])
-    for _ in range(2):
-        for _ in range(2):
+    # The second step has the optimizer's states, and its second row the gradients of its first one.
+    for rows in (1, 2):
+        for _ in range(rows):
             SharedClassifier(loaded)(row).sum().backward()
         optimizer.step()
         optimizer.zero_grad()

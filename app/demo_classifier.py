@@ -38,6 +38,7 @@ def train_and_evaluate(workspace: Workspace, seed: int, say: Callable[[str], Non
     if set(dataset.rows["split"].unique()) < {"train", "test"}:
         say("classifier: left out, too few patients for a test split")
         return None
+    from training.card import write_card
     from training.encoder.settings import EncoderSettings
     from training.encoder.train import predict
     from training.evaluation.predictions import write_predictions
@@ -51,6 +52,8 @@ def train_and_evaluate(workspace: Workspace, seed: int, say: Callable[[str], Non
         predictions = run / "predictions-test.parquet"
         write_predictions(predictions, predict(run, dataset, "test"))
         report = evaluate_quadrants(dataset, [predictions], run / "report")
+        # Again, now that there are results to quote.
+        write_card(run, json.loads((run / "training.json").read_text(encoding="utf-8")))
     say(f"evaluation: {run / 'report' / 'report.md'}")
     return {"run": str(run), "report": report}
 

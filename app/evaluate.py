@@ -370,7 +370,7 @@ def _renew_cards(asked: Asked, sources: Sequence[Source], out: Path) -> None:
     if asked.split != "test" or out.name != "report":
         return
     for source in sources:
-        if source.record.get("kind") in ("classifier", "corfu"):
+        if source.record.get("kind") in ("classifier", "corfu", "encoder"):
             record = {**source.record, "losses": loss_records(source.record)}
             write_card(source.folder, record, results=out.parent)
 

@@ -204,9 +204,14 @@ def train_corfu_job(job: Job, engine: Literal["shared", "trl"], lambdas: Sequenc
     require_packages(*PACKAGES, *(["trl"] if engine == "trl" else []))
     from training.corfu_run import sweep_lambda, train_corfu
     from training.dataset import MedievalDataset
+    from training.encoder.pretrained import PACKAGED
     from training.runs import is_main, read_run
     from training.settings import CorfuSettings
 
+    if job.model in PACKAGED and not Path(job.model).is_dir():
+        raise UsageError(
+            "CoRFu needs a decoder", found=f"{job.model} is an encoder", do="choose a decoder with --model"
+        )
     dataset = MedievalDataset.open(job.dataset)
     settings: CorfuSettings = run_settings(CorfuSettings, job.config, job.overrides)
     if len(lambdas) == 1:

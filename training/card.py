@@ -14,12 +14,14 @@ __all__ = ["write_card"]
 TITLES = {
     "classifier": ("Quadrant classifier", "text-classification"),
     "corfu": ("CoRFu policy", "text-generation"),
+    "encoder": ("Quadrant classifier", "text-classification"),
 }
 WHAT = {
     "classifier": "It reads a patient record and a statement, and says in which quadrant the statement is: Q1 true and "
     "supported by the record, Q2 true but not supported, Q3 false but supported, Q4 false and not supported.",
     "corfu": "It gives statements that are true and supported by a patient's record a higher probability than others.",
 }
+WHAT["encoder"] = WHAT["classifier"]
 TIERS = {
     "open": "The training data are open: no patient's record and no licensed vocabulary is in them.",
     "credentialed": "The training data come from credentialed sources (such as MIMIC-IV and UMLS). Weights may hold "
@@ -42,6 +44,11 @@ from transformers import AutoModelForSequenceClassification
 model = AutoModelForSequenceClassification.from_pretrained("{folder}").eval()
 ```
 """
+USE_ENCODER = """
+## Use
+`ontoground evaluate quadrants --model DIR --dataset DIR`, or `training.encoder.train.predict`. The windows over the
+record{head} are ontoground's own: what transformers loads from this folder alone does not give the results above.
+"""
 INPUT = """
 Input ids are those of `Patient record:\\n` + record + `\\n\\nStatement:` and of a space + statement, each of the four
 parts encoded apart without special tokens, behind the begin-of-text token where the tokenizer has one. The four logits
@@ -55,6 +62,14 @@ def _number(value: Any) -> str:
 
 def _settings(record: Mapping[str, Any]) -> list[str]:
     settings = record["settings"]
+    if record["kind"] == "encoder":
+        return [
+            f"Trained: the layers above the lowest {settings['frozen_layers']}, and the quadrant head",
+            f"Optimizer: learning rate {settings['learning_rate']:g} (new layers {settings['head_learning_rate']:g}), "
+            f"linear schedule, batch {settings['batch_size']}, {settings['epochs']} epochs, "
+            f"{_number(record['steps'])} steps",
+            f"Engine: {record['engine']}; precision: float32; seed: {settings['seed']}",
+        ]
     lora, optimizer = settings["lora"], settings["optimizer"]
     adapter = (
         f"LoRA, rank {lora['r']}, alpha {lora['alpha']}, dropout {lora['dropout']}" if lora["r"] else "all weights"
@@ -70,7 +85,7 @@ def _settings(record: Mapping[str, Any]) -> list[str]:
 
 
 def _losses(record: Mapping[str, Any]) -> str:
-    losses = [values["loss"] for values in record["losses"]]
+    losses = [values if isinstance(values, float) else values["loss"] for values in record["losses"]]
     if not losses:
         return "not recorded"
     few = max(1, min(20, len(losses) // 4))
@@ -88,12 +103,18 @@ def _results(folder: Path) -> str:
     if not starts:
         return "See `report/report.md`."
     end = next((at for at in range(starts[0], len(lines)) if not lines[at].startswith("|")), len(lines))
-    return "\n".join([*lines[starts[0] : end], "", "From `report/report.md`, which has the rest."])
+    return "\n".join(
+        [
+            *lines[starts[0] : end],
+            "",
+            "In percent, with 95% intervals over patients. From `report/report.md`, which has the rest and its limits.",
+        ]
+    )
 
 
 def _front_matter(record: Mapping[str, Any]) -> str:
     task = TITLES[record["kind"]][1]
-    adapter = record["settings"]["lora"]["r"] > 0
+    adapter = record["kind"] != "encoder" and record["settings"]["lora"]["r"] > 0
     values = {
         "base_model": record["base_model"],
         "library_name": "peft" if adapter else "transformers",
@@ -104,6 +125,25 @@ def _front_matter(record: Mapping[str, Any]) -> str:
     return "".join(f"{name}: {json.dumps(value)}\n" for name, value in values.items())
 
 
+def _data(record: Mapping[str, Any]) -> list[str]:
+    if record["kind"] == "encoder":
+        return [
+            f"Dataset: {record['dataset']}, SHA-256 of its manifest {record['manifest_sha256']}",
+            f"Rows: train {_number(record['rows'])}",
+            f"Contexts: {_number(record['admissions'])} in {_number(record['windows'])} windows of at most "
+            f"{record['settings']['window_tokens']} tokens; nothing is cut",
+        ]
+    dataset, truncation = record["dataset"], record["truncation"]
+    rows = ", ".join(f"{name} {_number(n)}" for name, n in record["rows"].items())
+    return [
+        f"Dataset: {dataset['name']}, SHA-256 of its manifest {dataset['manifest_sha256']}",
+        f"Rows: {rows}",
+        f"Contexts cut to fit: {_number(truncation['truncated'])} of {_number(truncation['contexts'])} "
+        f"({_number(truncation['tokens_cut'])} of {_number(truncation['tokens'])} tokens), "
+        "by a fixed order of sections",
+    ]
+
+
 def write_card(folder: Path, record: Mapping[str, Any], *, results: Path | None = None) -> None:
     """Write ``README.md`` of a run folder.
 
@@ -112,9 +152,9 @@ def write_card(folder: Path, record: Mapping[str, Any], *, results: Path | None 
         record: what ``training.json`` holds.
         results: the run folder whose ``report/`` is quoted, ``folder`` where left out.
     """
-    dataset, truncation = record["dataset"], record["truncation"]
-    rows = ", ".join(f"{name} {_number(n)}" for name, n in record["rows"].items())
     use = ""
+    if record["kind"] == "encoder":
+        use = USE_ENCODER.format(head=" and the quadrant head" if record["engine"] == "late" else "")
     if record["kind"] == "classifier":
         code = USE if record["settings"]["lora"]["r"] else USE_WHOLE
         use = "\n## Use without ontoground\n" + code.format(base=json.dumps(record["base_model"]), folder="DIR") + INPUT
@@ -128,11 +168,7 @@ def write_card(folder: Path, record: Mapping[str, Any], *, results: Path | None 
 {WHAT[record["kind"]]}
 
 - Base model: {record["base_model"]}
-- Dataset: {dataset["name"]}, SHA-256 of its manifest {dataset["manifest_sha256"]}
-- Rows: {rows}
-- Contexts cut to fit: {_number(truncation["truncated"])} of {_number(truncation["contexts"])} \
-({_number(truncation["tokens_cut"])} of {_number(truncation["tokens"])} tokens), by a fixed order of sections
-{"".join(f"- {line}{chr(10)}" for line in _settings(record))}- Loss: {_losses(record)}
+{"".join(f"- {line}{chr(10)}" for line in (*_data(record), *_settings(record)))}- Loss: {_losses(record)}
 
 ## Results
 {_results(results or folder)}

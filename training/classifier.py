@@ -30,7 +30,16 @@ from training.packing import RowPlan, Step, plan_epochs, plan_rows
 from training.plain import evaluate_plain, largest_batch, train_plain
 from training.quadrants import QuadrantData, QuadrantLoss, class_weights, quadrant_data
 from training.quiet import quiet
-from training.runs import dataset_identity, finish_run, is_main, join_processes, model_identity, read_run, start_run
+from training.runs import (
+    dataset_identity,
+    drop_if_refused,
+    finish_run,
+    is_main,
+    join_processes,
+    model_identity,
+    read_run,
+    start_run,
+)
 from training.settings import ClassifierSettings, HardwareSettings
 from training.shared import SharedClassifier
 from training.trainer import StepRecord, evaluate_rows, memory_errors, train_packed
@@ -224,7 +233,7 @@ def train_classifier(
     }
     if (whole := start_run(out, plan, resume=resume)) is not None:
         return whole
-    with quiet():
+    with drop_if_refused(out), quiet():
         run = _prepare(dataset, model, settings, engine, freeze_backbone, say)
         records = _train(run, out, settings, engine, resume, f"training {out.name}")
         record = plan | _findings(run, dataset, settings, records)

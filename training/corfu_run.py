@@ -36,6 +36,7 @@ from training.quiet import quiet
 from training.runs import (
     CHECKPOINTS,
     dataset_identity,
+    drop_if_refused,
     finish_run,
     is_main,
     join_processes,
@@ -218,7 +219,7 @@ def train_corfu(
     }
     if (whole := start_run(out, plan, resume=resume)) is not None:
         return whole
-    with quiet():
+    with drop_if_refused(out), quiet():
         tokenizer = load_tokenizer(model)
         if engine == "shared":
             check_decoder(load_config(model))

@@ -57,10 +57,11 @@ def adapter_base(model: str | Path) -> str | None:
 
 
 def _missing(model: str | Path, error: Exception) -> InputError:
+    absent = Path(model).is_absolute() and not Path(model).exists()
     return InputError(
         "the model cannot be loaded",
         file=str(model),
-        found=type(error).__name__,
+        found="no such folder" if absent else type(error).__name__,
         expected="a hub name, a folder in transformers' format, or a run folder with an adapter",
         do="check the path; behind a closed network download the model first and set HF_HUB_OFFLINE=1",
     )

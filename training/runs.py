@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from ontoground.errors import InputError, UsageError
+from ontoground.errors import InputError, OntogroundError, UsageError
 from ontoground.files import private_directory, sha256_of, write_text
 from ontoground.manifest import to_json
 from training.dataset import MedievalDataset
@@ -25,6 +26,7 @@ __all__ = [
     "CHECKPOINTS",
     "RECORD",
     "dataset_identity",
+    "drop_if_refused",
     "finish_run",
     "is_main",
     "join_processes",
@@ -122,6 +124,21 @@ def start_run(out: Path, plan: Mapping[str, Any], *, resume: bool) -> dict[str, 
         private_directory(stated.parent)
         write_text(stated, to_json(plan))
     return None
+
+
+@contextmanager
+def drop_if_refused(out: Path) -> Iterator[None]:
+    """Forget a run that an error ended before anything of it was kept: the corrected command may take its folder."""
+    try:
+        yield
+    except OntogroundError:
+        kept = out / CHECKPOINTS
+        if is_main() and kept.is_dir() and [file.name for file in kept.iterdir()] == [PLAN]:
+            (kept / PLAN).unlink()
+            kept.rmdir()
+            if not any(out.iterdir()):
+                out.rmdir()
+        raise
 
 
 def finish_run(out: Path, record: Mapping[str, Any], write: Callable[[Path], None]) -> dict[str, Any]:

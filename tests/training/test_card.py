@@ -9,6 +9,7 @@ import pytest
 import yaml  # type: ignore[import-untyped]
 
 from training.card import write_card
+from training.encoder.settings import EncoderSettings
 from training.settings import ClassifierSettings
 
 
@@ -78,3 +79,20 @@ def test_a_policy_has_a_card_too(tmp_path: Path) -> None:
     text = card(tmp_path, kind="corfu")
     assert "# CoRFu policy" in text
     assert "AutoModelForSequenceClassification" not in text
+
+
+@pytest.mark.parametrize("engine", ["late", "cross"])
+def test_an_encoder_has_a_card_too(tmp_path: Path, engine: str) -> None:
+    run = {
+        "kind": "encoder", "engine": engine, "base_model": "a-bert", "dataset": "medieval",
+        "manifest_sha256": "cd" * 32, "licence_tier": "credentialed", "rows": 6396, "admissions": 97, "windows": 244,
+        "settings": EncoderSettings().model_dump(mode="json"), "steps": 300,
+        "losses": [1.4 - at / 100 for at in range(80)],
+    }  # fmt: skip
+    write_card(tmp_path, run)
+    text = (tmp_path / "README.md").read_text(encoding="utf-8")
+    assert yaml.safe_load(text.split("---\n")[1])["library_name"] == "transformers"
+    assert f"SHA-256 of its manifest {'cd' * 32}" in text and "97 in 244 windows" in text
+    assert "1.3050 in the first steps, 0.7050 in the last (20 of 80 each)" in text
+    assert ("the quadrant head are ontoground's own" in text.replace("\n", " ")) is (engine == "late")
+    assert "do not" in text and "no medical device" in text

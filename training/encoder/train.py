@@ -16,6 +16,7 @@ from ontoground.files import atomic_directory, write_text
 from ontoground.manifest import to_json
 from ontoground.rows import QUADRANTS
 from ontoground.stable import stable_hash
+from training.card import write_card
 from training.dataset import MedievalDataset, Split
 from training.encoder.classifier import RECORD, EncoderClassifier, Judge, load_encoder, new_encoder
 from training.encoder.quadrants import class_weights, quadrant_loss
@@ -155,6 +156,7 @@ def train_encoder(
     with atomic_directory(out) as folder:
         classifier.save(folder)
         write_text(folder / RECORD, to_json(record))
+        write_card(folder, record)
     return record
 
 

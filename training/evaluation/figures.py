@@ -35,6 +35,8 @@ LABEL_WIDTH = 26
 FEW_ROWS = 10
 # A model above this in HSR or TIR takes nearly everything for Q1; the others are to be told apart, so it is left out.
 FAR = 0.7
+# The axes of the risk picture reach this far at least, in percent.
+FRAME = 30.0
 MEANING = {
     "Q1": "true,\nsupported",
     "Q2": "true,\nunsupported",
@@ -70,7 +72,11 @@ def _labels(models: Sequence[Model]) -> list[str]:
         name, plus, method = model["name"].partition(" + ")
         short.append(name.rstrip("/").rpartition("/")[2] + plus + method)
     names = short if len(set(short)) == len(short) else [model["name"] for model in models]
-    return [fill(name, LABEL_WIDTH, break_on_hyphens=False) for name in names]
+    return [_wrapped(name) for name in names]
+
+
+def _wrapped(name: str) -> str:
+    return fill(name, LABEL_WIDTH, break_on_hyphens=False)
 
 
 def _styles(models: Sequence[Model]) -> list[dict[str, Any]]:
@@ -121,12 +127,16 @@ def _is_far(model: Model) -> bool:
 
 
 def risk_figure(models: Sequence[Model], path: Path) -> None:
-    """Draw hallucinated support against truth inversion; the paper's models stand faintly behind."""
+    """Draw hallucinated support against truth inversion; the paper's models faintly, if it measured one of these."""
     figure = _figure(8.2, 5.6)
     axes = figure.subplots()
     paper = np.array([(row["metrics"]["tir"], row["metrics"]["hsr"]) for row in paper_results()]) * 100
-    axes.plot(*paper.T, linestyle="none", marker=".", color="#c0c0c0", label="the paper's models\n(on its own data)")
-    highest = paper.max()
+    highest = FRAME
+    if any(model.get("paper") for model in models):
+        axes.plot(
+            *paper.T, linestyle="none", marker=".", color="#c0c0c0", label="the paper's models\n(on its own data)"
+        )
+        highest = paper.max()
     for model, label, style in zip(models, _labels(models), _styles(models), strict=True):
         x, x_error = _points([model["metrics"]["tir"]])
         y, y_error = _points([model["metrics"]["hsr"]])
@@ -159,7 +169,14 @@ def lambda_figure(points: Sequence[Mapping[str, Any]], path: Path) -> None:
     axes = figure.subplots()
     for at, (name, title) in enumerate({"f1": "macro-F1", "hsr": "HSR", "tir": "TIR"}.items()):
         value, error = _points([point["metrics"][name] for point in ordered])
-        style = {"color": COLOURS[at], "marker": MARKERS[at], "capsize": 3, "linewidth": 1.6, "elinewidth": 1}
+        style = {
+            "color": COLOURS[at],
+            "marker": MARKERS[at],
+            "capsize": 3,
+            "linewidth": 1.6,
+            "elinewidth": 1,
+            "clip_on": False,
+        }
         axes.errorbar(lambdas, value, error, label=title, **style)
     ticks = sorted(set(lambdas))
     axes.set_xticks(ticks, ["0 (DPO)" if tick == 0 else f"{tick:g}" for tick in ticks])
@@ -182,7 +199,7 @@ def learning_figure(losses: Mapping[str, Sequence[Mapping[str, Any]]], path: Pat
         colour = COLOURS[at % len(COLOURS)]
         steps, values = _series(records, "loss")
         axes.plot(steps, values, color=colour, alpha=0.25, linewidth=0.8)
-        axes.plot(steps, _running_mean(values), color=colour, linewidth=1.8, label=name)
+        axes.plot(steps, _running_mean(values), color=colour, linewidth=1.8, label=_wrapped(name))
         steps, values = _series(records, "eval_loss")
         if len(steps):
             axes.plot(steps, values, color=colour, linestyle="--", marker=MARKERS[at % len(MARKERS)], markersize=4)
@@ -225,7 +242,7 @@ def _telling(models: Sequence[Model]) -> list[Model]:
 
 
 def confusion_figure(models: Sequence[Model], path: Path) -> None:
-    """Draw what was said of what is so, in percent of each quadrant's rows (nine models at most)."""
+    """Draw answers against labels, in percent of each quadrant's rows (nine models at most)."""
     shown = _telling(models)
     figure, grid = _panels(len(shown), 3.1)
     for model, label, axes in zip(shown, _labels(shown), grid, strict=True):
@@ -241,9 +258,9 @@ def confusion_figure(models: Sequence[Model], path: Path) -> None:
         axes.set_yticks(range(len(QUADRANTS)), QUADRANTS)
         axes.set_title(label, fontsize=10)
         axes.tick_params(length=0)
-    figure.supxlabel("said")
-    figure.supylabel("is so")
-    figure.suptitle("Answers in % of each quadrant's rows")
+    figure.supxlabel("answer")
+    figure.supylabel("label")
+    figure.suptitle("Answers in % of the rows of each label")
     _save(figure, path)
 
 
@@ -272,5 +289,6 @@ def calibration_figure(models: Sequence[Model], path: Path) -> bool:
         _tidy(axes, "both")
     figure.supxlabel("mean probability of the answer (%)")
     figure.supylabel("right answers (%)")
+    figure.suptitle(f"Calibration (faint: fewer than {FEW_ROWS} rows; on the dotted line: as right as sure)")
     _save(figure, path)
     return True

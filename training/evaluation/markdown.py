@@ -21,6 +21,7 @@ from training.evaluation.tables import (
 __all__ = ["report_markdown"]
 
 FEW_PATIENTS = 30
+ERRORS_OF = {"hsr": "Q2", "tir": "Q3"}
 MEANING = {
     "Q1": "true, and supported by this patient's record",
     "Q2": "true, but not supported by this record",
@@ -37,8 +38,8 @@ BASELINE_MEANING = {
 PICTURES = {
     "f1_by_quadrant.png": "F1 by quadrant with 95% intervals",
     "risk.png": "Hallucinated support against truth inversion",
-    "confusion.png": "What was said of what is so",
-    "calibration.png": "How often answers are right against how sure they are",
+    "confusion.png": "Answers in percent of the rows of each label (without baselines that give one answer)",
+    "calibration.png": "How often answers are right against how sure they are; a dot's area is its share of rows",
     "lambda.png": "Macro-F1, HSR and TIR over lambda",
     "learning.png": "Loss over optimizer steps",
 }
@@ -111,12 +112,17 @@ def _in_short(report: Report) -> str:
             f"It takes true but unsupported statements for supported truths in {percent_cell(best['metrics']['hsr'])} "
             f"of cases (HSR), and false but supported ones in {percent_cell(best['metrics']['tir'])} (TIR)."
         )
+        lines += [
+            f"- {metric} of 0 is what was seen, not what is to be expected: {why}"
+            for metric, why in _zeros(report, best)
+        ]
     if baselines:
         strongest = max(baselines, key=lambda model: _value(model, "f1"))
         lines.append(f"- Strongest shortcut: {strongest['name']}, macro-F1 {percent_cell(strongest['metrics']['f1'])}.")
         lines += [
             f"- {one['a']} against it: {difference_cell(one['differences']['f1'])} points of macro-F1; "
-            f"{_verdict(one['differences']['f1'])}."
+            f"{_verdict(one['differences']['f1'])}. HSR {difference_cell(one['differences']['hsr'])}, "
+            f"TIR {difference_cell(one['differences']['tir'])} points (below 0 is safer)."
             for one in report["comparisons"]
             if one["b"] == strongest["name"]
         ]
@@ -292,8 +298,11 @@ def _confusion(report: Report) -> str:
         for model in report["models"]
         for at, quadrant in enumerate(QUADRANTS)
     ]
-    return "## Confusion\n\nRows, averaged over seeds.\n\n" + markdown_table(
-        ("Model", "Is so", *(f"Said {quadrant}" for quadrant in QUADRANTS), "No readable label"), rows, left=2
+    return (
+        "## Confusion\n\nNumbers of rows (averaged over seeds): the dataset's label against the model's answer.\n\n"
+        + markdown_table(
+            ("Model", "Label", *(f"Answered {quadrant}" for quadrant in QUADRANTS), "No readable label"), rows, left=2
+        )
     )
 
 
@@ -311,8 +320,8 @@ def _calibrated(report: Report) -> str:
         rows.append((model["name"], f"{n:,}", *shares, percent_cell(model["metrics"]["ece"])))
     return (
         "## Calibration\n\nHow far stated probabilities are from the shares that are right: expected calibration "
-        f"error over {BINS} bins of equal width, on the rows that came with scores (all seeds). Its interval can lie "
-        "above its value: noise only adds to it.\n\n"
+        f"error (ECE) over {BINS} bins of equal width, on the rows that came with scores (all seeds). Its interval can "
+        "lie above its value: noise only adds to it.\n\n"
         + markdown_table(("Model", "Answers with scores", "Mean probability", "Right", "Calibration error"), rows)
         + _contradicted(report)
     )
@@ -375,16 +384,27 @@ def _limits(report: Report) -> str:
     return "## How to read this, and its limits\n\n" + "".join(f"- {line}\n" for line in _limit_lines(report))
 
 
+def _rule_of_three(rows: int) -> str:
+    return f"{100 * min(1, 3 / rows):.1f}%"
+
+
+def _zeros(report: Report, model: Model) -> Iterator[tuple[str, str]]:
+    for metric, quadrant in ERRORS_OF.items():
+        rows = report["dataset"]["quadrants"][quadrant]
+        if model["metrics"][metric]["value"] == 0 and rows:
+            yield metric.upper(), f"0 of {rows:,} rows does not rule out a rate of {_rule_of_three(rows)}, or more."
+
+
 def _nothing_seen(report: Report) -> Iterator[str]:
     """Warn of rates of 0: resampling cannot draw what did not occur (rule of three, Hanley and Lippman-Hand 1983)."""
-    for metric, quadrant in (("hsr", "Q2"), ("tir", "Q3")):
+    for metric, quadrant in ERRORS_OF.items():
         names = [model["name"] for model in report["models"] if model["metrics"][metric]["value"] == 0]
         rows = report["dataset"]["quadrants"][quadrant]
         if names and rows:
             yield (
                 f"{metric.upper()} is 0 for {', '.join(names)}; its interval is too, since resampling cannot draw "
-                f"what did not occur. 0 of {rows:,} rows fits a true rate of up to {100 * min(1, 3 / rows):.1f}% even "
-                "if all rows were independent; rows of one patient are not, so it may be higher."
+                f"what did not occur. 0 of {rows:,} rows fits a true rate of up to {_rule_of_three(rows)} (rule of "
+                "three, 95%) even if all rows were independent; rows of one patient are not, so it may be higher."
             )
 
 
@@ -408,6 +428,12 @@ def _limit_lines(report: Report) -> Iterator[str]:
     if len(QUADRANTS) * min(data["quadrants"].values()) < 0.8 * data["rows"]:
         yield "The quadrants are not balanced here; accuracy follows the frequent ones, macro-F1 does not."
     yield from _nothing_seen(report)
+    if data["split_column"] == "split":
+        yield (
+            "The split is by patient: the same statement can stand in training and in test, of other patients and with "
+            "the same truth, so a trained model may remember part of what it gets right. `fact_split` keeps facts "
+            "apart too."
+        )
     once = [model["name"] for model in _models(report, "model") if len(model["seeds"]) == 1]
     if once:
         yield f"One seed only, so that chance in training is not seen: {', '.join(once)}."

@@ -146,12 +146,17 @@ def _settings(recipe: Recipe, seed: int) -> tuple[Any, Any]:
         "seed": seed,
         "lora": LoraSettings(r=16, alpha=32, dropout=0.05),
         "optimizer": OptimizerSettings(learning_rate=2e-3, warmup_ratio=0.05),
-        "packing": PackingSettings(max_length=1024, tokens_per_row=2048, max_per_context=16),
         "hardware": HardwareSettings(device="cuda" if recipe.device == "cuda" else "cpu", save_steps=10**6),
     }
+
+    def packing(most: int) -> PackingSettings:
+        return PackingSettings(max_length=1024, tokens_per_row=2048, max_per_context=most)
+
     return (
-        ClassifierSettings.model_validate({**shared, "epochs": recipe.epochs}),
-        CorfuSettings.model_validate({**shared, "regime": "q1_q2"}),
+        ClassifierSettings.model_validate(
+            {**shared, "epochs": recipe.epochs, "batch_size": 64, "packing": packing(32)}
+        ),
+        CorfuSettings.model_validate({**shared, "regime": "q1_q2", "batch_size": 32, "packing": packing(16)}),
     )
 
 
@@ -218,7 +223,7 @@ def _arguments(values: list[str]) -> argparse.Namespace:
     options.add_argument("--hidden", type=int, default=128, help="width of the decoder (default 128)")
     options.add_argument("--layers", type=int, default=3, help="layers of the decoder (default 3)")
     options.add_argument("--pretraining-epochs", type=float, default=1, help="passes over the notes (default 1)")
-    options.add_argument("--epochs", type=float, default=2, help="passes of the classifiers (default 2)")
+    options.add_argument("--epochs", type=float, default=1, help="passes of the classifiers (default 1)")
     options.add_argument("--seeds", default=",".join(map(str, SEEDS)), help="seeds of the arms")
     options.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="where it runs (default cpu)")
     options.add_argument("--save", action="store_true", help="write benchmarks/results/learning-DEVICE.json")

@@ -16,15 +16,15 @@ FLEX_BLOCK = 128
 """Rows are padded to whole blocks of FlexAttention, so that few distinct lengths are compiled."""
 
 
-def visible(row: PackedRow) -> torch.Tensor:
-    """Return the mask of a row. *Shape:* (n, n), rows are queries; true where the key is seen."""
-    n = row.context_of.shape[0]
-    order = torch.arange(n, device=row.context_of.device)
-    same_context = row.context_of[:, None] == row.context_of[None, :]
-    in_sight = (row.segment_of[None, :] == 0) | (row.segment_of[:, None] == row.segment_of[None, :])
+def visible(row: PackedRow, first: int = 0) -> torch.Tensor:
+    """Return the mask of a row's queries from ``first`` on. *Shape:* (n - first, n); true where the key is seen."""
+    context, segment = row.context_of, row.segment_of
+    order = torch.arange(context.shape[0], device=context.device)
+    own = order[None, :] == order[first:, None]
+    in_sight = (segment[None, :] == 0) | (segment[first:, None] == segment[None, :])
     # Padding sees itself, since a query that sees nothing gives NaN.
-    real = (row.context_of >= 0)[None, :] | torch.eye(n, dtype=torch.bool, device=order.device)
-    return same_context & in_sight & real & (order[None, :] <= order[:, None])
+    seen = (context[first:, None] == context[None, :]) & in_sight & ((context[None, :] >= 0) | own)
+    return seen & (order[None, :] <= order[first:, None])
 
 
 def _flex(row: PackedRow) -> Any:
@@ -56,11 +56,11 @@ def attention_mask(row: PackedRow, implementation: str, dtype: torch.dtype) -> A
     """
     if implementation == "flex_attention":
         return _flex(row)
-    seen = visible(row)[None, None]
     if implementation == SPLIT:
         if len(row.contexts) > 1:
             raise UsageError("split attention takes one context a row", do="plan rows with join_contexts=False")
-        return seen[:, :, row.contexts[0] :]
+        return visible(row, row.contexts[0])[None, None]
+    seen = visible(row)[None, None]
     if implementation == "eager":
         return torch.zeros(seen.shape, dtype=dtype, device=seen.device).masked_fill(~seen, torch.finfo(dtype).min)
     return seen

@@ -115,6 +115,11 @@ def check_sharing(model: Any) -> float:
                 for part in statements
             ]
         ).double()
+        head = base_of(model).get_output_embeddings()
+        ids = torch.as_tensor(context)[None].to(device)
+        if head is not None:
+            own = base_of(model)(input_ids=ids, use_cache=False).logits.double()
+            taken = head(backbone(input_ids=ids, use_cache=False).last_hidden_state).double()
     finally:
         backbone.train(training)
     difference = float((together - apart).norm() / apart.norm())
@@ -123,5 +128,9 @@ def check_sharing(model: Any) -> float:
             f"packed and separate rows differ by {difference:.1e}: not causal, or mask or positions ignored",
             config,
             plain,
+        )
+    if head is not None and not float((own - taken).norm() / own.norm()) <= TOLERANCE[dtype]:
+        raise _refuse(
+            "its logits are scaled or capped behind its head (Cohere, Granite)", config, "choose --engine trl"
         )
     return difference

@@ -21,7 +21,7 @@ from training.corfu_stage import LOGGED, pair_values
 from training.models import device_of
 from training.packing import Item
 from training.settings import CorfuSettings
-from training.trainer import last_checkpoint, memory_errors
+from training.trainer import last_checkpoint, memory_errors, on_one_device, stop_if_broken
 
 __all__ = ["build_trainer", "pair_rows", "train_stage"]
 
@@ -112,7 +112,7 @@ def _arguments(folder: Path, settings: CorfuSettings, autocast: bool) -> Any:
             found=f"{settings.batch_size} and {processes}",
             do="set batch_size to a multiple, or choose --engine shared",
         )
-    return DPOConfig(
+    arguments = DPOConfig(
         output_dir=str(folder / "checkpoints"),
         num_train_epochs=1,
         per_device_train_batch_size=1,
@@ -145,6 +145,7 @@ def _arguments(folder: Path, settings: CorfuSettings, autocast: bool) -> Any:
         report_to="none",
         disable_tqdm=True,
     )
+    return on_one_device(arguments)
 
 
 def build_trainer(
@@ -196,12 +197,17 @@ def train_stage(
 
     Raises:
         UsageError: the batch size does not fit the number of processes.
-        TrainingError: the loss is no number, or memory is short.
+        TrainingError: the loss is no number, training diverges, or memory is short.
     """
     from transformers import TrainerCallback
     from transformers.trainer_callback import PrinterCallback
 
     class Advance(TrainerCallback):
+        def on_log(self, _args: Any, state: Any, *_: Any, **__: Any) -> None:
+            losses = [log["loss"] for log in state.log_history if "loss" in log]
+            if losses:
+                stop_if_broken(losses)
+
         def on_step_end(self, *_: Any, **__: Any) -> None:
             advance(1)
 

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from ontoground.errors import UsageError
-from training.decoders import base_of
+from training.decoders import backbone_of, base_of
 from training.models import ADAPTER, load_model
 from training.settings import HardwareSettings, LoraSettings
 
@@ -105,7 +105,7 @@ def train_in_float32(model: Any) -> None:
     A step of 2e-5 on a weight of 0.02 is below bfloat16's resolution (2^-9 of the weight) and would be lost.
     """
     head = getattr(base_of(model), HEAD)
-    if next(head.parameters()).dtype not in (torch.bfloat16, torch.float16):
+    if backbone_of(model).dtype not in (torch.bfloat16, torch.float16):
         return
     head.float()
     head.register_forward_pre_hook(lambda _module, inputs: (inputs[0].float(),))

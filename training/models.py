@@ -130,7 +130,8 @@ def _base(model: str | Path, task: Task, hardware: HardwareSettings, tokenizer: 
         loaded = kind.from_pretrained(name, **options)
     except (OSError, ValueError) as error:
         raise _missing(model, error) from error
-    if loaded.config.pad_token_id is None:
+    # Rows are padded with the tokenizer's token; classifiers look for the config's to find a row's last real token.
+    if tokenizer.pad_token_id is not None:
         loaded.config.pad_token_id = tokenizer.pad_token_id
     return loaded
 
@@ -181,6 +182,9 @@ def load_model(
     if base is not None:
         from peft import PeftModel
 
+        if task == "quadrants" and hasattr(loaded, "score"):
+            # The head was trained in float32 (training.heads): in half precision its weights would be rounded here.
+            loaded.score.to(torch.promote_types(torch.float32, loaded.dtype))
         loaded = PeftModel.from_pretrained(loaded, str(model), is_trainable=trainable)
     elif lora is not None and lora.r > 0:
         loaded = add_adapter(loaded, task, lora)

@@ -50,7 +50,18 @@ def is_main() -> bool:
 
 
 def join_processes(device: str) -> None:
-    """Meet the other processes that torchrun or accelerate started, each with its own GPU; one process is alone."""
+    """Meet the other processes that torchrun or accelerate started, each with its own GPU; one process is alone.
+
+    Raises:
+        UsageError: weights are to be split between processes, and the first one could not write them whole.
+    """
+    for name in ("FSDP", "DEEPSPEED"):
+        if os.environ.get(f"ACCELERATE_USE_{name}", "").lower() in ("1", "true", "yes"):
+            raise UsageError(
+                "weights split between processes are not supported",
+                found=name,
+                do="launch with --multi_gpu, or torchrun",
+            )
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         from accelerate import PartialState
 

@@ -36,6 +36,7 @@ __all__ = [
     "evaluate_rows",
     "last_checkpoint",
     "memory_errors",
+    "on_one_device",
     "restore_weights",
     "row_tensors",
     "stop_if_broken",
@@ -123,6 +124,16 @@ def evaluate_rows(
     return [found[index] for index in sorted(found)]
 
 
+def on_one_device(arguments: Any) -> Any:
+    """Keep a process to one GPU: without torchrun or accelerate the Trainer would run nn.DataParallel on all of them.
+
+    Its batches would be as many times larger, and a batch here is a planned step, or a part of one.
+    """
+    if arguments.n_gpu > 1:
+        arguments._n_gpu = 1
+    return arguments
+
+
 def training_arguments(
     out: Path,
     optimizer: OptimizerSettings,
@@ -139,7 +150,7 @@ def training_arguments(
 
     from training.models import device_of
 
-    return TrainingArguments(
+    arguments = TrainingArguments(
         output_dir=str(out / "checkpoints"),
         max_steps=n_steps,
         per_device_train_batch_size=rows,
@@ -167,6 +178,7 @@ def training_arguments(
         ddp_find_unused_parameters=False,
         train_sampling_strategy="sequential",
     )
+    return on_one_device(arguments)
 
 
 def stop_if_broken(losses: Sequence[float]) -> None:
@@ -263,6 +275,7 @@ def _packed_trainer() -> Any:
             rows = deal(step, processes)[self.accelerator.process_index]
             # A process without a row runs one at weight zero, since all processes must meet in the last backward.
             scale = processes / self.weight_of(step) if rows else 0.0
+            share = processes / step.n_items if rows else 0.0
             total = torch.zeros((), dtype=torch.float64)
             sums: dict[str, float] = {}
             rows = rows or step.rows[:1]
@@ -273,7 +286,7 @@ def _packed_trainer() -> Any:
                     self.accelerator.backward(loss * scale)
                 total += loss.detach().double().cpu() * scale
                 for name, value in logged.items():
-                    sums[name] = sums.get(name, 0.0) + float(value.detach().double().sum()) * scale
+                    sums[name] = sums.get(name, 0.0) + float(value.detach().double().sum()) * share
             self.keep({"loss": float(total), **sums}, number)
             return total.to(self.args.device)
 

@@ -213,3 +213,14 @@ def test_the_probe_refuses_models_for_which_packing_is_not_exact(kind: str, size
     model = enlarge(AutoModel.from_config(AutoConfig.for_model(kind, **sizes), dtype=torch.float64))
     with pytest.raises(UsageError, match="contexts cannot be shared"):
         check_sharing(model)
+
+
+def test_logits_that_are_scaled_behind_the_head_are_refused() -> None:
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    sizes = {"vocab_size": 64, "hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1}
+    heads = {"num_attention_heads": 2, "num_key_value_heads": 2, "pad_token_id": 0}
+    config = AutoConfig.for_model("granite", **sizes, **heads, logits_scaling=8.0)
+    model = AutoModelForCausalLM.from_config(config, attn_implementation="sdpa").double()
+    with pytest.raises(UsageError, match="scaled or capped"):
+        check_sharing(model)

@@ -18,7 +18,7 @@ from training.packing import Item, plan_epochs
 from training.settings import HardwareSettings, LoraSettings, OptimizerSettings
 from training.shared import SharedClassifier
 from training.tokens import EncodedTexts
-from training.trainer import RunData, StepRecord, train_packed
+from training.trainer import RunData, StepRecord, on_one_device, train_packed, training_arguments
 
 LABELS = torch.arange(24) % 4
 
@@ -112,3 +112,9 @@ def test_a_loss_that_is_no_number_stops_with_a_message(folder: Path, data: RunDa
     with pytest.raises(TrainingError, match="the loss is not a number") as error:
         run(folder, data, tmp_path, objective=Broken())
     assert "learning_rate" in str(error.value)
+
+
+def test_a_process_without_a_launcher_uses_one_gpu(tmp_path: Path) -> None:
+    arguments = training_arguments(tmp_path, OptimizerSettings(), HardwareSettings(device="cpu"), 3, 1)
+    arguments._n_gpu = 4
+    assert on_one_device(arguments).train_batch_size == 1

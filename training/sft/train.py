@@ -39,6 +39,7 @@ from training.sft.record import software
 from training.sft.rows import Kind, TextDataset
 from training.sft.tasks import TASKS
 from training.sft.taxonomy import resolve_tasks
+from training.trainer import last_checkpoint, on_one_device
 
 __all__ = ["train_medhal", "train_medval"]
 
@@ -200,9 +201,7 @@ def _open_folder(out_dir: Path, plan: Mapping[str, Any], resume: bool) -> Path |
         write_text(stated, to_json(plan))
     if not resume:
         return None
-    from transformers.trainer_utils import get_last_checkpoint
-
-    last = get_last_checkpoint(str(stated.parent))
+    last = last_checkpoint(stated.parent)
     return Path(last) if last else None
 
 
@@ -230,7 +229,7 @@ def _arguments(out_dir: Path, settings: SftSettings, machine: Machine, n_rows: i
     steps = math.ceil(n_rows / settings.batch_size) * settings.epochs
     # trl uses the name that transformers is about to retire.
     warnings.filterwarnings("ignore", message="`(is_)?gradient_checkpointing", category=FutureWarning)
-    return SFTConfig(
+    arguments = SFTConfig(
         output_dir=str(out_dir / CHECKPOINTS),
         seed=settings.seed,
         data_seed=settings.seed,
@@ -260,6 +259,7 @@ def _arguments(out_dir: Path, settings: SftSettings, machine: Machine, n_rows: i
         report_to="none",
         disable_tqdm=True,
     )
+    return on_one_device(arguments)
 
 
 def _trainer(

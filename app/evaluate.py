@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from training.dataset import MedievalDataset
+    from training.settings import HardwareSettings
 
 __all__ = ["Asked", "Method", "evaluate_quadrants_job"]
 
@@ -215,7 +216,7 @@ def _predicted(asked: Asked, source: Source, dataset: MedievalDataset, column: S
 
     file = source.folder / f"predictions-{asked.split}.parquet"
     stated = file.with_suffix(".json")
-    identity = _identity(source, dataset, asked.split, column)
+    identity = _identity(asked, source, dataset, column)
     before = json.loads(stated.read_text(encoding="utf-8")) if stated.is_file() and file.is_file() else {}
     reused = before == identity | {"predictions_sha256": sha256_of(file) if before else ""}
     if not reused:
@@ -240,7 +241,7 @@ def _predicted(asked: Asked, source: Source, dataset: MedievalDataset, column: S
     }
 
 
-def _identity(source: Source, dataset: MedievalDataset, split: str, column: str) -> dict[str, Any]:
+def _identity(asked: Asked, source: Source, dataset: MedievalDataset, column: str) -> dict[str, Any]:
     from training.runs import model_identity
 
     # The record holds the hashes of the model's files, or their losses: another model has another record.
@@ -249,9 +250,10 @@ def _identity(source: Source, dataset: MedievalDataset, split: str, column: str)
         "name": source.name,
         "model": model,
         "dataset": dataset.manifest_sha256,
-        "split": split,
+        "split": asked.split,
         "split_column": column,
         "method": source.method,
+        "settings": list(_own(asked)),
         "ontoground": __version__,
     }
 
@@ -261,6 +263,7 @@ def _predict(asked: Asked, source: Source, dataset: MedievalDataset, column: Spl
     from training.quiet import quiet
 
     kind = source.record.get("kind")
+    hardware = _hardware(asked, source)
     if source.method == "score":
         from training.quadrant_scores import score_quadrants
         from training.settings import CorfuSettings
@@ -268,20 +271,45 @@ def _predict(asked: Asked, source: Source, dataset: MedievalDataset, column: Spl
         settings = CorfuSettings.model_validate(
             source.record["settings"] if source.record else {"split_column": column}
         )
+        settings = settings.model_copy(update={"hardware": hardware})
         rows = dataset.split_rows(asked.split, column).height
         with progress(f"scoring {source.folder.name}", rows) as advance:
             return score_quadrants(source.model, dataset, asked.split, settings, name=source.name, advance=advance)
     if kind == "encoder":
         import polars as pl
 
+        from training.encoder.classifier import load_encoder
         from training.encoder.train import predict
 
         with quiet(), progress(f"predicting {source.folder.name}", None) as advance:
-            frame = predict(source.folder, dataset, asked.split, progress=lambda _n, _total, _loss: advance(1))
+            model = load_encoder(source.folder, None if hardware.device == "auto" else hardware.device)
+            frame = predict(model, dataset, asked.split, progress=lambda _n, _total, _loss: advance(1))
         return frame.with_columns(model=pl.lit(source.name))
     from training.classifier import predict_classifier
 
-    return predict_classifier(source.folder, dataset, asked.split, name=source.name)
+    return predict_classifier(source.folder, dataset, asked.split, hardware=hardware, name=source.name)
+
+
+def _hardware(asked: Asked, source: Source) -> HardwareSettings:
+    """Return how this machine is used: as the run was, but for ``--set hardware.KEY=VALUE``.
+
+    Raises:
+        UsageError: another setting was given: nothing else of a run that is whole can be changed.
+    """
+    from pydantic import create_model
+
+    from ontoground.settings import Section
+    from training.settings import HardwareSettings
+
+    of_run = HardwareSettings.model_validate(source.record.get("settings", {}).get("hardware", {}))
+    kind = create_model("Evaluation", __base__=Section, hardware=(HardwareSettings, of_run))
+    hardware: HardwareSettings = getattr(run_settings(kind, None, _own(asked)), "hardware")  # noqa: B009
+    return hardware
+
+
+def _own(asked: Asked) -> tuple[str, ...]:
+    """Return the overrides that are not the language model's."""
+    return () if asked.zeroshot else asked.overrides
 
 
 def _zeroshot(asked: Asked, dataset: MedievalDataset, column: SplitColumn) -> dict[str, Any]:

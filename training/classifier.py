@@ -25,7 +25,7 @@ from training.dataset import MedievalDataset, Split
 from training.decoders import backbone_of, base_of, check_decoder, check_sharing, implementation_of
 from training.heads import load_classifier, train_in_float32
 from training.memory import Estimate, estimate_memory
-from training.models import device_of, load_config, load_model, load_tokenizer, precision_of, save_model
+from training.models import device_of, load_config, load_model, load_tokenizer, lora_of, precision_of, save_model
 from training.packing import RowPlan, Step, plan_epochs, plan_rows
 from training.plain import evaluate_plain, largest_batch, train_plain
 from training.quadrants import QuadrantData, QuadrantLoss, class_weights, quadrant_data
@@ -223,6 +223,7 @@ def train_classifier(
         TrainingError: the loss is no number, training diverges, or memory is short.
     """
     join_processes(device_of(settings.hardware))
+    settings = settings.model_copy(update={"lora": lora_of(model, settings.lora)})
     plan = {
         "kind": KIND,
         "engine": engine,

@@ -30,7 +30,16 @@ from training.corfu_stage import LOGGED, CorfuObjective, Values, pair_logps, sum
 from training.dataset import MedievalDataset
 from training.decoders import backbone_of, base_of, check_decoder, check_sharing, implementation_of
 from training.memory import Estimate, estimate_memory
-from training.models import adapter_base, device_of, load_config, load_model, load_tokenizer, precision_of, save_model
+from training.models import (
+    adapter_base,
+    device_of,
+    load_config,
+    load_model,
+    load_tokenizer,
+    lora_of,
+    precision_of,
+    save_model,
+)
 from training.packing import Item
 from training.quiet import quiet
 from training.runs import (
@@ -210,6 +219,7 @@ def train_corfu(
         TrainingError: the loss is no number, training diverges, or memory is short.
     """
     join_processes(device_of(settings.hardware))
+    settings = settings.model_copy(update={"lora": lora_of(model, settings.lora)})
     plan = {
         "kind": KIND,
         "engine": engine,

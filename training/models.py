@@ -19,6 +19,7 @@ __all__ = [
     "load_config",
     "load_model",
     "load_tokenizer",
+    "lora_of",
     "precision_of",
     "save_model",
 ]
@@ -54,6 +55,22 @@ def adapter_base(model: str | Path) -> str | None:
     from peft import PeftConfig
 
     return str(PeftConfig.from_pretrained(str(model)).base_model_name_or_path)
+
+
+def lora_of(model: str | Path, asked: LoraSettings) -> LoraSettings:
+    """Return the settings of a folder's own adapter, which goes on being used; those asked for anywhere else."""
+    if adapter_base(model) is None:
+        return asked
+    from peft import PeftConfig
+
+    found = PeftConfig.from_pretrained(str(model))
+    names = found.target_modules
+    return LoraSettings(
+        r=found.r,
+        alpha=found.lora_alpha,
+        dropout=found.lora_dropout,
+        target_modules=(names,) if isinstance(names, str) else tuple(sorted(names)),
+    )
 
 
 def _missing(model: str | Path, error: Exception) -> InputError:
@@ -174,10 +191,12 @@ def load_model(
 
     Raises:
         InputError: the model cannot be loaded.
-        UsageError: cuda was asked for and is not there.
+        UsageError: cuda was asked for and is not there, or a classifier was given for a policy.
     """
     torch.manual_seed(seed)
     base = adapter_base(model)
+    if base is not None and task == "causal":
+        _refuse_classifier(model)
     loaded = _base(base or model, task, hardware, load_tokenizer(model), attention)
     if base is not None:
         from peft import PeftModel
@@ -189,6 +208,18 @@ def load_model(
     elif lora is not None and lora.r > 0:
         loaded = add_adapter(loaded, task, lora)
     return loaded if hardware.quantize != "none" else loaded.to(device_of(hardware))
+
+
+def _refuse_classifier(folder: str | Path) -> None:
+    from peft import PeftConfig
+
+    if str(PeftConfig.from_pretrained(str(folder)).task_type).removeprefix("TaskType.") == "SEQ_CLS":
+        raise UsageError(
+            "this run is a classifier, and a policy is needed",
+            file=str(folder),
+            expected="a base model, or a CoRFu run",
+            do="train corfu on the base model; train classifier on a CoRFu run",
+        )
 
 
 def save_model(model: Any, tokenizer: Any, folder: Path) -> None:

@@ -133,6 +133,8 @@ def start_run(out: Path, plan: Mapping[str, Any], *, resume: bool) -> dict[str, 
             return dict(before)
     if is_main():
         private_directory(stated.parent)
+        # One that was there already may have been open to others.
+        out.chmod(0o700)
         write_text(stated, to_json(plan))
     return None
 

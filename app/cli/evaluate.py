@@ -64,7 +64,11 @@ def quadrants(
     ] = None,
     overrides: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Override one of them, as language_model.concurrency=4"),
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Override hardware.* of runs, or a setting of the language model",
+        ),
     ] = None,
     out: Annotated[
         Path | None,

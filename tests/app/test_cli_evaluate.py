@@ -162,3 +162,14 @@ def test_wrong_use_ends_with_its_exit_code(
 def test_runs_of_the_other_split_are_refused(lab: Lab) -> None:
     said = lab.say("evaluate", "quadrants", "--model", lab.runs / "seeds", "--split-column", "fact_split")
     assert said.code == 2 and "split_column=fact_split" in said.err
+
+
+def test_a_run_is_evaluated_on_the_hardware_that_is_asked_for(lab: Lab, tmp_path: Path) -> None:
+    run = lab.runs / "seeds" / "seed-1"
+    common = ("--model", run, "--no-baselines", "--out", tmp_path / "report")
+    plain = evaluate(lab, *common)
+    changed = evaluate(lab, *common, "--set", "hardware.precision=float64")
+    assert changed["predictions"][0]["state"] == "made"
+    assert changed["models"][0]["metrics"] == plain["models"][0]["metrics"]
+    said = lab.say("evaluate", "quadrants", *common, "--set", "optimizer.learning_rate=1")
+    assert said.code == 2 and "unknown setting optimizer" in said.err

@@ -347,3 +347,16 @@ def test_contexts_are_cut_alike_for_every_row_and_the_cut_is_counted(world: Medi
     assert max(train.data.contexts.lengths.max(), test.data.contexts.lengths.max()) == 60 - longest
     assert train.truncation.truncated > 0
     assert [item.context for item in train.data.items] == sorted(item.context for item in train.data.items)
+
+
+def test_a_run_that_goes_on_says_what_adapter_it_has(world: MedievalDataset, base: Path, tmp_path: Path) -> None:
+    train_classifier(world, base, tmp_path / "first", descent(lora=LoraSettings(r=2, alpha=6, dropout=0)))
+    record = train_classifier(world, tmp_path / "first", tmp_path / "second", descent())
+    assert (record["settings"]["lora"]["r"], record["settings"]["lora"]["alpha"]) == (2, 6)
+    assert "rank 2, alpha 6" in (tmp_path / "second" / "README.md").read_text()
+
+
+def test_a_classifier_is_no_policy(world: MedievalDataset, base: Path, tmp_path: Path) -> None:
+    train_classifier(world, base, tmp_path / "run", descent())
+    with pytest.raises(UsageError, match="this run is a classifier"):
+        load_model(tmp_path / "run", "causal", CPU)

@@ -83,7 +83,7 @@ def _loading(name: str) -> Iterator[None]:
         raise InputError(
             "the model cannot be loaded",
             file=name,
-            found=str(error).splitlines()[0],
+            found=type(error).__name__,
             expected="a folder or hub name of a causal language model, or a run folder with an adapter",
         ) from error
 

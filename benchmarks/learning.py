@@ -46,6 +46,7 @@ class Recipe:
     length: int
     pretraining_epochs: float
     epochs: float
+    max_length: int
     device: str
 
 
@@ -132,7 +133,11 @@ def pretrain(recipe: Recipe, folder: Path) -> dict[str, Any]:
 
 
 def _settings(recipe: Recipe, seed: int) -> tuple[Any, Any]:
-    """Return the classifier's and the policy's settings: small models learn at larger rates than the paper's 8B."""
+    """Return the classifier's and the policy's settings: small models learn at larger rates than the paper's 8B.
+
+    All weights are trained (adapters of a model of this size learn nothing of other patients in a few epochs), and
+    contexts are cut to ``max_length`` by section priority: short lists first.
+    """
     from training.settings import (
         ClassifierSettings,
         CorfuSettings,
@@ -144,13 +149,13 @@ def _settings(recipe: Recipe, seed: int) -> tuple[Any, Any]:
 
     shared = {
         "seed": seed,
-        "lora": LoraSettings(r=16, alpha=32, dropout=0.05),
+        "lora": LoraSettings(r=0),
         "optimizer": OptimizerSettings(learning_rate=2e-3, warmup_ratio=0.05),
         "hardware": HardwareSettings(device="cuda" if recipe.device == "cuda" else "cpu", save_steps=10**6),
     }
 
     def packing(most: int) -> PackingSettings:
-        return PackingSettings(max_length=1024, tokens_per_row=2048, max_per_context=most)
+        return PackingSettings(max_length=recipe.max_length, tokens_per_row=2048, max_per_context=most)
 
     return (
         ClassifierSettings.model_validate(
@@ -223,7 +228,8 @@ def _arguments(values: list[str]) -> argparse.Namespace:
     options.add_argument("--hidden", type=int, default=128, help="width of the decoder (default 128)")
     options.add_argument("--layers", type=int, default=3, help="layers of the decoder (default 3)")
     options.add_argument("--pretraining-epochs", type=float, default=1, help="passes over the notes (default 1)")
-    options.add_argument("--epochs", type=float, default=1, help="passes of the classifiers (default 1)")
+    options.add_argument("--epochs", type=float, default=3, help="passes of the classifiers (default 3)")
+    options.add_argument("--max-length", type=int, default=160, help="tokens of context and statement (default 160)")
     options.add_argument("--seeds", default=",".join(map(str, SEEDS)), help="seeds of the arms")
     options.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="where it runs (default cpu)")
     options.add_argument("--save", action="store_true", help="write benchmarks/results/learning-DEVICE.json")
@@ -234,7 +240,14 @@ def main(values: list[str]) -> int:
     """Run the experiment and say where its report is."""
     given = _arguments(values)
     recipe = Recipe(
-        given.patients, given.hidden, given.layers, 512, given.pretraining_epochs, given.epochs, given.device
+        given.patients,
+        given.hidden,
+        given.layers,
+        512,
+        given.pretraining_epochs,
+        given.epochs,
+        given.max_length,
+        given.device,
     )
     seeds = [int(seed) for seed in given.seeds.split(",")]
     found = experiment(given.dataset, given.out, recipe, seeds)

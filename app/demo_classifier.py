@@ -35,7 +35,7 @@ def train_and_evaluate(workspace: Workspace, seed: int, say: Callable[[str], Non
     from training.dataset import MedievalDataset
 
     dataset = MedievalDataset.open(workspace.dataset("medieval"))
-    if set(dataset.rows["split"].unique()) < {"train", "test"}:
+    if not {"train", "test"} <= set(dataset.rows["split"].unique()):
         say("classifier: left out, too few patients for a test split")
         return None
     from training.card import write_card

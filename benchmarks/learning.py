@@ -217,7 +217,8 @@ def experiment(dataset_folder: Path, out: Path, recipe: Recipe, seeds: Sequence[
         report = evaluate_quadrants(
             dataset, files, out / "report", lambdas={arm_name(value): value for value in LAMBDAS}
         )
-    return {"pretraining": pretraining, "report": report}
+    kept = [{name: model[name] for name in ("name", "kind", "seeds", "metrics")} for model in report["models"]]
+    return {"pretraining": pretraining, "evaluated": report["dataset"], "models": kept}
 
 
 def _arguments(values: list[str]) -> argparse.Namespace:

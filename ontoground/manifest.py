@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from platform import python_version
-from typing import Any
+from typing import Any, Literal
 
 import duckdb
 
 from ontoground import __version__
-from ontoground.settings import Settings
 
-__all__ = ["dropped", "inputs", "licence_tier", "manifest_of", "to_json"]
+__all__ = ["LicenceTier", "dropped", "inputs", "licence_tier", "manifest_of", "to_json", "versions"]
+
+LicenceTier = Literal["open", "credentialed"]
 
 # Software whose version can change a byte of the data files.
 SOFTWARE = ("duckdb", "numpy", "polars", "pyarrow", "numba")
@@ -43,7 +44,7 @@ def dropped(connection: duckdb.DuckDBPyConnection, stage: str) -> dict[str, int]
     return {str(reason): int(n) for reason, n in rows}
 
 
-def licence_tier(connection: duckdb.DuckDBPyConnection) -> str:
+def licence_tier(connection: duckdb.DuckDBPyConnection) -> LicenceTier:
     """Return ``open`` where every source is the embedded open world, else ``credentialed``.
 
     Whatever holds MIMIC-IV or UMLS content stays under PhysioNet's and NLM's agreements, derived rows included.
@@ -55,25 +56,47 @@ def licence_tier(connection: duckdb.DuckDBPyConnection) -> str:
     return "open" if row and row[0] == row[1] > 0 else "credentialed"
 
 
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
+def versions(packages: Iterable[str]) -> dict[str, str | None]:
+    """Return the installed version of each package, None where it is not installed."""
+
+    def installed(package: str) -> str | None:
+        try:
+            return version(package)
+        except PackageNotFoundError:
+            return None
+
+    return {package: installed(package) for package in packages}
 
 
 def manifest_of(
-    connection: duckdb.DuckDBPyConnection, settings: Settings, stage: str, kept: Mapping[str, Any]
+    dataset: str,
+    *,
+    inputs: Sequence[Mapping[str, Any]],
+    settings: Mapping[str, Any],
+    seed: int,
+    kept: Mapping[str, Any],
+    dropped: Mapping[str, int],
+    tier: LicenceTier,
 ) -> dict[str, Any]:
-    """Return the manifest of a dataset: the same inputs and settings give the same text (there is no time in it)."""
+    """Return the manifest of a dataset: the same inputs and settings give the same text (there is no time in it).
+
+    Args:
+        dataset: medieval, medhal or medval.
+        inputs: files that it was made from, each with its size and SHA-256.
+        settings: what decides the content.
+        seed: of every choice.
+        kept: rows, and the SHA-256 of the data files.
+        dropped: what was left out, by reason.
+        tier: ``open`` or ``credentialed``.
+    """
     return {
-        "dataset": stage,
+        "dataset": dataset,
         "ontoground": __version__,
-        "inputs": inputs(connection),
-        "settings": settings.model_dump(mode="json", exclude={"run"}),
-        "seed": settings.build.seed,
-        "software": {"python": python_version(), **{name: _version(name) for name in SOFTWARE}},
+        "inputs": list(inputs),
+        "settings": dict(settings),
+        "seed": seed,
+        "software": {"python": python_version(), **versions(SOFTWARE)},
         "rows": dict(kept),
-        "dropped": dropped(connection, stage),
-        "licence_tier": licence_tier(connection),
+        "dropped": dict(dropped),
+        "licence_tier": tier,
     }

@@ -11,15 +11,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from builders.cards import croissant_of
 from builders.medieval.assemble import medieval_table, statement_table
 from builders.medieval.baselines import Auc, cross_validated_auc, split_auc
-from builders.medieval.card import card_of, croissant_of
+from builders.medieval.card import DESCRIPTION, card_of
 from builders.medieval.facts import find_true_facts, read_support
 from builders.medieval.groups import make_groups
 from kg.graph import ConceptGraph
 from ontoground.errors import InputError
 from ontoground.files import atomic_directory, sha256_of, write_text
-from ontoground.manifest import dropped, licence_tier, manifest_of, to_json
+from ontoground.manifest import dropped, inputs, licence_tier, manifest_of, to_json
 from ontoground.progress import progress
 from ontoground.sqlfiles import sql_text
 from ontoground.stages import fingerprint, is_current, mark_done, stage_fingerprint
@@ -115,13 +116,21 @@ def _write(workspace: Workspace, connection: duckdb.DuckDBPyConnection, table: p
                 _write_parquet(part, folder / "data" / f"{split}-00000-of-00001.parquet")
         _write_parquet(statements, folder / "statements.parquet")
         write_text(folder / "README.md", card_of(table, aucs, dropped(connection, STAGE), tier))
-        write_text(folder / "croissant.json", to_json(croissant_of(table.schema, tier)))
+        write_text(folder / "croissant.json", to_json(croissant_of(STAGE, DESCRIPTION, table.schema, tier)))
         kept = {
             "rows": table.num_rows,
             "statements": statements.num_rows,
             "files": {f.relative_to(folder).as_posix(): sha256_of(f) for f in sorted(folder.rglob("*.parquet"))},
         }
-        manifest = manifest_of(connection, workspace.settings, STAGE, kept)
+        manifest = manifest_of(
+            STAGE,
+            inputs=inputs(connection),
+            settings=workspace.settings.model_dump(mode="json", include={"load", "notes", "build"}),
+            seed=workspace.settings.build.seed,
+            kept=kept,
+            dropped=dropped(connection, STAGE),
+            tier=tier,
+        )
         manifest["baselines"] = [auc.as_dict() for auc in aucs]
         write_text(folder / "manifest.json", to_json(manifest))
 

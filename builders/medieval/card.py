@@ -1,37 +1,22 @@
-"""The dataset card (Hugging Face) and croissant.json: counts, distributions, baselines and limits."""
+"""The dataset card (Hugging Face): counts, distributions, baselines and limits."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import polars as pl
 import pyarrow as pa
 
+from builders.cards import LICENCE, front_matter, markdown_table
 from builders.medieval.baselines import Auc
+from ontoground.manifest import LicenceTier
 from ontoground.rows import QUADRANTS
 
-__all__ = ["card_of", "croissant_of"]
+__all__ = ["DESCRIPTION", "card_of"]
 
 SPLITS = ("train", "validation", "test")
 
-FRONT_MATTER = """---
-pretty_name: MediEval statements built by ontoground
-language: [en]
-license: other
-license_name: {tier}
-task_categories: [text-classification]
-tags: [medical, clinical, ontology-grounded]
-size_categories: [{size}]
-configs:
-- config_name: default
-  default: true
-  data_files:
-{files}
-- config_name: statements
-  data_files: statements.parquet
----
-"""
+DESCRIPTION = "Statements in four quadrants, true or false times supported or not by one discharge summary."
 
 INTRODUCTION = """
 # MediEval statements
@@ -69,26 +54,12 @@ LIMITS = """
 - Not a source of medical advice.
 """
 
-LICENCE = {
-    "open": "Made from the embedded open world: invented patients, free to share.",
-    "credentialed": (
-        "Holds or derives from credentialed sources (MIMIC-IV, UMLS): the PhysioNet data use agreement and the UMLS "
-        "licence apply to every row. Do not share it, and do not send it to services of third parties."
-    ),
-}
-
-
-def _markdown(frame: pl.DataFrame) -> str:
-    lines = ["| " + " | ".join(frame.columns) + " |", "| " + " | ".join("---" for _ in frame.columns) + " |"]
-    lines += ["| " + " | ".join(str(value) for value in row) + " |" for row in frame.iter_rows()]
-    return "\n".join(lines)
-
 
 def _by_quadrant(rows: pl.DataFrame, column: str) -> str:
     table = rows.group_by(column).agg(
         *((pl.col("quadrant") == q).sum().alias(q) for q in QUADRANTS), pl.len().alias("all")
     )
-    return _markdown(table.sort(pl.col("all"), pl.col(column).cast(pl.String), descending=[True, False]))
+    return markdown_table(table.sort(pl.col("all"), pl.col(column).cast(pl.String), descending=[True, False]))
 
 
 def _auc_table(aucs: Sequence[Auc]) -> str:
@@ -99,19 +70,12 @@ def _auc_table(aucs: Sequence[Auc]) -> str:
     return "\n".join(lines)
 
 
-def _size(n: int) -> str:
-    for limit, name in ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K")):
-        if n < limit:
-            return name
-    return "100K<n<1M"
-
-
-def card_of(table: pa.Table, aucs: Sequence[Auc], dropped: dict[str, int], tier: str) -> str:
+def card_of(table: pa.Table, aucs: Sequence[Auc], dropped: dict[str, int], tier: LicenceTier) -> str:
     """Return the text of README.md for one dataset of MediEval rows."""
     rows = pl.from_arrow(table.drop_columns(["context", "path", "support_spans"]))
     assert isinstance(rows, pl.DataFrame)
     present = [split for split in SPLITS if (rows["split"] == split).any()]
-    files = "\n".join(f"  - split: {split}\n    path: data/{split}-*.parquet" for split in present)
+    configs = {"default": {split: f"data/{split}-*.parquet" for split in present}, "statements": "statements.parquet"}
     groups = rows.group_by("group_id").agg(pl.col("quadrant").n_unique())
     facts = [
         f"- rows: {rows.height}, groups: {groups.height}, admissions: {rows['hadm_id'].n_unique()}, "
@@ -121,7 +85,14 @@ def card_of(table: pa.Table, aucs: Sequence[Auc], dropped: dict[str, int], tier:
     ]
     reasons = pl.DataFrame(sorted(dropped.items()), schema=["reason", "n"], orient="row")
     parts = [
-        FRONT_MATTER.format(tier=tier, size=_size(rows.height), files=files),
+        front_matter(
+            title="MediEval statements built by ontoground",
+            tier=tier,
+            task="text-classification",
+            tags=["ontology-grounded"],
+            rows=rows.height,
+            configs=configs,
+        ),
         INTRODUCTION,
         "## Contents\n",
         "\n".join(facts),
@@ -140,64 +111,9 @@ def card_of(table: pa.Table, aucs: Sequence[Auc], dropped: dict[str, int], tier:
         "and no label by the context, so those intervals should hold 0.5. Truth can be known from medicine.\n",
         _auc_table(aucs),
         "\n## Left out, by reason\n",
-        _markdown(reasons),
+        markdown_table(reasons),
         LIMITS,
         "## Licence\n",
         LICENCE[tier] + "\n",
     ]
     return "\n".join(parts)
-
-
-CROISSANT_TYPES = {"int64": "sc:Integer", "int32": "sc:Integer", "bool": "sc:Boolean"}
-CROISSANT_CONTEXT = {
-    "@language": "en",
-    "@vocab": "https://schema.org/",
-    "citeAs": "cr:citeAs",
-    "column": "cr:column",
-    "conformsTo": "dct:conformsTo",
-    "cr": "http://mlcommons.org/croissant/",
-    "dct": "http://purl.org/dc/terms/",
-    "data": {"@id": "cr:data", "@type": "@json"},
-    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "extract": "cr:extract",
-    "field": "cr:field",
-    "fileObject": "cr:fileObject",
-    "fileSet": "cr:fileSet",
-    "includes": "cr:includes",
-    "recordSet": "cr:recordSet",
-    "sc": "https://schema.org/",
-    "source": "cr:source",
-}
-
-
-def croissant_of(schema: pa.Schema, tier: str) -> dict[str, Any]:
-    """Return the Croissant 1.0 description of the data files; nested columns are left to the Parquet schema."""
-    fields = [
-        {
-            "@type": "cr:Field",
-            "@id": f"rows/{field.name}",
-            "name": field.name,
-            "dataType": CROISSANT_TYPES.get(str(field.type), "sc:Text"),
-            "source": {"fileSet": {"@id": "parquet"}, "extract": {"column": field.name}},
-        }
-        for field in schema
-        if not pa.types.is_nested(field.type)
-    ]
-    return {
-        "@context": CROISSANT_CONTEXT,
-        "@type": "sc:Dataset",
-        "name": "medieval",
-        "description": "Statements in four quadrants, true or false times supported or not by one discharge summary.",
-        "conformsTo": "http://mlcommons.org/croissant/1.0",
-        "license": LICENCE[tier],
-        "distribution": [
-            {
-                "@type": "cr:FileSet",
-                "@id": "parquet",
-                "name": "parquet",
-                "encodingFormat": "application/x-parquet",
-                "includes": "data/*.parquet",
-            }
-        ],
-        "recordSet": [{"@type": "cr:RecordSet", "@id": "rows", "name": "rows", "field": fields}],
-    }

@@ -7,8 +7,7 @@ import json
 import duckdb
 import pytest
 
-from ontoground.manifest import dropped, inputs, licence_tier, manifest_of, to_json
-from ontoground.settings import RunSettings, Settings
+from ontoground.manifest import dropped, inputs, licence_tier, manifest_of, to_json, versions
 from ontoground.warehouse import count_drop
 
 
@@ -73,12 +72,24 @@ def test_only_what_is_all_open_is_open(
     assert licence_tier(warehouse) == tier
 
 
-def test_how_the_machine_was_used_is_not_in_it(warehouse: duckdb.DuckDBPyConnection) -> None:
+def test_a_manifest_says_what_went_in_and_what_came_out(warehouse: duckdb.DuckDBPyConnection) -> None:
     load(warehouse, "umls", "MRREL.RRF", "2026AA")
-    one = manifest_of(warehouse, Settings(), "medieval", {"rows": 4})
-    two = manifest_of(warehouse, Settings(run=RunSettings(threads=1, workers=3)), "medieval", {"rows": 4})
-    assert to_json(one) == to_json(two)
-    assert json.loads(to_json(one))["rows"] == {"rows": 4}
-    assert one["seed"] == one["settings"]["build"]["seed"]
-    assert {"dataset", "inputs", "settings", "seed", "software", "rows", "dropped", "licence_tier"} <= set(one)
-    assert "finished_at" not in to_json(one)
+
+    def made() -> str:
+        manifest = manifest_of(
+            "medieval", inputs=inputs(warehouse), settings={"build": {"seed": 7}}, seed=7, kept={"rows": 4},
+            dropped={"no_path": 2}, tier=licence_tier(warehouse),
+        )  # fmt: skip
+        return to_json(manifest)
+
+    read = json.loads(made())
+    assert made() == made()
+    assert read["rows"] == {"rows": 4}
+    assert read["dropped"] == {"no_path": 2}
+    assert [file["file"] for file in read["inputs"]] == ["MRREL.RRF"]
+    assert read["licence_tier"] == "credentialed"
+    assert read["software"]["duckdb"] == duckdb.__version__
+
+
+def test_versions_of_what_is_not_installed_are_none() -> None:
+    assert versions(["duckdb", "no-such-package"]) == {"duckdb": duckdb.__version__, "no-such-package": None}

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ontoground.errors import InputError, UsageError
-from training.sft.prompts import Answer
+from ontoground.prompts import Answer
 
 __all__ = ["IGNORED", "EncodedRows", "encode_answer", "encode_prompt", "encode_rows"]
 

@@ -18,12 +18,12 @@ from ontoground.errors import InputError, OntogroundError, UsageError
 from ontoground.files import atomic_path, private_directory
 from ontoground.progress import progress
 from ontoground.settings import Section
+from ontoground.taxonomy import resolve_tasks
 from training.settings import HardwareSettings
 from training.sft.encoding import encode_prompt
 from training.sft.model import choose_machine, load_model, load_tokenizer, usable_length
 from training.sft.rows import Kind, Split, TextDataset
 from training.sft.tasks import TASKS, SftTask
-from training.sft.taxonomy import resolve_tasks
 
 __all__ = [
     "GenerationSettings",

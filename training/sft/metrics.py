@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from ontoground.errors import InputError
 from ontoground.rows_text import RISK_LEVELS
+from ontoground.taxonomy import is_safe
 from training.evaluation.intervals import percentile_interval
-from training.sft.taxonomy import is_safe
 
 __all__ = ["detector_metrics", "explanation_metrics", "medhal_metrics", "medval_metrics", "validator_metrics"]
 

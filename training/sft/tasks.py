@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from training.sft.answers import MedhalAnswer, MedvalAnswer, parse_medhal, parse_medval
-from training.sft.prompts import Answer, medhal_answer, medhal_prompt, medval_answer, medval_prompt
+from ontoground.answers import MedhalAnswer, MedvalAnswer, parse_medhal, parse_medval
+from ontoground.prompts import Answer, medhal_answer, medhal_prompt, medval_answer, medval_prompt
 from training.sft.rows import Kind
 
 __all__ = ["TASKS", "SftTask"]

@@ -23,6 +23,7 @@ from ontoground.errors import OntogroundError, UsageError
 from ontoground.files import private_directory, write_text
 from ontoground.manifest import to_json
 from ontoground.progress import progress
+from ontoground.taxonomy import resolve_tasks
 from training.settings import MedhalSettings, MedvalSettings, SftSettings
 from training.sft.card import write_card
 from training.sft.encoding import EncodedRows, encode_rows
@@ -38,7 +39,6 @@ from training.sft.model import (
 from training.sft.record import software
 from training.sft.rows import Kind, TextDataset
 from training.sft.tasks import TASKS
-from training.sft.taxonomy import resolve_tasks
 from training.trainer import last_checkpoint, on_one_device
 
 __all__ = ["train_medhal", "train_medval"]

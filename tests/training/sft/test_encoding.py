@@ -13,9 +13,9 @@ from transformers import AutoTokenizer
 from trl import SFTConfig, SFTTrainer
 
 from ontoground.errors import InputError
+from ontoground.prompts import Answer
 from tests.training.sft.cases import medhal_rows, medval_rows, tiny_model
 from training.sft.encoding import IGNORED, encode_answer, encode_prompt, encode_rows
-from training.sft.prompts import Answer
 from training.sft.rows import Kind
 from training.sft.tasks import TASKS
 

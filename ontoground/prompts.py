@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from training.sft.taxonomy import error_categories, risk_levels
+from ontoground.taxonomy import error_categories, risk_levels
 
 __all__ = [
     "FACTUAL_EXPLANATION",

@@ -6,7 +6,7 @@ import pytest
 
 from ontoground.errors import UsageError
 from ontoground.rows_text import MEDHAL_TASKS, MEDVAL_CATEGORIES, MEDVAL_TASKS, RISK_LEVELS
-from training.sft.taxonomy import (
+from ontoground.taxonomy import (
     category_of,
     error_categories,
     is_safe,

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ontoground.answers import parse_medhal, parse_medval
+from ontoground.prompts import FACTUAL_EXPLANATION, medhal_answer, medhal_prompt, medval_answer, medval_prompt
 from ontoground.rows_text import MEDVAL_CATEGORIES
-from training.sft.answers import parse_medhal, parse_medval
-from training.sft.prompts import FACTUAL_EXPLANATION, medhal_answer, medhal_prompt, medval_answer, medval_prompt
-from training.sft.taxonomy import error_categories
+from ontoground.taxonomy import error_categories
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")), min_size=1).filter(str.strip)
 

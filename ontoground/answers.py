@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from training.sft.taxonomy import category_of
+from ontoground.taxonomy import category_of
 
 __all__ = ["MedhalAnswer", "MedvalAnswer", "Outcome", "parse_medhal", "parse_medval"]
 

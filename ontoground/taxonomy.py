@@ -20,7 +20,7 @@ __all__ = [
     "risk_levels",
 ]
 
-DATA = Path(__file__).parent.parent / "data"
+DATA = Path(__file__).parent / "data"
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "medhal_tasks": ("task", "short", "in_ablation", "statement_is", "source"),
     "medval_tasks": ("task", "input_is", "output_is", "paper_train", "paper_test", "instruction", "source"),

@@ -1,0 +1,134 @@
+"""What the folders of all datasets share: front matter of the card, licence, tables in Markdown, croissant.json."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+
+from ontoground.manifest import LicenceTier
+
+__all__ = ["LICENCE", "croissant_of", "front_matter", "markdown_table", "percent"]
+
+FRONT_MATTER = """---
+pretty_name: {title}
+language: [en]
+license: other
+license_name: {tier}
+task_categories: [{task}]
+tags: [medical, clinical, {tags}]
+size_categories: [{size}]
+configs:
+{configs}
+---
+"""
+
+LICENCE: Mapping[LicenceTier, str] = {
+    "open": "Made from the embedded open world: invented patients, free to share.",
+    "credentialed": (
+        "Holds or derives from credentialed sources (MIMIC-IV, UMLS): the PhysioNet data use agreement and the UMLS "
+        "licence apply to every row. Do not share it, and do not send it to services of third parties."
+    ),
+}
+
+
+def front_matter(
+    *, title: str, tier: LicenceTier, task: str, tags: Sequence[str], rows: int, configs: Mapping[str, Any]
+) -> str:
+    """Return the head of a Hugging Face dataset card.
+
+    Args:
+        title: the dataset's name for people.
+        tier: its licence tier.
+        task: a task category of the hub.
+        tags: further tags.
+        rows: rows of the default configuration.
+        configs: data files of each configuration; the first is the default: a pattern, or patterns by split.
+    """
+    lines = []
+    for place, (name, files) in enumerate(configs.items()):
+        lines += [f"- config_name: {name}", *(["  default: true"] if place == 0 else [])]
+        if isinstance(files, str):
+            lines.append(f"  data_files: {files}")
+        else:
+            lines.append("  data_files:")
+            lines += [f"  - split: {split}\n    path: {path}" for split, path in files.items()]
+    return FRONT_MATTER.format(
+        title=title, tier=tier, task=task, tags=", ".join(tags), size=_size(rows), configs="\n".join(lines)
+    )
+
+
+def _size(n: int) -> str:
+    for limit, name in ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K")):
+        if n < limit:
+            return name
+    return "100K<n<1M"
+
+
+def percent(part: float, whole: float) -> str:
+    """Return a share in percent with one decimal; of nothing it is a dash."""
+    return f"{100 * part / whole:.1f}" if whole else "–"
+
+
+def markdown_table(frame: pl.DataFrame) -> str:
+    """Return a table in Markdown; no text in it may hold a line break."""
+    lines = ["| " + " | ".join(frame.columns) + " |", "| " + " | ".join("---" for _ in frame.columns) + " |"]
+    lines += ["| " + " | ".join(str(value) for value in row) + " |" for row in frame.iter_rows()]
+    return "\n".join(lines)
+
+
+CROISSANT_TYPES = {"int64": "sc:Integer", "int32": "sc:Integer", "bool": "sc:Boolean"}
+CROISSANT_CONTEXT = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "citeAs": "cr:citeAs",
+    "column": "cr:column",
+    "conformsTo": "dct:conformsTo",
+    "cr": "http://mlcommons.org/croissant/",
+    "dct": "http://purl.org/dc/terms/",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "extract": "cr:extract",
+    "field": "cr:field",
+    "fileObject": "cr:fileObject",
+    "fileSet": "cr:fileSet",
+    "includes": "cr:includes",
+    "recordSet": "cr:recordSet",
+    "sc": "https://schema.org/",
+    "source": "cr:source",
+}
+
+
+def croissant_of(name: str, description: str, schema: pa.Schema, tier: LicenceTier) -> dict[str, Any]:
+    """Return the Croissant 1.0 description of the data files; nested columns are left to the Parquet schema."""
+    fields = [
+        {
+            "@type": "cr:Field",
+            "@id": f"rows/{field.name}",
+            "name": field.name,
+            "dataType": CROISSANT_TYPES.get(str(field.type), "sc:Text"),
+            "source": {"fileSet": {"@id": "parquet"}, "extract": {"column": field.name}},
+        }
+        for field in schema
+        if not pa.types.is_nested(field.type)
+    ]
+    return {
+        "@context": CROISSANT_CONTEXT,
+        "@type": "sc:Dataset",
+        "name": name,
+        "description": description,
+        "conformsTo": "http://mlcommons.org/croissant/1.0",
+        "license": LICENCE[tier],
+        "distribution": [
+            {
+                "@type": "cr:FileSet",
+                "@id": "parquet",
+                "name": "parquet",
+                "encodingFormat": "application/x-parquet",
+                "includes": "data/*.parquet",
+            }
+        ],
+        "recordSet": [{"@type": "cr:RecordSet", "@id": "rows", "name": "rows", "field": fields}],
+    }

@@ -1,0 +1,87 @@
+"""Rows of a dataset folder, written as they come: shards of each split, in bounded memory."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from types import TracebackType
+from typing import Literal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+__all__ = ["SPLITS", "ShardWriter", "Split"]
+
+Split = Literal["train", "validation", "test"]
+SPLITS: tuple[Split, ...] = ("train", "validation", "test")
+ROW_GROUP = 2_000
+
+
+class ShardWriter:
+    """Writes ``{split}-NNNNN-of-NNNNN.parquet`` below a folder; use it as a context manager.
+
+    Rows keep their order within a split. How they are cut into tables changes no byte of the files.
+
+    Args:
+        folder: where the files go; it must lie in a folder that is still being made (`ontoground.files`).
+        schema: of the rows; it has a column ``split``.
+        rows_per_shard: rows of a file, at most.
+    """
+
+    def __init__(self, folder: Path, schema: pa.Schema, rows_per_shard: int = 200_000) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.rows: Counter[str] = Counter()
+        self._folder, self._schema, self._rows_per_shard = folder, schema, rows_per_shard
+        self._waiting: dict[str, list[pa.Table]] = {split: [] for split in SPLITS}
+        self._open: dict[str, pq.ParquetWriter] = {}
+        self._shards: Counter[str] = Counter()
+
+    def __enter__(self) -> ShardWriter:
+        return self
+
+    def write(self, table: pa.Table) -> None:
+        """Append rows of any splits."""
+        for split in SPLITS:
+            part = table.filter(pc.equal(table["split"], split)).select(self._schema.names).cast(self._schema)
+            if part.num_rows:
+                self._waiting[split].append(part)
+                self._flush(split, ROW_GROUP)
+
+    def _flush(self, split: str, at_least: int) -> None:
+        waiting = pa.concat_tables(self._waiting[split])
+        begin = 0
+        while waiting.num_rows - begin >= at_least and begin < waiting.num_rows:
+            room = self._rows_per_shard - self.rows[split] % self._rows_per_shard
+            group = waiting.slice(begin, min(ROW_GROUP, room))
+            if room == self._rows_per_shard:
+                self._next_shard(split)
+            self._open[split].write_table(group.combine_chunks(), row_group_size=ROW_GROUP)
+            self.rows[split] += group.num_rows
+            begin += group.num_rows
+        self._waiting[split] = [waiting.slice(begin)]
+
+    def _next_shard(self, split: str) -> None:
+        if split in self._open:
+            self._open[split].close()
+        path = self._part(split, self._shards[split])
+        self._open[split] = pq.ParquetWriter(path, self._schema, compression="zstd", store_schema=True)
+        self._shards[split] += 1
+
+    def _part(self, split: str, number: int) -> Path:
+        return self._folder / f"{split}-{number:05d}.part"
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None:
+            for split in SPLITS:
+                if self._waiting[split]:
+                    self._flush(split, 1)
+        for writer in self._open.values():
+            writer.close()
+        if error is None:
+            for name, shards in self._shards.items():
+                for number in range(shards):
+                    final = f"{name}-{number:05d}-of-{shards:05d}.parquet"
+                    self._part(name, number).rename(self._folder / final)

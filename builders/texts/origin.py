@@ -1,0 +1,75 @@
+"""Where an item of text comes from, what became of it, and its split."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Literal
+
+from builders.shards import Split
+from ontoground.stable import stable_hash
+
+__all__ = ["Origin", "Refusal", "SourceSplit", "Tally", "split_of"]
+
+SourceSplit = Literal["train", "validation", "test"]
+"""The split that the source itself puts an item into."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where an item comes from.
+
+    Attributes:
+        source: its name in ``builders/data/text_sources.tsv``.
+        inner_id: the item's name in its source, unique there.
+        document: what items of one source share that must not be torn apart by a split (an article, a question); the
+            inner id where an item stands alone.
+        split: the split of the source itself.
+        subject_id: the patient, where one is behind the item.
+    """
+
+    source: str
+    inner_id: str
+    document: str
+    split: SourceSplit
+    subject_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An engine's refusal to make something of an item.
+
+    Attributes:
+        reason: a short name in snake_case, counted in the manifest; never a part of the text.
+    """
+
+    reason: str
+
+
+@dataclass
+class Tally:
+    """What was read, kept and left out, by source."""
+
+    read: Counter[str] = field(default_factory=Counter)
+    kept: Counter[str] = field(default_factory=Counter)
+    dropped: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def drop(self, source: str, reason: str, n: int = 1) -> None:
+        """Count what is left out."""
+        self.dropped[source, reason] += n
+
+    def reasons(self) -> dict[str, int]:
+        """Return ``source: reason`` with its number, sorted, for a manifest."""
+        return {f"{source}: {reason}": n for (source, reason), n in sorted(self.dropped.items())}
+
+
+def split_of(seed: int, origin: Origin) -> Split:
+    """Return an item's split in our own dataset: 8 tenths train, 1 validation, 1 test.
+
+    A patient has the same split here as in MediEval (``sql/builders/cohort.sql``); other items go by their document.
+    """
+    if origin.subject_id is not None:
+        tenth = stable_hash(seed, "split", origin.subject_id) % 10
+    else:
+        tenth = stable_hash(seed, "split", origin.source, origin.document) % 10
+    return "train" if tenth < 8 else "validation" if tenth == 8 else "test"

@@ -100,6 +100,8 @@ class MedhalRow(TypedDict):
     ``pair_id`` is shared by a factual row and its non-factual partner. ``explanation`` says what is wrong; it is null
     where the source gives none (NLI) and for factual rows. ``synthetic``: a model or a rule wrote the statement.
     ``inner_id`` is the row's name in its source; ``subject_id`` is null where no patient is behind the row.
+    ``in_length_filtered`` and ``in_balanced``: the row belongs to the paper's length-filtered version, and to the one
+    that is balanced over tasks as well (section 3.8); both rows of a pair belong to the same versions.
     """
 
     id: str
@@ -114,6 +116,8 @@ class MedhalRow(TypedDict):
     synthetic: bool
     licence: str
     subject_id: int | None
+    in_length_filtered: bool
+    in_balanced: bool
     split: Literal["train", "validation", "test"]
 
 
@@ -170,7 +174,7 @@ MEDHAL_SCHEMA = pa.schema(
         *_required(("inner_id", pa.string()), ("source", pa.string()), ("task", pa.string())),
         *_required(("synthetic", pa.bool_()), ("licence", pa.string())),
         pa.field("subject_id", pa.int64()),
-        *_required(("split", pa.string())),
+        *_required(("in_length_filtered", pa.bool_()), ("in_balanced", pa.bool_()), ("split", pa.string())),
     ]
 )
 

@@ -93,6 +93,8 @@ def test_a_row_of_each_kind_fits_its_schema() -> None:
         "synthetic": True,
         "licence": "MIT",
         "subject_id": None,
+        "in_length_filtered": True,
+        "in_balanced": False,
         "split": "train",
     }
     error: MedvalErrorRow = {"category": "missing_claim", "text": "x", "quote": None, "quoted_from": None}

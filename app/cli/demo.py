@@ -79,8 +79,8 @@ def _paint(out: Console, workspace: Workspace, result: DemoResult, classifier: d
     out.print()
     _paint_validation(out, result.validation)
     if classifier is not None:
-        _paint_classifier(out, classifier["report"])
-    _paint_places(out, workspace, result, classifier)
+        _paint_classifier(out, classifier["evaluation"])
+    _paint_places(out, workspace, result)
 
 
 def _paint_validation(out: Console, validation: dict[str, Any]) -> None:
@@ -94,39 +94,21 @@ def _paint_validation(out: Console, validation: dict[str, Any]) -> None:
     )
 
 
-def _paint_classifier(out: Console, report: dict[str, Any]) -> None:
-    from app.render import table
+def _paint_classifier(out: Console, evaluation: dict[str, Any]) -> None:
+    from app.quadrant_tables import paint_evaluation
+    from app.render import text
 
-    def percent(model: dict[str, Any], metric: str) -> str:
-        found = model["metrics"][metric]
-        if found["value"] is None:
-            return "-"
-        interval = "" if found["low"] is None else f" ({100 * found['low']:.0f}-{100 * found['high']:.0f})"
-        return f"{100 * found['value']:.1f}{interval}"
-
-    best = sorted(report["models"], key=lambda model: -(model["metrics"]["f1"]["value"] or 0))
-    rows = [
-        (
-            model["name"] + ("*" if model["kind"] == "baseline" else ""),
-            *(percent(model, metric) for metric in ("accuracy", "f1", "hsr", "tir")),
-        )
-        for model in best
-    ]
-    counted = report["dataset"]
-    title = f"Quadrants of the test split: {counted['rows']} statements, {counted['patients']} patients"
     out.print()
-    out.print(table(("model", "accuracy %", "macro-F1 %", "HSR %", "TIR %"), rows, title=title))
-    out.print("* a shortcut: it reads less than the task needs. In brackets: 95% intervals over patients.")
+    out.print(text("A classifier of the four, and baselines that read less than the task needs", "bold"))
+    paint_evaluation(out, evaluation)
 
 
-def _paint_places(out: Console, workspace: Workspace, result: DemoResult, classifier: dict[str, Any] | None) -> None:
+def _paint_places(out: Console, workspace: Workspace, result: DemoResult) -> None:
     from app.render import relative
 
     root = relative(workspace.root)
     out.print()
-    report = [("report", Path(classifier["run"]) / "report" / "report.md")] if classifier else []
     for name, path in (
-        *report,
         ("dataset", workspace.dataset("medieval")),
         ("warehouse", workspace.warehouse),
         ("graph", workspace.graph),

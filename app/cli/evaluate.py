@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from app.cli.common import DEFAULT_WORKSPACE, Json, WorkspaceDir, example
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 __all__ = ["group"]
 
@@ -81,6 +78,7 @@ def quadrants(
     Predictions are kept in the run folder and reused while model and dataset stay the same.
     """
     from app.evaluate import Asked, evaluate_quadrants_job
+    from app.quadrant_tables import paint_evaluation
     from app.render import emit, note
 
     asked = Asked(
@@ -101,35 +99,4 @@ def quadrants(
         say=note,
     )
     payload = evaluate_quadrants_job(asked)
-    emit(payload, lambda screen: _paint(screen, payload), as_json=as_json)
-
-
-def _paint(out: Console, payload: dict[str, Any]) -> None:
-    from app.render import number, relative, table
-
-    models = payload["models"]
-    patients = f"{number(payload['patients'])} patient{'' if payload['patients'] == 1 else 's'}"
-    out.print(f"{number(payload['rows'])} rows of {patients} ({payload['split']}), in percent\n")
-    shares = ("accuracy", "precision", "recall", "f1", "f1_q1", "f1_q2", "f1_q3", "f1_q4")
-    heads = ("model", "Acc.", "Prec.", "Rec.", "F1", "Q1", "Q2", "Q3", "Q4")
-    rows = [(model["name"], *(_percent(model, name) for name in shares)) for model in models]
-    out.print(table(heads, rows))
-    out.print("\nF1 with its interval; HSR: unsupported taken for Q1; TIR: false taken for Q1 (lower is better)\n")
-    safety = [(model["name"], *(_interval(model, name) for name in ("f1", "hsr", "tir"))) for model in models]
-    out.print(table(("model", "F1", "HSR", "TIR"), safety))
-    out.print()
-    out.print(f"report    {relative(Path(payload['report']['markdown']))}", soft_wrap=True)
-    out.print(f"numbers   {relative(Path(payload['report']['json']))}", soft_wrap=True)
-    out.print(f"pictures  {relative(Path(payload['report']['folder']) / 'figures')}", soft_wrap=True)
-
-
-def _percent(model: dict[str, Any], metric: str) -> str:
-    value = model["metrics"][metric]["value"]
-    return f"{'–' if value is None else format(100 * value, '.1f'):>5}"
-
-
-def _interval(model: dict[str, Any], metric: str) -> str:
-    found = model["metrics"][metric]
-    if found["low"] is None or found["high"] is None:
-        return _percent(model, metric)
-    return f"{_percent(model, metric)} ({100 * found['low']:.1f}-{100 * found['high']:.1f})"
+    emit(payload, lambda screen: paint_evaluation(screen, payload), as_json=as_json)

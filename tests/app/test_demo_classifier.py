@@ -1,4 +1,4 @@
-"""The demo's classifier on a few admissions: trained once, held against shortcuts, shown in 80 columns."""
+"""The demo's classifier on a few admissions: trained once for a dataset, held against shortcuts, in 80 columns."""
 
 from __future__ import annotations
 
@@ -10,30 +10,42 @@ import jsonschema
 from rich.console import Console
 
 from app.cli.demo import _paint_classifier
-from app.demo_classifier import MODEL, RUN, train_and_evaluate
+from app.demo_classifier import MODEL, train_and_evaluate
+from ontoground.files import sha256_of
 from ontoground.workspace import Workspace
 from tests.app.medieval_folder import medieval_folder
-from tests.app.schemas import SCHEMAS
+from tests.app.schemas import SCHEMAS, checked
 
 
-def test_the_classifier_is_trained_once_and_held_against_shortcuts(tmp_path: Path) -> None:
+def test_the_classifier_is_trained_once_for_a_dataset_and_held_against_shortcuts(tmp_path: Path) -> None:
     workspace = Workspace.create(tmp_path / "work")
-    medieval_folder(workspace.dataset("medieval"))
+    dataset = medieval_folder(workspace.dataset("medieval"))
     said: list[str] = []
     found = train_and_evaluate(workspace, 42, said.append)
     assert found is not None
     schema = json.loads((SCHEMAS / "demo.json").read_text())["properties"]["classifier"]
     jsonschema.validate(found, schema)
-    kinds = {model["name"]: model["kind"] for model in found["report"]["models"]}
-    assert kinds.pop(RUN) == "model"
-    assert set(kinds.values()) == {"baseline"}
-    assert said[0] == f"classifier ({MODEL}, a sentence encoder): trained"
-    assert (workspace.root / "runs" / RUN / "report" / "report.md").is_file()
+    evaluation = checked(json.dumps(found["evaluation"]), "evaluate-quadrants")
+    run = workspace.root / "runs" / f"demo-classifier-{sha256_of(dataset / 'manifest.json')[:8]}"
+    assert found["run"] == str(run)
+    kinds = [(model["kind"], model["name"]) for model in evaluation["models"]]
+    assert [name for kind, name in kinds if kind == "model"] == [f"{MODEL} + SFT (late encoder)"]
+    assert len([name for kind, name in kinds if kind == "baseline"]) >= 3
+    assert f"classifier ({MODEL}, a sentence encoder): trained" in said
+    assert json.loads((run / "training.json").read_text())["settings"]["seed"] == 42
+    assert (run / "report" / "report.md").is_file()
+    assert "Not evaluated yet" not in (run / "README.md").read_text()
+
+    said.clear()
     again = train_and_evaluate(workspace, 42, said.append)
-    assert again is not None and again["report"]["models"] == found["report"]["models"]
-    assert "already trained" in said[2]
+    assert again is not None and again["run"] == found["run"]
+    assert again["evaluation"]["models"] == evaluation["models"]
+    assert f"classifier ({MODEL}, a sentence encoder): already trained" in said
+    assert [one["state"] for one in again["evaluation"]["predictions"]] == ["reused"]
+
     page = io.StringIO()
-    _paint_classifier(Console(file=page, width=80), found["report"])
-    lines = page.getvalue().splitlines()
-    assert any(RUN in line for line in lines)
-    assert max(map(len, lines)) <= 80
+    _paint_classifier(Console(file=page, width=80), evaluation)
+    tables, places = page.getvalue().split("\nreport ")
+    assert all(name.split()[0] in tables for _, name in kinds)
+    assert max(map(len, tables.splitlines())) <= 80
+    assert str(run.name) in places

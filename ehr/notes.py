@@ -19,7 +19,6 @@ import duckdb
 import pyarrow as pa
 
 from ehr.sections import SECTION_TABLE, split_sections
-from ehr.spans import Assertion, Span
 from ontoground.errors import InputError
 from ontoground.files import sha256_of
 from ontoground.progress import progress
@@ -231,29 +230,21 @@ def _lexicon(folder: str) -> tuple[Lexicon, Speller]:
 
 
 def _mention_shard(notes: list[Note], *, folder: str, options: NoteSettings) -> tuple[pa.Table, pa.Table]:
-    from ehr.abbreviations import defined_abbreviations, scispacy_abbreviations
-    from ehr.assertion import assert_spans
-    from ehr.mentions import note_mentions
-    from ehr.segments import segment_note
+    from ehr.reading import detector_of, read_text
 
     lexicon, known = _lexicon(folder)
     speller = known if options.fuzzy else None
-    detect = scispacy_abbreviations if options.abbreviation_detector == "scispacy" else defined_abbreviations
+    detect = detector_of(options.abbreviation_detector)
     clear: list[tuple[object, ...]] = []
     unclear: list[tuple[object, ...]] = []
     for note_id, hadm_id, text in notes:
-        sections = split_sections(text)
-        found = note_mentions(text, sections, lexicon, speller, detect)
-        kept = [mention for mention in found if not mention.reason]
-        spans = [Span(mention.begin, mention.end, mention.kind) for mention in kept]
-        assertions = assert_spans(text, sections, segment_note(text, sections), spans)
-        for m, judged in zip(kept, assertions, strict=True):
-            assertion = Assertion.ABSENT if m.denied and judged is Assertion.PRESENT else judged
-            clear.append((note_id, hadm_id, m.begin, m.end, text[m.begin : m.end], m.cuis, assertion.value, m.section))
+        reading = read_text(text, lexicon, speller, detect)
+        clear += [
+            (note_id, hadm_id, m.begin, m.end, m.text, m.cuis, m.assertion.value, m.section) for m in reading.mentions
+        ]
         unclear += [
             (note_id, hadm_id, m.begin, m.end, text[m.begin : m.end], m.cuis, m.reason, m.section)
-            for m in found
-            if m.reason
+            for m in reading.unclear
         ]
     return _table(clear, _MENTION), _table(unclear, _UNCLEAR)
 

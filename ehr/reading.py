@@ -1,0 +1,137 @@
+"""Reads any text in memory: its sections, segments and mentions with what the text asserts of them.
+
+The stage that reads notes (``ehr.notes``) and readers of other texts share the one function ``read_text``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from ehr.abbreviations import Definition, defined_abbreviations, scispacy_abbreviations
+from ehr.assertion import assert_spans
+from ehr.mentions import Mention, note_mentions
+from ehr.sections import UNKNOWN, split_sections
+from ehr.segments import segment_note
+from ehr.spans import Assertion, Kind, Section, Segment, Span
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from ehr.lexicon import Lexicon
+    from ehr.misspellings import Speller
+    from ontoground.settings import NoteSettings
+
+__all__ = ["Detector", "ReadMention", "TextReader", "TextReading", "detector_of", "read_text"]
+
+Detector = Callable[[str], list[Definition]]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadMention:
+    """A mention with what the text asserts of it.
+
+    Attributes:
+        begin, end: half-open, in code points of the text; ``text`` is what stands there.
+        cuis: candidate concepts, best first; none where the release lacks the concept.
+        section: canonical name of the section; ``unknown`` in a text that is not split into sections.
+    """
+
+    begin: int
+    end: int
+    text: str
+    cuis: tuple[str, ...]
+    kind: Kind
+    assertion: Assertion
+    section: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextReading:
+    """What stands in one text; ``unclear`` are mentions that are left out, each with its reason."""
+
+    sections: tuple[Section, ...]
+    segments: tuple[Segment, ...]
+    mentions: tuple[ReadMention, ...]
+    unclear: tuple[Mention, ...]
+
+
+def read_text(
+    text: str,
+    lexicon: Lexicon,
+    speller: Speller | None = None,
+    detect: Detector = defined_abbreviations,
+    *,
+    sections: Sequence[Section] | None = None,
+) -> TextReading:
+    """Read one text.
+
+    Args:
+        text: any text.
+        lexicon: the names.
+        speller: repairs misspellings, where wanted.
+        detect: finds the abbreviations that the text defines.
+        sections: its sections, where they are known or where headers are not wanted; None splits at headers.
+    """
+    parts = split_sections(text) if sections is None else list(sections)
+    segments = segment_note(text, parts)
+    found = note_mentions(text, parts, lexicon, speller, detect)
+    kept = [mention for mention in found if not mention.reason]
+    spans = [Span(mention.begin, mention.end, mention.kind) for mention in kept]
+    assertions = assert_spans(text, parts, segments, spans) if spans else []
+    mentions = tuple(
+        ReadMention(
+            m.begin,
+            m.end,
+            text[m.begin : m.end],
+            m.cuis,
+            m.kind,
+            Assertion.ABSENT if m.denied and judged is Assertion.PRESENT else judged,
+            m.section,
+        )
+        for m, judged in zip(kept, assertions, strict=True)
+    )
+    return TextReading(tuple(parts), tuple(segments), mentions, tuple(m for m in found if m.reason))
+
+
+def detector_of(name: Literal["own", "scispacy"]) -> Detector:
+    """Return the detector of abbreviations that a setting names."""
+    return scispacy_abbreviations if name == "scispacy" else defined_abbreviations
+
+
+class TextReader:
+    """Reads texts with one lexicon; nothing is written."""
+
+    def __init__(self, lexicon: Lexicon, speller: Speller | None = None, detect: Detector | None = None) -> None:
+        self.lexicon = lexicon
+        self._speller = speller
+        self._detect = detect or defined_abbreviations
+
+    @classmethod
+    def open(cls, connection: duckdb.DuckDBPyConnection, settings: NoteSettings | None = None) -> TextReader:
+        """Build the lexicon from the release in a warehouse, which may be opened read-only.
+
+        Raises:
+            InputError: the concept graph with its names is not built.
+        """
+        from ehr.lexicon import build_lexicon
+        from ehr.misspellings import Speller
+        from ontoground.errors import InputError
+        from ontoground.settings import NoteSettings
+        from ontoground.warehouse import table_exists
+
+        if not table_exists(connection, "kg.name"):
+            raise InputError(
+                "the release's names are not in the warehouse", expected="kg.name", do="run `ontoground graph build`"
+            )
+        chosen = settings or NoteSettings()
+        with connection.cursor() as cursor:
+            lexicon = build_lexicon(cursor)
+        speller = Speller(lexicon.words.tolist()) if chosen.fuzzy else None
+        return cls(lexicon, speller, detector_of(chosen.abbreviation_detector))
+
+    def read(self, text: str, *, headers: bool = True) -> TextReading:
+        """Read one text; without ``headers`` it is one section ``unknown``, as a question or a dialogue is."""
+        whole = None if headers else ([Section(UNKNOWN, "", 0, len(text))] if text else [])
+        return read_text(text, self.lexicon, self._speller, self._detect, sections=whole)

@@ -1,0 +1,155 @@
+"""MedVAL's Algorithm S1: a level for each input, a clean and a perturbed output, two judgements, their consistency.
+
+One pass over a batch of items. The judgements are the labels of the rows (the paper trains on the validator's
+degradation, delta-hat); the level that the generator was asked for is kept beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from builders.medval.items import Generator, Item, Judgement, Output, Validator
+from builders.texts.origin import Refusal
+from ontoground.rows_text import MEDVAL_DELTAS, RISK_LEVELS, RiskLevel
+from ontoground.stable import stable_hash
+
+__all__ = ["Triple", "consistency", "level_of", "make_triples", "triple_id"]
+
+# A sum of three squares, each at most 1 for the absolute terms and 4 for the relative one.
+LARGEST_DISAGREEMENT = 6.0
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class Triple:
+    """An input with its two outputs and what became of them.
+
+    Attributes:
+        level: the risk level that the perturbed output was to reach, drawn by stable hash.
+        refusal: ``step: reason`` of the first step that refused; what comes after it is None.
+        consistency: M_MedVAL in [0, 1]; None where a step refused.
+        kept: both outputs are rows of the dataset.
+    """
+
+    item: Item
+    level: RiskLevel
+    clean: Output | None = None
+    perturbed: Output | None = None
+    judged_clean: Judgement | None = None
+    judged_perturbed: Judgement | None = None
+    consistency: float | None = None
+    kept: bool = False
+    refusal: str | None = None
+
+    @property
+    def delta(self) -> float:
+        """The degradation that the perturbed output was to reach: (level - 1) / 3."""
+        return MEDVAL_DELTAS[self.level]
+
+
+def consistency(clean: ArrayLike, perturbed: ArrayLike, delta: ArrayLike) -> NDArray[np.float64]:
+    """Return M_MedVAL = 1 - (v(clean)^2 + (v(pert) - delta)^2 + (v(pert) - v(clean) - delta)^2) / 6.
+
+    Source: MedVAL, equations 1 and 2. All three are scores in [0, 1] of one shape; so is the result, in [0, 1].
+
+    >>> consistency([0.0, 1.0], [1.0, 0.0], [1.0, 1.0]).tolist()
+    [1.0, 0.0]
+    """
+    of_clean, of_perturbed, wanted = (np.asarray(values, np.float64) for values in (clean, perturbed, delta))
+    absolute = of_clean**2 + (of_perturbed - wanted) ** 2
+    relative = (of_perturbed - of_clean - wanted) ** 2
+    scores: NDArray[np.float64] = 1.0 - (absolute + relative) / LARGEST_DISAGREEMENT
+    return scores
+
+
+def level_of(seed: int, item: Item) -> RiskLevel:
+    """Return the level of an input, uniform over the four by a stable hash of the seed and the item's name."""
+    key = (item.origin.source, item.task, item.origin.inner_id)
+    return RISK_LEVELS[stable_hash(seed, "level", *key) % len(RISK_LEVELS)]
+
+
+def triple_id(item: Item) -> str:
+    """Return 16 hexadecimal digits that name the triple of an item, whatever the seed."""
+    return f"{stable_hash(0, 'medval', item.origin.source, item.task, item.origin.inner_id):016x}"
+
+
+def make_triples(
+    items: Sequence[Item], generator: Generator, validator: Validator, seed: int, tau: float
+) -> list[Triple]:
+    """Run Algorithm S1 over items; triples come in their order.
+
+    A triple is kept where its consistency is ``tau`` or more; tau 0 keeps every triple that was judged. A perturbed
+    output at level 2 to 4 that equals the clean one is refused: it cannot have the degradation that it stands for.
+    """
+    levels = [level_of(seed, item) for item in items]
+    refusals: dict[int, str] = {}
+    clean = _taken("clean", generator.clean(items), list(range(len(items))), refusals)
+    places = sorted(clean)
+    answers = generator.perturb(
+        [items[place] for place in places], [clean[place] for place in places], [levels[place] for place in places]
+    )
+    perturbed = _taken("perturb", answers, places, refusals)
+    for place, output in list(perturbed.items()):
+        if levels[place] > 1 and output.text == clean[place].text:
+            refusals[place] = "perturb: unchanged"
+            del perturbed[place]
+    judged = _judged(items, clean, perturbed, validator, refusals)
+    scored = _scores(judged, levels)
+    return [
+        Triple(
+            item,
+            levels[place],
+            clean.get(place),
+            perturbed.get(place),
+            *judged.get(place, (None, None)),
+            consistency=scored.get(place),
+            kept=place in scored and scored[place] >= tau,
+            refusal=refusals.get(place),
+        )
+        for place, item in enumerate(items)
+    ]
+
+
+def _taken(
+    step: str, answers: Sequence[Answer | Refusal], places: Sequence[int], refusals: dict[int, str]
+) -> dict[int, Answer]:
+    taken = {}
+    for place, answer in zip(places, answers, strict=True):
+        if isinstance(answer, Refusal):
+            refusals[place] = f"{step}: {answer.reason}"
+        else:
+            taken[place] = answer
+    return taken
+
+
+def _judged(
+    items: Sequence[Item],
+    clean: dict[int, Output],
+    perturbed: dict[int, Output],
+    validator: Validator,
+    refusals: dict[int, str],
+) -> dict[int, tuple[Judgement, Judgement]]:
+    """Return both judgements by place, where there are both."""
+    places = sorted(perturbed)
+    outputs = [outputs[place].text for outputs in (clean, perturbed) for place in places]
+    answers = validator.judge([items[place] for place in places] * 2, outputs)
+    ofs = (answers[: len(places)], answers[len(places) :])
+    # The clean output is named first where both are refused.
+    later = _taken("judge_perturbed", ofs[1], places, refusals)
+    first = _taken("judge_clean", ofs[0], places, refusals)
+    return {place: (first[place], later[place]) for place in places if place in first and place in later}
+
+
+def _scores(judged: dict[int, tuple[Judgement, Judgement]], levels: Sequence[RiskLevel]) -> dict[int, float]:
+    places = list(judged)
+    scores = consistency(
+        [judged[place][0].score for place in places],
+        [judged[place][1].score for place in places],
+        [MEDVAL_DELTAS[levels[place]] for place in places],
+    )
+    return dict(zip(places, scores.tolist(), strict=True))

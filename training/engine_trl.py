@@ -16,12 +16,13 @@ from typing import Any
 import torch
 
 from ontoground.errors import TrainingError, UsageError
+from training.arguments import trainer_arguments
 from training.corfu_data import StageData
 from training.corfu_stage import LOGGED, pair_values
 from training.models import device_of
 from training.packing import Item
 from training.settings import CorfuSettings
-from training.trainer import last_checkpoint, memory_errors, on_one_device, stop_if_broken
+from training.trainer import last_checkpoint, memory_errors, stop_if_broken
 
 __all__ = ["build_trainer", "pair_rows", "train_stage"]
 
@@ -103,49 +104,34 @@ def _arguments(folder: Path, settings: CorfuSettings, autocast: bool) -> Any:
     from accelerate import PartialState
     from trl import DPOConfig
 
-    optimizer, hardware = settings.optimizer, settings.hardware
-    on_cpu = device_of(hardware) == "cpu"
-    processes = PartialState(cpu=on_cpu).num_processes
+    hardware = settings.hardware
+    processes = PartialState(cpu=device_of(hardware) == "cpu").num_processes
     if settings.batch_size % processes:
         raise UsageError(
             "batch_size is no multiple of the number of processes",
             found=f"{settings.batch_size} and {processes}",
             do="set batch_size to a multiple, or choose --engine shared",
         )
-    arguments = DPOConfig(
-        output_dir=str(folder / "checkpoints"),
+    return trainer_arguments(
+        DPOConfig,
+        folder / "checkpoints",
+        settings.optimizer,
+        hardware,
+        seed=settings.seed,
+        autocast=autocast,
         num_train_epochs=1,
         per_device_train_batch_size=1,
         per_device_eval_batch_size=1,
         gradient_accumulation_steps=settings.batch_size // processes,
-        learning_rate=optimizer.learning_rate,
-        adam_beta1=optimizer.beta1,
-        adam_beta2=optimizer.beta2,
-        weight_decay=optimizer.weight_decay,
-        warmup_steps=optimizer.warmup_ratio,
-        lr_scheduler_type=optimizer.schedule,
-        max_grad_norm=optimizer.max_grad_norm,
-        optim=optimizer.optimizer,
         beta=settings.beta,
         # Rows are cut to length already, by section priority.
         max_length=None,
         # trl's default switches the adapter's dropout off; the paper's setting has it on.
         disable_dropout=False,
         gradient_checkpointing=hardware.gradient_checkpointing,
-        bf16=autocast,
-        seed=settings.seed,
-        data_seed=settings.seed,
-        use_cpu=on_cpu,
         # Rows are in the order of the planned steps.
         train_sampling_strategy="sequential",
-        save_steps=hardware.save_steps,
-        save_total_limit=2,
-        logging_steps=1,
-        logging_nan_inf_filter=False,
-        report_to="none",
-        disable_tqdm=True,
     )
-    return on_one_device(arguments)
 
 
 def build_trainer(

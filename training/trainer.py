@@ -20,6 +20,7 @@ import torch
 from torch import nn
 
 from ontoground.errors import TrainingError
+from training.arguments import trainer_arguments
 from training.collate import collate_row
 from training.decoders import base_of, implementation_of
 from training.masks import FLEX_BLOCK
@@ -36,7 +37,6 @@ __all__ = [
     "evaluate_rows",
     "last_checkpoint",
     "memory_errors",
-    "on_one_device",
     "restore_weights",
     "row_tensors",
     "stop_if_broken",
@@ -124,16 +124,6 @@ def evaluate_rows(
     return [found[index] for index in sorted(found)]
 
 
-def on_one_device(arguments: Any) -> Any:
-    """Keep a process to one GPU: without torchrun or accelerate the Trainer would run nn.DataParallel on all of them.
-
-    Its batches would be as many times larger, and a batch here is a planned step, or a part of one.
-    """
-    if arguments.n_gpu > 1:
-        arguments._n_gpu = 1
-    return arguments
-
-
 def training_arguments(
     out: Path,
     optimizer: OptimizerSettings,
@@ -148,37 +138,21 @@ def training_arguments(
     """Return transformers' arguments of a run of ``n_steps`` steps of ``accumulated`` batches of ``rows``."""
     from transformers import TrainingArguments
 
-    from training.models import device_of
-
-    arguments = TrainingArguments(
-        output_dir=str(out / "checkpoints"),
+    return trainer_arguments(
+        TrainingArguments,
+        out / "checkpoints",
+        optimizer,
+        hardware,
+        seed=seed,
+        autocast=autocast,
         max_steps=n_steps,
         per_device_train_batch_size=rows,
         gradient_accumulation_steps=accumulated,
-        learning_rate=optimizer.learning_rate,
-        adam_beta1=optimizer.beta1,
-        adam_beta2=optimizer.beta2,
-        weight_decay=optimizer.weight_decay,
-        warmup_steps=optimizer.warmup_ratio,
-        lr_scheduler_type=optimizer.schedule,
-        max_grad_norm=optimizer.max_grad_norm,
-        optim=optimizer.optimizer,
-        bf16=autocast,
-        seed=seed,
-        data_seed=seed,
-        use_cpu=device_of(hardware) == "cpu",
-        save_steps=hardware.save_steps,
-        save_total_limit=2,
-        logging_steps=1,
-        logging_nan_inf_filter=False,
-        report_to="none",
-        disable_tqdm=True,
         remove_unused_columns=False,
         dataloader_pin_memory=False,
         ddp_find_unused_parameters=False,
         train_sampling_strategy="sequential",
     )
-    return on_one_device(arguments)
 
 
 def stop_if_broken(losses: Sequence[float]) -> None:

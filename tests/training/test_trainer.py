@@ -13,12 +13,13 @@ from torch import nn
 
 from ontoground.errors import TrainingError
 from tests.training.tiny import tiny_decoder, tiny_tokenizer
+from training.arguments import on_one_device
 from training.models import load_model, load_tokenizer
 from training.packing import Item, plan_epochs
 from training.settings import HardwareSettings, LoraSettings, OptimizerSettings
 from training.shared import SharedClassifier
 from training.tokens import EncodedTexts
-from training.trainer import RunData, StepRecord, on_one_device, train_packed, training_arguments
+from training.trainer import RunData, StepRecord, train_packed, training_arguments
 
 LABELS = torch.arange(24) % 4
 

@@ -24,6 +24,7 @@ from ontoground.files import private_directory, write_text
 from ontoground.manifest import to_json
 from ontoground.progress import progress
 from ontoground.taxonomy import resolve_tasks
+from training.arguments import trainer_arguments
 from training.settings import MedhalSettings, MedvalSettings, SftSettings
 from training.sft.card import write_card
 from training.sft.encoding import EncodedRows, encode_rows
@@ -39,7 +40,7 @@ from training.sft.model import (
 from training.sft.record import software
 from training.sft.rows import Kind, TextDataset
 from training.sft.tasks import TASKS
-from training.trainer import last_checkpoint, on_one_device
+from training.trainer import last_checkpoint
 
 __all__ = ["train_medhal", "train_medval"]
 
@@ -225,41 +226,26 @@ def _accumulation(settings: SftSettings) -> int:
 def _arguments(out_dir: Path, settings: SftSettings, machine: Machine, n_rows: int) -> Any:
     from trl import SFTConfig
 
-    optimizer = settings.optimizer
     steps = math.ceil(n_rows / settings.batch_size) * settings.epochs
     # trl uses the name that transformers is about to retire.
     warnings.filterwarnings("ignore", message="`(is_)?gradient_checkpointing", category=FutureWarning)
-    arguments = SFTConfig(
-        output_dir=str(out_dir / CHECKPOINTS),
+    return trainer_arguments(
+        SFTConfig,
+        out_dir / CHECKPOINTS,
+        settings.optimizer,
+        settings.hardware,
         seed=settings.seed,
-        data_seed=settings.seed,
+        autocast=machine.precision == "bfloat16",
+        optim=choose_optimizer(settings.optimizer.optimizer, machine.device)[0],
         num_train_epochs=settings.epochs,
         per_device_train_batch_size=settings.per_device_batch_size,
         gradient_accumulation_steps=_accumulation(settings),
         # Rows are encoded, labelled and of a fit length already: trl must cut nothing.
         max_length=None,
         packing=False,
-        learning_rate=optimizer.learning_rate,
-        adam_beta1=optimizer.beta1,
-        adam_beta2=optimizer.beta2,
-        weight_decay=optimizer.weight_decay,
-        warmup_steps=optimizer.warmup_ratio,
-        lr_scheduler_type=optimizer.schedule,
-        max_grad_norm=optimizer.max_grad_norm,
-        optim=choose_optimizer(optimizer.optimizer, machine.device)[0],
-        bf16=machine.precision == "bfloat16",
-        use_cpu=machine.device == "cpu",
         gradient_checkpointing=settings.hardware.gradient_checkpointing,
-        save_strategy="steps",
-        save_steps=settings.hardware.save_steps,
-        save_total_limit=2,
         logging_steps=1 if steps <= LOG_EVERY_STEP_UNTIL else 10,
-        # A loss that is no number must be seen.
-        logging_nan_inf_filter=False,
-        report_to="none",
-        disable_tqdm=True,
     )
-    return on_one_device(arguments)
 
 
 def _trainer(

@@ -1,0 +1,170 @@
+"""Build MedHal: pairs of every source, judged, written, and sorted into versions; in bounded memory.
+
+Two passes. The first writes judged pairs to a temporary file as they come and notes some fifty bytes a pair; then whole
+columns of these decide what repeats and which versions a pair belongs to; the second pass writes the rows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from builders.cards import croissant_of
+from builders.medhal.card import DESCRIPTION, card_of
+from builders.medhal.counts import BuildReport, Judgements, report_of
+from builders.medhal.feeds import Feed
+from builders.medhal.items import Pair
+from builders.medhal.rows import PART_SCHEMA, Seeds, pair_rows
+from builders.medhal.versions import PairIndex, Selection, select
+from builders.shards import ShardWriter
+from builders.texts.origin import Tally
+from ontoground.errors import InputError
+from ontoground.files import atomic_directory, sha256_of, write_text
+from ontoground.manifest import LicenceTier, manifest_of, to_json
+from ontoground.rows_text import MEDHAL_SCHEMA
+from ontoground.settings_text import MedhalSettings
+
+__all__ = ["DATASET", "Made", "build_medhal"]
+
+DATASET = "medhal"
+BATCH_PAIRS = 256
+PART = ".judged.parquet"
+
+
+@dataclass(frozen=True)
+class Made:
+    """How the rows were made: what the manifest says beside inputs and settings.
+
+    Attributes:
+        engine: ``rules`` or ``lm``.
+        tier: of the dataset: that of its most closely held source.
+        seeds: of documents and of patients.
+        model: what decides a language model's answers; empty under the rules.
+    """
+
+    engine: str
+    tier: LicenceTier
+    seeds: Seeds
+    model: Mapping[str, Any] = field(default_factory=dict)
+
+
+def build_medhal(
+    feeds: Sequence[Feed],
+    folder: Path,
+    settings: MedhalSettings,
+    made: Made,
+    tally: Tally,
+    advance: Callable[[str, int], None] = lambda _source, _pairs: None,
+    batch_pairs: int = BATCH_PAIRS,
+) -> BuildReport:
+    """Write a dataset folder, whole or not at all; the same feeds and settings give the same bytes.
+
+    Args:
+        feeds: one a source, in the order of the source table.
+        folder: the dataset's; one that is there is replaced.
+        settings: what decides the rows.
+        made: how they are made.
+        tally: counts; the feeds hold the same one.
+        advance: is told the source and the number of pairs that were judged since the last call.
+        batch_pairs: pairs that are judged and held at once; it changes no byte.
+
+    Raises:
+        InputError: no pair could be made, or a source is not of its layout.
+    """
+    index = PairIndex(tuple(feed.source.source for feed in feeds))
+    judgements = Judgements(asked=settings.judge)
+    with atomic_directory(folder) as work:
+        part = work / PART
+        with pq.ParquetWriter(part, PART_SCHEMA, compression="zstd") as writer:
+            for feed in feeds:
+                for pairs in _judged(feed, judgements, tally, advance, batch_pairs):
+                    writer.write_table(pair_rows(pairs, feed.stamp, made.seeds, settings.max_chars, index))
+        selection = select(index)
+        for (source, reason), n in selection.dropped.items():
+            tally.drop(source, reason, n)
+        _require_pairs(selection, tally)
+        _write_rows(part, work / "data", selection)
+        part.unlink()
+        report = report_of(feeds, index, selection, tally, judgements)
+        _write_papers(work, feeds, settings, made, report)
+    return report
+
+
+def _judged(
+    feed: Feed, judgements: Judgements, tally: Tally, advance: Callable[[str, int], None], size: int
+) -> Iterator[list[Pair]]:
+    """Yield batches of the pairs whose labels the judge confirms; count the others."""
+    name, pairs = feed.source.source, feed.pairs()
+    while batch := list(islice(pairs, size)):
+        refusals = feed.judge.agree(batch) if judgements.asked and feed.judge is not None else [None] * len(batch)
+        confirmed = [pair for pair, refusal in zip(batch, refusals, strict=True) if refusal is None]
+        for refusal in refusals:
+            if refusal is not None:
+                tally.drop(name, refusal.reason)
+        judgements.judged[name] += len(batch)
+        judgements.confirmed[name] += len(confirmed)
+        advance(name, len(batch))
+        yield confirmed
+
+
+def _require_pairs(selection: Selection, tally: Tally) -> None:
+    if selection.kept.any():
+        return
+    reasons = Counter(tally.reasons()).most_common(3)
+    raise InputError(
+        "no pair could be made",
+        found="; ".join(f"{reason} ({n})" for reason, n in reasons) or "no item in the sources",
+        expected="items of the wanted splits that the engine can turn into statements",
+        do="name other sources, or use every split of them: --splits all",
+    )
+
+
+def _write_rows(part: Path, folder: Path, selection: Selection) -> None:
+    """Write the kept rows with their versions; a pair is two rows side by side."""
+    versions = {
+        "in_length_filtered": np.repeat(selection.length_filtered, 2),
+        "in_balanced": np.repeat(selection.balanced, 2),
+    }
+    kept = np.repeat(selection.kept, 2)
+    begin = 0
+    with ShardWriter(folder, MEDHAL_SCHEMA) as writer, pq.ParquetFile(part) as source:
+        for batch in source.iter_batches(batch_size=2 * BATCH_PAIRS):
+            place = slice(begin, begin + batch.num_rows)
+            table = pa.Table.from_batches([batch])
+            for name, values in versions.items():
+                table = table.append_column(name, pa.array(values[place]))
+            writer.write(table.filter(pa.array(kept[place])))
+            begin += batch.num_rows
+
+
+def _write_papers(
+    folder: Path, feeds: Sequence[Feed], settings: MedhalSettings, made: Made, report: BuildReport
+) -> None:
+    """Write card, croissant.json and manifest beside the data."""
+    write_text(folder / "README.md", card_of(feeds, settings, made.engine, made.tier, report))
+    write_text(folder / "croissant.json", to_json(croissant_of(DATASET, DESCRIPTION, MEDHAL_SCHEMA, made.tier)))
+    data = sorted((folder / "data").glob("*.parquet"))
+    manifest = manifest_of(
+        DATASET,
+        inputs=[one for feed in feeds for one in feed.inputs],
+        settings={
+            **settings.model_dump(mode="json"),
+            "engine": made.engine,
+            "sources": [feed.source.source for feed in feeds],
+            "seed_of_patients": made.seeds.patients,
+        },
+        seed=settings.seed,
+        kept={"rows": report.rows, "files": {file.relative_to(folder).as_posix(): sha256_of(file) for file in data}},
+        dropped=report.dropped,
+        tier=made.tier,
+    )
+    manifest["language_model"] = dict(made.model) or None
+    write_text(folder / "manifest.json", to_json(manifest))

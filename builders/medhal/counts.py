@@ -1,0 +1,124 @@
+"""What a build made, in numbers: by source, task, label, version and split."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from builders.medhal.feeds import Feed
+from builders.medhal.versions import PairIndex, Selection
+from builders.shards import SPLITS
+from builders.texts.origin import Tally
+from ontoground.rows_text import MEDHAL_TASKS
+
+__all__ = ["OTHER_SPLIT", "VERSIONS", "BuildReport", "Judgements", "SourceCounts", "report_of"]
+
+VERSIONS = ("full", "length_filtered", "balanced")
+OTHER_SPLIT = "other_split"
+"""Why an item of a split of the source that is not wanted is left out."""
+
+
+@dataclass
+class Judgements:
+    """Pairs that came to the judge and pairs whose labels it confirmed, by source.
+
+    ``asked`` is False where the settings switch the judge off: then all are taken as they are.
+    """
+
+    asked: bool
+    judged: Counter[str] = field(default_factory=Counter)
+    confirmed: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True)
+class SourceCounts:
+    """What became of one source.
+
+    Attributes:
+        items: read from its files, of the wanted splits.
+        pairs: made by the engine.
+        judge: who judged them; None where nobody did.
+        confirmed: pairs whose labels the judge confirmed (all pairs, where nobody judged).
+        factual, non_factual: rows in the dataset.
+    """
+
+    source: str
+    task: str
+    items: int
+    pairs: int
+    judge: str | None
+    confirmed: int
+    factual: int
+    non_factual: int
+
+    @property
+    def kept_share(self) -> float | None:
+        """Share of the judged pairs that was confirmed; None where nothing was judged."""
+        return self.confirmed / self.pairs if self.judge and self.pairs else None
+
+
+@dataclass(frozen=True)
+class BuildReport:
+    """What a build made.
+
+    Attributes:
+        rows: in the dataset, two a pair.
+        sources: in the order of the source table.
+        versions: rows by version and task.
+        splits: rows by split.
+        dropped: items and pairs left out, by ``source: reason``.
+    """
+
+    rows: int
+    sources: tuple[SourceCounts, ...]
+    versions: dict[str, dict[str, int]]
+    splits: dict[str, int]
+    dropped: dict[str, int]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the report for ``--json`` output."""
+        return asdict(self) | {"sources": [asdict(one) | {"kept_share": one.kept_share} for one in self.sources]}
+
+
+def report_of(
+    feeds: Sequence[Feed], index: PairIndex, selection: Selection, tally: Tally, judgements: Judgements
+) -> BuildReport:
+    """Count what was selected."""
+    task, source, split = (np.array(codes, dtype=np.int64) for codes in (index.task, index.source, index.split))
+    masks = (selection.kept, selection.length_filtered, selection.balanced)
+    versions = {
+        version: _rows_by(MEDHAL_TASKS, task[mask], present=True) for version, mask in zip(VERSIONS, masks, strict=True)
+    }
+    factual = np.bincount(source[selection.kept], minlength=len(feeds))
+    return BuildReport(
+        rows=2 * int(selection.kept.sum()),
+        sources=tuple(_counts(feed, int(n), tally, judgements) for feed, n in zip(feeds, factual, strict=True)),
+        versions=versions,
+        splits=_rows_by(SPLITS, split[selection.kept], present=False),
+        dropped=tally.reasons(),
+    )
+
+
+def _rows_by(names: Sequence[str], codes: npt.NDArray[np.int64], *, present: bool) -> dict[str, int]:
+    """Return rows, two a pair, by name; those of none where ``present`` is False too."""
+    counts = np.bincount(codes, minlength=len(names))
+    return {name: 2 * int(n) for name, n in zip(names, counts, strict=True) if n or not present}
+
+
+def _counts(feed: Feed, pairs: int, tally: Tally, judgements: Judgements) -> SourceCounts:
+    name = feed.source.source
+    return SourceCounts(
+        source=name,
+        task=feed.stamp.task,
+        items=tally.read[name] - tally.dropped[name, OTHER_SPLIT],
+        pairs=judgements.judged[name],
+        judge=feed.judge.name if judgements.asked and feed.judge is not None else None,
+        confirmed=judgements.confirmed[name],
+        factual=pairs,
+        non_factual=pairs,
+    )

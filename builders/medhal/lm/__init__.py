@@ -1,0 +1,1 @@
+"""MedHal's engine that asks a language model: prompts, strict reading of answers, the writer."""

@@ -1,0 +1,192 @@
+"""What of all judged pairs is kept, and which versions it belongs to (MedHal, section 3.8).
+
+An index of some forty bytes a pair stands for the rows, which are on disk by then; all is decided on whole columns.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from builders.shards import SPLITS, Split
+from ontoground.rows_text import MEDHAL_TASKS, MedhalTask
+from ontoground.stable import stable_hash
+from ontoground.taxonomy import medhal_tasks
+
+__all__ = ["PairIndex", "Selection", "content_hash", "select"]
+
+Bools = npt.NDArray[np.bool_]
+Hashes = npt.NDArray[np.uint64]
+
+# Hashes of content depend on no setting.
+CONTENT = 0
+
+
+def content_hash(*parts: str) -> int:
+    """Return 64 bits that depend on the texts only."""
+    return stable_hash(CONTENT, *parts)
+
+
+def _hashes() -> array[int]:
+    return array("Q")
+
+
+def _codes() -> array[int]:
+    return array("H")
+
+
+@dataclass
+class PairIndex:
+    """One entry a pair, in the order in which pairs were written; hashes stand for texts.
+
+    Attributes:
+        pair: of the pair's id.
+        document: of source and document.
+        factual, wrong: of context and statement.
+        lot: decides which pairs stay where a task has too many.
+        task, source, split: places in the lists of tasks, sources and splits.
+        short: 1 where context and statement of both rows have less than the limit.
+    """
+
+    sources: tuple[str, ...]
+    pair: array[int] = field(default_factory=_hashes)
+    document: array[int] = field(default_factory=_hashes)
+    factual: array[int] = field(default_factory=_hashes)
+    wrong: array[int] = field(default_factory=_hashes)
+    lot: array[int] = field(default_factory=_hashes)
+    task: array[int] = field(default_factory=_codes)
+    source: array[int] = field(default_factory=_codes)
+    split: array[int] = field(default_factory=_codes)
+    short: array[int] = field(default_factory=_codes)
+
+    def __len__(self) -> int:
+        return len(self.pair)
+
+    def add(
+        self,
+        *,
+        pair: int,
+        document: int,
+        factual: int,
+        wrong: int,
+        lot: int,
+        task: MedhalTask,
+        source: str,
+        split: Split,
+        short: bool,
+    ) -> None:
+        """Append a pair."""
+        self.pair.append(pair)
+        self.document.append(document)
+        self.factual.append(factual)
+        self.wrong.append(wrong)
+        self.lot.append(lot)
+        self.task.append(MEDHAL_TASKS.index(task))
+        self.source.append(self.sources.index(source))
+        self.split.append(SPLITS.index(split))
+        self.short.append(short)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """One entry a pair of the index.
+
+    Attributes:
+        kept: the pair is in the dataset.
+        length_filtered, balanced: the versions that it belongs to.
+        dropped: pairs left out, by source and reason.
+    """
+
+    kept: Bools
+    length_filtered: Bools
+    balanced: Bools
+    dropped: Counter[tuple[str, str]]
+
+
+def select(index: PairIndex) -> Selection:
+    """Leave out what repeats or contradicts another pair, and name the versions of the rest.
+
+    - ``repeated_id``: a pair of this id was there before (a source whose ids are not unique).
+    - ``conflicting_labels``: context and statement of one of its rows occur with the other label too.
+    - ``repeated_pair``: another pair has the same rows.
+    - ``repeated_elsewhere``: another document has one of its rows; it could stand in another split.
+    """
+    kept = np.ones(len(index), dtype=np.bool_)
+    source = _codes_of(index.source)
+    dropped: Counter[tuple[str, str]] = Counter()
+    for reason, found in (
+        ("repeated_id", _repeated(_column(index.pair), kept)),
+        ("conflicting_labels", _conflicting(index)),
+        ("repeated_pair", _repeated_pair(index)),
+        ("repeated_elsewhere", _repeated_elsewhere(index)),
+    ):
+        bad = found & kept
+        counts = np.bincount(source[bad], minlength=len(index.sources))
+        dropped.update({(name, reason): int(n) for name, n in zip(index.sources, counts, strict=True) if n})
+        kept &= ~bad
+    short = kept & (_codes_of(index.short) == 1)
+    return Selection(kept, short, _balanced(index, short), dropped)
+
+
+def _column(values: array[int]) -> Hashes:
+    return np.array(values, dtype=np.uint64)
+
+
+def _codes_of(values: array[int]) -> npt.NDArray[np.int64]:
+    return np.array(values, dtype=np.int64)
+
+
+def _repeated(pair: Hashes, kept: Bools) -> Bools:
+    bad = kept.copy()
+    bad[np.unique(pair, return_index=True)[1]] = False
+    return bad
+
+
+def _conflicting(index: PairIndex) -> Bools:
+    factual, wrong = _column(index.factual), _column(index.wrong)
+    both = np.intersect1d(factual, wrong)
+    return np.asarray(np.isin(factual, both) | np.isin(wrong, both))
+
+
+def _repeated_pair(index: PairIndex) -> Bools:
+    """Mark all but the pair of the lowest id among those that have the same two rows."""
+    order = np.lexsort((_column(index.pair), _column(index.wrong), _column(index.factual)))
+    factual, wrong = _column(index.factual)[order], _column(index.wrong)[order]
+    bad = np.zeros(len(index), dtype=np.bool_)
+    bad[order[1:]] = (factual[1:] == factual[:-1]) & (wrong[1:] == wrong[:-1])
+    return bad
+
+
+def _repeated_elsewhere(index: PairIndex) -> Bools:
+    """Mark pairs with a row that a document of a lower hash has too."""
+    document = _column(index.document)
+    bad = np.zeros(len(index), dtype=np.bool_)
+    for rows in (_column(index.factual), _column(index.wrong)):
+        order = np.lexsort((document, rows))
+        ordered = rows[order]
+        first = np.concatenate(([True], ordered[1:] != ordered[:-1])) if len(ordered) else np.zeros(0, np.bool_)
+        owner = document[order][np.maximum.accumulate(np.where(first, np.arange(len(order)), 0))]
+        bad[order] |= document[order] != owner
+    return bad
+
+
+def _balanced(index: PairIndex, short: Bools) -> Bools:
+    """Keep of each task the pairs of the lowest lots, as many as the smallest task of the paper's ablation has."""
+    task = _codes_of(index.task)
+    sizes = np.bincount(task[short], minlength=len(MEDHAL_TASKS))
+    compared = [MEDHAL_TASKS.index(row["task"]) for row in medhal_tasks() if row["in_ablation"] == "yes"]
+    limits = [int(sizes[code]) for code in compared if sizes[code]]
+    balanced = short.copy()
+    if not limits:
+        return balanced
+    lots = np.stack([_column(index.lot), _column(index.pair)])
+    for code in range(len(MEDHAL_TASKS)):
+        places = np.flatnonzero(short & (task == code))
+        if len(places) > min(limits):
+            order = places[np.lexsort((lots[1][places], lots[0][places]))]
+            balanced[order[min(limits) :]] = False
+    return balanced

@@ -98,15 +98,16 @@ def make_triples(
         if levels[place] > 1 and output.text == clean[place].text:
             refusals[place] = "perturb: unchanged"
             del perturbed[place]
-    judged = _judged(items, clean, perturbed, validator, refusals)
-    scored = _scores(judged, levels)
+    judged_clean, judged_perturbed = _judged(items, clean, perturbed, validator, refusals)
+    scored = _scores(judged_clean, judged_perturbed, levels)
     return [
         Triple(
             item,
             levels[place],
             clean.get(place),
             perturbed.get(place),
-            *judged.get(place, (None, None)),
+            judged_clean.get(place),
+            judged_perturbed.get(place),
             consistency=scored.get(place),
             kept=place in scored and scored[place] >= tau,
             refusal=refusals.get(place),
@@ -133,23 +134,24 @@ def _judged(
     perturbed: dict[int, Output],
     validator: Validator,
     refusals: dict[int, str],
-) -> dict[int, tuple[Judgement, Judgement]]:
-    """Return both judgements by place, where there are both."""
+) -> tuple[dict[int, Judgement], dict[int, Judgement]]:
+    """Return the judgements of the clean and of the perturbed outputs, by place."""
     places = sorted(perturbed)
     outputs = [outputs[place].text for outputs in (clean, perturbed) for place in places]
     answers = validator.judge([items[place] for place in places] * 2, outputs)
-    ofs = (answers[: len(places)], answers[len(places) :])
-    # The clean output is named first where both are refused.
-    later = _taken("judge_perturbed", ofs[1], places, refusals)
-    first = _taken("judge_clean", ofs[0], places, refusals)
-    return {place: (first[place], later[place]) for place in places if place in first and place in later}
+    # Where both are refused, the reason that stays is that of the clean output.
+    of_perturbed = _taken("judge_perturbed", answers[len(places) :], places, refusals)
+    of_clean = _taken("judge_clean", answers[: len(places)], places, refusals)
+    return of_clean, of_perturbed
 
 
-def _scores(judged: dict[int, tuple[Judgement, Judgement]], levels: Sequence[RiskLevel]) -> dict[int, float]:
-    places = list(judged)
+def _scores(
+    judged_clean: dict[int, Judgement], judged_perturbed: dict[int, Judgement], levels: Sequence[RiskLevel]
+) -> dict[int, float]:
+    places = sorted(judged_clean.keys() & judged_perturbed.keys())
     scores = consistency(
-        [judged[place][0].score for place in places],
-        [judged[place][1].score for place in places],
+        [judged_clean[place].score for place in places],
+        [judged_perturbed[place].score for place in places],
         [MEDVAL_DELTAS[levels[place]] for place in places],
     )
     return dict(zip(places, scores.tolist(), strict=True))

@@ -1,0 +1,272 @@
+"""The reference of ``course2diagnosis``: diagnoses and medications of a discharge that its hospital course bears out.
+
+What the note lists at discharge and the course does not mention would be an invention for a reader of the course, so
+an entry stays only where the course states its concept (same, equivalent or more specific) as present, and nowhere
+denies, doubts, stops or plans otherwise. An entry keeps words beyond its concept only where they stand beside a mention
+of it in the course; else the concept's own words are the entry.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kg.graph import ConceptGraph
+
+__all__ = ["Links", "Mention", "Part", "reference_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A mention at half-open offsets of its part's text."""
+
+    begin: int
+    end: int
+    cuis: tuple[str, ...]
+    assertion: str
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A section's text and its mentions."""
+
+    text: str
+    mentions: tuple[Mention, ...]
+
+    def cut(self, begin: int) -> Part:
+        """Return the text from ``begin`` on, without white space around it."""
+        begin += len(self.text[begin:]) - len(self.text[begin:].lstrip())
+        text = self.text[begin:].rstrip()
+        kept = (one for one in self.mentions if one.begin >= begin and one.end - begin <= len(text))
+        return Part(text, tuple(Mention(one.begin - begin, one.end - begin, one.cuis, one.assertion) for one in kept))
+
+
+PROBLEMS, DRUGS = "DISO", "CHEM"
+# How a course may speak of what is there at discharge; one mention of any other kind makes the entry doubtful.
+STATED = frozenset({"present", "planned"})
+# A more general name than the course's own is borne out by it, up to this many steps.
+STEPS_UP = 1
+# Words of an entry count as said of its concept where they stand this near to a mention of it (characters).
+NEAR = 60
+# The dose that follows a drug's name in the course stands within this many characters.
+DOSE_WITHIN = 45
+MOST_CUIS = 3
+
+NUMBERED = re.compile(r"^[ \t]*(?:\d{1,2}[.)]|[-*•#]+)[ \t]*", re.MULTILINE)
+TITLE = re.compile(r"\A\s*discharge\s+(?:diagnos[ei]s|medications?)[ \t]*:?", re.IGNORECASE)
+# Where a line of diagnoses holds several; a comma between a problem and what qualifies it cuts too: what is left of
+# such a piece has no concept and falls away.
+BETWEEN = re.compile(r"[;,\n]|\.(?=\s|\Z)|:(?=\s)")
+LABEL = re.compile(
+    r"^[ \t]*(?:primary|secondary|active|chronic|acute|other)(?:[ \t]+diagnos[ei]s)?[ \t]*:", re.I | re.M
+)
+MEDICATION = re.compile(r"^[ \t]*\d{1,2}[.)][ \t]*(?=\S)", re.MULTILINE)
+DOSE = re.compile(r"(?<![\d.,/-])(\d[\d,]*(?:\.\d+)?)[ \t]*(mg|mcg|g|gm|units?|mEq)\b(?!/)", re.IGNORECASE)
+FREQUENCY = re.compile(r"\b(BID|TID|QID|DAILY|QHS|QAM|QPM|QOD|Q\d{1,2}H)\b", re.IGNORECASE)
+AS_NEEDED = re.compile(r"\bprn\b|as needed", re.IGNORECASE)
+# A line flush is no treatment with the drug.
+FLUSH = re.compile(r"[ \t]*(?:lock[ \t]+)?flush", re.IGNORECASE)
+SENTENCE_END = re.compile(r"[.;](?=\s|\Z)|\n[ \t]*\n|\n[ \t]*[-#*]")
+WORD = re.compile(r"[A-Za-z0-9]+")
+# Capitals inside a word tell look-alike drugs apart on a label; in prose they are written small.
+TALL_MAN = re.compile(r"\b(?=\w*[a-z])\w*[A-Za-z][A-Z]\w*\b")
+# Words that carry nothing of their own.
+PLAIN = frozenset({"and", "of", "the", "a", "an", "with", "in", "to", "due", "from"})
+LATERALITY = {"l": "left", "r": "right", "lt": "left", "rt": "right", "bl": "bilateral", "b": "bilateral"}
+
+
+class Links:
+    """What is said where a concept is said, by the graph; kept for the concepts that were asked for."""
+
+    def __init__(self, graph: ConceptGraph) -> None:
+        self.graph = graph
+        self._same: dict[str, tuple[str, ...]] = {}
+        self._implied: dict[str, tuple[str, ...]] = {}
+
+    def same(self, cui: str) -> tuple[str, ...]:
+        """Return a concept and the other names of the same drug."""
+        if cui not in self._same:
+            self._same[cui] = (cui, *self.graph.equivalents(cui))
+        return self._same[cui]
+
+    def implied(self, cui: str) -> tuple[str, ...]:
+        """Return the concept, other names of the same drug, and the next more general problems."""
+        if cui not in self._implied:
+            problem = PROBLEMS in self.graph.groups(cui)
+            general = sorted(self.graph.ancestors(cui, max_depth=STEPS_UP)) if problem else []
+            self._implied[cui] = tuple(dict.fromkeys([*self.same(cui), *general]))
+        return self._implied[cui]
+
+
+def reference_of(course: Part, diagnoses: Part, medications: Part, links: Links) -> str | None:
+    """Return the lists, one line each, or None where no diagnosis is borne out.
+
+    Entries are separated by semicolons and stand in the order of the note; the line of medications is left out where
+    there is none.
+    """
+    evidence = _Evidence(course, links)
+    named = list(_diagnoses(diagnoses, evidence))
+    if not named:
+        return None
+    drugs = list(_medications(medications, evidence))
+    lines = [f"Discharge diagnoses: {'; '.join(named)}."]
+    return "\n".join([*lines, f"Discharge medications: {'; '.join(drugs)}."] if drugs else lines)
+
+
+class _Evidence:
+    """What a course says of concepts."""
+
+    def __init__(self, course: Part, links: Links) -> None:
+        self.course = course
+        self.links = links
+        self._said: dict[str, list[Mention]] = {}
+        self._implied: dict[str, list[Mention]] = {}
+        for mention in course.mentions:
+            for cui in self.concepts(mention):
+                self._said.setdefault(cui, []).append(mention)
+                for other in links.implied(cui):
+                    self._implied.setdefault(other, []).append(mention)
+
+    def concepts(self, mention: Mention) -> tuple[str, ...]:
+        """Return the concepts of a mention that the graph knows; a mention with many candidates names none."""
+        known = self.links.graph
+        return tuple(cui for cui in mention.cuis if cui in known) if len(mention.cuis) <= MOST_CUIS else ()
+
+    def is_a(self, mention: Mention, group: str) -> bool:
+        """Tell whether all concepts of a mention are of a semantic group."""
+        concepts = self.concepts(mention)
+        return bool(concepts) and all(group in self.links.graph.groups(cui) for cui in concepts)
+
+    def supporting(self, mention: Mention) -> list[Mention]:
+        """Return the course's mentions of what an entry's mention names; none where one of them is in doubt."""
+        found = {one for cui in self.concepts(mention) for one in self._implied.get(cui, ())}
+        # What denies or doubts the concept itself; a denied special form leaves the general one as it is.
+        names = {same for cui in self.concepts(mention) for same in self.links.same(cui)}
+        if any(one.assertion not in STATED for name in names for one in self._said.get(name, ())):
+            return []
+        return sorted((one for one in found if one.assertion == "present"), key=lambda one: one.begin)
+
+
+def _tokens(text: str) -> set[str]:
+    words = (word.lower() for word in WORD.findall(text))
+    return {LATERALITY.get(word, word) for word in words} - PLAIN
+
+
+def _diagnoses(part: Part, evidence: _Evidence) -> Iterator[str]:
+    seen: set[str] = set()
+    for begin, end in _pieces(part.text):
+        problems = [
+            one for one in part.mentions if begin <= one.begin and one.end <= end and evidence.is_a(one, PROBLEMS)
+        ]
+        supported = {one: evidence.supporting(one) for one in problems if one.assertion == "present"}
+        if not problems or not all(supported.get(one) for one in problems):
+            continue
+        new = [one for one in problems if not seen.intersection(evidence.concepts(one))]
+        if not new:
+            continue
+        seen.update(cui for one in problems for cui in evidence.concepts(one))
+        piece = " ".join(part.text[begin:end].split())
+        if len(new) == len(problems) and _words_are_said(part, begin, end, supported, evidence):
+            yield _plain(piece)
+        else:
+            yield from (_plain(" ".join(part.text[one.begin : one.end].split())) for one in new)
+
+
+def _pieces(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where each diagnosis stands: lines, and what commas and semicolons part within them."""
+    masked = text
+    for pattern in (TITLE, LABEL, NUMBERED):
+        masked = pattern.sub(lambda match: "\n" * len(match[0]), masked)
+    # A line that was wrapped in the middle of an item goes on in small letters.
+    masked = re.sub(r"\n(?=[a-z])", " ", masked)
+    begin = 0
+    for cut in [*BETWEEN.finditer(masked), None]:
+        end = cut.start() if cut else len(masked)
+        piece = masked[begin:end]
+        if piece.strip():
+            yield begin + len(piece) - len(piece.lstrip()), begin + len(piece.rstrip())
+        begin = cut.end() if cut else end
+
+
+def _words_are_said(
+    part: Part, begin: int, end: int, supported: dict[Mention, list[Mention]], evidence: _Evidence
+) -> bool:
+    """Tell whether the words of an entry beyond its mentions stand in the course, near to what they are said of."""
+    rest, last = [], begin
+    for one in supported:
+        rest.append(part.text[last : one.begin])
+        last = one.end
+    wanted = _tokens(" ".join([*rest, part.text[last:end]]))
+    course = evidence.course.text
+    return all(
+        any(wanted <= _tokens(course[max(0, one.begin - NEAR) : one.end + NEAR]) for one in found)
+        for found in supported.values()
+    )
+
+
+def _plain(entry: str) -> str:
+    return TALL_MAN.sub(lambda match: match[0] if match[0].isupper() else match[0].lower(), entry).strip(" .")
+
+
+def _medications(part: Part, evidence: _Evidence) -> Iterator[str]:
+    seen: set[str] = set()
+    for number in MEDICATION.finditer(part.text):
+        begin = number.end()
+        line_end = part.text.find("\n", begin)
+        line_end = len(part.text) if line_end < 0 else line_end
+        inside = [one for one in part.mentions if begin <= one.begin and one.end <= line_end]
+        # The drug is the first thing on the line; "HELD- Lisinopril" is no medication of the discharge.
+        drug = next((one for one in inside if evidence.is_a(one, DRUGS)), None)
+        if drug is None or part.text[begin : drug.begin].strip() or drug.assertion != "present":
+            continue
+        if FLUSH.match(part.text, drug.end):
+            continue
+        found = _medication(part.text[drug.begin : drug.end], drug, evidence)
+        if not found or seen.intersection(evidence.concepts(drug)):
+            continue
+        seen.update(same for cui in evidence.concepts(drug) for same in evidence.links.same(cui))
+        name = " ".join(TALL_MAN.sub(lambda match: match[0].lower(), part.text[drug.begin : drug.end]).split())
+        yield name + _dose(part.text[drug.end : line_end], found, evidence.course)
+
+
+def _medication(name: str, drug: Mention, evidence: _Evidence) -> list[Mention]:
+    """Return the course's mentions of a drug; a salt or form other than the course's own does not count."""
+    words = [word.lower() for word in WORD.findall(name)]
+    found = []
+    for one in evidence.supporting(drug):
+        said = [word.lower() for word in WORD.findall(evidence.course.text[one.begin : one.end])]
+        if said[:1] == words[:1] and len(said) > 1 and len(words) > 1 and said != words:
+            return []
+        found.append(one)
+    return found
+
+
+def _dose(listed: str, found: list[Mention], course: Part) -> str:
+    """Return the listed dose (and frequency) where the course states the same right after the drug, else nothing."""
+    dose = DOSE.search(listed)
+    if dose is None:
+        return ""
+    for one in found:
+        window = _window(course, one)
+        stated = [*DOSE.finditer(window)]
+        if stated and _amount(stated[-1]) == _amount(dose) and len({_amount(each) for each in stated}) == 1:
+            listed_times, said_times = FREQUENCY.findall(listed), FREQUENCY.findall(window)
+            same = [word.upper() for word in listed_times] == [word.upper() for word in said_times]
+            as_needed = AS_NEEDED.search(listed) or AS_NEEDED.search(window)
+            times = f" {listed_times[0]}" if same and len(listed_times) == 1 and not as_needed else ""
+            return f" {dose[1]} {dose[2]}{times.lower() if times.strip().lower() == 'daily' else times}"
+    return ""
+
+
+def _window(course: Part, mention: Mention) -> str:
+    """Return what follows a mention in its sentence, up to the next mention of anything."""
+    following = (other.begin for other in course.mentions if other.begin >= mention.end)
+    end = min([mention.end + DOSE_WITHIN, len(course.text), *following])
+    stop = SENTENCE_END.search(course.text, mention.end, end)
+    return course.text[mention.end : stop.start() if stop else end]
+
+
+def _amount(dose: re.Match[str]) -> tuple[float, str]:
+    unit = dose[2].lower().rstrip("s")
+    return float(dose[1].replace(",", "")), "g" if unit == "gm" else unit

@@ -10,7 +10,7 @@ from torch.nn import functional
 
 from ontoground.rows import QUADRANTS
 
-__all__ = ["QuadrantHead", "QuadrantLogits", "class_weights", "quadrant_loss"]
+__all__ = ["QuadrantHead", "QuadrantLogits", "quadrant_loss"]
 
 N = len(QUADRANTS)
 # Q1 true supported, Q2 true unsupported, Q3 false supported, Q4 false unsupported (DESIGN section 6).
@@ -45,17 +45,6 @@ class QuadrantHead(nn.Module):
         true = torch.stack([yes[:, 0], yes[:, 0], no[:, 0], no[:, 0]], dim=1)
         supported = torch.stack([yes[:, 1], no[:, 1], yes[:, 1], no[:, 1]], dim=1)
         return QuadrantLogits(true + supported + self.combined(hidden), factors)
-
-
-def class_weights(labels: torch.Tensor, balanced: bool) -> torch.Tensor:
-    """Return the weight of each quadrant: n / (4 * rows of the quadrant), or ones. *Shapes:* (n,) to (4,).
-
-    A quadrant without rows weighs 1.
-    """
-    if not balanced:
-        return torch.ones(N)
-    counts = torch.bincount(labels.cpu(), minlength=N)
-    return torch.where(counts > 0, len(labels) / (N * counts.clamp(min=1)), torch.ones(N))
 
 
 def quadrant_loss(

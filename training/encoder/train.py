@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import torch
 
@@ -19,9 +20,10 @@ from ontoground.stable import stable_hash
 from training.card import write_card
 from training.dataset import MedievalDataset, Split
 from training.encoder.classifier import RECORD, EncoderClassifier, Judge, load_encoder, new_encoder
-from training.encoder.quadrants import class_weights, quadrant_loss
+from training.encoder.quadrants import quadrant_loss
 from training.encoder.settings import EncoderSettings
 from training.encoder.texts import EncodedRows, encode_rows
+from training.quadrants import class_weights
 from training.sft.record import software
 
 __all__ = ["Progress", "predict", "train_cross_encoder", "train_encoder"]
@@ -74,7 +76,7 @@ def _fit(model: EncoderClassifier, rows: EncodedRows, steps: list[list[int]], pr
 
     settings = model.settings
     labels = torch.tensor(rows.labels, device=model.device)
-    weights = class_weights(labels, settings.class_weights == "balanced").to(model.device)
+    weights = torch.from_numpy(class_weights(np.array(rows.labels), settings.class_weights)).float().to(model.device)
     optimizer = torch.optim.AdamW(model.parameter_groups())
     warmup = math.ceil(settings.warmup_ratio * len(steps))
     schedule = get_linear_schedule_with_warmup(optimizer, warmup, len(steps))

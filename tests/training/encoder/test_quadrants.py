@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from training.encoder.quadrants import QuadrantHead, QuadrantLogits, class_weights, quadrant_loss
+from training.encoder.quadrants import QuadrantHead, QuadrantLogits, quadrant_loss
 
 
 def test_the_new_head_gives_the_product_of_its_two_factors() -> None:
@@ -18,12 +18,6 @@ def test_the_new_head_gives_the_product_of_its_two_factors() -> None:
         [true * supported, true * (1 - supported), (1 - true) * supported, (1 - true) * (1 - supported)], dim=1
     )
     torch.testing.assert_close(judged.quadrant.softmax(dim=1), product)
-
-
-def test_balanced_weights_by_hand() -> None:
-    labels = torch.tensor([0, 0, 0, 1, 2, 2])
-    assert class_weights(labels, balanced=True).tolist() == pytest.approx([6 / 12, 6 / 4, 6 / 8, 1.0])
-    assert class_weights(labels, balanced=False).tolist() == [1.0] * 4
 
 
 def test_loss_by_hand() -> None:

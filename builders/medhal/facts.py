@@ -1,0 +1,192 @@
+"""Our own facts as MedHal items: MediEval's true and supported statement of a group against one that is not both.
+
+A statement of MediEval alone is judged on two axes; a MedHal row has one label. So each statement also says what the
+record holds ("..., and this patient's record documents both X and Y"): then Q1 holds, Q2 fails by the record, Q3 by
+medicine, Q4 by both, whoever reads the row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from builders.medhal.items import FactPair
+from builders.medieval.wording import statement_of
+from builders.texts.origin import Origin, Tally
+from ontoground.errors import InputError
+from ontoground.sqlfiles import sql_text
+from ontoground.tables import read_table
+from ontoground.workspace import Workspace
+
+__all__ = ["SOURCE", "denials", "medieval_files", "read_facts"]
+
+SOURCE = "mimic"
+RECORD_CLAIM = "{statement}, and this patient's record documents both {head} and {tail}."
+ROWS_AT_ONCE = 2_000
+
+
+@cache
+def denials() -> dict[str, str]:
+    """Return by predicate the sentence that denies it, with ``{head}`` and ``{tail}``."""
+    rows = read_table(Path(__file__).parent.parent / "data" / "fact_denials.tsv", ("predicate", "denial", "source"))
+    return {row["predicate"]: row["denial"] for row in rows}
+
+
+def medieval_files(workspace: Workspace) -> list[str]:
+    """Return the Parquet files of the workspace's MediEval dataset.
+
+    Raises:
+        InputError: it has not been built.
+    """
+    folder = workspace.dataset("medieval") / "data"
+    files = sorted(str(file) for file in folder.glob("*.parquet"))
+    if not files:
+        raise InputError(
+            "there is no MediEval dataset to take facts from",
+            file=folder,
+            found="no Parquet files",
+            expected="the rows of `ontoground build medieval`",
+            do="run `ontoground build medieval` first, or leave the source mimic out",
+        )
+    return files
+
+
+def _scratch(workspace: Workspace) -> duckdb.DuckDBPyConnection:
+    """Open a database of our own in memory: what it spills stays in the workspace."""
+    run = workspace.settings.run
+    config: dict[str, str | bool | int | float | list[str]] = {
+        "memory_limit": run.memory_limit,
+        "temp_directory": str(workspace.root / "cache" / "duckdb"),
+        "preserve_insertion_order": False,
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+    }
+    if run.threads is not None:
+        config["threads"] = run.threads
+    return duckdb.connect(":memory:", config=config)
+
+
+def _sentence(text: str) -> str:
+    return text[0].upper() + text[1:].removesuffix(".") + "."
+
+
+def _claim(statement: str, head: str, tail: str) -> str:
+    return RECORD_CLAIM.format(statement=statement.removesuffix("."), head=head, tail=tail)
+
+
+def _seen(name: str, role: str, spans: Sequence[Mapping[str, Any]]) -> str:
+    """Return a concept's name, with the words of the record where they are others."""
+    texts = [span["text"] for span in spans if span["role"] == role]
+    if not texts or " ".join(texts[0].split()).casefold() == name.casefold():
+        return name
+    return f'{name} ("{" ".join(texts[0].split())}")'
+
+
+def _explanation(row: Mapping[str, Any], sentences: Mapping[str, str]) -> str:
+    """Say why the second statement does not hold; every part is borne out by the evidence of the two rows."""
+    role = row["replaced_end"]
+    kept_role = "tail" if role == "head" else "head"
+    put_in, kept = row[f"wrong_{role}_name"], row[f"wrong_{kept_role}_name"]
+    original_seen = _seen(row[f"{role}_name"], role, row["spans"])
+    kept_seen = _seen(kept, kept_role, row["wrong_spans"])
+    if row["quadrant"] == "Q2":
+        return (
+            f"The relation is medically true, but this patient's record does not mention {put_in}. "
+            f"It documents {kept_seen} and {original_seen}."
+        )
+    denial = denials()[row["predicate"]].format(head=row["wrong_head_name"], tail=row["wrong_tail_name"])
+    template = sentences[row["predicate"]]
+    facts = [statement_of(template, row["head_name"], row["tail_name"])]
+    if row["known_head"] is not None:
+        facts.insert(0, statement_of(template, row["known_head"], row["known_tail"]))
+    if row["quadrant"] == "Q3":
+        put_in_seen = _seen(put_in, role, row["wrong_spans"])
+        first = f"This patient's record documents both {put_in_seen} and {kept_seen}, but {denial}."
+    else:
+        first = f"This patient's record does not mention {put_in}, and {denial}."
+    return " ".join([first, *(_sentence(fact) for fact in facts)])
+
+
+def _pair(row: Mapping[str, Any], sentences: Mapping[str, str]) -> FactPair:
+    return FactPair(
+        origin=Origin(
+            source=SOURCE,
+            inner_id=f"{row['group_id']}-{row['quadrant']}",
+            document=str(row["hadm_id"]),
+            split=row["split"],
+            subject_id=row["subject_id"],
+        ),
+        context=row["context"],
+        statement=_claim(row["statement"], row["head_name"], row["tail_name"]),
+        wrong=_claim(row["wrong"], row["wrong_head_name"], row["wrong_tail_name"]),
+        explanation=_explanation(row, sentences),
+        quadrant=row["quadrant"],
+    )
+
+
+def _prepare(scratch: duckdb.DuckDBPyConnection, files: Sequence[str], seed: int, inverses: Mapping[str, str]) -> None:
+    scratch.execute("set enable_progress_bar = false")
+    scratch.execute("set variable seed = $seed", {"seed": seed})
+    scratch.execute("create temp table predicate_inverse (predicate varchar, inverse varchar)")
+    if inverses:
+        scratch.executemany("insert into predicate_inverse values (?, ?)", list(inverses.items()))
+    names = ", ".join("'" + file.replace("'", "''") + "'" for file in files)
+    scratch.execute(f"create temp view medieval_row as select * from read_parquet([{names}])")
+    scratch.execute(sql_text("builders/record_fact"))
+
+
+def _count(scratch: duckdb.DuckDBPyConnection, tally: Tally) -> None:
+    groups, first, kept = scratch.execute(
+        "select (select count(distinct group_id) from medieval_row), "
+        "(select count(*) from medieval_row as held where quadrant = 'Q1' and exists "
+        "(select 1 from medieval_row as other where other.group_id = held.group_id and other.quadrant != 'Q1')), "
+        "(select count(*) from record_fact)"
+    ).fetchall()[0]
+    tally.read[SOURCE] += groups
+    for reason, n in (("no_partner", groups - first), ("repeated_statement", first - kept)):
+        if n:
+            tally.drop(SOURCE, reason, n)
+
+
+def read_facts(workspace: Workspace, connection: duckdb.DuckDBPyConnection, tally: Tally) -> Iterator[FactPair]:
+    """Read pairs of statements from the workspace's MediEval dataset, by patient and group.
+
+    Each group gives one pair: its Q1 against one of Q2, Q3 and Q4, drawn by a stable hash of the group, so that every
+    factual statement has one partner and stands once. Q2's explanation says what the note lacks and what it holds
+    instead, Q3's that the relation is not known, and what is (a true statement of the dataset about the end that was
+    put in, where there is one, and Q1's), Q4's both.
+
+    Args:
+        workspace: its dataset ``medieval`` and its settings are read; nothing is written.
+        connection: the warehouse, for the sentences of predicates.
+        tally: groups read and left out.
+
+    Raises:
+        InputError: the workspace has no MediEval dataset.
+    """
+    files = medieval_files(workspace)
+    sentences = dict(connection.execute(sql_text("builders/template")).fetchall())
+    told_inverses = dict(
+        connection.execute(
+            "select predicate, inverse from kg.predicate where statement = 'both' "
+            "union select inverse, predicate from kg.predicate where statement = 'both'"
+        ).fetchall()
+    )
+    scratch = _scratch(workspace)
+    try:
+        _prepare(scratch, files, workspace.settings.build.seed, told_inverses)
+        _count(scratch, tally)
+        rows = scratch.sql(
+            "select record_fact.*, medieval_row.context from record_fact "
+            "inner join medieval_row on record_fact.group_id = medieval_row.group_id and medieval_row.quadrant = 'Q1' "
+            "order by record_fact.subject_id, record_fact.group_id"
+        )
+        for batch in rows.to_arrow_reader(ROWS_AT_ONCE):
+            for row in batch.to_pylist():
+                yield _pair(row, sentences)
+    finally:
+        scratch.close()

@@ -1,0 +1,1 @@
+"""The rules engine: sentences by templates and syntax, without a model."""

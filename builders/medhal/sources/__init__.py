@@ -1,0 +1,1 @@
+"""Readers of MedHal's sources, one file a layout."""

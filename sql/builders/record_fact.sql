@@ -1,0 +1,143 @@
+-- One false statement for each true one of an admission, with what is needed to say why it does not hold
+-- Grain: one row per group of MediEval that has Q1 and at least one of Q2 to Q4
+-- Output: record_fact. Inputs: medieval_row (the rows of the dataset), predicate_inverse. Parameter: seed
+-- A group gives one pair, so that no true statement is repeated: its partner is drawn by a stable hash of the group
+--   from the quadrants that it has, each as likely as the others. `known_*` is a true statement of the dataset about the
+--   end that was put in: of the same admission where there is one, else the one that most admissions have
+create or replace temp table true_end as
+with told as (
+    select
+        hadm_id,
+        predicate,
+        head_cui,
+        head_name,
+        tail_cui,
+        tail_name
+    from medieval_row
+    where is_true
+    union all
+    select
+        medieval_row.hadm_id,
+        predicate_inverse.inverse as predicate,
+        medieval_row.tail_cui as head_cui,
+        medieval_row.tail_name as head_name,
+        medieval_row.head_cui as tail_cui,
+        medieval_row.head_name as tail_name
+    from medieval_row
+    inner join predicate_inverse on medieval_row.predicate = predicate_inverse.predicate
+    where medieval_row.is_true
+)
+
+select
+    told.hadm_id,
+    told.predicate,
+    role.role,
+    if(role.role = 'head', told.head_cui, told.tail_cui) as cui,
+    told.head_cui,
+    told.head_name,
+    told.tail_cui,
+    told.tail_name,
+    count(*) over (partition by told.predicate, told.head_cui, told.tail_cui) as uses
+from told
+cross join (values ('head'), ('tail')) as role (role);
+
+create or replace temp table known_end as
+select
+    predicate,
+    role,
+    cui,
+    head_name,
+    tail_name
+from true_end
+qualify row_number() over (
+    partition by predicate, role, cui
+    order by uses desc, head_cui asc, tail_cui asc, head_name asc, tail_name asc
+) = 1;
+
+create or replace temp table known_here as
+select
+    hadm_id,
+    predicate,
+    role,
+    cui,
+    head_name,
+    tail_name
+from true_end
+where
+    exists (
+        select 1 from medieval_row as told
+        where
+            told.quadrant = 'Q1' and told.hadm_id = true_end.hadm_id
+            and (
+                (told.head_cui = true_end.head_cui and told.tail_cui = true_end.tail_cui)
+                or (told.head_cui = true_end.tail_cui and told.tail_cui = true_end.head_cui)
+            )
+    )
+qualify row_number() over (
+    partition by hadm_id, predicate, role, cui
+    order by uses desc, head_cui asc, tail_cui asc, head_name asc, tail_name asc
+) = 1;
+
+create or replace temp table record_fact as
+with offered as (
+    select
+        group_id,
+        list(quadrant order by quadrant) as quadrants
+    from medieval_row
+    where quadrant != 'Q1'
+    group by group_id
+),
+
+drawn as (
+    select
+        group_id,
+        quadrants[
+            1 + (
+                md5_number_upper(concat_ws(chr(31), getvariable('seed'), 'record fact', group_id))
+                % len(quadrants)::ubigint
+            )::bigint
+        ] as quadrant
+    from offered
+),
+
+paired as (
+    select
+        held.group_id,
+        held.subject_id,
+        held.hadm_id,
+        held.split,
+        held.predicate,
+        held.statement,
+        held.head_name,
+        held.tail_name,
+        held.support_spans as spans,
+        other.statement as wrong,
+        other.quadrant,
+        other.head_name as wrong_head_name,
+        other.tail_name as wrong_tail_name,
+        other.support_spans as wrong_spans,
+        other.replaced_end,
+        if(other.replaced_end = 'head', other.head_cui, other.tail_cui) as put_in
+    from medieval_row as held
+    inner join drawn on held.group_id = drawn.group_id
+    inner join medieval_row as other on drawn.group_id = other.group_id and drawn.quadrant = other.quadrant
+    where held.quadrant = 'Q1'
+    -- Groups of one admission may meet in a statement: each is told once
+    qualify
+        row_number() over (partition by held.hadm_id, held.statement order by held.group_id) = 1
+        and row_number() over (partition by held.hadm_id, other.statement order by held.group_id) = 1
+)
+
+select
+    paired.*,
+    coalesce(known_here.head_name, known_end.head_name) as known_head,
+    coalesce(known_here.tail_name, known_end.tail_name) as known_tail
+from paired
+left join known_here
+    on
+        paired.hadm_id = known_here.hadm_id and paired.predicate = known_here.predicate
+        and paired.replaced_end = known_here.role and paired.put_in = known_here.cui
+left join known_end
+    on
+        paired.predicate = known_end.predicate and paired.replaced_end = known_end.role
+        and paired.put_in = known_end.cui;

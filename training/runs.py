@@ -12,15 +12,16 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from platform import python_version
 from typing import Any
 
 import torch
 
+from ontoground import __version__
 from ontoground.errors import InputError, OntogroundError, UsageError
 from ontoground.files import private_directory, sha256_of, write_text
-from ontoground.manifest import to_json
+from ontoground.manifest import to_json, versions
 from training.dataset import MedievalDataset
-from training.sft.record import software
 
 __all__ = [
     "CHECKPOINTS",
@@ -33,6 +34,7 @@ __all__ = [
     "local_name",
     "model_identity",
     "read_run",
+    "software",
     "start_run",
     "wait_for_all",
 ]
@@ -42,6 +44,15 @@ CHECKPOINTS = "checkpoints"
 PLAN = "plan.json"
 # Weights are not hashed: hashing those of a large model takes minutes.
 IDENTITY_FILES = ("config.json", "adapter_config.json", "tokenizer.json", RECORD)
+
+# Libraries that a trained model depends on.
+SOFTWARE = ("accelerate", "bitsandbytes", "peft", "tokenizers", "torch", "transformers", "trl")
+
+
+def software() -> dict[str, str]:
+    """Return the versions of ontoground, Python and the libraries that are installed."""
+    installed = {package: version for package, version in versions(SOFTWARE).items() if version is not None}
+    return {"ontoground": __version__, "python": python_version(), **installed}
 
 
 def is_main() -> bool:

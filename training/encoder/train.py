@@ -24,7 +24,7 @@ from training.encoder.quadrants import quadrant_loss
 from training.encoder.settings import EncoderSettings
 from training.encoder.texts import EncodedRows, encode_rows
 from training.quadrants import class_weights
-from training.sft.record import software
+from training.runs import software
 
 __all__ = ["Progress", "predict", "train_cross_encoder", "train_encoder"]
 

@@ -25,6 +25,7 @@ from ontoground.manifest import to_json
 from ontoground.progress import progress
 from ontoground.taxonomy import resolve_tasks
 from training.arguments import trainer_arguments
+from training.runs import software
 from training.settings import MedhalSettings, MedvalSettings, SftSettings
 from training.sft.card import write_card
 from training.sft.encoding import EncodedRows, encode_rows
@@ -37,7 +38,6 @@ from training.sft.model import (
     lora_config,
     usable_length,
 )
-from training.sft.record import software
 from training.sft.rows import Kind, TextDataset
 from training.sft.tasks import TASKS
 from training.trainer import last_checkpoint

@@ -7,6 +7,7 @@ medicine, Q4 by both, whoever reads the row.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 import duckdb
 
 from builders.medhal.items import FactPair
+from builders.medieval.facts import TAXONOMIC
 from builders.medieval.wording import statement_of
 from builders.texts.origin import Origin, Tally
 from ontoground.errors import InputError
@@ -86,17 +88,32 @@ def _seen(name: str, role: str, spans: Sequence[Mapping[str, Any]]) -> str:
     return f'{name} ("{" ".join(texts[0].split())}")'
 
 
+def _is_overstated(name: str, text: str, context: str) -> bool:
+    """Tell whether a name says more than the words that document it (metoprolol tartrate, documented by metoprolol)."""
+    said, written = (set(re.findall(r"[a-z0-9]+", part.lower())) for part in (name, text))
+    return said > written and name.lower() not in context.lower()
+
+
+def _overstates(row: Mapping[str, Any]) -> bool:
+    ends = [(row[f"{span['role']}_name"], span["text"]) for span in row["spans"]]
+    ends += [(row[f"wrong_{span['role']}_name"], span["text"]) for span in row["wrong_spans"]]
+    return any(_is_overstated(name, text, row["context"]) for name, text in ends)
+
+
 def _explanation(row: Mapping[str, Any], sentences: Mapping[str, str]) -> str:
     """Say why the second statement does not hold; every part is borne out by the evidence of the two rows."""
     role = row["replaced_end"]
     kept_role = "tail" if role == "head" else "head"
     put_in, kept = row[f"wrong_{role}_name"], row[f"wrong_{kept_role}_name"]
     original_seen = _seen(row[f"{role}_name"], role, row["spans"])
-    kept_seen = _seen(kept, kept_role, row["wrong_spans"])
+    # A class is documented by what belongs to it, and the first statement names such a member.
+    by_member = row["predicate"] in TAXONOMIC and kept_role == "tail"
+    kept_seen = _seen(kept, role, row["spans"]) if by_member else _seen(kept, kept_role, row["wrong_spans"])
     if row["quadrant"] == "Q2":
+        documented = original_seen if by_member else f"{kept_seen} and {original_seen}"
         return (
             f"The relation is medically true, but this patient's record does not mention {put_in}. "
-            f"It documents {kept_seen} and {original_seen}."
+            f"It documents {documented}."
         )
     denial = denials()[row["predicate"]].format(head=row["wrong_head_name"], tail=row["wrong_tail_name"])
     template = sentences[row["predicate"]]
@@ -187,6 +204,9 @@ def read_facts(workspace: Workspace, connection: duckdb.DuckDBPyConnection, tall
         )
         for batch in rows.to_arrow_reader(ROWS_AT_ONCE):
             for row in batch.to_pylist():
-                yield _pair(row, sentences)
+                if _overstates(row):
+                    tally.drop(SOURCE, "name_says_more_than_record")
+                else:
+                    yield _pair(row, sentences)
     finally:
         scratch.close()

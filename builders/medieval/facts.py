@@ -14,7 +14,7 @@ from ontoground.settings import BuildSettings
 from ontoground.sqlfiles import sql_text
 from ontoground.tables import read_table
 
-__all__ = ["CONTEXT_SECTIONS", "find_true_facts", "read_support", "statement_predicates"]
+__all__ = ["CONTEXT_SECTIONS", "TAXONOMIC", "find_true_facts", "read_support", "statement_predicates"]
 
 CONTEXT_SECTIONS = (
     "chief_complaint",

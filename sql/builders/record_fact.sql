@@ -2,8 +2,9 @@
 -- Grain: one row per group of MediEval that has Q1 and at least one of Q2 to Q4
 -- Output: record_fact. Inputs: medieval_row (the rows of the dataset), predicate_inverse. Parameter: seed
 -- A group gives one pair, so that no true statement is repeated: its partner is drawn by a stable hash of the group
---   from the quadrants that it has, each as likely as the others. `known_*` is a true statement of the dataset about the
---   end that was put in: of the same admission where there is one, else the one that most admissions have
+--   from the quadrants that it has, each as likely as the others. `known_*` is a true statement of the dataset about
+--   the end that was put in: of the same admission where there is one, else the one that most admissions have. Classes
+--   of classes are left out there: a reader is helped by plain knowledge only
 create or replace temp table true_end as
 with told as (
     select
@@ -14,7 +15,7 @@ with told as (
         tail_cui,
         tail_name
     from medieval_row
-    where is_true
+    where is_true and tier in ('stated', 'equivalent')
     union all
     select
         medieval_row.hadm_id,
@@ -25,7 +26,7 @@ with told as (
         medieval_row.head_name as tail_name
     from medieval_row
     inner join predicate_inverse on medieval_row.predicate = predicate_inverse.predicate
-    where medieval_row.is_true
+    where medieval_row.is_true and medieval_row.tier in ('stated', 'equivalent')
 )
 
 select

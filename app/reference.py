@@ -35,6 +35,7 @@ VERBS: tuple[tuple[str, ...], ...] = (
     ("notes", "sections"),
     ("notes", "mentions"),
     ("build", "medieval"),
+    ("build", "medhal"),
     ("validate",),
     ("train", "classifier"),
     ("train", "corfu"),

@@ -1,8 +1,9 @@
-"""``ontoground build medieval``; the other datasets are named and refused until they are there."""
+"""``ontoground build medieval|medhal|medval``."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
@@ -12,6 +13,30 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 __all__ = ["group"]
+
+Sources = Annotated[
+    str | None,
+    typer.Option(metavar="NAMES", help="Sources by commas, each NAME or NAME=DIR; those that are found where left out"),
+]
+Texts = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="Folder of the texts, with one folder a source (medqa, ...)")
+]
+Engine = Annotated[Literal["rules", "lm"], typer.Option(help="Who writes and judges: rules, or a language model")]
+Splits = Annotated[
+    Literal["train", "validation", "test", "all"] | None,
+    typer.Option(help="Splits of the sources that are used; the settings' where left out", show_default=False),
+]
+Endpoint = Annotated[str | None, typer.Option(metavar="URL", help="OpenAI-compatible server of the engine lm")]
+EndpointModel = Annotated[str | None, typer.Option(metavar="NAME", help="The server's name of its model")]
+ModelConfig = Annotated[
+    Path | None, typer.Option("--config", metavar="FILE", help="TOML file with [language_model] settings")
+]
+TextOverrides = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="Override a setting, as medhal.seed=7 or language_model.concurrency=4"
+    ),
+]
 
 group = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Build datasets from what the workspace holds.")
 
@@ -60,10 +85,53 @@ def _paint(out: Console, payload: dict[str, Any]) -> None:
     out.print(f"\n{number(dataset['rows'])} rows ({splits}) in {dataset['folder']}")
 
 
-@group.command(hidden=True)
-def medhal(_workspace: WorkspaceDir = DEFAULT_WORKSPACE, _as_json: Json = False) -> None:
-    """Say that this dataset is not built by this version."""
-    _not_yet("medhal")
+@group.command(
+    short_help="Build statements that are factual or not.",
+    epilog=example(
+        "ontoground build medhal --texts DIR",
+        "ontoground build medhal --sources medqa,sumpubmed,mimic --texts DIR \\",
+        "    --splits all",
+        "ontoground build medhal --sources pubmedqa=DIR --engine lm \\",
+        "    --endpoint http://127.0.0.1:8000/v1 --endpoint-model Qwen3-8B",
+    ),
+)
+def medhal(
+    workspace: WorkspaceDir = DEFAULT_WORKSPACE,
+    sources: Sources = None,
+    texts: Texts = None,
+    engine: Engine = "rules",
+    splits: Splits = None,
+    endpoint: Endpoint = None,
+    endpoint_model: EndpointModel = None,
+    config: ModelConfig = None,
+    overrides: TextOverrides = None,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Build medical statements, factual or not, in pairs, into datasets/medhal.
+
+    Sources are text sets on disk, and mimic: the workspace's own facts, whose missing stages run first. A language
+    model's answers are kept: a run that was stopped goes on where it was.
+    """
+    from app.build_text import MedhalAsked, build_medhal_job
+    from app.medhal_tables import paint_medhal
+    from app.render import emit, note
+    from app.text_options import ModelOptions, split_overrides
+
+    own, of_model = split_overrides(overrides)
+    if splits is not None:
+        own.append(f"medhal.splits={splits}")
+    asked = MedhalAsked(
+        workspace=open_workspace(workspace, own, needs_warehouse=False),
+        sources=sources,
+        texts=texts,
+        engine=engine,
+        model=ModelOptions(endpoint, endpoint_model, config, of_model),
+        force=force,
+        say=note,
+    )
+    payload = build_medhal_job(asked)
+    emit(payload, lambda out: paint_medhal(out, payload), as_json=as_json)
 
 
 @group.command(hidden=True)

@@ -43,9 +43,12 @@ def open_workspace(
     overrides: list[str] | None = None,
     *,
     create: bool = False,
+    needs_warehouse: bool = True,
     folders: Mapping[str, Path] | None = None,
 ) -> Workspace:
     """Open a workspace with its settings, flags over the file; ``folders`` (by source) are to be loaded into it.
+
+    A verb that can do without a warehouse sets ``needs_warehouse`` to False; the folder then need not be there.
 
     Raises:
         InputError: it must exist and has no warehouse, or one of ``folders`` is not there.
@@ -55,7 +58,8 @@ def open_workspace(
     from ontoground.workspace import Workspace
 
     # Nothing is created before settings and folders are right: a mistyped one must not leave an empty workspace.
-    workspace = Workspace(root, read_settings(root / "ontoground.toml")) if create else Workspace.existing(root)
+    may_be_new = create or not needs_warehouse
+    workspace = Workspace(root, read_settings(root / "ontoground.toml")) if may_be_new else Workspace.existing(root)
     if overrides:
         workspace = Workspace(root, _with_overrides(workspace.settings, overrides))
     if folders:

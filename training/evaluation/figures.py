@@ -1,18 +1,18 @@
 """Pictures of a report, drawn from its JSON: F1 by quadrant, risk, lambda, learning curves, confusion, calibration.
 
-Colours are Okabe and Ito's, which colour-blind readers can tell apart; every model has a marker of its own too.
+Every model has a colour and a marker of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from textwrap import fill
 from typing import Any
 
 import numpy as np
 
 from ontoground.rows import QUADRANTS
+from training.evaluation.drawing import COLOURS, GREY, MARKERS, error_bars, new_figure, panels, save, tidy, wrapped
 from training.evaluation.tables import paper_results
 
 __all__ = [
@@ -24,13 +24,7 @@ __all__ = [
     "risk_figure",
 ]
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">")
-GREY = "#8a8a8a"
-DPI = 150
-PANELS_IN_A_ROW = 3
 MOST_PANELS = 9
-LABEL_WIDTH = 26
 # A bin with fewer rows than this is drawn faint, and no line leads to it.
 FEW_ROWS = 10
 # A model above this in HSR or TIR takes nearly everything for Q1; the others are to be told apart, so it is left out.
@@ -47,24 +41,6 @@ MEANING = {
 Model = Mapping[str, Any]
 
 
-def _figure(width: float, height: float) -> Any:
-    # Not pyplot: no window system and no state that outlives the picture.
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(width, height), dpi=DPI, layout="constrained")
-
-
-def _save(figure: Any, path: Path) -> None:
-    figure.savefig(path, metadata={"Software": None})
-
-
-def _tidy(axes: Any, grid: str | None = "y") -> None:
-    axes.spines[["top", "right"]].set_visible(False)
-    if grid:
-        axes.grid(axis=grid, color="#dddddd", linewidth=0.7)
-    axes.set_axisbelow(True)
-
-
 def _labels(models: Sequence[Model]) -> list[str]:
     """Return names without their folder or organisation where they stay distinct, in short lines."""
     short = []
@@ -72,11 +48,7 @@ def _labels(models: Sequence[Model]) -> list[str]:
         name, plus, method = model["name"].partition(" + ")
         short.append(name.rstrip("/").rpartition("/")[2] + plus + method)
     names = short if len(set(short)) == len(short) else [model["name"] for model in models]
-    return [_wrapped(name) for name in names]
-
-
-def _wrapped(name: str) -> str:
-    return fill(name, LABEL_WIDTH, break_on_hyphens=False)
+    return [wrapped(name) for name in names]
 
 
 def _styles(models: Sequence[Model]) -> list[dict[str, Any]]:
@@ -92,23 +64,13 @@ def _styles(models: Sequence[Model]) -> list[dict[str, Any]]:
     return styles
 
 
-def _points(estimates: Sequence[Mapping[str, float | None]]) -> tuple[Any, Any]:
-    """Return values in percent and the lengths of their error bars. *Shapes:* (n,), (2, n); NaN is not drawn."""
-    value, low, high = (
-        np.array([np.nan if one[name] is None else one[name] for one in estimates], dtype=np.float64) * 100
-        for name in ("value", "low", "high")
-    )
-    # A percentile interval can lie beside its value by a rounding.
-    return value, np.maximum(np.stack([value - low, high - value]), 0)
-
-
 def f1_figure(models: Sequence[Model], path: Path) -> None:
     """Draw F1 of every quadrant with 95% intervals."""
-    figure = _figure(9.5, 4.8)
+    figure = new_figure(9.5, 4.8)
     axes = figure.subplots()
     offsets = (np.arange(len(models)) - (len(models) - 1) / 2) * (0.8 / max(len(models), 1))
     for model, label, style, offset in zip(models, _labels(models), _styles(models), offsets, strict=True):
-        value, error = _points([model["metrics"][f"f1_{quadrant.lower()}"] for quadrant in QUADRANTS])
+        value, error = error_bars([model["metrics"][f"f1_{quadrant.lower()}"] for quadrant in QUADRANTS])
         place = np.arange(len(QUADRANTS)) + offset
         axes.errorbar(place, value, error, fmt="none", ecolor=style["color"], elinewidth=1.2, capsize=2)
         axes.plot(place, value, linestyle="none", markersize=6, label=label, clip_on=False, **style)
@@ -117,9 +79,9 @@ def f1_figure(models: Sequence[Model], path: Path) -> None:
         axes.axvline(border, color="#dddddd", linewidth=0.7)
     axes.set(ylim=(0, 100), xlim=(-0.5, len(QUADRANTS) - 0.5), ylabel="F1 (%)", title="F1 by quadrant, 95% intervals")
     axes.tick_params(axis="x", length=0, pad=8)
-    _tidy(axes)
+    tidy(axes)
     figure.legend(loc="outside right upper", frameon=False, fontsize=9)
-    _save(figure, path)
+    save(figure, path)
 
 
 def _is_far(model: Model) -> bool:
@@ -128,7 +90,7 @@ def _is_far(model: Model) -> bool:
 
 def risk_figure(models: Sequence[Model], path: Path) -> None:
     """Draw hallucinated support against truth inversion; the paper's models faintly, if it measured one of these."""
-    figure = _figure(8.2, 5.6)
+    figure = new_figure(8.2, 5.6)
     axes = figure.subplots()
     paper = np.array([(row["metrics"]["tir"], row["metrics"]["hsr"]) for row in paper_results()]) * 100
     highest = FRAME
@@ -138,8 +100,8 @@ def risk_figure(models: Sequence[Model], path: Path) -> None:
         )
         highest = paper.max()
     for model, label, style in zip(models, _labels(models), _styles(models), strict=True):
-        x, x_error = _points([model["metrics"]["tir"]])
-        y, y_error = _points([model["metrics"]["hsr"]])
+        x, x_error = error_bars([model["metrics"]["tir"]])
+        y, y_error = error_bars([model["metrics"]["hsr"]])
         if _is_far(model):
             outside = f"{label}\n(outside: TIR {x[0]:.0f}, HSR {y[0]:.0f})"
             axes.plot([], [], linestyle="none", markersize=8, label=outside, **style)
@@ -151,9 +113,9 @@ def risk_figure(models: Sequence[Model], path: Path) -> None:
     axes.set(xlim=limits, ylim=limits, xlabel="TIR: Q3 taken for Q1 (%)", ylabel="HSR: Q2 taken for Q1 (%)")
     axes.set_title("Critical errors, 95% intervals; the lower left is safest")
     axes.set_aspect("equal", anchor="NW")
-    _tidy(axes, "both")
+    tidy(axes, "both")
     figure.legend(loc="outside right upper", frameon=False, fontsize=9)
-    _save(figure, path)
+    save(figure, path)
 
 
 def lambda_figure(points: Sequence[Mapping[str, Any]], path: Path) -> None:
@@ -165,10 +127,10 @@ def lambda_figure(points: Sequence[Mapping[str, Any]], path: Path) -> None:
     """
     ordered = sorted(points, key=lambda point: float(point["lambda"]))
     lambdas = [float(point["lambda"]) for point in ordered]
-    figure = _figure(6.4, 4.4)
+    figure = new_figure(6.4, 4.4)
     axes = figure.subplots()
     for at, (name, title) in enumerate({"f1": "macro-F1", "hsr": "HSR", "tir": "TIR"}.items()):
-        value, error = _points([point["metrics"][name] for point in ordered])
+        value, error = error_bars([point["metrics"][name] for point in ordered])
         style = {
             "color": COLOURS[at],
             "marker": MARKERS[at],
@@ -181,9 +143,9 @@ def lambda_figure(points: Sequence[Mapping[str, Any]], path: Path) -> None:
     ticks = sorted(set(lambdas))
     axes.set_xticks(ticks, ["0 (DPO)" if tick == 0 else f"{tick:g}" for tick in ticks])
     axes.set(ylim=(0, 100), xlabel="lambda", ylabel="%", title="CoRFu's penalty, 95% intervals")
-    _tidy(axes)
+    tidy(axes)
     figure.legend(loc="outside right upper", frameon=False)
-    _save(figure, path)
+    save(figure, path)
 
 
 def learning_figure(losses: Mapping[str, Sequence[Mapping[str, Any]]], path: Path) -> None:
@@ -193,21 +155,21 @@ def learning_figure(losses: Mapping[str, Sequence[Mapping[str, Any]]], path: Pat
         losses: for each run its records, with ``step`` and ``loss`` or ``eval_loss``; other records are passed over.
         path: of the PNG file.
     """
-    figure = _figure(7.6, 4.4)
+    figure = new_figure(7.6, 4.4)
     axes = figure.subplots()
     for at, (name, records) in enumerate(losses.items()):
         colour = COLOURS[at % len(COLOURS)]
         steps, values = _series(records, "loss")
         axes.plot(steps, values, color=colour, alpha=0.25, linewidth=0.8)
-        axes.plot(steps, _running_mean(values), color=colour, linewidth=1.8, label=_wrapped(name))
+        axes.plot(steps, _running_mean(values), color=colour, linewidth=1.8, label=wrapped(name))
         steps, values = _series(records, "eval_loss")
         if len(steps):
             axes.plot(steps, values, color=colour, linestyle="--", marker=MARKERS[at % len(MARKERS)], markersize=4)
     axes.set(xlabel="optimizer step", ylabel="loss", title="Learning curves (dashed: validation)")
     axes.set_ylim(bottom=0)
-    _tidy(axes)
+    tidy(axes)
     figure.legend(loc="outside right upper", frameon=False, fontsize=9)
-    _save(figure, path)
+    save(figure, path)
 
 
 def _series(records: Sequence[Mapping[str, Any]], key: str) -> tuple[Any, Any]:
@@ -224,16 +186,6 @@ def _running_mean(values: Any) -> Any:
     return (sums[ends] - sums[starts]) / (ends - starts)
 
 
-def _panels(n: int, size: float) -> tuple[Any, list[Any]]:
-    columns = min(n, PANELS_IN_A_ROW)
-    rows = -(-n // columns)
-    figure = _figure(size * columns + 0.4, size * rows + 0.5)
-    grid = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
-    for empty in grid[n:]:
-        empty.set_visible(False)
-    return figure, grid[:n]
-
-
 def _telling(models: Sequence[Model]) -> list[Model]:
     """Leave out baselines that give one answer to everything, then all beyond nine models."""
     answers = [np.count_nonzero(np.sum(model["confusion"], axis=0)) for model in models]
@@ -244,7 +196,7 @@ def _telling(models: Sequence[Model]) -> list[Model]:
 def confusion_figure(models: Sequence[Model], path: Path) -> None:
     """Draw answers against labels, in percent of each quadrant's rows (nine models at most)."""
     shown = _telling(models)
-    figure, grid = _panels(len(shown), 3.1)
+    figure, grid = panels(len(shown), 3.1)
     for model, label, axes in zip(shown, _labels(shown), grid, strict=True):
         counts = np.array(model["confusion"], dtype=np.float64)
         total = counts.sum(axis=1, keepdims=True)
@@ -261,7 +213,7 @@ def confusion_figure(models: Sequence[Model], path: Path) -> None:
     figure.supxlabel("answer")
     figure.supylabel("label")
     figure.suptitle("Answers in % of the rows of each label")
-    _save(figure, path)
+    save(figure, path)
 
 
 def calibration_figure(models: Sequence[Model], path: Path) -> bool:
@@ -272,7 +224,7 @@ def calibration_figure(models: Sequence[Model], path: Path) -> bool:
     shown = _telling([model for model in models if model["calibration"]])
     if not shown:
         return False
-    figure, grid = _panels(len(shown), 3.1)
+    figure, grid = panels(len(shown), 3.1)
     for model, label, axes in zip(shown, _labels(shown), grid, strict=True):
         bins = model["calibration"]
         rows = np.array([one["rows"] for one in bins], dtype=np.float64)
@@ -286,9 +238,9 @@ def calibration_figure(models: Sequence[Model], path: Path) -> bool:
         error = model["metrics"]["ece"]["value"]
         axes.set_title(f"{label}\nECE {100 * error:.1f}%", fontsize=10)
         axes.set(xlim=(0, 102), ylim=(0, 102))
-        _tidy(axes, "both")
+        tidy(axes, "both")
     figure.supxlabel("mean probability of the answer (%)")
     figure.supylabel("right answers (%)")
     figure.suptitle(f"Calibration (faint: fewer than {FEW_ROWS} rows; on the dotted line: as right as sure)")
-    _save(figure, path)
+    save(figure, path)
     return True

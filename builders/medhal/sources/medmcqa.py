@@ -1,0 +1,125 @@
+"""MedMCQA: questions of Indian entrance examinations (Pal et al. 2022).
+
+A row holds ``id``, ``question``, ``opa`` to ``opd``, ``cop``, ``choice_type``, and may hold ``exp``, ``subject_name``
+and ``topic_name``. The JSON release counts ``cop`` from 1, the Hugging Face hub (parquet) from 0 with -1 in the test
+split; which of them a file is, its own values tell: a 0 is seen in one kind only, a 4 in the other only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from builders.medhal.items import QaItem
+from builders.medhal.sources.question_files import (
+    Seen,
+    combined,
+    json_lines,
+    needs_image,
+    plain,
+    require_columns,
+    split_in_name,
+)
+from builders.texts.origin import Origin, SourceSplit, Tally
+from builders.texts.registry import TextSource
+from ontoground.errors import InputError
+
+__all__ = ["files", "first_place", "read"]
+
+COLUMNS = ("id", "question", "opa", "opb", "opc", "opd", "choice_type")
+OPTIONS = ("opa", "opb", "opc", "opd")
+BATCH = 4_096
+
+
+def files(folder: Path) -> list[Path]:
+    """Return the question files below a folder, sorted."""
+    found = (path for kind in ("*.json", "*.jsonl", "*.parquet") for path in folder.rglob(kind))
+    return sorted(path for path in found if split_in_name(path) is not None)
+
+
+def read(folder: Path, source: TextSource, tally: Tally) -> Iterator[QaItem]:
+    """Yield the questions of a folder that have one right answer which is given.
+
+    Questions with several right answers (``choice_type`` multi) are left out: only one of them is named, so that the
+    other options cannot be called wrong.
+
+    Raises:
+        InputError: no file, or a file of another layout.
+    """
+    paths = files(folder)
+    if not paths:
+        raise InputError("no question set", file=folder, expected="train, dev or test as .json lines or parquet")
+    seen = Seen()
+    for path in paths:
+        split = split_in_name(path)
+        assert split is not None
+        first = first_place(path)
+        for line, row in _rows(path):
+            if line == 1:
+                require_columns(row, COLUMNS, path, line)
+            tally.read[source.source] += 1
+            item = item_of(row, first, split, source.source)
+            if isinstance(item, QaItem) and seen.again(item.question, *sorted(item.options)):
+                item = "duplicate"
+            if isinstance(item, str):
+                tally.drop(source.source, item)
+            else:
+                yield item
+
+
+def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    if path.suffix != ".parquet":
+        yield from json_lines(path)
+        return
+    line = 0
+    for batch in pq.ParquetFile(path).iter_batches(batch_size=BATCH):
+        for row in batch.to_pylist():
+            line += 1
+            yield line, row
+
+
+def first_place(path: Path) -> int:
+    """Return the number that a file gives to its first option, 0 or 1.
+
+    Raises:
+        InputError: the file holds both a 0 and a 4, or a number that is no place.
+    """
+    places = {place for _, row in _rows(path) if (place := row.get("cop")) is not None}
+    if not places <= {-1, 0, 1, 2, 3, 4} or {0, 4} <= places:
+        raise InputError(
+            "the places of right options are of no known kind",
+            file=path,
+            found="cop " + ", ".join(sorted(map(str, places))[:10]),
+            expected="1 to 4 (JSON release) or 0 to 3, -1 for none (Hugging Face hub)",
+        )
+    if 0 in places or 4 in places:
+        return 0 if 0 in places else 1
+    return 0 if path.suffix == ".parquet" else 1
+
+
+def item_of(row: Mapping[str, Any], first: int, split: SourceSplit, source: str) -> QaItem | str:
+    """Return a row's question, or the reason why it gives none."""
+    question, place, inner_id = row.get("question"), row.get("cop"), row.get("id")
+    options = tuple(plain(row[name]) if isinstance(row.get(name), str) else "" for name in OPTIONS)
+    if place is None or place == -1:
+        return "no_answer_given"
+    if not (isinstance(question, str) and question.strip() and isinstance(inner_id, str)) or not all(options):
+        return "malformed_row"
+    if row.get("choice_type") != "single":
+        return "several_right_options"
+    if needs_image(question) or any(needs_image(option) for option in options):
+        return "needs_image"
+    if combined(options[place - first]):
+        return "answer_names_options"
+    explanation = row.get("exp")
+    return QaItem(
+        origin=Origin(source=source, inner_id=inner_id, document=inner_id, split=split),
+        context=None,
+        question=plain(question),
+        options=options,
+        answer=place - first,
+        why=plain(explanation) if isinstance(explanation, str) and explanation.strip() else None,
+    )

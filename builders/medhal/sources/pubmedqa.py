@@ -1,0 +1,129 @@
+"""PubMedQA: questions in titles of articles, answered by their abstracts with yes, no or maybe (Jin et al. 2019).
+
+Two layouts: JSON lines (``realidx``, ``question`` with the abstract before it and the question as its last line,
+``answer``, ``answer_rationale``), their split in the file's name; and the release itself, ``ori_pqal.json``
+(PMID to ``QUESTION``, ``CONTEXTS``, ``LONG_ANSWER``, ``final_decision``), whose test split is what
+``test_ground_truth.json`` beside it lists. The abstract is the context, without its conclusion, which is the
+explanation. ``maybe`` decides nothing and is left out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from builders.medhal.items import QaItem
+from builders.medhal.sources.question_files import Seen, json_lines, needs_image, plain, require_columns, split_in_name
+from builders.texts.origin import Origin, SourceSplit, Tally
+from builders.texts.registry import TextSource
+from ontoground.errors import InputError
+
+__all__ = ["ANSWERS", "files", "read"]
+
+ANSWERS = ("yes", "no")
+RELEASE = "ori_pqal.json"
+TEST = "test_ground_truth.json"
+COLUMNS = ("realidx", "question", "answer")
+RELEASE_COLUMNS = ("QUESTION", "CONTEXTS", "final_decision")
+
+
+def files(folder: Path) -> list[Path]:
+    """Return the question files below a folder, sorted; of the release, the expert-labelled file only."""
+    lines = [path for path in folder.rglob("*.jsonl") if split_in_name(path) is not None]
+    return sorted([*lines, *folder.rglob(RELEASE)])
+
+
+def read(folder: Path, source: TextSource, tally: Tally) -> Iterator[QaItem]:
+    """Yield the questions of a folder that are answered with yes or no.
+
+    Raises:
+        InputError: no file, or a file of another layout.
+    """
+    paths = files(folder)
+    if not paths:
+        raise InputError("no question set", file=folder, expected=f"train.jsonl, test.jsonl or {RELEASE}")
+    seen = Seen()
+    for path in paths:
+        for row in _rows(path):
+            tally.read[source.source] += 1
+            item = item_of(row, source.source)
+            if isinstance(item, QaItem) and seen.again(item.question):
+                item = "duplicate"
+            if isinstance(item, str):
+                tally.drop(source.source, item)
+            else:
+                yield item
+
+
+def _rows(path: Path) -> Iterator[Mapping[str, Any]]:
+    """Yield rows of either layout with the same fields: pmid, split, contexts, question, answer, why."""
+    if path.suffix == ".json":
+        yield from _release(path)
+        return
+    split = split_in_name(path)
+    for place, (line, row) in enumerate(json_lines(path)):
+        if place == 0:
+            require_columns(row, COLUMNS, path, line)
+        abstract, _, question = str(row.get("question", "")).strip().rpartition("\n")
+        yield {
+            "pmid": row.get("realidx"),
+            "split": split,
+            "context": abstract,
+            "question": question,
+            "answer": row.get("answer"),
+            "why": row.get("answer_rationale"),
+        }
+
+
+def _release(path: Path) -> Iterator[Mapping[str, Any]]:
+    articles = _object(path)
+    test_file = path.with_name(TEST)
+    test = set(_object(test_file)) if test_file.is_file() else set()
+    for place, (pmid, row) in enumerate(articles.items()):
+        if place == 0:
+            require_columns(row if isinstance(row, dict) else {}, RELEASE_COLUMNS, path, 1)
+        contexts = row.get("CONTEXTS")
+        yield {
+            "pmid": pmid,
+            "split": "test" if pmid in test else "train",
+            "context": "\n".join(contexts) if isinstance(contexts, list) else None,
+            "question": row.get("QUESTION"),
+            "answer": row.get("final_decision"),
+            "why": row.get("LONG_ANSWER"),
+        }
+
+
+def _object(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        raise InputError("a question set is no JSON", file=path, line=error.lineno, expected="one object") from None
+    if not isinstance(found, dict):
+        raise InputError("a question set has another layout", file=path, expected="an object by PMID")
+    return found
+
+
+def item_of(row: Mapping[str, Any], source: str) -> QaItem | str:
+    """Return a row's question, or the reason why it gives none."""
+    texts = [row[name] for name in ("context", "question", "answer")]
+    pmid, why = row["pmid"], row["why"]
+    if not all(isinstance(text, str) and text.strip() for text in texts) or not isinstance(pmid, str | int):
+        return "malformed_row"
+    context, question, answer = (plain(text) for text in texts)
+    if answer.lower() == "maybe":
+        return "not_decidable"
+    if answer.lower() not in ANSWERS:
+        return "malformed_row"
+    if needs_image(question):
+        return "needs_image"
+    split: SourceSplit = row["split"]
+    return QaItem(
+        origin=Origin(source=source, inner_id=str(pmid), document=str(pmid), split=split),
+        context=context,
+        question=question,
+        options=ANSWERS,
+        answer=ANSWERS.index(answer.lower()),
+        why=plain(why) if isinstance(why, str) and why.strip() else None,
+    )

@@ -1,0 +1,138 @@
+"""What the readers of question sets share: lines of JSON, the split in a file's name, questions that need an image."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from builders.texts.origin import SourceSplit
+from ontoground.errors import InputError
+from ontoground.stable import stable_hash
+
+__all__ = ["Seen", "combined", "json_lines", "needs_image", "plain", "require_columns", "split_in_name"]
+
+SPLIT_NAMES: tuple[tuple[str, SourceSplit], ...] = (
+    ("train", "train"),
+    ("dev", "validation"),
+    ("val", "validation"),
+    ("test", "test"),
+)
+
+PICTURE = (
+    r"(?:figures?|images?|photographs?|photos?|pictures?|illustrations?|exhibits?|diagrams?|graphs?|micrographs?"
+    r"|photomicrographs?|sketch|drawing|histology slide|tracing|video|audio)"
+)
+NEEDS_IMAGE = re.compile(
+    rf"\b{PICTURE} (?:is |are |was |were |as )?(?:shown|below|above|provided|given|depicted|displayed|attached|here)\b"
+    rf"|\b(?:shown|depicted|seen|displayed|pictured|provided|given|presented|marked|labell?ed|attached|demonstrated)"
+    rf" (?:(?:in|on|by|as|at|from) )?(?:the |this |these |an? )?(?:\w+ ){{0,3}}{PICTURE}\b"
+    rf"|\b(?:in|see|from|on) (?:the |this |these )?(?:accompanying |following |given |attached |above |below )*{PICTURE}\b"
+    rf"|\bthe (?:accompanying|following|given|attached|above|below|provided) {PICTURE}\b"
+    r"|\bfigures? (?:[a-e]|\d)\b|\[image|\bimg\b|<img"
+    r"|\b(?:is|are|was|can be|has been) (?:shown|depicted|pictured|displayed)(?: (?:below|above|here))?\s*(?:[.:(]|$)"
+    r"|\b(?:shown|depicted|pictured|displayed|seen) (?:below|here|above)\b"
+    r"|\b(?:arrows?|arrowheads?|asterisk)\b|\bpoint [a-e]\b|\bthe (?:structure|area|region) (?:marked|labell?ed)\b"
+    r"|\b(?:dotted|dashed|red|blue|green) (?:line|curve)\b|\bidentify the (?:structure|image|lesion|instrument)\b",
+    re.IGNORECASE,
+)
+"""Words that point to a picture which the text does not hold."""
+
+VALUES_FOLLOW = re.compile(
+    r"\b(?:shown|seen|given)(?: (?:below|here))?\s*(?::|(?<=below)\s*\.)\s*(?=[^?]{0,60}\d)", re.IGNORECASE
+)
+"""Words that point to values which the text itself lists (``are shown below: Hemoglobin: 11.9 mg/dL``)."""
+
+COMBINED = re.compile(
+    r"\b(?:all|none|both|any|either|neither|some|two)\b.{0,20}\b(?:above|below|these|them|options?|the following|others?)\b"
+    r"|^(?:all|none|both|nil|neither|either|any)\.?$"
+    r"|^(?:both |neither |either |only )?\(?[a-e1-5]\)?(?:\s*(?:,|&|\+|/|and|or|nor)+\s*\(?[a-e1-5]\)?)+(?: only| both)?\.?$"
+    r"|^(?:both |neither |either )?\(?[a-e]\)? (?:and|or|nor|&) \(?[a-e]\)?\b|^(?:options? )?\(?[a-e]\)?(?: only)?\.?$",
+    re.IGNORECASE,
+)
+"""Options that speak of other options."""
+
+
+def json_lines(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Yield the number and the object of each line.
+
+    Raises:
+        InputError: a line that is no JSON object.
+    """
+    with path.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line)
+            except json.JSONDecodeError:
+                row = None
+            if not isinstance(row, dict):
+                raise InputError(
+                    "a line of a question set is no JSON object",
+                    file=path,
+                    line=number,
+                    expected="one JSON object a line",
+                    do="give the file as the source releases it",
+                )
+            yield number, row
+
+
+def require_columns(row: Mapping[str, Any], columns: Sequence[str], path: Path, line: int) -> None:
+    """Raise InputError where the first row of a file lacks fields of its layout."""
+    missing = [column for column in columns if column not in row]
+    if missing:
+        raise InputError(
+            "a question set has another layout",
+            file=path,
+            line=line,
+            found="fields " + ", ".join(sorted(row)[:20]),
+            expected="fields " + ", ".join(columns),
+            do="give the file as the source releases it",
+        )
+
+
+def split_in_name(path: Path) -> SourceSplit | None:
+    """Return the split that a file's name tells (``phrases_no_exclude_dev.jsonl``), None where it tells none."""
+    words = re.split(r"[^a-z]+", path.stem.lower())
+    for prefix, split in SPLIT_NAMES:
+        if any(word.startswith(prefix) for word in words):
+            return split
+    return None
+
+
+def needs_image(text: str) -> bool:
+    """Tell whether a text points to a picture that it does not hold."""
+    return NEEDS_IMAGE.search(VALUES_FOLLOW.sub(" listed: ", text)) is not None
+
+
+def combined(option: str) -> bool:
+    """Tell whether an option speaks of other options (``All of the above``, ``Both A and B``)."""
+    return COMBINED.search(option.strip()) is not None
+
+
+def plain(text: str) -> str:
+    """Return a text with plain quotes, no byte that only printers see, no quotes left open at its ends."""
+    text = text.replace("\u2019", "'").replace("\u2018", "'").replace("\u201c", '"').replace("\u201d", '"')
+    text = text.replace("\u00a0", " ").replace("\u200b", "").replace("\r\n", "\n").strip()
+    while text.count('"') % 2 == 1 and text[:1] == '"':
+        text = text[1:].strip()
+    while text.count('"') % 2 == 1 and text[-1:] == '"':
+        text = text[:-1].strip()
+    return text
+
+
+class Seen:
+    """Questions that were read already, as 64 bits each, without regard to case and blanks."""
+
+    def __init__(self) -> None:
+        self._seen: set[int] = set()
+
+    def again(self, *texts: str) -> bool:
+        """Remember a question; tell whether it was there before."""
+        key = stable_hash(0, *("".join(text.lower().split()) for text in texts))
+        known = key in self._seen
+        self._seen.add(key)
+        return known

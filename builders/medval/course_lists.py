@@ -65,6 +65,8 @@ MEDICATION = re.compile(r"^[ \t]*\d{1,2}[.)][ \t]*(?=\S)", re.MULTILINE)
 DOSE = re.compile(r"(?<![\d.,/-])(\d[\d,]*(?:\.\d+)?)[ \t]*(mg|mcg|g|gm|units?|mEq)\b(?!/)", re.IGNORECASE)
 FREQUENCY = re.compile(r"\b(BID|TID|QID|DAILY|QHS|QAM|QPM|QOD|Q\d{1,2}H)\b", re.IGNORECASE)
 AS_NEEDED = re.compile(r"\bprn\b|as needed", re.IGNORECASE)
+# What the patient is after is no diagnosis of the discharge.
+AFTER = re.compile(r"(?:s/p|status[ -]post|history of|h/o)\b", re.IGNORECASE)
 # A line flush is no treatment with the drug.
 FLUSH = re.compile(r"[ \t]*(?:lock[ \t]+)?flush", re.IGNORECASE)
 SENTENCE_END = re.compile(r"[.;](?=\s|\Z)|\n[ \t]*\n|\n[ \t]*[-#*]")
@@ -160,15 +162,16 @@ def _diagnoses(part: Part, evidence: _Evidence) -> Iterator[str]:
             one for one in part.mentions if begin <= one.begin and one.end <= end and evidence.is_a(one, PROBLEMS)
         ]
         supported = {one: evidence.supporting(one) for one in problems if one.assertion == "present"}
-        if not problems or not all(supported.get(one) for one in problems):
+        if not problems or AFTER.match(part.text, begin) or not all(supported.get(one) for one in problems):
             continue
         new = [one for one in problems if not seen.intersection(evidence.concepts(one))]
         if not new:
             continue
         seen.update(cui for one in problems for cui in evidence.concepts(one))
         piece = " ".join(part.text[begin:end].split())
-        if len(new) == len(problems) and _words_are_said(part, begin, end, supported, evidence):
-            yield _plain(piece)
+        whole = len(new) == len(problems) and piece.split()[-1].lower() not in PLAIN
+        if whole and _words_are_said(part, begin, end, supported, evidence):
+            yield _plain(piece.strip(" ."))
         else:
             yield from (_plain(" ".join(part.text[one.begin : one.end].split())) for one in new)
 
@@ -206,7 +209,8 @@ def _words_are_said(
 
 
 def _plain(entry: str) -> str:
-    return TALL_MAN.sub(lambda match: match[0] if match[0].isupper() else match[0].lower(), entry).strip(" .")
+    """Write look-alike capitals inside a word as prose has them: ``LeVETiracetam`` as Levetiracetam."""
+    return TALL_MAN.sub(lambda match: match[0].capitalize() if match[0][0].isupper() else match[0].lower(), entry)
 
 
 def _medications(part: Part, evidence: _Evidence) -> Iterator[str]:
@@ -226,7 +230,7 @@ def _medications(part: Part, evidence: _Evidence) -> Iterator[str]:
         if not found or seen.intersection(evidence.concepts(drug)):
             continue
         seen.update(same for cui in evidence.concepts(drug) for same in evidence.links.same(cui))
-        name = " ".join(TALL_MAN.sub(lambda match: match[0].lower(), part.text[drug.begin : drug.end]).split())
+        name = _plain(" ".join(part.text[drug.begin : drug.end].split()))
         yield name + _dose(part.text[drug.end : line_end], found, evidence.course)
 
 

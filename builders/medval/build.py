@@ -1,0 +1,290 @@
+"""Build MedVAL: inputs of every task through Algorithm S1, in bounded batches, into a dataset folder."""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from builders.cards import croissant_of
+from builders.medval.algorithm import Triple, make_triples
+from builders.medval.card import DESCRIPTION, card_of
+from builders.medval.counts import BuildReport, Counts, count_triples
+from builders.medval.feeds import Engine, Feed, Plan
+from builders.medval.items import Generator, Item, Validator
+from builders.medval.rows import CHAT_SCHEMA, TRIPLE_SCHEMA, chat_table, data_rows, data_table, triple_table
+from builders.shards import SPLITS, ShardWriter
+from builders.texts.origin import Tally
+from ontoground.errors import InputError
+from ontoground.files import atomic_directory, sha256_of, write_text
+from ontoground.manifest import LicenceTier, manifest_of, to_json
+from ontoground.rows_text import MEDVAL_SCHEMA, RISK_LEVELS, MedvalTask
+from ontoground.settings_text import MedvalSettings
+from ontoground.stable import stable_hash
+
+__all__ = ["DATASET", "Made", "build_medval"]
+
+DATASET = "medval"
+BATCH = 256
+ROW_GROUP = 2_000
+
+
+@dataclass(frozen=True)
+class Made:
+    """How the rows are made.
+
+    Attributes:
+        engine: ``rules`` or ``lm``.
+        generator: writes clean and perturbed outputs.
+        validator: judges them.
+        tier: of the dataset: that of the most closely held of its inputs and of what the engine puts into outputs.
+        patient_seed: of the split of patients, the same as MediEval's.
+        inputs: files that the engine reads beside the texts, for the manifest.
+        models: what decides a language model's answers, by role; empty under the rules.
+        usage: what the language models were asked, told after the last batch.
+    """
+
+    engine: Engine
+    generator: Generator
+    validator: Validator
+    tier: LicenceTier
+    patient_seed: int
+    inputs: Sequence[Mapping[str, Any]] = ()
+    models: Mapping[str, Any] = field(default_factory=dict)
+    usage: Callable[[], Mapping[str, Any]] = dict
+
+
+def build_medval(
+    plan: Plan,
+    folder: Path,
+    settings: MedvalSettings,
+    made: Made,
+    advance: Callable[[str, int], None] = lambda _task, _inputs: None,
+    batch: int = BATCH,
+) -> BuildReport:
+    """Write a dataset folder, whole or not at all; the same inputs and settings give the same bytes.
+
+    Args:
+        plan: the inputs.
+        folder: the dataset's; one that is there is replaced.
+        settings: what decides the rows.
+        made: how they are made.
+        advance: is told the task and the number of inputs that went through since the last call.
+        batch: inputs that are worked on and held at once; it changes no byte.
+
+    Raises:
+        InputError: no triple was kept, or a source is not of its layout.
+    """
+    tallies = [Tally() for _ in plan.feeds]
+    with atomic_directory(folder) as work:
+        with _Writers(work) as writers:
+            for feed, items in _inputs(plan.feeds, tallies, settings):
+                while group := list(islice(items, batch)):
+                    triples = make_triples(group, made.generator, made.validator, settings.seed, settings.tau)
+                    writers.write(triples, feed, made, settings)
+                    advance(feed.task, len(group))
+        counts = count_triples(work / "triples.parquet")
+        dropped = _dropped(plan.feeds, tallies, counts)
+        _require_rows(counts, dropped)
+        report = _report(folder, plan, settings, made, counts, writers.rows, dropped)
+        _write_papers(work, plan, settings, made, counts, report)
+    return report
+
+
+class _Writers:
+    """The files of rows, conversations and triples; how inputs are batched changes none of them."""
+
+    def __init__(self, folder: Path) -> None:
+        self._data = ShardWriter(folder / "data", MEDVAL_SCHEMA)
+        self._chat = ShardWriter(folder / "chat", CHAT_SCHEMA)
+        self._triples = pq.ParquetWriter(folder / "triples.parquet", TRIPLE_SCHEMA, compression="zstd")
+        self._waiting: list[pa.Table] = []
+
+    @property
+    def rows(self) -> dict[str, int]:
+        """Rows written, by split."""
+        return {split: self._data.rows[split] for split in SPLITS}
+
+    def __enter__(self) -> _Writers:
+        return self
+
+    def write(self, triples: Sequence[Triple], feed: Feed, made: Made, settings: MedvalSettings) -> None:
+        """Write a batch."""
+        seeds = (settings.seed, made.patient_seed)
+        rows = list(data_rows(triples, feed.licence, made.engine, seeds))
+        self._data.write(data_table(rows))
+        self._chat.write(chat_table(rows))
+        self._waiting.append(triple_table(triples, seeds))
+        self._flush(ROW_GROUP)
+
+    def _flush(self, at_least: int) -> None:
+        waiting = pa.concat_tables(self._waiting)
+        begin = 0
+        while waiting.num_rows - begin >= at_least and begin < waiting.num_rows:
+            group = waiting.slice(begin, ROW_GROUP).combine_chunks()
+            self._triples.write_table(group, row_group_size=ROW_GROUP)
+            begin += group.num_rows
+        self._waiting = [waiting.slice(begin)]
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None and self._waiting:
+            self._flush(1)
+        self._triples.close()
+        self._chat.__exit__(kind, error, trace)
+        self._data.__exit__(kind, error, trace)
+
+
+def _inputs(
+    feeds: Sequence[Feed], tallies: Sequence[Tally], settings: MedvalSettings
+) -> Iterator[tuple[Feed, Iterator[Item]]]:
+    """Yield each feed with the inputs that are used: of the wanted splits, each text once, at most so many a task."""
+    highest = _highest_hashes(feeds, settings)
+    seen: set[bytes] = set()
+    for feed, tally in zip(feeds, tallies, strict=True):
+        yield feed, _within(_wanted(feed, tally, settings, seen), highest.get(feed.task), tally, settings.seed)
+
+
+def _within(items: Iterator[Item], highest: int | None, tally: Tally, seed: int) -> Iterator[Item]:
+    for item in items:
+        if highest is None or _order(seed, item) <= highest:
+            yield item
+        else:
+            tally.drop(item.origin.source, "beyond_max_inputs")
+
+
+def _wanted(feed: Feed, tally: Tally, settings: MedvalSettings, seen: set[bytes]) -> Iterator[Item]:
+    for item in feed.items(tally):
+        # A text that comes twice could fall into two splits.
+        digest = hashlib.blake2b(f"{item.task}\n{item.input}".encode(), digest_size=16).digest()
+        if settings.splits not in ("all", item.origin.split):
+            tally.drop(item.origin.source, "other_split")
+        elif digest in seen:
+            tally.drop(item.origin.source, "same_input")
+        else:
+            seen.add(digest)
+            yield item
+
+
+def _order(seed: int, item: Item) -> int:
+    return stable_hash(seed, "medval input", item.origin.source, item.task, item.origin.inner_id)
+
+
+def _highest_hashes(feeds: Sequence[Feed], settings: MedvalSettings) -> dict[MedvalTask, int]:
+    """Return the highest hash that each task's inputs may have, so that the limit holds; nothing without a limit."""
+    limit = settings.max_inputs_per_task
+    if limit is None:
+        return {}
+    lowest: dict[MedvalTask, list[int]] = {}
+    seen: set[bytes] = set()
+    for feed in feeds:
+        kept = lowest.setdefault(feed.task, [])
+        for item in _wanted(feed, Tally(), settings, seen):
+            # A heap of negated hashes: its first is the highest of the lowest ones.
+            heapq.heappush(kept, -_order(settings.seed, item))
+            if len(kept) > limit:
+                heapq.heappop(kept)
+    return {task: -kept[0] for task, kept in lowest.items() if kept}
+
+
+def _dropped(feeds: Sequence[Feed], tallies: Sequence[Tally], counts: Counts) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for feed, tally in zip(feeds, tallies, strict=True):
+        for (source, reason), n in tally.dropped.items():
+            found[f"{feed.task}, {source}: {reason}"] = n
+    for task, source, reason, n in counts.refusals.iter_rows():
+        found[f"{task}, {source}: {reason}"] = n
+    return dict(sorted(found.items()))
+
+
+def _require_rows(counts: Counts, dropped: Mapping[str, int]) -> None:
+    if counts.kept:
+        return
+    most = sorted(dropped.items(), key=lambda pair: (-pair[1], pair[0]))[:3]
+    raise InputError(
+        "no triple was kept",
+        found="; ".join(f"{reason} ({n})" for reason, n in most) or "no input in the sources",
+        expected="inputs whose two outputs the validator judges as the generator meant them",
+        do="use every split (--splits all), a lower --tau, or other tasks",
+    )
+
+
+def _report(
+    folder: Path,
+    plan: Plan,
+    settings: MedvalSettings,
+    made: Made,
+    counts: Counts,
+    splits: Mapping[str, int],
+    dropped: Mapping[str, int],
+) -> BuildReport:
+    return BuildReport(
+        folder=str(folder),
+        engine=made.engine,
+        tau=settings.tau,
+        rows=sum(splits.values()),
+        splits=splits,
+        inputs=counts.inputs,
+        judged=counts.judged,
+        kept=counts.kept,
+        mean_consistency=_rounded(counts.mean_consistency()),
+        tasks=[_task_counts(task, counts) for task in dict.fromkeys(feed.task for feed in plan.feeds)],
+        left_out_tasks=[{"task": task, "reason": reason} for task, reason in plan.left_out],
+        dropped=dropped,
+        language_models=made.usage(),
+    )
+
+
+def _task_counts(task: MedvalTask, counts: Counts) -> dict[str, Any]:
+    rows = counts.by_level.filter(counts.by_level["task"] == task)
+    inputs, judged, kept = (int(rows[name].sum()) for name in ("inputs", "judged", "kept"))
+    by_level = {str(level): int(rows.filter(rows["level"] == level)["kept"].sum()) for level in RISK_LEVELS}
+    return {
+        "task": task,
+        "inputs": inputs,
+        "judged": judged,
+        "kept": kept,
+        "kept_share": _rounded(kept / judged if judged else None),
+        "mean_consistency": _rounded(float(rows["consistency_sum"].sum()) / judged if judged else None),
+        "kept_by_level": by_level,
+    }
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)
+
+
+def _write_papers(
+    folder: Path, plan: Plan, settings: MedvalSettings, made: Made, counts: Counts, report: BuildReport
+) -> None:
+    """Write card, croissant.json and manifest beside the data."""
+    write_text(folder / "README.md", card_of(plan, settings, made.engine, made.tier, counts, report))
+    write_text(folder / "croissant.json", to_json(croissant_of(DATASET, DESCRIPTION, MEDVAL_SCHEMA, made.tier)))
+    files = {file.relative_to(folder).as_posix(): sha256_of(file) for file in sorted(folder.rglob("*.parquet"))}
+    listed = [*made.inputs, *(entry for feed in plan.feeds for entry in feed.inputs)]
+    manifest = manifest_of(
+        DATASET,
+        inputs=list({to_json(entry): entry for entry in listed}.values()),
+        settings={
+            **settings.model_dump(mode="json"),
+            "engine": made.engine,
+            "tasks": list(dict.fromkeys(feed.task for feed in plan.feeds)),
+            "sources": list(dict.fromkeys(feed.source.source for feed in plan.feeds)),
+            "seed_of_patients": made.patient_seed,
+        },
+        seed=settings.seed,
+        kept={"rows": report.rows, "triples": counts.inputs, "files": files},
+        dropped=report.dropped,
+        tier=made.tier,
+    )
+    manifest["language_model"] = dict(made.models) or None
+    write_text(folder / "manifest.json", to_json(manifest))

@@ -1,0 +1,159 @@
+"""Where a build's inputs come from: which sources give which tasks, what is there, and what the engine cannot do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import duckdb
+
+from builders.medval.items import Item
+from builders.medval.records import missing_tables, read_records
+from builders.medval.sources import READERS
+from builders.texts.inputs import file_inputs
+from builders.texts.origin import Tally
+from builders.texts.registry import TextSource, text_sources
+from kg.graph import ConceptGraph
+from ontoground.errors import InputError, UsageError
+from ontoground.manifest import LicenceTier, inputs, licence_tier
+from ontoground.rows_text import MedvalTask
+from ontoground.tables import read_table
+from ontoground.taxonomy import resolve_tasks
+from ontoground.workspace import Workspace
+
+__all__ = ["Engine", "Feed", "Plan", "plan_feeds"]
+
+Engine = Literal["rules", "lm"]
+ENGINES = Path(__file__).parents[1] / "data" / "medval_engines.tsv"
+WORKSPACE = "workspace"
+OPEN_WORLD = "embedded open world: invented patients, free to share"
+
+
+@dataclass(frozen=True)
+class Feed:
+    """One source's inputs for one task.
+
+    Attributes:
+        tier: of the inputs; the graph's own licence is another matter.
+        licence: as the rows name it.
+        inputs: files that are read, for the manifest; empty for the workspace, whose files it lists once.
+        items: begins to read; the same items in the same order each time.
+    """
+
+    source: TextSource
+    task: MedvalTask
+    tier: LicenceTier
+    licence: str
+    inputs: Sequence[Mapping[str, Any]]
+    items: Callable[[Tally], Iterator[Item]]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is built, and tasks that are left out with the reason."""
+
+    feeds: tuple[Feed, ...]
+    left_out: tuple[tuple[MedvalTask, str], ...]
+
+
+def plan_feeds(
+    tasks: Sequence[str],
+    engine: Engine,
+    texts: Path | None,
+    workspace: Workspace,
+    connection: duckdb.DuckDBPyConnection | None,
+) -> Plan:
+    """Return the feeds of a build, in the order of tasks and sources.
+
+    Args:
+        tasks: as the user names them; none mean every task that the engine can do and whose inputs are there.
+        engine: who generates and judges.
+        texts: the folder that holds the text sources' folders.
+        workspace: whose graph is read with the records.
+        connection: the warehouse; None where there is none.
+
+    Raises:
+        UsageError: a task is unknown, or the engine cannot do it.
+        InputError: the folder of texts, or the inputs of a task that was named, are not there.
+    """
+    if texts is not None and not texts.is_dir():
+        raise InputError("there is no such folder", file=texts, expected="the folder of the text sources")
+    feeds: list[Feed] = []
+    left_out: list[tuple[MedvalTask, str]] = []
+    for task in cast("tuple[MedvalTask, ...]", resolve_tasks(tasks, "medval")):
+        refused = _why_not(task) if engine == "rules" else None
+        found = [] if refused else _feeds_of(task, texts, workspace, connection)
+        if not found and tasks:
+            raise _refused(task, refused) if refused else _no_inputs(task, texts)
+        feeds += found
+        if not found:
+            left_out.append((task, refused or "no inputs"))
+    if not feeds:
+        raise InputError(
+            "there is nothing to build from",
+            found="; ".join(f"{task}: {reason}" for task, reason in left_out),
+            expected="a folder of texts, or notes in the workspace",
+            do="name the folder of text sources with --texts DIR, or load notes with `ontoground load mimic DIR`",
+        )
+    return Plan(tuple(feeds), tuple(left_out))
+
+
+def _why_not(task: MedvalTask) -> str | None:
+    rows = read_table(ENGINES, ("task", "rules", "why", "source"))
+    return next((row["why"] for row in rows if row["task"] == task and row["rules"] != "yes"), None)
+
+
+def _refused(task: MedvalTask, why: str) -> UsageError:
+    able = [row["task"] for row in read_table(ENGINES, ("task", "rules", "why", "source")) if row["rules"] == "yes"]
+    return UsageError(
+        f"the engine rules cannot make {task}",
+        found=why,
+        expected=", ".join(able),
+        do="leave the task out, or use a language model: --engine lm --endpoint URL --endpoint-model NAME",
+    )
+
+
+def _sources_of(task: MedvalTask) -> list[TextSource]:
+    return [one for one in text_sources().values() if one.dataset == "medval" and task in one.tasks]
+
+
+def _no_inputs(task: MedvalTask, texts: Path | None) -> InputError:
+    expected = [
+        "notes in the workspace" if one.layout == WORKSPACE else f"{one.folder}/ ({one.name}) below --texts"
+        for one in _sources_of(task)
+    ]
+    return InputError(
+        f"there are no inputs for {task}",
+        file=texts,
+        found="none of its sources" if texts else "no folder of texts",
+        expected=" or ".join(expected),
+        do="name the folder with --texts DIR, or load notes with `ontoground load mimic DIR`, or leave the task out",
+    )
+
+
+def _feeds_of(
+    task: MedvalTask, texts: Path | None, workspace: Workspace, connection: duckdb.DuckDBPyConnection | None
+) -> list[Feed]:
+    feeds = []
+    for source in _sources_of(task):
+        if source.layout == WORKSPACE:
+            if connection is not None and not missing_tables(connection, task):
+                feeds.append(_records(source, task, workspace, connection))
+        elif texts is not None and (files := READERS[source.layout].files(texts / source.folder)):
+            feeds.append(_files(source, task, texts / source.folder, files))
+    return feeds
+
+
+def _files(source: TextSource, task: MedvalTask, folder: Path, files: Sequence[Path]) -> Feed:
+    items = partial(READERS[source.layout].read, folder, source, task)
+    return Feed(source, task, source.tier, source.licence, file_inputs(source.source, folder, files), items)
+
+
+def _records(source: TextSource, task: MedvalTask, workspace: Workspace, connection: duckdb.DuckDBPyConnection) -> Feed:
+    tier = licence_tier(connection)
+    graph = ConceptGraph.open(workspace.graph) if task == "course2diagnosis" else None
+    licence = OPEN_WORLD if tier == "open" else source.licence
+    return Feed(source, task, tier, licence, inputs(connection), partial(read_records, connection, graph, source, task))

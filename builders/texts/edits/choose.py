@@ -1,0 +1,43 @@
+"""All edits of a sentence in a fixed order, and the choice of one by stable hash."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from builders.texts.edits.model import RULES, EditRule, SentenceEdit
+from builders.texts.edits.negation import added_negations, removed_negations
+from builders.texts.edits.numbers import number_edits, unit_edits
+from builders.texts.edits.words import word_edits
+from ontoground.stable import stable_hash
+
+__all__ = ["choose_edit", "edits_of"]
+
+
+def edits_of(sentence: str) -> list[SentenceEdit]:
+    """Return every edit that can be done well, by rule (in the order of ``RULES``) and place."""
+    found = [
+        *number_edits(sentence),
+        *unit_edits(sentence),
+        *word_edits(sentence),
+        *removed_negations(sentence),
+        *added_negations(sentence),
+    ]
+    distinct = {edit.text: edit for edit in found if edit.text != sentence}
+    return sorted(distinct.values(), key=lambda edit: (RULES.index(edit.rule), edit.begin, edit.after))
+
+
+def choose_edit(seed: int, key: str, sentence: str, rules: Sequence[EditRule] = RULES) -> SentenceEdit | None:
+    """Choose one edit by stable hash of (seed, key): first among the rules that apply, then within the rule.
+
+    Args:
+        seed: seed of every choice.
+        key: the sentence's name.
+        sentence: what to change.
+        rules: the rules that may be used.
+    """
+    edits = [edit for edit in edits_of(sentence) if edit.rule in rules]
+    if not edits:
+        return None
+    present = sorted({edit.rule for edit in edits}, key=lambda rule: stable_hash(seed, "edit rule", key, rule))
+    same = [edit for edit in edits if edit.rule == present[0]]
+    return min(same, key=lambda edit: stable_hash(seed, "edit", key, edit.before, edit.after, edit.begin))

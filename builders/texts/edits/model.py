@@ -1,0 +1,67 @@
+"""One edit of one sentence, and how it is put in place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+__all__ = ["RULES", "EditRule", "SentenceEdit", "edit_at", "like"]
+
+EditRule = Literal[
+    "number",
+    "unit",
+    "antonym",
+    "negation_removed",
+    "negation_added",
+    "laterality",
+    "comparison",
+    "certainty",
+    "intensity",
+]
+"""What an edit changes; ``certainty`` (possible, definite) alone does not contradict."""
+
+RULES: tuple[EditRule, ...] = get_args(EditRule)
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceEdit:
+    """A sentence with one change.
+
+    Attributes:
+        text: the whole changed sentence.
+        rule: what was changed.
+        before: the words of the original that were replaced.
+        after: the words that stand there now; empty where words were left out.
+        begin: where ``before`` begins in the original, in code points.
+    """
+
+    text: str
+    rule: EditRule
+    before: str
+    after: str
+    begin: int
+
+
+def edit_at(sentence: str, begin: int, end: int, after: str, rule: EditRule) -> SentenceEdit:
+    """Return ``sentence`` with ``sentence[begin:end]`` replaced, and an article before it that suits the new word."""
+    begin, after = _with_article(sentence, begin, after)
+    before = sentence[begin:end]
+    return SentenceEdit(sentence[:begin] + after + sentence[end:], rule, before, after, begin)
+
+
+def like(model: str, word: str) -> str:
+    """Return ``word`` in the case of ``model``: capitals, a capital first, or as it is."""
+    if len(model) > 1 and model.isupper():
+        return word.upper()
+    return word[:1].upper() + word[1:] if model[:1].isupper() else word
+
+
+def _with_article(sentence: str, begin: int, after: str) -> tuple[int, str]:
+    for article in ("a", "an"):
+        opened = begin - len(article) - 1
+        stands = sentence[max(0, opened) : begin].lower() == f"{article} "
+        if opened >= 0 and after and stands and (opened == 0 or not sentence[opened - 1].isalnum()):
+            right = "an" if after[0].lower() in "aeiou" and not after.lower().startswith(("uni", "eu")) else "a"
+            if right != article:
+                return opened, like(sentence[opened:begin].strip(), right) + " " + after
+    return begin, after

@@ -1,0 +1,38 @@
+"""Reads the tables of words (``builders/data/edit_*.tsv``) into patterns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from ontoground.tables import read_table
+
+__all__ = ["alternatives", "cue", "cues", "read_edit_table"]
+
+
+def read_edit_table(name: str, columns: tuple[str, ...]) -> list[dict[str, str]]:
+    """Return the rows of ``builders/data/<name>.tsv``."""
+    return read_table(Path(__file__).parents[2] / "data" / f"{name}.tsv", columns)
+
+
+def alternatives(words: Iterable[str]) -> str:
+    """Return a pattern for any of the words, longest first; a space stands for any white space."""
+    ordered = sorted(set(words), key=lambda word: (-len(word), word))
+    return "(?:" + "|".join(re.escape(word).replace(r"\ ", r"\s+") for word in ordered) + ")"
+
+
+@cache
+def cues() -> dict[str, tuple[str, ...]]:
+    """Return the words of ``edit_cues.tsv`` by kind."""
+    rows = read_edit_table("edit_cues", ("kind", "cue", "source"))
+    kinds = sorted({row["kind"] for row in rows})
+    return {kind: tuple(row["cue"] for row in rows if row["kind"] == kind) for kind in kinds}
+
+
+@cache
+def cue(*kinds: str) -> re.Pattern[str]:
+    """Return a pattern that finds any whole cue of these kinds, in any case."""
+    words = [word for kind in kinds for word in cues()[kind]]
+    return re.compile(rf"(?<![\w-]){alternatives(words)}(?![\w-])", re.IGNORECASE)

@@ -66,7 +66,12 @@ def test_an_extraction_names_its_reference_or_none(tmp_path: Path) -> None:
 
 
 def test_a_sentence_that_comes_back_as_it_was_is_refused(tmp_path: Path) -> None:
-    answers = {"a": SENTENCE.upper(), "b": SENTENCE.replace("fell", "rose"), "c": SENTENCE * 4, "d": "That is wrong. It rose."}
+    answers = {
+        "a": SENTENCE.upper(),
+        "b": SENTENCE.replace("fell", "rose"),
+        "c": SENTENCE * 4,
+        "d": "That is wrong. It rose.",
+    }
     asked = [SentenceToBreak(key, f"Text {key}.", SENTENCE) for key in answers]
     written, _ = with_model(
         tmp_path,

@@ -18,16 +18,16 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
-from ontoground.errors import InputError, UsageError
 from ontoground.files import atomic_path, private_directory, write_text
 from ontoground.lm.client import LanguageModel
-from ontoground.lm.results import Completion, Failure, Message, Request, Result
+from ontoground.lm.results import Completion, Message, Request, Result
 from ontoground.lm.settings import LmSettings
 from ontoground.lm.structured import without_thinking
 from ontoground.rows import QUADRANTS, Quadrant
 from ontoground.settings import Section
 from ontoground.stable import stable_hash
 from ontoground.tables import read_table
+from training.asking import answers_table, model_name, require_answers, tokenizer_for
 from training.contexts import context_sections, kept_tokens
 from training.dataset import MedievalDataset, Split
 from training.evaluation.predictions import write_predictions
@@ -151,7 +151,7 @@ def predict_zeroshot(
         results = model.complete_all(_requests(rows, contexts), advance)
         totals = model.totals.as_dict()
         asked = model.describe()
-    _require_answers(results, model_settings)
+    require_answers(results, model_settings)
     report = _report(results, n_cut, totals)
     private_directory(out)
     write_predictions(out / f"predictions-{settings.split}.parquet", _predictions(rows, results, model_settings))
@@ -186,43 +186,14 @@ def _contexts(
     whole = dict(zip(wanted["hadm_id"], wanted["context"], strict=True))
     if not settings.max_context_tokens:
         return whole, 0
-    tokenizer = _tokenizer(model_settings, settings)
+    tokenizer = tokenizer_for(model_settings, settings.tokenizer)
     shown = {hadm_id: cut_context(text, tokenizer, settings.max_context_tokens) for hadm_id, text in whole.items()}
     return shown, sum(shown[hadm_id] != text for hadm_id, text in whole.items())
-
-
-def _tokenizer(model_settings: LmSettings, settings: ZeroshotSettings) -> Any:
-    name = settings.tokenizer or (model_settings.model if model_settings.kind == "transformers" else "")
-    if not name:
-        raise UsageError(
-            "max_context_tokens needs a tokenizer",
-            expected="tokenizer = the name or folder of the served model's tokenizer",
-        )
-    from transformers import AutoTokenizer
-
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(name)
-    except (OSError, ValueError) as error:
-        raise UsageError("the tokenizer cannot be loaded", found=name, expected="a folder or a hub name") from error
-    if not tokenizer.is_fast:
-        raise UsageError("the tokenizer gives no offsets", found=name, expected="a fast one (tokenizer.json)")
-    return tokenizer
 
 
 def _requests(rows: pl.DataFrame, contexts: Mapping[int, str]) -> Iterator[Request]:
     for hadm_id, statement in rows.select("hadm_id", "statement").iter_rows():
         yield Request(zeroshot_prompt(contexts[hadm_id], statement))
-
-
-def _require_answers(results: list[Result], model_settings: LmSettings) -> None:
-    failures = [result for result in results if isinstance(result, Failure)]
-    if len(failures) == len(results):
-        raise InputError(
-            f"the model answered none of {len(results)} requests",
-            found=f"the first: {failures[0].reason} ({failures[0].detail})",
-            expected=f"{model_settings.model} to answer",
-            do="where the prompt is too long, set max_context_tokens; else see to the model and run again",
-        )
 
 
 def _label(result: Result) -> Quadrant | None:
@@ -241,42 +212,16 @@ def _report(results: list[Result], contexts_cut: int, totals: dict[str, Any]) ->
 
 
 def _predictions(rows: pl.DataFrame, results: list[Result], model_settings: LmSettings) -> pl.DataFrame:
-    folder = Path(model_settings.model)
     return pl.DataFrame(
         {
             "id": rows["id"],
             "label": pl.Series([_label(result) for result in results], dtype=pl.String),
-            "model": [f"{folder.name if folder.is_dir() else model_settings.model} + zero-shot"] * rows.height,
+            "model": [f"{model_name(model_settings)} + zero-shot"] * rows.height,
             "seed": [model_settings.seed] * rows.height,
         }
     )
 
 
 def _answers(rows: pl.DataFrame, results: list[Result]) -> pl.DataFrame:
-    """Return what the model said of each row; answers may repeat the record, so they stay in a private folder."""
-    records = [
-        {
-            "outcome": result.outcome,
-            "answer": result.text,
-            "reason": None if isinstance(result, Completion) else result.reason.value,
-            "detail": None if isinstance(result, Completion) else result.detail,
-            "finish_reason": result.finish_reason,
-            "served_model": result.model,
-            "prompt_tokens": result.usage.prompt_tokens,
-            "completion_tokens": result.usage.completion_tokens,
-            "attempts": result.attempts,
-            "temperature": result.temperature,
-            "seed": result.seed,
-            "key": result.key,
-        }
-        for result in results
-    ]
-    schema: dict[str, Any] = {
-        **dict.fromkeys(("outcome", "answer", "reason", "detail", "finish_reason", "served_model"), pl.String),
-        **dict.fromkeys(("prompt_tokens", "completion_tokens", "attempts"), pl.Int64),
-        "temperature": pl.Float64,
-        "seed": pl.Int64,
-        "key": pl.String,
-    }
     labels = pl.Series("label", [_label(result) for result in results], dtype=pl.String)
-    return rows.select("id").with_columns(labels).hstack(pl.DataFrame(records, schema=schema))
+    return rows.select("id").with_columns(labels).hstack(answers_table(results))

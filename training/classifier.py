@@ -30,6 +30,7 @@ from training.packing import RowPlan, Step, plan_epochs, plan_rows
 from training.plain import evaluate_plain, largest_batch, train_plain
 from training.quadrants import QuadrantData, QuadrantLoss, class_weights, quadrant_data
 from training.quiet import quiet
+from training.running import memory_errors
 from training.runs import (
     dataset_identity,
     drop_if_refused,
@@ -42,7 +43,7 @@ from training.runs import (
 )
 from training.settings import ClassifierSettings, HardwareSettings
 from training.shared import SharedClassifier
-from training.trainer import StepRecord, evaluate_rows, memory_errors, train_packed
+from training.trainer import StepRecord, evaluate_rows, train_packed
 
 __all__ = ["Engine", "engine_attention", "predict_classifier", "train_classifier"]
 

@@ -42,6 +42,7 @@ from training.models import (
 )
 from training.packing import Item
 from training.quiet import quiet
+from training.running import last_checkpoint, memory_errors
 from training.runs import (
     CHECKPOINTS,
     dataset_identity,
@@ -55,7 +56,7 @@ from training.runs import (
 )
 from training.settings import CorfuSettings, HardwareSettings
 from training.shared import SharedPolicy
-from training.trainer import last_checkpoint, memory_errors, restore_weights, train_packed
+from training.trainer import restore_weights, train_packed
 
 __all__ = ["Engine", "sweep_lambda", "train_corfu"]
 

@@ -15,14 +15,14 @@ from typing import Any
 
 import torch
 
-from ontoground.errors import TrainingError, UsageError
+from ontoground.errors import UsageError
 from training.arguments import trainer_arguments
 from training.corfu_data import StageData
 from training.corfu_stage import LOGGED, pair_values
 from training.models import device_of
 from training.packing import Item
+from training.running import not_a_number, run_trainer
 from training.settings import CorfuSettings
-from training.trainer import last_checkpoint, memory_errors, stop_if_broken
 
 __all__ = ["build_trainer", "pair_rows", "train_stage"]
 
@@ -87,11 +87,7 @@ def _trainer_class() -> Any:
             policy, reference = self.pair_logps(model, inputs), self.reference_logps(model, inputs)
             losses, logged = pair_values(policy, reference, self.beta, self.lambda_)
             if not torch.isfinite(losses).all():
-                raise TrainingError(
-                    "the loss is not a number",
-                    found=f"at step {self.state.global_step + 1}",
-                    do="lower optimizer.learning_rate, or raise optimizer.warmup_ratio; the last checkpoint is kept",
-                )
+                raise not_a_number(float(losses.mean()), self.state.global_step + 1)
             mode = "train" if model.training else "eval"
             for name, values in logged.items():
                 self._metrics[mode][name].append(float(self.accelerator.gather(values).double().mean()))
@@ -185,23 +181,8 @@ def train_stage(
         UsageError: the batch size does not fit the number of processes.
         TrainingError: the loss is no number, training diverges, or memory is short.
     """
-    from transformers import TrainerCallback
-    from transformers.trainer_callback import PrinterCallback
-
-    class Advance(TrainerCallback):
-        def on_log(self, _args: Any, state: Any, *_: Any, **__: Any) -> None:
-            losses = [log["loss"] for log in state.log_history if "loss" in log]
-            if losses:
-                stop_if_broken(losses)
-
-        def on_step_end(self, *_: Any, **__: Any) -> None:
-            advance(1)
-
-    trainer = build_trainer(data, policy, tokenizer, folder, settings, autocast=autocast, callbacks=[Advance()])
-    trainer.remove_callback(PrinterCallback)
-    last = last_checkpoint(folder / "checkpoints") if resume else None
-    with memory_errors(SHORT_OF_MEMORY):
-        trainer.train(resume_from_checkpoint=last)
+    trainer = build_trainer(data, policy, tokenizer, folder, settings, autocast=autocast)
+    run_trainer(trainer, advance, resume=resume, short_of_memory=SHORT_OF_MEMORY)
     records = [
         {"step": log["step"] - 1, "loss": log["loss"], **{name: log[name] for name in LOGGED}}
         for log in trainer.state.log_history

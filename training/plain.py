@@ -18,14 +18,12 @@ from torch import nn
 from training.models import save_model
 from training.packing import Step
 from training.quadrants import QuadrantData
+from training.running import run_trainer
 from training.settings import HardwareSettings, OptimizerSettings
 from training.trainer import (
     StepRecord,
     checkpoint_activations,
-    last_checkpoint,
-    memory_errors,
     restore_weights,
-    stop_if_broken,
     training_arguments,
 )
 
@@ -131,19 +129,6 @@ def train_plain(
     Raises:
         TrainingError: the loss is no number, training diverges, or memory is short.
     """
-    from transformers import TrainerCallback
-    from transformers.trainer_callback import PrinterCallback
-
-    class Watch(TrainerCallback):
-        def on_log(self, _args: Any, state: Any, *_: Any, **__: Any) -> None:
-            losses = [log["loss"] for log in state.log_history if "loss" in log]
-            if losses:
-                stop_if_broken(losses)
-
-        def on_step_end(self, *_: Any, **__: Any) -> None:
-            if advance:
-                advance(1)
-
     if hardware.gradient_checkpointing:
         checkpoint_activations(model)
     alone = training_arguments(out, optimizer, hardware, len(plan), seed)
@@ -163,14 +148,10 @@ def train_plain(
         train_dataset=_Rows(plan, data.data.weights, batches * rows_at_once * alone.world_size),
         processing_class=tokenizer,
         data_collator=collate,
-        callbacks=[Watch()],
     )
-    # It prints every step to standard output, which belongs to the command's result.
-    trainer.remove_callback(PrinterCallback)
     # The loss is a share of the whole step's: the Trainer must not divide it by the number of accumulated batches.
     trainer.loss_is_scaled_for_ga = True
-    with memory_errors(SHORT_OF_MEMORY):
-        trainer.train(resume_from_checkpoint=last_checkpoint(out / "checkpoints") if resume else None)
+    run_trainer(trainer, advance, resume=resume, short_of_memory=SHORT_OF_MEMORY)
     logs = [log for log in trainer.state.log_history if "loss" in log]
     return [StepRecord(int(log["step"]) - 1, {"loss": float(log["loss"])}) for log in logs]
 

@@ -8,8 +8,8 @@ the processes that they were dealt to.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -19,13 +19,13 @@ import numpy.typing as npt
 import torch
 from torch import nn
 
-from ontoground.errors import TrainingError
 from training.arguments import trainer_arguments
 from training.collate import collate_row
 from training.decoders import base_of, implementation_of
 from training.masks import FLEX_BLOCK
 from training.models import save_model
 from training.packing import Item, RowPlan, Step, deal
+from training.running import run_trainer
 from training.settings import HardwareSettings, OptimizerSettings
 from training.tokens import EncodedTexts
 
@@ -35,18 +35,12 @@ __all__ = [
     "StepRecord",
     "checkpoint_activations",
     "evaluate_rows",
-    "last_checkpoint",
-    "memory_errors",
     "restore_weights",
     "row_tensors",
-    "stop_if_broken",
     "train_packed",
     "training_arguments",
 ]
 
-DIVERGED = 10.0
-"""A mean loss of the last steps above this many times that of the first ones is a divergence."""
-WINDOW = 20
 RECORDS = "records.json"
 SHORT_OF_MEMORY = (
     "lower packing.tokens_per_row (then packing.max_length), set hardware.gradient_checkpointing = true, or "
@@ -155,60 +149,6 @@ def training_arguments(
     )
 
 
-def stop_if_broken(losses: Sequence[float]) -> None:
-    """Stop at a loss that is no number, or that has grown beyond all bounds.
-
-    Args:
-        losses: of every step so far.
-
-    Raises:
-        TrainingError: with the setting to change.
-    """
-    advice = "lower optimizer.learning_rate, or raise optimizer.warmup_ratio; the last checkpoint is kept"
-    if not np.isfinite(losses[-1]):
-        raise TrainingError("the loss is not a number", found=f"{losses[-1]} at step {len(losses)}", do=advice)
-    if len(losses) < 2 * WINDOW:
-        return
-    first, last = float(np.abs(losses[:WINDOW]).mean()), float(np.mean(losses[-WINDOW:]))
-    if last > DIVERGED * first:
-        raise TrainingError(
-            "training diverges",
-            found=f"mean loss {last:.3g} in the last {WINDOW} steps, {first:.3g} in the first, at step {len(losses)}",
-            do=advice,
-        )
-
-
-@contextmanager
-def memory_errors(do: str) -> Iterator[None]:
-    """Turn a lack of memory, on a GPU or on the CPU, into an error that says what to change.
-
-    Raises:
-        TrainingError: memory is short.
-    """
-    try:
-        yield
-    except (torch.OutOfMemoryError, MemoryError) as error:
-        raise TrainingError("memory is short", found=str(error).split(". ")[0], do=do) from error
-    except RuntimeError as error:
-        if "can't allocate memory" not in str(error):
-            raise
-        raise TrainingError("memory is short", found="the CPU's allocator gave none", do=do) from error
-
-
-def last_checkpoint(folder: Path) -> str | None:
-    """Return the newest checkpoint that was written to its end, None where there is none.
-
-    The Trainer's state is what it writes last; a run that was stopped while it wrote leaves a folder without.
-    """
-    found = []
-    for state in folder.glob("checkpoint-*/trainer_state.json"):
-        try:
-            found.append((int(json.loads(state.read_text(encoding="utf-8"))["global_step"]), str(state.parent)))
-        except ValueError:
-            continue
-    return max(found)[1] if found else None
-
-
 def checkpoint_activations(model: Any) -> None:
     """Compute activations again in the backward pass; the non-reentrant kind works behind frozen embeddings."""
     base_of(model).gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
@@ -270,7 +210,6 @@ def _packed_trainer() -> Any:
             own = torch.tensor([shares.get(name, 0.0) for name in names], device=self.args.device)
             means = self.accelerator.reduce(own, reduction="mean").tolist()
             self.records.append(StepRecord(number, dict(zip(names, means, strict=True))))
-            stop_if_broken([record.values["loss"] for record in self.records])
 
         def row_loss(self, model: nn.Module, plan: RowPlan) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
             """Return the weighted sum of a row's losses, and what is logged for each item."""
@@ -337,14 +276,6 @@ def train_packed(
     Raises:
         TrainingError: the loss is no number, training diverges, or memory is short.
     """
-    from transformers import TrainerCallback
-    from transformers.trainer_callback import PrinterCallback
-
-    class Advance(TrainerCallback):
-        def on_step_end(self, *_: Any, **__: Any) -> None:
-            if advance:
-                advance(1)
-
     if hardware.gradient_checkpointing:
         checkpoint_activations(module.model)
     arguments = training_arguments(out, optimizer, hardware, len(plan), seed, autocast=autocast)
@@ -357,12 +288,7 @@ def train_packed(
         train_dataset=_Steps(len(plan), arguments.world_size),
         processing_class=tokenizer,
         data_collator=torch.utils.data.default_collate,
-        callbacks=[Advance()],
     )
-    # It prints every step to standard output, which belongs to the command's result.
-    trainer.remove_callback(PrinterCallback)
-    last = last_checkpoint(out / "checkpoints") if resume else None
-    with memory_errors(SHORT_OF_MEMORY):
-        trainer.train(resume_from_checkpoint=last)
+    run_trainer(trainer, advance, resume=resume, short_of_memory=SHORT_OF_MEMORY)
     records: list[StepRecord] = trainer.records
     return records

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
 
 import jsonschema
-from rich.console import Console
+import pytest
 
 from app.cli.demo import _paint_classifier
 from app.demo_classifier import MODEL, train_and_evaluate
+from app.render import console
 from ontoground.files import sha256_of
 from ontoground.workspace import Workspace
 from tests.app.medieval_folder import medieval_folder
 from tests.app.schemas import SCHEMAS, checked
 
 
-def test_the_classifier_is_trained_once_for_a_dataset_and_held_against_shortcuts(tmp_path: Path) -> None:
+def test_the_classifier_is_trained_once_for_a_dataset_and_held_against_shortcuts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     workspace = Workspace.create(tmp_path / "work")
     dataset = medieval_folder(workspace.dataset("medieval"))
     said: list[str] = []
@@ -43,9 +45,10 @@ def test_the_classifier_is_trained_once_for_a_dataset_and_held_against_shortcuts
     assert f"classifier ({MODEL}, a sentence encoder): already trained" in said
     assert [one["state"] for one in again["evaluation"]["predictions"]] == ["reused"]
 
-    page = io.StringIO()
-    _paint_classifier(Console(file=page, width=80), evaluation)
-    tables, places = page.getvalue().split("\nreport ")
+    monkeypatch.setenv("COLUMNS", "80")
+    _paint_classifier(console(), evaluation)
+    tables, places = capsys.readouterr().out.split("\nreport ")
+    assert all(f"{100 * model['metrics']['f1']['value']:.1f}" in tables for model in evaluation["models"])
     assert all(name.split()[0] in tables for _, name in kinds)
     assert max(map(len, tables.splitlines())) <= 80
-    assert str(run.name) in places
+    assert run.name in places

@@ -20,6 +20,7 @@ from training.dataset import MedievalDataset
 from training.heads import load_classifier, train_in_float32
 from training.models import load_model, load_tokenizer, save_model
 from training.quadrants import class_weights, quadrant_data
+from training.running import memory_errors
 from training.seeds import train_seeds
 from training.settings import (
     ClassifierSettings,
@@ -29,7 +30,6 @@ from training.settings import (
     PackingSettings,
 )
 from training.shared import SharedClassifier, SharedPolicy
-from training.trainer import memory_errors
 
 CPU = HardwareSettings(device="cpu")
 EXACT = HardwareSettings(device="cpu", precision="float64")

@@ -13,18 +13,18 @@ import shutil
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from ontoground.errors import OntogroundError, UsageError
+from ontoground.errors import UsageError
 from ontoground.files import private_directory, write_text
 from ontoground.manifest import to_json
 from ontoground.progress import progress
 from ontoground.taxonomy import resolve_tasks
 from training.arguments import trainer_arguments
+from training.running import last_checkpoint, not_a_number, run_trainer
 from training.runs import software
 from training.settings import MedhalSettings, MedvalSettings, SftSettings
 from training.sft.card import write_card
@@ -40,13 +40,15 @@ from training.sft.model import (
 )
 from training.sft.rows import Kind, TextDataset
 from training.sft.tasks import TASKS
-from training.trainer import last_checkpoint
 
 __all__ = ["train_medhal", "train_medval"]
 
 RECORD = "training.json"
 CHECKPOINTS = "checkpoints"
 PLAN = "plan.json"
+SHORT_OF_MEMORY = (
+    "lower per_device_batch_size (batch_size may stay), then max_length, or set hardware.gradient_checkpointing = true"
+)
 # A longer run logs every tenth step.
 LOG_EVERY_STEP_UNTIL = 1000
 HISTORY = ("step", "epoch", "loss", "grad_norm", "learning_rate", "mean_token_accuracy")
@@ -80,7 +82,7 @@ def train_medhal(
     Raises:
         UsageError: settings that do not fit each other or this machine, or a folder that already holds a run.
         InputError: no such dataset or model, or no row left to train on.
-        OntogroundError: the loss is no longer a number, or memory ran out.
+        TrainingError: the loss is no number, training diverges, or memory is short.
     """
     return _train("medhal", dataset_dir, model, out_dir, settings or MedhalSettings(), resume, callbacks)
 
@@ -129,7 +131,8 @@ def _train(
         dataset.rows("train", tasks), tokenizer, task.prompt, task.answer, max_length, by_task=by_task
     )
     trainer = _trainer(model_name, tokenizer, rows, out_dir, settings, machine, callbacks)
-    _run(trainer, checkpoint)
+    with progress("fine-tuning, steps", _steps(len(rows), settings)) as advance:
+        run_trainer(trainer, advance, resume=resume, short_of_memory=SHORT_OF_MEMORY)
     optimizer, why = choose_optimizer(settings.optimizer.optimizer, machine.device)
     record = {
         **plan,
@@ -223,10 +226,15 @@ def _accumulation(settings: SftSettings) -> int:
     return settings.batch_size // at_once
 
 
+def _steps(n_rows: int, settings: SftSettings) -> int:
+    """Return the optimizer steps of a run."""
+    return math.ceil(math.ceil(n_rows / settings.batch_size) * settings.epochs)
+
+
 def _arguments(out_dir: Path, settings: SftSettings, machine: Machine, n_rows: int) -> Any:
     from trl import SFTConfig
 
-    steps = math.ceil(n_rows / settings.batch_size) * settings.epochs
+    steps = _steps(n_rows, settings)
     # trl uses the name that transformers is about to retire.
     warnings.filterwarnings("ignore", message="`(is_)?gradient_checkpointing", category=FutureWarning)
     return trainer_arguments(
@@ -266,12 +274,7 @@ def _trainer(
         def training_step(self, *args: Any, **keywords: Any) -> torch.Tensor:
             loss: torch.Tensor = super().training_step(*args, **keywords)
             if not torch.isfinite(loss):
-                raise OntogroundError(
-                    "the loss is no longer a number",
-                    found=f"{float(loss)} in optimizer step {self.state.global_step + 1}",
-                    do="lower optimizer.learning_rate, or set hardware.precision to float32; checkpoints before this "
-                    "step are kept",
-                )
+                raise not_a_number(float(loss), self.state.global_step + 1)
             return loss
 
     adapter = lora_config(settings)
@@ -294,34 +297,6 @@ def _trainer(
         if weight.requires_grad and weight.dtype == torch.bfloat16:
             weight.data = weight.data.float()
     return trainer
-
-
-def _run(trainer: Any, checkpoint: Path | None) -> None:
-    from transformers import TrainerCallback
-    from transformers.trainer_callback import PrinterCallback
-
-    with ExitStack() as stack:
-
-        class Shown(TrainerCallback):
-            """Moves the bar on after each optimizer step."""
-
-            def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-                self.advance = stack.enter_context(progress("fine-tuning, steps", state.max_steps))
-                self.advance(state.global_step)
-
-            def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-                self.advance(1)
-
-        trainer.remove_callback(PrinterCallback)
-        trainer.add_callback(Shown)
-        try:
-            trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
-        except torch.OutOfMemoryError as error:
-            raise OntogroundError(
-                "the device's memory is full",
-                do="lower per_device_batch_size (batch_size may stay), then max_length, or set "
-                "hardware.gradient_checkpointing to true",
-            ) from error
 
 
 def _logs(trainer: Any) -> list[dict[str, Any]]:

@@ -36,6 +36,7 @@ VERBS: tuple[tuple[str, ...], ...] = (
     ("notes", "mentions"),
     ("build", "medieval"),
     ("build", "medhal"),
+    ("build", "medval"),
     ("validate",),
     ("train", "classifier"),
     ("train", "corfu"),

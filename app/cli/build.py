@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -134,15 +134,67 @@ def medhal(
     emit(payload, lambda out: paint_medhal(out, payload), as_json=as_json)
 
 
-@group.command(hidden=True)
-def medval(_workspace: WorkspaceDir = DEFAULT_WORKSPACE, _as_json: Json = False) -> None:
-    """Say that this dataset is not built by this version."""
-    _not_yet("medval")
+@group.command(
+    short_help="Build outputs of text tasks, judged for errors.",
+    epilog=example(
+        "ontoground build medval --texts DIR",
+        "ontoground build medval --tasks query2question,course2diagnosis \\",
+        "    --texts DIR --tau 0",
+        "ontoground build medval --tasks bhc2spanish --engine lm \\",
+        "    --endpoint http://127.0.0.1:8000/v1 --endpoint-model Qwen3-8B",
+    ),
+)
+def medval(
+    workspace: WorkspaceDir = DEFAULT_WORKSPACE,
+    tasks: Annotated[
+        str | None,
+        typer.Option(metavar="NAMES", help="Tasks by commas; those that the engine can do and has inputs for"),
+    ] = None,
+    texts: Texts = None,
+    engine: Engine = "rules",
+    tau: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="Consistency from which on a triple is kept; 0 keeps all", show_default=False),
+    ] = None,
+    splits: Splits = None,
+    endpoint: Endpoint = None,
+    endpoint_model: EndpointModel = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            "--config",
+            metavar="FILE",
+            help="TOML file with [language_model] and, to judge by another, [validator_model]",
+        ),
+    ] = None,
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help="Override a setting, as medval.seed=7 or validator_model.concurrency=4"
+        ),
+    ] = None,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Build outputs of medical text tasks, clean and perturbed, with errors and risk levels, into datasets/medval.
 
+    Inputs are text sets on disk and the workspace's own notes, whose missing stages run first. A language model's
+    answers are kept: a run that was stopped goes on where it was.
+    """
+    from app.build_medval import MedvalAsked, MedvalModels, build_medval_job, paint_medval, split_overrides
+    from app.render import emit, note
 
-def _not_yet(name: str) -> NoReturn:
-    from ontoground.errors import UsageError
-
-    raise UsageError(
-        f"this version does not build {name}", expected="medieval", do="see CHANGELOG.md for what a version can do"
+    own, of_models = split_overrides(overrides)
+    own += [] if tau is None else [f"medval.tau={tau}"]
+    own += [] if splits is None else [f"medval.splits={splits}"]
+    asked = MedvalAsked(
+        workspace=open_workspace(workspace, own, needs_warehouse=False),
+        tasks=tuple(name.strip() for name in tasks.split(",") if name.strip()) if tasks else (),
+        texts=texts,
+        engine=engine,
+        models=MedvalModels(endpoint, endpoint_model, config, of_models),
+        force=force,
+        say=note,
     )
+    payload = build_medval_job(asked)
+    emit(payload, lambda out: paint_medval(out, payload), as_json=as_json)

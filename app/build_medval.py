@@ -1,0 +1,266 @@
+"""What ``ontoground build medval`` does: inputs chosen, engine opened, rows built, figures returned."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from app.render import number, table
+from ontoground.errors import InputError, UsageError
+from ontoground.workspace import Workspace
+
+if TYPE_CHECKING:
+    import duckdb
+    from rich.console import Console
+
+    from app.pipeline import Outcome
+    from builders.medval.build import Made
+    from builders.medval.feeds import Plan
+    from ontoground.lm.client import LanguageModel
+    from ontoground.lm.settings import LmSettings
+    from ontoground.manifest import LicenceTier
+
+__all__ = ["MedvalAsked", "MedvalModels", "build_medval_job", "paint_medval", "split_overrides"]
+
+ROLES = ("language_model", "validator_model")
+# Tasks whose inputs are notes of the workspace, and what must have run before.
+NOTE_TASKS = frozenset({"course2diagnosis", "bhc2spanish"})
+TOP_REASONS = 6
+
+
+@dataclass(frozen=True)
+class MedvalModels:
+    """How the language models of ``--engine lm`` are named: by flags, by a file, by overrides.
+
+    ``[language_model]`` generates and judges; where there is a ``[validator_model]`` that one judges.
+    """
+
+    endpoint: str | None = None
+    endpoint_model: str | None = None
+    config: Path | None = None
+    overrides: tuple[str, ...] = ()
+
+    @property
+    def given(self) -> bool:
+        """Whether anything of it was said."""
+        return bool(self.endpoint or self.endpoint_model or self.config or self.overrides)
+
+
+@dataclass(frozen=True)
+class MedvalAsked:
+    """What a user asked for; ``say`` is told what a person should know."""
+
+    workspace: Workspace
+    tasks: tuple[str, ...]
+    texts: Path | None
+    engine: Literal["rules", "lm"]
+    models: MedvalModels = field(default_factory=MedvalModels)
+    force: bool = False
+    say: Callable[[str], None] = lambda _message: None
+
+
+def split_overrides(overrides: Sequence[str] | None) -> tuple[list[str], tuple[str, ...]]:
+    """Return overrides of ``ontoground.toml`` and those of the language models."""
+    given = list(overrides or ())
+    of_models = tuple(one for one in given if one.partition(".")[0].strip() in ROLES)
+    return [one for one in given if one not in of_models], of_models
+
+
+def build_medval_job(asked: MedvalAsked) -> dict[str, Any]:
+    """Build ``datasets/medval`` and return what ``--json`` prints.
+
+    Raises:
+        UsageError: a task or an engine is not named as it should be, or the engine cannot do the task.
+        InputError: a folder, an earlier stage or the inputs are missing, or no triple was kept.
+        RefusedError: credentialed texts and a language model that is not on this machine.
+    """
+    from app.status import dataset_counts
+    from builders.medval.build import build_medval
+    from builders.medval.feeds import plan_feeds
+
+    if asked.engine == "rules" and asked.models.given:
+        raise UsageError("the engine rules asks no language model", do="add --engine lm, or leave the models out")
+    settings = asked.workspace.settings
+    with ExitStack() as stack:
+        connection = stack.enter_context(_warehouse(asked))
+        stages = _stages(asked, connection)
+        plan = plan_feeds(asked.tasks, asked.engine, asked.texts, asked.workspace, connection)
+        for task, reason in plan.left_out:
+            asked.say(f"{task} left out: {reason}")
+        made = stack.enter_context(_made(asked, plan, connection))
+        folder = asked.workspace.dataset("medval")
+        with _bars() as advance:
+            report = build_medval(plan, folder, settings.medval, made, advance)
+    return {
+        "verb": "build medval",
+        "workspace": str(asked.workspace.root),
+        "dataset": dataset_counts(folder),
+        "source_splits": settings.medval.splits,
+        "licence_tier": made.tier,
+        **{name: value for name, value in report.as_dict().items() if name != "folder"},
+        "language_models": dict(report.language_models) or None,
+        "stages": [outcome.as_dict() for outcome in stages],
+    }
+
+
+@contextmanager
+def _warehouse(asked: MedvalAsked) -> Iterator[duckdb.DuckDBPyConnection | None]:
+    """Open the warehouse; None where the workspace has none and a language model does all the work."""
+    from app.session import writing
+
+    if asked.engine == "lm" and not asked.workspace.warehouse.is_file():
+        yield None
+        return
+    Workspace.existing(asked.workspace.root)  # says what to do where there is none
+    with writing(asked.workspace) as connection:
+        yield connection
+
+
+def _stages(asked: MedvalAsked, connection: duckdb.DuckDBPyConnection | None) -> list[Outcome]:
+    """Bring the stages up to date that the engine and the notes need; what cannot run is left to those who miss it."""
+    from app.flow import stage, state_of
+    from app.pipeline import run_stages
+    from ontoground.taxonomy import resolve_tasks
+
+    if connection is None:
+        return []
+    notes = bool(NOTE_TASKS & set(resolve_tasks(asked.tasks, "medval")))
+    wanted = [*(["mentions"] if notes else []), *(["graph"] if asked.engine == "rules" else [])]
+    able = [name for name in wanted if state_of(connection, asked.workspace, stage(name)).state != "no input"]
+    return run_stages(asked.workspace, connection, able, force=asked.force, say=asked.say) if able else []
+
+
+@contextmanager
+def _made(asked: MedvalAsked, plan: Plan, connection: duckdb.DuckDBPyConnection | None) -> Iterator[Made]:
+    inputs_tier = _closest(*(feed.tier for feed in plan.feeds))
+    patient_seed = asked.workspace.settings.build.seed
+    if asked.engine == "rules":
+        yield _made_by_rules(asked, inputs_tier, patient_seed, connection)
+        return
+    from builders.medval.build import Made
+    from builders.medval.lm.generator import LmGenerator
+    from builders.medval.lm.validator import LmValidator
+
+    with ExitStack() as stack:
+        models = _open_models(asked, inputs_tier, stack)
+        generator, validator = models[ROLES[0]], models.get(ROLES[1], models[ROLES[0]])
+        yield Made(
+            "lm",
+            LmGenerator(generator),
+            LmValidator(validator),
+            inputs_tier,
+            patient_seed,
+            models={role: model.describe() for role, model in models.items()},
+            usage=lambda: {role: {"model": one.settings.model, **one.totals.as_dict()} for role, one in models.items()},
+        )
+
+
+def _made_by_rules(
+    asked: MedvalAsked, inputs_tier: LicenceTier, patient_seed: int, connection: duckdb.DuckDBPyConnection | None
+) -> Made:
+    from builders.medval.build import Made
+    from builders.medval.rules import open_rules
+    from ontoground.manifest import inputs, licence_tier
+
+    assert connection is not None
+    if not (asked.workspace.graph / "manifest.json").is_file():
+        raise InputError(
+            "the engine rules needs the concept graph",
+            file=asked.workspace.graph,
+            do="load a UMLS release with `ontoground load umls DIR`, or try `ontoground demo`",
+        )
+    generator, validator = open_rules(asked.workspace, connection, asked.workspace.settings.medval)
+    # Words of the ontology come into the outputs: its licence holds for them too.
+    tier = _closest(inputs_tier, licence_tier(connection))
+    of_graph = [entry for entry in inputs(connection) if entry["source"] != "mimic"]
+    return Made("rules", generator, validator, tier, patient_seed, inputs=of_graph)
+
+
+def _closest(*tiers: LicenceTier) -> LicenceTier:
+    return "credentialed" if "credentialed" in tiers else "open"
+
+
+def _open_models(asked: MedvalAsked, tier: LicenceTier, stack: ExitStack) -> Mapping[str, LanguageModel]:
+    from ontoground.lm.client import LanguageModel
+
+    settings = _model_settings(asked.models)
+    return {role: stack.enter_context(LanguageModel(one, asked.workspace.root, tier)) for role, one in settings.items()}
+
+
+def _model_settings(options: MedvalModels) -> dict[str, LmSettings]:
+    from pydantic import create_model
+
+    from app.runs import require_packages, run_settings
+    from ontoground.lm.settings import LmSettings
+    from ontoground.settings import Section
+
+    require_packages("openai", extra="lm")
+    if options.endpoint_model is None and options.config is None and not options.overrides:
+        raise UsageError(
+            "--engine lm without a model",
+            expected="--endpoint URL --endpoint-model NAME, or --config FILE with a table [language_model]",
+        )
+    overrides = [*options.overrides]
+    if options.endpoint is not None:
+        overrides.append(f"language_model.endpoint={json.dumps(options.endpoint)}")
+    if options.endpoint_model is not None:
+        overrides.append(f"language_model.model={json.dumps(options.endpoint_model)}")
+    kind = create_model(
+        "MedvalRun", __base__=Section, language_model=(LmSettings, ...), validator_model=(LmSettings | None, None)
+    )
+    found = run_settings(kind, options.config, overrides)
+    named = {role: getattr(found, role) for role in ROLES}
+    return {role: one for role, one in named.items() if one is not None}
+
+
+@contextmanager
+def _bars() -> Iterator[Callable[[str, int], None]]:
+    """Yield what moves a bar on: one bar a task, one at a time."""
+    from ontoground.progress import progress
+
+    with ExitStack() as stack:
+        shown: dict[str, Callable[[int], None]] = {}
+
+        def advance(task: str, inputs: int) -> None:
+            if task not in shown:
+                stack.close()
+                shown[task] = stack.enter_context(progress(f"{task}: inputs", None))
+            shown[task](inputs)
+
+        yield advance
+
+
+def paint_medval(out: Console, payload: Mapping[str, Any]) -> None:
+    """Print kept triples by task and level, shares, the commonest reasons, and where the dataset is."""
+    columns = ("task", "inputs", "judged", "kept", "share", "mean M", "level 1", "level 2", "level 3", "level 4")
+    rows = [
+        [
+            one["task"],
+            one["inputs"],
+            one["judged"],
+            one["kept"],
+            "" if one["kept_share"] is None else f"{100 * one['kept_share']:.1f}%",
+            "" if one["mean_consistency"] is None else f"{one['mean_consistency']:.3f}",
+            *one["kept_by_level"].values(),
+        ]
+        for one in payload["tasks"]
+    ]
+    out.print(table(columns, rows, title=f"MedVAL triples, engine {payload['engine']}, tau {payload['tau']:g}"))
+    reasons = sorted(payload["dropped"].items(), key=lambda one: (-one[1], one[0]))
+    if reasons:
+        out.print()
+        out.print(table(("left out, most frequent", "n"), [list(one) for one in reasons[:TOP_REASONS]]))
+    for one in payload["left_out_tasks"]:
+        out.print(f"{one['task']} is not here: {one['reason']}")
+    for role, used in (payload["language_models"] or {}).items():
+        out.print(
+            f"{role.replace('_', ' ')} {used['model']}: {number(used['requests'])} requests,"
+            f" {number(used['cached'])} from the cache, {number(sum(used['failures'].values()))} without an answer"
+        )
+    dataset = payload["dataset"]
+    splits = ", ".join(f"{split} {number(n)}" for split, n in dataset["splits"].items())
+    out.print(f"\n{number(dataset['rows'])} rows ({splits}) in {dataset['folder']}")

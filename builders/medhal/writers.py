@@ -38,12 +38,17 @@ class ExtractionInWords:
 class SentenceToBreak:
     """A sentence of a summary, to be changed so that it contradicts itself in the text (MedHal, figure 4).
 
-    ``key`` names the sentence; choices of the rules are stable hashes of it.
+    Attributes:
+        key: names the sentence; choices of the rules are stable hashes of it.
+        text: the summary that the sentence is taken from.
+        sentence: as it stands in the text.
+        context: what was summarised; what stands there must not make the changed sentence true.
     """
 
     key: str
     text: str
     sentence: str
+    context: str = ""
 
 
 @dataclass(frozen=True, slots=True)

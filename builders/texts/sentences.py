@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 from ontoground.tables import read_table
@@ -45,7 +46,7 @@ def sentences_of(text: str) -> list[Sentence]:
     cuts.update(place + 1 for place in _line_ends(text))
     cuts.update(found.end() for found in STOP.finditer(text) if _ends(text, found, lower_cased))
     places = sorted(cuts)
-    spans = [_stripped(text, begin, end) for begin, end in zip(places, places[1:], strict=False)]
+    spans = [_stripped(text, begin, end) for begin, end in pairwise(places)]
     return [Sentence(begin, end, text[begin:end]) for begin, end in spans if begin < end]
 
 

@@ -10,7 +10,7 @@ from builders.texts.edits.numbers import number_edits, unit_edits
 from builders.texts.edits.words import word_edits
 from ontoground.stable import stable_hash
 
-__all__ = ["choose_edit", "edits_of"]
+__all__ = ["choose_edit", "edits_of", "ordered_edits"]
 
 
 def edits_of(sentence: str) -> list[SentenceEdit]:
@@ -27,17 +27,26 @@ def edits_of(sentence: str) -> list[SentenceEdit]:
 
 
 def choose_edit(seed: int, key: str, sentence: str, rules: Sequence[EditRule] = RULES) -> SentenceEdit | None:
-    """Choose one edit by stable hash of (seed, key): first among the rules that apply, then within the rule.
+    """Choose one edit by stable hash of (seed, key): first among the rules that apply, then within the rule."""
+    return next(iter(ordered_edits(seed, key, sentence, rules)), None)
+
+
+def ordered_edits(seed: int, key: str, sentence: str, rules: Sequence[EditRule] = RULES) -> list[SentenceEdit]:
+    """Return the edits of a sentence in the order in which they should be tried.
 
     Args:
         seed: seed of every choice.
         key: the sentence's name.
         sentence: what to change.
         rules: the rules that may be used.
+
+    Returns:
+        By stable hash of the rule, then of the edit: rules are equally likely to come first, however many edits each
+        of them offers.
     """
-    edits = [edit for edit in edits_of(sentence) if edit.rule in rules]
-    if not edits:
-        return None
-    present = sorted({edit.rule for edit in edits}, key=lambda rule: stable_hash(seed, "edit rule", key, rule))
-    same = [edit for edit in edits if edit.rule == present[0]]
-    return min(same, key=lambda edit: stable_hash(seed, "edit", key, edit.before, edit.after, edit.begin))
+
+    def place(edit: SentenceEdit) -> tuple[int, int]:
+        rule = stable_hash(seed, "edit rule", key, edit.rule)
+        return rule, stable_hash(seed, "edit", key, edit.before, edit.after, edit.begin)
+
+    return sorted((edit for edit in edits_of(sentence) if edit.rule in rules), key=place)

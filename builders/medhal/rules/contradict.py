@@ -1,0 +1,60 @@
+"""A sentence that contradicts what it was made from, by one edit of known kind (MedHal, section 3.5; engine ``rules``)."""
+
+from __future__ import annotations
+
+import re
+
+from builders.medhal.writers import SentenceToBreak, Written
+from builders.texts.edits import EditRule, SentenceEdit, ordered_edits
+from builders.texts.edits.elsewhere import stated_elsewhere
+from builders.texts.edits.tables import cue
+from builders.texts.origin import Refusal
+
+__all__ = ["RULES", "contradict"]
+
+RULES: tuple[EditRule, ...] = (
+    "number",
+    "unit",
+    "antonym",
+    "negation_removed",
+    "negation_added",
+    "laterality",
+    "comparison",
+    "intensity",
+)
+"""What contradicts: a changed certainty does not ("possible" becomes "definite")."""
+
+ASSERTED: frozenset[EditRule] = frozenset({"antonym", "comparison", "laterality", "intensity"})
+"""Edits of a word somewhere in the sentence, which contradict only where the sentence asserts what it says."""
+
+NO_PROSE = re.compile(r"https?:|www\.|[©=|]|\bkeywords\b")
+
+
+def contradict(asked: SentenceToBreak, seed: int) -> Written | Refusal:
+    """Change one thing in a sentence so that it no longer holds, or refuse.
+
+    Refused: a sentence that is no prose or asserts nothing, one without an edit that can be done well, and one whose
+    change would say what the text or what it summarises says elsewhere.
+    """
+    sentence = asked.sentence
+    if not sentence.endswith(".") or NO_PROSE.search(sentence):
+        return Refusal("no_prose")
+    edits = ordered_edits(seed, asked.key, sentence, RULES)
+    if not edits:
+        return Refusal("no_edit")
+    asserting = [edit for edit in edits if edit.rule not in ASSERTED or _asserts(sentence)]
+    if not asserting:
+        return Refusal("asserts_nothing")
+    others = asked.text.replace(sentence, " ")
+    for edit in asserting:
+        if not _stated(edit, others) and not _stated(edit, asked.context):
+            return Written(edit.text, edit.rule)
+    return Refusal("stated_elsewhere")
+
+
+def _asserts(sentence: str) -> bool:
+    return not (cue("open").search(sentence) or cue("weak").search(sentence))
+
+
+def _stated(edit: SentenceEdit, text: str) -> bool:
+    return edit.text in text or stated_elsewhere(text, edit.text, edit.before, edit.after, edit.begin)

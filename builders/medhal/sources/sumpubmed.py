@@ -1,0 +1,105 @@
+"""SumPubMed: articles of BMC journals with their abstracts (Gupta et al. 2021).
+
+Layout: ``text/text_N.txt`` is the article, ``abstract/abstract_N.txt`` its abstract; a folder ``shorter_abstract`` is
+not read. Its README calls the abstract the long summary and the other one the final short summary, but the short one is
+a choice of the abstract's sentences in another order, with keywords and notices among them: "however" and "these" then
+point nowhere, so that it is no text whose every sentence holds as it stands. The abstract is the summary here, without
+headings and without what follows its conclusion. All 33,772 articles of the release stand in one folder without a
+split; the paper's splits are not part of it, so every item counts as ``train``.
+
+The source is lower-cased, and most numbers and all citations are ``<dig>`` and ``<cit>``; texts stay as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from builders.medhal.items import SummaryItem
+from builders.texts.origin import Origin, Tally
+from builders.texts.registry import TextSource
+from ontoground.errors import InputError
+from ontoground.tables import read_table
+
+__all__ = ["files", "read", "summary_of"]
+
+TEXT, ABSTRACT = "text", "abstract"
+NAME = re.compile(r"(text|abstract)_(\d+)\.txt")
+COLUMNS = ("kind", "line", "source")
+
+
+def files(folder: Path) -> list[Path]:
+    """Return the articles and abstracts below a folder, by the numbers of their articles."""
+    found = [path for part in (TEXT, ABSTRACT) for path in (folder / part).glob("*.txt") if NAME.fullmatch(path.name)]
+    return sorted(found, key=lambda path: (_number(path), path.name))
+
+
+def read(folder: Path, source: TextSource, tally: Tally) -> Iterator[SummaryItem]:
+    """Yield articles with their abstracts, by number, one at a time.
+
+    Raises:
+        InputError: a folder is missing or empty, or a file is no UTF-8.
+    """
+    numbers = {part: _numbers(folder, part) for part in (TEXT, ABSTRACT)}
+    for number in sorted(set(numbers[TEXT]) | set(numbers[ABSTRACT])):
+        tally.read[source.source] += 1
+        if number not in numbers[TEXT] or number not in numbers[ABSTRACT]:
+            tally.drop(source.source, "no_summary" if number in numbers[TEXT] else "no_text")
+            continue
+        text, abstract = (_content(folder / part / f"{part}_{number}.txt") for part in (TEXT, ABSTRACT))
+        summary = summary_of(abstract)
+        if not text.strip() or not summary:
+            tally.drop(source.source, "no_summary" if text.strip() else "no_text")
+            continue
+        origin = Origin(source=source.source, inner_id=str(number), document=str(number), split="train")
+        yield SummaryItem(origin, text.strip(), summary)
+
+
+def summary_of(abstract: str) -> str:
+    """Return an abstract's running text: no headings, no keywords, no notices.
+
+    >>> summary_of("BACKGROUND\\nstatins lower cholesterol.\\n\\n\\nRESULTS\\nthey did.\\n\\nkeywords\\nstatins\\n")
+    'statins lower cholesterol. they did.'
+    """
+    kept = []
+    lines = _lines()
+    for line in (line.strip() for line in abstract.splitlines()):
+        if line.lower() in lines["tail"]:
+            break
+        if line and line.lower() not in lines["heading"] and not any(mark in line.lower() for mark in lines["mark"]):
+            kept.append(line)
+    return " ".join(kept)
+
+
+def _numbers(folder: Path, part: str) -> frozenset[int]:
+    found = frozenset(_number(path) for path in (folder / part).glob("*.txt") if NAME.fullmatch(path.name))
+    if not found:
+        raise InputError(
+            "no SumPubMed release",
+            file=folder,
+            found=f"no file {part}/{part}_N.txt",
+            expected="text/text_N.txt and abstract/abstract_N.txt",
+            do="name the folder that holds both folders of the release",
+        )
+    return found
+
+
+def _number(path: Path) -> int:
+    found = NAME.fullmatch(path.name)
+    return int(found.group(2)) if found else -1
+
+
+def _content(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise InputError("a text is no UTF-8", file=path, expected="UTF-8", do="convert the file to UTF-8") from None
+
+
+@cache
+def _lines() -> dict[str, frozenset[str]]:
+    rows = read_table(Path(__file__).parents[2] / "data" / "sumpubmed_lines.tsv", COLUMNS)
+    kinds = {row["kind"] for row in rows}
+    return {kind: frozenset(row["line"] for row in rows if row["kind"] == kind) for kind in kinds}

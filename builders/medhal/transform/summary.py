@@ -1,0 +1,121 @@
+"""Summaries as pairs of claims: one sentence is made to contradict what it said, and put back (MedHal, section 3.5).
+
+The first pair of a summary states it whole: the genuine summary, and the summary with the changed sentence. Where more
+pairs are asked for, each of the others states one further sentence alone (the paper's factual statements are "genuine
+summaries or sentences extracted from them"): the whole summary is not repeated, and the sentence must make sense alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import islice
+
+from builders.medhal.items import Claim, Pair, SummaryItem
+from builders.medhal.writers import SentenceToBreak, Writer, Written
+from builders.texts.origin import Refusal, Tally
+from builders.texts.edits.tables import cue
+from builders.texts.sentences import Sentence, sentences_of
+from ontoground.settings_text import MedhalSettings
+from ontoground.stable import stable_hash
+
+__all__ = ["EXPLANATION", "summary_pairs"]
+
+EXPLANATION = "According to the source document, {sentence}"
+BATCH = 128
+
+
+@dataclass
+class _Work:
+    """One summary on its way: the sentences that may still be changed, in the order of their hashes."""
+
+    item: SummaryItem
+    left: list[Sentence]
+    made: list[Pair] = field(default_factory=list)
+
+
+def summary_pairs(
+    items: Iterable[SummaryItem], writer: Writer, settings: MedhalSettings, tally: Tally
+) -> Iterator[Pair]:
+    """Change sentences of summaries and yield the pairs, in the order of the items.
+
+    The sentence is chosen by stable hash among those of ``min_sentence_chars`` and more; where the writer refuses one
+    the next is tried. Refused sentences are counted as ``sentence_REASON``, summaries without a pair as
+    ``no_sentence_long_enough`` or ``no_contradiction``.
+    """
+    stream = iter(items)
+    while works := [_Work(item, _chosen(item, settings)) for item in islice(stream, BATCH)]:
+        open_works = [work for work in works if work.left]
+        while open_works:
+            asked = [_asked(work) for work in open_works]
+            for work, answer in zip(open_works, writer.contradictions(asked), strict=True):
+                _take(work, answer, tally)
+            open_works = [work for work in open_works if work.left and len(work.made) < settings.pairs_per_summary]
+        for work in works:
+            if not work.made:
+                long_enough = _long(work.item, settings)
+                reason = "no_contradiction" if long_enough else "no_sentence_long_enough"
+                tally.drop(work.item.origin.source, reason)
+            yield from work.made
+
+
+def _long(item: SummaryItem, settings: MedhalSettings) -> list[Sentence]:
+    return [found for found in sentences_of(item.summary) if len(found.text) >= settings.min_sentence_chars]
+
+
+def _chosen(item: SummaryItem, settings: MedhalSettings) -> list[Sentence]:
+    """Return the sentences that may be changed, in the order in which they are tried; equal ones are left out."""
+    texts = [found.text for found in _long(item, settings)]
+    once = [found for found in _long(item, settings) if texts.count(found.text) == 1]
+    return sorted(once, key=lambda one: stable_hash(settings.seed, "sentence", *_name(item), one.begin))
+
+
+def _name(item: SummaryItem) -> tuple[str, str]:
+    return item.origin.source, item.origin.inner_id
+
+
+def _asked(work: _Work) -> SentenceToBreak:
+    sentence = work.left[0]
+    key = ":".join((*_name(work.item), str(sentence.begin)))
+    return SentenceToBreak(key, work.item.summary, sentence.text, work.item.text)
+
+
+def _take(work: _Work, answer: Written | Refusal, tally: Tally) -> None:
+    sentence, source = work.left.pop(0), work.item.origin.source
+    if isinstance(answer, Refusal):
+        tally.drop(source, f"sentence_{answer.reason}")
+        return
+    if not work.made:
+        summary = work.item.summary
+        changed = summary[: sentence.begin] + answer.text + summary[sentence.end :]
+        work.made.append(_pair(work, sentence, summary, changed, answer.rule))
+    elif _stands_alone(sentence.text):
+        work.made.append(_pair(work, sentence, sentence.text, answer.text, answer.rule))
+    else:
+        tally.drop(source, "sentence_does_not_stand_alone")
+
+
+def _stands_alone(sentence: str) -> bool:
+    return cue("anaphor").match(sentence) is None
+
+
+def _pair(work: _Work, sentence: Sentence, statement: str, wrong: str, rule: str) -> Pair:
+    item = work.item
+    explanation = EXPLANATION.format(sentence=_lowered(sentence.text))
+    return Pair(
+        origin=replace(item.origin, inner_id=f"{item.origin.inner_id}-{len(work.made) + 1}"),
+        context=item.text,
+        factual=Claim(statement, factual=True, explanation=None, synthetic=False, rule="source"),
+        wrong=Claim(wrong, factual=False, explanation=explanation, synthetic=True, rule=rule),
+        guidance=sentence.text,
+    )
+
+
+def _lowered(sentence: str) -> str:
+    """Return a sentence as it goes on after a comma: its capital is kept where it belongs to a name or an acronym."""
+    first = sentence.split(maxsplit=1)[0]
+    plain = first[:1].isupper() and (len(first) == 1 or first[1:].islower()) and first.lower() in _OPENERS
+    return sentence[:1].lower() + sentence[1:] if plain else sentence
+
+
+_OPENERS = frozenset("the this these those a an in our we it there here however all both as at on for".split())

@@ -1,0 +1,102 @@
+"""Sources on disk as feeds: reader by layout, transformation by task, the engine's writer and judge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Protocol, TypeVar, cast
+
+from builders.medhal.counts import OTHER_SPLIT
+from builders.medhal.engines import Engine
+from builders.medhal.feeds import Feed, file_inputs
+from builders.medhal.items import Extraction, NliItem, Pair, QaItem, SummaryItem
+from builders.medhal.rows import Stamp
+from builders.medhal.sources import acm, medmcqa, mednli, medqa, nli4ct, pubmedqa, sumpubmed
+from builders.medhal.transform.ie import extraction_pairs
+from builders.medhal.transform.nli import nli_pairs
+from builders.medhal.transform.qa import qa_pairs
+from builders.medhal.transform.summary import summary_pairs
+from builders.medhal.writers import Writer
+from builders.texts.origin import Tally
+from builders.texts.registry import TextSource
+from ontoground.rows_text import MedhalTask
+from ontoground.settings_text import MedhalSettings, SourceSplits
+
+__all__ = ["LAYOUTS", "text_feed"]
+
+TextItem = QaItem | Extraction | NliItem | SummaryItem
+ItemType = TypeVar("ItemType", bound=TextItem)
+
+
+class Reader(Protocol):
+    """A module of ``builders.medhal.sources``."""
+
+    @property
+    def read(self) -> Callable[[Path, TextSource, Tally], Iterator[Any]]:
+        """Yield the items of a folder."""
+
+    @property
+    def files(self) -> Callable[[Path], list[Path]]:
+        """Return the files that are read."""
+
+
+LAYOUTS: Mapping[str, Reader] = {
+    "medqa": cast(Reader, medqa),
+    "medmcqa": cast(Reader, medmcqa),
+    "pubmedqa": cast(Reader, pubmedqa),
+    "acm": cast(Reader, acm),
+    "mednli": cast(Reader, mednli),
+    "nli4ct": cast(Reader, nli4ct),
+    "sumpubmed": cast(Reader, sumpubmed),
+}
+"""The reader of each layout of the source table."""
+
+
+def text_feed(source: TextSource, folder: Path, engine: Engine, settings: MedhalSettings, tally: Tally) -> Feed:
+    """Return the feed of one source.
+
+    Args:
+        source: its line of the source table.
+        folder: where its files are.
+        engine: who writes and judges.
+        settings: what decides the rows.
+        tally: counts what is read and left out.
+
+    Raises:
+        InputError: when it is read: the folder holds no file of the layout, or one of another.
+    """
+    reader = LAYOUTS[source.layout]
+    task = cast(MedhalTask, source.tasks[0])
+
+    def pairs() -> Iterator[Pair]:
+        items = _wanted(reader.read(folder, source, tally), settings.splits, tally)
+        return _pairs(task, items, engine.writer, settings, tally)
+
+    return Feed(
+        source=source,
+        stamp=Stamp(source.source, task, source.licence),
+        pairs=pairs,
+        judge=engine.judges.get(task),
+        inputs=file_inputs(source.source, folder, reader.files(folder)),
+    )
+
+
+def _wanted(items: Iterable[ItemType], splits: SourceSplits, tally: Tally) -> Iterator[ItemType]:
+    """Yield the items of the wanted splits of the source; count the others."""
+    for item in items:
+        if splits in ("all", item.origin.split):
+            yield item
+        else:
+            tally.drop(item.origin.source, OTHER_SPLIT)
+
+
+def _pairs(
+    task: MedhalTask, items: Iterator[Any], writer: Writer, settings: MedhalSettings, tally: Tally
+) -> Iterator[Pair]:
+    if task == "question_answering":
+        return qa_pairs(items, writer, settings, tally)
+    if task == "information_extraction":
+        return extraction_pairs(items, writer, settings, tally)
+    if task == "nli":
+        return nli_pairs(items, settings, tally)
+    return summary_pairs(items, writer, settings, tally)

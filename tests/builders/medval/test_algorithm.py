@@ -1,0 +1,130 @@
+"""Algorithm S1: levels, consistency, the filter, and what refusals leave."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from builders.medval.algorithm import Triple, consistency, level_of, make_triples, triple_id
+from builders.medval.items import Item
+from ontoground.rows_text import RISK_LEVELS
+from tests.builders.medval.toy_engine import ToyGenerator, ToyValidator, item
+
+SEED = 7
+THIRDS = st.sampled_from([0.0, 1 / 3, 2 / 3, 1.0])
+
+
+def triples(*items: Item, tau: float = 0.9) -> list[Triple]:
+    return make_triples(items, ToyGenerator(), ToyValidator(), SEED, tau)
+
+
+@pytest.mark.parametrize(
+    ("clean", "perturbed", "delta", "expected"),
+    [
+        (0, 1, 1, 1.0),  # full agreement: nothing is lost
+        (0, 2 / 3, 1, 1 - (0 + 1 / 9 + 1 / 9) / 6),  # one level too low
+        (1 / 3, 1, 1, 1 - (1 / 9 + 0 + 1 / 9) / 6),  # the clean output one level too high
+        (1 / 3, 1, 2 / 3, 1 - (1 / 9 + 1 / 9 + 0) / 6),  # both one level too high: their difference is right
+        (0, 1 / 3, 1, 1 - (0 + 4 / 9 + 4 / 9) / 6),  # two levels too low
+        (1, 0, 1, 0.0),  # all that can be wrong
+    ],
+)
+def test_consistency_worked_by_hand(clean: float, perturbed: float, delta: float, expected: float) -> None:
+    assert consistency(clean, perturbed, delta) == pytest.approx(expected, abs=1e-12)
+
+
+def test_with_tau_at_nine_tenths_one_level_off_is_kept_and_two_are_not() -> None:
+    assert consistency([0, 0], [2 / 3, 1 / 3], [1, 1]).tolist() == pytest.approx([0.963, 0.852], abs=1e-3)
+
+
+@given(THIRDS, THIRDS, THIRDS)
+def test_consistency_lies_between_0_and_1_and_is_1_for_full_agreement_only(
+    clean: float, perturbed: float, delta: float
+) -> None:
+    value = float(consistency(clean, perturbed, delta))
+    assert 0.0 <= value <= 1.0
+    assert (value == 1.0) == (clean == 0.0 and perturbed == delta)
+
+
+def test_consistency_of_arrays_is_that_of_their_members() -> None:
+    rng = np.random.default_rng(1)
+    scores = rng.random((3, 20))
+    together = consistency(*scores)
+    assert together.shape == (20,)
+    assert together.tolist() == [float(consistency(*scores[:, place])) for place in range(20)]
+
+
+def test_levels_are_uniform_over_the_four_and_depend_on_seed_and_name_only() -> None:
+    items = [item(number) for number in range(4000)]
+    levels = [level_of(SEED, one) for one in items]
+    assert all(900 < Counter(levels)[level] < 1100 for level in RISK_LEVELS)
+    assert levels == [level_of(SEED, item(number, text="other words")) for number in range(4000)]
+    assert levels != [level_of(SEED + 1, one) for one in items]
+
+
+def test_a_triple_is_named_by_source_task_and_item() -> None:
+    names = {
+        triple_id(one)
+        for one in (item(1), item(2), item(1, source="other"), item(1, task="dialogue2note"), item(1, text="x"))
+    }
+    assert len(names) == 4 and all(len(name) == 16 for name in names)
+
+
+def test_an_agreed_triple_has_both_outputs_both_judgements_and_consistency_1() -> None:
+    (made,) = triples(item(1))
+    assert made.clean is not None and made.perturbed is not None
+    assert made.judged_clean is not None and made.judged_perturbed is not None
+    assert made.clean.text == "output 1" and made.perturbed.edits[0].rule == "mark"
+    assert (made.judged_clean.risk_level, made.judged_perturbed.risk_level) == (1, made.level)
+    assert (made.consistency, made.kept, made.refusal) == (1.0, True, None)
+
+
+def test_the_filter_keeps_from_tau_on_and_tau_0_keeps_all_that_was_judged() -> None:
+    harsh = [item(number, f"harsh {number}") for number in range(8)]
+    by_tau = {tau: [one.kept for one in triples(*harsh, tau=tau)] for tau in (0.0, 0.5, 1.0)}
+    # Both outputs are judged 4: M = 1 - (1 + (1 - delta)^2 + delta^2) / 6.
+    expected = [1 - (1 + (1 - one.delta) ** 2 + one.delta**2) / 6 for one in triples(*harsh)]
+    assert [one.consistency for one in triples(*harsh)] == pytest.approx(expected)
+    assert by_tau[0.0] == [True] * 8 and by_tau[1.0] == [False] * 8
+    assert by_tau[0.5] == [value >= 0.5 for value in expected]
+    assert all(one.kept for one in triples(*(item(number) for number in range(8)), tau=1.0))
+
+
+@pytest.mark.parametrize(
+    ("words", "refusal", "there"),
+    [
+        ("no clean", "clean: no_clean", (False, False, False, False)),
+        ("no perturb", "perturb: no_perturb", (True, False, False, False)),
+        ("no judge", "judge_clean: no_judge", (True, True, False, False)),
+        ("no judge perturbed only", "judge_perturbed: no_judge", (True, True, True, False)),
+    ],
+)
+def test_a_refusal_is_named_with_its_step_and_leaves_what_came_before(
+    words: str, refusal: str, there: tuple[bool, ...]
+) -> None:
+    made = triples(item(1), item(2, words), item(3))
+    assert [one.item.origin.inner_id for one in made] == ["1", "2", "3"]
+    assert [one.kept for one in made] == [True, False, True]
+    found = (made[1].clean, made[1].perturbed, made[1].judged_clean, made[1].judged_perturbed)
+    assert tuple(one is not None for one in found) == there
+    assert (made[1].refusal, made[1].consistency) == (refusal, None)
+
+
+def test_a_perturbed_output_like_the_clean_one_is_refused_except_at_level_1() -> None:
+    made = triples(*(item(number, f"same {number}") for number in range(40)))
+    assert {one.level for one in made} == set(RISK_LEVELS)
+    assert all((one.refusal == "perturb: unchanged") == (one.level > 1) for one in made)
+    assert all(one.kept == (one.level == 1) for one in made)
+
+
+def test_triples_do_not_depend_on_what_is_worked_on_together() -> None:
+    items = [item(number, words) for number, words in enumerate(["", "harsh", "no judge", "same", "no clean", ""])]
+    assert triples(*items) == [one for single in items for one in triples(single)]
+
+
+def test_nothing_gives_nothing() -> None:
+    assert triples() == []

@@ -35,8 +35,8 @@ def experts_part(
 
     Args:
         reference: the rows.
-        ratings: ``id``, ``rater``, ``label`` (1 to 4, null: not rated), ``errors`` (list of ``category``, ``text``), as
-            `training.evaluation.sheets.read_sheets` returns them.
+        ratings: ``id``, ``model`` (the rater), ``label`` (1 to 4, null: not rated) and ``errors`` (``category``,
+            ``text``), as `training.evaluation.sheets_read.read_sheets` returns them.
         runs: the validators' answers, in the order of the rows.
         labels: how the runs are called.
         resamples: of items or clusters.
@@ -46,7 +46,7 @@ def experts_part(
         ``raters``, ``agreement`` (Krippendorff's alpha of four levels and of safe against unsafe, overall and by task),
         ``labels_against_majority``, ``runs_against_majority``, ``non_inferiority`` and ``categories``.
     """
-    names = sorted(ratings["rater"].unique().to_list())
+    names = sorted(ratings["model"].unique().to_list())
     table = _codes(reference, ratings, names)
     rated = (table >= 0).any(axis=0)
     part, table = reference.keep(rated), table[:, rated]
@@ -83,7 +83,7 @@ def _codes(reference: Reference, ratings: pl.DataFrame, names: Sequence[str]) ->
     ids = reference.frame.select("id")
     return np.stack(
         [
-            ids.join(ratings.filter(pl.col("rater") == name), on="id", how="left", maintain_order="left")["label"]
+            ids.join(ratings.filter(pl.col("model") == name), on="id", how="left", maintain_order="left")["label"]
             .cast(pl.Int64)
             .fill_null(0)
             .to_numpy()
@@ -94,7 +94,7 @@ def _codes(reference: Reference, ratings: pl.DataFrame, names: Sequence[str]) ->
 
 
 def _blank(ratings: pl.DataFrame, name: str) -> int:
-    return int(ratings.filter(pl.col("rater") == name)["label"].null_count())
+    return int(ratings.filter(pl.col("model") == name)["label"].null_count())
 
 
 def _agreement(part: Reference, table: Codes, resamples: int, seed: int) -> dict[str, Any]:

@@ -80,6 +80,10 @@ def _rows_of(
         figure.legend(loc="outside right upper", frameon=False, fontsize=9)
 
 
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
 def _height(rows: int, series: int) -> float:
     return 1.4 + rows * (0.3 + 0.16 * series)
 
@@ -104,7 +108,7 @@ def _forest(report: Report, runs: Sequence[Run], headline: str, path: Path) -> N
     axes = figure.subplots()
     _rows_of(figure, axes, [*rows, last], series, percent=True)
     axes.axhline(len(rows) - 0.5, color="black", linewidth=0.9)
-    axes.set(xlim=(0, 100), xlabel="%", title=f"{HEADLINES[headline][:1].upper()}{HEADLINES[headline][1:]} by task")
+    axes.set(xlim=(0, 100), xlabel="%", title=f"{_capital(HEADLINES[headline])} by task")
     save(figure, path)
 
 
@@ -125,7 +129,7 @@ def _lengths(report: Report, runs: Sequence[Run], headline: str, path: Path) -> 
     axes = figure.subplots()
     _rows_of(figure, axes, [f"{name}\n({n:,} rows)" for name, n in parts.items()], series, percent=True)
     what = "the context" if report["kind"] == "medhal" else "input and output"
-    axes.set(xlim=(0, 100), xlabel="%", title=f"{HEADLINES[headline]}, by length of {what}")
+    axes.set(xlim=(0, 100), xlabel="%", title=f"{_capital(HEADLINES[headline])}, by length of {what}")
     save(figure, path)
 
 

@@ -61,8 +61,10 @@ class Reference:
         edges = np.unique(np.quantile(there, np.arange(1, LENGTH_PARTS) / LENGTH_PARTS, method="inverted_cdf"))
         index = np.where(words > 0, 1 + np.searchsorted(edges, words) if len(there) else 0, 0)
         found = np.unique(index)
+        ends = [(int(words[index == at].min()), int(words[index == at].max())) for at in found]
         names = [
-            f"{words[index == at].min():,} to {words[index == at].max():,} words" if at else NO_CONTEXT for at in found
+            NO_CONTEXT if not at else f"{low:,} to {high:,} words" if low < high else f"{low:,} words"
+            for at, (low, high) in zip(found, ends, strict=True)
         ]
         return np.searchsorted(found, index).astype(np.int64), names
 

@@ -51,7 +51,7 @@ def evaluate_text(
         split: which rows.
         missing: what a row without a prediction is.
         with_ensemble: add the majority of all runs as a run of its own.
-        ratings: experts' (MedVAL), as `training.evaluation.sheets.read_sheets` returns them.
+        ratings: experts' (MedVAL), as `training.evaluation.sheets_read.read_sheets` returns them.
         resamples: of patients or pairs, for the intervals.
         seed: of the resamples.
 
@@ -66,6 +66,8 @@ def evaluate_text(
     if not predictions and ratings is None:
         raise UsageError("there is nothing to evaluate", expected="a predictions file, or experts' sheets")
     reference = read_reference(dataset, split)
+    if ratings is not None:
+        _require_rated_rows(reference, ratings)
     runs = _runs(reference, predictions, kind, missing)
     kept = common_rows(runs, missing, reference.frame.height)
     if not kept.any():
@@ -120,6 +122,16 @@ def report_of(
         if ratings is None
         else experts_part(reference, ratings, every, labels, resamples=resamples, seed=seed),
     }
+
+
+def _require_rated_rows(reference: Reference, ratings: pl.DataFrame) -> None:
+    unknown = ratings.join(reference.frame.select("id"), on="id", how="anti").height
+    if unknown:
+        raise InputError(
+            "experts rated rows that are not in the split",
+            found=f"{unknown:,} of {ratings.height:,} ratings",
+            do="choose the dataset and the split that the sheets were written from",
+        )
 
 
 def _runs(reference: Reference, paths: Sequence[Path], kind: Kind, missing: Missing) -> list[Answers]:

@@ -163,7 +163,7 @@ def _made_by_rules(
     asked: MedvalAsked, inputs_tier: LicenceTier, patient_seed: int, connection: duckdb.DuckDBPyConnection | None
 ) -> Made:
     from builders.medval.build import Made
-    from builders.medval.rules import open_rules
+    from builders.medval.rules.engine import open_rules
     from ontoground.manifest import inputs, licence_tier
 
     assert connection is not None

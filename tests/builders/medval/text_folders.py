@@ -6,7 +6,7 @@ import csv
 from collections.abc import Sequence
 from pathlib import Path
 
-import xlsxwriter
+import xlsxwriter  # type: ignore[import-untyped]
 
 __all__ = ["aci_bench", "indiana", "medicationqa", "meqsum", "mts_dialog", "openi", "table", "workbook"]
 

@@ -59,7 +59,9 @@ def split_question(text: str) -> tuple[str | None, str]:
     ('A man has S. aureus. He coughs.', 'Which of the following is best?')
     """
     text = plain(text)
-    places = [found for found in BOUNDARY.finditer(text) if not _abbreviated(text[: found.start()])]
+    places = [
+        found for found in BOUNDARY.finditer(text) if not _abbreviated(text[: found.start()], text[found.end() :])
+    ]
     for found in reversed(places):
         asked = text[found.end() :].strip()
         if asked and (asked[0].isupper() or asked[0] == '"'):
@@ -67,11 +69,16 @@ def split_question(text: str) -> tuple[str | None, str]:
     return None, " ".join(text.split())
 
 
-def _abbreviated(before: str) -> bool:
+def _abbreviated(before: str, after: str) -> bool:
+    """Tell whether a full stop ends an abbreviation: a genus (``S. aureus``), unless what follows begins a sentence."""
     last = before.split()[-1] if before.split() else ""
-    return last.endswith(".") and (
-        re.fullmatch(r"\(?[A-Z]\.", last) is not None or last[:-1].lower() in words("abbreviation")
-    )
+    if not last.endswith("."):
+        return False
+    following = re.match(r"[\"'(]*([A-Za-z]+)", after)
+    opener = following is not None and following[1].lower() in words("opener")
+    if re.fullmatch(r"\(?[A-Z]\.", last):
+        return not opener
+    return last[:-1] in words("abbreviation") and not (last[:-1] == "No" and opener)
 
 
 def statement_of(question: str, option: str) -> Written | Refusal:
@@ -96,6 +103,8 @@ def _hopeless(asked: str, option: str) -> Refusal | None:
         return Refusal("option_is_no_phrase")
     if combined(option):
         return Refusal("option_names_options")
+    if re.search(r"[:;]\s*\w", asked) or re.search(r"\b\d\)", asked):
+        return Refusal("no_plain_question")
     if TWO_QUESTIONS.search(asked.rstrip("? ")):
         return Refusal("two_questions")
     if option_kind(option) == "adverbial":

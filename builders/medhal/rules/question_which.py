@@ -59,6 +59,20 @@ TAKES_OBJECT = re.compile(
     r"^(?P<verb>.*\b(?:see|find|observe|receive|recommend|order|perform|prescribe|expect))(?P<rest> (?:in|on|upon|from|at|for|during) .+)$"
 )
 EXPECT = re.compile(r"^(?P<verb>(?:most |most likely |likely |also )?expect) (?P<rest>to be .+)$")
+FRONT_INVERTED = re.compile(
+    r"^(?:do|does|did|can|could|will|would|should|may|might|must|has|have|had) (?:an?|the|this|that|these|those|his|her|its|their|your|it|we)\b",
+    re.IGNORECASE,
+)
+SHOWN = re.compile(
+    r"^(?P<be>is|are|will|would) (?P<subject>(?:an?|the|this|his|her) .+?) (?P<verb>(?:most )?likely (?:to )?(?:show|reveal|demonstrate))$"
+)
+SUPERLATIVE = re.compile(
+    r"the (?:most|least)(?: \w+)? (?:to|responsible|in|for|from|on|consistent|suggestive|associated)\b|the (?:most|least) \w+$",
+    re.IGNORECASE,
+)
+LACKS_ARTICLE = re.compile(
+    r"^(?P<be>is|was) (?=(?:best|most \w+)(?: \w+){0,2} (?:treatment|step|management|option|therapy|diagnosis|cause)\b)"
+)
 COPULA = re.compile(r"^(?P<be>is|are|was|were|(?:will|would|should|could|may) be) (?P<rest>.+)$")
 
 
@@ -77,15 +91,24 @@ def which_of(asked: str, option: str) -> Written | Refusal:
         return Refusal("noun_phrase_unsure")
     if opening[1].lower() == "what" and not noun and not COPULA.match(verbal):
         return Refusal("unknown_shape")
+    if FRONT_INVERTED.match(verbal):
+        return Refusal("inverted_question")
+    shown = SHOWN.match(verbal)
+    if shown and not noun:
+        return (
+            Written(f"{shown['subject']} {shown['be']} {shown['verb']} {lowered(option)}", "object")
+            if option_kind(option) == "noun"
+            else Refusal("option_does_not_fit")
+        )
     verbal = re.sub(r"\bNOT\b", "not", re.sub(r"\bLEAST\b", "least", re.sub(r"\bMOST\b", "most", verbal)))
     inverted = _inverted(verbal)
     if inverted is not None:
         return _object(inverted, option)
     if not noun:
         copula = COPULA.match(verbal)
-        if copula and DEFINITE.match(copula["rest"]):
+        if copula and DEFINITE.match(copula["rest"]) and not SUPERLATIVE.match(copula["rest"]):
             return _copula(copula["be"], copula["rest"], option)
-    return _subject(noun, verbal, option)
+    return _subject(noun, verbal, option, "following" not in opening[1].lower())
 
 
 def _verb_at(tokens: list[str]) -> int | None:
@@ -100,8 +123,11 @@ def _verb_at(tokens: list[str]) -> int | None:
             return 0 if len(tokens) > 1 and not any(finite(other.lower()) for other in tokens[1:]) else None
         if word in words("adverb") and any(finite(other.lower()) for other in tokens[place + 1 : place + 3]):
             return place
-        if word in {"best", "most"} and place + 1 < len(tokens) and not any(finite(w.lower()) for w in tokens[place:]):
-            return None
+        if word.endswith("ed") and place + 1 < len(tokens) and tokens[place + 1].lower() in words("determiner"):
+            if not any(finite(other.lower()) for other in tokens):
+                while place > 0 and tokens[place - 1].lower() in words("adverb"):
+                    place -= 1
+                return place
     return None
 
 
@@ -148,8 +174,9 @@ def _copula(be: str, rest: str, option: str) -> Written | Refusal:
     return Refusal("option_does_not_fit")
 
 
-def _subject(noun: list[str], verbal: str, option: str) -> Written | Refusal:
+def _subject(noun: list[str], verbal: str, option: str, singular: bool) -> Written | Refusal:
     kind = option_kind(option)
+    verbal = LACKS_ARTICLE.sub(r"\g<be> the ", verbal)
     head = head_of(" ".join(noun))
     behind = noun[len(head) :]
     last = head[-1] if head else ""
@@ -157,15 +184,18 @@ def _subject(noun: list[str], verbal: str, option: str) -> Written | Refusal:
         return Refusal("asks_for_the_false")
     if TRUE.match(verbal) or last in words("statement_noun"):
         return _true(behind, verbal, option)
-    if kind != "noun":
-        return Refusal("option_does_not_fit") if behind or kind == "adverbial" else _listed(verbal, option)
+    described = last in words("content_noun") or kind != "noun" or (bool(noun) and adjectival(option))
+    if kind == "adverbial" or re.match(r"(?:no|none|nothing)\b", option, re.IGNORECASE) or (noun and bare(option)):
+        return Refusal("option_does_not_fit")
+    if described:
+        return _listed(noun, head, verbal, option)
     agreed = _agreed(verbal, is_plural(option))
     if agreed is None:
         return Refusal("number_unsure")
-    if behind and not (last in words("kind_noun") and behind[0] == "of"):
+    if behind and not singular and last not in words("kind_noun"):
         return Written(f"among {' '.join(noun)}, {lowered(option)} {agreed}", "subject_among")
-    if last in words("content_noun"):
-        return _listed(verbal, option)
+    if behind and behind[0] != "of":
+        return Refusal("noun_phrase_unsure")
     return Written(f"{lowered(option)} {agreed}", "subject")
 
 
@@ -179,9 +209,44 @@ def _true(behind: list[str], verbal: str, option: str) -> Written | Refusal:
     return Written(f"the following {verbal} {' '.join(behind)}: {option}", "statement")
 
 
-def _listed(verbal: str, option: str) -> Written | Refusal:
+def _listed(noun: list[str], head: list[str], verbal: str, option: str) -> Written | Refusal:
+    """Word what the option describes rather than names: it follows a colon."""
     agreed = _agreed(verbal, False)
-    return Refusal("number_unsure") if agreed is None else Written(f"the following {agreed}: {option}", "subject_list")
+    if agreed is None:
+        return Refusal("number_unsure")
+    what = " ".join([*noun[: len(head) - 1], one_of(noun[len(head) - 1]), *noun[len(head) :], ""]) if head else ""
+    if what.split()[:1] in (["options"], ["option"]):
+        what = ""
+    return Written(f"the following {what}{agreed}: {option}", "subject_list")
+
+
+def one_of(noun: str) -> str:
+    """Return a regular plural's singular; other words stay.
+
+    >>> one_of("properties"), one_of("diagnoses"), one_of("changes"), one_of("process")
+    ('property', 'diagnosis', 'change', 'process')
+    """
+    low = noun.lower()
+    if low in words("singular") or low.endswith(("ss", "is", "us")) or not low.endswith("s"):
+        return noun
+    if low.endswith("ies") and low != "species":
+        return noun[:-3] + "y"
+    if low.endswith(("noses", "bases", "ypotheses", "crises", "theses")):
+        return noun[:-2] + "is"
+    return noun[:-2] if low.endswith(("sses", "xes", "ches", "shes")) else noun[:-1]
+
+
+def adjectival(option: str) -> bool:
+    """Tell whether an option lacks its noun (``Left middle cerebral``)."""
+    last = option.lower().split()[-1]
+    return last not in words("noun_in_al") and last.endswith(
+        ("al", "ar", "ous", "ic", "main", "ary", "dominant", "recessive")
+    )
+
+
+def bare(option: str) -> bool:
+    """Tell whether an option is a numeral or a letter, which needs the question's noun to mean anything."""
+    return re.fullmatch(r"[\d.,]+|[A-Za-z]|[IVX]+", option) is not None
 
 
 def _agreed(verbal: str, plural: bool) -> str | None:
@@ -190,7 +255,7 @@ def _agreed(verbal: str, plural: bool) -> str | None:
     for place, token in enumerate(tokens):
         if token.lower() in words("adverb"):
             continue
-        changed = agree(token, plural)
+        changed = token if token.endswith("ed") else agree(token, plural)
         if changed is None:
             return None
         if token.lower() in {"are", "were"} and not plural and _noun_follows(tokens[place + 1 :]):
@@ -230,11 +295,17 @@ def in_place(asked: str, option: str) -> Written | Refusal:
     if rest and _clause_follows(rest) and _question_inverted(rest):
         return Refusal("inverted_question")
     kind = option_kind(option)
-    last = noun[-1].lower() if noun else ""
-    if kind == "noun" and last not in words("content_noun") and left.rsplit(" ", 1)[-1] not in {"following", "the"}:
+    if re.match(r"(?:no|none|nothing)\b", option, re.IGNORECASE) or (noun and bare(option)):
+        return Refusal("option_does_not_fit")
+    head = head_of(" ".join(noun))
+    last = head[-1] if head else ""
+    if before[-1].lower() in {"following", "the", "and", "or"}:
+        return Refusal("unknown_shape")
+    if kind == "noun" and last not in words("content_noun") | words("kind_noun") and not (noun and adjectival(option)):
         return Written(f"{left} {lowered(option)} {rest}", "in_place")
     if kind in {"noun", "clause"} and not _clause_follows(rest):
-        middle = f"the following {' '.join(right)}" if right else "the following"
+        what = [*noun[: len(head) - 1], one_of(noun[len(head) - 1]), *noun[len(head) :]] if head else []
+        middle = " ".join(["the following", *what, rest])
         return Written(f"{left} {middle}: {option}", "in_place_list")
     return Refusal("option_does_not_fit")
 

@@ -47,6 +47,24 @@ RELATIVES = {
     "because",
     "while",
 }
+MAYBE_NOUNS = {
+    "recall",
+    "lower",
+    "match",
+    "live",
+    "fit",
+    "stay",
+    "hold",
+    "mean",
+    "aid",
+    "trap",
+    "release",
+    "spare",
+    "stop",
+    "prime",
+}
+LISTED = re.compile(r"[:;=<>\u2190-\u21ff]|--|\. [A-Z]|\|")
+"""Marks of an option that is a list or a formula and no phrase."""
 HEAD_END = re.compile(r"[,;:(]|\s-\s")
 
 
@@ -81,7 +99,7 @@ def third_person(verb: str) -> str:
 @cache
 def _verb_forms() -> dict[str, str]:
     """Return base forms by third person, of verbs that are no nouns."""
-    return {third_person(verb): verb for verb in words("verb") - {"lie", "function", "need"}}
+    return {third_person(verb): verb for verb in words("verb") - words("verb_or_noun") - {"lie", "function", "need"}}
 
 
 @cache
@@ -133,6 +151,8 @@ def lowered(option: str) -> str:
         return option
     if word in words("name") or stem in words("name"):
         return option
+    if re.match(r"[A-Za-z][a-z'-]+ [A-Z][a-z]+\b", option):
+        return option
     plain_word = low in words("common") or low in words("action_verb") or low in words("action_or_noun")
     plain_word = plain_word or (low.split("-")[0] in words("common") and "-" in low)
     plain_word = plain_word or (len(low) >= 5 and not low.endswith("'s") and low.endswith(tuple(words("ending"))))
@@ -144,7 +164,7 @@ def capital(text: str) -> str:
     first = re.match(r"[\w-]*", text)
     if first and any(letter.isupper() for letter in first.group()[1:]):
         return text
-    return text[:1].upper() + text[1:]
+    return text[:1].upper() + text[1:] if text[:1].isascii() else text
 
 
 def sentence(text: str) -> str:
@@ -196,15 +216,28 @@ def option_kind(option: str) -> OptionKind:
     if not tokens:
         return "adverbial"
     first, second = tokens[0], tokens[1] if len(tokens) > 1 else ""
-    if option.startswith('"') or (first in PRONOUNS and second not in {"patient's", "medication"} and len(tokens) > 2):
+    if option.startswith('"') or LISTED.search(option) or ("," in option and not {"and", "or"} & set(tokens)):
         return "clause"
-    if first in words("preposition") | words("relative") | {"due", "caused", "to", "not", "never", "only"}:
+    if second in words("preposition") and (
+        first in words("participle") | words("adjective")
+        and first not in {"increased", "decreased", "greater", "lower"}
+        or first.endswith(("able", "ible"))
+    ):
+        return "clause"
+    if first in {"currently", "commonly", "usually", "typically", "mainly", "always", "often"}:
+        return "clause"
+    if first in PRONOUNS and second not in {"patient's", "medication"} and len(tokens) > 2:
+        return "clause"
+    closed = words("preposition") | words("relative") | {"due", "caused", "to", "not", "never", "only"}
+    if first in closed - {"using", "following", "including", "regarding", "concerning", "post", "per"}:
+        return "adverbial"
+    if first in words("action_or_noun") - {"repeat", "support", "place", "test", "screen", "rest"} and _unsure(tokens):
         return "adverbial"
     if _imperative(first, second):
         return "verb"
     if first in _all_forms() and second not in {"of", "in", "for", "and", ","} and len(tokens) > 1:
         return "clause"
-    if first in words("verb") and first not in words("common") and len(tokens) > 1:
+    if first in words("verb") - words("verb_or_noun") - MAYBE_NOUNS and len(tokens) > 1:
         return "clause"
     for place, token in enumerate(tokens[1:], 1):
         if finite(token) and not RELATIVES & set(tokens[max(0, place - 4) : place]) and token != "does":
@@ -212,9 +245,32 @@ def option_kind(option: str) -> OptionKind:
     return "noun"
 
 
+def _unsure(tokens: list[str]) -> bool:
+    """Tell whether a word that begins an option may be an imperative or a noun (``increase PEEP``)."""
+    if tokens[0] == "treat":
+        return False
+    second = tokens[1] if len(tokens) > 1 else ""
+    if _imperative(tokens[0], second):
+        return False
+    return tokens[0] in {
+        "change",
+        "increase",
+        "decrease",
+        "lower",
+        "order",
+        "transfer",
+        "drain",
+        "control",
+        "close",
+        "trial",
+    } and (second not in words("preposition") | {"", "and"})
+
+
 def _imperative(first: str, second: str) -> bool:
     if first in {"do", "don't"}:
         return False
+    if first == "treat":
+        return True
     if first in words("action_or_noun"):
         return second in words("determiner") or second in {"to", "him"}
     if first in {"test", "place", "order", "screen", "trial"}:

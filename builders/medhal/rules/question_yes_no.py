@@ -54,6 +54,8 @@ def yes_no(question: str, yes: bool) -> Written | Refusal:
     asked = re.sub(r"[\s?.]+$", "", question)
     if asked.count("?") or ALTERNATIVE.search(asked):
         return Refusal("alternative_question")
+    if sum(letter.isupper() for letter in asked) > len(asked) / 2:
+        return Refusal("title_in_capitals")
     topic = None
     if asked.split()[0].lower() not in AUXILIARY:
         found = TOPIC.match(asked)
@@ -79,7 +81,7 @@ def _asked(tokens: list[str], yes: bool) -> Written | Refusal:
         cut = _predicate(rest)
     else:
         cut = _verb(rest)
-    if cut is None or cut == 0:
+    if cut is None or cut == 0 or rest[cut - 1].lower() in {"and", "or"}:
         return Refusal("subject_unsure")
     subject, verbal = " ".join(rest[:cut]), rest[cut:]
     if QUANTIFIERS & {word.lower() for word in verbal[:1]}:
@@ -219,6 +221,8 @@ def _predicate(tokens: list[str]) -> int | None:
             and re.match(r"(?:high|higher|increased|greater|low|lower|risk)\b", tokens[at + 1].lower())
         ):
             return start
+        while start is not None and start > 1 and tokens[start - 1].lower() in words("degree"):
+            start -= 1
         if word in words("adjective") and _closes(tokens, at):
             return start if start is not None and _free(tokens, start) else None
         if word in words("participle") and _closes(tokens, at):

@@ -31,6 +31,7 @@ NEEDS_IMAGE = re.compile(
     rf" (?:(?:in|on|by|as|at|from) )?(?:the |this |these |an? )?(?:\w+ ){{0,3}}{PICTURE}\b"
     rf"|\b(?:in|see|from|on) (?:the |this |these )?(?:accompanying |following |given |attached |above |below )*{PICTURE}\b"
     rf"|\bthe (?:accompanying|following|given|attached|above|below|provided) {PICTURE}\b"
+    r"|\bshown (?:in|on) (?:the|this) (?:ultrasound|radiograph|x-ray|ecg|ekg|ct|mri|scan|slide|smear|biopsy)\b"
     r"|\bfigures? (?:[a-e]|\d)\b|\[image|\bimg\b|<img"
     r"|\b(?:is|are|was|can be|has been) (?:shown|depicted|pictured|displayed)(?: (?:below|above|here))?\s*(?:[.:(]|$)"
     r"|\b(?:shown|depicted|pictured|displayed|seen) (?:below|here|above)\b"
@@ -117,6 +118,7 @@ def plain(text: str) -> str:
     """Return a text with plain quotes, no byte that only printers see, no quotes left open at its ends."""
     text = text.replace("\u2019", "'").replace("\u2018", "'").replace("\u201c", '"').replace("\u201d", '"')
     text = text.replace("\u00a0", " ").replace("\u200b", "").replace("\r\n", "\n").strip()
+    text = re.sub(r'"{2,}', '"', text)
     while text.count('"') % 2 == 1 and text[:1] == '"':
         text = text[1:].strip()
     while text.count('"') % 2 == 1 and text[-1:] == '"':

@@ -1,0 +1,170 @@
+"""Questions as pairs of claims: the right option and a wrong one, worded alike (MedHal, section 3.2).
+
+A vignette becomes the context of the pair and what is asked of it the statement (`builders.medhal.rules.question`);
+where a source keeps its context apart (an abstract), that is the context. Both statements come from one template, so
+that wording tells no label: a wrong option that would need another is not taken.
+
+The explanation of the wrong claim is the source's own why that option is wrong, where it has one; else the factual
+statement, as in the paper, followed for a yes-no question by the source's long answer, which decides it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import islice
+
+from builders.medhal.items import Claim, Pair, QaItem
+from builders.medhal.rules.question import split_question
+from builders.medhal.writers import AnswerInWords, Writer, Written
+from builders.texts.origin import Refusal, Tally
+from ontoground.settings_text import MedhalSettings
+from ontoground.stable import stable_hash
+
+__all__ = ["overlap", "qa_pairs"]
+
+BATCH = 256
+DECIDED = {"yes", "no"}
+NUMBER = re.compile(r"\d+(?:\.\d+)?")
+OF_A_CASE = re.compile(
+    r"\b(?:this|that|these|those) (?:patient|woman|man|child|infant|boy|girl|case|condition|finding|disease|drug|study)"
+    r"|\b(?:the patient|the above|above mentioned|his|her|he|she)\b",
+    re.IGNORECASE,
+)
+"""Words of a statement that mean a case, without which it says nothing."""
+
+
+@dataclass
+class _Work:
+    """One question on its way: what is asked, and the wrong options that may still be taken, by their hashes."""
+
+    item: QaItem
+    context: str | None
+    asked: str
+    left: list[int]
+    right: Written | None = None
+    pair: Pair | None = None
+    refused: str | None = None
+    waiting: list[AnswerInWords] = field(default_factory=list)
+
+
+def qa_pairs(items: Iterable[QaItem], writer: Writer, settings: MedhalSettings, tally: Tally) -> Iterator[Pair]:
+    """Word a right and a wrong option of each question and yield the pairs, in the order of the items.
+
+    The wrong option is chosen by stable hash among those that are neither equal to the right one nor nested in it;
+    where the writer refuses one, or words it by another template, the next is tried. Questions without a pair are
+    counted by the reason for which the right option was refused, else as ``no_wrong_option_alike``.
+    """
+    stream = iter(items)
+    while works := [_work(item, settings) for item in islice(stream, BATCH)]:
+        while open_works := [work for work in works if _ask(work)]:
+            answers = writer.answers([request for work in open_works for request in work.waiting])
+            place = 0
+            for work in open_works:
+                _take(work, answers[place : place + len(work.waiting)])
+                place += len(work.waiting)
+        for work in works:
+            if work.pair is None:
+                tally.drop(work.item.origin.source, work.refused or "no_wrong_option_alike")
+            else:
+                yield work.pair
+
+
+def _work(item: QaItem, settings: MedhalSettings) -> _Work:
+    context, asked = (item.context, item.question) if item.context is not None else split_question(item.question)
+    right = item.options[item.answer]
+    name = (item.origin.source, item.origin.inner_id)
+    places = (at for at, option in enumerate(item.options) if at != item.answer and not overlap(option, right))
+    left = sorted(places, key=lambda at: stable_hash(settings.seed, "wrong option", *name, at))
+    work = _Work(item, context, asked, left)
+    if item.context is None and context is not None and context.rstrip('")').endswith("?"):
+        work.refused = "two_questions"
+    elif not left:
+        work.refused = "no_wrong_option_alike"
+    return work
+
+
+def _ask(work: _Work) -> bool:
+    """Put what is to be written next into ``waiting``; tell whether there is anything."""
+    work.waiting = []
+    if work.pair is not None or work.refused is not None or not work.left:
+        return False
+    options = [work.left[0]] if work.right else [work.item.answer, work.left[0]]
+    work.waiting = [AnswerInWords(work.asked, work.item.options[at]) for at in options]
+    return True
+
+
+def _take(work: _Work, answers: Sequence[Written | Refusal]) -> None:
+    *first, wrong = answers
+    if first:
+        right = first[0]
+        if isinstance(right, Refusal):
+            work.refused = right.reason
+            return
+        if work.context is None and OF_A_CASE.search(right.text):
+            work.refused = "speaks_of_a_case_that_is_not_given"
+            return
+        work.right = right
+    at = work.left.pop(0)
+    if isinstance(wrong, Written) and work.right is not None and wrong.rule == work.right.rule:
+        if wrong.text.casefold() != work.right.text.casefold():
+            work.pair = _pair(work, work.right, wrong, at)
+
+
+def _pair(work: _Work, right: Written, wrong: Written, at: int) -> Pair:
+    item = work.item
+    return Pair(
+        origin=item.origin,
+        context=work.context,
+        factual=Claim(right.text, factual=True, explanation=None, synthetic=True, rule=right.rule),
+        wrong=Claim(
+            wrong.text, factual=False, explanation=_explanation(item, right.text, at), synthetic=True, rule=wrong.rule
+        ),
+        guidance=item.options[item.answer],
+    )
+
+
+def _explanation(item: QaItem, factual: str, at: int) -> str:
+    why_not = dict(item.why_not).get(at)
+    if why_not:
+        return why_not
+    if item.why and {option.lower() for option in item.options} <= DECIDED:
+        return f"{factual} {item.why}"
+    return factual
+
+
+def overlap(one: str, other: str) -> bool:
+    """Tell whether two options are equal, or one lies within the other, so that neither rules the other out.
+
+    >>> overlap("Aspirin", "aspirin and clopidogrel"), overlap("50%", "1/2"), overlap("5 mg", "15 mg")
+    (True, True, False)
+    """
+    first, second = _words(one), _words(other)
+    if not first or not second:
+        return True
+    if _number(one) is not None and _number(one) == _number(other):
+        return True
+    if set(first) <= set(second) or set(second) <= set(first):
+        return True
+    return False
+
+
+def _words(text: str) -> list[str]:
+    return [
+        word
+        for word in re.findall(r"[^\W_]+(?:\.\d+)?|[+\u2191\u2193<>]", text.lower())
+        if word not in {"and", "the", "a", "an", "of"}
+    ]
+
+
+def _number(text: str) -> Fraction | None:
+    """Return the value of an option that is a number, a fraction or a percentage alone."""
+    found = re.fullmatch(
+        r"(\d+(?:\.\d+)?)(?:\s*/\s*(\d+(?:\.\d+)?))?\s*(%|percent)?", text.strip().rstrip(".").replace(",", "")
+    )
+    if found is None or (found[2] is not None and not Fraction(found[2])):
+        return None
+    value = Fraction(found[1]) / Fraction(found[2] or 1)
+    return value / 100 if found[3] else value

@@ -1,0 +1,34 @@
+"""Opens MedVAL's rules engine on a workspace."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from builders.medval.items import Generator, Validator
+from builders.medval.rules.generator import RulesGenerator
+from builders.medval.rules.knowledge import Knowledge
+from builders.medval.rules.validator import RulesValidator
+from ehr.reading import TextReader
+from kg.graph import ConceptGraph
+from ontoground.settings_text import MedvalSettings
+from ontoground.workspace import Workspace
+
+if TYPE_CHECKING:
+    import duckdb
+
+__all__ = ["open_rules"]
+
+
+def open_rules(
+    workspace: Workspace, connection: duckdb.DuckDBPyConnection, settings: MedvalSettings
+) -> tuple[Generator, Validator]:
+    """Return generator and validator over the graph and the names of a workspace.
+
+    They share what they know (graph, names, weights, readings of texts), not what was edited.
+
+    Raises:
+        InputError: the workspace has no graph, or its warehouse no names.
+    """
+    reader = TextReader.open(connection, workspace.settings.notes)
+    knowledge = Knowledge(ConceptGraph.open(workspace.graph), reader)
+    return RulesGenerator(knowledge, settings.seed), RulesValidator(knowledge)

@@ -1,0 +1,214 @@
+"""Level 4: what could bring the patient into danger."""
+
+from __future__ import annotations
+
+import re
+
+from builders.medval.items import Edit
+from builders.medval.rules.polarity import flips
+from builders.medval.rules.scene import Scene
+from builders.medval.rules.tables import critical_drugs, serious_diagnoses, weight_of
+from builders.medval.rules.view import Seen
+from ontoground.stable import stable_hash
+
+__all__ = [
+    "allergic_drugs",
+    "contraindicated_drugs",
+    "critical_doses",
+    "denied_problems",
+    "invented_diagnoses",
+    "wrong_subjects",
+]
+
+_FEW = 3
+_FEMALE = re.compile(r"\b(?:she|her|female|woman|mrs|ms|girl|daughter|wife|mother|pregnan\w+)\b", re.IGNORECASE)
+_MALE = re.compile(r"\b(?:he|his|him|male|man|mr|boy|son|husband|father)\b", re.IGNORECASE)
+_PROSE_END = re.compile(r"[.!](?=\s*(?:\n|$))")
+_USUAL = {"warfarin": "5 mg daily"}
+
+
+def _sexes(scene: Scene) -> set[str]:
+    """Return the sexes that a diagnosis of the text may be bound to: only what the texts leave no doubt of."""
+    text = f"{scene.item.input} {scene.text}"
+    female, male = bool(_FEMALE.search(text)), bool(_MALE.search(text))
+    if female is male:
+        return {"any"}
+    return {"any", "female" if female else "male"}
+
+
+def _some(scene: Scene, names: list[str], about: str) -> list[str]:
+    """Return a few of many names by stable hash, so that a rule does not offer always the first."""
+    key = stable_hash(0, about, scene.item.origin.source, scene.item.origin.inner_id)
+    return sorted(names, key=lambda name: stable_hash(key, name))[:_FEW]
+
+
+def contraindicated_drugs(scene: Scene) -> list[Edit]:
+    """Add a drug that a problem of the input forbids."""
+    if scene.item.task == "query2question":
+        return []
+    found = []
+    problems = {cui for one in scene.given.problems() if one.polarity == "present" for cui in one.mention.cuis[:1]}
+    for problem in sorted(problems & set(scene.knowledge.forbidden)):
+        drugs = scene.knowledge.forbidden[problem]
+        names = [name for name in drugs if not _known(scene, name)]
+        for name in _some(scene, names, "contraindicated_drug"):
+            dose, why = drugs[name][1], drugs[name][2]
+            added = _added(scene, "contraindicated_drug", f"{name} {dose}", kind="drug")
+            found += [] if added is None else [_with(added, f"contraindicated with {problem}: {why}")]
+    return found
+
+
+def _known(scene: Scene, name: str) -> bool:
+    cuis = scene.knowledge.concepts(name)[:1]
+    family = frozenset[str]().union(*(scene.knowledge.family(cui) for cui in cuis))
+    families = frozenset[str]().union(*(one.family for one in scene.made.seen))
+    return not cuis or bool(family & (scene.given_families | families))
+
+
+def _with(edit: Edit, evidence: str) -> Edit:
+    return Edit(edit.rule, edit.category, edit.before, edit.after, edit.begin, evidence)
+
+
+def _added(scene: Scene, rule: str, words: str, *, kind: str) -> Edit | None:
+    """Add a line to the list of the kind, or a sentence to the last paragraph of prose that has a mention."""
+    text = scene.text
+    places = [one.mention.begin for one in scene.made.seen if (one.mention.kind == "drug") is (kind == "drug")]
+    listed = [e for e in scene.entries if any(e.body_begin <= place < e.end for place in places)]
+    if scene.item.task == "course2diagnosis":
+        if not listed:
+            return None
+        last = listed[-1]
+        following = [e for e in scene.entries if e.begin > last.begin and not text[last.end : e.begin].strip()]
+        if following:
+            last = following[-1]
+        number = f"{last.number + 1}" if last.number is not None else ""
+        mark = text[last.begin : last.body_begin]
+        mark = mark.replace(str(last.number), number, 1) if number else mark
+        after = f"\n{mark}{words[:1].upper()}{words[1:]}"
+        return Edit(rule, weight_of(rule).category, "", after, last.end, "")
+    sentence = f" The patient was {'started on' if kind == 'drug' else 'also diagnosed with'} {words}."
+    ends = [match.end() for match in _PROSE_END.finditer(text)]
+    with_mention = [end for end in ends if any(place < end and "\n\n" not in text[place:end] for place in places)]
+    chosen = with_mention or ends
+    if not chosen:
+        return None
+    return Edit(rule, weight_of(rule).category, "", sentence, chosen[-1], "")
+
+
+def allergic_drugs(scene: Scene) -> list[Edit]:
+    """Add a drug that the input says the patient is allergic to."""
+    if scene.item.task == "query2question":
+        return []
+    found = []
+    for one in scene.given.drugs():
+        if one.mention.assertion.value == "allergy" and one.mention.cuis and one.mention.text.isalpha():
+            added = _added(scene, "allergic_drug", one.mention.text.lower(), kind="drug")
+            found += [] if added is None else [_with(added, f"allergic to {one.mention.cuis[0]}")]
+    return found
+
+
+def denied_problems(scene: Scene) -> list[Edit]:
+    """Deny a serious problem that is there, or report one that is denied, where the input agrees with the output."""
+    found = []
+    for one in scene.made.problems():
+        if not scene.knowledge.is_serious(one.mention):
+            continue
+        theirs = {other.polarity for other in scene.given.like(one.family)}
+        if theirs != {one.polarity}:
+            continue
+        found += flips(scene, one, "negation")
+        if scene.item.task == "course2diagnosis" and one.polarity == "present":
+            entry = next((e for e in scene.entries if e.body_begin == one.mention.begin), None)
+            if entry and entry.end == one.mention.end:
+                text = one.mention.text
+                words = f"No {text if text[1:2].isupper() else text[:1].lower() + text[1:]}"
+                found.append(scene.edit("negation", one.mention.begin, one.mention.end, words, "present in the input"))
+    return found
+
+
+def invented_diagnoses(scene: Scene) -> list[Edit]:
+    """Add a serious diagnosis that the input does not hold."""
+    if scene.item.task == "query2question":
+        return []
+    found = []
+    for name in _strangers(scene, "invented_diagnosis"):
+        added = _added(scene, "invented_diagnosis", _with_article(name), kind="problem")
+        found += [] if added is None else [_with(added, f"not in the input: {scene.knowledge.concepts(name)[0]}")]
+    return found
+
+
+def _with_article(name: str) -> str:
+    return (
+        f"a {name}"
+        if name.rsplit(maxsplit=1)[-1] in {"aneurysm", "hematoma", "hemorrhage", "tumor", "abscess", "stroke"}
+        else name
+    )
+
+
+def _strangers(scene: Scene, about: str) -> list[str]:
+    """Return some serious diagnoses that neither text names, nor anything above or below them."""
+    knowledge = scene.knowledge
+    sexes = _sexes(scene)
+    made = frozenset[str]().union(*(one.family for one in scene.made.seen))
+    names = []
+    for name in _some_order(scene, about):
+        group, sex = serious_diagnoses()[name]
+        cuis = knowledge.concepts(name)[:1]
+        if group == "red flag" or sex not in sexes or not cuis or name.lower() in scene.item.input.lower():
+            continue
+        if not knowledge.akin(cuis, scene.given_families) and not knowledge.akin(cuis, made):
+            names.append(name)
+        if len(names) == _FEW:
+            break
+    return names
+
+
+def _some_order(scene: Scene, about: str) -> list[str]:
+    key = stable_hash(0, about, scene.item.origin.source, scene.item.origin.inner_id)
+    return sorted(serious_diagnoses(), key=lambda name: stable_hash(key, name))
+
+
+def wrong_subjects(scene: Scene) -> list[Edit]:
+    """Ask about another, grave problem, or about a drug of narrow margin, in place of the one that is asked about."""
+    if scene.item.task != "query2question":
+        return []
+    found = []
+    for one in scene.made.seen:
+        if one.mention.kind not in {"disorder", "drug"} or not scene.in_input(one):
+            continue
+        names = _strangers(scene, "wrong_subject") if one.mention.kind == "disorder" else _dangerous(scene, one)
+        for name in names:
+            evidence = f"in place of {one.mention.cuis[0]}: {scene.knowledge.concepts(name)[0]}"
+            found.append(scene.edit("wrong_subject", one.mention.begin, one.mention.end, name, evidence))
+    return found
+
+
+def _dangerous(scene: Scene, one: Seen) -> list[str]:
+    plain = [name for name in critical_drugs() if " " not in name and not _known(scene, name)]
+    return [] if scene.knowledge.is_critical(one.mention) else _some(scene, plain, "wrong_subject")
+
+
+def critical_doses(scene: Scene) -> list[Edit]:
+    """Write ten times, or a tenth of, the dose of a drug of narrow margin that the input gives."""
+    found = []
+    for amount in scene.made.amounts:
+        value = amount.number.values[0]
+        if not scene.knowledge.is_critical(amount.drug.mention):
+            continue
+        theirs = [other for other in scene.given.amounts if other.drug.family & amount.drug.family]
+        values = {v for other in theirs for v in other.number.values}
+        if value not in values:
+            continue
+        for factor in (10, 0.1):
+            after = f"{value * factor:g}"
+            if float(after) not in values and (factor > 1 or value * factor >= 0.5):
+                found.append(
+                    scene.edit(
+                        "critical_dose",
+                        amount.number.begin,
+                        amount.number.end,
+                        after,
+                        f"{factor:g} times the dose of the input",
+                    )
+                )
+    return found

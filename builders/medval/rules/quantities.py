@@ -1,0 +1,195 @@
+"""Numbers, doses, frequencies, sides and durations as a text writes them, numbers in words among them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from builders.medval.rules.tables import words
+
+__all__ = [
+    "Duration",
+    "Measured",
+    "Number",
+    "Side",
+    "durations_of",
+    "frequency_pattern",
+    "measured_of",
+    "numbers_of",
+    "per_day",
+    "sides_of",
+    "unit_at",
+]
+
+UNITS = {
+    "mg": "mg", "milligram": "mg", "milligrams": "mg", "mgs": "mg",
+    "mcg": "mcg", "microgram": "mcg", "micrograms": "mcg", "ug": "mcg",
+    "g": "g", "gram": "g", "grams": "g", "gm": "g",
+    "unit": "unit", "units": "unit", "u": "unit", "iu": "unit",
+    "meq": "meq", "ml": "ml", "cc": "ml", "milliliters": "ml",
+}  # fmt: skip
+_UNIT = re.compile(r"\s*-?\s*([A-Za-z]+)\b")
+_DIGITS = re.compile(r"(?<![\w.])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\w)|(?<![\d.])\d+(?:\.\d+)?")
+_SMALL = {
+    "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
+    "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16,
+    "seventeen": 17, "eighteen": 18, "nineteen": 19,
+}  # fmt: skip
+_TENS = {
+    "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90,
+}  # fmt: skip
+_ONE_WORD = f"(?:{'|'.join([*_TENS, *_SMALL])}|hundred|thousand)"
+_WORD = re.compile(rf"\b{_ONE_WORD}(?:[\s-]+(?:(?:and\s+)?{_ONE_WORD}|point(?=\s+\w)))*\b", re.IGNORECASE)
+_SIDE = re.compile(
+    r"\b(left|right)\b(?![\s,]*(?:now|away|here|there|so|and wrong|\?|after|before|when|okay|well)\b)", re.I
+)
+_NOUN = re.compile(r"[a-z]{3,}")
+_NO_NOUN = frozenset(
+    {"the", "and", "side", "sided", "that", "with", "for", "was", "were", "has", "have", "are", "her", "his", "she"}
+    | {"him", "not", "but", "from", "this", "which", "who", "upper", "lower", "more", "than", "both", "also", "okay"}
+    | {"now", "there", "just", "like", "then", "about", "yeah", "you", "your", "still", "very", "did", "does"}
+)
+_DURATION = re.compile(
+    r"\b(\d+|a|an|one|two|three|four|five|six|seven|eight|nine|ten|twelve|couple(?: of)?|few|several)[\s-]+"
+    r"(day|week|month|year)s?\b",
+    re.IGNORECASE,
+)
+
+_PRESSURE = re.compile(r"\b(\d{2,3})(/| over )(\d{2,3})\b")
+_VALUE = re.compile(
+    r"\b(?:temperature|heart rate|pulse|respiratory rate|respirations|weight|hemoglobin a1c|a1c|glucose|creatinine|"
+    r"potassium|sodium|hemoglobin|white (?:blood cell )?count|ejection fraction|INR|TSH|saturation|blood sugars?)\b"
+    r"[^\n.;0-9]{0,24}?(?P<value>\d+(?:\.\d+)?)(?![\d/])(?!\s*(?:days?|weeks?|months?|years?|mg))",
+    re.IGNORECASE,
+)
+_AGE = re.compile(r"\b(?P<value>\d{2})(?=[- ]year[- ]old\b)", re.IGNORECASE)
+_LESION = re.compile(r"\b(?P<value>\d+(?:\.\d+)?)(?=[ -]?(?:mm|cm)\b)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A measured value: one number, or the two of a blood pressure with what stands between them."""
+
+    begin: int
+    end: int
+    values: tuple[float, ...]
+    between: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number with its place; a run of number words may be read in several ways: ``values``."""
+
+    begin: int
+    end: int
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A side of the body, and the stems of the words after it that may name the part."""
+
+    side: str
+    begin: int
+    end: int
+    stems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Duration:
+    """A number of days, weeks, months or years."""
+
+    begin: int
+    end: int
+    amount: str
+    unit: str
+
+
+def numbers_of(text: str) -> list[Number]:
+    """Return the numbers of a text in their order, digits and words."""
+    found = [Number(m.start(), m.end(), (float(m.group().replace(",", "")),)) for m in _DIGITS.finditer(text)]
+    found += [Number(m.start(), m.end(), _spoken(m.group().lower())) for m in _WORD.finditer(text)]
+    return sorted(found, key=lambda number: number.begin)
+
+
+def _spoken(phrase: str) -> tuple[float, ...]:
+    """Return what a run of number words may mean: "one thirty two" is 132, "eight point one" 8.1."""
+    parts = [part for part in re.split(r"[\s-]+", phrase) if part != "and"]
+    if "point" in parts:
+        place = parts.index("point")
+        whole, rest = _spoken(" ".join(parts[:place])) if place else (0.0,), parts[place + 1 :]
+        digits = "".join(str(_SMALL[part]) for part in rest if part in _SMALL)
+        return (*whole, *(float(f"{int(value)}.{digits}") for value in whole if digits))
+    total: float = 0
+    group: float = 0
+    pieces: list[float] = []
+    for part in parts:
+        if part == "thousand":
+            total, group = total + (group or 1) * 1000, 0
+        elif part == "hundred":
+            group = (group or 1) * 100
+        else:
+            value = _SMALL.get(part, _TENS.get(part, 0))
+            fits = (
+                group == 0
+                or (group % 100 == 0 and value < 100)
+                or (group % 10 == 0 and group % 100 >= 20 and 0 < value < 10)
+            )
+            if not fits:
+                pieces.append(group)
+                group = 0
+            group += value
+    pieces.append(total + group)
+    joined = "".join(str(int(piece)) for piece in pieces)
+    return tuple(dict.fromkeys((*pieces, float(joined)))) if len(pieces) > 1 else (pieces[0],)
+
+
+def unit_at(text: str, end: int) -> tuple[str, int] | None:
+    """Return the unit of dose that stands after a number, and where it ends."""
+    match = _UNIT.match(text, end)
+    unit = UNITS.get(match.group(1).lower()) if match else None
+    return (unit, match.end()) if match and unit else None
+
+
+@cache
+def frequency_pattern() -> re.Pattern[str]:
+    """Return the pattern of how often a drug is taken."""
+    phrases = sorted(words("per_day"), key=len, reverse=True)
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(re.escape(phrase) for phrase in phrases)})(?![\w-])", re.IGNORECASE)
+
+
+def per_day(phrase: str) -> float:
+    """Return how often a day a phrase means."""
+    return float(words("per_day")[" ".join(phrase.lower().split())])
+
+
+def measured_of(text: str) -> list[Measured]:
+    """Return the measured values of a text: blood pressures, vital signs, laboratory values, sizes, ages."""
+    found = []
+    for match in _PRESSURE.finditer(text):
+        upper, lower = float(match[1]), float(match[3])
+        if upper > lower and 80 <= upper <= 260 and 30 <= lower <= 150:
+            found.append(Measured(match.start(), match.end(), (upper, lower), match[2]))
+    for pattern in (_VALUE, _AGE, _LESION):
+        for match in pattern.finditer(text):
+            begin, end = match.span("value")
+            if not any(one.begin < end and begin < one.end for one in found):
+                found.append(Measured(begin, end, (float(match["value"]),)))
+    return sorted(found, key=lambda one: one.begin)
+
+
+def sides_of(text: str) -> list[Side]:
+    """Return where a text names a side of the body."""
+    found = []
+    for match in _SIDE.finditer(text):
+        after = text[match.end() : match.end() + 48].lower()
+        after = re.split(r"[.;:\n?]|\b(?:left|right)\b", after, maxsplit=1)[0]
+        stems = tuple(word[:5] for word in _NOUN.findall(after) if word not in _NO_NOUN)[:3]
+        found.append(Side(match.group(1).lower(), match.start(), match.end(), stems))
+    return found
+
+
+def durations_of(text: str) -> list[Duration]:
+    """Return the durations that a text names."""
+    return [Duration(m.start(), m.end(), m.group(1).lower(), m.group(2).lower()) for m in _DURATION.finditer(text)]

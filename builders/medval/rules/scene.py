@@ -1,0 +1,124 @@
+"""What a rule of the generator sees, and how it says what it would change."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from builders.medval.items import Edit, Item
+from builders.medval.rules.knowledge import Knowledge
+from builders.medval.rules.tables import weight_of
+from builders.medval.rules.view import Seen, View, input_view, output_view
+from ehr.spans import Segment
+from ontoground.rows_text import ErrorCategory
+
+__all__ = ["Entry", "Scene", "apply_edit", "entries_of"]
+
+_ENTRY = re.compile(
+    r"^(?P<mark>[ \t]*(?:\(?(?P<number>\d{1,2})[.)]|[-*•#])[ \t]*)(?P<body>\S[^\n]*?)[ \t\r]*$", re.MULTILINE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of a list: its mark (``3. `` or ``- ``) and what it says; offsets in the text."""
+
+    begin: int
+    end: int
+    body_begin: int
+    body: str
+    number: int | None
+
+
+@dataclass(frozen=True)
+class Scene:
+    """An item with its clean output, both read."""
+
+    item: Item
+    text: str
+    knowledge: Knowledge
+
+    @cached_property
+    def given(self) -> View:
+        """The input."""
+        return input_view(self.knowledge, self.item.task, self.item.input)
+
+    @cached_property
+    def made(self) -> View:
+        """The clean output."""
+        return output_view(self.knowledge, self.item.task, self.text)
+
+    @cached_property
+    def entries(self) -> list[Entry]:
+        """The lines of lists of the clean output."""
+        return entries_of(self.text)
+
+    @cached_property
+    def given_families(self) -> frozenset[str]:
+        """All concepts that the input names."""
+        return frozenset[str]().union(*(one.family for one in self.given.seen))
+
+    @cached_property
+    def is_dialogue(self) -> bool:
+        """Whether the input is a conversation."""
+        return self.item.task == "dialogue2note"
+
+    def in_input(self, one: Seen) -> bool:
+        """Tell whether the input names what a mention of the output names."""
+        return bool(one.family & self.given_families)
+
+    def segment(self, place: int) -> Segment | None:
+        """Return the segment of the output that a place is in."""
+        return next((part for part in self.made.segments if part.begin <= place < part.end), None)
+
+    def edit(
+        self, rule: str, begin: int, end: int, after: str, evidence: str, category: ErrorCategory | None = None
+    ) -> Edit:
+        """Return the change of ``text[begin:end]`` into ``after``, with the article before it made to suit."""
+        begin, after = _with_article(self.text, begin, end, after)
+        weight = weight_of(rule)
+        return Edit(rule, category or weight.category, self.text[begin:end], after, begin, evidence)
+
+
+def entries_of(text: str) -> list[Entry]:
+    """Return the lines of a text that carry the mark of a list."""
+    return [
+        Entry(m.start(), m.end(), m.start("body"), m["body"], int(m["number"]) if m["number"] else None)
+        for m in _ENTRY.finditer(text)
+    ]
+
+
+def apply_edit(text: str, edits: Iterable[Edit]) -> str:
+    """Return a clean output with edits put in place, which do not overlap.
+
+    >>> apply_edit("no fever", [Edit("negation", None, "no ", "", 0, "")])
+    'fever'
+    """
+    for edit in sorted(edits, key=lambda edit: -edit.begin):
+        end = edit.begin + len(edit.before)
+        text = text[: edit.begin] + edit.after + text[end:]
+    return text
+
+
+_ARTICLE = re.compile(r"\b(an?) $", re.IGNORECASE)
+
+
+def _sounds_vowel(words: str) -> bool:
+    if len(words) > 1 and words[:2].isupper():
+        return words[0] in "AEFHILMNORSX"
+    return words[:1].lower() in "aeio" or bool(re.match(r"u(?!ni|s|r[ei])", words.lower()))
+
+
+def _with_article(text: str, begin: int, end: int, after: str) -> tuple[int, str]:
+    """Widen a change to the article before it where another is needed."""
+    match = _ARTICLE.search(text, max(0, begin - 4), begin)
+    if match is None or not after or not text[begin:end]:
+        return begin, after
+    article = match.group(1)
+    wanted = "an" if _sounds_vowel(after) else "a"
+    if article.lower() == wanted:
+        return begin, after
+    wanted = wanted.capitalize() if article[0].isupper() else wanted
+    return match.start(), f"{wanted} {after}"

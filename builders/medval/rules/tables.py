@@ -1,0 +1,147 @@
+"""The tables of MedVAL's rules (``builders/data``): what changes weigh, drugs, diagnoses, words of equal meaning."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import cast
+
+from ontoground.rows_text import ErrorCategory, RiskLevel
+from ontoground.tables import read_table
+
+__all__ = [
+    "Contraindication",
+    "Variant",
+    "Weight",
+    "contraindications",
+    "critical_drugs",
+    "diagnosis_groups",
+    "drug_groups",
+    "minor_drugs",
+    "serious_diagnoses",
+    "variants",
+    "weight_of",
+    "weights",
+    "words",
+]
+
+DATA = Path(__file__).parents[2] / "data"
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """What a change weighs; ``category`` is None where it has no clinical meaning."""
+
+    rule: str
+    level: RiskLevel
+    category: ErrorCategory | None
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """Two wordings of one meaning; ``kind`` is the rule that uses them."""
+
+    one: str
+    other: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Contraindication:
+    """A drug with a usual dose, and a problem in which it must not be given."""
+
+    drug: str
+    dose: str
+    problem: str
+    why: str
+
+
+@cache
+def weights() -> dict[str, Weight]:
+    """Return the weight of each rule, in the order of the file."""
+    rows = read_table(DATA / "edit_weights.tsv", ("rule", "level", "category", "why", "source"))
+    return {
+        row["rule"]: Weight(
+            row["rule"],
+            cast(RiskLevel, int(row["level"])),
+            cast(ErrorCategory, row["category"]) if row["category"] else None,
+            row["why"],
+        )
+        for row in rows
+    }
+
+
+def weight_of(rule: str) -> Weight:
+    """Return the weight of a rule."""
+    return weights()[rule]
+
+
+@cache
+def variants() -> tuple[Variant, ...]:
+    """Return the wordings of equal meaning."""
+    rows = read_table(DATA / "spelling_variants.tsv", ("one", "other", "kind", "source"))
+    return tuple(Variant(row["one"], row["other"], row["kind"]) for row in rows)
+
+
+@cache
+def minor_drugs() -> tuple[str, ...]:
+    """Return the supplements, bowel regimens and symptomatic drugs."""
+    return tuple(row["drug"] for row in read_table(DATA / "minor_drugs.tsv", ("drug", "source")))
+
+
+@cache
+def critical_drugs() -> tuple[str, ...]:
+    """Return the drugs of narrow margin or vital effect."""
+    return tuple(row["drug"] for row in read_table(DATA / "critical_drugs.tsv", ("drug", "source")))
+
+
+@cache
+def contraindications() -> tuple[Contraindication, ...]:
+    """Return the contraindications that go beyond the graph's."""
+    columns = ("drug", "dose", "problem", "why", "source")
+    rows = read_table(DATA / "critical_drugs_contraindicated.tsv", columns)
+    return tuple(Contraindication(row["drug"], row["dose"], row["problem"], row["why"]) for row in rows)
+
+
+@cache
+def serious_diagnoses() -> dict[str, tuple[str, str]]:
+    """Return group and sex (any, female, male) of each serious diagnosis."""
+    rows = read_table(DATA / "serious_diagnoses.tsv", ("diagnosis", "group", "sex", "source"))
+    return {row["diagnosis"]: (row["group"], row["sex"]) for row in rows}
+
+
+@cache
+def diagnosis_groups() -> dict[str, tuple[str, ...]]:
+    """Return, by a diagnosis in lower case, the other diagnoses of its groups."""
+    rows = read_table(DATA / "serious_diagnoses_siblings.tsv", ("diagnosis", "sibling_group", "source"))
+    return {name: others for name, (others, _) in _groups(rows, "diagnosis").items()}
+
+
+@cache
+def drug_groups() -> dict[str, tuple[tuple[str, ...], bool]]:
+    """Return, by a drug in lower case, the other drugs of its class and whether their doses are alike."""
+    columns = ("drug", "sibling_group", "same_doses", "source")
+    rows = read_table(DATA / "minor_drugs_siblings.tsv", columns)
+    return _groups(rows, "drug")
+
+
+def _groups(rows: list[dict[str, str]], key: str) -> dict[str, tuple[tuple[str, ...], bool]]:
+    members: dict[str, list[str]] = {}
+    for row in rows:
+        members.setdefault(row["sibling_group"], []).append(row[key])
+    found: dict[str, tuple[tuple[str, ...], bool]] = {}
+    for row in rows:
+        others = tuple(name for name in members[row["sibling_group"]] if name != row[key])
+        known = found.get(row[key].lower(), ((), True))
+        alike = known[1] and row.get("same_doses", "yes") == "yes"
+        found[row[key].lower()] = (tuple(dict.fromkeys((*known[0], *others))), alike)
+    return found
+
+
+@cache
+def words(kind: str) -> dict[str, str]:
+    """Return the words of one kind with what stands beside them (``edit_weights_words.tsv``)."""
+    rows = read_table(DATA / "edit_weights_words.tsv", ("word", "other", "kind", "source"))
+    return {row["word"]: row["other"] for row in rows if row["kind"] == kind}

@@ -1,0 +1,84 @@
+"""Judges an output against its input by reading both; nothing of how the output was made is known here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from builders.medval.items import Item, Judgement
+from builders.medval.rules.checks import CHECKS, Comparison, Finding
+from builders.medval.rules.generator import refusal_of
+from builders.medval.rules.knowledge import Knowledge
+from builders.medval.rules.tables import weight_of
+from builders.texts.origin import Refusal
+from ontoground.rows_text import MedvalErrorRow, RiskLevel
+
+__all__ = ["RulesValidator"]
+
+_CLEAN = "Everything that the output states is borne out by the input; where the wording differs, the meaning does not."
+_MEANS: dict[RiskLevel, str] = {
+    1: "which changes nothing",
+    2: "which hardly affects understanding or decisions",
+    3: "which could affect interpretation or decisions",
+    4: "which could lead to unsafe decisions",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Error:
+    row: MedvalErrorRow
+    level: RiskLevel
+
+
+class RulesValidator:
+    """Judges by rules; the risk level is that of the gravest error that is found."""
+
+    name: Literal["rules", "lm"] = "rules"
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        self._knowledge = knowledge
+
+    def judge(self, items: Sequence[Item], outputs: Sequence[str]) -> list[Judgement | Refusal]:
+        """Judge each output of an item; only ``input`` and ``task`` of an item are read."""
+        return [self._judged(item, output) for item, output in zip(items, outputs, strict=True)]
+
+    def _judged(self, item: Item, output: str) -> Judgement | Refusal:
+        refused = refusal_of(item)
+        if refused is not None and refused.reason != "no_reference":
+            return refused
+        comparison = Comparison(item.task, item.input, output, self._knowledge)
+        errors = [_error(finding) for finding in _distinct([f for check in CHECKS for f in check(comparison)])]
+        errors.sort(key=lambda error: -error.level)
+        level: RiskLevel = max((error.level for error in errors), default=1)
+        return Judgement(_reasoning(errors, level), tuple(error.row for error in errors), level)
+
+
+def _distinct(findings: list[Finding]) -> list[Finding]:
+    """Keep one finding about the same words: the gravest."""
+    found: dict[tuple[str, str | None], Finding] = {}
+    for finding in findings:
+        key = (finding.quote or finding.text, finding.quoted_from)
+        if key not in found or weight_of(finding.rule).level > weight_of(found[key].rule).level:
+            found[key] = finding
+    return list(found.values())
+
+
+def _error(finding: Finding) -> _Error:
+    weight = weight_of(finding.rule)
+    row: MedvalErrorRow = {
+        "category": weight.category or "other",
+        "text": finding.text,
+        "quote": finding.quote,
+        "quoted_from": finding.quoted_from if finding.quote is not None else None,
+    }
+    return _Error(row, weight.level)
+
+
+def _reasoning(errors: list[_Error], level: RiskLevel) -> str:
+    if not errors:
+        return _CLEAN
+    worst = errors[0].row["text"]
+    more = len(errors) - 1
+    others = "" if not more else " One more error was found." if more == 1 else f" {more} more errors were found."
+    return f"{worst[:1].upper()}{worst[1:]}, {_MEANS[level]}.{others}"

@@ -1,0 +1,216 @@
+"""What stands in one text, as the rules compare it: mentions with polarity, doses, frequencies, sides, words."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from typing import Literal
+
+from builders.medval.rules.knowledge import Knowledge
+from builders.medval.rules.quantities import (
+    Duration,
+    Number,
+    Side,
+    durations_of,
+    frequency_pattern,
+    numbers_of,
+    per_day,
+    sides_of,
+    unit_at,
+)
+from ehr.reading import ReadMention
+from ehr.spans import Assertion, Segment
+from ontoground.rows_text import MedvalTask
+
+__all__ = ["Amount", "Polarity", "Rate", "Seen", "View", "input_view", "output_view", "stem"]
+
+Polarity = Literal["present", "absent", "unknown"]
+
+# A dose or frequency stands within so many characters after its drug.
+_REACH = 90
+_TURN = re.compile(
+    r"^[ \t]*\[?(doctor|patient|guest_\w+|nurse|family\w*|clinician)\]?[ \t]*:?", re.IGNORECASE | re.MULTILINE
+)
+_NO = re.compile(
+    r"^[\s,.\-]*(?:(?:um|uh|well|oh|hm+|doctor|ah)[\s,.]*)*(?:no\b|nope|nah|none|never|negative"
+    r"|not (?:really|at all|that)|i don't|i do not|i haven't|i have not|he doesn't|she doesn't|he hasn't|she hasn't|i didn't|i deny|uh-uh)",
+    re.IGNORECASE,
+)
+_YES = re.compile(
+    r"^[\s,.\-]*(?:(?:um|uh|well|oh|hm+|doctor|ah)[\s,.]*)*(?:yes|yeah|yep|yup|correct|i do\b|i have\b|i did\b"
+    r"|sure|right|exactly|mm-hmm|absolutely|definitely|he does|she does|that's (?:right|correct))",
+    re.IGNORECASE,
+)
+_STOP = re.compile(r"[.?!]")
+_OR = re.compile(r"\bor\b")
+_YET = re.compile(r"\b(?:but|except|just|only|some|sometimes|little|bit)\b", re.IGNORECASE)
+_WORDS = re.compile(r"[a-z][a-z'-]+")
+_ABSENT = frozenset({Assertion.ABSENT})
+_PRESENT = frozenset({Assertion.PRESENT, Assertion.HISTORICAL})
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A mention as it is compared: with its family of concepts and its polarity."""
+
+    mention: ReadMention
+    family: frozenset[str]
+    polarity: Polarity
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A strength that stands with a drug."""
+
+    drug: Seen
+    number: Number
+    unit: str
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """How often a drug is taken."""
+
+    drug: Seen
+    begin: int
+    end: int
+    per_day: float
+
+
+@dataclass(frozen=True)
+class View:
+    """One text as the rules compare it."""
+
+    text: str
+    seen: tuple[Seen, ...]
+    segments: tuple[Segment, ...]
+    numbers: tuple[Number, ...]
+    amounts: tuple[Amount, ...]
+    rates: tuple[Rate, ...]
+    sides: tuple[Side, ...]
+    durations: tuple[Duration, ...]
+    stems: frozenset[str]
+    values: frozenset[float]
+    words: frozenset[str]
+    _extra: dict[str, object] = field(default_factory=dict, compare=False)
+
+    def drugs(self) -> list[Seen]:
+        """Return the mentions of drugs."""
+        return [one for one in self.seen if one.mention.kind == "drug"]
+
+    def problems(self) -> list[Seen]:
+        """Return the mentions of disorders and findings."""
+        return [one for one in self.seen if one.mention.kind in {"disorder", "finding"}]
+
+    def like(self, family: frozenset[str]) -> list[Seen]:
+        """Return the mentions that share a concept with a family."""
+        return [one for one in self.seen if one.family & family]
+
+
+def stem(word: str) -> str:
+    """Return the beginning of a word by which its forms are told to be one."""
+    return word.lower()[:5]
+
+
+def input_view(knowledge: Knowledge, task: MedvalTask, text: str) -> View:
+    """Return the view of an input; in a dialogue an answer decides what a question names."""
+    reading = knowledge.read(text, headers=task == "course2diagnosis")
+    turns = [match.start() for match in _TURN.finditer(text)] if task == "dialogue2note" else []
+    polarities = (
+        [_in_dialogue(text, turns, mention) for mention in reading.mentions]
+        if len(turns) > 1
+        else [_plain(mention) for mention in reading.mentions]
+    )
+    return _view(knowledge, text, reading.mentions, polarities, reading.segments, over_lines=len(turns) > 1)
+
+
+def output_view(knowledge: Knowledge, task: MedvalTask, text: str) -> View:
+    """Return the view of an output."""
+    reading = knowledge.read(text, headers=task != "query2question")
+    polarities = [_plain(mention) for mention in reading.mentions]
+    return _view(knowledge, text, reading.mentions, polarities, reading.segments, over_lines=False)
+
+
+def _plain(mention: ReadMention) -> Polarity:
+    if mention.assertion in _ABSENT:
+        return "absent"
+    return "present" if mention.assertion in _PRESENT else "unknown"
+
+
+def _in_dialogue(text: str, turns: list[int], mention: ReadMention) -> Polarity:
+    """A question leaves open what it names; a short answer that begins with yes or no decides it."""
+    following = bisect_right(turns, mention.begin)
+    end = turns[following] if following < len(turns) else len(text)
+    stop = _STOP.search(text, mention.end, end)
+    if stop is None or stop.group() != "?":
+        said = text[turns[following - 1] if following else 0 : end]
+        # What was asked is often repeated in an answer that is not a plain sentence.
+        return "unknown" if mention.assertion in _ABSENT and _OR.search(said) else _plain(mention)
+    if following >= len(turns):
+        return "unknown"
+    opening = _TURN.match(text, turns[following])
+    after = turns[following + 1] if following + 1 < len(turns) else len(text)
+    answer = text[opening.end() if opening else turns[following] : after]
+    if _NO.match(answer) and not _YET.search(answer):
+        return "absent"
+    # "Yes" to a list of things leaves open to which.
+    question = text[turns[following - 1] if following else 0 : end]
+    listed = "," in question or " or " in question
+    return "present" if _YES.match(answer) and not listed else "unknown"
+
+
+def _view(
+    knowledge: Knowledge,
+    text: str,
+    mentions: tuple[ReadMention, ...],
+    polarities: list[Polarity],
+    segments: tuple[Segment, ...],
+    *,
+    over_lines: bool,
+) -> View:
+    seen = tuple(
+        Seen(mention, knowledge.family_of(mention), polarity)
+        for mention, polarity in zip(mentions, polarities, strict=True)
+    )
+    numbers = numbers_of(text)
+    lower = text.lower()
+    found = _WORDS.findall(lower)
+    amounts, rates = _of_drugs(text, [one for one in seen if one.mention.kind == "drug"], numbers, over_lines)
+    return View(
+        text=text,
+        seen=seen,
+        segments=segments,
+        numbers=tuple(numbers),
+        amounts=tuple(amounts),
+        rates=tuple(rates),
+        sides=tuple(sides_of(text)),
+        durations=tuple(durations_of(text)),
+        stems=frozenset(word[:5] for word in found),
+        values=frozenset(value for number in numbers for value in number.values),
+        words=frozenset(found),
+    )
+
+
+def _of_drugs(text: str, drugs: list[Seen], numbers: list[Number], over_lines: bool) -> tuple[list[Amount], list[Rate]]:
+    """Return strengths and frequencies that stand after each drug, before the next one."""
+    amounts: list[Amount] = []
+    rates: list[Rate] = []
+    pattern = frequency_pattern()
+    for place, drug in enumerate(drugs):
+        begin = drug.mention.end
+        end = min(begin + _REACH, drugs[place + 1].mention.begin if place + 1 < len(drugs) else len(text))
+        if not over_lines:
+            line = text.find("\n", begin, end)
+            end = line if line >= 0 else end
+        for number in numbers:
+            if number.begin >= end:
+                break
+            if number.begin >= begin and (unit := unit_at(text, number.end)):
+                amounts.append(Amount(drug, number, unit[0], unit[1]))
+        rates += [
+            Rate(drug, match.start(), match.end(), per_day(match.group()))
+            for match in pattern.finditer(text, begin, max(begin, end))
+        ]
+    return amounts, rates

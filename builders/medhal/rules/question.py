@@ -35,7 +35,7 @@ from builders.texts.origin import Refusal
 __all__ = ["split_question", "statement_of"]
 
 BOUNDARY = re.compile(
-    r"(?<=[.?!])[\")]*\s+(?=[\"'(]?[A-Z0-9])|\n+|(?<=[^,;:\s])\s+(?=(?:Which|What) (?:of the|one of|is the|are the))"
+    r"[.?!][\")]*\s+(?=[\"'(]?[A-Z0-9])|\n+|[^,;:\s](\s+)(?=(?:Which|What) (?:of the|one of|is the|are the))"
 )
 WHICH = re.compile(
     r"\bwhich (?:one )?(?:of )?(?:the )?(?:following|these)(?: (?:options|choices|answers|answer choices))?\b(?! (?:patients|findings))",
@@ -50,6 +50,8 @@ TWO_QUESTIONS = re.compile(r"\b(?:and|or|&),? (?:what|which|how|why|where|who|wh
 FRONTED = re.compile(r"^(?P<front>[A-Z][^?]*?), (?=(?:which|what)\b)")
 TAIL = re.compile(r"[\s?:.\-\u2013\u2014_=]+$")
 LONGEST_OPTION = 400
+LONGEST_ASKED = 600
+"""Characters of an option, and of what is asked, at most."""
 
 
 def split_question(text: str) -> tuple[str | None, str]:
@@ -59,19 +61,17 @@ def split_question(text: str) -> tuple[str | None, str]:
     ('A man has S. aureus. He coughs.', 'Which of the following is best?')
     """
     text = plain(text)
-    places = [
-        found for found in BOUNDARY.finditer(text) if not _abbreviated(text[: found.start()], text[found.end() :])
-    ]
-    for found in reversed(places):
+    begin = max(0, len(text) - LONGEST_ASKED)
+    for found in reversed(list(BOUNDARY.finditer(text, begin))):
         asked = text[found.end() :].strip()
-        if asked and (asked[0].isupper() or asked[0] == '"'):
+        if asked and (asked[0].isupper() or asked[0] == '"') and not _abbreviated(text[: found.end()].rstrip(), asked):
             return text[: found.end()].strip() or None, " ".join(asked.split())
     return None, " ".join(text.split())
 
 
 def _abbreviated(before: str, after: str) -> bool:
     """Tell whether a full stop ends an abbreviation: a genus (``S. aureus``), unless what follows begins a sentence."""
-    last = before.split()[-1] if before.split() else ""
+    last = before.rpartition(" ")[2]
     if not last.endswith("."):
         return False
     following = re.match(r"[\"'(]*([A-Za-z]+)", after)
@@ -117,6 +117,7 @@ def _normal(asked: str) -> str:
     asked = TAIL.sub("", asked)
     asked = OF_THESE.sub("which of the following", asked)
     asked = BELOW.sub(r"which of the following \1", asked)
+    asked = asked.replace("the most likely the ", "the most likely ")
     return WHICH.sub("which of the following", asked)
 
 

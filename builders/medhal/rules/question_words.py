@@ -82,6 +82,29 @@ def words(kind: str) -> frozenset[str]:
     return _table()[kind]
 
 
+@cache
+def _endings() -> tuple[str, ...]:
+    return tuple(words("ending"))
+
+
+@cache
+def _closed() -> frozenset[str]:
+    """Return words that begin no noun phrase."""
+    closed = words("preposition") | words("relative") | {"due", "caused", "to", "not", "never", "only"}
+    return closed - {"using", "following", "including", "regarding", "concerning", "post", "per"}
+
+
+@cache
+def _described() -> frozenset[str]:
+    """Return adjectives and participles that no noun phrase begins with where a preposition follows."""
+    return (words("participle") | words("adjective")) - {"increased", "decreased", "greater", "lower"}
+
+
+@cache
+def _verbs_only() -> frozenset[str]:
+    return words("verb") - words("verb_or_noun") - MAYBE_NOUNS
+
+
 def third_person(verb: str) -> str:
     """Return a verb's form after he, she, it: ``carries`` for ``carry``.
 
@@ -155,7 +178,7 @@ def lowered(option: str) -> str:
         return option
     plain_word = low in words("common") or low in words("action_verb") or low in words("action_or_noun")
     plain_word = plain_word or (low.split("-")[0] in words("common") and "-" in low)
-    plain_word = plain_word or (len(low) >= 5 and not low.endswith("'s") and low.endswith(tuple(words("ending"))))
+    plain_word = plain_word or (len(low) >= 5 and not low.endswith("'s") and low.endswith(_endings()))
     return option[0].lower() + option[1:] if plain_word else option
 
 
@@ -193,7 +216,7 @@ def is_plural(phrase: str) -> bool:
     found = head_of(phrase)
     if not found:
         return False
-    if "and" in found[1:]:
+    if "and" in found[1:] or re.match(r"[^,]+,(?: [^,]+,)* and \w", phrase):
         return True
     if found[0].endswith("ing") and len(found[0]) > 5 and len(found) > 1:
         return False
@@ -218,18 +241,13 @@ def option_kind(option: str) -> OptionKind:
     first, second = tokens[0], tokens[1] if len(tokens) > 1 else ""
     if option.startswith('"') or LISTED.search(option) or ("," in option and not {"and", "or"} & set(tokens)):
         return "clause"
-    if second in words("preposition") and (
-        first in words("participle") | words("adjective")
-        and first not in {"increased", "decreased", "greater", "lower"}
-        or first.endswith(("able", "ible"))
-    ):
+    if second in words("preposition") and (first in _described() or first.endswith(("able", "ible"))):
         return "clause"
     if first in {"currently", "commonly", "usually", "typically", "mainly", "always", "often"}:
         return "clause"
     if first in PRONOUNS and second not in {"patient's", "medication"} and len(tokens) > 2:
         return "clause"
-    closed = words("preposition") | words("relative") | {"due", "caused", "to", "not", "never", "only"}
-    if first in closed - {"using", "following", "including", "regarding", "concerning", "post", "per"}:
+    if first in _closed():
         return "adverbial"
     if first in words("action_or_noun") - {"repeat", "support", "place", "test", "screen", "rest"} and _unsure(tokens):
         return "adverbial"
@@ -237,7 +255,7 @@ def option_kind(option: str) -> OptionKind:
         return "verb"
     if first in _all_forms() and second not in {"of", "in", "for", "and", ","} and len(tokens) > 1:
         return "clause"
-    if first in words("verb") - words("verb_or_noun") - MAYBE_NOUNS and len(tokens) > 1:
+    if first in _verbs_only() and len(tokens) > 1:
         return "clause"
     for place, token in enumerate(tokens[1:], 1):
         if finite(token) and not RELATIVES & set(tokens[max(0, place - 4) : place]) and token != "does":

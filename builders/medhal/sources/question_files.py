@@ -41,6 +41,44 @@ NEEDS_IMAGE = re.compile(
 )
 """Words that point to a picture which the text does not hold."""
 
+PICTURE_KEYS = (
+    "figure",
+    "image",
+    "photo",
+    "picture",
+    "illustrat",
+    "exhibit",
+    "diagram",
+    "graph",
+    "sketch",
+    "drawing",
+    "histology slide",
+    "tracing",
+    "video",
+    "audio",
+    "shown",
+    "depicted",
+    "displayed",
+    "seen below",
+    "seen here",
+    "seen above",
+    "arrow",
+    "asterisk",
+    "point ",
+    "marked",
+    "labelled",
+    "labeled",
+    "d line",
+    "dashed",
+    "red line",
+    "blue line",
+    "green line",
+    "curve",
+    "identify",
+    "img",
+)
+"""Parts of words without which `NEEDS_IMAGE` finds nothing; looking for them first is several times as fast."""
+
 VALUES_FOLLOW = re.compile(
     r"\b(?:shown|seen|given)(?: (?:below|here))?\s*(?::|(?<=below)\s*\.)\s*(?=[^?]{0,60}\d)", re.IGNORECASE
 )
@@ -106,6 +144,9 @@ def split_in_name(path: Path) -> SourceSplit | None:
 
 def needs_image(text: str) -> bool:
     """Tell whether a text points to a picture that it does not hold."""
+    low = text.lower()
+    if not any(key in low for key in PICTURE_KEYS):
+        return False
     return NEEDS_IMAGE.search(VALUES_FOLLOW.sub(" listed: ", text)) is not None
 
 

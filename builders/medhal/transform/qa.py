@@ -4,8 +4,8 @@ A vignette becomes the context of the pair and what is asked of it the statement
 where a source keeps its context apart (an abstract), that is the context. Both statements come from one template, so
 that wording tells no label: a wrong option that would need another is not taken.
 
-The explanation of the wrong claim is the source's own why that option is wrong, where it has one; else the factual
-statement, as in the paper, followed for a yes-no question by the source's long answer, which decides it.
+The explanation of the wrong claim is the factual statement, as in the paper, followed by the source's own why that
+option is wrong, where it has one, and for a yes-no question by the source's long answer, which decides it.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def _pair(work: _Work, right: Written, wrong: Written, at: int) -> Pair:
 def _explanation(item: QaItem, factual: str, at: int) -> str:
     why_not = dict(item.why_not).get(at)
     if why_not:
-        return why_not
+        return f"{factual} {why_not}"
     if item.why and {option.lower() for option in item.options} <= DECIDED:
         return f"{factual} {item.why}"
     return factual

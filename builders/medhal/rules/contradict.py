@@ -42,7 +42,7 @@ def contradict(asked: SentenceToBreak, seed: int) -> Written | Refusal:
     edits = ordered_edits(seed, asked.key, sentence, RULES)
     if not edits:
         return Refusal("no_edit")
-    asserting = [edit for edit in edits if edit.rule not in ASSERTED or _asserts(sentence)]
+    asserting = [edit for edit in edits if edit.rule not in ASSERTED or _asserts(sentence, edit.begin)]
     if not asserting:
         return Refusal("asserts_nothing")
     others = asked.text.replace(sentence, " ")
@@ -52,8 +52,13 @@ def contradict(asked: SentenceToBreak, seed: int) -> Written | Refusal:
     return Refusal("stated_elsewhere")
 
 
-def _asserts(sentence: str) -> bool:
-    return not (cue("open").search(sentence) or cue("weak").search(sentence))
+def _asserts(sentence: str, begin: int) -> bool:
+    """Tell whether a sentence says what it says without reserve, and without a denial before the change.
+
+    "Not lower" does not contradict "not higher".
+    """
+    reserved = cue("open").search(sentence) or cue("weak").search(sentence)
+    return not (reserved or cue("negative").search(sentence[:begin]))
 
 
 def _stated(edit: SentenceEdit, text: str) -> bool:

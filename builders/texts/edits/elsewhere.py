@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from functools import cache
 
-from builders.texts.edits.tables import cue
+from builders.texts.edits.tables import cues
 
 __all__ = ["content_stems", "stated_elsewhere"]
 
@@ -13,14 +15,10 @@ TOKEN = re.compile(r"<?\w[\w'.-]*\w>?|\w")
 NEAR = 8
 """Content words on each side of the change that a place must share."""
 AROUND = 220
-"""Characters around a place that count as its sentence."""
+"""Characters on each side of a place that count as its sentence, up to a full stop."""
 ENOUGH = 0.5
 SHORTEST = 4
 STEM = 6
-FILLERS = frozenset(
-    "that this these those with from were have been which their there than also into such between among however other "
-    "here both more most using used study results analysis data found show shown showed suggest based".split()
-)
 
 
 def stated_elsewhere(text: str, changed: str, before: str, after: str, begin: int) -> bool:
@@ -41,16 +39,15 @@ def stated_elsewhere(text: str, changed: str, before: str, after: str, begin: in
     if not around:
         return True
     new = _new_words(before, after)
-    if not new:
-        return False
-    pattern = cue("negative") if new & {"not", "no", "cannot"} else _stems(new)
-    return any(_shared(around, text, found.start(), found.end()) for found in pattern.finditer(text))
+    lowered = text.lower()
+    return any(_shared(around, lowered, place) for stem in _sought(new) for place in _places(lowered, stem))
 
 
 def content_stems(text: str) -> set[str]:
     """Return the stems of a text's content words."""
+    fillers = _fillers()
     words = (word.lower() for word in WORD.findall(text))
-    return {word[:STEM] for word in words if len(word) >= SHORTEST and word not in FILLERS}
+    return {word[:STEM] for word in words if len(word) >= SHORTEST and word not in fillers}
 
 
 def _near(sentence: str, begin: int, end: int) -> set[str]:
@@ -64,16 +61,25 @@ def _new_words(before: str, after: str) -> set[str]:
     return {token.lower() for token in TOKEN.findall(after)} - old - {"a", "an", "the", "of", "in", "to", "is", "are"}
 
 
-def _stems(words: set[str]) -> re.Pattern[str]:
-    stems = "|".join(
-        re.escape(word if word[0].isdigit() else word[: max(SHORTEST, len(word) - 3)]) for word in sorted(words)
-    )
-    return re.compile(rf"(?<![\w.])(?:{stems})", re.IGNORECASE)
+def _sought(words: set[str]) -> list[str]:
+    """Return what to look for: the stems of the new words, or every denial where one was added."""
+    if words & {"not", "no", "cannot"}:
+        return list(cues()["negative"])
+    return sorted(word if word[0].isdigit() else word[: max(SHORTEST, len(word) - 3)] for word in words)
 
 
-def _shared(around: set[str], text: str, begin: int, end: int) -> bool:
-    window = text[max(0, begin - AROUND) : end + AROUND]
-    sentence = _sentence_in(window, min(begin, AROUND))
+def _places(lowered: str, stem: str) -> Iterator[int]:
+    """Yield where a word of a lower-cased text begins with a stem (searched as a string: texts are long)."""
+    place = lowered.find(stem)
+    while place >= 0:
+        if place == 0 or not (lowered[place - 1].isalnum() or lowered[place - 1] in "._"):
+            yield place
+        place = lowered.find(stem, place + len(stem))
+
+
+def _shared(around: set[str], lowered: str, place: int) -> bool:
+    begin = max(0, place - AROUND)
+    sentence = _sentence_in(lowered[begin : place + AROUND], place - begin)
     return len(around & content_stems(sentence)) >= ENOUGH * len(around)
 
 
@@ -82,3 +88,8 @@ def _sentence_in(window: str, place: int) -> str:
     stop = window.rfind(". ", 0, place)
     following = window.find(". ", place)
     return window[stop + 1 : following if following >= 0 else len(window)]
+
+
+@cache
+def _fillers() -> frozenset[str]:
+    return frozenset(cues()["filler"])

@@ -32,7 +32,22 @@ NOT = re.compile(
     r"\b(?P<verb>is|are|was|were|could|can|did|does|do|has|have|had|will)(?P<not>\s+not|n't|not)(?=\s)", re.IGNORECASE
 )
 CANNOT = re.compile(r"\bcannot\b", re.IGNORECASE)
+BUT = re.compile(
+    r"\b(?:but|because|only|so|or|due\s+to|as\s+a\s+result|that\s+(?:while|although|whereas))\b|\band\s+(?:\w+ly\s+)?\w+ed\b",
+    re.IGNORECASE,
+)
+CONDITION = re.compile(
+    r"\b(?:where|when|if|whether|whose|in\s+which|because|since|although|though|while)\b", re.IGNORECASE
+)
+AND_WE = re.compile(r"\b(?:and|;)\s+(?:\w+ly\s+|then\s+|also\s+)?we\b", re.IGNORECASE)
+CONCLUSION = re.compile(
+    r",\s+(?:(?:and|thus|thereby|therefore|hence|strongly|further)\s+)*"
+    r"(?:suggesting|indicating|demonstrating|implying|revealing|showing|confirming|supporting|resulting|leading|thus|"
+    r"thereby|therefore|hence|that\s+is)\b",
+    re.IGNORECASE,
+)
 REACH = 70
+"""Characters after a verb within which a quantifier counts as its object's."""
 
 
 def added_negations(sentence: str) -> Iterator[SentenceEdit]:
@@ -47,7 +62,10 @@ def added_negations(sentence: str) -> Iterator[SentenceEdit]:
 
 def removed_negations(sentence: str) -> Iterator[SentenceEdit]:
     """Yield the sentence without its denial, where there is only one and no word depends on it."""
-    if len(cue("negative").findall(sentence)) != 1 or cue("polarity").search(sentence):
+    denials = list(cue("negative").finditer(sentence))
+    if len(denials) != 1 or cue("polarity").search(sentence):
+        return
+    if CONDITION.search(sentence[: denials[0].start()]) or CONCLUSION.search(sentence[denials[0].end() :]):
         return
     yield from _without_not(sentence)
     yield from _without_no(sentence)
@@ -79,10 +97,10 @@ def _denied_auxiliary(sentence: str) -> Iterator[SentenceEdit]:
         if not found or not _plain_subject(sentence[begin : found.start()]) or _there(sentence, found.start()):
             continue
         following = NEXT.match(sentence, found.end())
-        rest = sentence[found.end() : found.end() + REACH]
-        if not following or cue("after_auxiliary").fullmatch(following.group(1)):
+        rest = sentence[found.end() :]
+        if not following or cue("after_auxiliary").fullmatch(following.group(1)) or following.group(1).endswith("ing"):
             continue
-        if cue("quantifier").search(rest) or re.search(r"<dig>|\d|%", rest) or _joined(rest):
+        if _counts(rest) or _joined(rest):
             continue
         verb = found.group()
         after = "cannot" if verb.lower() == "can" else verb + " not"
@@ -92,18 +110,23 @@ def _denied_auxiliary(sentence: str) -> Iterator[SentenceEdit]:
         yield edit_at(sentence, found.start(), found.end(), like(verb, after), "negation_added")
 
 
+def _counts(rest: str) -> bool:
+    """Tell whether a quantifier or a number follows soon: "was not found in some" does not contradict "was found"."""
+    near = rest[:REACH]
+    return bool(cue("quantifier").search(near) or re.search(r"<dig>|\d|%", near))
+
+
 def _there(sentence: str, place: int) -> bool:
     return bool(re.search(r"\b(?:there|here|it|what)\s*$", sentence[:place], re.IGNORECASE))
 
 
 def _joined(rest: str) -> bool:
-    """Tell whether a second predicate follows: "not A and B" is not clear enough; nor is what "but" adds."""
-    return bool(
-        re.search(r"\bbut\b|\bbecause\b|\bonly\b|\bso\b|\bor\b", rest)
-        or re.search(
-            r"\band\s+(?:\w+ly\s+|then\s+|also\s+)?(?:\w+ed|\w+s|is|are|was|were|has|have|can|may|thus|hence)\b", rest
-        )
-    )
+    """Tell whether more is said that the denial would reach or contradict.
+
+    "Not A and B" is not clear enough; neither is what "but" and "because" add, nor a conclusion drawn from what is
+    denied ("..., suggesting that").
+    """
+    return bool(BUT.search(rest[:REACH]) or CONCLUSION.search(rest) or _and_verb().search(rest))
 
 
 def _denied_report(sentence: str) -> Iterator[SentenceEdit]:
@@ -112,24 +135,25 @@ def _denied_report(sentence: str) -> Iterator[SentenceEdit]:
         found = pattern.match(sentence)
         if not found:
             continue
-        verb, rest = found.group("verb"), sentence[found.end() : found.end() + REACH]
+        verb, rest = found.group("verb"), sentence[found.end() :]
         that = re.match(r"\s+that\b", rest)
-        if not that and (cue("quantifier").search(rest) or re.search(r"<dig>|\d|%", rest) or _joined(rest)):
-            continue
-        if re.search(r"\band\s+(?:\w+ly\s+|then\s+)?(?:we|\w+ed)\b", sentence[found.end() :]):
+        if (not that and _counts(rest)) or _joined(rest) or AND_WE.search(rest):
             continue
         yield edit_at(sentence, found.start("verb"), found.end("verb"), _denial(verb), "negation_added")
 
 
 def _denied_verb(sentence: str) -> Iterator[SentenceEdit]:
     """``plays a role`` -> ``does not play a role``."""
-    pattern = re.compile(rf"\b(?P<verb>{alternatives(_forms('third', 'past'))})\b", re.IGNORECASE)
     for begin, end in _assertions(sentence):
         found = _finite().search(sentence, begin, end)
-        if not found or not pattern.fullmatch(found.group()) or not _plain_subject(sentence[begin : found.start()]):
+        if (
+            not found
+            or found.group().lower() not in _forms("third", "past")
+            or not _plain_subject(sentence[begin : found.start()])
+        ):
             continue
-        rest = sentence[found.end() : found.end() + REACH]
-        if cue("quantifier").search(rest) or re.search(r"<dig>|\d|%", rest) or _joined(rest):
+        rest = sentence[found.end() :]
+        if _counts(rest) or _joined(rest):
             continue
         before = re.search(r"([\w-]+)\s+$", sentence[begin : found.start()])
         if not before or before.group(1).lower() in (
@@ -156,10 +180,10 @@ def _denied_there(sentence: str) -> Iterator[SentenceEdit]:
     found = _there_is().search(sentence)
     if not found or found.start() > 40 or not _plain_opening(sentence[: found.start()]):
         return
-    rest = sentence[found.end() : found.end() + REACH]
+    rest = sentence[found.end() :]
     noun, article = found.group("noun").lower(), found.group("article")
     known = _nouns().get(noun)
-    if known is None or cue("quantifier").search(found.group("words") + rest) or _joined(rest) or "<dig>" in rest:
+    if known is None or _counts(found.group("words") + rest) or _joined(rest):
         return
     if bool(article) != known[1]:
         return
@@ -249,6 +273,17 @@ def _forms(*uses: str) -> frozenset[str]:
         if "past" in uses and "past" in allowed:
             forms.add(past)
     return frozenset(forms)
+
+
+@cache
+def _and_verb() -> re.Pattern[str]:
+    """A pattern of ``and`` before a verb of the table or an auxiliary."""
+    forms = {form for row in _verb_rows() for form in row[:3]}
+    return re.compile(
+        rf"\band\s+(?:\w+ly\s+|then\s+|also\s+|it\s+|they\s+)?(?:{alternatives(forms)}|is|are|was|were|has|have|had|can|may|"
+        r"could|will|should|did|does|do|thus|hence|therefore)\b",
+        re.IGNORECASE,
+    )
 
 
 @cache

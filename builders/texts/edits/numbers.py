@@ -29,7 +29,9 @@ BLOCKED_RIGHT = re.compile(
     r"\s*(?:<dig>|[–—−±/-]\s*\d|to\s+\d|and\s+\d|or\s+\d|to\s+<|and\s+<|or\s+<|±|×|x\s*\d|\(?\d|-fold)", re.IGNORECASE
 )
 AGE = re.compile(r"(?:-|\s)?(?:year|month|week|day|yo|y/o)s?(?:-|\s)?(?:old)", re.IGNORECASE)
-PER_CENT = re.compile(r"\s?(?:%|percent\b|per cent\b)", re.IGNORECASE)
+PER_CENT = re.compile(
+    r"\s?(?:%|percent\b|per cent\b)(?!\s*(?:ci\b|confidence|credib|c\.i|epiboly|power|ethanol))", re.IGNORECASE
+)
 FACTORS = (Decimal(2), Decimal(3), Decimal("0.4"))
 
 

@@ -14,7 +14,7 @@ import torch
 from training.models import device_of
 from training.settings import HardwareSettings
 
-__all__ = ["SPLIT", "attention_of", "joins_contexts", "register_split"]
+__all__ = ["SPLIT", "attention_of", "attention_of_texts", "joins_contexts", "register_split"]
 
 SPLIT = "ontoground_split"
 """Name under which the split form is registered with transformers."""
@@ -70,3 +70,8 @@ def attention_of(hardware: HardwareSettings) -> str:
     if name == SPLIT:
         register_split()
     return name
+
+
+def attention_of_texts(hardware: HardwareSettings) -> str:
+    """Return transformers' name of the attention for rows of one text each: the other kinds are for packed rows."""
+    return hardware.attention if hardware.attention in ("sdpa", "eager") else "sdpa"

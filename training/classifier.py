@@ -22,10 +22,19 @@ from training.attention import attention_of, joins_contexts
 from training.card import write_card
 from training.collate import collate_row
 from training.dataset import MedievalDataset, Split
-from training.decoders import backbone_of, base_of, check_decoder, check_sharing, implementation_of
+from training.decoders import base_of, check_decoder, check_sharing, implementation_of
 from training.heads import load_classifier, train_in_float32
-from training.memory import Estimate, estimate_memory
-from training.models import device_of, load_config, load_model, load_tokenizer, lora_of, precision_of, save_model
+from training.memory import Estimate, estimate_memory, tell_memory
+from training.models import (
+    device_of,
+    load_config,
+    load_model,
+    load_tokenizer,
+    lora_of,
+    save_model,
+    trained_weights,
+    usable_length,
+)
 from training.packing import RowPlan, Step, plan_epochs, plan_rows
 from training.plain import evaluate_plain, largest_batch, train_plain
 from training.quadrants import QuadrantData, QuadrantLoss, class_weights, quadrant_data
@@ -35,10 +44,11 @@ from training.runs import (
     dataset_identity,
     drop_if_refused,
     finish_run,
-    is_main,
     join_processes,
+    machine_record,
     model_identity,
     read_run,
+    run_plan,
     start_run,
 )
 from training.settings import ClassifierSettings, HardwareSettings
@@ -56,12 +66,6 @@ def engine_attention(hardware: HardwareSettings, engine: Engine) -> str | None:
     return attention_of(hardware) if engine == "shared" or hardware.attention != "auto" else None
 
 
-def usable_length(config: Any, wanted: int) -> int:
-    """Return ``packing.max_length``, or the model's number of positions where that is less."""
-    positions = getattr(config, "max_position_embeddings", None)
-    return min(wanted, int(positions)) if positions else wanted
-
-
 @dataclass(frozen=True)
 class _Prepared:
     """What a run trains: model, encoded rows, planned steps; and what it is thought to need."""
@@ -72,18 +76,6 @@ class _Prepared:
     plan: list[Step]
     autocast: bool
     memory: Estimate
-
-
-def _hardware(settings: ClassifierSettings) -> tuple[HardwareSettings, bool]:
-    """Return how weights are loaded, and whether half precision is left to autocast.
-
-    Adapters (float32) sit on weights in half precision. Weights that are trained themselves stay in float32 and are
-    multiplied in bfloat16: a small step would be lost in half precision.
-    """
-    hardware = settings.hardware
-    if settings.lora.r > 0 or precision_of(hardware) != torch.bfloat16:
-        return hardware, False
-    return hardware.model_copy(update={"precision": "float32"}), device_of(hardware) == "cuda"
 
 
 def _planned(
@@ -123,7 +115,7 @@ def _prepare(
     if engine == "shared":
         check_decoder(load_config(model))
     rows, plan = _planned(dataset, model, tokenizer, settings)
-    hardware, autocast = _hardware(settings)
+    hardware, autocast = trained_weights(settings.hardware, whole=settings.lora.r == 0)
     attention = engine_attention(hardware, engine)
     memory = estimate_memory(
         str(model),
@@ -135,7 +127,7 @@ def _prepare(
         autocast=autocast,
         freeze_backbone=freeze,
     )
-    _tell(memory, settings.hardware, say)
+    tell_memory(memory, settings.hardware, say)
     with memory_errors("set hardware.quantize = 'nf4', or choose a smaller base model"):
         loaded = load_classifier(
             model, hardware, settings.lora, seed=settings.seed, freeze_backbone=freeze, attention=attention
@@ -225,14 +217,7 @@ def train_classifier(
     """
     join_processes(device_of(settings.hardware))
     settings = settings.model_copy(update={"lora": lora_of(model, settings.lora)})
-    plan = {
-        "kind": KIND,
-        "engine": engine,
-        "freeze_backbone": freeze_backbone,
-        "base": model_identity(model),
-        "dataset": dataset_identity(dataset),
-        "settings": settings.model_dump(mode="json", by_alias=True),
-    }
+    plan = run_plan(KIND, model, dataset_identity(dataset), settings, engine=engine, freeze_backbone=freeze_backbone)
     if (whole := start_run(out, plan, resume=resume)) is not None:
         return whole
     with drop_if_refused(out), quiet():
@@ -245,14 +230,6 @@ def train_classifier(
             write_card(folder, record)
 
         return finish_run(out, record, write)
-
-
-def _tell(estimate: Estimate, hardware: HardwareSettings, say: Callable[[str], None] | None) -> None:
-    if say is None or not is_main():
-        return
-    say(str(estimate))
-    if (warning := estimate.warning(hardware.memory_margin, hardware)) is not None:
-        say(warning)
 
 
 def _findings(
@@ -276,13 +253,7 @@ def _findings(
             "all": sum(p.numel() for p in parameters),
             "trained": sum(p.numel() for p in parameters if p.requires_grad),
         },
-        "machine": {
-            "device": device_of(settings.hardware),
-            "precision": str(backbone_of(run.model).dtype).removeprefix("torch."),
-            "autocast": run.autocast,
-            "attention": implementation_of(run.model),
-            "quantize": settings.hardware.quantize,
-        },
+        "machine": machine_record(run.model, settings.hardware, autocast=run.autocast),
         "memory": run.memory.as_dict(),
         "steps": len(run.plan),
         "losses": [{"step": record.step, **record.values} for record in records],

@@ -17,19 +17,18 @@ from typing import Any, Literal
 
 import numpy as np
 import polars as pl
-import torch
 
 from ontoground.files import atomic_path, private_directory, write_text
 from ontoground.manifest import to_json
 from ontoground.progress import progress as bars
-from training.attention import attention_of
+from training.attention import attention_of, attention_of_texts
 from training.card import write_card
 from training.collate import collate_row
 from training.corfu_data import CorfuStage, CorfuTexts, corfu_stages, encode_texts, largest_row
 from training.corfu_stage import LOGGED, CorfuObjective, Values, pair_logps, summary
 from training.dataset import MedievalDataset
-from training.decoders import backbone_of, base_of, check_decoder, check_sharing, implementation_of
-from training.memory import Estimate, estimate_memory
+from training.decoders import base_of, check_decoder, check_sharing
+from training.memory import Estimate, estimate_memory, tell_memory
 from training.models import (
     adapter_base,
     device_of,
@@ -37,8 +36,9 @@ from training.models import (
     load_model,
     load_tokenizer,
     lora_of,
-    precision_of,
     save_model,
+    trained_weights,
+    usable_length,
 )
 from training.packing import Item
 from training.quiet import quiet
@@ -50,7 +50,9 @@ from training.runs import (
     finish_run,
     is_main,
     join_processes,
+    machine_record,
     model_identity,
+    run_plan,
     start_run,
     wait_for_all,
 )
@@ -68,21 +70,11 @@ Progress = Callable[[str, int], AbstractContextManager[Advance]]
 
 
 def _loading(model: str | Path, settings: CorfuSettings, engine: Engine) -> tuple[HardwareSettings, str, bool]:
-    """Return how the policy is loaded, its attention, and whether half precision is left to autocast.
-
-    Adapters (float32) sit on weights in half precision. Weights that are trained themselves stay in float32 and are
-    multiplied in bfloat16: a small step would be lost in half precision.
-    """
-    hardware = settings.hardware
-    if engine == "shared":
-        attention = attention_of(hardware)
-    else:
-        # The other kinds are for packed rows.
-        attention = hardware.attention if hardware.attention in ("sdpa", "eager") else "sdpa"
+    """Return how the policy is loaded, its attention, and whether half precision is left to autocast."""
+    attention = attention_of(settings.hardware) if engine == "shared" else attention_of_texts(settings.hardware)
     whole = settings.lora.r == 0 and adapter_base(model) is None
-    if not whole or precision_of(hardware) != torch.bfloat16:
-        return hardware, attention, False
-    return hardware.model_copy(update={"precision": "float32"}), attention, device_of(hardware) == "cuda"
+    hardware, autocast = trained_weights(settings.hardware, whole=whole)
+    return hardware, attention, autocast
 
 
 @dataclass(frozen=True)
@@ -221,25 +213,20 @@ def train_corfu(
     """
     join_processes(device_of(settings.hardware))
     settings = settings.model_copy(update={"lora": lora_of(model, settings.lora)})
-    plan = {
-        "kind": KIND,
-        "engine": engine,
-        "base": model_identity(model),
-        "dataset": dataset_identity(dataset),
-        "settings": settings.model_dump(mode="json", by_alias=True),
-    }
+    plan = run_plan(KIND, model, dataset_identity(dataset), settings, engine=engine)
     if (whole := start_run(out, plan, resume=resume)) is not None:
         return whole
     with drop_if_refused(out), quiet():
         tokenizer = load_tokenizer(model)
         if engine == "shared":
             check_decoder(load_config(model))
-        positions = getattr(load_config(model), "max_position_embeddings", None) or settings.packing.max_length
-        texts = encode_texts(dataset, tokenizer, settings, min(positions, settings.packing.max_length))
+        max_length = usable_length(load_config(model), settings.packing.max_length)
+        texts = encode_texts(dataset, tokenizer, settings, max_length)
         stages = corfu_stages(dataset, texts, tokenizer.pad_token_id, settings)
         hardware, attention, autocast = _loading(model, settings, engine)
         memory = _memory(stages, model, settings, hardware, attention, autocast) if engine == "shared" else None
-        _tell(memory, settings.hardware, say)
+        if memory is not None:
+            tell_memory(memory, settings.hardware, say)
         with memory_errors("set hardware.quantize = 'nf4', or choose a smaller base model"):
             policy = load_model(
                 model, "causal", hardware, lora=settings.lora, seed=settings.seed, attention=attention, trainable=True
@@ -280,31 +267,16 @@ def _memory(
     )
 
 
-def _tell(estimate: Estimate | None, hardware: HardwareSettings, say: Callable[[str], None] | None) -> None:
-    if estimate is None or say is None or not is_main():
-        return
-    say(str(estimate))
-    if (warning := estimate.warning(hardware.memory_margin, hardware)) is not None:
-        say(warning)
-
-
 def _findings(
     run: _Run, dataset: MedievalDataset, texts: CorfuTexts, records: Sequence[dict[str, Any]]
 ) -> dict[str, Any]:
-    hardware = run.settings.hardware
     return {
         "licence_tier": dataset.licence_tier,
         "base_model": model_identity(base_of(run.policy).config._name_or_path)["name"],
         "seed": run.settings.seed,
         "rows": {f"pairs of {stage['stage']}": stage["pairs"]["pairs"] for stage in records},
         "truncation": texts.truncation.as_dict(),
-        "machine": {
-            "device": device_of(hardware),
-            "precision": str(backbone_of(run.policy).dtype).removeprefix("torch."),
-            "autocast": run.autocast,
-            "attention": implementation_of(run.policy),
-            "quantize": hardware.quantize,
-        },
+        "machine": machine_record(run.policy, run.settings.hardware, autocast=run.autocast),
         "steps": sum(len(stage["records"]) for stage in records),
         "stages": list(records),
     }

@@ -22,6 +22,8 @@ __all__ = [
     "lora_of",
     "precision_of",
     "save_model",
+    "trained_weights",
+    "usable_length",
 ]
 
 Task = Literal["causal", "quadrants"]
@@ -46,6 +48,23 @@ def precision_of(hardware: HardwareSettings) -> torch.dtype:
     if hardware.precision != "auto":
         return PRECISIONS[hardware.precision]
     return torch.bfloat16 if device_of(hardware) == "cuda" and torch.cuda.is_bf16_supported() else torch.float32
+
+
+def trained_weights(hardware: HardwareSettings, *, whole: bool) -> tuple[HardwareSettings, bool]:
+    """Return how a model that is trained is loaded, and whether half precision is left to autocast.
+
+    Adapters (float32) sit on weights in half precision. Weights that are trained themselves (``whole``) stay in float32
+    and are multiplied in bfloat16: a small step would be lost in half precision.
+    """
+    if not whole or precision_of(hardware) != torch.bfloat16:
+        return hardware, False
+    return hardware.model_copy(update={"precision": "float32"}), device_of(hardware) == "cuda"
+
+
+def usable_length(config: Any, wanted: int) -> int:
+    """Return how many tokens a row may have: those asked for, or the model's number of positions where that is less."""
+    positions = getattr(config, "max_position_embeddings", None)
+    return min(wanted, int(positions)) if positions else wanted
 
 
 def adapter_base(model: str | Path) -> str | None:

@@ -21,7 +21,11 @@ from ontoground import __version__
 from ontoground.errors import InputError, OntogroundError, UsageError
 from ontoground.files import private_directory, sha256_of, write_text
 from ontoground.manifest import to_json, versions
+from ontoground.settings import Section
 from training.dataset import MedievalDataset
+from training.decoders import backbone_of, implementation_of
+from training.models import device_of
+from training.settings import HardwareSettings
 
 __all__ = [
     "CHECKPOINTS",
@@ -31,9 +35,10 @@ __all__ = [
     "finish_run",
     "is_main",
     "join_processes",
-    "local_name",
+    "machine_record",
     "model_identity",
     "read_run",
+    "run_plan",
     "software",
     "start_run",
     "wait_for_all",
@@ -85,11 +90,6 @@ def wait_for_all() -> None:
         torch.distributed.barrier()
 
 
-def local_name(model: str | Path) -> str:
-    """Return a hub name, or the absolute path of a folder: an adapter's record of its base must outlive a `cd`."""
-    return str(Path(model).resolve()) if Path(model).is_dir() else str(model)
-
-
 def dataset_identity(dataset: MedievalDataset) -> dict[str, Any]:
     """Return what a run says of its dataset."""
     return {
@@ -107,6 +107,38 @@ def model_identity(model: str | Path) -> dict[str, Any]:
         return {"name": str(model)}
     files = {name: sha256_of(folder / name) for name in IDENTITY_FILES if (folder / name).is_file()}
     return {"name": folder.resolve().name, "sha256": files}
+
+
+def run_plan(
+    kind: str, model: str | Path, dataset: Mapping[str, Any], settings: Section, **more: Any
+) -> dict[str, Any]:
+    """Return what makes two runs the same, as `start_run` takes it.
+
+    Args:
+        kind: of the run.
+        model: what is trained.
+        dataset: what the run says of it, such as `dataset_identity`.
+        settings: all of them.
+        more: what else decides the weights, such as the engine.
+    """
+    return {
+        "kind": kind,
+        **more,
+        "base": model_identity(model),
+        "dataset": dict(dataset),
+        "settings": settings.model_dump(mode="json", by_alias=True),
+    }
+
+
+def machine_record(model: Any, hardware: HardwareSettings, *, autocast: bool) -> dict[str, Any]:
+    """Return what a run says of how the machine was used."""
+    return {
+        "device": device_of(hardware),
+        "precision": str(backbone_of(model).dtype).removeprefix("torch."),
+        "autocast": autocast,
+        "attention": implementation_of(model),
+        "quantize": hardware.quantize,
+    }
 
 
 def _plain(value: Mapping[str, Any]) -> dict[str, Any]:

@@ -39,9 +39,7 @@ class ToyGenerator:
             mark = f" [worse by {level - 1}]"
             edit = Edit("mark", "fabricated_claim" if level > 1 else None, "", mark, len(before.text), "toy")
             refused, same = "no perturb" in one.input, "same" in one.input
-            made.append(
-                Refusal("no_perturb") if refused else before if same else Output(before.text + mark, (edit,))
-            )
+            made.append(Refusal("no_perturb") if refused else before if same else Output(before.text + mark, (edit,)))
         return made
 
 

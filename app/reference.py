@@ -43,6 +43,9 @@ VERBS: tuple[tuple[str, ...], ...] = (
     ("train", "medhal"),
     ("train", "medval"),
     ("evaluate", "quadrants"),
+    ("evaluate", "medhal"),
+    ("evaluate", "medval"),
+    ("evaluate", "sheets"),
     ("status",),
     ("sql",),
 )
@@ -149,6 +152,8 @@ def _training_sections() -> list[str]:
     from ontoground.lm.settings import LmSettings
     from training.encoder.settings import EncoderSettings
     from training.settings import ClassifierSettings, CorfuSettings, MedhalSettings, MedvalSettings
+    from training.sft.generate import GenerationSettings
+    from training.sft.zeroshot import AskedSettings
     from training.zeroshot import ZeroshotSettings
 
     kinds: dict[str, type[BaseModel]] = {
@@ -161,8 +166,10 @@ def _training_sections() -> list[str]:
         TRAINING_INTRODUCTION,
         _compared(kinds),
         _section("`train classifier` on an encoder", EncoderSettings),
-        _section("`evaluate quadrants`: [language_model]", LmSettings),
+        _section("`evaluate`: [language_model]", LmSettings),
         _section("`evaluate quadrants`: [zeroshot]", ZeroshotSettings),
+        _section("`evaluate medhal` and `medval`: [asked]", AskedSettings),
+        _section("`evaluate medhal` and `medval`: answers of a fine-tuned run", GenerationSettings),
     ]
 
 

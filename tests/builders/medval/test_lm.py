@@ -81,9 +81,7 @@ def test_a_plain_output_is_asked_for_without_a_word_about_degradation() -> None:
     ],
 )
 def test_what_is_no_output_is_a_typed_refusal(tmp_path: Path, reply: Reply, reason: str) -> None:
-    made, _ = asking(
-        lambda _n, _body: reply, tmp_path, lambda model: LmGenerator(model).clean([item(reference=None)])
-    )
+    made, _ = asking(lambda _n, _body: reply, tmp_path, lambda model: LmGenerator(model).clean([item(reference=None)]))
     assert made == [Refusal(reason)]
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ontoground.tables import read_table
 
-__all__ = ["Sentence", "sentences_of"]
+__all__ = ["Sentence", "lower_opening", "sentences_of"]
 
 COLUMNS = ("kind", "word", "source")
 
@@ -48,6 +48,19 @@ def sentences_of(text: str) -> list[Sentence]:
     places = sorted(cuts)
     spans = [_stripped(text, begin, end) for begin, end in pairwise(places)]
     return [Sentence(begin, end, text[begin:end]) for begin, end in spans if begin < end]
+
+
+def lower_opening(sentence: str) -> str:
+    """Return a sentence as it goes on after a comma: a capital stays where it may belong to a name.
+
+    >>> lower_opening("The dose was halved."), lower_opening("Aspirin was stopped.")
+    ('the dose was halved.', 'Aspirin was stopped.')
+    """
+    words = sentence.split(maxsplit=1)
+    opens = (
+        bool(words) and words[0] == words[0].capitalize() and words[0] != "I" and words[0].lower() in _words()["opener"]
+    )
+    return sentence[:1].lower() + sentence[1:] if opens else sentence
 
 
 def _stripped(text: str, begin: int, end: int) -> tuple[int, int]:
@@ -87,8 +100,11 @@ def _ends(text: str, stop: re.Match[str], lower_cased: bool) -> bool:
     if following in ",;:)]" or (not lower_cased and following.islower()):
         return False
     before = LAST_WORD.search(text, max(0, stop.start() - 40), stop.start())
-    if before is None:
-        return True
+    return before is None or _word_ends(text, before, following, lower_cased)
+
+
+def _word_ends(text: str, before: re.Match[str], following: str, lower_cased: bool) -> bool:
+    """Tell whether a full stop after a word ends the sentence, by what the word is and what follows."""
     word, kinds = before.group().lower(), _words()
     opens = following.lower() in kinds["opener"]
     if word in kinds["never"]:

@@ -41,8 +41,8 @@ def check_summary(pair: Pair) -> Refusal | None:
         return found
     if not _turns_meaning(found):
         return Refusal("judge_change_is_unclear")
-    spaced = _spaced(pair.context or "")
-    if _spaced(found.changed) in spaced or _spaced(found.changed) in _spaced(pair.factual.statement):
+    others = pair.factual.statement.replace(original, " ")
+    if any(_spaced(found.changed) in _spaced(text) for text in (pair.context or "", others)):
         return Refusal("judge_changed_sentence_is_stated")
     explanation = pair.wrong.explanation or ""
     if _spaced(original)[1:] not in _spaced(explanation):

@@ -1,4 +1,4 @@
-"""A sentence that contradicts what it was made from, by one edit of known kind (MedHal, section 3.5; engine ``rules``)."""
+"""One edit of known kind that makes a sentence contradict what it was made from (MedHal, section 3.5; engine ``rules``)."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 
 from builders.medhal.writers import SentenceToBreak, Written
 from builders.texts.edits import EditRule, SentenceEdit, ordered_edits
+from builders.texts.edits.asserted import contradicts
 from builders.texts.edits.elsewhere import stated_elsewhere
-from builders.texts.edits.tables import cue
 from builders.texts.origin import Refusal
 
 __all__ = ["RULES", "contradict"]
@@ -24,9 +24,6 @@ RULES: tuple[EditRule, ...] = (
 )
 """What contradicts: a changed certainty does not ("possible" becomes "definite")."""
 
-ASSERTED: frozenset[EditRule] = frozenset({"antonym", "comparison", "laterality", "intensity"})
-"""Edits of a word somewhere in the sentence, which contradict only where the sentence asserts what it says."""
-
 NO_PROSE = re.compile(r"https?:|www\.|[©=|]|\bkeywords\b")
 
 
@@ -42,7 +39,7 @@ def contradict(asked: SentenceToBreak, seed: int) -> Written | Refusal:
     edits = ordered_edits(seed, asked.key, sentence, RULES)
     if not edits:
         return Refusal("no_edit")
-    asserting = [edit for edit in edits if edit.rule not in ASSERTED or _asserts(sentence, edit.begin)]
+    asserting = [edit for edit in edits if contradicts(sentence, edit)]
     if not asserting:
         return Refusal("asserts_nothing")
     others = asked.text.replace(sentence, " ")
@@ -50,15 +47,6 @@ def contradict(asked: SentenceToBreak, seed: int) -> Written | Refusal:
         if not _stated(edit, others) and not _stated(edit, asked.context):
             return Written(edit.text, edit.rule)
     return Refusal("stated_elsewhere")
-
-
-def _asserts(sentence: str, begin: int) -> bool:
-    """Tell whether a sentence says what it says without reserve, and without a denial before the change.
-
-    "Not lower" does not contradict "not higher".
-    """
-    reserved = cue("open").search(sentence) or cue("weak").search(sentence)
-    return not (reserved or cue("negative").search(sentence[:begin]))
 
 
 def _stated(edit: SentenceEdit, text: str) -> bool:

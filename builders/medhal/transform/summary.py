@@ -13,9 +13,9 @@ from itertools import islice
 
 from builders.medhal.items import Claim, Pair, SummaryItem
 from builders.medhal.writers import SentenceToBreak, Writer, Written
-from builders.texts.origin import Refusal, Tally
 from builders.texts.edits.tables import cue
-from builders.texts.sentences import Sentence, sentences_of
+from builders.texts.origin import Refusal, Tally
+from builders.texts.sentences import Sentence, lower_opening, sentences_of
 from ontoground.settings_text import MedhalSettings
 from ontoground.stable import stable_hash
 
@@ -101,7 +101,7 @@ def _stands_alone(sentence: str) -> bool:
 
 def _pair(work: _Work, sentence: Sentence, statement: str, wrong: str, rule: str) -> Pair:
     item = work.item
-    explanation = EXPLANATION.format(sentence=_lowered(sentence.text))
+    explanation = EXPLANATION.format(sentence=lower_opening(sentence.text))
     return Pair(
         origin=replace(item.origin, inner_id=f"{item.origin.inner_id}-{len(work.made) + 1}"),
         context=item.text,
@@ -109,13 +109,3 @@ def _pair(work: _Work, sentence: Sentence, statement: str, wrong: str, rule: str
         wrong=Claim(wrong, factual=False, explanation=explanation, synthetic=True, rule=rule),
         guidance=sentence.text,
     )
-
-
-def _lowered(sentence: str) -> str:
-    """Return a sentence as it goes on after a comma: its capital is kept where it belongs to a name or an acronym."""
-    first = sentence.split(maxsplit=1)[0]
-    plain = first[:1].isupper() and (len(first) == 1 or first[1:].islower()) and first.lower() in _OPENERS
-    return sentence[:1].lower() + sentence[1:] if plain else sentence
-
-
-_OPENERS = frozenset("the this these those a an in our we it there here however all both as at on for".split())

@@ -31,9 +31,10 @@ NEXT = re.compile(r"\s+([A-Za-z][\w-]*)(?![\w-])")
 NOT = re.compile(
     r"\b(?P<verb>is|are|was|were|could|can|did|does|do|has|have|had|will)(?P<not>\s+not|n't|not)(?=\s)", re.IGNORECASE
 )
+BASE = re.compile(r"\s+(?P<adverb>[a-z]+ly\s+)?(?P<base>[a-z]+)\b", re.IGNORECASE)
 CANNOT = re.compile(r"\bcannot\b", re.IGNORECASE)
 BUT = re.compile(
-    r"\b(?:but|because|only|so|or|due\s+to|as\s+a\s+result|that\s+(?:while|although|whereas))\b|\band\s+(?:\w+ly\s+)?\w+ed\b",
+    r"\b(?:but|yet|because|only|so|or|due\s+to|as\s+a\s+result|that\s+(?:while|although|whereas))\b|\band\s+(?:\w+ly\s+)?\w+ed\b",
     re.IGNORECASE,
 )
 CONDITION = re.compile(
@@ -46,6 +47,7 @@ CONCLUSION = re.compile(
     r"thereby|therefore|hence|that\s+is)\b",
     re.IGNORECASE,
 )
+NO_SUBJECT = frozenset({"to", "and", "or", "the", "a", "an", "of", "in", "by", "we", "not"})
 REACH = 70
 """Characters after a verb within which a quantifier counts as its object's."""
 
@@ -156,19 +158,7 @@ def _denied_verb(sentence: str) -> Iterator[SentenceEdit]:
         if _counts(rest) or _joined(rest):
             continue
         before = re.search(r"([\w-]+)\s+$", sentence[begin : found.start()])
-        if not before or before.group(1).lower() in (
-            "to",
-            "and",
-            "or",
-            "the",
-            "a",
-            "an",
-            "of",
-            "in",
-            "by",
-            "we",
-            "not",
-        ):
+        if not before or before.group(1).lower() in NO_SUBJECT:
             continue
         if re.match(r"\s*(?:[,.;)]|by\b|from\b)", rest) or before.group(1).endswith("ly"):
             continue
@@ -207,9 +197,9 @@ def _without_not(sentence: str) -> Iterator[SentenceEdit]:
         if verb.lower() not in ("did", "does", "do"):
             yield edit_at(sentence, found.start(), found.end(), verb, "negation_removed")
             continue
-        following = re.compile(r"\s+(?P<adverb>[a-z]+ly\s+)?(?P<base>[a-z]+)\b", re.IGNORECASE).match(
-            sentence, found.end()
-        )
+        if re.search(r"\bor\b", sentence[found.end() :]):
+            continue
+        following = BASE.match(sentence, found.end())
         forms = _verbs().get(following.group("base").lower()) if following else None
         if following and forms:
             form = {"did": forms[2], "does": forms[1], "do": forms[0]}[verb.lower()]
@@ -300,7 +290,10 @@ def _report_patterns() -> tuple[re.Pattern[str], ...]:
     many = alternatives([form for row in rows if "report" in row[4] for form in (row[0], row[2])])
     one = alternatives([form for row in rows if "report" in row[4] for form in (row[1], row[2])])
     opening = r"^(?:(?:[\w-]+\s+){0,4}[\w-]+,\s+)?"
-    plural = r"(?:(?:our|the|these|the present|the current|our present)\s+)?(?:[\w-]+\s+)?(?:results|findings|data|analyses|studies|observations)"
+    plural = (
+        r"(?:(?:our|the|these|the present|the current|our present)\s+)?(?:[\w-]+\s+)?"
+        r"(?:results|findings|data|analyses|studies|observations)"
+    )
     single = r"(?:our|the|this|the present|the current)\s+(?:[\w-]+\s+)?(?:study|analysis|work|finding|approach|method)"
     return tuple(
         re.compile(rf"{opening}{subject}\s+(?P<verb>{verbs})\b", re.IGNORECASE)

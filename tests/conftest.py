@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
 import pytest
 
 from ontoground.warehouse import connect
+
+if TYPE_CHECKING:
+    from tests.served import Served
 
 # Tests run side by side: threads that wait for one another on busy cores make a test many times slower. Subprocesses
 # inherit it; what has not loaded torch yet takes it from here.
@@ -40,3 +44,14 @@ def warehouse(tmp_path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     connection = connect(tmp_path / "warehouse.duckdb")
     yield connection
     connection.close()
+
+
+@pytest.fixture(scope="session")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A real server with a tiny random model; tests that use it share the xdist group ``transformers_serve``."""
+    pytest.importorskip("fastapi")
+    pytest.importorskip("uvicorn")
+    from tests.served import serving
+
+    with serving(tmp_path_factory.mktemp("served")) as running:
+        yield running

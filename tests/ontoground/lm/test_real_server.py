@@ -3,14 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import socket
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +12,11 @@ from pydantic import BaseModel
 from ontoground.lm.client import LanguageModel
 from ontoground.lm.results import Completion, Failure, FailureReason, Message, Request
 from ontoground.lm.settings import LmSettings
-from tests.training.tiny import tiny_decoder, tiny_tokenizer
+from tests.served import TEXTS, Served
 
-# One server for all tests here, also where the tests are spread over processes.
+# One server for all tests that ask one, also where the tests are spread over processes.
 pytestmark = pytest.mark.xdist_group("transformers_serve")
 
-START_SECONDS = 120
-TEXTS = ["The patient has gout.", "Colchicine treats gout.", "Answer with Q1, Q2, Q3 or Q4."]
 QUESTIONS = [Request((Message(role="user", content=f"{TEXTS[n % 3]} {n}"),)) for n in range(6)]
 
 
@@ -34,49 +24,16 @@ class Verdict(BaseModel):
     label: str
 
 
-@pytest.fixture(scope="module")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("served")
-    return tiny_decoder("llama", tiny_tokenizer(TEXTS * 5, folder / "tokenizer", chat=True), folder / "model")
+@pytest.fixture
+def tiny(served: Served) -> Path:
+    """The folder of the model that is served."""
+    return served.model
 
 
-def _is_up(port: int) -> bool:
-    try:
-        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(f"http://127.0.0.1:{port}/health"):
-            return True
-    except urllib.error.HTTPError:
-        return True
-    except OSError:
-        return False
-
-
-@pytest.fixture(scope="module")
-def server(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    pytest.importorskip("fastapi")
-    pytest.importorskip("uvicorn")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    program = "from transformers.cli.transformers import app; app()"
-    options = ["--host", "127.0.0.1", "--port", str(port), "--device", "cpu"]
-    log = tmp_path_factory.mktemp("log") / "server.log"
-    with (
-        log.open("w") as out,
-        subprocess.Popen(
-            [sys.executable, "-c", program, "serve", str(tiny), *options],
-            env={**os.environ, "HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1", "OMP_NUM_THREADS": "1"},
-            stdout=out,
-            stderr=out,
-        ) as process,
-    ):
-        try:
-            until = time.monotonic() + START_SECONDS
-            while not _is_up(port):
-                assert process.poll() is None and time.monotonic() < until, log.read_text()
-                time.sleep(0.1)
-            yield f"http://127.0.0.1:{port}/v1"
-        finally:
-            process.kill()
+@pytest.fixture
+def server(served: Served) -> str:
+    """The server's address."""
+    return served.url
 
 
 def open_model(endpoint: str, tiny: Path, workspace: Path, **others: Any) -> LanguageModel:

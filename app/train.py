@@ -253,7 +253,6 @@ def _announce_corfu(
 def train_text_job(job: Job, kind: Literal["medhal", "medval"]) -> dict[str, Any]:
     """Fine-tune a detector (MedHal) or a validator (MedVAL); returns what ``--json`` prints."""
     require_packages(*PACKAGES, "trl", "datasets")
-    from training.quiet import quiet
     from training.runs import is_main
     from training.settings import MedhalSettings, MedvalSettings
     from training.sft.rows import TextDataset
@@ -273,11 +272,10 @@ def train_text_job(job: Job, kind: Literal["medhal", "medval"]) -> dict[str, Any
             f"{kind} on {job.model}, engine trl: {dataset.count('train', settings.tasks or None):,} rows{of_tasks},"
             f" batches of {settings.batch_size}, {settings.epochs:g} epochs, seed {settings.seed}"
         )
-    with quiet():
-        if isinstance(settings, MedhalSettings):
-            record = train_medhal(job.dataset, job.model, out, settings, resume=job.resume)
-        else:
-            record = train_medval(job.dataset, job.model, out, settings, resume=job.resume)
+    if isinstance(settings, MedhalSettings):
+        record = train_medhal(job.dataset, job.model, out, settings, resume=job.resume)
+    else:
+        record = train_medval(job.dataset, job.model, out, settings, resume=job.resume)
     for note in record["machine"]["notes"] if is_main() else ():
         job.say(note)
     return _payload(job, kind, "trl", out, [(out, record, state)], [])

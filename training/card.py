@@ -9,12 +9,14 @@ from typing import Any
 
 from ontoground.files import write_text
 
-__all__ = ["write_card"]
+__all__ = ["TIERS", "TITLES", "front_matter", "write_card"]
 
 TITLES = {
     "classifier": ("Quadrant classifier", "text-classification"),
     "corfu": ("CoRFu policy", "text-generation"),
     "encoder": ("Quadrant classifier", "text-classification"),
+    "medhal": ("Detector of non-factual medical statements", "text-generation"),
+    "medval": ("Validator of medical text", "text-generation"),
 }
 WHAT = {
     "classifier": "It reads a patient record and a statement, and says in which quadrant the statement is: Q1 true and "
@@ -23,7 +25,7 @@ WHAT = {
 }
 WHAT["encoder"] = WHAT["classifier"]
 TIERS = {
-    "open": "The training data are open: no patient's record and no licensed vocabulary is in them.",
+    "open": "The training data are open: nothing in them is under a data use agreement or a vocabulary's licence.",
     "credentialed": "The training data come from credentialed sources (such as MIMIC-IV and UMLS). Weights may hold "
     "parts of what they were trained on. This folder stays under the data use agreements of those sources: **do not "
     "publish it, and do not share it with anyone who has not signed them.**",
@@ -112,7 +114,8 @@ def _results(folder: Path) -> str:
     )
 
 
-def _front_matter(record: Mapping[str, Any]) -> str:
+def front_matter(record: Mapping[str, Any]) -> str:
+    """Return the lines that the hub reads, between two rules."""
     task = TITLES[record["kind"]][1]
     adapter = record["kind"] != "encoder" and record["settings"]["lora"]["r"] > 0
     values = {
@@ -122,7 +125,7 @@ def _front_matter(record: Mapping[str, Any]) -> str:
         "tags": ["lora", "medical"] if adapter else ["medical"],
     }
     # JSON is YAML: names with colons or quotes stay whole.
-    return "".join(f"{name}: {json.dumps(value)}\n" for name, value in values.items())
+    return "---\n" + "".join(f"{name}: {json.dumps(value)}\n" for name, value in values.items()) + "---"
 
 
 def _data(record: Mapping[str, Any]) -> list[str]:
@@ -161,8 +164,7 @@ def write_card(folder: Path, record: Mapping[str, Any], *, results: Path | None 
     write_text(
         folder / "README.md",
         f"""\
----
-{_front_matter(record)}---
+{front_matter(record)}
 # {TITLES[record["kind"]][0]}
 
 {WHAT[record["kind"]]}

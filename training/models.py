@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,6 +15,7 @@ from training.settings import HardwareSettings, LoraSettings
 __all__ = [
     "Task",
     "adapter_base",
+    "adapter_config",
     "add_adapter",
     "device_of",
     "load_config",
@@ -137,6 +139,11 @@ def load_tokenizer(model: str | Path) -> Any:
     return tokenizer
 
 
+def _place(hardware: HardwareSettings) -> str:
+    """Return this process's device: one process a GPU, as torchrun and accelerate number them."""
+    return f"cuda:{os.environ.get('LOCAL_RANK', '0')}" if device_of(hardware) == "cuda" else "cpu"
+
+
 def _quantization(hardware: HardwareSettings) -> Any:
     if hardware.quantize == "none":
         return None
@@ -155,7 +162,7 @@ def _base(model: str | Path, task: Task, hardware: HardwareSettings, tokenizer: 
     if attention:
         options["attn_implementation"] = attention
     if (quantization := _quantization(hardware)) is not None:
-        options["quantization_config"] = quantization
+        options |= {"quantization_config": quantization, "device_map": {"": _place(hardware)}}
     if task == "quadrants":
         names = dict(enumerate(QUADRANTS))
         options |= {"num_labels": len(names), "id2label": names, "label2id": {q: i for i, q in names.items()}}
@@ -172,16 +179,20 @@ def _base(model: str | Path, task: Task, hardware: HardwareSettings, tokenizer: 
     return loaded
 
 
-def add_adapter(model: Any, task: Task, lora: LoraSettings) -> Any:
-    """Put a new low-rank adapter on a model; a classifier's head is trained and saved with it."""
-    from peft import LoraConfig, TaskType, get_peft_model
+def adapter_config(task: Task, lora: LoraSettings) -> Any:
+    """Return PEFT's configuration of a new low-rank adapter; a classifier's head is trained and saved with it."""
+    from peft import LoraConfig, TaskType
 
     kind = TaskType.CAUSAL_LM if task == "causal" else TaskType.SEQ_CLS
     target = lora.target_modules[0] if lora.target_modules == ("all-linear",) else list(lora.target_modules)
-    config = LoraConfig(
-        task_type=kind, r=lora.r, lora_alpha=lora.alpha, lora_dropout=lora.dropout, target_modules=target
-    )
-    return get_peft_model(model, config)
+    return LoraConfig(task_type=kind, r=lora.r, lora_alpha=lora.alpha, lora_dropout=lora.dropout, target_modules=target)
+
+
+def add_adapter(model: Any, task: Task, lora: LoraSettings) -> Any:
+    """Put a new low-rank adapter on a model."""
+    from peft import get_peft_model
+
+    return get_peft_model(model, adapter_config(task, lora))
 
 
 def load_model(
@@ -226,7 +237,7 @@ def load_model(
         loaded = PeftModel.from_pretrained(loaded, str(model), is_trainable=trainable)
     elif lora is not None and lora.r > 0:
         loaded = add_adapter(loaded, task, lora)
-    return loaded if hardware.quantize != "none" else loaded.to(device_of(hardware))
+    return loaded if hardware.quantize != "none" else loaded.to(_place(hardware))
 
 
 def _refuse_classifier(folder: str | Path) -> None:

@@ -7,18 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from ontoground.files import write_text
+from training.card import TIERS, TITLES, front_matter
 
 __all__ = ["write_card"]
-
-TITLES = {
-    "medhal": "Detector of non-factual medical statements",
-    "medval": "Validator of medical text",
-}
-RULES = {
-    "open": "The training data are open.",
-    "credentialed": "The training data come from credentialed sources. The weights may hold parts of them: they stay "
-    "under the data use agreements of those sources and are not to be published or shared outside them.",
-}
 
 
 def write_card(folder: Path, record: Mapping[str, Any]) -> None:
@@ -32,12 +23,8 @@ def write_card(folder: Path, record: Mapping[str, Any]) -> None:
     write_text(
         folder / "README.md",
         f"""\
----
-base_model: {record["base_model"]}
-library_name: {"transformers" if record["settings"]["lora"]["r"] == 0 else "peft"}
-pipeline_tag: text-generation
----
-# {TITLES[record["kind"]]}
+{front_matter(record)}
+# {TITLES[record["kind"]][0]}
 
 Made by supervised fine-tuning of {record["base_model"]} on rows in the shape of {shape}.
 For research: nothing here has been checked for use in care.
@@ -50,7 +37,7 @@ For research: nothing here has been checked for use in care.
 - Seed: {record["settings"]["seed"]}
 {notes}
 ## Data
-{RULES[record["licence_tier"]]}
+{TIERS[record["licence_tier"]]}
 
 All settings, losses and versions: `training.json`.
 """,

@@ -19,9 +19,11 @@ from ontoground.files import atomic_path, private_directory
 from ontoground.progress import progress
 from ontoground.settings import Section
 from ontoground.taxonomy import resolve_tasks
+from training.models import load_model, load_tokenizer
+from training.quiet import quiet
 from training.settings import HardwareSettings
 from training.sft.encoding import encode_prompt
-from training.sft.model import choose_machine, load_model, load_tokenizer, usable_length
+from training.sft.model import choose_machine, rows_length
 from training.sft.rows import Kind, Split, TextDataset
 from training.sft.tasks import TASKS, SftTask
 
@@ -157,8 +159,9 @@ class Generator:
         """
         if settings.max_new_tokens >= settings.max_length:
             raise UsageError("max_new_tokens leaves no room for a prompt", expected="less than max_length")
-        model = load_model(name, choose_machine(settings.hardware))
-        model.eval()
+        attention = choose_machine(settings.hardware).attention
+        with quiet():
+            model = load_model(name, "causal", settings.hardware, attention=attention).eval()
         folder = Path(name)
         return cls(
             name=folder.resolve().name if folder.is_dir() else name,
@@ -166,7 +169,7 @@ class Generator:
             model=model,
             tokenizer=load_tokenizer(name),
             settings=settings,
-            max_length=usable_length(name, settings.max_length)[0],
+            max_length=rows_length(name, settings.max_length)[0],
         )
 
     def predictions(self, rows: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:

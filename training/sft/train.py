@@ -6,11 +6,8 @@ run goes on, ``checkpoints/`` holds what a resumed run needs; it is removed when
 
 from __future__ import annotations
 
-import json
 import math
 import os
-import shutil
-import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,33 +16,22 @@ from typing import Any
 import torch
 
 from ontoground.errors import UsageError
-from ontoground.files import private_directory, write_text
-from ontoground.manifest import to_json
 from ontoground.progress import progress
 from ontoground.taxonomy import resolve_tasks
 from training.arguments import trainer_arguments
+from training.models import adapter_base, device_of, load_model, load_tokenizer, save_model, trained_weights
+from training.quiet import quiet
 from training.running import last_checkpoint, not_a_number, run_trainer
-from training.runs import software
+from training.runs import CHECKPOINTS, drop_if_refused, finish_run, join_processes, run_plan, start_run
 from training.settings import MedhalSettings, MedvalSettings, SftSettings
 from training.sft.card import write_card
 from training.sft.encoding import EncodedRows, encode_rows
-from training.sft.model import (
-    Machine,
-    choose_machine,
-    choose_optimizer,
-    load_model,
-    load_tokenizer,
-    lora_config,
-    usable_length,
-)
+from training.sft.model import Machine, choose_machine, choose_optimizer, lora_config, rows_length
 from training.sft.rows import Kind, TextDataset
 from training.sft.tasks import TASKS
 
 __all__ = ["train_medhal", "train_medval"]
 
-RECORD = "training.json"
-CHECKPOINTS = "checkpoints"
-PLAN = "plan.json"
 SHORT_OF_MEMORY = (
     "lower per_device_batch_size (batch_size may stay), then max_length, or set hardware.gradient_checkpointing = true"
 )
@@ -112,105 +98,76 @@ def _train(
     resume: bool,
     callbacks: Sequence[Any],
 ) -> dict[str, Any]:
+    join_processes(device_of(settings.hardware))
     dataset = TextDataset.open(dataset_dir, kind)
     tasks = resolve_tasks(settings.tasks, kind)
     machine = choose_machine(settings.hardware)
-    plan = _plan(dataset, model_name, settings)
-    checkpoint = _open_folder(out_dir, plan, resume)
-    if checkpoint is not None and checkpoint.name == RECORD:
-        return dict(json.loads(checkpoint.read_text(encoding="utf-8")))
-    if (Path(model_name) / "adapter_config.json").is_file():
-        raise UsageError(
-            "the base model is an adapter", file=model_name, expected="a whole model", do="merge the adapter first"
-        )
-
-    tokenizer = load_tokenizer(model_name)
-    max_length, shorter = usable_length(model_name, settings.max_length)
-    task, by_task = TASKS[kind], Counter[str]()
-    rows, counts = encode_rows(
-        dataset.rows("train", tasks), tokenizer, task.prompt, task.answer, max_length, by_task=by_task
-    )
-    trainer = _trainer(model_name, tokenizer, rows, out_dir, settings, machine, callbacks)
-    with progress("fine-tuning, steps", _steps(len(rows), settings)) as advance:
-        run_trainer(trainer, advance, resume=resume, short_of_memory=SHORT_OF_MEMORY)
-    optimizer, why = choose_optimizer(settings.optimizer.optimizer, machine.device)
-    record = {
-        **plan,
-        "engine": "trl SFTTrainer",
-        "tasks": dict(sorted(by_task.items())),
-        "licence_tier": dataset.licence_tier,
-        "rows": {
-            "used": len(rows),
-            "left_out": {
-                "too_long": counts["too_long"],
-                "other_task": dataset.count("train") - len(rows) - counts["too_long"],
-            },
-            "without_explanation": counts["open_answer"],
-        },
-        "tokens": {"in_one_pass": len(rows.ids), "with_loss": rows.trained_tokens},
-        "machine": {
-            "device": machine.device,
-            "precision": machine.precision,
-            "attention": machine.attention,
-            "quantize": machine.quantize,
-            "optimizer": optimizer,
-            "trained_weights": str(next(p.dtype for p in trainer.model.parameters() if p.requires_grad)).split(".")[1],
-            "notes": [*machine.notes, *(note for note in (why, shorter) if note)],
-        },
-        "resumed_from_step": int(checkpoint.name.rpartition("-")[2]) if checkpoint else None,
-        "steps": trainer.state.global_step,
-        "history": [{name: log[name] for name in HISTORY if name in log} for log in _logs(trainer)],
-        "software": software(),
-    }
-    _finish(trainer, tokenizer, out_dir, record)
-    return record
-
-
-def _plan(dataset: TextDataset, model_name: str, settings: SftSettings) -> dict[str, Any]:
-    """What makes two runs the same run."""
-    local = Path(model_name)
-    return {
-        "kind": dataset.kind,
-        "base_model": local.resolve().name if local.is_dir() else model_name,
-        "dataset": {"name": dataset.folder.resolve().name, **dataset.identity},
-        "settings": settings.model_dump(mode="json", by_alias=True),
-    }
-
-
-def _open_folder(out_dir: Path, plan: Mapping[str, Any], resume: bool) -> Path | None:
-    """Return the checkpoint to go on from, the record of a run that is whole, or None for a fresh start."""
-    record, stated = out_dir / RECORD, out_dir / CHECKPOINTS / PLAN
-    # The first process alone looks and refuses: another may see the plan that the first has just written.
-    found = next((file for file in (record, stated) if file.is_file() and _is_main()), None)
-    if found is not None and not resume:
-        raise UsageError(
-            "this folder already holds a run",
-            file=out_dir,
-            do="choose another folder, or resume this one",
-        )
-    if found is not None:
-        before = json.loads(found.read_text(encoding="utf-8"))
-        changed = [name for name, value in plan.items() if before.get(name) != json.loads(to_json({"": value}))[""]]
-        if changed:
+    identity = {"name": dataset.folder.resolve().name, **dataset.identity}
+    plan = run_plan(kind, model_name, identity, settings, engine="trl SFTTrainer")
+    if (whole := start_run(out_dir, plan, resume=resume)) is not None:
+        return whole
+    with drop_if_refused(out_dir), quiet():
+        if adapter_base(model_name) is not None:
             raise UsageError(
-                "the run in this folder was started otherwise",
-                file=out_dir,
-                found=f"another {', '.join(changed)}",
-                do="resume with what it was started with, or choose another folder",
+                "the base model is an adapter", file=model_name, expected="a whole model", do="merge the adapter first"
             )
-    if record.is_file():
-        return record
-    private_directory(stated.parent)
-    if _is_main():
-        write_text(stated, to_json(plan))
-    if not resume:
-        return None
-    last = last_checkpoint(stated.parent)
-    return Path(last) if last else None
+        tokenizer = load_tokenizer(model_name)
+        max_length, shorter = rows_length(model_name, settings.max_length)
+        task, by_task = TASKS[kind], Counter[str]()
+        rows, counts = encode_rows(
+            dataset.rows("train", tasks), tokenizer, task.prompt, task.answer, max_length, by_task=by_task
+        )
+        last = last_checkpoint(out_dir / CHECKPOINTS) if resume else None
+        trainer = _trainer(model_name, tokenizer, rows, out_dir, settings, machine, callbacks)
+        with progress("fine-tuning, steps", _steps(len(rows), settings)) as advance:
+            run_trainer(trainer, advance, resume=resume, short_of_memory=SHORT_OF_MEMORY)
+        record = {
+            **plan,
+            "base_model": plan["base"]["name"],
+            "tasks": dict(sorted(by_task.items())),
+            "licence_tier": dataset.licence_tier,
+            "rows": _rows(dataset, rows, counts),
+            "tokens": {"in_one_pass": len(rows.ids), "with_loss": rows.trained_tokens},
+            "machine": _machine(trainer, settings, machine, shorter),
+            "resumed_from_step": int(last.rpartition("-")[2]) if last else None,
+            "steps": trainer.state.global_step,
+            "history": _history(trainer),
+        }
+
+        def write(folder: Path) -> None:
+            save_model(trainer.model, tokenizer, folder)
+            write_card(folder, record)
+
+        return finish_run(out_dir, record, write)
 
 
-def _is_main() -> bool:
-    return int(os.environ.get("RANK", "0")) == 0
+def _rows(dataset: TextDataset, rows: EncodedRows, counts: Mapping[str, int]) -> dict[str, Any]:
+    """Return what became of the rows of the training split."""
+    others = dataset.count("train") - len(rows) - counts["too_long"]
+    return {
+        "used": len(rows),
+        "left_out": {"too_long": counts["too_long"], "other_task": others},
+        "without_explanation": counts["open_answer"],
+    }
+
+
+def _history(trainer: Any) -> list[dict[str, Any]]:
+    logs = [log for log in trainer.state.log_history if "loss" in log]
+    return [{name: log[name] for name in HISTORY if name in log} for log in logs]
+
+
+def _machine(trainer: Any, settings: SftSettings, machine: Machine, shorter: str | None) -> dict[str, Any]:
+    """Return what the record says of the machine, and where it is not what was asked for."""
+    optimizer, why = choose_optimizer(settings.optimizer.optimizer, machine.device)
+    return {
+        "device": machine.device,
+        "precision": machine.precision,
+        "attention": machine.attention,
+        "quantize": machine.quantize,
+        "optimizer": optimizer,
+        "trained_weights": str(next(p.dtype for p in trainer.model.parameters() if p.requires_grad)).split(".")[1],
+        "notes": [*machine.notes, *(note for note in (why, shorter) if note)],
+    }
 
 
 def _accumulation(settings: SftSettings) -> int:
@@ -235,8 +192,6 @@ def _arguments(out_dir: Path, settings: SftSettings, machine: Machine, n_rows: i
     from trl import SFTConfig
 
     steps = _steps(n_rows, settings)
-    # trl uses the name that transformers is about to retire.
-    warnings.filterwarnings("ignore", message="`(is_)?gradient_checkpointing", category=FutureWarning)
     return trainer_arguments(
         SFTConfig,
         out_dir / CHECKPOINTS,
@@ -278,13 +233,13 @@ def _trainer(
             return loss
 
     adapter = lora_config(settings)
-    whole = adapter is None and machine.precision == "bfloat16"
+    # trl leaves the arithmetic to autocast wherever the precision is bfloat16.
+    hardware, _ = trained_weights(settings.hardware, whole=adapter is None)
     arguments = _arguments(out_dir, settings, machine, len(rows))
     # Before the adapter is made: its first weights are drawn.
     transformers.set_seed(settings.seed)
     trainer = Trainer(
-        # Where every weight is trained, the weights stay in float32 and only the arithmetic is in bfloat16.
-        model=load_model(model_name, machine, dtype=torch.float32 if whole else machine.dtype),
+        model=load_model(model_name, "causal", hardware, seed=settings.seed, attention=machine.attention),
         args=arguments,
         train_dataset=rows.dataset(),
         processing_class=tokenizer,
@@ -297,24 +252,3 @@ def _trainer(
         if weight.requires_grad and weight.dtype == torch.bfloat16:
             weight.data = weight.data.float()
     return trainer
-
-
-def _logs(trainer: Any) -> list[dict[str, Any]]:
-    return [log for log in trainer.state.log_history if "loss" in log]
-
-
-def _finish(trainer: Any, tokenizer: Any, out_dir: Path, record: Mapping[str, Any]) -> None:
-    """Put the run's files in place, the record last: a folder with a record is whole."""
-    trainer.accelerator.wait_for_everyone()
-    part = out_dir / CHECKPOINTS / "final"
-    trainer.save_model(str(part))
-    if not trainer.is_world_process_zero():
-        return
-    tokenizer.save_pretrained(part)
-    # trl's own arguments, with paths of this machine.
-    (part / "training_args.bin").unlink(missing_ok=True)
-    for file in sorted(part.iterdir()):
-        file.replace(out_dir / file.name)
-    write_card(out_dir, record)
-    write_text(out_dir / RECORD, to_json(record))
-    shutil.rmtree(out_dir / CHECKPOINTS)

@@ -12,7 +12,7 @@ from ontoground.errors import UsageError
 from tests.training.sft.cases import medhal_dataset, medhal_rows, tiny_model
 from training.settings import HardwareSettings, MedhalSettings, MedvalSettings
 from training.sft.generate import GenerationSettings, generate_medhal
-from training.sft.model import choose_machine, choose_optimizer, lora_config, usable_length
+from training.sft.model import choose_machine, choose_optimizer, lora_config, rows_length
 from training.sft.train import train_medhal
 
 
@@ -30,6 +30,9 @@ def test_auto_settings_resolve_and_impossible_ones_are_refused() -> None:
     assert (machine.device, machine.precision, machine.attention) == ("cpu", "float32", "sdpa")
     assert machine.notes == ()
     assert choose_machine(HardwareSettings(device="cpu", quantize="nf4")).notes
+    packed = choose_machine(HardwareSettings(device="cpu", attention="split"))
+    assert packed.attention == "sdpa"
+    assert packed.notes == ("attention split is for packed rows; sdpa is used",)
     with pytest.raises(UsageError, match="float64"):
         choose_machine(HardwareSettings(device="cpu", quantize="nf4", precision="float64"))
     if not torch.cuda.is_available():
@@ -49,8 +52,8 @@ def test_defaults_are_the_papers() -> None:
 
 def test_a_model_with_fewer_positions_shortens_the_rows_and_says_so(tmp_path: Path) -> None:
     base = str(tiny_model(tmp_path))
-    assert usable_length(base, 4000) == (4000, None)
-    length, why = usable_length(base, 8192)
+    assert rows_length(base, 4000) == (4000, None)
+    length, why = rows_length(base, 8192)
     assert length == 4096
     assert why is not None
     assert "4,096 positions" in why

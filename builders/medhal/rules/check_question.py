@@ -8,9 +8,12 @@ whether one statement is the negation of the other, word for word.
 from __future__ import annotations
 
 import re
+from functools import cache
+from pathlib import Path
 
 from builders.medhal.items import Pair
 from builders.texts.origin import Refusal
+from ontoground.tables import read_table
 
 __all__ = ["check_question"]
 
@@ -38,7 +41,8 @@ def check_question(pair: Pair) -> Refusal | None:
     if not answer:
         return Refusal("judge_no_right_answer")
     if answer.lower() in {"yes", "no"}:
-        refused = _negation(pair.factual.statement, pair.wrong.statement, answer.lower() == "yes")
+        yes = answer.lower() == "yes"
+        refused = _negation(pair.factual.statement, pair.wrong.statement, yes) or _borne_out(pair, yes)
     else:
         refused = _exchanged(pair.factual.statement, pair.wrong.statement, answer)
     return refused or _explained(pair)
@@ -106,6 +110,28 @@ def _negation(factual: str, wrong: str, yes: bool) -> Refusal | None:
         return Refusal("judge_no_single_negation")
     kept = [[_one(SAME.get(word, word)) for word in words if word not in SILENT] for words in (said, denied)]
     return None if kept[0] == kept[1] else Refusal("judge_statements_differ")
+
+
+def _borne_out(pair: Pair, yes: bool) -> Refusal | None:
+    """Ask whether the source's long answer, which follows the factual statement, may say what the short one says.
+
+    Labels of such sources are not always borne out by their texts: a yes whose long answer begins with a denial, and a
+    no whose long answer denies nothing, are not confirmed.
+    """
+    long_answer = (pair.wrong.explanation or "").removeprefix(pair.factual.statement).strip()
+    if not long_answer:
+        return None
+    first = re.split(r"(?<=[.!])\s", long_answer)[0]
+    denied = _denials("denies").search(first) if yes else not _denials("may_deny").search(long_answer)
+    return Refusal("judge_long_answer_disagrees") if denied else None
+
+
+@cache
+def _denials(kind: str) -> re.Pattern[str]:
+    rows = read_table(Path(__file__).parents[2] / "data" / "question_denials.tsv", ("kind", "pattern", "source"))
+    return re.compile(
+        r"\b(?:" + "|".join(row["pattern"] for row in rows if row["kind"] == kind) + r")\b", re.IGNORECASE
+    )
 
 
 def _explained(pair: Pair) -> Refusal | None:

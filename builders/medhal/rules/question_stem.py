@@ -20,6 +20,30 @@ NAMED = re.compile(
     r"|imaging|imaging modality|management|agent|antidote|site|gold standard)\b.{0,30}\b(?:of choice|for|of)\b",
     re.IGNORECASE,
 )
+NOT_STEM = re.compile(
+    r"^not (?P<rest>an? .+|(?:\w+ed|seen|found|given|done) (?:in|by|with|from|for|to|of|as) .+)$", re.IGNORECASE
+)
+FOLLOWING = re.compile(r"\bthe following \w+(?: (?:of|in|on|for) .+)?$", re.IGNORECASE)
+ASKING = {
+    "how",
+    "why",
+    "who",
+    "when",
+    "where",
+    "do",
+    "does",
+    "did",
+    "is",
+    "are",
+    "can",
+    "all",
+    "not",
+    "has",
+    "have",
+    "was",
+}
+OPEN_VERBS = {"causes", "produces", "affects", "inhibits", "supplies", "contains", "involves", "stimulates", "includes"}
+OPEN_PAIRS = {"leads to", "lead to", "results in", "result in", "results from", "refers to"}
 LAST = {
     "is",
     "are",
@@ -43,7 +67,7 @@ LAST = {
     "includes",
 }
 EXCEPT_LIST = re.compile(
-    r"^all (?:of )?(?:the )?following(?: \w+)? (?P<be>are|is) (?P<rest>.+?),? except(?: for)?$", re.IGNORECASE
+    r"^all(?: of)?(?: the following(?: \w+)?| these)? (?P<be>are|is) (?P<rest>.+?),? except(?: for)?$", re.IGNORECASE
 )
 EXCEPT_LAST = re.compile(
     r"^(?P<subject>.+?) (?P<be>is|are) (?P<rest>(?:\w+ed|seen|found|given|done|due|known|made|formed) (?:in|by|with|from|for|to|of|as)) (?:all|all of the following)"
@@ -54,41 +78,43 @@ EXCEPT_LAST = re.compile(
 
 def stem_of(asked: str, option: str) -> Written | Refusal:
     """Complete a stem with an option."""
+    asked = re.sub(r"\b(?:MOST|LEAST|NOT|TRUE)\b", lambda found: found[0].lower(), asked)
     kind, tokens = option_kind(option), asked.split()
     true = TRUE_STEM.match(asked)
     if true:
         return Written(f"the following is true {true['about']}: {option}", "statement")
     if re.search(r"\b(?:false|incorrect|untrue|not true|true|wrong)\b", asked, re.IGNORECASE):
         return Refusal("asks_for_the_false")
-    if not tokens or tokens[0].lower() in words("preposition") | {
-        "how",
-        "why",
-        "who",
-        "when",
-        "where",
-        "do",
-        "does",
-        "did",
-        "is",
-        "are",
-        "can",
-    }:
+    absent = NOT_STEM.match(asked)
+    if absent and kind == "noun":
+        return Written(f"{lowered(option)} {agree('is', is_plural(option))} not {absent['rest']}", "subject")
+    if not tokens or tokens[0].lower() in words("preposition") | ASKING:
         return Refusal("unknown_shape")
+    verbs = [place for place, word in enumerate(tokens) if finite(word.lower())]
+    if FOLLOWING.search(asked) and verbs:
+        return Written(f"{asked}: {option}", "stem_list")
     if kind != "noun":
         return Refusal("option_does_not_fit")
-    verbs = [place for place, word in enumerate(tokens) if finite(word.lower())]
-    last = tokens[-1].lower()
-    if (
-        last in LAST
-        and verbs
-        and not (verbs == [len(tokens) - 1] and last not in {"is", "are", "was", "were", "causes", "includes"})
-    ):
-        return Written(f"{asked} {lowered(option)}", "stem")
-    if not verbs and NAMED.match(asked) and last not in words("preposition"):
-        the = "" if re.match(r"the\b", asked, re.IGNORECASE) else "the "
+    named, last = NAMED.match(asked) is not None, tokens[-1].lower()
+    stem = f"the {asked[0].lower()}{asked[1:]}" if named and tokens[0].lower() != "the" else asked
+    if _open(tokens, verbs, named):
+        return Written(f"{stem} {lowered(option)}", "stem")
+    if not verbs and named and last not in words("preposition"):
         be = "are" if is_plural(asked) and last.endswith("s") and len(head_of(asked)) == len(tokens) else "is"
-        return Written(f"{the}{asked[0].lower()}{asked[1:]} {be} {lowered(option)}", "named_stem")
+        return Written(f"{stem} {be} {lowered(option)}", "named_stem")
     return Refusal("unknown_shape")
+
+
+def _open(tokens: list[str], verbs: list[int], named: bool) -> bool:
+    """Tell whether a stem ends where its object or complement is missing."""
+    last = tokens[-1].lower()
+    if " ".join(tokens[-2:]).lower() in OPEN_PAIRS and len(tokens) > 2:
+        return not verbs and not named
+    if last in OPEN_VERBS:
+        return not named and len(tokens) > 1 and not [at for at in verbs if at < len(tokens) - 1]
+    if last in {"is", "are", "was", "were"}:
+        return len(tokens) > 1
+    return last in LAST and bool([at for at in verbs if at < len(tokens) - 1])
 
 
 def except_of(asked: str, option: str) -> Written | Refusal:

@@ -28,6 +28,7 @@ TRUE = re.compile(
 )
 FALSE = re.compile(r"\b(?:false|incorrect|untrue|wrong|not true|not correct|not accurate|inaccurate)\b", re.IGNORECASE)
 ABOUT = ("about", "regarding", "concerning", "on", "of")
+NOUN_VERBS = {"causes", "increases", "decreases", "influences", "supports", "covers", "controls"}
 STRANDED = {
     "for",
     "of",
@@ -71,7 +72,7 @@ SUPERLATIVE = re.compile(
     re.IGNORECASE,
 )
 LACKS_ARTICLE = re.compile(
-    r"^(?P<be>is|was) (?=(?:best|most \w+)(?: \w+){0,2} (?:treatment|step|management|option|therapy|diagnosis|cause)\b)"
+    r"^(?P<be>is|was) (?=(?:best|most \w+)(?: (?!in |for |to |of )\w+){0,2} (?:treatment|step|management|option|therapy|diagnosis|cause)\b)"
 )
 COPULA = re.compile(r"^(?P<be>is|are|was|were|(?:will|would|should|could|may) be) (?P<rest>.+)$")
 
@@ -128,7 +129,20 @@ def _verb_at(tokens: list[str]) -> int | None:
                 while place > 0 and tokens[place - 1].lower() in words("adverb"):
                     place -= 1
                 return place
-    return None
+    return _ambiguous_verb(tokens)
+
+
+def _ambiguous_verb(tokens: list[str]) -> int | None:
+    """Return the place of the one word that is a verb's third person or a plural noun, where no other verb is."""
+    low = [token.lower() for token in tokens]
+    found = [
+        place
+        for place, word in enumerate(low[:-1])
+        if place and word in NOUN_VERBS and low[place - 1] not in words("preposition") | words("determiner")
+    ]
+    if len(found) != 1 or low[found[0] + 1] in words("preposition") | {"and", "or"}:
+        return None
+    return found[0]
 
 
 def _inverted(verbal: str) -> tuple[str, str, str] | None:

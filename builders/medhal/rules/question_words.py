@@ -63,6 +63,7 @@ MAYBE_NOUNS = {
     "stop",
     "prime",
 }
+UNSURE = {"change", "increase", "decrease", "order", "transfer", "drain", "control", "close", "trial"}
 LISTED = re.compile(r"[:;=<>\u2190-\u21ff]|--|\. [A-Z]|\|")
 """Marks of an option that is a list or a formula and no phrase."""
 HEAD_END = re.compile(r"[,;:(]|\s-\s")
@@ -239,7 +240,7 @@ def option_kind(option: str) -> OptionKind:
     if not tokens:
         return "adverbial"
     first, second = tokens[0], tokens[1] if len(tokens) > 1 else ""
-    if option.startswith('"') or LISTED.search(option) or ("," in option and not {"and", "or"} & set(tokens)):
+    if option.startswith('"') or LISTED.search(option) or (", " in option and not {"and", "or"} & set(tokens)):
         return "clause"
     if second in words("preposition") and (first in _described() or first.endswith(("able", "ible"))):
         return "clause"
@@ -258,9 +259,25 @@ def option_kind(option: str) -> OptionKind:
     if first in _verbs_only() and len(tokens) > 1:
         return "clause"
     for place, token in enumerate(tokens[1:], 1):
-        if finite(token) and not RELATIVES & set(tokens[max(0, place - 4) : place]) and token != "does":
+        if (
+            (finite(token) or _verb_here(tokens, place))
+            and not RELATIVES & set(tokens[max(0, place - 4) : place])
+            and token != "does"
+        ):
             return "clause"
     return "noun"
+
+
+def _verb_here(tokens: list[str], place: int) -> bool:
+    """Tell whether a word that may be a plural noun is a verb: a noun phrase follows it."""
+    after = tokens[place + 1] if place + 1 < len(tokens) else ""
+    ends = words("preposition") | words("relative") | {"and", "or", "to"}
+    return (
+        tokens[place] in _all_forms()
+        and after[:1].isalpha()
+        and after not in ends
+        and not after.endswith(("ed", "ing"))
+    )
 
 
 def _unsure(tokens: list[str]) -> bool:
@@ -270,18 +287,7 @@ def _unsure(tokens: list[str]) -> bool:
     second = tokens[1] if len(tokens) > 1 else ""
     if _imperative(tokens[0], second):
         return False
-    return tokens[0] in {
-        "change",
-        "increase",
-        "decrease",
-        "lower",
-        "order",
-        "transfer",
-        "drain",
-        "control",
-        "close",
-        "trial",
-    } and (second not in words("preposition") | {"", "and"})
+    return tokens[0] in UNSURE and second not in words("preposition") | {"", "and"}
 
 
 def _imperative(first: str, second: str) -> bool:

@@ -43,8 +43,8 @@ def files(folder: Path) -> list[Path]:
 def read(folder: Path, source: TextSource, tally: Tally) -> Iterator[QaItem]:
     """Yield the questions of a folder that have one right answer which is given.
 
-    Questions with several right answers (``choice_type`` multi) are left out: only one of them is named, so that the
-    other options cannot be called wrong.
+    Questions whose options combine suboptions (``choice_type`` multi) are left out: what part of a combination is right
+    is not told, so that the other options cannot be called wrong.
 
     Raises:
         InputError: no file, or a file of another layout.
@@ -109,7 +109,7 @@ def item_of(row: Mapping[str, Any], first: int, split: SourceSplit, source: str)
     if not (isinstance(question, str) and question.strip() and isinstance(inner_id, str)) or not all(options):
         return "malformed_row"
     if row.get("choice_type") != "single":
-        return "several_right_options"
+        return "several_suboptions"
     if needs_image(question) or any(needs_image(option) for option in options):
         return "needs_image"
     if combined(options[place - first]):

@@ -1,0 +1,124 @@
+"""Texts as normal words: "Sixteen-year-old" and "16 years old" are the same, and a phrase is found in a note."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterator, Sequence
+from functools import cache, lru_cache
+from itertools import pairwise
+
+from builders.medhal.rules.extraction_tables import word_sets, word_tables
+
+__all__ = ["STOP", "canonical", "features_of", "mark", "normal_words", "places_of", "spoken"]
+
+STOP = "."
+"""The token that ends a sentence or a line."""
+
+TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[a-zà-öø-ÿµμ]+|[.;!?\n]")
+ARTICLES = {"a", "an", "the"}
+LONGEST_PHRASE = 6
+STEM = 6
+NEGATED_WITHIN = 6
+CACHED_WORDS = 200_000
+
+
+def normal_words(text: str) -> list[str]:
+    """Return a text's words in lower case and singular, numbers in digits, units short, articles left out.
+
+    ``STOP`` stands where a sentence ends.
+    """
+    numbers, units = word_tables()["number"], word_tables()["unit"]
+    words: list[str] = []
+    for found in TOKEN.finditer(text.lower().replace("'s", "")):
+        token = found.group()
+        if token in ".;!?\n":
+            token = STOP
+        elif token in ARTICLES:
+            continue
+        elif token[0].isdigit():
+            token = token.replace(",", "")
+        else:
+            token = numbers.get(token) or _singular(token)
+        if words and words[-1][0].isdigit():
+            token = units.get(token, token)
+            if found.group() in numbers and _is_tens(words[-1]) and int(token) < 10:
+                words[-1] = str(int(words[-1]) + int(token))
+                continue
+        words.append(token)
+    return words
+
+
+def _is_tens(word: str) -> bool:
+    """Tell whether a word may be followed by ones that are written apart: twenty five."""
+    return word.isdigit() and 20 <= int(word) < 100 and int(word) % 10 == 0
+
+
+@lru_cache(maxsize=CACHED_WORDS)
+def _singular(word: str) -> str:
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word
+
+
+def spoken(words: Sequence[str]) -> str:
+    """Return words as one text between spaces, in which phrases can be found."""
+    return f" {' '.join(words)} "
+
+
+def places_of(phrase: Sequence[str], text: str) -> list[int]:
+    """Return the places, in words, at which a phrase stands in a text (`spoken`) without being negated."""
+    wanted, places, begin = spoken(phrase), [], 0
+    while phrase and (found := text.find(wanted, begin)) >= 0:
+        before = text[:found].split()
+        clause = before[-NEGATED_WITHIN:]
+        if STOP in clause:
+            clause = clause[len(clause) - clause[::-1].index(STOP) :]
+        if not word_sets()["negation"].intersection(clause) and clause[-1:] not in (["non"], ["ex"], ["former"]):
+            places.append(len(before))
+        begin = found + 1
+    return places
+
+
+@cache
+def _phrases() -> dict[tuple[str, ...], tuple[str, ...]]:
+    """Return phrases that mean the same as other words, or that stand for a level or a frequency."""
+    tables = word_tables()
+    found: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for word, means in tables["synonym"].items():
+        found[tuple(normal_words(word))] = tuple(normal_words(means))
+    for kind in ("level", "frequency"):
+        for word, means in tables[kind].items():
+            found[tuple(normal_words(word))] = (f"{kind}={means}",)
+    return found
+
+
+def canonical(words: Sequence[str]) -> Iterator[str]:
+    """Yield words with what means the same said in the same way; ``level=3`` and ``frequency=2`` stand for such."""
+    phrases, place = _phrases(), 0
+    while place < len(words):
+        for size in range(min(LONGEST_PHRASE, len(words) - place), 0, -1):
+            if (said := phrases.get(tuple(words[place : place + size]))) is not None:
+                yield from said
+                place += size
+                break
+        else:
+            yield words[place]
+            place += 1
+
+
+@lru_cache(maxsize=CACHED_WORDS)
+def mark(word: str) -> int:
+    """Return 32 bits for a word's stem; two words may share them, which costs a swap and never makes a wrong one."""
+    stem = word if "=" in word or " " in word or word[0].isdigit() else word[:STEM]
+    return zlib.crc32(stem.encode())
+
+
+def features_of(words: Sequence[str]) -> list[int]:
+    """Return the marks of a text, sorted: of its words, of what means the same, and of its quantities."""
+    units = set(word_tables()["unit"].values())
+    found = {mark(word) for word in words} | {mark(word) for word in canonical(words)}
+    found.update(mark(f"{number} {unit}") for number, unit in pairwise(words) if number[0].isdigit() and unit in units)
+    return sorted(found)

@@ -1,4 +1,4 @@
-"""One edit of known kind that makes a sentence contradict what it was made from (MedHal, section 3.5; engine ``rules``)."""
+"""One edit of known kind that makes a sentence contradict its source (MedHal, section 3.5; engine ``rules``)."""
 
 from __future__ import annotations
 

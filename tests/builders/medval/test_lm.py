@@ -101,7 +101,7 @@ def test_a_judgement_has_level_reasoning_and_errors_with_the_words_they_quote(tm
     )
     (judged,) = made
     assert isinstance(judged, Judgement)
-    assert (judged.risk_level, judged.score) == (3, pytest.approx(2 / 3))
+    assert judged.risk_level == 3 and judged.score == pytest.approx(2 / 3)
     assert judged.reasoning == "The dose is not the input's."
     assert [(error["category"], error["quote"], error["quoted_from"]) for error in judged.errors] == [
         ("detail_misidentification", "50 mg", "output"),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -23,6 +23,7 @@ from app.openworld import render
 from app.render import note
 from benchmarks.command import parser, run
 from benchmarks.run import RESULTS, machine
+from benchmarks.tokenizer import train_tokenizer
 from benchmarks.training import PACKAGES
 from ontoground.files import private_directory, write_text
 from ontoground.stable import stable_hash
@@ -57,32 +58,6 @@ def notes_of(folder: Path, patients: int) -> list[str]:
     return pl.read_csv(file)["text"].to_list()
 
 
-def train_tokenizer(texts: Iterable[str], folder: Path) -> Any:
-    """Train a byte-level BPE and save it."""
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-    from transformers import PreTrainedTokenizerFast
-
-    core = Tokenizer(models.BPE())
-    core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    core.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(
-        vocab_size=VOCABULARY,
-        special_tokens=["<pad>", "<s>", "</s>"],
-        initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
-        show_progress=False,
-    )
-    core.train_from_iterator(texts, trainer)
-    tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=core,
-        pad_token="<pad>",
-        bos_token="<s>",
-        eos_token="</s>",
-        clean_up_tokenization_spaces=False,
-    )
-    tokenizer.save_pretrained(folder)
-    return tokenizer
-
-
 def pretrain(recipe: Recipe, folder: Path) -> dict[str, Any]:
     """Train a decoder on notes of an open world; returns its losses. It is used again where it is there."""
     record = folder / "pretraining.json"
@@ -93,7 +68,7 @@ def pretrain(recipe: Recipe, folder: Path) -> dict[str, Any]:
 
     begin = time.perf_counter()
     texts = notes_of(folder.parent / "world", recipe.patients)
-    tokenizer = train_tokenizer(texts, folder)
+    tokenizer = train_tokenizer(texts, folder, VOCABULARY)
     ids = [np.array([1, *tokenizer(text, add_special_tokens=False)["input_ids"], 2]) for text in texts]
     order = sorted(range(len(ids)), key=lambda i: stable_hash(SEEDS[0], "note", i))
     stream = np.concatenate([ids[i] for i in order])

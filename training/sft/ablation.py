@@ -1,0 +1,282 @@
+"""MedVAL's ablation (figure S2): data from the model itself or from a teacher, filtered by consistency or not.
+
+Each of the four cells trains the same base model on the train split of one dataset folder (built with tau 0, so that
+all rows are there), keeps rows whose ``consistency`` is at least tau, and is evaluated on one rated or built test set,
+apart for tasks that were trained on (in-distribution) and tasks that were held out. Run it as
+
+    python -m training.sft.ablation --self DIR --teacher DIR --reference DIR --model MODEL --out DIR
+
+A run that was stopped goes on: cells and training steps that are done are kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+
+from ontoground.errors import InputError, OntogroundError, UsageError
+from ontoground.files import atomic_directory, sha256_of, write_text
+from ontoground.manifest import to_json
+from ontoground.settings import Section
+from ontoground.taxonomy import medval_tasks, resolve_tasks
+from training.evaluation.tables import markdown_table, percent_cell
+from training.settings import MedvalSettings
+from training.sft.evaluate import evaluate_predictions
+from training.sft.generate import GenerationSettings, generate_medval
+from training.sft.rows import TextDataset
+from training.sft.train import train_medval
+
+__all__ = ["TAUS", "Cell", "ablate", "ablation_table", "filtered_dataset", "plan_cells"]
+
+Teacher = Literal["self", "teacher"]
+TAUS = (0.0, 0.9)
+SPLIT = "train-00000-of-00001.parquet"
+RESULT = "ablation.json"
+BASELINE = "untrained"
+ROWS_AT_ONCE = 10_000
+COLUMNS = {
+    "in_distribution": "Tasks of training",
+    "held_out": "Held-out tasks",
+    "all": "All tasks",
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell: whose data, which threshold, and where its run lies."""
+
+    teacher: Teacher
+    tau: float
+    dataset: Path
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        """Return such as ``teacher, tau 0.9``."""
+        return f"{self.teacher}, tau {self.tau:g}"
+
+
+def plan_cells(self_dir: Path, teacher_dir: Path, out: Path, taus: Sequence[float] = TAUS) -> list[Cell]:
+    """Return the cells in the paper's order: self without and with the filter, then the teacher."""
+    folders: dict[Teacher, Path] = {"self": self_dir, "teacher": teacher_dir}
+    return [Cell(name, tau, folder, out / f"{name}-tau{tau:g}") for name, folder in folders.items() for tau in taus]
+
+
+def filtered_dataset(source: Path, out: Path, tau: float, tasks: Sequence[str]) -> dict[str, int]:
+    """Write a dataset folder with those rows of a train split that are consistent enough.
+
+    Args:
+        source: a MedVAL folder built with tau 0.
+        out: the folder; one that is there is replaced.
+        tau: rows with ``consistency`` at or above it are kept; rows without one (rated outputs) never.
+        tasks: that are trained on.
+
+    Returns:
+        ``rows`` of these tasks, and ``kept``.
+
+    Raises:
+        InputError: no such dataset, or no row is left.
+    """
+    dataset = TextDataset.open(source, "medval")
+    table = ds.dataset(list(dataset.files), format="parquet")
+    of_tasks = (ds.field("split") == "train") & ds.field("task").isin(list(tasks)) & ds.field("consistency").is_valid()
+    kept = of_tasks & (ds.field("consistency") >= tau)
+    rows, n_kept = table.count_rows(filter=of_tasks), table.count_rows(filter=kept)
+    if not n_kept:
+        raise InputError(
+            "no row is left to train on", file=source, found=f"{rows:,} rows of these tasks, none at tau {tau:g}"
+        )
+    with atomic_directory(out) as folder:
+        (folder / "data").mkdir(mode=0o700)
+        with pq.ParquetWriter(folder / "data" / SPLIT, table.schema) as writer:
+            for batch in table.scanner(filter=kept, batch_size=ROWS_AT_ONCE).to_batches():
+                writer.write_batch(batch)
+        manifest = {
+            "kind": "medval",
+            "licence_tier": dataset.licence_tier,
+            "from": {"name": source.resolve().name, **dataset.identity},
+            "tau": tau,
+            "tasks": list(tasks),
+            "rows": n_kept,
+            "data_sha256": sha256_of(folder / "data" / SPLIT),
+        }
+        (folder / "manifest.json").write_text(to_json(manifest), encoding="utf-8")
+    return {"rows": rows, "kept": n_kept}
+
+
+def _has_rows_below(source: Path, tau: float) -> bool:
+    dataset = TextDataset.open(source, "medval")
+    lowest = ds.dataset(list(dataset.files), format="parquet").to_table(
+        columns=["consistency"], filter=ds.field("split") == "train"
+    )
+    value = pc.min(lowest["consistency"]).as_py()
+    return value is not None and value < tau
+
+
+def ablate(
+    cells: Sequence[Cell],
+    reference: Path,
+    model: str,
+    out: Path,
+    *,
+    training: MedvalSettings | None = None,
+    generation: GenerationSettings | None = None,
+    train_tasks: Sequence[str] = (),
+    baseline: bool = True,
+) -> dict[str, Any]:
+    """Train and evaluate every cell, and write ``ablation.json`` and ``ablation.md``.
+
+    Args:
+        cells: as `plan_cells` returns them.
+        reference: the MedVAL folder whose test split is judged.
+        model: folder or hub name of the base model.
+        out: takes the results; the cells' folders lie in it.
+        training: the paper's where left out.
+        generation: greedy where left out.
+        train_tasks: what is trained on; the paper's where left out. All other tasks of the test split are held out.
+        baseline: judge with the base model too.
+
+    Returns:
+        What ``ablation.json`` holds: for each cell ``rows``, ``kept``, and macro-F1 as a mean over tasks
+        (``in_distribution``, ``held_out``, ``all``), with ``by_task`` and ``share_unparseable``.
+
+    Raises:
+        UsageError: a folder without rows below the threshold.
+        InputError: no such dataset or model, or no row left.
+    """
+    tasks = resolve_tasks(train_tasks, "medval") if train_tasks else trained_in_paper()
+    for folder in {cell.dataset for cell in cells}:
+        if not _has_rows_below(folder, max(cell.tau for cell in cells)):
+            raise UsageError(
+                "no row lies below the threshold, so that the cells with and without it would be the same",
+                file=folder,
+                expected="rows of every consistency",
+                do="ontoground build medval --tau 0",
+            )
+    settings, answers = training or MedvalSettings(), generation or GenerationSettings()
+    found = []
+    if baseline:
+        found.append({"cell": BASELINE, **_judged(model, out / BASELINE, reference, answers, tasks)})
+    for cell in cells:
+        data = cell.folder / "dataset"
+        counts = filtered_dataset(cell.dataset, data, cell.tau, tasks)
+        train_medval(data, model, cell.folder / "run", settings, resume=True)
+        judged = _judged(str(cell.folder / "run"), cell.folder / "run", reference, answers, tasks)
+        found.append({"cell": cell.name, "teacher": cell.teacher, "tau": cell.tau, **counts, **judged})
+    result = {
+        "model": Path(model).name,
+        "train_tasks": list(tasks),
+        "training": settings.model_dump(mode="json", by_alias=True),
+        "cells": found,
+    }
+    write_text(out / RESULT, to_json(result))
+    write_text(out / "ablation.md", ablation_table(result))
+    return result
+
+
+def trained_in_paper() -> tuple[str, ...]:
+    """Return the tasks that the paper trains on."""
+    return tuple(row["task"] for row in medval_tasks() if row["paper_train"] == "yes")
+
+
+def _judged(
+    model: str, folder: Path, reference: Path, settings: GenerationSettings, tasks: Sequence[str]
+) -> dict[str, Any]:
+    file = folder / "predictions-test.parquet"
+    generate_medval(reference, model, file, settings)
+    numbers = evaluate_predictions("medval", file, reference)
+    by_task = {task: one["macro_f1"] for task, one in numbers["by_task"].items()}
+    return {
+        **_means(by_task, tasks),
+        "by_task": by_task,
+        "share_unparseable": numbers["share_unparseable"],
+        "unsafe_f1": numbers["overall"]["unsafe_f1"],
+    }
+
+
+def _means(by_task: Mapping[str, Mapping[str, float | None]], tasks: Sequence[str]) -> dict[str, float | None]:
+    """Return macro-F1 as a mean over tasks that count the same."""
+    values = {task: one["value"] for task, one in by_task.items() if one["value"] is not None}
+    groups = {
+        "in_distribution": [value for task, value in values.items() if task in tasks],
+        "held_out": [value for task, value in values.items() if task not in tasks],
+        "all": list(values.values()),
+    }
+    return {name: round(sum(of) / len(of), 6) if of else None for name, of in groups.items()}
+
+
+def ablation_table(result: Mapping[str, Any]) -> str:
+    """Return the four cells, below the untrained model, as a Markdown table in percent."""
+    rows = [
+        (
+            cell["cell"],
+            "–" if "kept" not in cell else f"{cell['kept']:,} of {cell['rows']:,}",
+            *(_cell(cell[name]) for name in COLUMNS),
+            _cell(cell["unsafe_f1"]["value"]),
+            _cell(cell["share_unparseable"]["value"]),
+        )
+        for cell in result["cells"]
+    ]
+    heads = ("Data", "Rows trained on", *COLUMNS.values(), "F1 (unsafe)", "No readable answer")
+    return (
+        f"# Ablation: {result['model']}\n\nMacro-F1 over risk levels, as a mean over tasks, in percent. Trained on: "
+        f"{', '.join(result['train_tasks'])}.\n\n{markdown_table(heads, rows)}"
+    )
+
+
+def _cell(value: float | None) -> str:
+    return percent_cell({"value": value, "low": None, "high": None, "spread": None})
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the ablation from a shell; returns the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m training.sft.ablation", description=(__doc__ or "").split("\n")[0])
+    for name, what in (
+        ("self", "MedVAL folder whose outputs and scores the base model itself gave, built with tau 0"),
+        ("teacher", "the same from a stronger model"),
+        ("reference", "MedVAL folder whose test split is judged"),
+        ("out", "folder of the runs and the table"),
+    ):
+        parser.add_argument(f"--{name}", type=Path, required=True, help=what)
+    parser.add_argument("--model", required=True, help="folder or hub name of the base model")
+    parser.add_argument("--config", type=Path, help="TOML file with [training] and [generation]; the paper's otherwise")
+    parser.add_argument("--no-baseline", action="store_true", help="do not judge with the base model itself")
+    given = vars(parser.parse_args(arguments))
+    try:
+        settings = _settings(given["config"])
+        result = ablate(
+            plan_cells(given["self"], given["teacher"], given["out"]),
+            given["reference"],
+            given["model"],
+            given["out"],
+            training=settings.training,
+            generation=settings.generation,
+            baseline=not given["no_baseline"],
+        )
+    except OntogroundError as error:
+        parser.exit(error.exit_code, f"{error}\n")
+    sys.stdout.write(ablation_table(result))
+    return 0
+
+
+class _Settings(Section):
+    training: MedvalSettings = MedvalSettings()
+    generation: GenerationSettings = GenerationSettings()
+
+
+def _settings(config: Path | None) -> _Settings:
+    from ontoground.settings import parse_settings, read_toml
+
+    return _Settings() if config is None else parse_settings(_Settings, read_toml(config), config)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

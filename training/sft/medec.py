@@ -1,0 +1,216 @@
+"""Transfer to error detection in clinical notes: files in the layout of MEDEC (Ben Abacha et al. 2024).
+
+A CSV file with one note a row: ``Text ID``, ``Text``, ``Sentences``, ``Error Flag`` (1: one of its sentences is wrong),
+``Error Type``, ``Error Sentence ID``, ``Error Sentence``, ``Corrected Sentence``, ``Corrected Text``. A detector is
+asked whether the note, as a statement without context, is factual; a validator, which compares a text with its input,
+is told that there is none. Both read the prompts that they were trained on.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ontoground.errors import InputError
+from ontoground.lm.settings import LmSettings
+from training.evaluation.text.counts import RESAMPLES, Counted, estimate_of
+from training.evaluation.text.rates import Rates, detector_rates
+from training.sft.rows import Kind
+from training.sft.zeroshot import AskedReport, AskedSettings, ask_rows
+
+__all__ = ["ANY_RISK", "UNSAFE_FROM", "ask_medec", "medec_metrics", "read_medec"]
+
+TASK = "medec"
+NEEDED = ("text id", "text")
+FLAGS = {"0": False, "1": True}
+NO_FLAG = ("", "na", "nan")
+NO_ERROR = ("", "na", "nan", "none")
+INSTRUCTION = "Write a clinical note whose every sentence is medically correct and agrees with the others."
+NO_INPUT = "(There is no input. Judge the output by medical knowledge, and by whether it agrees with itself.)"
+ERROR, NO_ANSWER = 1, 2
+UNSAFE_FROM = 3
+"""A validator's level from which on a note counts as one with an error: unsafe, as in the paper's binary task."""
+ANY_RISK = 2
+"""The same, where any risk counts."""
+BIGGEST_FIELD = 10_000_000
+
+
+def read_medec(path: Path) -> tuple[list[dict[str, Any]], Counter[str]]:
+    """Read notes as rows that a detector's and a validator's prompt both take.
+
+    A file without ``Error Flag`` (the shared task's test set) gives rows without a label.
+
+    Returns:
+        Rows (``has_error``: bool or None; ``error_type``), and what was dropped by reason (``no_text``).
+
+    Raises:
+        InputError: unreadable, a column is missing, an identifier stands twice, or a flag that is neither 0 nor 1.
+    """
+    rows, dropped, seen = [], Counter[str](), set()
+    for number, line in _lines(path):
+        name = line["text id"]
+        if not name or name in seen:
+            raise InputError(
+                "a note without an identifier of its own", file=path, line=number, expected="Text ID: each once"
+            )
+        seen.add(name)
+        if not line["text"]:
+            dropped["no_text"] += 1
+            continue
+        rows.append(_row(name, line, _flag(line.get("error flag", ""), path, number)))
+    return rows, dropped
+
+
+def _lines(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield each record with the number of the line on which it ends; names of columns in lower case."""
+    before = csv.field_size_limit(BIGGEST_FIELD)
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file)
+            names = [name.strip().lower() for name in next(reader, [])]
+            lacking = [name for name in NEEDED if name not in names]
+            if lacking:
+                raise InputError(
+                    "a column is missing", file=path, found=f"no {', '.join(lacking)}", expected="Text ID, Text"
+                )
+            for values in reader:
+                if values:
+                    cells = dict(zip(names, (value.strip() for value in values), strict=False))
+                    yield reader.line_num, dict.fromkeys(NEEDED, "") | cells
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InputError("the file cannot be read as CSV", file=path, found=type(error).__name__) from error
+    finally:
+        csv.field_size_limit(before)
+
+
+def _flag(text: str, path: Path, number: int) -> bool | None:
+    # A flag that went through a table with gaps is a decimal.
+    flag = text.removesuffix(".0")
+    if flag.lower() in NO_FLAG:
+        return None
+    if flag not in FLAGS:
+        raise InputError("a flag that is neither 0 nor 1", file=path, line=number, expected="Error Flag: 0 or 1")
+    return FLAGS[flag]
+
+
+def _row(name: str, line: Mapping[str, str], has_error: bool | None) -> dict[str, Any]:
+    corrected, kind = line.get("corrected sentence", ""), line.get("error type", "")
+    return {
+        "id": name,
+        "pair_id": name,
+        "triple_id": name,
+        "task": TASK,
+        "subject_id": None,
+        "context": None,
+        "statement": line["text"],
+        "instruction": INSTRUCTION,
+        "input": NO_INPUT,
+        "output": line["text"],
+        "label": None if has_error is None else not has_error,
+        "has_error": has_error,
+        "error_type": kind.lower() if has_error and kind.lower() not in NO_ERROR else None,
+        "explanation": corrected if has_error and corrected.lower() not in NO_ERROR else None,
+    }
+
+
+def ask_medec(
+    path: Path,
+    kind: Kind,
+    model_settings: LmSettings,
+    settings: AskedSettings,
+    workspace: Path,
+    out: Path,
+    *,
+    licence_tier: str = "credentialed",
+    advance: Callable[[int], None] = lambda _: None,
+) -> tuple[AskedReport, list[dict[str, Any]]]:
+    """Ask a language model about the notes of a file, zero-shot; the predictions go to ``out``.
+
+    ``licence_tier`` is ``open`` for MEDEC-MS, whose notes are public; MEDEC-UW's are under an agreement.
+
+    Returns:
+        The report, and the rows (for `medec_metrics`).
+
+    Raises:
+        InputError, UsageError, RefusedError: as `training.sft.zeroshot.ask_rows`, or the file cannot be read.
+    """
+    rows, dropped = read_medec(path)
+    if not rows:
+        raise InputError("the file holds no note", file=path)
+    report = ask_rows(
+        kind,
+        rows,
+        model_settings,
+        settings.model_copy(update={"shots": 0}),
+        workspace,
+        out,
+        licence_tier=licence_tier,
+        name=path.stem,
+        about={"file": path.name, "dropped": dict(dropped)},
+        advance=advance,
+    )
+    return report, rows
+
+
+def medec_metrics(
+    rows: Sequence[Mapping[str, Any]],
+    predictions: Iterable[Mapping[str, Any]],
+    kind: Kind,
+    *,
+    error_from: int = UNSAFE_FROM,
+    seed: int = 42,
+) -> dict[str, Any]:
+    """Compare error flags with predictions; notes without an answer, or without a prediction, count as wrong.
+
+    Args:
+        rows: as `read_medec` returns them; those without a flag are left out.
+        predictions: ``id`` and ``label``: false (MedHal), or a risk level (MedVAL), or None.
+        kind: which of the two.
+        error_from: the risk level from which on a validator says that there is an error.
+        seed: of the bootstrap over notes.
+
+    Returns:
+        ``n``, ``answered``, ``accuracy``, ``precision``, ``recall`` and ``f1`` of the notes with an error, each with
+        its interval, and ``found_by_type``: the share of errors found, by their type.
+    """
+    said = {one["id"]: one["label"] for one in predictions}
+    known = [row for row in rows if row["has_error"] is not None]
+    gold = np.array([int(row["has_error"]) for row in known], dtype=np.int64)
+    answers = np.array([_code(said.get(row["id"]), kind, error_from) for row in known], dtype=np.int64)
+    types = sorted({row["error_type"] or "" for row in known})
+    kinds = np.array([types.index(row["error_type"] or "") for row in known], dtype=np.int64)
+    counted = Counted.of(gold, [answers], np.arange(len(known)), classes=2, tasks=kinds, resamples=RESAMPLES, seed=seed)
+    overall = _estimates(counted, None)
+    return {
+        "n": len(known),
+        "answered": int((answers != NO_ANSWER).sum()),
+        **{name: overall[f"non_factual_{name}"] for name in ("precision", "recall", "f1")},
+        "accuracy": overall["accuracy"],
+        "found_by_type": {
+            name: {
+                "n": int((gold[kinds == at] == ERROR).sum()),
+                **_estimates(counted, (counted.task == at) & (counted.gold == ERROR))["non_factual_recall"],
+            }
+            for at, name in enumerate(types)
+            if name
+        },
+    }
+
+
+def _code(label: Any, kind: Kind, error_from: int) -> int:
+    if label is None:
+        return NO_ANSWER
+    return int(not label) if kind == "medhal" else int(label >= error_from)
+
+
+def _estimates(counted: Counted, mask: Any) -> dict[str, dict[str, float | None]]:
+    observed, drawn = counted.tables(0, mask)
+    points: Rates = detector_rates(observed)
+    draws: Rates = detector_rates(drawn)
+    n = counted.clusters(mask)
+    return {name: estimate_of(float(values[0]), draws[name], n) for name, values in points.items()}

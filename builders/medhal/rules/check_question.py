@@ -8,12 +8,10 @@ whether one statement is the negation of the other, word for word.
 from __future__ import annotations
 
 import re
-from functools import cache
-from pathlib import Path
 
 from builders.medhal.items import Pair
+from builders.medhal.question_tables import pattern
 from builders.texts.origin import Refusal
-from ontoground.tables import read_table
 
 __all__ = ["check_question"]
 
@@ -122,16 +120,8 @@ def _borne_out(pair: Pair, yes: bool) -> Refusal | None:
     if not long_answer:
         return None
     first = re.split(r"(?<=[.!])\s", long_answer)[0]
-    denied = _denials("denies").search(first) if yes else not _denials("may_deny").search(long_answer)
+    denied = pattern("denies").search(first) if yes else not pattern("may_deny").search(long_answer)
     return Refusal("judge_long_answer_disagrees") if denied else None
-
-
-@cache
-def _denials(kind: str) -> re.Pattern[str]:
-    rows = read_table(Path(__file__).parents[2] / "data" / "question_denials.tsv", ("kind", "pattern", "source"))
-    return re.compile(
-        r"\b(?:" + "|".join(row["pattern"] for row in rows if row["kind"] == kind) + r")\b", re.IGNORECASE
-    )
 
 
 def _explained(pair: Pair) -> Refusal | None:

@@ -16,6 +16,7 @@ that is reported: a right and a wrong option are paired only under one rule, so 
 | X is most likely to show which of the following? | X is most likely to show {option}. | in_place |
 | Which of the following would you expect to see in X? | You would expect to see {option} in X. | object |
 | The drug of choice for X is | The drug of choice for X is {option}. | stem |
+| Barr bodies are found in the following phase: | Barr bodies are found in the following phase: {option}. | stem_list |
 | All of the following are causes of X except | {Option} is not among the causes of X. | except |
 | Does X reduce Y? (yes, no) | X reduces Y. X does not reduce Y. | yes_no_do |
 """
@@ -24,9 +25,12 @@ from __future__ import annotations
 
 import re
 
+from builders.medhal.question_tables import pattern, words
+from builders.medhal.rules.question_option import Option, read_option
+from builders.medhal.rules.question_place import in_place
 from builders.medhal.rules.question_stem import except_of, stem_of
-from builders.medhal.rules.question_which import in_place, which_of
-from builders.medhal.rules.question_words import option_kind, sentence, words
+from builders.medhal.rules.question_which import which_of
+from builders.medhal.rules.question_words import sentence
 from builders.medhal.rules.question_yes_no import yes_no
 from builders.medhal.sources.question_files import combined, plain
 from builders.medhal.writers import Written
@@ -34,21 +38,8 @@ from builders.texts.origin import Refusal
 
 __all__ = ["split_question", "statement_of"]
 
-BOUNDARY = re.compile(
-    r"[.?!][\")]*\s+(?=[\"'(]?[A-Z0-9])|\n+|[^,;:\s](\s+)(?=(?:Which|What) (?:of the|one of|is the|are the))"
-)
-WHICH = re.compile(
-    r"\bwhich (?:one )?(?:of )?(?:the )?(?:following|these)(?: (?:options|choices|answers|answer choices))?\b(?! (?:patients|findings))",
-    re.IGNORECASE,
-)
-OF_THESE = re.compile(
-    r"^(?:of|among|given) (?:the |these )?(?:following|these|options)(?: (?:options|choices|answers))?(?: below)?, (?:which|what)\b",
-    re.IGNORECASE,
-)
-BELOW = re.compile(r"\bwhich (?:one )?of the (\w+(?: \w+)?) below\b", re.IGNORECASE)
-TWO_QUESTIONS = re.compile(r"\b(?:and|or|&),? (?:what|which|how|why|where|who|when)\b|\?.*\w", re.IGNORECASE)
-FRONTED = re.compile(r"^(?P<front>[A-Z][^?]*?), (?=(?:which|what)\b)")
 TAIL = re.compile(r"[\s?:.\-\u2013\u2014_=]+$")
+INNER_LIST = re.compile(r"[:;]\s*\w|\b\d\)")
 LONGEST_OPTION = 400
 LONGEST_ASKED = 600
 """Characters of an option, and of what is asked, at most."""
@@ -62,23 +53,20 @@ def split_question(text: str) -> tuple[str | None, str]:
     """
     text = plain(text)
     begin = max(0, len(text) - LONGEST_ASKED)
-    for found in reversed(list(BOUNDARY.finditer(text, begin))):
-        asked = text[found.end() :].strip()
-        if asked and (asked[0].isupper() or asked[0] == '"') and not _abbreviated(text[: found.end()].rstrip(), asked):
-            return text[: found.end()].strip() or None, " ".join(asked.split())
+    for found in reversed(list(pattern("boundary").finditer(text, begin))):
+        before, asked = text[: found.end()].strip(), text[found.end() :].strip()
+        if asked and (asked[0].isupper() or asked[0] == '"') and not _abbreviated(before, asked):
+            return before or None, " ".join(asked.split())
     return None, " ".join(text.split())
 
 
 def _abbreviated(before: str, after: str) -> bool:
-    """Tell whether a full stop ends an abbreviation: a genus (``S. aureus``), unless what follows begins a sentence."""
+    """Tell whether a full stop ends an abbreviation or a genus (``S. aureus``) and what follows begins no sentence."""
     last = before.rpartition(" ")[2]
-    if not last.endswith("."):
-        return False
     following = re.match(r"[\"'(]*([A-Za-z]+)", after)
-    opener = following is not None and following[1].lower() in words("opener")
-    if re.fullmatch(r"\(?[A-Z]\.", last):
-        return not opener
-    return last[:-1] in words("abbreviation") and not (last[:-1] == "No" and opener)
+    if not last.endswith(".") or (following is not None and following[1].lower() in words("opener")):
+        return False
+    return re.fullmatch(r"\(?[A-Z]\.", last) is not None or last[:-1] in words("abbreviation")
 
 
 def statement_of(question: str, option: str) -> Written | Refusal:
@@ -88,53 +76,47 @@ def statement_of(question: str, option: str) -> Written | Refusal:
         question: one sentence; a vignette before it is left out of the statement (`split_question`).
         option: as the source has it.
     """
-    _, asked = split_question(question)
     option = " ".join(plain(option).split()).rstrip(" .;,")
     if option.lower() in {"yes", "no"}:
         return _checked(yes_no(" ".join(plain(question).split()), option.lower() == "yes"))
+    _, asked = split_question(question)
     refused = _hopeless(asked, option)
     if refused is not None:
         return refused
-    return _checked(_shape(_normal(asked), option))
+    read = read_option(option)
+    return Refusal("option_is_no_phrase") if read.kind == "adverbial" else _checked(_shape(_normal(asked), read))
 
 
 def _hopeless(asked: str, option: str) -> Refusal | None:
-    if not option or len(option) > LONGEST_OPTION or "\n" in option or "?" in option:
+    if not option or len(option) > LONGEST_OPTION or "?" in option:
         return Refusal("option_is_no_phrase")
     if combined(option):
         return Refusal("option_names_options")
-    if re.search(r"[:;]\s*\w", asked) or re.search(r"\b\d\)", asked):
+    if INNER_LIST.search(asked):
         return Refusal("no_plain_question")
-    if TWO_QUESTIONS.search(asked.rstrip("? ")):
-        return Refusal("two_questions")
-    if option_kind(option) == "adverbial":
-        return Refusal("option_is_no_phrase")
-    return None
+    return Refusal("two_questions") if pattern("two_questions").search(asked.rstrip("? ")) else None
 
 
 def _normal(asked: str) -> str:
     """Return what is asked with one wording of "which of the following" and without its end."""
-    asked = TAIL.sub("", asked)
-    asked = OF_THESE.sub("which of the following", asked)
-    asked = BELOW.sub(r"which of the following \1", asked)
-    asked = asked.replace("the most likely the ", "the most likely ")
-    return WHICH.sub("which of the following", asked)
+    asked = TAIL.sub("", asked).replace("the most likely the ", "the most likely ")
+    asked = pattern("of_these").sub("which of the following", asked)
+    asked = pattern("below").sub(r"which of the following \1", asked)
+    return pattern("which").sub("which of the following", asked)
 
 
-def _shape(asked: str, option: str) -> Written | Refusal:
+def _shape(asked: str, option: Option) -> Written | Refusal:
     if re.search(r"\bexcept(?:ing|ion)?\b", asked, re.IGNORECASE):
         return except_of(asked, option)
-    fronted = FRONTED.match(asked)
+    fronted = pattern("fronted").match(asked)
     if fronted:
-        rest = which_of(asked[fronted.end() :], option)
-        if isinstance(rest, Refusal):
-            return rest
-        return Written(f"{fronted['front']}, {rest.text}", f"fronted_{rest.rule}")
+        made = which_of(asked[fronted.end() :], option)
+        front = fronted["front"]
+        return made if isinstance(made, Refusal) else Written(f"{front}, {made.text}", f"fronted_{made.rule}")
     if re.match(r"(?:which|what)\b", asked, re.IGNORECASE):
         return which_of(asked, option)
-    if re.search(r"\b(?:which|what)\b", asked, re.IGNORECASE):
-        return in_place(asked, option)
-    return stem_of(asked, option)
+    inside = re.search(r"\b(?:which|what)\b", asked, re.IGNORECASE)
+    return in_place(asked, option) if inside else stem_of(asked, option)
 
 
 def _checked(made: Written | Refusal) -> Written | Refusal:
@@ -142,8 +124,4 @@ def _checked(made: Written | Refusal) -> Written | Refusal:
     if isinstance(made, Refusal):
         return made
     text = sentence(made.text)
-    if "?" in text.replace('?"', "") or re.search(
-        r"\bwhich of the following\b|\bfollowing following\b|_{2,}", text, re.I
-    ):
-        return Refusal("still_asks")
-    return Written(text, made.rule)
+    return Refusal("still_asks") if pattern("still_asks").search(text) else Written(text, made.rule)

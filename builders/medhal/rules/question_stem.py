@@ -4,132 +4,111 @@ from __future__ import annotations
 
 import re
 
-from builders.medhal.rules.question_words import agree, finite, head_of, is_plural, lowered, option_kind, words
+from builders.medhal.question_tables import pattern, words
+from builders.medhal.rules.question_option import Option
+from builders.medhal.rules.question_words import agree, finite, head_of, is_plural
 from builders.medhal.writers import Written
 from builders.texts.origin import Refusal
 
 __all__ = ["except_of", "stem_of"]
 
-TRUE_STEM = re.compile(
-    r"^(?:the )?(?:true|correct)(?: statements?)? (?P<about>(?:about|regarding|concerning|of|for|in) .+?)(?: is| are)?(?: the following)?$",
-    re.IGNORECASE,
-)
-NAMED = re.compile(
-    r"^(?:the )?(?:most (?:common|likely|probable|important|appropriate|frequent|effective|sensitive|specific)|commonest|best|earliest|first)\b"
-    r"|^(?:the )?(?:drug|treatment|investigation|procedure|antibiotic|method|test|therapy|surgery|operation|anesthetic|anaesthetic"
-    r"|imaging|imaging modality|management|agent|antidote|site|gold standard)\b.{0,30}\b(?:of choice|for|of)\b",
-    re.IGNORECASE,
-)
-NOT_STEM = re.compile(
-    r"^not (?P<rest>an? .+|(?:\w+ed|seen|found|given|done) (?:in|by|with|from|for|to|of|as) .+)$", re.IGNORECASE
-)
-FOLLOWING = re.compile(r"\bthe following \w+(?: (?:of|in|on|for) .+)?$", re.IGNORECASE)
-ASKING = {
-    "how",
-    "why",
-    "who",
-    "when",
-    "where",
-    "do",
-    "does",
-    "did",
-    "is",
-    "are",
-    "can",
-    "all",
-    "not",
-    "has",
-    "have",
-    "was",
-}
+SHOUTED = re.compile(r"\b(?:MOST|LEAST|NOT|TRUE)\b")
+ASKING = {"how", "why", "who", "when", "where", "all", "not", *["do", "does", "did", "is", "are", "can", "has", "have", "was"]}
+BE = {"is", "are", "was", "were"}
 OPEN_VERBS = {"causes", "produces", "affects", "inhibits", "supplies", "contains", "involves", "stimulates", "includes"}
 OPEN_PAIRS = {"leads to", "lead to", "results in", "result in", "results from", "refers to"}
-LAST = {
-    "is",
-    "are",
-    "was",
-    "were",
-    "be",
-    "by",
-    "of",
-    "in",
-    "to",
-    "for",
-    "with",
-    "from",
-    "at",
-    "on",
-    "as",
-    "into",
-    "called",
-    "causes",
-    "include",
-    "includes",
-}
-EXCEPT_LIST = re.compile(
-    r"^all(?: of)?(?: the following(?: \w+)?| these)? (?P<be>are|is) (?P<rest>.+?),? except(?: for)?$", re.IGNORECASE
-)
-EXCEPT_LAST = re.compile(
-    r"^(?P<subject>.+?) (?P<be>is|are) (?P<rest>(?:\w+ed|seen|found|given|done|due|known|made|formed) (?:in|by|with|from|for|to|of|as)) (?:all|all of the following)"
-    r"(?: of these)?(?: the following)?,? except$",
-    re.IGNORECASE,
-)
+OPEN_LAST = {"be", "by", "of", "in", "to", "for", "with", "from", "at", "on", "as", "into", "called"}
 
 
-def stem_of(asked: str, option: str) -> Written | Refusal:
-    """Complete a stem with an option."""
-    asked = re.sub(r"\b(?:MOST|LEAST|NOT|TRUE)\b", lambda found: found[0].lower(), asked)
-    kind, tokens = option_kind(option), asked.split()
-    true = TRUE_STEM.match(asked)
-    if true:
-        return Written(f"the following is true {true['about']}: {option}", "statement")
-    if re.search(r"\b(?:false|incorrect|untrue|not true|true|wrong)\b", asked, re.IGNORECASE):
-        return Refusal("asks_for_the_false")
-    absent = NOT_STEM.match(asked)
-    if absent and kind == "noun":
-        return Written(f"{lowered(option)} {agree('is', is_plural(option))} not {absent['rest']}", "subject")
-    if not tokens or tokens[0].lower() in words("preposition") | ASKING:
-        return Refusal("unknown_shape")
-    verbs = [place for place, word in enumerate(tokens) if finite(word.lower())]
-    if FOLLOWING.search(asked) and verbs:
-        return Written(f"{asked}: {option}", "stem_list")
-    if kind != "noun":
-        return Refusal("option_does_not_fit")
-    named, last = NAMED.match(asked) is not None, tokens[-1].lower()
-    stem = f"the {asked[0].lower()}{asked[1:]}" if named and tokens[0].lower() != "the" else asked
-    if _open(tokens, verbs, named):
-        return Written(f"{stem} {lowered(option)}", "stem")
-    if not verbs and named and last not in words("preposition"):
-        be = "are" if is_plural(asked) and last.endswith("s") and len(head_of(asked)) == len(tokens) else "is"
-        return Written(f"{stem} {be} {lowered(option)}", "named_stem")
+def stem_of(asked: str, option: Option) -> Written | Refusal:
+    """Complete a stem with an option: a sentence without its full stop."""
+    asked = SHOUTED.sub(lambda found: found[0].lower(), asked)
+    for shape in (_true, _absent, _unfit, _following, _completed, _named):
+        made = shape(asked, option)
+        if made is not None:
+            return made
     return Refusal("unknown_shape")
 
 
-def _open(tokens: list[str], verbs: list[int], named: bool) -> bool:
-    """Tell whether a stem ends where its object or complement is missing."""
-    last = tokens[-1].lower()
-    if " ".join(tokens[-2:]).lower() in OPEN_PAIRS and len(tokens) > 2:
-        return not verbs and not named
-    if last in OPEN_VERBS:
-        return not named and len(tokens) > 1 and not [at for at in verbs if at < len(tokens) - 1]
-    if last in {"is", "are", "was", "were"}:
-        return len(tokens) > 1
-    return last in LAST and bool([at for at in verbs if at < len(tokens) - 1])
+def _true(asked: str, option: Option) -> Written | Refusal | None:
+    """``True about BCG:``"""
+    found = pattern("true_stem").match(asked)
+    if found:
+        return Written(f"the following is true {found['about']}: {option.text}", "statement")
+    if pattern("false").search(asked) or re.search(r"\btrue\b", asked, re.IGNORECASE):
+        return Refusal("asks_for_the_false")
+    return None
 
 
-def except_of(asked: str, option: str) -> Written | Refusal:
+def _absent(asked: str, option: Option) -> Written | None:
+    """``Not a feature of nephrotic syndrome``"""
+    found = pattern("not_stem").match(asked)
+    if found is None or option.kind != "noun":
+        return None
+    return Written(f"{option.inside} {agree('is', option.plural)} not {found['rest']}", "subject")
+
+
+def _unfit(asked: str, option: Option) -> Refusal | None:
+    first = asked.split(maxsplit=1)[0].lower() if asked.split() else "how"
+    if first in words("preposition") or first in ASKING:
+        return Refusal("unknown_shape")
+    return Refusal("option_does_not_fit") if option.kind in {"verb", "adverbial"} else None
+
+
+def _verbs(asked: str) -> list[int]:
+    return [place for place, word in enumerate(asked.lower().split()) if finite(word)]
+
+
+def _following(asked: str, option: Option) -> Written | Refusal | None:
+    """``Barr bodies are found in the following phase of the cell cycle``"""
+    if pattern("following_stem").search(asked) and _verbs(asked):
+        return Written(f"{asked}: {option.text}", "stem_list")
+    return Refusal("option_does_not_fit") if option.kind != "noun" else None
+
+
+def _with_article(asked: str) -> str:
+    if re.match(r"the\b", asked, re.IGNORECASE) or not pattern("named_stem").match(asked):
+        return asked
+    return f"the {asked[0].lower()}{asked[1:]}"
+
+
+def _completed(asked: str, option: Option) -> Written | None:
+    """``The drug of choice for absence seizures is``"""
+    tokens, named = asked.lower().split(), pattern("named_stem").match(asked) is not None
+    verbs, last = _verbs(asked), tokens[-1]
+    earlier = [place for place in verbs if place < len(tokens) - 1]
+    if " ".join(tokens[-2:]) in OPEN_PAIRS:
+        is_open = len(tokens) > 2 and not verbs and not named
+    elif last in OPEN_VERBS:
+        is_open = len(tokens) > 1 and not earlier and not named
+    else:
+        is_open = (last in BE and len(tokens) > 1) or (last in OPEN_LAST and bool(earlier))
+    return Written(f"{_with_article(asked)} {option.inside}", "stem") if is_open else None
+
+
+def _named(asked: str, option: Option) -> Written | None:
+    """``Most common cause of chronic nephritis in children``"""
+    last = asked.lower().split()[-1]
+    if _verbs(asked) or not pattern("named_stem").match(asked) or last in words("preposition"):
+        return None
+    whole = len(head_of(asked)) == len(asked.split())
+    be = "are" if whole and last.endswith("s") and is_plural(asked) else "is"
+    return Written(f"{_with_article(asked)} {be} {option.inside}", "named_stem")
+
+
+def except_of(asked: str, option: Option) -> Written | Refusal:
     """Word a question for the exception: what is asked for is the option that does not belong."""
-    if option_kind(option) != "noun" or re.search(r"\b(?:not|false|incorrect|true|correct)\b", asked, re.IGNORECASE):
+    listed, last = pattern("except_list").match(asked), pattern("except_last").match(asked)
+    if option.kind != "noun" or re.search(r"\b(?:not|false|incorrect|true|correct)\b", asked, re.IGNORECASE):
         return Refusal("asks_for_the_exception")
-    be = agree("is", is_plural(option))
-    listed, last = EXCEPT_LIST.match(asked), EXCEPT_LAST.match(asked)
+    be = agree("is", option.plural)
     if listed:
         rest = re.sub(r"^the ", "", listed["rest"], flags=re.IGNORECASE)
-        head = head_of(rest)
-        if head and head[-1] in words("shared_noun"):
-            return Written(f"{lowered(option)} {be} not among the {rest}", "except")
-        if rest.split()[0].lower() in words("participle") | {"seen", "found"} and len(rest.split()) > 2:
-            return Written(f"{lowered(option)} {be} not {rest}", "except")
+        if head_of(rest)[-1:] and head_of(rest)[-1] in words("shared_noun"):
+            return Written(f"{option.inside} {be} not among the {rest}", "except")
+        participle = rest.split()[0].lower() in words("participle") | {"seen", "found"}
+        if participle and len(rest.split()) > 2:
+            return Written(f"{option.inside} {be} not {rest}", "except")
     if last:
-        return Written(f"{last['subject']} {last['be']} not {last['rest']} {lowered(option)}", "except")
+        return Written(f"{last['subject']} {last['be']} not {last['rest']} {option.inside}", "except")
     return Refusal("asks_for_the_exception")

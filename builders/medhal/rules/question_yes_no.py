@@ -8,105 +8,74 @@ from __future__ import annotations
 
 import re
 
-from builders.medhal.rules.question_words import lowered, third_person, words
+from builders.medhal.question_tables import pattern, words
+from builders.medhal.rules.question_words import lowered, third_person
 from builders.medhal.writers import Written
 from builders.texts.origin import Refusal
 
 __all__ = ["yes_no"]
 
-BE = {"is", "are", "was", "were"}
-DO = {"does", "do", "did"}
-MODAL = {"can", "could", "should", "will", "would", "may", "might", "must"}
-HAVE = {"has", "have", "had"}
-AUXILIARY = BE | DO | MODAL | HAVE
-TOPIC = re.compile(
-    r"^(?P<topic>.+?)\s?(?::|--|\u2014|\s-\s|\.)\s*(?P<asked>(?:" + "|".join(sorted(AUXILIARY)) + r")\b.+)$",
-    re.IGNORECASE,
-)
-QUANTIFIERS = {
-    "all",
-    "every",
-    "each",
-    "some",
-    "many",
-    "most",
-    "any",
-    "only",
-    "both",
-    "either",
-    "neither",
-    "few",
-    "several",
-    "no",
-    "more",
-    "not",
+RULES = {
+    **dict.fromkeys(("is", "are", "was", "were"), "yes_no_be"),
+    **dict.fromkeys(("does", "do", "did"), "yes_no_do"),
+    **dict.fromkeys(("has", "have", "had"), "yes_no_have"),
+    **dict.fromkeys(("can", "could", "should", "will", "would", "may", "might", "must"), "yes_no_modal"),
 }
-ALTERNATIVE = re.compile(
-    r"\bor (?:not|just|is|are|does|do|can|different|a|an|the|merely|simply|still|are they)\b|\bor\b[^,]*$(?<=different)|\bversus\b|\bvs\b|\bor both\b"
-    r"|\b(?:the )?same or\b|\bwhat\b|\bwhich\b|\bhow\b|\bwhy\b",
-    re.IGNORECASE,
-)
-PRONOUNS = {"it", "they", "we", "he", "she", "there", "this", "these", "i"}
+"""The rule of each auxiliary that a question may begin with."""
+
+PRONOUNS = {"it", "they", "we", "he", "she", "there", "i"}
+ARTICLES = {"a", "an", "any"}
+PARTICIPLES = {"become", "been", "grown", "risen", "led"}
+PEOPLE = {"patients", "children", "women"}
+ALSO_ATTRIBUTES = {"higher", "lower", "more", "less", "better", "common", "specific", "independent"}
+RISK = re.compile(r"(?:high|higher|increased|greater|low|lower|risk)\b")
+MOSTLY = 0.5
+"""Share of capitals from which on a title is taken to be set in capitals."""
 
 
 def yes_no(question: str, yes: bool) -> Written | Refusal:
     """Turn a yes-no question into the statement that the answer makes of it."""
     asked = re.sub(r"[\s?.]+$", "", question)
-    if asked.count("?") or ALTERNATIVE.search(asked):
+    if asked.count("?") or pattern("alternative").search(asked):
         return Refusal("alternative_question")
-    if sum(letter.isupper() for letter in asked) > len(asked) / 2:
+    if sum(letter.isupper() for letter in asked) > len(asked) * MOSTLY:
         return Refusal("title_in_capitals")
-    topic = None
-    if asked.split()[0].lower() not in AUXILIARY:
-        found = TOPIC.match(asked)
-        if found is None:
-            return Refusal("title_is_no_question")
-        topic, asked = found["topic"], found["asked"]
-    made = _asked(asked.split(), yes)
-    if isinstance(made, Refusal) or topic is None:
-        return made
-    pronoun = asked.split()[1].lower() in PRONOUNS
-    return Written(f"{topic}: {made.text}" if pronoun else f"{topic}: {lowered(made.text)}", made.rule)
+    if asked.split()[0].lower() in RULES:
+        return _asked(asked.split(), yes)
+    found = pattern("topic").match(asked)
+    if found is None:
+        return Refusal("title_is_no_question")
+    made = _asked(found["asked"].split(), yes)
+    return made if isinstance(made, Refusal) else Written(f"{found['topic']}: {lowered(made.text)}", made.rule)
 
 
 def _asked(tokens: list[str], yes: bool) -> Written | Refusal:
     auxiliary, rest = tokens[0].lower(), tokens[1:]
-    if len(rest) < 2 or rest[0].lower() in QUANTIFIERS or "," in " ".join(rest[:1]):
-        return Refusal("subject_unsure")
-    if rest[0].lower() == "there":
+    if len(rest) > 1 and rest[0].lower() == "there":
         return _there(auxiliary, rest[1:], yes)
-    if auxiliary in HAVE:
-        cut = _perfect(rest)
-    elif auxiliary in BE:
-        cut = _predicate(rest)
-    else:
-        cut = _verb(rest)
-    if cut is None or cut == 0 or rest[cut - 1].lower() in {"and", "or"}:
+    cut = _predicate_at(auxiliary, rest)
+    if cut is None:
         return Refusal("subject_unsure")
     subject, verbal = " ".join(rest[:cut]), rest[cut:]
-    if QUANTIFIERS & {word.lower() for word in verbal[:1]}:
-        return Refusal("subject_unsure")
-    if any(word.lower() == "any" for word in verbal):
-        if not yes:
-            return Written(_negated(subject, auxiliary, verbal), _rule(auxiliary))
-        verbal = [word for word in verbal if word.lower() != "any"]
-    return Written(
-        _affirmed(subject, auxiliary, verbal) if yes else _negated(subject, auxiliary, verbal), _rule(auxiliary)
-    )
+    text = _affirmed(subject, auxiliary, verbal) if yes else _negated(subject, auxiliary, verbal)
+    return Written(text, RULES[auxiliary])
 
 
-def _rule(auxiliary: str) -> str:
-    for rule, known in (("yes_no_do", DO), ("yes_no_be", BE), ("yes_no_have", HAVE)):
-        if auxiliary in known:
-            return rule
-    return "yes_no_modal"
+def _predicate_at(auxiliary: str, rest: list[str]) -> int | None:
+    """Return where the predicate begins; None where that is unsure, or a quantifier would change its scope."""
+    if len(rest) < 2 or rest[0].lower() in words("quantifier"):
+        return None
+    find = {"yes_no_have": _participle, "yes_no_be": _complement}.get(RULES[auxiliary], _verb)
+    cut = find(rest)
+    if not cut or rest[cut - 1].lower() in {"and", "or"} or rest[cut].lower() in words("quantifier") - {"more"}:
+        return None
+    return cut
 
 
 def _affirmed(subject: str, auxiliary: str, verbal: list[str]) -> str:
-    if auxiliary not in DO:
+    verbal = [word for word in verbal if word.lower() != "any"]
+    if auxiliary not in {"do", "does"}:
         return f"{subject} {auxiliary} {' '.join(verbal)}"
-    if auxiliary == "did":
-        return f"{subject} did {' '.join(verbal)}"
     place = next(at for at, word in enumerate(verbal) if word.lower() not in words("adverb"))
     verb = verbal[place].lower()
     form = third_person(verb) if auxiliary == "does" else verb
@@ -118,136 +87,113 @@ def _negated(subject: str, auxiliary: str, verbal: list[str]) -> str:
 
 
 def _there(auxiliary: str, rest: list[str], yes: bool) -> Written | Refusal:
-    if auxiliary not in BE or rest[0].lower() not in {"a", "an", "any"} and auxiliary in {"is", "was"}:
+    first, bare = rest[0].lower(), rest[1:] if rest[0].lower() in ARTICLES else rest
+    many = auxiliary in {"are", "were"}
+    quantified = first in words("quantifier") - {"any"} or first == "still"
+    if RULES[auxiliary] != "yes_no_be" or quantified or not bare or (not many and first not in ARTICLES):
         return Refusal("subject_unsure")
-    articles = {"a", "an", "any"}
-    if rest[0].lower() in QUANTIFIERS - {"any"} or rest[0].lower() == "still":
-        return Refusal("subject_unsure")
-    bare = rest[1:] if rest[0].lower() in articles else rest
     if not yes:
-        return Written(f"there {auxiliary} no {' '.join(bare)}", "yes_no_there")
-    if rest[0].lower() != "any":
-        return Written(f"there {auxiliary} {' '.join(rest)}", "yes_no_there")
-    if auxiliary in {"are", "were"}:
-        return Written(f"there {auxiliary} {' '.join(bare)}", "yes_no_there")
-    article = "an" if bare[0][:1].lower() in "aeiou" else "a"
-    return Written(f"there {auxiliary} {article} {' '.join(bare)}", "yes_no_there")
+        what = ["no", *bare]
+    elif first == "any":
+        what = bare if many else ["an" if bare[0][:1].lower() in "aeiou" else "a", *bare]
+    else:
+        what = rest
+    return Written(f"there {auxiliary} {' '.join(what)}", "yes_no_there")
 
 
 def _free(tokens: list[str], place: int) -> bool:
     """Tell whether a word may be the verb of the sentence: no particle, article or clause opener stands before it."""
     before = tokens[place - 1].lower().strip(",") if place else ""
-    closed = words("preposition") | words("determiner") | words("relative") | {"to", "not", "and", "or"}
-    return place > 0 and before not in closed - {"this", "that", "these", "those"}
+    if before in {"this", "that", "these", "those"}:
+        return True
+    closed = before in words("preposition", "determiner", "relative") or before in {"to", "not", "and", "or"}
+    return place > 0 and not closed
 
 
 def _verb(tokens: list[str]) -> int | None:
     """Return where the base verb of a question with do or a modal begins, adverbs before it included."""
-    first = tokens[0].lower()
-    if first in PRONOUNS:
-        return _with_adverbs(tokens, 1, 1)
-    only_verbs = words("verb")
-    sure = [
-        at
-        for at, word in enumerate(tokens)
-        if (word.lower() in only_verbs or word.lower() == "be") and _free(tokens, at)
-    ]
-    ambiguous = [
-        at
-        for at, word in enumerate(tokens)
-        if word.lower() in words("verb_or_noun")
-        and word.lower() not in only_verbs
-        and _free(tokens, at)
-        and _takes_object(tokens, at)
-    ]
-    if sure:
-        if any(at < sure[0] for at in ambiguous):
-            early = [at for at in ambiguous if at < sure[0]]
-            return (
-                _with_adverbs(tokens, early[0], 1) if tokens[early[0]].lower() == "help" and len(early) == 1 else None
-            )
-        if any(word.lower() in words("relative") for word in tokens[: sure[0]]):
-            return None
-        return _with_adverbs(tokens, sure[0], 1)
-    if len(ambiguous) == 1 and not any(word.lower() in words("relative") for word in tokens[: ambiguous[0]]):
-        return _with_adverbs(tokens, ambiguous[0], 1)
-    return None
+    low = [word.lower() for word in tokens]
+    if low[0] in PRONOUNS:
+        return _with_adverbs(low, 1)
+    sure = [at for at, word in enumerate(low) if word in words("verb") | {"be"} and _free(tokens, at)]
+    unsure = [at for at, word in enumerate(low) if word in words("verb_or_noun") and _free(tokens, at)]
+    unsure = [at for at in unsure if at not in sure and _takes_object(low, at)]
+    found = sure[:1] or (unsure if len(unsure) == 1 else [])
+    early = [at for at in unsure if sure and at < sure[0]]
+    if early:
+        found = early if len(early) == 1 and low[early[0]] == "help" else []
+    if not found or words("relative") & set(low[: found[0]]):
+        return None
+    return _with_adverbs(low, found[0])
 
 
-def _takes_object(tokens: list[str], at: int) -> bool:
+def _takes_object(low: list[str], at: int) -> bool:
     """Tell whether a word that may be a noun is followed as a verb is: not by ``of``, not by a verb."""
-    if at + 1 >= len(tokens):
-        return True
-    return tokens[at + 1].lower() not in {"of", "and", "or", "on", "during", "after", "among", "at"}
+    after = low[at + 1] if at + 1 < len(low) else ""
+    return after not in {"of", "and", "or", "on", "during", "after", "among", "at"}
 
 
-def _with_adverbs(tokens: list[str], at: int, least: int) -> int | None:
-    while at > least and tokens[at - 1].lower() in words("adverb"):
+def _with_adverbs(low: list[str], at: int) -> int:
+    while at > 1 and low[at - 1] in words("adverb"):
         at -= 1
-    return at if at < len(tokens) else None
+    return at
 
 
-def _perfect(tokens: list[str]) -> int | None:
+def _participle(tokens: list[str]) -> int | None:
     """Return where the participle of a question with have begins."""
-    if tokens[0].lower() in PRONOUNS:
+    low = [word.lower() for word in tokens]
+    if low[0] in PRONOUNS:
         return 1
-    found = [
-        at
-        for at, word in enumerate(tokens)
-        if at
-        and (re.fullmatch(r"[a-z]{3,}ed", word.lower()) or word.lower() in {"become", "been", "grown", "risen", "led"})
-        and _free(tokens, at)
-    ]
-    found = [
-        at for at in found if at + 1 >= len(tokens) or tokens[at + 1].lower() not in {"patients", "children", "women"}
-    ]
+    ends = [at for at, word in enumerate(low) if re.fullmatch(r"[a-z]{3,}ed", word) or word in PARTICIPLES]
+    found = [at for at in ends if _free(tokens, at) and low[at + 1 : at + 2] not in [[noun] for noun in PEOPLE]]
     return found[0] if len(found) == 1 else None
 
 
-def _predicate(tokens: list[str]) -> int | None:
-    """Return where the predicate of a question with be begins."""
-    if tokens[0].lower() in PRONOUNS - {"this", "these"}:
+def _complement(tokens: list[str]) -> int | None:
+    """Return where the complement of a question with be begins."""
+    low = [word.lower().strip(",") for word in tokens]
+    if low[0] in PRONOUNS:
         return 1
-    for at in range(1, len(tokens)):
-        word = tokens[at].lower().strip(",")
-        start = _with_adverbs(tokens, at, 1)
-        if word in words("relative"):
+    for at in range(1, len(low)):
+        start = _with_degree(low, at)
+        if low[at] in words("relative"):
             return None
-        if word in {"a", "an"} and _free(tokens, at) and not re.search(r"(?:ed|ing)$", tokens[at - 1].lower()):
-            return start
-        if (
-            word == "at"
-            and tokens[at + 1 : at + 3]
-            and re.match(r"(?:high|higher|increased|greater|low|lower|risk)\b", tokens[at + 1].lower())
-        ):
-            return start
-        while start is not None and start > 1 and tokens[start - 1].lower() in words("degree"):
-            start -= 1
-        if word in words("adjective") and _closes(tokens, at):
-            return start if start is not None and _free(tokens, start) else None
-        if word in words("participle") and _closes(tokens, at):
-            if not _free(tokens, start if start is not None else at):
-                continue
-            return start if not _another(tokens, at) else None
+        if _article(tokens, low, at) or (low[at] == "at" and at + 1 < len(low) and RISK.match(low[at + 1])):
+            return _with_adverbs(low, at)
+        adjective = low[at] in words("adjective")
+        if (adjective or low[at] in words("participle")) and _closes(low, at):
+            if _free(tokens, start) and (adjective or not _another(low, at)):
+                return start
+            if adjective or _free(tokens, start):
+                return None
     return None
 
 
-def _another(tokens: list[str], at: int) -> bool:
+def _article(tokens: list[str], low: list[str], at: int) -> bool:
+    """Tell whether an article begins a complement: behind a noun, not behind a participle of the subject."""
+    return low[at] in {"a", "an"} and _free(tokens, at) and not low[at - 1].endswith(("ed", "ing"))
+
+
+def _with_degree(low: list[str], at: int) -> int:
+    while at > 1 and low[at - 1] in words("degree", "adverb"):
+        at -= 1
+    return at
+
+
+def _another(low: list[str], at: int) -> bool:
     """Tell whether a further predicate follows, so that this participle may belong to the subject."""
-    later = {word.lower().strip(",") for word in tokens[at + 2 :]}
-    return bool(
-        later
-        & (words("adjective") - {"higher", "lower", "more", "less", "better", "common", "specific", "independent"})
-    )
+    return bool(set(low[at + 2 :]) & (words("adjective") - ALSO_ATTRIBUTES))
 
 
-def _closes(tokens: list[str], at: int) -> bool:
+def _closes(low: list[str], at: int) -> bool:
     """Tell whether what follows an adjective shows that no noun belongs to it."""
-    if at + 1 >= len(tokens):
+    if at + 1 >= len(low):
         return True
-    after = tokens[at + 1].lower()
-    if after in {"of", "and", "or"} and tokens[at].lower() in {"common", "sensitive", "specific", "independent"}:
+    after = low[at + 1]
+    if after in {"of", "and", "or"} and low[at] in {"common", "sensitive", "specific", "independent"}:
         return after != "and"
-    return after in words("preposition") | {"to", "that", "and", "or", "enough", "after", "compared"} or after.endswith(
-        "ly"
+    return (
+        after in words("preposition")
+        or after in {"to", "that", "and", "or", "enough", "compared"}
+        or after[-2:] == "ly"
     )

@@ -124,7 +124,7 @@ def reasons_of_wrong(reason: str, options: Mapping[str, Any], right: str) -> tup
         text = " ".join(plain(AFTER_ANSWERS.split(text)[0]).split())
         if right in letters_of(letter):
             return why, {}
-        words = {word for word in re.findall(r"[a-z]{5,}", str(options.get(letter, "")).lower())}
+        words = set(re.findall(r"[a-z]{5,}", str(options.get(letter, "")).lower()))
         if any(word in text.lower() for word in words) and not SEVERAL_OR_FIGURE.search(text):
             found[letter] = text
     return why, found

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from builders.medhal.question_tables import pattern
 from builders.texts.origin import SourceSplit
 from ontoground.errors import InputError
 from ontoground.stable import stable_hash
@@ -20,26 +21,6 @@ SPLIT_NAMES: tuple[tuple[str, SourceSplit], ...] = (
     ("val", "validation"),
     ("test", "test"),
 )
-
-PICTURE = (
-    r"(?:figures?|images?|photographs?|photos?|pictures?|illustrations?|exhibits?|diagrams?|graphs?|micrographs?"
-    r"|photomicrographs?|sketch|drawing|histology slide|tracing|video|audio)"
-)
-NEEDS_IMAGE = re.compile(
-    rf"\b{PICTURE} (?:is |are |was |were |as )?(?:shown|below|above|provided|given|depicted|displayed|attached|here)\b"
-    rf"|\b(?:shown|depicted|seen|displayed|pictured|provided|given|presented|marked|labell?ed|attached|demonstrated)"
-    rf" (?:(?:in|on|by|as|at|from) )?(?:the |this |these |an? )?(?:\w+ ){{0,3}}{PICTURE}\b"
-    rf"|\b(?:in|see|from|on) (?:the |this |these )?(?:accompanying |following |given |attached |above |below )*{PICTURE}\b"
-    rf"|\bthe (?:accompanying|following|given|attached|above|below|provided) {PICTURE}\b"
-    r"|\bshown (?:in|on) (?:the|this) (?:ultrasound|radiograph|x-ray|ecg|ekg|ct|mri|scan|slide|smear|biopsy)\b"
-    r"|\bfigures? (?:[a-e]|\d)\b|\[image|\bimg\b|<img"
-    r"|\b(?:is|are|was|can be|has been) (?:shown|depicted|pictured|displayed)(?: (?:below|above|here))?\s*(?:[.:(]|$)"
-    r"|\b(?:shown|depicted|pictured|displayed|seen) (?:below|here|above)\b"
-    r"|\b(?:arrows?|arrowheads?|asterisk)\b|\bpoint [a-e]\b|\bthe (?:structure|area|region) (?:marked|labell?ed)\b"
-    r"|\b(?:dotted|dashed|red|blue|green) (?:line|curve)\b|\bidentify the (?:structure|image|lesion|instrument)\b",
-    re.IGNORECASE,
-)
-"""Words that point to a picture which the text does not hold."""
 
 PICTURE_KEYS = (
     "figure",
@@ -77,21 +58,7 @@ PICTURE_KEYS = (
     "identify",
     "img",
 )
-"""Parts of words without which `NEEDS_IMAGE` finds nothing; looking for them first is several times as fast."""
-
-VALUES_FOLLOW = re.compile(
-    r"\b(?:shown|seen|given)(?: (?:below|here))?\s*(?::|(?<=below)\s*\.)\s*(?=[^?]{0,60}\d)", re.IGNORECASE
-)
-"""Words that point to values which the text itself lists (``are shown below: Hemoglobin: 11.9 mg/dL``)."""
-
-COMBINED = re.compile(
-    r"\b(?:all|none|both|any|either|neither|some|two)\b.{0,20}\b(?:above|below|these|them|options?|the following|others?)\b"
-    r"|^(?:all|none|both|nil|neither|either|any)\.?$"
-    r"|^(?:both |neither |either |only )?\(?[a-e1-5]\)?(?:\s*(?:,|&|\+|/|and|or|nor)+\s*\(?[a-e1-5]\)?)+(?: only| both)?\.?$"
-    r"|^(?:both |neither |either )?\(?[a-e]\)? (?:and|or|nor|&) \(?[a-e]\)?\b|^(?:options? )?\(?[a-e]\)?(?: only)?\.?$",
-    re.IGNORECASE,
-)
-"""Options that speak of other options."""
+"""Parts of words without which no text points to a picture; looking for them first is several times as fast."""
 
 
 def json_lines(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
@@ -147,12 +114,12 @@ def needs_image(text: str) -> bool:
     low = text.lower()
     if not any(key in low for key in PICTURE_KEYS):
         return False
-    return NEEDS_IMAGE.search(VALUES_FOLLOW.sub(" listed: ", text)) is not None
+    return pattern("needs_image").search(pattern("values_follow").sub(" listed: ", text)) is not None
 
 
 def combined(option: str) -> bool:
     """Tell whether an option speaks of other options (``All of the above``, ``Both A and B``)."""
-    return COMBINED.search(option.strip()) is not None
+    return pattern("combined").search(option.strip()) is not None
 
 
 def plain(text: str) -> str:

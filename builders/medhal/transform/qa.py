@@ -17,6 +17,7 @@ from fractions import Fraction
 from itertools import islice
 
 from builders.medhal.items import Claim, Pair, QaItem
+from builders.medhal.question_tables import pattern
 from builders.medhal.rules.question import split_question
 from builders.medhal.writers import AnswerInWords, Writer, Written
 from builders.texts.origin import Refusal, Tally
@@ -27,13 +28,9 @@ __all__ = ["overlap", "qa_pairs"]
 
 BATCH = 256
 DECIDED = {"yes", "no"}
-NUMBER = re.compile(r"\d+(?:\.\d+)?")
-OF_A_CASE = re.compile(
-    r"\b(?:this|that|these|those) (?:patient|woman|man|child|infant|boy|girl|case|condition|finding|disease|drug|study)"
-    r"|\b(?:the patient|the above|above mentioned|his|her|he|she)\b",
-    re.IGNORECASE,
-)
-"""Words of a statement that mean a case, without which it says nothing."""
+NUMBER = re.compile(r"(\d+(?:\.\d+)?)(?:\s*/\s*(\d+(?:\.\d+)?))?\s*(%|percent)?")
+WORD = re.compile(r"[^\W_]+(?:\.\d+)?|[+\u2191\u2193<>]")
+SILENT = frozenset({"and", "the", "a", "an", "of"})
 
 
 @dataclass
@@ -103,14 +100,15 @@ def _take(work: _Work, answers: Sequence[Written | Refusal]) -> None:
         if isinstance(right, Refusal):
             work.refused = right.reason
             return
-        if work.context is None and OF_A_CASE.search(right.text):
+        if work.context is None and pattern("of_a_case").search(right.text):
             work.refused = "speaks_of_a_case_that_is_not_given"
             return
         work.right = right
     at = work.left.pop(0)
-    if isinstance(wrong, Written) and work.right is not None and wrong.rule == work.right.rule:
-        if wrong.text.casefold() != work.right.text.casefold():
-            work.pair = _pair(work, work.right, wrong, at)
+    if isinstance(wrong, Refusal) or work.right is None or wrong.rule != work.right.rule:
+        return
+    if wrong.text.casefold() != work.right.text.casefold():
+        work.pair = _pair(work, work.right, wrong, at)
 
 
 def _pair(work: _Work, right: Written, wrong: Written, at: int) -> Pair:
@@ -142,28 +140,19 @@ def overlap(one: str, other: str) -> bool:
     (True, True, False)
     """
     first, second = _words(one), _words(other)
-    if not first or not second:
+    number = _number(one)
+    if not first or not second or (number is not None and number == _number(other)):
         return True
-    if _number(one) is not None and _number(one) == _number(other):
-        return True
-    if set(first) <= set(second) or set(second) <= set(first):
-        return True
-    return False
+    return first <= second or second <= first
 
 
-def _words(text: str) -> list[str]:
-    return [
-        word
-        for word in re.findall(r"[^\W_]+(?:\.\d+)?|[+\u2191\u2193<>]", text.lower())
-        if word not in {"and", "the", "a", "an", "of"}
-    ]
+def _words(text: str) -> frozenset[str]:
+    return frozenset(WORD.findall(text.lower())) - SILENT
 
 
 def _number(text: str) -> Fraction | None:
     """Return the value of an option that is a number, a fraction or a percentage alone."""
-    found = re.fullmatch(
-        r"(\d+(?:\.\d+)?)(?:\s*/\s*(\d+(?:\.\d+)?))?\s*(%|percent)?", text.strip().rstrip(".").replace(",", "")
-    )
+    found = NUMBER.fullmatch(text.strip().rstrip(".").replace(",", ""))
     if found is None or (found[2] is not None and not Fraction(found[2])):
         return None
     value = Fraction(found[1]) / Fraction(found[2] or 1)

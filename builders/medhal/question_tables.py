@@ -1,0 +1,38 @@
+"""Words and patterns by which questions are read, from ``builders/data/question_words.tsv`` and ``_patterns.tsv``."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from functools import cache
+from pathlib import Path
+
+from ontoground.tables import read_table
+
+__all__ = ["pattern", "words"]
+
+DATA = Path(__file__).parent.parent / "data"
+
+
+@cache
+def _words() -> dict[str, frozenset[str]]:
+    found: dict[str, set[str]] = defaultdict(set)
+    for row in read_table(DATA / "question_words.tsv", ("kind", "word", "source")):
+        found[row["kind"]].add(row["word"] if row["kind"] in {"name", "abbreviation"} else row["word"].lower())
+    return {kind: frozenset(known) for kind, known in found.items()}
+
+
+@cache
+def words(*kinds: str) -> frozenset[str]:
+    """Return the words of one or more kinds; KeyError for a kind that is none."""
+    return frozenset().union(*(_words()[kind] for kind in kinds))
+
+
+@cache
+def pattern(name: str) -> re.Pattern[str]:
+    """Return the expression of a name, its lines as alternatives; KeyError for a name that is none."""
+    rows = read_table(DATA / "question_patterns.tsv", ("name", "pattern", "source"))
+    found = [row["pattern"] for row in rows if row["name"] == name]
+    if not found:
+        raise KeyError(name)
+    return re.compile("|".join(found), re.IGNORECASE)

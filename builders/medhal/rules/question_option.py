@@ -1,0 +1,146 @@
+"""What an option is: it decides the template of its statement."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+from builders.medhal.question_tables import pattern, words
+from builders.medhal.rules.question_words import finite, is_plural, lowered, third_persons
+
+__all__ = ["Option", "OptionKind", "option_kind", "read_option"]
+
+OptionKind = Literal["noun", "verb", "clause", "adverbial"]
+"""A noun phrase, an imperative, what follows a colon (a sentence, a predicate, a list), or what only a verb takes."""
+
+PRONOUNS = {"it", "they", "he", "she", "i", "you", "we", "there", "this", "these"}
+MAYBE_NOUNS = {"match", "live", "fit", "stay", "hold", "mean", "aid", "release", "spare", "stop"}
+NO_PHRASE = {"due", "caused", "to", "not", "never", "only"}
+GERUNDS = {"using", "following", "including", "regarding", "concerning", "post", "per"}
+ADVERBS = {"currently", "commonly", "usually", "typically", "mainly", "always", "often"}
+UNSURE = {"change", "increase", "decrease", "order", "transfer", "drain", "control", "close"}
+WITH_ARTICLE = {"test", "place", "order", "screen"}
+LACKING = ("al", "ar", "ous", "ic", "main", "ary", "dominant", "recessive")
+TOKEN = re.compile(r"[\w'-]+|[^\w\s]")
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option as it was read.
+
+    Attributes:
+        inside: as it stands inside a sentence.
+        lacks_noun: it ends with an adjective (``Left middle cerebral``): the question's noun belongs to it.
+        bare: a numeral or a letter, which means nothing without the question's noun.
+        says_none: ``No further testing``: it is none of what is asked for.
+    """
+
+    text: str
+    inside: str
+    kind: OptionKind
+    plural: bool
+    lacks_noun: bool
+    bare: bool
+    says_none: bool
+
+
+def read_option(text: str) -> Option:
+    """Read an option that is one phrase or sentence."""
+    last = text.lower().split()[-1]
+    return Option(
+        text=text,
+        inside=lowered(text),
+        kind=option_kind(text),
+        plural=is_plural(text),
+        lacks_noun=last not in words("noun_in_al") and last.endswith(LACKING),
+        bare=pattern("needs_its_noun").search(text) is not None,
+        says_none=pattern("says_none").search(text) is not None,
+    )
+
+
+def option_kind(option: str) -> OptionKind:
+    """Tell what an option is.
+
+    >>> [option_kind(text) for text in ("Administer epinephrine", "It binds iron", "Inhibits lipase", "By hydrolysis")]
+    ['verb', 'clause', 'clause', 'adverbial']
+    """
+    tokens = TOKEN.findall(option.lower())
+    if not tokens:
+        return "adverbial"
+    first, second = tokens[0], tokens[1] if len(tokens) > 1 else ""
+    if _list_or_quotation(option, tokens) or _begins_a_clause(first, second, len(tokens)):
+        return "clause"
+    if first in _no_noun_begins_with() or _imperative_or_noun(first, second):
+        return "adverbial"
+    if _imperative(first, second):
+        return "verb"
+    return "clause" if _begins_with_a_verb(first, second) or _holds_a_verb(tokens) else "noun"
+
+
+def _list_or_quotation(option: str, tokens: list[str]) -> bool:
+    if option.startswith('"') or pattern("listed").search(option):
+        return True
+    return ", " in option and not {"and", "or"} & set(tokens)
+
+
+def _begins_a_clause(first: str, second: str, length: int) -> bool:
+    if second in words("preposition") and (first in _described() or first.endswith(("able", "ible"))):
+        return True
+    return first in ADVERBS or (first in PRONOUNS and second not in {"patient's", "medication"} and length > 2)
+
+
+@cache
+def _no_noun_begins_with() -> frozenset[str]:
+    return (words("preposition", "relative") | NO_PHRASE) - GERUNDS
+
+
+@cache
+def _described() -> frozenset[str]:
+    """Return adjectives and participles that begin no noun phrase where a preposition follows them."""
+    return words("participle", "adjective") - {"increased", "decreased", "greater", "lower"}
+
+
+@cache
+def _verbs_only() -> frozenset[str]:
+    return words("verb") - words("verb_or_noun") - MAYBE_NOUNS
+
+
+def _begins_with_a_verb(first: str, second: str) -> bool:
+    if not second:
+        return False
+    return first in _verbs_only() or (first in third_persons() and second not in {"of", "in", "for", "and", ","})
+
+
+def _holds_a_verb(tokens: list[str]) -> bool:
+    """Tell whether a finite verb stands in an option, outside of relative clauses."""
+    for place, token in enumerate(tokens[1:], 1):
+        if token != "does" and (finite(token) or _verb_here(tokens, place)):
+            if not words("relative") & set(tokens[max(0, place - 4) : place]):
+                return True
+    return False
+
+
+def _verb_here(tokens: list[str], place: int) -> bool:
+    """Tell whether a word that may be a plural noun is a verb: a noun phrase follows it."""
+    after = tokens[place + 1] if place + 1 < len(tokens) else ""
+    ends = after in words("preposition", "relative") or after in {"and", "or", "to"} or after.endswith(("ed", "ing"))
+    return tokens[place] in third_persons() and after[:1].isalpha() and not ends
+
+
+def _imperative_or_noun(first: str, second: str) -> bool:
+    """Tell whether a word that begins an option may be either (``Increase PEEP``)."""
+    if first not in UNSURE or _imperative(first, second):
+        return False
+    return second not in words("preposition") and second not in {"", "and"}
+
+
+def _imperative(first: str, second: str) -> bool:
+    if first == "treat":
+        return True
+    if first in words("action_or_noun"):
+        return second in words("determiner") or second in {"to", "him"}
+    if first in WITH_ARTICLE:
+        return second in words("determiner") or second == "for"
+    return first in words("action_verb") - {"do", "don't"}

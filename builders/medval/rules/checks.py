@@ -12,7 +12,8 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from builders.medval.rules.knowledge import Knowledge
-from builders.medval.rules.minor import modifier_before
+from builders.medval.rules.minor import graded, is_kept, modifier_before, tells_age, word_before
+from builders.medval.rules.moderate import is_open
 from builders.medval.rules.quantities import measured_of
 from builders.medval.rules.tables import diagnosis_groups, drug_groups, words
 from builders.medval.rules.view import Amount, Rate, Seen, View, input_view, output_view, stem
@@ -21,6 +22,7 @@ from ontoground.rows_text import MedvalTask
 __all__ = ["CHECKS", "Check", "Comparison", "Finding"]
 
 _LONG = 4
+_SPELT = 7
 _LETTERS = re.compile(r"[A-Za-z][A-Za-z'-]+")
 _GIVEN = frozenset({"present", "planned", "hypothetical"})
 
@@ -75,24 +77,62 @@ class Comparison:
         return sorted(word for word in self.given.words if len(word) >= _LONG)
 
     def worded(self, text: str) -> bool:
-        """Tell whether the input has the longer words of a phrase, in some form or spelling."""
+        """Tell whether the input has the telling words of a phrase, in some form or spelling."""
+        if re.sub(r"\W", "", text.lower()) in self.squeezed:
+            return True
         long = [word.lower() for word in _LETTERS.findall(text) if len(word) >= _LONG]
-        return bool(long) and all(self._has_word(word) for word in long)
+        telling = [word for word in long if word not in words("general")] or long
+        return bool(telling) and all(self._has_word(word) for word in telling)
+
+    @cached_property
+    def squeezed(self) -> str:
+        """The input in lower case without anything but letters and digits."""
+        return re.sub(r"\W", "", self.lower)
 
     def _has_word(self, word: str) -> bool:
         if stem(word) in self.given.stems:
             return True
-        cutoff = 1 if len(word) < 7 else 2
+        cutoff = 1 if len(word) < _SPELT else 2
         return process.extractOne(word, self.vocabulary, scorer=OSA.distance, score_cutoff=cutoff) is not None
+
+    def abbreviated(self, text: str) -> bool:
+        """Tell whether the input has the first letters of a phrase of several words."""
+        letters = "".join(word[0] for word in re.split(r"[\s-]+", text) if word).upper()
+        return len(letters) > 1 and re.search(rf"\b{re.escape(letters)}\b", self.input) is not None
+
+    def in_lay_words(self, one: Seen) -> bool:
+        """Tell whether the input speaks of a problem in words that name no concept ("your sugars")."""
+        name = one.mention.text.lower()
+        for words_of, lay in words("lay").items():
+            if re.search(rf"\b(?:{words_of})", name) and re.search(rf"\b(?:{lay})", self.lower):
+                return True
+        return False
 
     def supported(self, one: Seen) -> bool:
         """Tell whether the input names what a mention of the output names, by concept or by its words."""
-        if one.family & self.given_families or one.mention.text.lower() in self.lower:
+        text = one.mention.text
+        if one.family & self.given_families or text.lower() in self.lower or one.family & self.given.unclear:
+            return True
+        if "-" in (
+            self.output[one.mention.begin - 1 : one.mention.begin],
+            self.output[one.mention.end : one.mention.end + 1],
+        ):
             return True
         if one.mention.kind != "drug" and self.knowledge.akin(one.mention.cuis[:2], self.given_families):
             return True
-        return self.worded(one.mention.text)
+        return self.worded(text) or self.abbreviated(text)
 
+
+_GROUP = re.compile(
+    r"\b(?:in|for) (?:older |young |elderly )?(?:adults|children|infants|women|men|teenagers)\b", re.IGNORECASE
+)
+_DEFINITE = re.compile(r"\b(definite(?:ly)?)\b", re.IGNORECASE)
+_DOUBT = re.compile(r"\b(?:possible|possibly|suspected|questionable|presumed)\s+$", re.IGNORECASE)
+_HEDGE = re.compile(
+    r"\b(?:possibl\w+|suspect\w*|question\w*|likely|probabl\w+|may|might|maybe|could|concern\w*|think|rule|versus|vs|presumed|seems?|"
+    r"evaluate|assess|guess|if)\b|\?",
+    re.IGNORECASE,
+)
 
 Check = Callable[[Comparison], list[Finding]]
 
@@ -157,7 +197,7 @@ def drugs(c: Comparison) -> list[Finding]:
                 text = "the output gives a drug that the input says the patient is allergic to"
                 found.append(_output("allergic_drug", text, c, mention.begin, mention.end))
             continue
-        if c.supported(one):
+        if c.supported(one) or (_is_class(c, one) and not c.knowledge.is_critical(mention)):
             continue
         rule, text = _stranger_drug(c, one)
         if rule:
@@ -189,6 +229,13 @@ def _stranger_drug(c: Comparison, one: Seen) -> tuple[str, str]:
     return "fabricated", "the output names a drug that the input does not name"
 
 
+def _is_class(c: Comparison, one: Seen) -> bool:
+    """Tell whether a name stands for many drugs ("antibiotics")."""
+    graph = c.knowledge.graph
+    cuis = [cui for cui in one.mention.cuis[:2] if cui in graph]
+    return not any(graph.equivalents(cui) for cui in cuis)
+
+
 def _siblings(c: Comparison, one: Seen) -> set[str]:
     graph = c.knowledge.graph
     return {sibling for cui in one.family if cui in graph for sibling in graph.siblings(cui)}
@@ -211,6 +258,9 @@ def _actions(view: View, one: Seen, reach: int) -> list[tuple[str, int]]:
     begin = max(0, one.mention.begin - reach)
     before = view.text[begin : one.mention.begin]
     cut = max(before.rfind(stop) for stop in (".", "\n", ";", "?"))
+    # A verb before another drug is about that one.
+    ends = [other.mention.end - begin for other in view.drugs() if begin < other.mention.end <= one.mention.begin]
+    cut = max(cut, *ends) if ends else cut
     return [(_VERBS[m.group(1).lower()], begin + m.start()) for m in _VERB.finditer(before, cut + 1)]
 
 
@@ -238,26 +288,46 @@ def problems(c: Comparison) -> list[Finding]:
     found = []
     for one in c.made.problems():
         mention = one.mention
-        if mention.kind != "disorder" or one.polarity == "absent" or not mention.cuis or c.supported(one):
+        if one.polarity == "absent" or not mention.cuis:
             continue
-        rule, text = _stranger_problem(c, one)
-        if rule:
-            found.append(_output(rule, text, c, mention.begin, mention.end))
+        if _is_sibling(c, one):
+            text = "the output names another diagnosis of the group than the input"
+            found.append(_output("sibling_diagnosis", text, c, mention.begin, mention.end))
+            continue
+        if mention.kind != "disorder" or c.supported(one):
+            continue
+        if c.task != "query2question" and (one.polarity != "present" or c.in_lay_words(one) or _is_risk(c, one)):
+            continue
+        if c.knowledge.is_serious(mention) and c.task == "query2question":
+            text = "the output asks about a grave problem that the input does not name"
+            found.append(_output("wrong_subject", text, c, mention.begin, mention.end))
+        elif c.knowledge.is_serious(mention):
+            text = "the output names a grave diagnosis that the input does not hold"
+            found.append(_output("invented_diagnosis", text, c, mention.begin, mention.end))
     return found
 
 
-def _stranger_problem(c: Comparison, one: Seen) -> tuple[str, str]:
+def _is_risk(c: Comparison, one: Seen) -> bool:
+    """Tell whether a problem is spoken of as what may come."""
+    begin = max(c.output.rfind(stop, 0, one.mention.begin) for stop in (".", "\n"))
+    return (
+        re.search(r"\b(?:risks?|complications?|if|prevent)\b", c.output[begin + 1 : one.mention.begin], re.I)
+        is not None
+    )
+
+
+def _is_sibling(c: Comparison, one: Seen) -> bool:
+    """Tell whether a diagnosis stands in the place of another of its group: the input has that one, the output not."""
     name = one.mention.text.lower()
-    for other in c.given.problems():
-        if other.family & c.made_families:
-            continue
-        if name in {kin.lower() for kin in diagnosis_groups().get(other.mention.text.lower(), ())}:
-            return "sibling_diagnosis", "the output names another diagnosis of the group than the input"
-    if c.knowledge.is_serious(one.mention):
-        if c.task == "query2question":
-            return "wrong_subject", "the output asks about a grave problem that the input does not name"
-        return "invented_diagnosis", "the output names a grave diagnosis that the input does not hold"
-    return "", ""
+    if name not in diagnosis_groups() or one.family & (c.given_families | c.given.unclear):
+        return False
+    if re.sub(r"\W", "", name) in c.squeezed or c.abbreviated(one.mention.text) or c.in_lay_words(one):
+        return False
+    kin = {other.lower() for other in diagnosis_groups()[name]}
+    return any(
+        other.mention.text.lower() in kin and not other.family & c.made_families and other.polarity != "absent"
+        for other in c.given.problems()
+    )
 
 
 def polarities(c: Comparison) -> list[Finding]:
@@ -267,6 +337,8 @@ def polarities(c: Comparison) -> list[Finding]:
         return []
     for one in c.made.problems():
         theirs = {other.polarity for other in c.given.like(one.family)}
+        if c.output[: one.mention.begin].endswith(" for "):
+            continue
         if one.polarity == "unknown" or "unknown" in theirs or not theirs or one.polarity in theirs:
             continue
         serious = c.knowledge.is_serious(one.mention)
@@ -322,7 +394,10 @@ def sides(c: Comparison) -> list[Finding]:
 def measured(c: Comparison) -> list[Finding]:
     """Measured values that the input does not have."""
     found = []
+    aged = re.search(r"\byears?[- ]old\b", c.lower) is not None
     for one in measured_of(c.output):
+        if re.match(r"[- ]year[- ]old", c.output[one.end :]) and not aged:
+            continue
         if not set(one.values) <= c.given.values:
             text = "the output gives a value that the input does not have"
             found.append(_output("number", text, c, one.begin, one.end))
@@ -339,7 +414,7 @@ def aspects(c: Comparison) -> list[Finding]:
     for phrase, asked in words("aspect_phrase").items():
         if c.output.startswith(phrase + " "):
             cued = {aspect for aspect, cue in words("aspect").items() if _cue(cue).search(c.input)}
-            if cued and asked not in cued:
+            if cued and asked not in cued and not is_open(c.input):
                 text = "the output asks something else about the problem than the input"
                 return [_output("other_question", text, c, 0, len(phrase))]
     return []
@@ -347,6 +422,60 @@ def aspects(c: Comparison) -> list[Finding]:
 
 def _cue(cue: str) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{cue})\b", re.IGNORECASE)
+
+
+# ---- certainty
+
+
+def groups(c: Comparison) -> list[Finding]:
+    """A question about a group that the input does not speak of."""
+    if c.task != "query2question" or tells_age(c.input):
+        return []
+    found = _GROUP.search(c.output)
+    text = "the output asks about a group that the input does not speak of"
+    return [_output("added_group", text, c, found.start(), found.end())] if found else []
+
+
+def certainties(c: Comparison) -> list[Finding]:
+    """Certainty that the input does not have, and doubt where the input has none."""
+    found = []
+    for match in _DEFINITE.finditer(c.output):
+        if not any(word.startswith(match.group(1).lower()[:6]) for word in c.given.words):
+            text = "the output is more certain than the input"
+            found.append(_output("overstate_certainty", text, c, match.start(), match.end()))
+    for one in c.made.problems():
+        doubt = _DOUBT.search(c.output, max(0, one.mention.begin - 16), one.mention.begin)
+        theirs = c.given.like(one.family)
+        if (
+            doubt is None
+            or not theirs
+            or c.task == "query2question"
+            or any(_hedged(c.given, other) for other in theirs)
+        ):
+            continue
+        text = "the output doubts what the input states"
+        found.append(_output("understate_certainty", text, c, doubt.start(), one.mention.end))
+    return found
+
+
+def _hedged(view: View, one: Seen) -> bool:
+    """Tell whether a text speaks of a problem without certainty."""
+    around = view.text[max(0, one.mention.begin - 80) : one.mention.end + 40]
+    return one.polarity != "present" or _HEDGE.search(around) is not None
+
+
+def gradings(c: Comparison) -> list[Finding]:
+    """Problems that the output calls mild or severe where the input says nothing of how strong they are."""
+    found = []
+    for one in c.made.problems():
+        word = word_before(c.made, one)
+        if word is None or word[0].lower() not in {"mild", "severe"} or one.polarity == "absent":
+            continue
+        theirs = c.given.like(one.family)
+        if theirs and not any(graded(c.given, other) for other in theirs):
+            text = f"the output calls {word[0].lower()} what the input does not grade"
+            found.append(_output("added_intensity", text, c, word[1], one.mention.end))
+    return found
 
 
 # ---- omissions
@@ -370,6 +499,21 @@ def modifiers(c: Comparison) -> list[Finding]:
     return found
 
 
+def missing_drugs(c: Comparison) -> list[Finding]:
+    """Supplements and symptomatic drugs that a hospital course goes on with and that the output does not list."""
+    if c.task != "course2diagnosis":
+        return []
+    found = []
+    for one in c.given.drugs():
+        theirs = c.given.like(one.family)
+        if one.family & c.made_families or not c.knowledge.is_minor(one.mention):
+            continue
+        if all(other.polarity == "present" and is_kept(c.given, other) for other in theirs):
+            text = "the output does not list a supplement or symptomatic drug of the input"
+            found.append(Finding("omit_minor_drug", text, one.mention.text, "input"))
+    return found
+
+
 CHECKS: tuple[Check, ...] = (
     drugs,
     strengths,
@@ -381,5 +525,9 @@ CHECKS: tuple[Check, ...] = (
     sides,
     measured,
     aspects,
+    certainties,
+    gradings,
+    groups,
     modifiers,
+    missing_drugs,
 )

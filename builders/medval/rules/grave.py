@@ -78,6 +78,9 @@ def _added(scene: Scene, rule: str, words: str, *, kind: str) -> Edit | None:
         if not listed:
             return None
         last = listed[-1]
+        if last.inline:
+            last = [e for e in scene.entries if e.line == last.line][-1]
+            return Edit(rule, weight_of(rule).category, "", f"; {words}", last.end, "")
         following = [e for e in scene.entries if e.begin > last.begin and not text[last.end : e.begin].strip()]
         if following:
             last = following[-1]
@@ -154,7 +157,12 @@ def _strangers(scene: Scene, about: str) -> list[str]:
     for name in _some_order(scene, about):
         group, sex = serious_diagnoses()[name]
         cuis = knowledge.concepts(name)[:1]
+        if scene.item.task == "query2question" and name.isupper():
+            continue
         if group == "red flag" or sex not in sexes or not cuis or name.lower() in scene.item.input.lower():
+            continue
+        # Where a telling word of the name stands in the input, it may not be all invented.
+        if any(len(word) > 4 and word[:5] in scene.given.stems for word in name.lower().split()):
             continue
         if not knowledge.akin(cuis, scene.given_families) and not knowledge.akin(cuis, made):
             names.append(name)
@@ -174,7 +182,7 @@ def wrong_subjects(scene: Scene) -> list[Edit]:
         return []
     found = []
     for one in scene.made.seen:
-        if one.mention.kind not in {"disorder", "drug"} or not scene.in_input(one):
+        if one.mention.kind not in {"disorder", "drug"} or not scene.in_input(one) or not scene.stands_alone(one):
             continue
         names = _strangers(scene, "wrong_subject") if one.mention.kind == "disorder" else _dangerous(scene, one)
         for name in names:

@@ -8,28 +8,34 @@ from builders.medval.items import Edit
 from builders.medval.rules.scene import Entry, Scene
 from builders.medval.rules.tables import words
 from builders.medval.rules.view import Seen, View
+from ontoground.rows_text import ErrorCategory
 
 __all__ = [
+    "added_groups",
+    "added_intensities",
+    "doubted_problems",
+    "graded",
+    "is_kept",
     "modifier_before",
-    "omitted_denials",
-    "omitted_durations",
     "omitted_minor_drugs",
     "omitted_modifiers",
-    "omitted_question_parts",
     "slight_intensity",
+    "stated_certainly",
+    "tells_age",
     "without_entry",
     "word_before",
 ]
 
+_NEAR = 80
+_WORD = re.compile(r"[a-z]+")
 _BEFORE = re.compile(r"([A-Za-z-]+)[ ]+$")
-_SINCE = re.compile(
-    r",?[ ](?:for (?:the )?(?:past|last)?[ ]?|over the (?:past|last) |since )?(?:about |approximately )?"
-    r"(?:\d+|one|two|three|four|five|six|several|a few|a couple of)[ -](?:day|week|month|year)s?(?: ago)?(?=[.,;]|$)",
-    re.IGNORECASE | re.MULTILINE,
+_KEPT = re.compile(r"\b(?:continu\w+|home|resumed|restarted|discharged (?:on|with)|stable on)\b", re.IGNORECASE)
+_ENDED = re.compile(
+    r"\b(?:held|hold|stop\w*|discontinu\w+|weaned|completed|off|transition\w+|changed|until|while|initially|overnight|"
+    r"pre-?op\w*|intraop\w*|prn|given|received|got|dose[sd]?|drip|load\w*|x ?\d)\b",
+    re.IGNORECASE,
 )
-_SECOND_QUESTION = re.compile(
-    r",? and (?:what|how|is|are|can|does|do|will|where|should|could)\b[^?]*(?=\?)", re.IGNORECASE
-)
+_LIKELY = re.compile(r"(?<!less )(?<!more )\b(?:most likely|likely|probably|probable)\b(?! to\b)", re.IGNORECASE)
 
 
 def word_before(view: View, one: Seen) -> tuple[str, int, int] | None:
@@ -73,7 +79,17 @@ def omitted_minor_drugs(scene: Scene) -> list[Edit]:
 
 
 def _named(scene: Scene, one: Seen) -> bool:
-    return any(other.family & one.family and other.polarity != "absent" for other in scene.given.drugs())
+    """Tell whether the input has the drug and says wherever it does that it goes on."""
+    theirs = [other for other in scene.given.drugs() if other.family & one.family]
+    return bool(theirs) and all(other.polarity == "present" and is_kept(scene.given, other) for other in theirs)
+
+
+def is_kept(view: View, one: Seen) -> bool:
+    """Tell whether the sentence of a drug says that it goes on, and nothing of its end."""
+    segment = next((part for part in view.segments if part.begin <= one.mention.begin < part.end), None)
+    if segment is None or _ENDED.search(view.text, segment.begin, segment.end):
+        return False
+    return _KEPT.search(view.text, segment.begin, segment.end) is not None
 
 
 def _only_drug(scene: Scene, entry: Entry) -> bool:
@@ -84,6 +100,12 @@ def _only_drug(scene: Scene, entry: Entry) -> bool:
 def without_entry(scene: Scene, entry: Entry, rule: str, evidence: str) -> Edit:
     """Leave out a line of a list and number the lines after it anew."""
     text = scene.text
+    if entry.inline:
+        beside = [e for e in scene.entries if e.line == entry.line]
+        place = beside.index(entry)
+        if place + 1 < len(beside):
+            return scene.edit(rule, entry.begin, beside[place + 1].begin, "", evidence)
+        return scene.edit(rule, beside[place - 1].end if place else entry.begin, entry.end, "", evidence)
     end = entry.end + 1 if entry.end < len(text) else entry.end
     begin = entry.begin if entry.end < len(text) else max(0, entry.begin - 1)
     after = ""
@@ -111,58 +133,14 @@ def omitted_modifiers(scene: Scene) -> list[Edit]:
         word, begin, _ = modifier
         if scene.knowledge.is_serious(one.mention):
             continue
-        if any(
-            (theirs := modifier_before(scene.given, other, "modifier")) and theirs[0].lower() == word.lower()
-            for other in scene.given.like(one.family)
-        ):
+        qualified = [modifier_before(scene.given, other, "modifier") for other in scene.given.like(one.family)]
+        if qualified and all(theirs is not None and theirs[0].lower() == word.lower() for theirs in qualified):
             after = one.mention.text
             after = after[:1].upper() + after[1:] if word[:1].isupper() else after
             found.append(
                 scene.edit(
                     "omit_modifier", begin, one.mention.end, after, "the input qualifies the symptom with the word"
                 )
-            )
-    return found
-
-
-def omitted_durations(scene: Scene) -> list[Edit]:
-    """Leave out since when a symptom has been there; durations of drugs and of grave problems stay."""
-    found = []
-    units = {(duration.amount, duration.unit) for duration in scene.given.durations}
-    for match in _SINCE.finditer(scene.text):
-        segment = scene.segment(match.start())
-        if segment is None or not any(
-            d.begin >= match.start() and (d.amount, d.unit) in units
-            for d in scene.made.durations
-            if d.end <= match.end()
-        ):
-            continue
-        inside = [one for one in scene.made.seen if segment.begin <= one.mention.begin < segment.end]
-        symptoms = [one for one in inside if one.mention.kind == "finding" and scene.in_input(one)]
-        if (
-            not symptoms
-            or len(inside) > len(symptoms)
-            or any(scene.knowledge.is_serious(one.mention) for one in inside)
-        ):
-            continue
-        found.append(scene.edit("omit_duration", match.start(), match.end(), "", "the input tells it of the symptom"))
-    return found
-
-
-def omitted_denials(scene: Scene) -> list[Edit]:
-    """Leave out one of three or more minor symptoms that are denied together and that the input denies as well."""
-    found = []
-    minor = words("minor_symptom")
-    for one in scene.made.problems():
-        if one.polarity != "absent" or one.mention.text.lower() not in minor:
-            continue
-        if not any(other.polarity == "absent" for other in scene.given.like(one.family)):
-            continue
-        before = scene.text[: one.mention.begin].endswith(", ")
-        after = re.match(r", (?:[a-z]+ ){0,3}", scene.text[one.mention.end : one.mention.end + 30])
-        if before and after:
-            found.append(
-                scene.edit("omit_denial", one.mention.begin - 2, one.mention.end, "", "the input denies it as well")
             )
     return found
 
@@ -195,12 +173,89 @@ def _is_heavy(scene: Scene, one: Seen) -> bool:
     return any(word in around for word in words("heavy"))
 
 
-def omitted_question_parts(scene: Scene) -> list[Edit]:
-    """Leave out the second of two things that a question asks."""
-    if scene.item.task != "query2question":
+def stated_certainly(scene: Scene) -> list[Edit]:
+    """Call certain what the output calls likely, where no grave problem is in the sentence."""
+    found = []
+    for match in _LIKELY.finditer(scene.text):
+        segment = scene.segment(match.start())
+        inside = [one for one in scene.made.seen if segment and segment.begin <= one.mention.begin < segment.end]
+        if any(scene.knowledge.is_serious(one.mention) for one in inside) or not _LIKELY.search(scene.item.input):
+            continue
+        word = match.group()
+        after = "definite" if word.lower() == "probable" else "definitely"
+        after = after.capitalize() if word[0].isupper() else after
+        found.append(scene.edit("overstate_certainty", match.start(), match.end(), after, "the input calls it likely"))
+    return found
+
+
+def doubted_problems(scene: Scene) -> list[Edit]:
+    """Call possible a problem that heads an entry and that the input states; grave problems stay."""
+    found = []
+    for one in scene.made.problems():
+        entry = next((e for e in scene.entries if e.body_begin == one.mention.begin), None)
+        if entry is None or one.polarity != "present" or scene.knowledge.is_serious(one.mention):
+            continue
+        theirs = scene.given.like(one.family)
+        if not theirs or any(other.polarity != "present" for other in theirs):
+            continue
+        text = one.mention.text
+        text = text if text[1:2].isupper() or not text[0].isupper() else text[0].lower() + text[1:]
+        after = f"{'possible' if entry.inline and entry.line != entry.begin else 'Possible'} {text}"
+        found.append(
+            scene.edit(
+                "understate_certainty", one.mention.begin, one.mention.end, after, "the input states it without doubt"
+            )
+        )
+    return found
+
+
+def added_intensities(scene: Scene) -> list[Edit]:
+    """Call a symptom or lesser problem mild, or in a question severe, where the input says nothing of how strong it is."""
+    found = []
+    for one in scene.made.problems():
+        if one.polarity == "absent" or scene.knowledge.is_serious(one.mention) or not scene.stands_alone(one):
+            continue
+        theirs = scene.given.like(one.family)
+        if not theirs or any(graded(scene.given, other) for other in theirs) or graded(scene.made, one):
+            continue
+        if _is_heavy(scene, one) or one.mention.text.lower() not in words("gradable"):
+            continue
+        before = scene.text[: one.mention.begin]
+        heads = not before.strip() or before.endswith(("\n", "• ", "- ", "# ")) or before.rstrip()[-1:] in ".:?"
+        text = one.mention.text
+        plain = text if text[1:2].isupper() or not heads else text[0].lower() + text[1:]
+        for word in ("mild", "severe") if scene.item.task == "query2question" else ("mild",):
+            after = f"{word.capitalize() if heads else word} {plain}"
+            category: ErrorCategory = "overstating_intensity" if word == "severe" else "understating_intensity"
+            evidence = "the input does not say how strong it is"
+            found.append(scene.edit("added_intensity", one.mention.begin, one.mention.end, after, evidence, category))
+    return found
+
+
+def graded(view: View, one: Seen) -> bool:
+    """Tell whether words of strength stand near a mention."""
+    begin, end = max(0, one.mention.begin - _NEAR), one.mention.end + _NEAR
+    return any(word in words("grade") for word in _WORD.findall(view.text[begin:end].lower()))
+
+
+def added_groups(scene: Scene) -> list[Edit]:
+    """Ask about adults where the input tells no age: what is asked stays, for a group that nobody named."""
+    if scene.item.task != "query2question" or tells_age(scene.item.input) or tells_age(scene.text):
+        return []
+    if not scene.text.startswith(tuple(words("aspect_phrase"))) or _JOINED.search(scene.text):
+        return []
+    last = max((one.mention.end for one in scene.made.problems() if scene.in_input(one)), default=-1)
+    if scene.text[last:] != "?":
         return []
     return [
-        scene.edit("omit_question_part", match.start(), match.end(), "", "the first thing that is asked stays")
-        for match in _SECOND_QUESTION.finditer(scene.text)
-        if match.start() > 15
+        scene.edit("added_group", last, last, f" in {group}", "the input tells no age")
+        for group in ("adults", "older adults")
     ]
+
+
+_JOINED = re.compile(r",|\band\b|\bin\b|\bfor .* for\b")
+
+
+def tells_age(text: str) -> bool:
+    """Tell whether a text says how old somebody is, in any way."""
+    return re.search(rf"\b(?:{'|'.join(words('age'))})\b", text, re.IGNORECASE) is not None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from builders.medval.items import Edit
-from builders.medval.rules.minor import without_entry
 from builders.medval.rules.polarity import flips
 from builders.medval.rules.quantities import measured_of
 from builders.medval.rules.scene import Scene
@@ -18,8 +17,7 @@ __all__ = [
     "changed_frequencies",
     "changed_numbers",
     "flipped_symptoms",
-    "omitted_diagnoses",
-    "omitted_drugs",
+    "is_open",
     "other_questions",
     "other_sides",
     "sibling_diagnoses",
@@ -180,7 +178,7 @@ def sibling_diagnoses(scene: Scene) -> list[Edit]:
         others = diagnosis_groups().get(one.mention.text.lower(), ())
         if one.polarity != "present" and scene.item.task != "query2question":
             continue
-        if not others or not scene.in_input(one):
+        if not others or not scene.in_input(one) or not scene.stands_alone(one):
             continue
         for name in others:
             cuis = knowledge.concepts(name)[:1]
@@ -223,12 +221,17 @@ def _action() -> re.Pattern[str]:
     )
 
 
+def is_open(text: str) -> bool:
+    """Tell whether a message leaves open what it asks for ("what should I do?")."""
+    return re.search(rf"\b(?:{'|'.join(words('open_question'))})\b", text, re.IGNORECASE) is not None
+
+
 def other_questions(scene: Scene) -> list[Edit]:
     """Ask something else about the same problem."""
     if scene.item.task != "query2question":
         return []
     for phrase, asked in words("aspect_phrase").items():
-        if scene.text.startswith(phrase + " "):
+        if scene.text.startswith(phrase + " ") and not is_open(scene.item.input):
             cued = {
                 aspect
                 for aspect, cue in words("aspect").items()
@@ -251,34 +254,4 @@ def flipped_symptoms(scene: Scene) -> list[Edit]:
         theirs = {other.polarity for other in scene.given.like(one.family)}
         if theirs == {one.polarity}:
             found += flips(scene, one, "symptom_negation")
-    return found
-
-
-def omitted_diagnoses(scene: Scene) -> list[Edit]:
-    """Leave out a line of a list that names a diagnosis of the input, where other diagnoses stay."""
-    if scene.item.task != "course2diagnosis":
-        return []
-    found = []
-    for entry in scene.entries:
-        inside = [one for one in scene.made.problems() if entry.begin <= one.mention.begin < entry.end]
-        drugs = [one for one in scene.made.drugs() if entry.begin <= one.mention.begin < entry.end]
-        if inside and not drugs and any(scene.in_input(one) and one.mention.kind == "disorder" for one in inside):
-            found.append(without_entry(scene, entry, "omit_diagnosis", "a diagnosis that the input tells of"))
-    return found if len(found) > 1 else []
-
-
-def omitted_drugs(scene: Scene) -> list[Edit]:
-    """Leave out a line of a list that names a drug of the input that is no minor one."""
-    if scene.item.task != "course2diagnosis":
-        return []
-    found = []
-    for entry in scene.entries:
-        inside = [one for one in scene.made.drugs() if entry.begin <= one.mention.begin < entry.end]
-        if not inside or inside[0].mention.begin != entry.body_begin:
-            continue
-        knowledge = scene.knowledge
-        if knowledge.is_minor(inside[0].mention) or knowledge.is_critical(inside[0].mention):
-            continue
-        if scene.in_input(inside[0]):
-            found.append(without_entry(scene, entry, "omit_drug", "a drug that the input tells of"))
     return found

@@ -40,7 +40,9 @@ _TENS = {
     "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90,
 }  # fmt: skip
 _ONE_WORD = f"(?:{'|'.join([*_TENS, *_SMALL])}|hundred|thousand)"
-_WORD = re.compile(rf"\b{_ONE_WORD}(?:[\s-]+(?:(?:and\s+)?{_ONE_WORD}|point(?=\s+\w)))*\b", re.IGNORECASE)
+_WORD = re.compile(
+    rf"\b(?:point\s+)?{_ONE_WORD}(?:[\s-]+(?:(?:and\s+)?{_ONE_WORD}|(?:point|\.)(?=\s+{_ONE_WORD})))*\b", re.IGNORECASE
+)
 _SIDE = re.compile(
     r"\b(left|right)\b(?![\s,]*(?:now|away|here|there|so|and wrong|\?|after|before|when|okay|well)\b)", re.I
 )
@@ -115,7 +117,7 @@ def numbers_of(text: str) -> list[Number]:
 
 def _spoken(phrase: str) -> tuple[float, ...]:
     """Return what a run of number words may mean: "one thirty two" is 132, "eight point one" 8.1."""
-    parts = [part for part in re.split(r"[\s-]+", phrase) if part != "and"]
+    parts = ["point" if part == "." else part for part in re.split(r"[\s-]+", phrase) if part != "and"]
     if "point" in parts:
         place = parts.index("point")
         whole, rest = _spoken(" ".join(parts[:place])) if place else (0.0,), parts[place + 1 :]
@@ -156,12 +158,18 @@ def unit_at(text: str, end: int) -> tuple[str, int] | None:
 def frequency_pattern() -> re.Pattern[str]:
     """Return the pattern of how often a drug is taken."""
     phrases = sorted(words("per_day"), key=len, reverse=True)
-    return re.compile(rf"(?<![\w-])(?:{'|'.join(re.escape(phrase) for phrase in phrases)})(?![\w-])", re.IGNORECASE)
+    times = rf"(?:\d|{'|'.join(_SMALL)}) times (?:a|per|each) ?day|(?:\d|{'|'.join(_SMALL)}) times daily"
+    listed = "|".join(re.escape(phrase) for phrase in phrases)
+    return re.compile(rf"(?<![\w-])(?:{times}|{listed})(?![\w-])", re.IGNORECASE)
 
 
 def per_day(phrase: str) -> float:
     """Return how often a day a phrase means."""
-    return float(words("per_day")[" ".join(phrase.lower().split())])
+    plain = " ".join(phrase.lower().split())
+    if plain in words("per_day"):
+        return float(words("per_day")[plain])
+    first = plain.split()[0]
+    return float(first) if first.isdigit() else float(_SMALL[first])
 
 
 def measured_of(text: str) -> list[Measured]:

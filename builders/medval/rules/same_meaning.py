@@ -78,11 +78,12 @@ def reordered(scene: Scene) -> list[Edit]:
             found.append(scene.edit("reorder", match.start("one"), match.end("two"), after, "entries of equal rank"))
     drugs = {one.mention.begin for one in scene.made.drugs()}
     for first, second in zip(scene.entries, scene.entries[1:], strict=False):
-        if scene.text[first.end : second.begin].strip() or first.body_begin not in drugs:
+        between = scene.text[first.end : second.begin].strip()
+        if between != (";" if first.inline else "") or first.inline != second.inline or first.body_begin not in drugs:
             continue
         if second.body_begin in drugs and first.body != second.body:
-            between = scene.text[first.body_begin + len(first.body) : second.body_begin]
-            after = f"{second.body}{between}{first.body}"
+            middle = scene.text[first.body_begin + len(first.body) : second.body_begin]
+            after = f"{second.body}{middle}{first.body}"
             end = second.body_begin + len(second.body)
             found.append(scene.edit("reorder", first.body_begin, end, after, "entries of equal rank"))
     return found

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from builders.medval.items import Edit, Item
 from builders.medval.rules.knowledge import Knowledge
-from builders.medval.rules.tables import weight_of
+from builders.medval.rules.tables import weight_of, words
 from builders.medval.rules.view import Seen, View, input_view, output_view
 from ehr.spans import Segment
 from ontoground.rows_text import ErrorCategory
@@ -19,17 +19,26 @@ __all__ = ["Entry", "Scene", "apply_edit", "entries_of"]
 _ENTRY = re.compile(
     r"^(?P<mark>[ \t]*(?:\(?(?P<number>\d{1,2})[.)]|[-*•#])[ \t]*)(?P<body>\S[^\n]*?)[ \t\r]*$", re.MULTILINE
 )
+_LISTED_LINE = re.compile(r"^[A-Z][a-z]+ (?:diagnos[ei]s|medications?): (?P<list>[^\n]+?)\.?[ \t]*$", re.MULTILINE)
+_PART = re.compile(r"[^;\s](?:[^;]*[^;\s])?")
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of a list: its mark (``3. `` or ``- ``) and what it says; offsets in the text."""
+    """One entry of a list, a line with a mark (``3. ``, ``- ``) or one of several in a line, parted by semicolons.
+
+    Attributes:
+        begin: where its mark begins; of an entry in a line, where its words begin.
+        inline: it shares its line, whose entries share ``line`` (where the line begins).
+    """
 
     begin: int
     end: int
     body_begin: int
     body: str
     number: int | None
+    inline: bool = False
+    line: int = -1
 
 
 @dataclass(frozen=True)
@@ -69,6 +78,18 @@ class Scene:
         """Tell whether the input names what a mention of the output names."""
         return bool(one.family & self.given_families)
 
+    def stands_alone(self, one: Seen) -> bool:
+        """Tell whether a mention may be replaced whole: no noun before it belongs to it ("food poisoning")."""
+        before = _LAST_WORD.search(self.text, max(0, one.mention.begin - 30), one.mention.begin)
+        if before is None:
+            return not self.text[max(0, one.mention.begin - 1) : one.mention.begin].strip("\n (")
+        after = self.text[one.mention.end : one.mention.end + 1]
+        return (before.group(1).lower() in words("function") or not before.group(1).isalpha()) and after not in {
+            "-",
+            "'",
+            "’",
+        }
+
     def segment(self, place: int) -> Segment | None:
         """Return the segment of the output that a place is in."""
         return next((part for part in self.made.segments if part.begin <= place < part.end), None)
@@ -83,11 +104,15 @@ class Scene:
 
 
 def entries_of(text: str) -> list[Entry]:
-    """Return the lines of a text that carry the mark of a list."""
-    return [
+    """Return the entries of a text's lists in their order: marked lines, and labelled lines with semicolons."""
+    found = [
         Entry(m.start(), m.end(), m.start("body"), m["body"], int(m["number"]) if m["number"] else None)
         for m in _ENTRY.finditer(text)
     ]
+    for line in _LISTED_LINE.finditer(text):
+        for part in _PART.finditer(text, line.start("list"), line.end("list")):
+            found.append(Entry(part.start(), part.end(), part.start(), part.group(), None, True, line.start()))
+    return sorted(found, key=lambda entry: entry.begin)
 
 
 def apply_edit(text: str, edits: Iterable[Edit]) -> str:
@@ -102,6 +127,7 @@ def apply_edit(text: str, edits: Iterable[Edit]) -> str:
     return text
 
 
+_LAST_WORD = re.compile(r"(\S+)\s+$")
 _ARTICLE = re.compile(r"\b(an?) $", re.IGNORECASE)
 
 

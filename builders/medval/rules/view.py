@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from builders.medval.rules.knowledge import Knowledge
@@ -19,7 +19,7 @@ from builders.medval.rules.quantities import (
     sides_of,
     unit_at,
 )
-from ehr.reading import ReadMention
+from ehr.reading import ReadMention, TextReading
 from ehr.spans import Assertion, Segment
 from ontoground.rows_text import MedvalTask
 
@@ -44,6 +44,7 @@ _YES = re.compile(
 )
 _STOP = re.compile(r"[.?!]")
 _OR = re.compile(r"\bor\b")
+_SPOKEN_NOT = re.compile(r"n't\b|\b(?:not|no|never|without|if|could|might|maybe|worried|risk)\b", re.IGNORECASE)
 _YET = re.compile(r"\b(?:but|except|just|only|some|sometimes|little|bit)\b", re.IGNORECASE)
 _WORDS = re.compile(r"[a-z][a-z'-]+")
 _ABSENT = frozenset({Assertion.ABSENT})
@@ -94,7 +95,8 @@ class View:
     stems: frozenset[str]
     values: frozenset[float]
     words: frozenset[str]
-    _extra: dict[str, object] = field(default_factory=dict, compare=False)
+    unclear: frozenset[str]
+    """Concepts that an ambiguous word may mean."""
 
     def drugs(self) -> list[Seen]:
         """Return the mentions of drugs."""
@@ -123,14 +125,14 @@ def input_view(knowledge: Knowledge, task: MedvalTask, text: str) -> View:
         if len(turns) > 1
         else [_plain(mention) for mention in reading.mentions]
     )
-    return _view(knowledge, text, reading.mentions, polarities, reading.segments, over_lines=len(turns) > 1)
+    return _view(knowledge, text, polarities, reading, over_lines=len(turns) > 1)
 
 
 def output_view(knowledge: Knowledge, task: MedvalTask, text: str) -> View:
     """Return the view of an output."""
     reading = knowledge.read(text, headers=task != "query2question")
     polarities = [_plain(mention) for mention in reading.mentions]
-    return _view(knowledge, text, reading.mentions, polarities, reading.segments, over_lines=False)
+    return _view(knowledge, text, polarities, reading, over_lines=False)
 
 
 def _plain(mention: ReadMention) -> Polarity:
@@ -147,6 +149,10 @@ def _in_dialogue(text: str, turns: list[int], mention: ReadMention) -> Polarity:
     if stop is None or stop.group() != "?":
         said = text[turns[following - 1] if following else 0 : end]
         # What was asked is often repeated in an answer that is not a plain sentence.
+        before = text[max(text.rfind("\n", 0, mention.begin) + 1, mention.begin - 70) : mention.begin]
+        # Spoken negations ("it does n't look like") are often not what the reader's rules know.
+        if mention.assertion not in _ABSENT and _SPOKEN_NOT.search(before.rsplit(" . ", 1)[-1]):
+            return "unknown"
         return "unknown" if mention.assertion in _ABSENT and _OR.search(said) else _plain(mention)
     if following >= len(turns):
         return "unknown"
@@ -164,15 +170,14 @@ def _in_dialogue(text: str, turns: list[int], mention: ReadMention) -> Polarity:
 def _view(
     knowledge: Knowledge,
     text: str,
-    mentions: tuple[ReadMention, ...],
     polarities: list[Polarity],
-    segments: tuple[Segment, ...],
+    reading: TextReading,
     *,
     over_lines: bool,
 ) -> View:
     seen = tuple(
         Seen(mention, knowledge.family_of(mention), polarity)
-        for mention, polarity in zip(mentions, polarities, strict=True)
+        for mention, polarity in zip(reading.mentions, polarities, strict=True)
     )
     numbers = numbers_of(text)
     lower = text.lower()
@@ -181,7 +186,7 @@ def _view(
     return View(
         text=text,
         seen=seen,
-        segments=segments,
+        segments=reading.segments,
         numbers=tuple(numbers),
         amounts=tuple(amounts),
         rates=tuple(rates),
@@ -190,6 +195,7 @@ def _view(
         stems=frozenset(word[:5] for word in found),
         values=frozenset(value for number in numbers for value in number.values),
         words=frozenset(found),
+        unclear=frozenset(cui for mention in reading.unclear for cui in mention.cuis),
     )
 
 

@@ -115,11 +115,8 @@ def _begins_with_a_verb(first: str, second: str) -> bool:
 
 def _holds_a_verb(tokens: list[str]) -> bool:
     """Tell whether a finite verb stands in an option, outside of relative clauses."""
-    for place, token in enumerate(tokens[1:], 1):
-        if token != "does" and (finite(token) or _verb_here(tokens, place)):
-            if not words("relative") & set(tokens[max(0, place - 4) : place]):
-                return True
-    return False
+    verbs = [at for at, token in enumerate(tokens) if at and (finite(token) or _verb_here(tokens, at))]
+    return any(not words("relative") & set(tokens[max(0, at - 4) : at]) for at in verbs if tokens[at] != "does")
 
 
 def _verb_here(tokens: list[str], place: int) -> bool:

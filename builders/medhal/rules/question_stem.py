@@ -13,7 +13,7 @@ from builders.texts.origin import Refusal
 __all__ = ["except_of", "stem_of"]
 
 SHOUTED = re.compile(r"\b(?:MOST|LEAST|NOT|TRUE)\b")
-ASKING = {"how", "why", "who", "when", "where", "all", "not", *["do", "does", "did", "is", "are", "can", "has", "have", "was"]}
+ASKING = frozenset("how why who when where all not do does did is are can has have was".split())
 BE = {"is", "are", "was", "were"}
 OPEN_VERBS = {"causes", "produces", "affects", "inhibits", "supplies", "contains", "involves", "stimulates", "includes"}
 OPEN_PAIRS = {"leads to", "lead to", "results in", "result in", "results from", "refers to"}

@@ -143,14 +143,12 @@ def _object(asked: _Asked, option: Option) -> Written | Refusal | None:
 def _copula(asked: _Asked, option: Option) -> Written | Refusal | None:
     """``Which of the following is the most likely diagnosis?``"""
     found = pattern("copula").match(asked.verbal)
-    if found is None or asked.head or not pattern("definite").match(found["rest"]):
+    definite = found is not None and pattern("definite").match(found["rest"]) is not None
+    if found is None or asked.head or not definite or pattern("superlative").match(found["rest"]):
         return None
     be, rest = found["be"], found["rest"]
-    if pattern("superlative").match(rest):
-        return None
-    if rest.rsplit(maxsplit=1)[-1].lower() in words("preposition"):
-        return Refusal("unknown_shape")
-    if option.kind == "noun":
+    stranded = rest.rsplit(maxsplit=1)[-1].lower() in words("preposition")
+    if option.kind == "noun" and not stranded:
         return Written(f"{rest} {be} {option.inside}", "copula")
     if option.kind == "verb" and set(head_of(rest)) & words("action_head"):
         return Written(f"{rest} {be} to {option.text[0].lower()}{option.text[1:]}", "copula_to")

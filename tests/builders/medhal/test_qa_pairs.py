@@ -1,0 +1,187 @@
+"""Questions as pairs of claims: wording alike, choice by hash, explanations, what gives no pair; and their check."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from builders.medhal.items import Pair, QaItem
+from builders.medhal.rules.check_question import check_question
+from builders.medhal.rules.writer import RulesWriter
+from builders.medhal.sources import medqa, pubmedqa
+from builders.medhal.transform import qa
+from builders.medhal.transform.qa import overlap, qa_pairs
+from builders.texts.origin import Origin, Refusal, Tally
+from ontoground.settings_text import MedhalSettings
+from tests.builders.medhal.question_files import mcq, source
+
+SETTINGS = MedhalSettings(splits="all")
+NEXT = "Which of the following is the best next step in management?"
+
+
+def item(question: str, options: Sequence[str], answer: int = 0, name: str = "q", **more: object) -> QaItem:
+    """Return a question of MedQA."""
+    origin = Origin("medqa", name, name, "train")
+    return replace(QaItem(origin, None, question, tuple(options), answer), **more)  # type: ignore[arg-type]
+
+
+def pairs_of(items: Sequence[QaItem], tally: Tally | None = None, settings: MedhalSettings = SETTINGS) -> list[Pair]:
+    """Return the pairs of questions by the rules engine."""
+    return list(qa_pairs(items, RulesWriter(settings.seed), settings, tally or Tally()))
+
+
+def one(question: str, options: Sequence[str], answer: int = 0, **more: object) -> Pair:
+    """Return the pair of a question."""
+    (pair,) = pairs_of([item(question, options, answer, **more)])
+    return pair
+
+
+def test_a_vignette_becomes_the_context_and_its_question_the_statements() -> None:
+    pair = one(mcq("A man has a swollen toe."), ("Gout", "Lupus"))
+    assert pair.context == "A man has a swollen toe."
+    assert pair.factual.statement == "The most likely diagnosis is gout."
+    assert pair.wrong.statement == "The most likely diagnosis is Lupus."
+    assert (pair.factual.factual, pair.wrong.factual) == (True, False)
+    assert (pair.factual.explanation, pair.wrong.explanation) == (None, pair.factual.statement)
+    assert pair.guidance == "Gout"
+    assert pair.factual.synthetic
+    assert check_question(pair) is None
+
+
+def test_both_statements_come_from_one_template() -> None:
+    options = ("Administer zinc", "Blood transfusion", "Watchful waiting", "Discharge the patient")
+    pair = one(mcq("A man is ill.", NEXT), options)
+    assert pair.wrong.statement == "The best next step in management is to discharge the patient."
+    assert pair.factual.rule == pair.wrong.rule == "copula_to"
+
+
+def test_no_pair_where_every_wrong_option_needs_another_template() -> None:
+    tally = Tally()
+    options = ("Administer zinc", "Blood transfusion", "Both A and B")
+    assert pairs_of([item(mcq("A man is ill.", NEXT), options)], tally) == []
+    assert tally.reasons() == {"medqa: no_wrong_option_alike": 1}
+
+
+def test_a_wrong_option_neither_equals_nor_holds_the_right_one() -> None:
+    options = ("Aspirin", "aspirin", "Aspirin and zinc", "Zinc")
+    assert one(mcq("A man is ill."), options).wrong.statement.endswith("is zinc.")
+    assert overlap("0.5", "50%")
+    assert overlap("Zinc and iron", "iron, zinc")
+    assert not overlap("1.5 mg", "15 mg")
+
+
+def test_the_wrong_option_depends_on_seed_and_question_only() -> None:
+    options = ("Gout", "Lupus", "Rickets", "Scurvy")
+    items = [item(mcq(f"Man {at} is ill."), options, name=str(at)) for at in range(40)]
+    chosen = [pair.wrong.statement for pair in pairs_of(items)]
+    assert {text.split()[-1].lower() for text in chosen} == {"lupus.", "rickets.", "scurvy."}
+    assert [pair.wrong.statement for pair in pairs_of(items[::-1])][::-1] == chosen
+    assert [pair.wrong.statement for pair in pairs_of(items, settings=MedhalSettings(seed=7))] != chosen
+
+
+def test_pairs_do_not_depend_on_the_size_of_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    items = [item(mcq(f"Man {at} is ill."), ("Gout", "Lupus", "By zinc"), name=str(at)) for at in range(9)]
+    whole = pairs_of(items)
+    monkeypatch.setattr(qa, "BATCH", 2)
+    assert pairs_of(items) == whole
+
+
+def test_the_explanation_adds_why_the_wrong_option_is_wrong() -> None:
+    pair = one(mcq("A man is ill."), ("Gout", "Lupus"), why="Crystals.", why_not=((1, "Lupus has a rash."),))
+    assert pair.wrong.explanation == "The most likely diagnosis is gout. Lupus has a rash."
+
+
+def test_a_long_answer_explains_a_yes_no_question() -> None:
+    pair = one("Does zinc reduce colds?", ("yes", "no"), 1, context="We gave zinc.", why="Zinc did not help.")
+    assert pair.context == "We gave zinc."
+    assert pair.factual.statement == "Zinc does not reduce colds."
+    assert pair.wrong.explanation == "Zinc does not reduce colds. Zinc did not help."
+    assert check_question(pair) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "reason"),
+    [
+        (
+            "Which of the following is the most likely cause of this patient's symptoms?",
+            "speaks_of_a_case_that_is_not_given",
+        ),
+        (mcq("Is he ill?"), "two_questions"),
+        ("How does zinc work?", "unknown_shape"),
+    ],
+)
+def test_a_question_that_gives_no_statement_is_counted(question: str, reason: str) -> None:
+    tally = Tally()
+    assert pairs_of([item(question, ("Gout", "Lupus"))], tally) == []
+    assert tally.reasons() == {f"medqa: {reason}": 1}
+
+
+def changed(pair: Pair, factual: str | None = None, wrong: str | None = None) -> Pair:
+    """Return a pair with other statements."""
+    return replace(
+        pair,
+        factual=replace(pair.factual, statement=factual or pair.factual.statement),
+        wrong=replace(pair.wrong, statement=wrong or pair.wrong.statement),
+    )
+
+
+def test_the_check_refuses_pairs_that_say_something_else() -> None:
+    pair = one(mcq("A man is ill."), ("Gout", "Lupus"))
+    swapped = changed(pair, pair.wrong.statement, pair.factual.statement)
+    assert check_question(swapped) == Refusal("judge_answer_not_in_statement")
+    longer = changed(pair, wrong="The least likely diagnosis is Lupus.")
+    assert check_question(longer) == Refusal("judge_statements_differ")
+    both = changed(pair, wrong="The most likely diagnosis is Lupus or gout.")
+    assert check_question(both) == Refusal("judge_wrong_statement_holds_the_answer")
+    asks = changed(pair, wrong="Is the most likely diagnosis Lupus?")
+    assert check_question(asks) == Refusal("judge_statement_asks")
+    asked = replace(pair, context="A man is ill. What is it?")
+    assert check_question(asked) == Refusal("judge_context_asks")
+    unexplained = replace(pair, wrong=replace(pair.wrong, explanation=None))
+    assert check_question(unexplained) == Refusal("judge_no_explanation")
+
+
+def test_the_check_allows_a_verb_in_another_number() -> None:
+    pair = one(mcq("A man is ill.", "Which of the following best explains this?"), ("Zinc toxins", "Gout"))
+    assert pair.factual.statement == "Zinc toxins best explain this."
+    assert pair.wrong.statement == "Gout best explains this."
+    assert check_question(pair) is None
+
+
+def test_the_check_wants_one_negation_on_the_right_side() -> None:
+    pair = one("Does zinc reduce colds?", ("yes", "no"), context="We gave zinc.")
+    assert check_question(pair) is None
+    swapped = changed(pair, pair.wrong.statement, pair.factual.statement)
+    assert check_question(swapped) == Refusal("judge_no_single_negation")
+    other = changed(pair, wrong="Zinc does not reduce coughs.")
+    assert check_question(other) == Refusal("judge_statements_differ")
+
+
+@pytest.mark.parametrize(
+    ("answer", "why", "confirmed"),
+    [
+        (0, "Zinc shortened colds.", True),
+        (0, "Zinc was not associated with shorter colds.", False),
+        (1, "Zinc did not help.", True),
+        (1, "Zinc shortened colds.", False),
+    ],
+)
+def test_the_check_holds_a_short_answer_against_the_long_one(answer: int, why: str, confirmed: bool) -> None:
+    pair = one("Does zinc reduce colds?", ("yes", "no"), answer, context="We gave zinc.", why=why)
+    assert check_question(pair) == (None if confirmed else Refusal("judge_long_answer_disagrees"))
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(("name", "share"), [("medqa", 0.6), ("pubmedqa", 0.6)])
+def test_most_real_questions_give_pairs_that_the_check_confirms(name: str, share: float, real_data: Path) -> None:
+    tally = Tally()
+    reader = {"medqa": medqa, "pubmedqa": pubmedqa}[name]
+    items = list(reader.read(real_data / "text" / name, source(name), tally))
+    pairs = pairs_of(items, tally)
+    confirmed = [pair for pair in pairs if check_question(pair) is None]
+    assert len(confirmed) >= share * tally.read[name]
+    assert len(confirmed) >= 0.95 * len(pairs)
+    assert len(pairs) + sum(tally.dropped.values()) == tally.read[name]

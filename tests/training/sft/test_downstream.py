@@ -89,7 +89,7 @@ def test_a_detector_is_compared_where_there_are_labels_and_only_there(tmp_path: 
     report = evaluate_downstream(path, "summary", str(model), tmp_path / "out", GenerationSettings(max_new_tokens=3))
     assert report["without_label"] == 1
     assert report["answers"] == {"rows": 2, "outcomes": {"no_label": 2}, "cut": 2}
-    assert report["metrics"]["n"] == 1
+    assert report["metrics"]["rows"] == 1
     assert report["metrics"]["overall"]["non_factual_recall"]["value"] == 0.0
     assert report["metrics"]["answered"]["accuracy"]["value"] is None
     assert pq.read_table(tmp_path / "out" / "predictions-s.parquet").num_rows == 2

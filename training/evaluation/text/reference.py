@@ -58,8 +58,9 @@ class Reference:
         """
         words = self.frame["words"].to_numpy()
         there = words[words > 0]
-        edges = np.unique(np.quantile(there, np.arange(1, LENGTH_PARTS) / LENGTH_PARTS, method="inverted_cdf"))
-        index = np.where(words > 0, 1 + np.searchsorted(edges, words) if len(there) else 0, 0)
+        shares = np.arange(1, LENGTH_PARTS) / LENGTH_PARTS
+        edges = np.unique(np.quantile(there, shares, method="inverted_cdf")) if len(there) else there
+        index = np.where(words > 0, 1 + np.searchsorted(edges, words), 0)
         found = np.unique(index)
         ends = [(int(words[index == at].min()), int(words[index == at].max())) for at in found]
         names = [

@@ -23,7 +23,7 @@ from training.evaluation.text.reference import Reference, read_reference
 from training.evaluation.text.votes import ensemble
 from training.sft.rows import Kind, Split, TextDataset
 
-__all__ = ["evaluate_text", "report_of"]
+__all__ = ["evaluate_text", "text_report"]
 
 
 def evaluate_text(
@@ -39,15 +39,48 @@ def evaluate_text(
     resamples: int = RESAMPLES,
     seed: int = 42,
 ) -> dict[str, Any]:
-    """Evaluate prediction files and write ``report.json``, ``report.md`` and ``figures/*.png``.
+    """Evaluate prediction files (`text_report`) and write ``report.json``, ``report.md`` and ``figures/*.png``.
 
     With ratings, ``ratings.parquet`` holds them. The same inputs give the same bytes of the JSON and Markdown files.
+
+    Raises:
+        InputError: a file is damaged, or does not fit the rows.
+        UsageError: nothing to evaluate, or a folder that holds something else.
+    """
+    _refuse_folder(out)
+    report = text_report(
+        kind,
+        dataset,
+        predictions,
+        split=split,
+        missing=missing,
+        with_ensemble=with_ensemble,
+        ratings=ratings,
+        resamples=resamples,
+        seed=seed,
+    )
+    _write(report, out, ratings)
+    return report
+
+
+def text_report(
+    kind: Kind,
+    dataset: TextDataset,
+    predictions: Sequence[Path],
+    *,
+    split: Split = "test",
+    missing: Missing = "refuse",
+    with_ensemble: bool = False,
+    ratings: pl.DataFrame | None = None,
+    resamples: int = RESAMPLES,
+    seed: int = 42,
+) -> dict[str, Any]:
+    """Evaluate prediction files; the order in which they are named changes nothing.
 
     Args:
         kind: of the dataset.
         dataset: what was predicted.
         predictions: files by the contract (`predictions.read_answers`).
-        out: folder of the report; an earlier report there is replaced.
         split: which rows.
         missing: what a row without a prediction is.
         with_ensemble: add the majority of all runs as a run of its own.
@@ -60,9 +93,8 @@ def evaluate_text(
 
     Raises:
         InputError: a file is damaged, or does not fit the rows.
-        UsageError: nothing to evaluate, or a folder that holds something else.
+        UsageError: nothing to evaluate.
     """
-    _refuse_folder(out)
     if not predictions and ratings is None:
         raise UsageError("there is nothing to evaluate", expected="a predictions file, or experts' sheets")
     reference = read_reference(dataset, split)
@@ -72,7 +104,7 @@ def evaluate_text(
     kept = common_rows(runs, missing, reference.frame.height)
     if not kept.any():
         raise InputError("no row has a prediction of every run", expected="rows that all runs predicted")
-    report = {
+    return {
         "kind": kind,
         "dataset": {
             "name": dataset.folder.resolve().name,
@@ -82,7 +114,7 @@ def evaluate_text(
             "rows_left_out": int((~kept).sum()),
         },
         "files": [{"file": path.name, "sha256": sha256_of(path)} for path in sorted(predictions)],
-        **report_of(
+        **_numbers(
             reference.keep(kept),
             [run.keep(kept) for run in runs],
             with_ensemble=with_ensemble,
@@ -92,18 +124,16 @@ def evaluate_text(
         ),
         "settings": {"resamples": resamples, "seed": seed, "missing": missing},
     }
-    _write(report, out, ratings)
-    return report
 
 
-def report_of(
+def _numbers(
     reference: Reference,
     runs: Sequence[Answers],
     *,
-    with_ensemble: bool = False,
-    ratings: pl.DataFrame | None = None,
-    resamples: int = RESAMPLES,
-    seed: int = 42,
+    with_ensemble: bool,
+    ratings: pl.DataFrame | None,
+    resamples: int,
+    seed: int,
 ) -> dict[str, Any]:
     """Return the numbers of a report: ``rows``, ``runs``, ``seeds``, ``comparisons``, ``experts``."""
     every = [*runs, ensemble(runs, reference.classes)] if with_ensemble and len(runs) > 1 else list(runs)

@@ -13,7 +13,6 @@ from builders.texts.origin import Refusal
 __all__ = ["except_of", "stem_of"]
 
 SHOUTED = re.compile(r"\b(?:MOST|LEAST|NOT|TRUE)\b")
-ASKING = frozenset("how why who when where all not do does did is are can has have was".split())
 BE = {"is", "are", "was", "were"}
 OPEN_VERBS = {"causes", "produces", "affects", "inhibits", "supplies", "contains", "involves", "stimulates", "includes"}
 OPEN_PAIRS = {"leads to", "lead to", "results in", "result in", "results from", "refers to"}
@@ -50,7 +49,7 @@ def _absent(asked: str, option: Option) -> Written | None:
 
 def _unfit(asked: str, option: Option) -> Refusal | None:
     first = asked.split(maxsplit=1)[0].lower() if asked.split() else "how"
-    if first in words("preposition") or first in ASKING:
+    if first in words("preposition", "asking"):
         return Refusal("unknown_shape")
     return Refusal("option_does_not_fit") if option.kind in {"verb", "adverbial"} else None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,10 +23,10 @@ SETTINGS = MedhalSettings(splits="all")
 NEXT = "Which of the following is the best next step in management?"
 
 
-def item(question: str, options: Sequence[str], answer: int = 0, name: str = "q", **more: object) -> QaItem:
+def item(question: str, options: Sequence[str], answer: int = 0, name: str = "q", **more: Any) -> QaItem:
     """Return a question of MedQA."""
     origin = Origin("medqa", name, name, "train")
-    return replace(QaItem(origin, None, question, tuple(options), answer), **more)  # type: ignore[arg-type]
+    return replace(QaItem(origin, None, question, tuple(options), answer), **more)
 
 
 def pairs_of(items: Sequence[QaItem], tally: Tally | None = None, settings: MedhalSettings = SETTINGS) -> list[Pair]:
@@ -33,7 +34,7 @@ def pairs_of(items: Sequence[QaItem], tally: Tally | None = None, settings: Medh
     return list(qa_pairs(items, RulesWriter(settings.seed), settings, tally or Tally()))
 
 
-def one(question: str, options: Sequence[str], answer: int = 0, **more: object) -> Pair:
+def one(question: str, options: Sequence[str], answer: int = 0, **more: Any) -> Pair:
     """Return the pair of a question."""
     (pair,) = pairs_of([item(question, options, answer, **more)])
     return pair

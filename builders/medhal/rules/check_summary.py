@@ -42,12 +42,18 @@ def check_summary(pair: Pair) -> Refusal | None:
     if not _turns_meaning(found):
         return Refusal("judge_change_is_unclear")
     others = pair.factual.statement.replace(original, " ")
-    if any(_spaced(found.changed) in _spaced(text) for text in (pair.context or "", others)):
+    if any(_stands_in(found.changed, text) for text in (pair.context or "", others)):
         return Refusal("judge_changed_sentence_is_stated")
     explanation = pair.wrong.explanation or ""
     if _spaced(original)[1:] not in _spaced(explanation):
         return Refusal("judge_explanation_lacks_original")
     return None
+
+
+def _stands_in(sentence: str, text: str) -> bool:
+    """Tell whether a text holds a sentence, however it is spaced; a text without its longest word is not read."""
+    longest = max(sentence.lower().split(), key=len)
+    return longest in text.lower() and _spaced(sentence) in _spaced(text)
 
 
 def _spaced(text: str) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 
 from builders.texts.edits.tables import cues
 
-__all__ = ["content_stems", "stated_elsewhere"]
+__all__ = ["stated_elsewhere"]
 
 WORD = re.compile(r"[^\W\d_][\w-]*")
 TOKEN = re.compile(r"<?\w[\w'.-]*\w>?|\w")
@@ -39,21 +39,18 @@ def stated_elsewhere(text: str, changed: str, before: str, after: str, begin: in
     if not around:
         return True
     new = _new_words(before, after)
-    lowered = text.lower()
+    lowered = _lowered(text)
     return any(_shared(around, lowered, place) for stem in _sought(new) for place in _places(lowered, stem))
 
 
-def content_stems(text: str) -> set[str]:
-    """Return the stems of a text's content words."""
-    fillers = _fillers()
-    words = (word.lower() for word in WORD.findall(text))
-    return {word[:STEM] for word in words if len(word) >= SHORTEST and word not in fillers}
-
-
 def _near(sentence: str, begin: int, end: int) -> set[str]:
-    left = [word for word in WORD.findall(sentence[:begin]) if content_stems(word)][-NEAR:]
-    right = [word for word in WORD.findall(sentence[end:]) if content_stems(word)][:NEAR]
-    return content_stems(" ".join((*left, *right)))
+    """Return the stems of the content words that surround the change."""
+    return {*_content_stems(sentence[:begin])[-NEAR:], *_content_stems(sentence[end:])[:NEAR]}
+
+
+def _content_stems(text: str) -> list[str]:
+    fillers = _fillers()
+    return [word[:STEM] for word in WORD.findall(text.lower()) if len(word) >= SHORTEST and word not in fillers]
 
 
 def _new_words(before: str, after: str) -> set[str]:
@@ -64,15 +61,21 @@ def _new_words(before: str, after: str) -> set[str]:
 def _sought(words: set[str]) -> list[str]:
     """Return what to look for: the stems of the new words, or every denial where one was added."""
     if words & {"not", "no", "cannot"}:
-        return list(cues()["negative"])
+        return [f" {word} " for word in cues()["negative"]]
     return sorted(word if word[0].isdigit() else word[: max(SHORTEST, len(word) - 3)] for word in words)
+
+
+@lru_cache(maxsize=4)
+def _lowered(text: str) -> str:
+    """One text is searched for several changes of its sentences."""
+    return text.lower()
 
 
 def _places(lowered: str, stem: str) -> Iterator[int]:
     """Yield where a word of a lower-cased text begins with a stem (searched as a string: texts are long)."""
     place = lowered.find(stem)
     while place >= 0:
-        if place == 0 or not (lowered[place - 1].isalnum() or lowered[place - 1] in "._"):
+        if place == 0 or stem[0] == " " or not (lowered[place - 1].isalnum() or lowered[place - 1] in "._"):
             yield place
         place = lowered.find(stem, place + len(stem))
 
@@ -80,7 +83,7 @@ def _places(lowered: str, stem: str) -> Iterator[int]:
 def _shared(around: set[str], lowered: str, place: int) -> bool:
     begin = max(0, place - AROUND)
     sentence = _sentence_in(lowered[begin : place + AROUND], place - begin)
-    return len(around & content_stems(sentence)) >= ENOUGH * len(around)
+    return sum(stem in sentence for stem in around) >= ENOUGH * len(around)
 
 
 def _sentence_in(window: str, place: int) -> str:

@@ -43,7 +43,7 @@ CONDITION = re.compile(
 AND_WE = re.compile(r"\b(?:and|;)\s+(?:\w+ly\s+|then\s+|also\s+)?we\b", re.IGNORECASE)
 CONCLUSION = re.compile(
     r",\s+(?:(?:and|thus|thereby|therefore|hence|strongly|further)\s+)*"
-    r"(?:suggesting|indicating|demonstrating|implying|revealing|showing|confirming|supporting|resulting|leading|thus|"
+    r"(?:suggesting|indicating|demonstrating|implying|revealing|showing|confirming|supporting|resulting|leading|consistent|thus|"
     r"thereby|therefore|hence|that\s+is)\b",
     re.IGNORECASE,
 )
@@ -68,6 +68,9 @@ def removed_negations(sentence: str) -> Iterator[SentenceEdit]:
     if len(denials) != 1 or cue("polarity").search(sentence):
         return
     if CONDITION.search(sentence[: denials[0].start()]) or CONCLUSION.search(sentence[denials[0].end() :]):
+        return
+    clause = re.split(r"[,;:]|\bthat\b", sentence[: denials[0].start()])[-1]
+    if cue("quantifier").search(clause) or re.search(r"<dig>|\d", clause):
         return
     yield from _without_not(sentence)
     yield from _without_no(sentence)

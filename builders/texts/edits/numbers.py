@@ -10,7 +10,7 @@ from functools import cache
 from builders.texts.edits.model import SentenceEdit, edit_at, like
 from builders.texts.edits.tables import alternatives, read_edit_table
 
-__all__ = ["number_edits", "unit_edits"]
+__all__ = ["counted", "number_edits", "unit_edits"]
 
 COUNT_COLUMNS = ("kind", "word", "other", "source")
 UNIT_COLUMNS = ("unit", "other", "source")
@@ -108,6 +108,12 @@ def _words(sentence: str) -> Iterator[SentenceEdit]:
         after = others[word.lower()]
         if not re.search(rf"\b{after}\b", sentence, re.IGNORECASE):
             yield edit_at(sentence, found.start("word"), found.end("word"), like(word, after), "number")
+
+
+@cache
+def counted() -> re.Pattern[str]:
+    """Return a pattern for a number, also one that was masked (``<dig>``), with what it counts."""
+    return re.compile(rf"(?:\d|<dig>|\b{alternatives(_number_words())}){_counted_pattern().pattern}", re.IGNORECASE)
 
 
 @cache

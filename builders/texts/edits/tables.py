@@ -18,9 +18,14 @@ def read_edit_table(name: str, columns: tuple[str, ...]) -> list[dict[str, str]]
 
 
 def alternatives(words: Iterable[str]) -> str:
-    """Return a pattern for any of the words, longest first; a space stands for any white space."""
-    ordered = sorted(set(words), key=lambda word: (-len(word), word))
-    return "(?:" + "|".join(re.escape(word).replace(r"\ ", r"\s+") for word in ordered) + ")"
+    """Return a pattern for any of the words, longest first; a space stands for any white space.
+
+    Words are grouped by their first letters: a place where none of them starts is left sooner.
+    """
+    grouped: dict[str, list[str]] = {}
+    for word in sorted(set(words), key=lambda word: (-len(word), word)):
+        grouped.setdefault(word[0], []).append(re.escape(word[1:]).replace(r"\ ", r"\s+"))
+    return "(?:" + "|".join(f"{re.escape(first)}(?:{'|'.join(rest)})" for first, rest in sorted(grouped.items())) + ")"
 
 
 @cache
@@ -35,4 +40,4 @@ def cues() -> dict[str, tuple[str, ...]]:
 def cue(*kinds: str) -> re.Pattern[str]:
     """Return a pattern that finds any whole cue of these kinds, in any case."""
     words = [word for kind in kinds for word in cues()[kind]]
-    return re.compile(rf"(?<![\w-]){alternatives(words)}(?![\w-])", re.IGNORECASE)
+    return re.compile(rf"\b(?<!-){alternatives(words)}(?![\w-])", re.IGNORECASE)

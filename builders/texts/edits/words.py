@@ -66,9 +66,10 @@ def _found(sentence: str) -> Iterator[tuple[int, int, Swap]]:
     swaps = _swaps()
     taken = 0
     for token in TOKEN.finditer(sentence):
-        for suffix in SUFFIX.finditer(sentence, token.start(), token.end()):
-            for swap in swaps.get(suffix.group().lower(), ()):
-                yield suffix.start(), suffix.end(), swap
+        if "-" in token.group():
+            for suffix in SUFFIX.finditer(sentence, token.start(), token.end()):
+                for swap in swaps.get(suffix.group().lower(), ()):
+                    yield suffix.start(), suffix.end(), swap
         if token.start() < taken:
             continue
         for swap in swaps.get(token.group().lower(), ()):

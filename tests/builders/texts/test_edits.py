@@ -86,6 +86,7 @@ def test_an_edit_is_made_in_correct_english(rule: str, sentence: str, changed: s
         ("negation_removed", "He does not smoke, drink or gamble."),
         ("negation_removed", "where x was not detected, y was."),
         ("negation_removed", "Denies any pain."),
+        ("negation_removed", "43% of them were not ridden."),
         ("number", "It was published in 1998 and 2004."),
         ("number", "Patients with type 2 diabetes were seen."),
         ("number", "Between 20 and 30 mg were given."),
@@ -168,6 +169,8 @@ def test_an_opposite_contradicts_only_what_is_asserted() -> None:
         ("the dose was not higher in men.", False),
         ("the dose may be higher in men.", False),
         ("we asked whether the dose was higher in men.", False),
+        ("in some hospitals the dose was higher in men.", False),
+        ("<dig> small hospitals had a higher dose in men.", False),
     ):
         assert contradicts(sentence, only(sentence, "comparison")) is expected
 

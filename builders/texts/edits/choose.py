@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from builders.texts.edits.model import RULES, EditRule, SentenceEdit
-from builders.texts.edits.negation import added_negations, removed_negations
+from builders.texts.edits.negation_added import added_negations
+from builders.texts.edits.negation_removed import removed_negations
 from builders.texts.edits.numbers import number_edits, unit_edits
 from builders.texts.edits.words import word_edits
 from ontoground.stable import stable_hash

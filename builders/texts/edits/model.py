@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-__all__ = ["RULES", "EditRule", "SentenceEdit", "edit_at", "like"]
+__all__ = ["RULES", "EditRule", "SentenceEdit", "article_of", "edit_at", "like"]
 
 EditRule = Literal[
     "number",
@@ -56,12 +56,17 @@ def like(model: str, word: str) -> str:
     return word[:1].upper() + word[1:] if model[:1].isupper() else word
 
 
+def article_of(word: str) -> str:
+    """Return ``a`` or ``an``, by how the word is spelt."""
+    return "an" if word[0].lower() in "aeiou" and not word.lower().startswith(("uni", "eu", "use", "one")) else "a"
+
+
 def _with_article(sentence: str, begin: int, after: str) -> tuple[int, str]:
     for article in ("a", "an"):
         opened = begin - len(article) - 1
         stands = sentence[max(0, opened) : begin].lower() == f"{article} "
         if opened >= 0 and after and stands and (opened == 0 or not sentence[opened - 1].isalnum()):
-            right = "an" if after[0].lower() in "aeiou" and not after.lower().startswith(("uni", "eu")) else "a"
+            right = article_of(after)
             if right != article:
                 return opened, like(sentence[opened:begin].strip(), right) + " " + after
     return begin, after

@@ -95,4 +95,4 @@ def test_an_encoder_has_a_card_too(tmp_path: Path, engine: str) -> None:
     assert f"SHA-256 of its manifest {'cd' * 32}" in text and "97 in 244 windows" in text
     assert "1.3050 in the first steps, 0.7050 in the last (20 of 80 each)" in text
     assert ("the quadrant head are ontoground's own" in text.replace("\n", " ")) is (engine == "late")
-    assert "do not" in text and "no medical device" in text
+    assert "do not publish it" in text and "no medical device" in text

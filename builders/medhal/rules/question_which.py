@@ -16,7 +16,18 @@ __all__ = ["inverted", "one_kind", "which_of"]
 OPENING = re.compile(r"^(which of the following|which|what)\b\s*", re.IGNORECASE)
 SHOUTED = re.compile(r"\b(?:NOT|LEAST|MOST)\b")
 ABOUT = {"about", "regarding", "concerning", "on", "of"}
-NOUN_VERBS = {"causes", "increases", "decreases", "influences", "supports", "covers", "controls", "results"}
+NOUN_VERBS = {
+    "causes",
+    "increases",
+    "decreases",
+    "influences",
+    "supports",
+    "covers",
+    "controls",
+    "results",
+    "addresses",
+    "associates",
+}
 
 
 @dataclass(frozen=True, slots=True)

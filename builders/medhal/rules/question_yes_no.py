@@ -19,9 +19,13 @@ RULES = {
     **dict.fromkeys(("is", "are", "was", "were"), "yes_no_be"),
     **dict.fromkeys(("does", "do", "did"), "yes_no_do"),
     **dict.fromkeys(("has", "have", "had"), "yes_no_have"),
-    **dict.fromkeys(("can", "could", "should", "will", "would", "may", "might", "must"), "yes_no_modal"),
+    **dict.fromkeys(("can", "could", "should", "will", "would"), "yes_no_modal"),
 }
-"""The rule of each auxiliary that a question may begin with."""
+"""The rule of each auxiliary that a question may begin with.
+
+A not behind may, might and must does not deny them (``may not be`` goes with ``may be``; no to ``must`` is ``need
+not``), so that questions with them are refused.
+"""
 
 PRONOUNS = {"it", "they", "we", "he", "she", "there", "i"}
 ARTICLES = {"a", "an", "any"}
@@ -56,18 +60,20 @@ def _asked(tokens: list[str], yes: bool) -> Written | Refusal:
     cut = _predicate_at(auxiliary, rest)
     if cut is None:
         return Refusal("subject_unsure")
-    subject, verbal = " ".join(rest[:cut]), rest[cut:]
+    subject, verbal = " ".join(rest[:cut]).rstrip(","), rest[cut:]
     text = _affirmed(subject, auxiliary, verbal) if yes else _negated(subject, auxiliary, verbal)
     return Written(text, RULES[auxiliary])
 
 
 def _predicate_at(auxiliary: str, rest: list[str]) -> int | None:
-    """Return where the predicate begins; None where that is unsure, or a quantifier would change its scope."""
+    """Return where the predicate begins; None where that is unsure, or a quantifier or ``still`` changes its scope."""
     if len(rest) < 2 or rest[0].lower() in words("quantifier"):
         return None
     find = {"yes_no_have": _participle, "yes_no_be": _complement}.get(RULES[auxiliary], _verb)
     cut = find(rest)
-    if not cut or rest[cut - 1].lower() in {"and", "or"} or rest[cut].lower() in words("quantifier") - {"more"}:
+    if not cut or "still" in [word.lower() for word in rest[cut : cut + 2]]:
+        return None
+    if rest[cut - 1].lower() in {"and", "or", "be"} or rest[cut].lower() in words("quantifier") - {"more"}:
         return None
     return cut
 
@@ -118,6 +124,8 @@ def _verb(tokens: list[str]) -> int | None:
     sure = [at for at, word in enumerate(low) if word in words("verb") | {"be"} and _free(tokens, at)]
     unsure = [at for at, word in enumerate(low) if word in words("verb_or_noun") and _free(tokens, at)]
     unsure = [at for at in unsure if at not in sure and _takes_object(low, at)]
+    if len(sure) > 1 and sure[0] + 1 < len(low) and low[sure[0] + 1] in {"of", "to", "between"}:
+        return None
     found = sure[:1] or (unsure if len(unsure) == 1 else [])
     early = [at for at in unsure if sure and at < sure[0]]
     if early:

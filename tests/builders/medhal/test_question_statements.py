@@ -207,6 +207,10 @@ def test_a_shape_becomes_its_statement(question: str, option: str, rule: str, st
         ("Do many patients with gout benefit from zinc?", "no", "subject_unsure"),
         ("Does weight change damage the heart?", "yes", "subject_unsure"),
         ("Zinc: a treatment of colds?", "yes", "title_is_no_question"),
+        ("Must zinc be given to children?", "no", "title_is_no_question"),
+        ("May zinc prevent colds?", "no", "title_is_no_question"),
+        ("Is zinc still useful?", "no", "subject_unsure"),
+        ("Can a novel approach to the joint improve access?", "yes", "subject_unsure"),
     ],
 )
 def test_what_cannot_be_worded_well_is_refused_with_its_reason(question: str, option: str, reason: str) -> None:

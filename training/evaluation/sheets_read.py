@@ -84,6 +84,8 @@ def read_sheets(sheets: Sequence[Path], key: Path | None = None) -> SheetsRead:
 
 
 def _read(sheet: Path) -> pl.DataFrame:
+    from fastexcel import FastExcelError
+
     try:
         if sheet.suffix == ".xlsx":
             table = pl.read_excel(sheet, sheet_name=RATINGS, infer_schema_length=0, drop_empty_rows=False)
@@ -91,7 +93,7 @@ def _read(sheet: Path) -> pl.DataFrame:
             table = pl.read_csv(sheet, infer_schema=False, separator=_separator(sheet))
         else:
             raise InputError("no sheet of an expert", file=sheet, expected="a file that ends in .xlsx or .csv")
-    except (pl.exceptions.PolarsError, OSError, ValueError, RuntimeError) as error:
+    except (pl.exceptions.PolarsError, FastExcelError, OSError, ValueError) as error:
         raise InputError(
             "the sheet cannot be read",
             file=sheet,

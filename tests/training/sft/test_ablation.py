@@ -1,0 +1,98 @@
+"""MedVAL's ablation: four cells that differ in the data alone, and the table that shows them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ontoground.errors import InputError, UsageError
+from tests.training.sft.cases import medval_dataset, medval_rows, tiny_model
+from training.settings import MedvalSettings
+from training.sft.ablation import ablate, ablation_table, filtered_dataset, plan_cells
+from training.sft.generate import GenerationSettings
+from training.sft.rows import TextDataset
+
+IN, OUT = "report2impression", "dialogue2note"
+
+
+def built(folder: Path, consistent: int) -> Path:
+    """A folder built with tau 0: of ten training rows some are consistent."""
+    rows: list[Any] = medval_rows(10, "train", IN) + medval_rows(4, "train", OUT)
+    rows += medval_rows(4, "test", IN) + medval_rows(4, "test", OUT)
+    for number, row in enumerate(rows):
+        row["consistency"] = 0.95 if number < consistent else 0.4
+    return medval_dataset(folder, rows)
+
+
+def test_the_cells_are_two_teachers_by_two_thresholds() -> None:
+    cells = plan_cells(Path("a"), Path("b"), Path("out"))
+    assert [(cell.name, cell.dataset.name, cell.folder.name) for cell in cells] == [
+        ("self, tau 0", "a", "self-tau0"),
+        ("self, tau 0.9", "a", "self-tau0.9"),
+        ("teacher, tau 0", "b", "teacher-tau0"),
+        ("teacher, tau 0.9", "b", "teacher-tau0.9"),
+    ]
+
+
+@pytest.mark.parametrize(("tau", "kept"), [(0.0, 10), (0.9, 6)])
+def test_a_threshold_keeps_the_consistent_rows_of_the_trained_tasks(tmp_path: Path, tau: float, kept: int) -> None:
+    source = built(tmp_path / "source", consistent=6)
+    assert filtered_dataset(source, tmp_path / "cell", tau, [IN]) == {"rows": 10, "kept": kept}
+    cell = TextDataset.open(tmp_path / "cell", "medval")
+    assert cell.count("train") == kept and cell.count("test") == 0
+    assert {row["task"] for row in cell.rows("train")} == {IN}
+    manifest = json.loads((tmp_path / "cell" / "manifest.json").read_text())
+    assert manifest["tau"] == tau and manifest["licence_tier"] == "open"
+
+
+def test_nothing_to_train_on_and_nothing_to_compare_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no row is left"):
+        filtered_dataset(built(tmp_path / "none", consistent=0), tmp_path / "cell", 0.9, [IN])
+    both = plan_cells(built(tmp_path / "all", consistent=100), built(tmp_path / "b", 5), tmp_path / "out")
+    with pytest.raises(UsageError, match="no row lies below the threshold"):
+        ablate(both, tmp_path / "b", "model", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_cell_is_trained_judged_and_shown_by_kind_of_task(tmp_path: Path) -> None:
+    source = built(tmp_path / "teacher", consistent=6)
+    cells = [cell for cell in plan_cells(source, source, tmp_path / "out") if cell.name == "teacher, tau 0.9"]
+    settings = MedvalSettings.model_validate(
+        {
+            "batch_size": 4,
+            "per_device_batch_size": 2,
+            "max_length": 1024,
+            "epochs": 1,
+            "hardware": {"device": "cpu", "quantize": "none"},
+        }
+    )
+    result = ablate(
+        cells,
+        source,
+        str(tiny_model(tmp_path / "model")),
+        tmp_path / "out",
+        training=settings,
+        generation=GenerationSettings(max_new_tokens=2, max_length=1024),
+        baseline=False,
+    )
+    (cell,) = result["cells"]
+    assert (cell["rows"], cell["kept"]) == (10, 6)
+    # Two tokens are no answer: all is wrong, and nothing is undefined.
+    assert cell["share_unparseable"]["value"] == 1.0
+    assert (cell["in_distribution"], cell["held_out"], cell["all"]) == (0.0, 0.0, 0.0)
+    assert json.loads((tmp_path / "out" / "ablation.json").read_text())["cells"][0]["cell"] == "teacher, tau 0.9"
+    assert "| teacher, tau 0.9 | 6 of 10 | 0.0 |" in (tmp_path / "out" / "ablation.md").read_text()
+
+
+def test_the_table_shows_the_untrained_model_without_rows() -> None:
+    numbers = {"in_distribution": 0.5, "held_out": None, "all": 0.5, "unsafe_f1": {"value": 0.7}}
+    cells = [
+        {"cell": "untrained", **numbers, "share_unparseable": {"value": 0.0}},
+        {"cell": "self, tau 0", "rows": 2000, "kept": 2000, **numbers, "share_unparseable": {"value": 0.0}},
+    ]
+    table = ablation_table({"model": "m", "train_tasks": [IN], "cells": cells})
+    assert "| untrained | – | 50.0 | – | 50.0 | 70.0 | 0.0 |" in table
+    assert "| self, tau 0 | 2,000 of 2,000 |" in table

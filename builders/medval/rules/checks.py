@@ -59,12 +59,12 @@ class Comparison:
     @cached_property
     def given_families(self) -> frozenset[str]:
         """All concepts of the input."""
-        return frozenset[str]().union(*(one.family for one in self.given.seen))
+        return self.given.families
 
     @cached_property
     def made_families(self) -> frozenset[str]:
         """All concepts of the output."""
-        return frozenset[str]().union(*(one.family for one in self.made.seen))
+        return self.made.families
 
     @cached_property
     def lower(self) -> str:
@@ -237,8 +237,7 @@ def _is_class(c: Comparison, one: Seen) -> bool:
 
 
 def _siblings(c: Comparison, one: Seen) -> set[str]:
-    graph = c.knowledge.graph
-    return {sibling for cui in one.family if cui in graph for sibling in graph.siblings(cui)}
+    return set().union(*(c.knowledge.siblings(cui) for cui in one.mention.cuis[:1]))
 
 
 _KINDS = {
@@ -323,9 +322,9 @@ def _is_sibling(c: Comparison, one: Seen) -> bool:
         return False
     if re.sub(r"\W", "", name) in c.squeezed or c.abbreviated(one.mention.text) or c.in_lay_words(one):
         return False
-    kin = {other.lower() for other in diagnosis_groups()[name]}
+    kin = {cui for other in diagnosis_groups()[name] for cui in c.knowledge.concepts(other)[:1]}
     return any(
-        other.mention.text.lower() in kin and not other.family & c.made_families and other.polarity != "absent"
+        other.family & kin and not other.family & c.made_families and other.polarity != "absent"
         for other in c.given.problems()
     )
 

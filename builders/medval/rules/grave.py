@@ -61,7 +61,7 @@ def contraindicated_drugs(scene: Scene) -> list[Edit]:
 def _known(scene: Scene, name: str) -> bool:
     cuis = scene.knowledge.concepts(name)[:1]
     family = frozenset[str]().union(*(scene.knowledge.family(cui) for cui in cuis))
-    families = frozenset[str]().union(*(one.family for one in scene.made.seen))
+    families = scene.made.families
     return not cuis or bool(family & (scene.given_families | families))
 
 
@@ -152,7 +152,7 @@ def _strangers(scene: Scene, about: str) -> list[str]:
     """Return some serious diagnoses that neither text names, nor anything above or below them."""
     knowledge = scene.knowledge
     sexes = _sexes(scene)
-    made = frozenset[str]().union(*(one.family for one in scene.made.seen))
+    made = scene.made.families
     names = []
     for name in _some_order(scene, about):
         group, sex = serious_diagnoses()[name]

@@ -15,7 +15,6 @@ __all__ = ["Knowledge"]
 
 # Concepts above a problem by so many steps still name it in other words.
 _ANCESTOR_STEPS = 3
-_KEPT_READINGS = 4096
 # A class that lists so many drugs is no class.
 _CANDIDATES = 3
 
@@ -34,20 +33,15 @@ class Knowledge:
     def __init__(self, graph: ConceptGraph, reader: TextReader) -> None:
         self.graph = graph
         self._reader = reader
-        self._readings: OrderedDict[tuple[str, bool], TextReading] = OrderedDict()
+        self._names: dict[str, tuple[str, ...]] = {}
+        self._kin: dict[str, frozenset[str]] = {}
+        self.views: OrderedDict[tuple[str, str, str], object] = OrderedDict()
         self._families: dict[str, frozenset[str]] = {}
         self._above: dict[str, frozenset[str]] = {}
 
     def read(self, text: str, *, headers: bool) -> TextReading:
-        """Read a text; the last few thousand readings are kept."""
-        key = (text, headers)
-        if key in self._readings:
-            self._readings.move_to_end(key)
-            return self._readings[key]
-        reading = self._readings[key] = self._reader.read(text, headers=headers)
-        if len(self._readings) > _KEPT_READINGS:
-            self._readings.popitem(last=False)
-        return reading
+        """Read a text; who reads it again keeps what is made of it in ``views``."""
+        return self._reader.read(text, headers=headers)
 
     # ---- concepts
 
@@ -80,10 +74,16 @@ class Knowledge:
 
     def concepts(self, name: str) -> tuple[str, ...]:
         """Return the concepts of a name that is one mention as a whole, best first; none where it is not."""
-        for mention in self.read(name, headers=False).mentions:
-            if mention.begin == 0 and mention.end == len(name):
-                return mention.cuis
-        return ()
+        if name not in self._names:
+            whole = [one for one in self.read(name, headers=False).mentions if one.end - one.begin == len(name)]
+            self._names[name] = whole[0].cuis if whole else ()
+        return self._names[name]
+
+    def siblings(self, cui: str) -> frozenset[str]:
+        """Return what the graph calls siblings of a concept."""
+        if cui not in self._kin:
+            self._kin[cui] = frozenset(self.graph.siblings(cui)) if cui in self.graph else frozenset()
+        return self._kin[cui]
 
     def same_name(self, one: str, other: str) -> bool:
         """Tell whether the reader finds one concept in both wordings, or none in either."""
@@ -131,7 +131,12 @@ class Knowledge:
 
     def is_serious(self, mention: ReadMention) -> bool:
         """Tell whether a diagnosis or red flag changes what is done at once."""
-        return mention.text.lower() in self._serious.names or bool(set(mention.cuis[:1]) & self._serious.cuis)
+        text = mention.text.lower()
+        if text in self._serious.names or set(mention.cuis[:1]) & self._serious.cuis:
+            return True
+        # "Ventilator associated pneumonia" is as grave as its last words.
+        parts = text.split()
+        return any(" ".join(parts[place:]) in self._serious.names for place in range(1, len(parts)))
 
     @cached_property
     def forbidden(self) -> dict[str, dict[str, tuple[str, str, str]]]:

@@ -179,7 +179,9 @@ def stated_certainly(scene: Scene) -> list[Edit]:
     for match in _LIKELY.finditer(scene.text):
         segment = scene.segment(match.start())
         inside = [one for one in scene.made.seen if segment and segment.begin <= one.mention.begin < segment.end]
-        if any(scene.knowledge.is_serious(one.mention) for one in inside) or not _LIKELY.search(scene.item.input):
+        if any(scene.knowledge.is_serious(one.mention) or one.mention.kind == "procedure" for one in inside):
+            continue
+        if not _LIKELY.search(scene.item.input) or "definit" in scene.item.input.lower():
             continue
         word = match.group()
         after = "definite" if word.lower() == "probable" else "definitely"
@@ -218,7 +220,7 @@ def added_intensities(scene: Scene) -> list[Edit]:
         theirs = scene.given.like(one.family)
         if not theirs or any(graded(scene.given, other) for other in theirs) or graded(scene.made, one):
             continue
-        if _is_heavy(scene, one) or one.mention.text.lower() not in words("gradable"):
+        if _is_heavy(scene, one) or scene.is_risk(one) or one.mention.text.lower() not in words("gradable"):
             continue
         before = scene.text[: one.mention.begin]
         heads = not before.strip() or before.endswith(("\n", "• ", "- ", "# ")) or before.rstrip()[-1:] in ".:?"

@@ -45,7 +45,8 @@ def changed_doses(scene: Scene) -> list[Edit]:
         if not any(value in other.number.values for other in theirs):
             continue
         values = {v for other in theirs for v in other.number.values}
-        for factor in (2, 0.5):
+        once = amount.drug.mention.text.lower() in words("halve_only")
+        for factor in (0.5,) if once else (2, 0.5):
             other_value = value * factor
             usual = amount.unit != "mg" or other_value in _DOSES["mg"]
             if other_value not in values and usual and (other_value == int(other_value) or value != int(value)):
@@ -154,17 +155,21 @@ def sibling_drugs(scene: Scene) -> list[Edit]:
                 continue
             kin = any(cui in _graph_siblings(scene, one) for cui in family)
             evidence = f"{'sibling' if kin else 'of one class'} of {one.mention.cuis[0]}: {cuis[0]}"
-            found.append(scene.edit("sibling_drug", one.mention.begin, one.mention.end, _cased(one, name), evidence))
+            found.append(
+                scene.edit("sibling_drug", one.mention.begin, one.mention.end, _cased(scene, one, name), evidence)
+            )
     return found
 
 
 def _graph_siblings(scene: Scene, one: Seen) -> set[str]:
-    graph = scene.knowledge.graph
-    return {sibling for cui in one.family if cui in graph for sibling in graph.siblings(cui)}
+    return set().union(*(scene.knowledge.siblings(cui) for cui in one.mention.cuis[:1]))
 
 
-def _cased(one: Seen, name: str) -> str:
+def _cased(scene: Scene, one: Seen, name: str) -> str:
     text = one.mention.text
+    if text.isupper() and len(text) <= 5:
+        begins = re.search(r"(?:^|[.!?\n]\s*|[•*-] ?)$", scene.text[max(0, one.mention.begin - 4) : one.mention.begin])
+        return name[:1].upper() + name[1:] if begins else name
     if text.isupper() and len(text) > 4:
         return name.upper()
     return name[:1].upper() + name[1:] if text[0].isupper() else name
@@ -187,7 +192,7 @@ def sibling_diagnoses(scene: Scene) -> list[Edit]:
             kin = any(cui in _graph_siblings(scene, one) for cui in cuis)
             evidence = f"{'sibling' if kin else 'of one group'} of {one.mention.cuis[0]}: {cuis[0]}"
             found.append(
-                scene.edit("sibling_diagnosis", one.mention.begin, one.mention.end, _cased(one, name), evidence)
+                scene.edit("sibling_diagnosis", one.mention.begin, one.mention.end, _cased(scene, one, name), evidence)
             )
     return found
 

@@ -62,7 +62,7 @@ _PRESSURE = re.compile(r"\b(\d{2,3})(/| over )(\d{2,3})\b")
 _VALUE = re.compile(
     r"\b(?:temperature|heart rate|pulse|respiratory rate|respirations|weight|hemoglobin a1c|a1c|glucose|creatinine|"
     r"potassium|sodium|hemoglobin|white (?:blood cell )?count|ejection fraction|INR|TSH|saturation|blood sugars?)\b"
-    r"[^\n.;0-9]{0,24}?(?P<value>\d+(?:\.\d+)?)(?![\d/])(?!\s*(?:days?|weeks?|months?|years?|mg))",
+    r"[^\n.;0-9]{0,24}?(?<![A-Za-z])(?P<value>\d+(?:\.\d+)?)(?![\d/])(?!\s*(?:days?|weeks?|months?|years?|mg))",
     re.IGNORECASE,
 )
 _AGE = re.compile(r"\b(?P<value>\d{2})(?=[- ]year[- ]old\b)", re.IGNORECASE)

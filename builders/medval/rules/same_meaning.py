@@ -60,7 +60,11 @@ def variant_of_kind(scene: Scene, kind: str) -> list[Edit]:
         # A synonym stands for a whole mention: "kidney stone" inside a longer name is a part of it.
         if named and any(b < match.end() and e > match.start() for b, e in places) and match.span() not in places:
             continue
+        if kind == "abbreviation" and words == "MRI" and re.search(r"\ban $", scene.text[: match.start()]):
+            continue
         for other in others[words if kind == "wording" else words.lower()]:
+            if other.startswith("How can one") and re.search(r"\b(?:they|and)\b", scene.text):
+                continue
             if named and not scene.knowledge.same_name(words, other):
                 continue
             evidence = "other names of one concept" if named else f"{kind} of equal meaning"

@@ -67,7 +67,7 @@ class Scene:
     @cached_property
     def given_families(self) -> frozenset[str]:
         """All concepts that the input names."""
-        return frozenset[str]().union(*(one.family for one in self.given.seen))
+        return self.given.families
 
     @cached_property
     def is_dialogue(self) -> bool:
@@ -80,15 +80,21 @@ class Scene:
 
     def stands_alone(self, one: Seen) -> bool:
         """Tell whether a mention may be replaced whole: no noun before it belongs to it ("food poisoning")."""
+        following = _NEXT_WORD.match(self.text, one.mention.end)
+        if following and following.group(1).lower() in words("tail"):
+            return False
+        if self.text[one.mention.end : one.mention.end + 1] in {"-", "'", "’"}:
+            return False
         before = _LAST_WORD.search(self.text, max(0, one.mention.begin - 30), one.mention.begin)
         if before is None:
             return not self.text[max(0, one.mention.begin - 1) : one.mention.begin].strip("\n (")
-        after = self.text[one.mention.end : one.mention.end + 1]
-        return (before.group(1).lower() in words("function") or not before.group(1).isalpha()) and after not in {
-            "-",
-            "'",
-            "’",
-        }
+        word = before.group(1)
+        return word.lower() in words("function") or not word[-1].isalnum()
+
+    def is_risk(self, one: Seen) -> bool:
+        """Tell whether a problem is spoken of as what may come."""
+        segment = self.segment(one.mention.begin)
+        return segment is not None and _RISK.search(self.text, segment.begin, one.mention.begin) is not None
 
     def segment(self, place: int) -> Segment | None:
         """Return the segment of the output that a place is in."""
@@ -128,6 +134,8 @@ def apply_edit(text: str, edits: Iterable[Edit]) -> str:
 
 
 _LAST_WORD = re.compile(r"(\S+)\s+$")
+_NEXT_WORD = re.compile(r" ([A-Za-z]+)")
+_RISK = re.compile(r"\b(?:risks?|complications?|if|prevent|side effects?)\b", re.IGNORECASE)
 _ARTICLE = re.compile(r"\b(an?) $", re.IGNORECASE)
 
 

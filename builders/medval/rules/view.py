@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
 
 from builders.medval.rules.knowledge import Knowledge
 from builders.medval.rules.quantities import (
@@ -26,6 +27,9 @@ from ontoground.rows_text import MedvalTask
 __all__ = ["Amount", "Polarity", "Rate", "Seen", "View", "input_view", "output_view", "stem"]
 
 Polarity = Literal["present", "absent", "unknown"]
+
+KEPT_VIEWS = 2048
+"""Views that are kept at a time: some batches, whatever the size of a source."""
 
 # A dose or frequency stands within so many characters after its drug.
 _REACH = 90
@@ -97,6 +101,8 @@ class View:
     words: frozenset[str]
     unclear: frozenset[str]
     """Concepts that an ambiguous word may mean."""
+    families: frozenset[str]
+    """All concepts that are named."""
 
     def drugs(self) -> list[Seen]:
         """Return the mentions of drugs."""
@@ -118,6 +124,22 @@ def stem(word: str) -> str:
 
 def input_view(knowledge: Knowledge, task: MedvalTask, text: str) -> View:
     """Return the view of an input; in a dialogue an answer decides what a question names."""
+    return _kept(knowledge, ("input", task, text), lambda: _input_view(knowledge, task, text))
+
+
+def _kept(knowledge: Knowledge, key: tuple[str, str, str], make: Callable[[], View]) -> View:
+    """Return a view that was made before, or make it: a text is read once, whoever asks."""
+    views = knowledge.views
+    if key in views:
+        views.move_to_end(key)
+        return cast(View, views[key])
+    view = views[key] = make()
+    if len(views) > KEPT_VIEWS:
+        views.popitem(last=False)
+    return view
+
+
+def _input_view(knowledge: Knowledge, task: MedvalTask, text: str) -> View:
     reading = knowledge.read(text, headers=task == "course2diagnosis")
     turns = [match.start() for match in _TURN.finditer(text)] if task == "dialogue2note" else []
     polarities = (
@@ -130,6 +152,10 @@ def input_view(knowledge: Knowledge, task: MedvalTask, text: str) -> View:
 
 def output_view(knowledge: Knowledge, task: MedvalTask, text: str) -> View:
     """Return the view of an output."""
+    return _kept(knowledge, ("output", task, text), lambda: _output_view(knowledge, task, text))
+
+
+def _output_view(knowledge: Knowledge, task: MedvalTask, text: str) -> View:
     reading = knowledge.read(text, headers=task != "query2question")
     polarities = [_plain(mention) for mention in reading.mentions]
     return _view(knowledge, text, polarities, reading, over_lines=False)
@@ -195,6 +221,7 @@ def _view(
         stems=frozenset(word[:5] for word in found),
         values=frozenset(value for number in numbers for value in number.values),
         words=frozenset(found),
+        families=frozenset[str]().union(*(one.family for one in seen)),
         unclear=frozenset(cui for mention in reading.unclear for cui in mention.cuis),
     )
 

@@ -1,0 +1,233 @@
+"""Our own facts: pairs of MediEval's statements, their explanations, their splits, and the graph that judges them."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from builders.medhal.facts import denials, read_facts
+from builders.medhal.items import FactPair, Pair
+from builders.medhal.judge_graph import GraphJudge
+from builders.medhal.transform.facts import fact_pairs
+from builders.texts.origin import Tally, split_of
+from kg.graph import ConceptGraph
+from ontoground.errors import InputError
+from ontoground.sqlfiles import sql_text
+from ontoground.warehouse import connect
+from ontoground.workspace import Workspace
+from tests.builders.medieval_world import Built, Truth
+
+
+@pytest.fixture(scope="module")
+def facts(medieval: Built) -> list[FactPair]:
+    return list(read_facts(medieval.workspace, medieval.connection, Tally()))
+
+
+@pytest.fixture(scope="module")
+def pairs(facts: list[FactPair]) -> list[Pair]:
+    return list(fact_pairs(facts, Tally()))
+
+
+@pytest.fixture(scope="module")
+def judge(medieval: Built) -> Iterator[GraphJudge]:
+    connection = medieval.connection.cursor()
+    yield GraphJudge(medieval.workspace, connection)
+    connection.close()
+
+
+@pytest.fixture(scope="module")
+def rows(medieval: Built) -> dict[str, dict[str, Any]]:
+    return {row["id"]: row for row in medieval.rows}
+
+
+def ends(fact: FactPair, rows: dict[str, dict[str, Any]]) -> tuple[dict[str, Any], dict[str, Any]]:
+    return rows[fact.origin.inner_id[:-2] + "Q1"], rows[fact.origin.inner_id]
+
+
+def test_each_group_gives_one_pair_of_its_first_statement_and_one_that_fails(
+    facts: list[FactPair], medieval: Built, rows: dict[str, dict[str, Any]]
+) -> None:
+    tally = Tally()
+    again = list(read_facts(medieval.workspace, medieval.connection, tally))
+    assert again == facts and len(facts) > 100
+    assert tally.read["mimic"] == len(medieval.groups) == len(facts) + sum(tally.dropped.values())
+    groups = Counter(fact.origin.inner_id[:-3] for fact in facts)
+    assert set(groups.values()) == {1}
+    for fact in facts:
+        first, other = ends(fact, rows)
+        assert fact.statement.startswith(first["statement"].removesuffix("."))
+        assert fact.wrong.startswith(other["statement"].removesuffix("."))
+        assert fact.context == first["context"] and fact.quadrant == other["quadrant"] != "Q1"
+
+
+def test_the_three_kinds_of_failing_statements_are_about_as_frequent(facts: list[FactPair]) -> None:
+    shares = Counter(fact.quadrant for fact in facts)
+    assert set(shares) == {"Q2", "Q3", "Q4"}
+    # Three standard deviations of a fair draw.
+    deviation = (len(facts) * (1 / 3) * (2 / 3)) ** 0.5
+    assert all(abs(n - len(facts) / 3) < 3 * deviation for n in shares.values())
+
+
+def test_both_statements_claim_that_the_record_documents_their_ends(
+    facts: list[FactPair], rows: dict[str, dict[str, Any]]
+) -> None:
+    for fact in facts:
+        for text, row in zip((fact.statement, fact.wrong), ends(fact, rows), strict=True):
+            claim = f", and this patient's record documents both {row['head_name']} and {row['tail_name']}."
+            assert text == row["statement"].removesuffix(".") + claim
+
+
+def test_explanations_say_what_the_quadrant_means(facts: list[FactPair], rows: dict[str, dict[str, Any]]) -> None:
+    for fact in facts:
+        first, other = ends(fact, rows)
+        role = other["replaced_end"]
+        put_in = other[f"{role}_name"]
+        silent = f"this patient's record does not mention {put_in}"
+        denial = denials()[other["predicate"]].format(head=other["head_name"], tail=other["tail_name"])
+        lower = fact.explanation.lower()
+        assert (silent.lower() in lower) == (fact.quadrant in ("Q2", "Q4"))
+        assert (denial.lower() in lower) == (fact.quadrant in ("Q3", "Q4"))
+        assert fact.explanation.startswith("The relation is medically true") == (fact.quadrant == "Q2")
+        assert first[f"{role}_name"].lower() in lower
+        assert fact.explanation.endswith(".") and "  " not in fact.explanation
+
+
+def test_words_that_an_explanation_quotes_stand_in_the_context(facts: list[FactPair]) -> None:
+    quoted = 0
+    for fact in facts:
+        for words in fact.explanation.split('"')[1::2]:
+            quoted += 1
+            assert words in " ".join(fact.context.split())
+    assert quoted > 10
+
+
+def test_facts_that_an_explanation_adds_are_true_statements_of_the_dataset(
+    facts: list[FactPair], medieval: Built, rows: dict[str, dict[str, Any]]
+) -> None:
+    true = {(row["predicate"], row["head_name"], row["tail_name"]) for row in medieval.rows if row["is_true"]}
+    templates = dict(medieval.connection.execute(sql_text("builders/template")).fetchall())
+    both = dict(
+        medieval.connection.execute("select predicate, inverse from kg.predicate where statement = 'both'").fetchall()
+    )
+    true |= {(both[p], t, h) for p, h, t in true if p in both} | {
+        (p, t, h) for p, inverse in both.items() for q, h, t in true if q == inverse
+    }
+    sentences = {templates[p].format(head=h, tail=t).lower() + "." for p, h, t in true if p in templates}
+    for fact in facts:
+        if fact.quadrant != "Q2":
+            _, other = ends(fact, rows)
+            denial = denials()[other["predicate"]].format(head=other["head_name"], tail=other["tail_name"])
+            rest = fact.explanation.split(f"{denial}.", 1)[1].strip().lower()
+            assert rest
+            while rest:
+                known = [one for one in sentences if rest.startswith(one)]
+                assert known, rest
+                rest = rest[len(max(known, key=len)) :].strip()
+
+
+def test_a_patient_has_the_split_that_medieval_gives(
+    facts: list[FactPair], medieval: Built, rows: dict[str, dict[str, Any]]
+) -> None:
+    seed = medieval.workspace.settings.build.seed
+    for fact in facts:
+        first, _ = ends(fact, rows)
+        assert fact.origin.subject_id == first["subject_id"]
+        assert split_of(seed, fact.origin) == fact.origin.split == first["split"]
+    assert {fact.origin.split for fact in facts} == {"train", "validation", "test"}
+
+
+def test_every_predicate_that_statements_use_can_be_denied(medieval: Built) -> None:
+    told = {name for name, _ in medieval.connection.execute(sql_text("builders/template")).fetchall()}
+    assert told == set(denials())
+    assert all("{head}" in text and "{tail}" in text for text in denials().values())
+
+
+def test_pairs_carry_the_labels_and_one_explanation(pairs: list[Pair], facts: list[FactPair]) -> None:
+    assert len(pairs) == len(facts)
+    for pair, fact in zip(pairs, facts, strict=True):
+        assert (pair.factual.statement, pair.factual.factual, pair.factual.explanation) == (fact.statement, True, None)
+        assert (pair.wrong.statement, pair.wrong.factual) == (fact.wrong, False)
+        assert pair.wrong.explanation == fact.explanation and pair.guidance is None
+        assert pair.wrong.rule == f"record_fact_{fact.quadrant.lower()}" and pair.wrong.synthetic
+
+
+def test_a_name_that_says_more_than_the_record_is_left_out(
+    facts: list[FactPair], rows: dict[str, dict[str, Any]]
+) -> None:
+    for fact in facts:
+        for row in ends(fact, rows):
+            for span in row["support_spans"]:
+                name = row[f"{span['role']}_name"].lower()
+                more = set(re.findall(r"\w+", name)) > set(re.findall(r"\w+", span["text"].lower()))
+                assert not more or name in fact.context.lower()
+
+
+def test_the_graph_confirms_nearly_all_pairs_and_its_refusals_have_the_words_in_the_note(
+    judge: GraphJudge, pairs: list[Pair], medieval: Built
+) -> None:
+    verdicts = judge.agree(pairs)
+    refused = [(pair, verdict) for pair, verdict in zip(pairs, verdicts, strict=True) if verdict is not None]
+    assert len(refused) <= 0.02 * len(pairs)
+    # What it refuses is a note that holds a name of what the statement puts in.
+    assert {verdict.reason for _, verdict in refused} <= {"judge_graph_does_not_call_wrong_wrong"}
+    assert all(pair.origin.inner_id.endswith(("Q2", "Q4")) for pair, _ in refused)
+
+
+def test_the_graph_agrees_with_what_the_open_world_says_of_itself(
+    judge: GraphJudge, pairs: list[Pair], rows: dict[str, dict[str, Any]], truth: Truth
+) -> None:
+    confirmed = [pair for pair, verdict in zip(pairs, judge.agree(pairs), strict=True) if verdict is None]
+    world = {(head, tail) for head, _, tail in truth.facts} | {(tail, head) for head, _, tail in truth.facts}
+    for pair in confirmed:
+        row = rows[pair.origin.inner_id]
+        if row["quadrant"] != "Q2":
+            assert (row["head_cui"], row["tail_cui"]) not in world
+
+
+def test_the_graph_refuses_labels_that_are_turned_round(judge: GraphJudge, pairs: list[Pair]) -> None:
+    turned = []
+    for pair in pairs[:60]:
+        quadrant = pair.origin.inner_id[-2:]
+        # The story of another quadrant: a false relation told as true, a silent end told as documented.
+        other = {"Q2": "Q3", "Q3": "Q2", "Q4": "Q3"}[quadrant]
+        turned.append(replace(pair, origin=replace(pair.origin, inner_id=pair.origin.inner_id[:-2] + other)))
+    swapped = [replace(pair, factual=pair.wrong, wrong=pair.factual) for pair in pairs[:60]]
+    assert all(verdict is not None for verdict in judge.agree(swapped))
+    assert all(verdict is not None for verdict in judge.agree(turned))
+
+
+def test_the_graph_refuses_a_pair_whose_context_or_origin_is_another(judge: GraphJudge, pairs: list[Pair]) -> None:
+    elsewhere = [replace(pair, context="Nothing of note.") for pair in pairs[:20]]
+    assert {verdict and verdict.reason for verdict in judge.agree(elsewhere)} == {"judge_graph_calls_factual_wrong"}
+    unknown = [replace(pairs[0], origin=replace(pairs[0].origin, inner_id="1-none-h-Q2"))]
+    assert {verdict and verdict.reason for verdict in judge.agree(unknown)} == {"judge_graph_knows_no_such_statement"}
+
+
+def test_verdicts_do_not_depend_on_the_batches(judge: GraphJudge, pairs: list[Pair]) -> None:
+    some = pairs[:40]
+    assert [verdict for pair in some for verdict in judge.agree([pair])] == judge.agree(some)
+
+
+def test_facts_without_a_dataset_are_an_input_error(tmp_path: Path, medieval: Built) -> None:
+    with pytest.raises(InputError, match="no MediEval dataset"):
+        list(read_facts(Workspace(tmp_path), medieval.connection, Tally()))
+
+
+def test_facts_and_judge_need_no_writing(medieval: Built, facts: list[FactPair], tmp_path: Path) -> None:
+    root = tmp_path / "copy"
+    shutil.copytree(medieval.workspace.root, root)
+    workspace = Workspace.existing(root)
+    before = {path: path.stat().st_mtime_ns for path in root.rglob("*")}
+    with connect(workspace.warehouse, workspace.settings.run, read_only=True) as connection:
+        found = list(read_facts(workspace, connection, Tally()))
+        assert found == facts
+        assert GraphJudge(workspace, connection).agree(list(fact_pairs(found[:3], Tally()))) == [None] * 3
+    assert {path: path.stat().st_mtime_ns for path in root.rglob("*")} == before
+    assert len(ConceptGraph.open(workspace.graph)) > 0

@@ -90,13 +90,10 @@ def test_experts_grade_a_sheet_and_are_compared_with_models(lab: Lab, tmp_path: 
     assert "Krippendorff" in lab.say("evaluate", "medval", *experts, "--out", tmp_path / "report").out
 
 
-def test_a_language_model_is_asked_with_an_example(lab: Lab, tmp_path: Path) -> None:
+def test_a_language_model_is_asked_with_an_example(lab: Lab) -> None:
     with scripted_server(lambda _n, _body: completion("Factual: NO")) as server:
         arguments = ["--endpoint", server.url, "--endpoint-model", "scripted", "--shots", "1"]
         payload = evaluate(lab, "medhal", *arguments)
-        asked = len(server.bodies)
-        evaluate(lab, "medhal", *arguments, "--out", tmp_path / "report")
-        assert len(server.bodies) == asked, "the second run is answered from the cache"
     assert len(server.bodies[0]["messages"]) == 3
     assert payload["predictions"][0]["method"] == "one-shot"
     overall = payload["runs"][0]["overall"]
@@ -110,8 +107,6 @@ def test_a_model_answers_itself_and_its_answers_are_reused(lab: Lab) -> None:
     first, second = (evaluate(lab, "medhal", *arguments) for _ in range(2))
     assert [one["predictions"][0]["state"] for one in (first, second)] == ["made", "reused"]
     assert first["runs"] == second["runs"]
-    other = evaluate(lab, "medhal", *arguments, "--set", "max_new_tokens=2")
-    assert other["predictions"][0]["state"] == "made"
     assert first["runs"][0]["share_unparseable"]["value"] == 1.0
 
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -86,8 +87,8 @@ def build_medval_job(asked: MedvalAsked) -> dict[str, Any]:
         raise UsageError("the engine rules asks no language model", do="add --engine lm, or leave the models out")
     settings = asked.workspace.settings
     with ExitStack() as stack:
+        stages = _stages(asked)
         connection = stack.enter_context(_warehouse(asked))
-        stages = _stages(asked, connection)
         plan = plan_feeds(asked.tasks, asked.engine, asked.texts, asked.workspace, connection)
         for task, reason in plan.left_out:
             asked.say(f"{task} left out: {reason}")
@@ -109,29 +110,31 @@ def build_medval_job(asked: MedvalAsked) -> dict[str, Any]:
 
 @contextmanager
 def _warehouse(asked: MedvalAsked) -> Iterator[duckdb.DuckDBPyConnection | None]:
-    """Open the warehouse; None where the workspace has none and a language model does all the work."""
-    from app.session import writing
+    """Open the warehouse for reading, so that worker processes may too; None where there is none and none is needed."""
+    from app.session import reading
 
-    if asked.engine == "lm" and not asked.workspace.warehouse.is_file():
+    if not asked.workspace.warehouse.is_file():
         yield None
         return
-    Workspace.existing(asked.workspace.root)  # says what to do where there is none
-    with writing(asked.workspace) as connection:
+    with reading(asked.workspace) as connection:
         yield connection
 
 
-def _stages(asked: MedvalAsked, connection: duckdb.DuckDBPyConnection | None) -> list[Outcome]:
+def _stages(asked: MedvalAsked) -> list[Outcome]:
     """Bring the stages up to date that the engine and the notes need; what cannot run is left to those who miss it."""
     from app.flow import stage, state_of
     from app.pipeline import run_stages
+    from app.session import writing
     from ontoground.taxonomy import resolve_tasks
 
-    if connection is None:
-        return []
     notes = bool(NOTE_TASKS & set(resolve_tasks(asked.tasks, "medval")))
     wanted = [*(["mentions"] if notes else []), *(["graph"] if asked.engine == "rules" else [])]
-    able = [name for name in wanted if state_of(connection, asked.workspace, stage(name)).state != "no input"]
-    return run_stages(asked.workspace, connection, able, force=asked.force, say=asked.say) if able else []
+    if asked.engine == "lm" and not asked.workspace.warehouse.is_file():
+        return []
+    Workspace.existing(asked.workspace.root)  # says what to do where there is none
+    with writing(asked.workspace) as connection:
+        able = [name for name in wanted if state_of(connection, asked.workspace, stage(name)).state != "no input"]
+        return run_stages(asked.workspace, connection, able, force=asked.force, say=asked.say) if able else []
 
 
 @contextmanager
@@ -150,8 +153,7 @@ def _made(asked: MedvalAsked, plan: Plan, connection: duckdb.DuckDBPyConnection 
         generator, validator = models[ROLES[0]], models.get(ROLES[1], models[ROLES[0]])
         yield Made(
             "lm",
-            LmGenerator(generator),
-            LmValidator(validator),
+            lambda: (LmGenerator(generator), LmValidator(validator)),
             inputs_tier,
             patient_seed,
             models={role: model.describe() for role, model in models.items()},
@@ -163,7 +165,7 @@ def _made_by_rules(
     asked: MedvalAsked, inputs_tier: LicenceTier, patient_seed: int, connection: duckdb.DuckDBPyConnection | None
 ) -> Made:
     from builders.medval.build import Made
-    from builders.medval.rules.engine import open_rules
+    from builders.medval.workers import rules_of
     from ontoground.manifest import inputs, licence_tier
 
     assert connection is not None
@@ -173,11 +175,11 @@ def _made_by_rules(
             file=asked.workspace.graph,
             do="load a UMLS release with `ontoground load umls DIR`, or try `ontoground demo`",
         )
-    generator, validator = open_rules(asked.workspace, connection, asked.workspace.settings.medval)
     # Words of the ontology come into the outputs: its licence holds for them too.
     tier = _closest(inputs_tier, licence_tier(connection))
     of_graph = [entry for entry in inputs(connection) if entry["source"] != "mimic"]
-    return Made("rules", generator, validator, tier, patient_seed, inputs=of_graph)
+    workers = asked.workspace.settings.run.workers
+    return Made("rules", partial(rules_of, asked.workspace), tier, patient_seed, inputs=of_graph, workers=workers)
 
 
 def _closest(*tiers: LicenceTier) -> LicenceTier:

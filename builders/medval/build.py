@@ -15,12 +15,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from builders.cards import croissant_of
-from builders.medval.algorithm import Triple, make_triples
+from builders.medval.algorithm import Triple
 from builders.medval.card import DESCRIPTION, card_of
 from builders.medval.counts import BuildReport, Counts, count_triples
 from builders.medval.feeds import Engine, Feed, Plan
-from builders.medval.items import Generator, Item, Validator
+from builders.medval.items import Item
 from builders.medval.rows import CHAT_SCHEMA, TRIPLE_SCHEMA, chat_table, data_rows, data_table, triple_table
+from builders.medval.workers import OpenEngine, triples_of
 from builders.shards import SPLITS, ShardWriter
 from builders.texts.origin import Tally
 from ontoground.errors import InputError
@@ -43,23 +44,23 @@ class Made:
 
     Attributes:
         engine: ``rules`` or ``lm``.
-        generator: writes clean and perturbed outputs.
-        validator: judges them.
+        open_engine: opens the generator, which writes clean and perturbed outputs, and the validator that judges them.
         tier: of the dataset: that of the most closely held of its inputs and of what the engine puts into outputs.
         patient_seed: of the split of patients, the same as MediEval's.
         inputs: files that the engine reads beside the texts, for the manifest.
         models: what decides a language model's answers, by role; empty under the rules.
         usage: what the language models were asked, told after the last batch.
+        workers: processes; more than one needs an ``open_engine`` that can be pickled. It changes no byte.
     """
 
     engine: Engine
-    generator: Generator
-    validator: Validator
+    open_engine: OpenEngine
     tier: LicenceTier
     patient_seed: int
     inputs: Sequence[Mapping[str, Any]] = ()
     models: Mapping[str, Any] = field(default_factory=dict)
     usage: Callable[[], Mapping[str, Any]] = dict
+    workers: int = 1
 
 
 def build_medval(
@@ -84,13 +85,14 @@ def build_medval(
         InputError: no triple was kept, or a source is not of its layout.
     """
     tallies = [Tally() for _ in plan.feeds]
+    feeds = {(feed.task, feed.source.source): feed for feed in plan.feeds}
     with atomic_directory(folder) as work:
         with _Writers(work) as writers:
-            for feed, items in _inputs(plan.feeds, tallies, settings):
-                while group := list(islice(items, batch)):
-                    triples = make_triples(group, made.generator, made.validator, settings.seed, settings.tau)
-                    writers.write(triples, feed, made, settings)
-                    advance(feed.task, len(group))
+            batches = _batches(plan.feeds, tallies, settings, batch)
+            for triples in triples_of(batches, made.open_engine, settings.seed, settings.tau, made.workers):
+                item = triples[0].item
+                writers.write(triples, feeds[item.task, item.origin.source], made, settings)
+                advance(item.task, len(triples))
         counts = count_triples(work / "triples.parquet")
         dropped = _dropped(plan.feeds, tallies, counts)
         _require_rows(counts, dropped)
@@ -144,14 +146,16 @@ class _Writers:
         self._data.__exit__(kind, error, trace)
 
 
-def _inputs(
-    feeds: Sequence[Feed], tallies: Sequence[Tally], settings: MedvalSettings
-) -> Iterator[tuple[Feed, Iterator[Item]]]:
-    """Yield each feed with the inputs that are used: of the wanted splits, each text once, at most so many a task."""
+def _batches(
+    feeds: Sequence[Feed], tallies: Sequence[Tally], settings: MedvalSettings, size: int
+) -> Iterator[list[Item]]:
+    """Yield the inputs that are used, a batch of one feed: of the wanted splits, each text once, so many a task."""
     highest = _highest_hashes(feeds, settings)
     seen: set[bytes] = set()
     for feed, tally in zip(feeds, tallies, strict=True):
-        yield feed, _within(_wanted(feed, tally, settings, seen), highest.get(feed.task), tally, settings.seed)
+        items = _within(_wanted(feed, tally, settings, seen), highest.get(feed.task), tally, settings.seed)
+        while group := list(islice(items, size)):
+            yield group
 
 
 def _within(items: Iterator[Item], highest: int | None, tally: Tally, seed: int) -> Iterator[Item]:

@@ -29,7 +29,7 @@ from ontoground.tables import read_table
 from ontoground.workspace import Workspace
 from tests.builders.medieval_world import bytes_of
 from tests.builders.medval import text_folders
-from tests.builders.medval.toy_engine import ToyGenerator, ToyValidator, item
+from tests.builders.medval.toy_engine import item, open_toy
 
 PATIENT_SEED = 5
 WORDS = ("", "", "", "harsh", "no judge", "same", "no clean", "")
@@ -48,8 +48,8 @@ def feed(made: Sequence[Item], source: str = "meqsum") -> Feed:
     return Feed(text_sources()[source], made[0].task, "open", "CC BY 4.0", [{"source": source, "file": "x"}], read)
 
 
-def build(folder: Path, *feeds: Feed, batch: int = 16, **settings: Any) -> Any:
-    made = Made("rules", ToyGenerator(), ToyValidator(), "open", PATIENT_SEED)
+def build(folder: Path, *feeds: Feed, batch: int = 16, workers: int = 1, **settings: Any) -> Any:
+    made = Made("rules", open_toy, "open", PATIENT_SEED, workers=workers)
     plan = Plan(feeds or (feed(items()),), (("bhc2spanish", "needs a writer"),))
     return build_medval(plan, folder, MedvalSettings(**settings), made, batch=batch)
 
@@ -130,13 +130,22 @@ def test_files_have_their_schemas(tmp_path: Path) -> None:
     assert pq.read_schema(tmp_path / "medval" / "triples.parquet").equals(TRIPLE_SCHEMA)
 
 
-def test_how_inputs_are_batched_changes_no_byte_of_any_file(tmp_path: Path) -> None:
+def test_how_inputs_are_batched_changes_no_byte_of_any_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("builders.medval.build.ROW_GROUP", 25)  # so that groups end within batches
     for batch in (1, 7, 1000):
-        build(tmp_path / str(batch), feed(items(300)), batch=batch)
+        build(tmp_path / str(batch), feed(items(80)), batch=batch)
     one, seven, all_at_once = (bytes_of(tmp_path / str(batch)) for batch in (1, 7, 1000))
-    assert one == seven == all_at_once and len(one) == 7
+    assert one == seven == all_at_once and len(one) > 4
+    assert pq.ParquetFile(tmp_path / "1" / "triples.parquet").num_row_groups == 4
     for name in ("README.md", "manifest.json", "croissant.json"):
         assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "1000" / name).read_bytes()
+
+
+def test_the_number_of_processes_changes_no_byte(tmp_path: Path) -> None:
+    for workers in (1, 2):
+        build(tmp_path / str(workers), workers=workers, batch=9)
+    assert bytes_of(tmp_path / "1") == bytes_of(tmp_path / "2")
+    assert (tmp_path / "1" / "README.md").read_bytes() == (tmp_path / "2" / "README.md").read_bytes()
 
 
 def test_tau_0_keeps_what_was_judged_and_tau_1_full_agreement_only(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from builders.medval.items import Edit, Item, Judgement, Output
 from builders.texts.origin import Origin, Refusal
 from ontoground.rows_text import MedvalErrorRow, MedvalTask, RiskLevel
 
-__all__ = ["ToyGenerator", "ToyValidator", "item"]
+__all__ = ["ToyGenerator", "ToyValidator", "item", "open_toy"]
 
 MARK = re.compile(r"\[worse by (\d)\]")
 
@@ -65,3 +65,8 @@ class ToyValidator:
                 Refusal("no_judge") if refused else Judgement("I looked for the mark.", errors, level)  # type: ignore[arg-type]
             )
         return judged
+
+
+def open_toy() -> tuple[ToyGenerator, ToyValidator]:
+    """Open the engine, in whatever process."""
+    return ToyGenerator(), ToyValidator()

@@ -6,7 +6,7 @@ context once for all its statements of a step, ``plain`` (transformers' Trainer)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -117,15 +117,17 @@ def _prepare(
     rows, plan = _planned(dataset, model, tokenizer, settings)
     hardware, autocast = trained_weights(settings.hardware, whole=settings.lora.r == 0)
     attention = engine_attention(hardware, engine)
+    largest, sizes = _largest_pass(rows, plan, engine)
     memory = estimate_memory(
         str(model),
         "quadrants",
-        _largest_pass(rows, plan, engine),
+        largest,
         settings.lora,
         hardware,
         attention=attention,
         autocast=autocast,
         freeze_backbone=freeze,
+        sizes=(engine, sizes),
     )
     tell_memory(memory, settings.hardware, say)
     with memory_errors("set hardware.quantize = 'nf4', or choose a smaller base model"):
@@ -138,11 +140,13 @@ def _prepare(
     return _Prepared(loaded, tokenizer, rows, plan, autocast, memory)
 
 
-def _largest_pass(rows: QuadrantData, plan: Sequence[Step], engine: Engine) -> Callable[[Any], torch.Tensor]:
-    """Return the forward pass of the plan that needs most memory, as `estimate_memory` takes it."""
+def _largest_pass(
+    rows: QuadrantData, plan: Sequence[Step], engine: Engine
+) -> tuple[Callable[[Any], torch.Tensor], Hashable]:
+    """Return the forward pass of the plan that needs most memory, as `estimate_memory` takes it, and its sizes."""
     if engine == "plain":
         batch = largest_batch(rows, plan)
-        return lambda model: model(**batch).logits.sum()
+        return lambda model: model(**batch).logits.sum(), batch["input_ids"].shape
 
     def tokens(row: RowPlan) -> int:
         return sum(
@@ -153,7 +157,7 @@ def _largest_pass(rows: QuadrantData, plan: Sequence[Step], engine: Engine) -> C
 
     largest = max((row for step in plan for row in step.rows), key=tokens)
     packed, _, _ = collate_row(largest, rows.data.items, rows.data.contexts, rows.data.statements)
-    return lambda model: SharedClassifier(model)(packed).sum()
+    return lambda model: SharedClassifier(model)(packed).sum(), packed.sizes
 
 
 def _train(

@@ -45,6 +45,12 @@ class PackedRow:
     last: torch.Tensor
     contexts: tuple[int, ...]
 
+    @property
+    def sizes(self) -> tuple[tuple[int, ...], ...]:
+        """What the memory of a pass over the row depends on: the shapes of its tensors, and its contexts."""
+        values = (getattr(self, field.name) for field in fields(self))
+        return tuple(tuple(value.shape) if torch.is_tensor(value) else value for value in values)
+
     def to(self, device: torch.device | str) -> PackedRow:
         """Move every tensor."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}

@@ -264,6 +264,7 @@ def _memory(
         hardware,
         attention=attention,
         autocast=autocast,
+        sizes=row.sizes,
     )
 
 

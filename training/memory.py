@@ -15,7 +15,7 @@ some 0.5 GB each).
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
@@ -181,6 +181,10 @@ class _Step:
     backward: int
 
 
+_MEASURED: dict[Hashable, list[_Step]] = {}
+"""Steps of models of one layer and of two, by all that they depend on."""
+
+
 def _run(make: Callable[[], Any], step: Callable[[Any], torch.Tensor], checkpointing: bool, autocast: bool) -> _Step:
     from torch._subclasses.fake_tensor import FakeTensorMode
 
@@ -216,6 +220,7 @@ def estimate_memory(
     attention: str | None,
     autocast: bool = False,
     freeze_backbone: bool = False,
+    sizes: Hashable = None,
 ) -> Estimate:
     """Estimate the peak of one process before anything is loaded.
 
@@ -229,6 +234,8 @@ def estimate_memory(
         attention: transformers' attention implementation.
         autocast: whether float32 weights are multiplied in bfloat16.
         freeze_backbone: whether the ``score`` head alone is trained.
+        sizes: of what ``step`` reads. Where they are given, a run that differs in nothing else, such as the next of a
+            sweep, is not measured again.
     """
     config = load_config(model)
     dtype, attention = precision_of(hardware), attention or "sdpa"
@@ -244,7 +251,11 @@ def estimate_memory(
     with torch.device("meta"):
         whole = make(None)
     trained = sum(p.numel() * p.element_size() for p in whole.parameters() if p.requires_grad)
-    one, two = (_run(partial(make, layers), step, hardware.gradient_checkpointing, autocast) for layers in (1, 2))
+    checkpointing = hardware.gradient_checkpointing
+    same = (config.to_json_string(), task, sizes, lora, dtype, attention, checkpointing, autocast, freeze_backbone)
+    if sizes is None or same not in _MEASURED:
+        _MEASURED[same] = [_run(partial(make, layers), step, checkpointing, autocast) for layers in (1, 2)]
+    one, two = _MEASURED[same]
     each = two.kept - one.kept
     activations = max(two.forward, two.backward + (config.num_hidden_layers - 2) * each)
     weights, unpacked = _weights(whole, hardware)

@@ -66,6 +66,14 @@ def weights_of(run: Path) -> dict[str, torch.Tensor]:
     return {name: value for file in sorted(run.glob("*.safetensors")) for name, value in load_file(file).items()}
 
 
+@pytest.fixture(scope="module")
+def fitted(world: MedievalDataset, base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of plain descent, an adapter of rank 4, in float64."""
+    run = tmp_path_factory.mktemp("fitted") / "run"
+    train_classifier(world, base, run, descent())
+    return run
+
+
 def unbalanced(world: MedievalDataset) -> MedievalDataset:
     """Leave rows out, so that the weights of the classes differ."""
     rows = world.rows.filter(~((pl.col("quadrant") == "Q3") & pl.col("id").str.contains("-0-|-1-")))
@@ -95,11 +103,12 @@ def test_shared_and_plain_rows_give_the_same_losses_and_gradients(
     same(tmp_path / "shared", tmp_path / "plain")
 
 
-def test_checkpointed_activations_give_the_same_gradients(world: MedievalDataset, base: Path, tmp_path: Path) -> None:
-    for name, on in (("kept", False), ("again", True)):
-        hardware = EXACT.model_copy(update={"gradient_checkpointing": on})
-        train_classifier(world, base, tmp_path / name, descent(hardware=hardware))
-    same(tmp_path / "again", tmp_path / "kept", 1e-9)
+def test_checkpointed_activations_give_the_same_gradients(
+    world: MedievalDataset, base: Path, fitted: Path, tmp_path: Path
+) -> None:
+    hardware = EXACT.model_copy(update={"gradient_checkpointing": True})
+    train_classifier(world, base, tmp_path / "again", descent(hardware=hardware))
+    same(tmp_path / "again", fitted, 1e-9)
 
 
 def test_a_statement_weighs_as_its_quadrant_is_rare() -> None:
@@ -158,16 +167,15 @@ def test_a_run_folder_holds_model_tokenizer_card_and_record_and_no_checkpoints(
 
 
 def test_adapter_and_head_give_the_same_logits_without_our_package(
-    world: MedievalDataset, base: Path, tmp_path: Path
+    world: MedievalDataset, base: Path, fitted: Path
 ) -> None:
     from peft import PeftModel
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-    train_classifier(world, base, tmp_path / "run", descent(hardware=CPU))
-    ours = predict_classifier(tmp_path / "run", world, "test")
-    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "run")
-    model = AutoModelForSequenceClassification.from_pretrained(base, num_labels=4, dtype=torch.float32)
-    model = PeftModel.from_pretrained(model, tmp_path / "run").eval()
+    ours = predict_classifier(fitted, world, "test")
+    tokenizer = AutoTokenizer.from_pretrained(fitted)
+    model = AutoModelForSequenceClassification.from_pretrained(base, num_labels=4, dtype=torch.float64)
+    model = PeftModel.from_pretrained(model, fitted).eval()
     rows = world.split_rows("test").join(world.contexts, on="hadm_id").sort("id")
     for row, scores in list(zip(rows.iter_rows(named=True), ours["scores"], strict=True))[:6]:
         parts = ["Patient record:\n", row["context"], "\n\nStatement:", " " + row["statement"]]
@@ -178,7 +186,7 @@ def test_adapter_and_head_give_the_same_logits_without_our_package(
             found = model(input_ids=torch.tensor([ids])).logits.softmax(-1)[0]
         assert found.tolist() == pytest.approx(scores, abs=1e-5)
     # The head was trained: another one, drawn anew, would not pass.
-    assert "base_model.model.score.weight" in weights_of(tmp_path / "run")
+    assert "base_model.model.score.weight" in weights_of(fitted)
 
 
 @pytest.fixture(scope="module")
@@ -349,14 +357,13 @@ def test_contexts_are_cut_alike_for_every_row_and_the_cut_is_counted(world: Medi
     assert [item.context for item in train.data.items] == sorted(item.context for item in train.data.items)
 
 
-def test_a_run_that_goes_on_says_what_adapter_it_has(world: MedievalDataset, base: Path, tmp_path: Path) -> None:
-    train_classifier(world, base, tmp_path / "first", descent(lora=LoraSettings(r=2, alpha=6, dropout=0)))
-    record = train_classifier(world, tmp_path / "first", tmp_path / "second", descent())
-    assert (record["settings"]["lora"]["r"], record["settings"]["lora"]["alpha"]) == (2, 6)
-    assert "rank 2, alpha 6" in (tmp_path / "second" / "README.md").read_text()
+def test_a_run_that_goes_on_says_what_adapter_it_has(world: MedievalDataset, fitted: Path, tmp_path: Path) -> None:
+    asked = descent(lora=LoraSettings(r=2, alpha=6, dropout=0))
+    record = train_classifier(world, fitted, tmp_path / "second", asked)
+    assert (record["settings"]["lora"]["r"], record["settings"]["lora"]["alpha"]) == (4, 16)
+    assert "rank 4, alpha 16" in (tmp_path / "second" / "README.md").read_text()
 
 
-def test_a_classifier_is_no_policy(world: MedievalDataset, base: Path, tmp_path: Path) -> None:
-    train_classifier(world, base, tmp_path / "run", descent())
+def test_a_classifier_is_no_policy(fitted: Path) -> None:
     with pytest.raises(UsageError, match="this run is a classifier"):
-        load_model(tmp_path / "run", "causal", CPU)
+        load_model(fitted, "causal", CPU)

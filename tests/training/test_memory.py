@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -33,7 +34,7 @@ def estimate(base: Path, tokens: int = 256, rank: int = 8, **hardware: object) -
     row = packed_row([(np.arange(tokens - 20) % 200 + 3, [np.arange(5, 15), np.arange(5, 15)])])
     return estimate_memory(
         str(base), "quadrants", lambda model: SharedClassifier(model)(row).sum(), LoraSettings(r=rank),
-        CPU.model_copy(update=hardware), attention="sdpa",
+        CPU.model_copy(update=hardware), attention="sdpa", sizes=row.sizes,
     )  # fmt: skip
 
 
@@ -103,6 +104,28 @@ def test_a_policy_is_estimated_too(base: Path) -> None:
         attention="flex_attention",
     )  # fmt: skip
     assert 0 < flex.step <= found.step
+
+
+def test_runs_alike_are_measured_once_and_others_anew(base: Path) -> None:
+    passes = 0
+
+    def measured(tokens: int) -> Estimate:
+        row = packed_row([(np.arange(tokens) % 200 + 3, [np.arange(5, 15)])])
+
+        def step(model: Any) -> torch.Tensor:
+            nonlocal passes
+            passes += 1
+            found: torch.Tensor = SharedClassifier(model)(row).sum()
+            return found
+
+        return estimate_memory(str(base), "quadrants", step, LoraSettings(), CPU, attention="sdpa", sizes=row.sizes)
+
+    first = measured(90)
+    once = passes
+    assert replace(measured(90), free=first.free) == first
+    assert passes == once
+    assert measured(180).step > first.step
+    assert passes == 2 * once
 
 
 def test_a_warning_names_the_setting_to_change() -> None:

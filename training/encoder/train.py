@@ -26,7 +26,7 @@ from training.encoder.texts import EncodedRows, encode_rows
 from training.quadrants import class_weights
 from training.runs import software
 
-__all__ = ["Progress", "predict", "train_cross_encoder", "train_encoder"]
+__all__ = ["Progress", "predict", "train_encoder"]
 
 Progress = Callable[[int, int, float], None]
 """Called after every step with its number, the number of steps and its mean loss."""
@@ -160,19 +160,6 @@ def train_encoder(
         write_text(folder / RECORD, to_json(record))
         write_card(folder, record)
     return record
-
-
-def train_cross_encoder(
-    dataset: MedievalDataset,
-    model: str | Path,
-    out: Path,
-    settings: EncoderSettings | None = None,
-    *,
-    progress: Progress | None = None,
-) -> dict[str, Any]:
-    """Train with the cross engine whatever the settings say; see `train_encoder`."""
-    settings = (settings or EncoderSettings()).model_copy(update={"engine": "cross"})
-    return train_encoder(dataset, model, out, settings, progress=progress)
 
 
 @torch.inference_mode()

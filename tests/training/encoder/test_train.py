@@ -16,7 +16,7 @@ from training.encoder.classifier import HEAD, load_encoder, new_encoder
 from training.encoder.pretrained import resolve_model
 from training.encoder.settings import EncoderSettings
 from training.encoder.texts import encode_rows
-from training.encoder.train import READ, predict, train_cross_encoder, train_encoder
+from training.encoder.train import READ, predict, train_encoder
 
 EVIDENCE = {"path", "support_spans", "replaced_end", "replaced_cui", "distance", "why_false", "head_cui", "tail_cui"}
 
@@ -156,8 +156,8 @@ def test_the_cross_engine_trains_encoders(
     kind: str, dataset: MedievalDataset, late: EncoderSettings, tmp_path: Path
 ) -> None:
     base = tiny_encoder(tmp_path / "base", kind)
-    settings = _short(late, epochs=4, batch_size=8, learning_rate=1e-3, head_learning_rate=1e-3)
-    record = train_cross_encoder(dataset, base, tmp_path / "run", settings)
+    settings = _short(late, engine="cross", epochs=4, batch_size=8, learning_rate=1e-3, head_learning_rate=1e-3)
+    record = train_encoder(dataset, base, tmp_path / "run", settings)
     assert record["engine"] == "cross"
     steps = record["steps"] // 4
     assert sum(record["losses"][-steps:]) < sum(record["losses"][:steps])

@@ -19,7 +19,10 @@ TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[a-zà-öø-ÿµμ]+|[.;!?\n]")
 ARTICLES = {"a", "an", "the"}
 LONGEST_PHRASE = 6
 STEM = 6
-NEGATED_WITHIN = 6
+DENIED_BEFORE = 6
+DENIED_AFTER = 5
+AFTER_CHARS = 120
+FORMER = (["non"], ["ex"], ["former"])
 CACHED_WORDS = 200_000
 
 
@@ -69,17 +72,25 @@ def spoken(words: Sequence[str]) -> str:
 
 
 def places_of(phrase: Sequence[str], text: str) -> list[int]:
-    """Return the places, in words, at which a phrase stands in a text (`spoken`) without being negated."""
+    """Return the places, in words, at which a text (`spoken`) says a phrase and neither denies nor doubts it."""
     wanted, places, begin = spoken(phrase), [], 0
     while phrase and (found := text.find(wanted, begin)) >= 0:
-        before = text[:found].split()
-        clause = before[-NEGATED_WITHIN:]
-        if STOP in clause:
-            clause = clause[len(clause) - clause[::-1].index(STOP) :]
-        if not word_sets()["negation"].intersection(clause) and clause[-1:] not in (["non"], ["ex"], ["former"]):
+        before, after = text[:found].split(), text[found + len(wanted) : found + len(wanted) + AFTER_CHARS].split()
+        if _is_affirmed(before[-DENIED_BEFORE:], after[:DENIED_AFTER]):
             places.append(len(before))
         begin = found + 1
     return places
+
+
+def _is_affirmed(before: list[str], after: list[str]) -> bool:
+    """Tell whether the words of the same sentence around a phrase leave it standing."""
+    sets = word_sets()
+    if STOP in before:
+        before = before[len(before) - before[::-1].index(STOP) :]
+    if STOP in after:
+        after = after[: after.index(STOP)]
+    doubts = sets["negation"] | sets["hedge"]
+    return not (doubts.intersection(before) or sets["undone"].intersection(after)) and before[-1:] not in FORMER
 
 
 @cache

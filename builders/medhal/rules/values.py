@@ -29,6 +29,8 @@ DOSE = re.compile(
 )
 LEAD_OF_TIME = re.compile(r"^(?:for|over|during|the|past|last) ", re.IGNORECASE)
 HISTORY = re.compile(r"^(?:(?:past|prior|known|previous) )*history of ", re.IGNORECASE)
+ADJECTIVE = re.compile(r"(?:ous|ile|able|ible|ful|ed)$")
+"""Endings of last words that leave a phrase without its noun: "febrile", "neck painful"."""
 ABOUT = {"about", "around", "approximately", "nearly", "almost"}
 
 
@@ -81,7 +83,7 @@ def is_plain(text: str, words: tuple[str, ...]) -> bool:
     if PLAIN.fullmatch(text) is None or not 1 <= len(raw) <= LONGEST or STOP in words:
         return False
     sets = word_sets()
-    if raw[0] in sets["opening"] or raw[-1] in sets["stop"] or raw[-1] in sets["opening"]:
+    if raw[0] in sets["opening"] or raw[-1] in sets["stop"] | sets["opening"] or ADJECTIVE.search(raw[-1]):
         return False
     refused = sets["negation"] | sets["hedge"] | sets["clause"]
     # The parts of "non-contrast" and "ill-defined" are words too.
@@ -103,10 +105,10 @@ def _phrase(text: str, words: tuple[str, ...]) -> Value | None:
 
 
 def _finding(text: str, words: tuple[str, ...]) -> Value | None:
-    # "Normal" and "Positive" say nothing without the test.
-    if len(text.split()) < 2 or not is_plain(text, words):
+    # "Normal" and "abnormal findings" say nothing that another test would not.
+    if len(text.split()) < 2 or not is_plain(text, words) or not (telling := _marks(words)):
         return None
-    return Value("finding", text, words, marks=_marks(words))
+    return Value("finding", text, words, marks=telling)
 
 
 def _age(_text: str, words: tuple[str, ...]) -> Value | None:

@@ -140,6 +140,16 @@ def test_a_phrase_is_not_found_where_it_is_negated() -> None:
     assert len(places_of(["cough"], text)) == 1
 
 
+def test_a_phrase_is_not_found_where_it_is_doubted_or_taken_back() -> None:
+    for note in (
+        "Possible meningitis.",
+        "There was concern for meningitis",
+        "Meningitis was ruled out.",
+    ):
+        assert places_of(["meningitis"], spoken(normal_words(note))) == [], note
+    assert places_of(["meningitis"], spoken(normal_words("He had meningitis. It was considered severe."))) == [2]
+
+
 def test_a_negation_ends_with_its_sentence() -> None:
     assert places_of(["cough"], spoken(normal_words("No fever.\nCough for two days"))) != []
 

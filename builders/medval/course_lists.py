@@ -102,13 +102,13 @@ class Links:
 
 
 def reference_of(course: Part, diagnoses: Part, medications: Part, links: Links) -> str | None:
-    """Return the lists, one line each, or None where no diagnosis is borne out.
+    """Return the lists, one line each, or None where the diagnoses are not borne out.
 
     Entries are separated by semicolons and stand in the order of the note; the line of medications is left out where
     there is none.
     """
     evidence = _Evidence(course, links)
-    named = list(_diagnoses(diagnoses, evidence))
+    named = _diagnoses(diagnoses, evidence)
     if not named:
         return None
     drugs = list(_medications(medications, evidence))
@@ -155,25 +155,43 @@ def _tokens(text: str) -> set[str]:
     return {LATERALITY.get(word, word) for word in words} - PLAIN
 
 
-def _diagnoses(part: Part, evidence: _Evidence) -> Iterator[str]:
+def _diagnoses(part: Part, evidence: _Evidence) -> list[str]:
+    """Return the entries that stay; none where the first one does not, or fewer than half of them do.
+
+    The first is the main reason of the stay: a list without it, or whose first line is in words that are not known,
+    would keep silent about what matters most.
+    """
     seen: set[str] = set()
+    kept: list[list[str]] = []
     for begin, end in _pieces(part.text):
         problems = [
             one for one in part.mentions if begin <= one.begin and one.end <= end and evidence.is_a(one, PROBLEMS)
         ]
-        supported = {one: evidence.supporting(one) for one in problems if one.assertion == "present"}
-        if not problems or AFTER.match(part.text, begin) or not all(supported.get(one) for one in problems):
+        if AFTER.match(part.text, begin) or (kept and not problems):
             continue
-        new = [one for one in problems if not seen.intersection(evidence.concepts(one))]
-        if not new:
+        if problems and all(seen.intersection(evidence.concepts(one)) for one in problems):
             continue
+        kept.append(_entries(part, begin, end, problems, seen, evidence))
         seen.update(cui for one in problems for cui in evidence.concepts(one))
-        piece = " ".join(part.text[begin:end].split())
-        whole = len(new) == len(problems) and piece.split()[-1].lower() not in PLAIN
-        if whole and _words_are_said(part, begin, end, supported, evidence):
-            yield _plain(piece.strip(" ."))
-        else:
-            yield from (_plain(" ".join(part.text[one.begin : one.end].split())) for one in new)
+    stay = [entries for entries in kept if entries]
+    if not stay or not kept[0] or 2 * len(stay) < len(kept):
+        return []
+    return [entry for entries in stay for entry in entries]
+
+
+def _entries(
+    part: Part, begin: int, end: int, problems: list[Mention], seen: set[str], evidence: _Evidence
+) -> list[str]:
+    """Return what stays of one diagnosis: itself, the words of its concepts, or nothing."""
+    supported = {one: evidence.supporting(one) for one in problems if one.assertion == "present"}
+    if not problems or not all(supported.get(one) for one in problems):
+        return []
+    new = [one for one in problems if not seen.intersection(evidence.concepts(one))]
+    piece = " ".join(part.text[begin:end].split()).strip(" .")
+    whole = len(new) == len(problems) and piece.split()[-1].lower() not in PLAIN
+    if whole and _words_are_said(part, begin, end, supported, evidence):
+        return [_plain(piece)]
+    return [_plain(" ".join(part.text[one.begin : one.end].split())) for one in new]
 
 
 def _pieces(text: str) -> Iterator[tuple[int, int]]:

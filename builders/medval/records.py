@@ -118,7 +118,7 @@ def _course_item(row: Mapping[str, Any], links: Links, source: TextSource) -> It
     if not diagnoses.text:
         return "no_discharge_diagnosis"
     reference = reference_of(course, diagnoses, medications, links)
-    return "no_supported_diagnosis" if reference is None else _item(row, source, "course2diagnosis", course, reference)
+    return "diagnoses_not_in_course" if reference is None else _item(row, source, "course2diagnosis", course, reference)
 
 
 def _bare_course_item(row: Mapping[str, Any], source: TextSource) -> Item | str:

@@ -63,10 +63,10 @@ def part(text: str, **assertions: str) -> Part:
     return Part(text, tuple(sorted(mentions, key=lambda one: one.begin)))
 
 
-def lists(graph: ConceptGraph, course: Part, diagnoses: str, medications: str = "") -> str | None:
+def lists(graph: ConceptGraph, course: Part, diagnoses: str | Part, medications: str = "") -> str | None:
     return reference_of(
         course,
-        part(f"Discharge Diagnosis:\n{diagnoses}\n"),
+        diagnoses if isinstance(diagnoses, Part) else part(f"Discharge Diagnosis:\n{diagnoses}\n"),
         part(f"Discharge Medications:\n{medications}\n"),
         Links(graph),
     )
@@ -90,7 +90,21 @@ def test_without_a_medication_there_is_no_line_of_medications(graph: ConceptGrap
 @pytest.mark.parametrize("assertion", ["absent", "possible", "family", "historical", "hypothetical"])
 def test_a_diagnosis_that_the_course_denies_or_doubts_is_left_out(graph: ConceptGraph, assertion: str) -> None:
     course = part("Hypertension was treated. The x-ray spoke of pneumonia.", pneumonia=assertion)
-    assert lists(graph, course, "Pneumonia; hypertension") == "Discharge diagnoses: hypertension."
+    assert lists(graph, course, "Hypertension; pneumonia") == "Discharge diagnoses: Hypertension."
+
+
+def test_a_list_without_its_first_entry_or_without_most_of_them_is_no_reference(graph: ConceptGraph) -> None:
+    course = part("Hypertension was treated.")
+    assert lists(graph, course, "Hypertension\nPneumonia\nFall") is None
+    assert lists(graph, course, "Pneumonia\nHypertension") is None
+    assert lists(graph, course, "Zzz of the chest\nHypertension") is None
+    assert lists(graph, course, "s/p fall\nHypertension, stable") == "Discharge diagnoses: Hypertension."
+
+
+def test_a_diagnosis_that_the_list_itself_doubts_is_left_out(graph: ConceptGraph) -> None:
+    course = part("Hypertension and pneumonia were treated.")
+    listed = part("Hypertension; possible pneumonia", pneumonia="possible")
+    assert lists(graph, course, listed) == "Discharge diagnoses: Hypertension."
 
 
 def test_a_more_special_problem_bears_out_the_general_one_and_not_the_reverse(graph: ConceptGraph) -> None:

@@ -34,6 +34,7 @@ class MedhalAsked:
     texts: Path | None
     engine: Literal["rules", "lm"]
     model: ModelOptions
+    review: Path | None
     force: bool
     say: Callable[[str], None]
 
@@ -48,12 +49,14 @@ def build_medhal_job(asked: MedhalAsked) -> dict[str, Any]:
     """
     from app.status import dataset_counts
     from builders.medhal.build import Made, build_medhal
+    from builders.medhal.review import read_review
     from builders.medhal.rows import Seeds
     from builders.texts.origin import Tally
 
     if asked.engine == "rules" and asked.model.given:
         raise UsageError("the engine rules asks no language model", do="add --engine lm, or leave the endpoint out")
     settings, tally = asked.workspace.settings, Tally()
+    review = {} if asked.review is None else read_review(asked.review)
     seeds = Seeds(documents=settings.medhal.seed, patients=settings.build.seed)
     with ExitStack() as stack:
         own = stack.enter_context(_own(asked)) if _may_use_own(asked) else None
@@ -62,7 +65,7 @@ def build_medhal_job(asked: MedhalAsked) -> dict[str, Any]:
         model = stack.enter_context(_language_model(asked, chosen)) if asked.engine == "lm" else None
         stages = _stages(asked, own) if any(one.folder is None for one in chosen) else []
         feeds = _feeds(asked, chosen, own, model, tally)
-        made = Made(asked.engine, tier, seeds, _described(model))
+        made = Made(asked.engine, tier, seeds, _described(model), review)
         with _bars() as advance:
             folder = asked.workspace.dataset("medhal")
             report = build_medhal(feeds, folder, settings.medhal, made, tally, advance)

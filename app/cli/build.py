@@ -104,6 +104,9 @@ def medhal(
     endpoint: Endpoint = None,
     endpoint_model: EndpointModel = None,
     config: ModelConfig = None,
+    review: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Readers' verdicts (CSV: id, verdict) to show in the card")
+    ] = None,
     overrides: TextOverrides = None,
     force: Force = False,
     as_json: Json = False,
@@ -127,6 +130,7 @@ def medhal(
         texts=texts,
         engine=engine,
         model=ModelOptions(endpoint, endpoint_model, config, of_model),
+        review=review,
         force=force,
         say=note,
     )

@@ -22,6 +22,7 @@ from builders.medhal.card import DESCRIPTION, card_of
 from builders.medhal.counts import BuildReport, Judgements, report_of
 from builders.medhal.feeds import Feed
 from builders.medhal.items import Pair
+from builders.medhal.review import confirmed_by_task
 from builders.medhal.rows import PART_SCHEMA, Seeds, pair_rows
 from builders.medhal.versions import PairIndex, Selection, select
 from builders.shards import ShardWriter
@@ -48,12 +49,14 @@ class Made:
         tier: of the dataset: that of its most closely held source.
         seeds: of documents and of patients.
         model: what decides a language model's answers; empty under the rules.
+        review: by row id, whether readers called it right; it is shown in the card and decides nothing.
     """
 
     engine: str
     tier: LicenceTier
     seeds: Seeds
     model: Mapping[str, Any] = field(default_factory=dict)
+    review: Mapping[str, bool] = field(default_factory=dict)
 
 
 def build_medhal(
@@ -94,7 +97,7 @@ def build_medhal(
         _write_rows(part, work / "data", selection)
         part.unlink()
         report = report_of(feeds, index, selection, tally, judgements)
-        _write_papers(work, feeds, settings, made, report)
+        _write_papers(work, feeds, settings, made, report, confirmed_by_task(made.review, index, selection))
     return report
 
 
@@ -146,10 +149,15 @@ def _write_rows(part: Path, folder: Path, selection: Selection) -> None:
 
 
 def _write_papers(
-    folder: Path, feeds: Sequence[Feed], settings: MedhalSettings, made: Made, report: BuildReport
+    folder: Path,
+    feeds: Sequence[Feed],
+    settings: MedhalSettings,
+    made: Made,
+    report: BuildReport,
+    reviewed: Mapping[str, tuple[int, int]],
 ) -> None:
     """Write card, croissant.json and manifest beside the data."""
-    write_text(folder / "README.md", card_of(feeds, settings, made.engine, made.tier, report))
+    write_text(folder / "README.md", card_of(feeds, settings, made.engine, made.tier, report, reviewed))
     write_text(folder / "croissant.json", to_json(croissant_of(DATASET, DESCRIPTION, MEDHAL_SCHEMA, made.tier)))
     data = sorted((folder / "data").glob("*.parquet"))
     manifest = manifest_of(
@@ -166,5 +174,6 @@ def _write_papers(
         dropped=report.dropped,
         tier=made.tier,
     )
+    manifest["reviewed"] = {task: {"right": right, "read": read} for task, (right, read) in sorted(reviewed.items())}
     manifest["language_model"] = dict(made.model) or None
     write_text(folder / "manifest.json", to_json(manifest))

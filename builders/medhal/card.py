@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -69,9 +69,14 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 def card_of(
-    feeds: Sequence[Feed], settings: MedhalSettings, engine: str, tier: LicenceTier, report: BuildReport
+    feeds: Sequence[Feed],
+    settings: MedhalSettings,
+    engine: str,
+    tier: LicenceTier,
+    report: BuildReport,
+    reviewed: Mapping[str, tuple[int, int]],
 ) -> str:
-    """Return the text of README.md."""
+    """Return the text of README.md; ``reviewed`` has by task the rows that readers called right, and all they read."""
     present = [split for split in SPLITS if report.splits[split]]
     splits = "own training splits" if settings.splits == "train" else f"splits `{settings.splits}`"
     parts = [
@@ -98,7 +103,7 @@ def card_of(
         "\n### Tasks and versions (its Table 4)\n",
         _versions(report),
         "\n### Rows that a reader confirmed (its Table 5)\n",
-        _validity(report),
+        _validity(report, reviewed),
         "\n## Left out, by source and reason\n",
         _table(("reason", "n"), sorted(report.dropped.items())),
         LIMITS.format(engine=ENGINES[engine]),
@@ -179,12 +184,14 @@ def _versions(report: BuildReport) -> str:
     return _table(columns, [*rows, last])
 
 
-def _validity(report: BuildReport) -> str:
-    tasks = sorted({one.task for one in report.sources})
-    note = "The paper's expert read 50 rows a task. Rows of this build are confirmed only by whoever reads them.\n\n"
-    return note + _table(
-        ("task", "share of rows confirmed (paper)"), [(task, _papers("validity", task, "share")) for task in tasks]
-    )
+def _validity(report: BuildReport, reviewed: Mapping[str, tuple[int, int]]) -> str:
+    note = "The paper's expert read 50 rows a task; ours are the rows of this build that a review was given for.\n\n"
+    rows = []
+    for task in sorted({one.task for one in report.sources}):
+        right, read = reviewed.get(task, (0, 0))
+        share = f"{right / read:.2f}" if read else NONE
+        rows.append((task, _papers("validity", task, "share"), share, read or NONE))
+    return note + _table(("task", "confirmed (paper)", "confirmed", "rows read"), rows)
 
 
 def _licences(feeds: Sequence[Feed]) -> str:

@@ -1,0 +1,25 @@
+"""The benchmark of the text builders: copies are rows of their own, and each build is measured by itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.text_builders import build_once, main, multiply
+from ontoground.errors import InputError
+from tests.builders.medhal.texts_world import write_texts
+
+
+def test_copies_are_rows_of_their_own(tmp_path: Path) -> None:
+    texts = write_texts(tmp_path / "texts", 6, ("medqa", "sumpubmed", "mednli"))
+    assert multiply(texts, tmp_path / "copies", 3) == ["medqa", "sumpubmed"]
+    measure, printed = build_once(tmp_path / "copies", tmp_path / "work", 3)
+    assert {one["source"]: one["factual"] for one in printed["sources"]} == {"medqa": 3 * 11, "sumpubmed": 3 * 6}
+    assert measure.rows == printed["rows"] == 2 * 3 * 17
+    assert measure.peak_bytes > 2**20 and measure.cpu_seconds > 0 and measure.rows_per_minute > 0
+
+
+def test_a_folder_without_texts_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no text"):
+        main(["--texts", str(tmp_path), "--copies", "1"])

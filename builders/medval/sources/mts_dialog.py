@@ -2,8 +2,8 @@
 
 Layout: ``MTS-Dialog-{TrainingSet,ValidationSet,TestSet-*}.csv`` with ID, section_header, section_text, dialogue. Of
 its 20 kinds of section only ASSESSMENT and PLAN are an answer to what `dialogue2note` asks; a DIAGNOSIS or DISPOSITION
-there is often one word that the conversation does not bear out. Conversations in which no patient (or relative) speaks
-are left out: the instruction is about a doctor and a patient.
+there is often one word that the conversation does not bear out. Very short sections are left out, and so are
+conversations in which no patient (or relative) speaks: the instruction is about a doctor and a patient.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ __all__ = ["files", "read"]
 
 COLUMNS = ("ID", "section_header", "section_text", "dialogue")
 WANTED = frozenset({"ASSESSMENT", "PLAN"})
+# A shorter section ("As tolerated.") keeps silent about most of its conversation (characters).
+SHORTEST = 40
 PATIENT = re.compile(r"^[ \t]*(?:Patient|Guest_family)[\w ]*:", re.MULTILINE)
 
 
@@ -44,6 +46,8 @@ def read(folder: Path, source: TextSource, task: MedvalTask, tally: Tally) -> It
                 tally.drop(source.source, "other_section")
             elif not (dialogue and section):
                 tally.drop(source.source, "empty_field")
+            elif len(section) < SHORTEST:
+                tally.drop(source.source, "short_section")
             elif not PATIENT.search(dialogue):
                 tally.drop(source.source, "no_patient_speaks")
             else:

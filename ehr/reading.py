@@ -121,13 +121,16 @@ class TextReader:
         from ontoground.settings import NoteSettings
         from ontoground.warehouse import table_exists
 
-        if not table_exists(connection, "kg.name"):
+        # Cursors of their own: results that a query of the caller has not read yet stay as they are.
+        with connection.cursor() as cursor:
+            has_names = table_exists(cursor, "kg.name")
+        if not has_names:
             raise InputError(
                 "the release's names are not in the warehouse", expected="kg.name", do="run `ontoground graph build`"
             )
-        chosen = settings or NoteSettings()
         with connection.cursor() as cursor:
             lexicon = build_lexicon(cursor)
+        chosen = settings or NoteSettings()
         speller = Speller(lexicon.words.tolist()) if chosen.fuzzy else None
         return cls(lexicon, speller, detector_of(chosen.abbreviation_detector))
 

@@ -71,7 +71,7 @@ class RulesGenerator:
     name: Literal["rules", "lm"] = "rules"
 
     def __init__(self, knowledge: Knowledge, seed: int) -> None:
-        self._knowledge = knowledge
+        self.knowledge = knowledge
         self._seed = seed
 
     def clean(self, items: Sequence[Item]) -> list[Output | Refusal]:
@@ -90,7 +90,7 @@ class RulesGenerator:
     def _perturbed(self, item: Item, clean: Output, level: RiskLevel) -> Output | Refusal:
         if refused := refusal_of(item):
             return refused
-        scene = Scene(item, clean.text, self._knowledge)
+        scene = Scene(item, clean.text, self.knowledge)
         about = (item.origin.source, item.origin.inner_id, level)
         names = [name for name in RULES if weights()[name].level == level]
         for name in sorted(names, key=lambda name: stable_hash(self._seed, "medval_rule", name, *about)):

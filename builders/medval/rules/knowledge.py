@@ -32,7 +32,7 @@ class Knowledge:
 
     def __init__(self, graph: ConceptGraph, reader: TextReader) -> None:
         self.graph = graph
-        self._reader = reader
+        self.reader = reader
         self._names: dict[str, tuple[str, ...]] = {}
         self._kin: dict[str, frozenset[str]] = {}
         self.views: OrderedDict[tuple[str, str, str], object] = OrderedDict()
@@ -41,7 +41,7 @@ class Knowledge:
 
     def read(self, text: str, *, headers: bool) -> TextReading:
         """Read a text; who reads it again keeps what is made of it in ``views``."""
-        return self._reader.read(text, headers=headers)
+        return self.reader.read(text, headers=headers)
 
     # ---- concepts
 

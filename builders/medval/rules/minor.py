@@ -212,7 +212,7 @@ def doubted_problems(scene: Scene) -> list[Edit]:
 
 
 def added_intensities(scene: Scene) -> list[Edit]:
-    """Call a symptom or lesser problem mild, or in a question severe, where the input says nothing of how strong it is."""
+    """Call a symptom or lesser problem mild, in a question also severe, where the input does not grade it."""
     found = []
     for one in scene.made.problems():
         if one.polarity == "absent" or scene.knowledge.is_serious(one.mention) or not scene.stands_alone(one):

@@ -1,4 +1,4 @@
-"""Level 3: details that are wrong (strength, frequency, value, side, sibling), omissions that matter, symptoms flipped."""
+"""Level 3: details that are wrong (strength, frequency, value, side, sibling), symptoms flipped, another question."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ __all__ = [
 ]
 
 _NOT_GIVEN = frozenset({"allergy", "absent", "family"})
-_DOSES = {
-    "mg": (1, 2, 2.5, 5, 10, 12.5, 15, 20, 25, 30, 40, 50, 60, 75, 80, 100, 120, 150, 200, 250, 300, 325, 400, 500, 600, 650, 750, 800, 850, 1000, 1200, 1500, 2000),
-}  # fmt: skip
+_USUAL_MG = frozenset(
+    {1, 2, 2.5, 5, 10, 12.5, 15, 20, 25, 30, 40, 50, 60, 75, 80, 100, 120, 150, 200, 250, 300, 325, 400, 500, 600, 650}
+    | {750, 800, 850, 1000, 1200, 1500, 2000}
+)
 
 
 def _given(scene: Scene, one: Seen) -> bool:
@@ -48,7 +49,7 @@ def changed_doses(scene: Scene) -> list[Edit]:
         once = amount.drug.mention.text.lower() in words("halve_only")
         for factor in (0.5,) if once else (2, 0.5):
             other_value = value * factor
-            usual = amount.unit != "mg" or other_value in _DOSES["mg"]
+            usual = amount.unit != "mg" or other_value in _USUAL_MG
             if other_value not in values and usual and (other_value == int(other_value) or value != int(value)):
                 found.append(
                     scene.edit(
@@ -88,7 +89,7 @@ def changed_frequencies(scene: Scene) -> list[Edit]:
 
 
 def changed_numbers(scene: Scene) -> list[Edit]:
-    """Change a measured value that the input has: a blood pressure, a vital sign, a laboratory value, a size, an age."""
+    """Change a measured value that the input has: a pressure, a vital sign, a laboratory value, a size, an age."""
     found = []
     values = scene.given.values
     for measured in measured_of(scene.text):
@@ -220,10 +221,8 @@ def changed_actions(scene: Scene, *, critical: bool) -> list[Edit]:
 
 def _action() -> re.Pattern[str]:
     verbs = "|".join(sorted((re.escape(verb) for verb in words("action")), key=len, reverse=True))
-    return re.compile(
-        rf"(?<!not )\b(?P<verb>{verbs})(?: (?:on|taking|with|the|her|his|their|your|my|home|same|current|dose|of|a|patient)\b)*\s*$",
-        re.IGNORECASE,
-    )
+    between = "on|taking|with|the|her|his|their|your|my|home|same|current|dose|of|a|patient"
+    return re.compile(rf"(?<!not )\b(?P<verb>{verbs})(?: (?:{between})\b)*\s*$", re.IGNORECASE)
 
 
 def is_open(text: str) -> bool:

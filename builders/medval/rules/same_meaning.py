@@ -54,7 +54,9 @@ def variant_of_kind(scene: Scene, kind: str) -> list[Edit]:
         words = match.group()
         if kind == "abbreviation" and len(words) <= 5 and not words.isupper() and words != "NSAIDs":
             continue
-        if kind == "abbreviation" and scene.text[match.end() :].lstrip()[:1] == "(":
+        if kind == "abbreviation" and (
+            scene.text[match.end() :].lstrip()[:1] == "(" or scene.text[: match.start()].endswith("(")
+        ):
             continue
         named = kind in {"synonym", "abbreviation"}
         # A synonym stands for a whole mention: "kidney stone" inside a longer name is a part of it.

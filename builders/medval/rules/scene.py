@@ -116,8 +116,10 @@ def entries_of(text: str) -> list[Entry]:
         for m in _ENTRY.finditer(text)
     ]
     for line in _LISTED_LINE.finditer(text):
-        for part in _PART.finditer(text, line.start("list"), line.end("list")):
-            found.append(Entry(part.start(), part.end(), part.start(), part.group(), None, True, line.start()))
+        found += [
+            Entry(part.start(), part.end(), part.start(), part.group(), None, True, line.start())
+            for part in _PART.finditer(text, line.start("list"), line.end("list"))
+        ]
     return sorted(found, key=lambda entry: entry.begin)
 
 
@@ -127,10 +129,11 @@ def apply_edit(text: str, edits: Iterable[Edit]) -> str:
     >>> apply_edit("no fever", [Edit("negation", None, "no ", "", 0, "")])
     'fever'
     """
-    for edit in sorted(edits, key=lambda edit: -edit.begin):
-        end = edit.begin + len(edit.before)
-        text = text[: edit.begin] + edit.after + text[end:]
-    return text
+    done, place = [], 0
+    for edit in sorted(edits, key=lambda edit: edit.begin):
+        done += [text[place : edit.begin], edit.after]
+        place = edit.begin + len(edit.before)
+    return "".join([*done, text[place:]])
 
 
 _LAST_WORD = re.compile(r"(\S+)\s+$")

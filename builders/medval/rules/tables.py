@@ -18,6 +18,7 @@ __all__ = [
     "critical_drugs",
     "diagnosis_groups",
     "drug_groups",
+    "flip_words",
     "minor_drugs",
     "serious_diagnoses",
     "variants",
@@ -145,3 +146,10 @@ def words(kind: str) -> dict[str, str]:
     """Return the words of one kind with what stands beside them (``edit_weights_words.tsv``)."""
     rows = read_table(DATA / "edit_weights_words.tsv", ("word", "other", "kind", "source"))
     return {row["word"]: row["other"] for row in rows if row["kind"] == kind}
+
+
+@cache
+def flip_words(said: str) -> tuple[tuple[str, str], ...]:
+    """Return what stands before a problem that is ``present`` or ``absent``, and what says the reverse."""
+    rows = read_table(DATA / "edit_weights_flips.tsv", ("said", "before", "after", "source"))
+    return tuple((row["before"], row["after"]) for row in rows if row["said"] == said)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from builders.medval.items import Item, Judgement
-from builders.medval.rules.checks import CHECKS, Comparison, Finding
+from builders.medval.rules.checks import CHECKS
+from builders.medval.rules.comparison import Comparison, Finding
 from builders.medval.rules.generator import refusal_of
 from builders.medval.rules.knowledge import Knowledge
 from builders.medval.rules.tables import weight_of

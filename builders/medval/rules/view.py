@@ -38,7 +38,8 @@ _TURN = re.compile(
 )
 _NO = re.compile(
     r"^[\s,.\-]*(?:(?:um|uh|well|oh|hm+|doctor|ah)[\s,.]*)*(?:no\b|nope|nah|none|never|negative"
-    r"|not (?:really|at all|that)|i don't|i do not|i haven't|i have not|he doesn't|she doesn't|he hasn't|she hasn't|i didn't|i deny|uh-uh)",
+    r"|not (?:really|at all|that)|i don't|i do not|i haven't|i have not|he doesn't|she doesn't|he hasn't|she hasn't"
+    r"|i didn't|i deny|uh-uh)",
     re.IGNORECASE,
 )
 _YES = re.compile(
@@ -184,7 +185,7 @@ def _in_dialogue(text: str, turns: list[int], mention: ReadMention) -> Polarity:
         return "unknown"
     opening = _TURN.match(text, turns[following])
     after = turns[following + 1] if following + 1 < len(turns) else len(text)
-    answer = text[opening.end() if opening else turns[following] : after]
+    answer = text[opening.end() if opening else turns[following] : after].replace(" n't", "n't")
     if _NO.match(answer) and not _YET.search(answer):
         return "absent"
     # "Yes" to a list of things leaves open to which.

@@ -1,0 +1,67 @@
+"""Checks of details: sides, measured values, and what a question asks."""
+
+from __future__ import annotations
+
+import re
+
+from builders.medval.rules.comparison import Comparison, Finding, quoted
+from builders.medval.rules.minor import tells_age
+from builders.medval.rules.moderate import is_open
+from builders.medval.rules.quantities import measured_of
+from builders.medval.rules.tables import words
+
+__all__ = ["aspects", "groups", "measured", "sides"]
+
+_GROUP = re.compile(
+    r"\b(?:in|for) (?:older |young |elderly )?(?:adults|children|infants|women|men|teenagers)\b", re.IGNORECASE
+)
+
+
+def sides(c: Comparison) -> list[Finding]:
+    """Parts of the body on the other side."""
+    found = []
+    for side in c.made.sides:
+        theirs = {other.side for other in c.given.sides if set(other.stems) & set(side.stems)}
+        if theirs and side.side not in theirs:
+            text = "the output puts this on the other side of the body than the input"
+            found.append(quoted("laterality", text, c, side.begin, side.end))
+    return found
+
+
+def measured(c: Comparison) -> list[Finding]:
+    """Measured values that the input does not have."""
+    found = []
+    aged = re.search(r"\byears?[- ]old\b", c.lower) is not None
+    for one in measured_of(c.output):
+        if re.match(r"[- ]year[- ]old", c.output[one.end :]) and not aged:
+            continue
+        if not set(one.values) <= c.given.values:
+            text = "the output gives a value that the input does not have"
+            found.append(quoted("number", text, c, one.begin, one.end))
+    return found
+
+
+def aspects(c: Comparison) -> list[Finding]:
+    """A question that asks something else than the input does."""
+    if c.task != "query2question":
+        return []
+    for phrase, asked in words("aspect_phrase").items():
+        if c.output.startswith(phrase + " "):
+            cued = {aspect for aspect, cue in words("aspect").items() if _cue(cue).search(c.input)}
+            if cued and asked not in cued and not is_open(c.input):
+                text = "the output asks something else about the problem than the input"
+                return [quoted("other_question", text, c, 0, len(phrase))]
+    return []
+
+
+def _cue(cue: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{cue})\b", re.IGNORECASE)
+
+
+def groups(c: Comparison) -> list[Finding]:
+    """A question about a group that the input does not speak of."""
+    if c.task != "query2question" or tells_age(c.input):
+        return []
+    found = _GROUP.search(c.output)
+    text = "the output asks about a group that the input does not speak of"
+    return [quoted("added_group", text, c, found.start(), found.end())] if found else []

@@ -1,0 +1,160 @@
+"""Checks of drugs: which ones, how much, how often, and what is done with them."""
+
+from __future__ import annotations
+
+import re
+
+from builders.medval.rules.comparison import Comparison, Finding, quoted
+from builders.medval.rules.minor import is_kept
+from builders.medval.rules.tables import drug_groups
+from builders.medval.rules.view import Rate, Seen, View
+
+__all__ = ["actions", "drugs", "frequencies", "missing_drugs", "strengths"]
+
+_GIVEN = frozenset({"present", "planned", "hypothetical"})
+
+
+def strengths(c: Comparison) -> list[Finding]:
+    """Strengths that the input does not give for the drug."""
+    found = []
+    for amount in c.made.amounts:
+        theirs = [other for other in c.given.amounts if other.drug.family & amount.drug.family]
+        value = amount.number.values[0]
+        if not theirs or any(value in other.number.values for other in theirs) or _spoken_of(c, value):
+            continue
+        rule = "critical_dose" if c.knowledge.is_critical(amount.drug.mention) else "dose"
+        text = "the output gives another strength for this drug than the input"
+        found.append(quoted(rule, text, c, amount.drug.mention.begin, amount.end))
+    return found
+
+
+def _spoken_of(c: Comparison, value: float) -> bool:
+    """In a conversation a strength may stand far from the drug's name."""
+    return c.task == "dialogue2note" and value in c.given.values
+
+
+def frequencies(c: Comparison) -> list[Finding]:
+    """Frequencies that the input does not give for the drug."""
+    found = []
+    for rate in c.made.rates:
+        theirs = [other for other in c.given.rates if other.drug.family & rate.drug.family]
+        if theirs and all(other.per_day != rate.per_day for other in theirs) and not _other_rate(c, rate):
+            rule = "critical_dose" if c.knowledge.is_critical(rate.drug.mention) else "frequency"
+            text = "the output gives another frequency for this drug than the input"
+            found.append(quoted(rule, text, c, rate.drug.mention.begin, rate.end))
+    return found
+
+
+def _other_rate(c: Comparison, rate: Rate) -> bool:
+    """The output itself gives the input's frequency for the drug in another place: a change of dose is told."""
+    theirs = {other.per_day for other in c.given.rates if other.drug.family & rate.drug.family}
+    return any(other.per_day in theirs for other in c.made.rates if other.drug.family & rate.drug.family)
+
+
+def drugs(c: Comparison) -> list[Finding]:
+    """Drugs that the input does not name, or that its problems or allergies forbid."""
+    found = []
+    for one in c.made.drugs():
+        mention = one.mention
+        if mention.assertion.value == "allergy" or not mention.cuis:
+            continue
+        if one.family & c.given_families:
+            if _allergic(c, one):
+                text = "the output gives a drug that the input says the patient is allergic to"
+                found.append(quoted("allergic_drug", text, c, mention.begin, mention.end))
+            continue
+        if c.supported(one) or (_is_class(c, one) and not c.knowledge.is_critical(mention)):
+            continue
+        rule, text = _stranger_drug(c, one)
+        if rule:
+            found.append(quoted(rule, text, c, mention.begin, mention.end))
+    return found
+
+
+def _allergic(c: Comparison, one: Seen) -> bool:
+    theirs = [other.mention.assertion.value for other in c.given.like(one.family)]
+    return bool(theirs) and all(value == "allergy" for value in theirs) and one.mention.assertion.value in _GIVEN
+
+
+def _stranger_drug(c: Comparison, one: Seen) -> tuple[str, str]:
+    for problem in c.given.problems():
+        if problem.polarity == "present" and c.knowledge.contraindicates(one.mention, problem.mention):
+            return "contraindicated_drug", "the output gives a drug that a problem of the input forbids"
+    name = one.mention.text.lower()
+    for other in c.given.drugs():
+        if other.family & c.made_families or other.mention.assertion.value == "allergy":
+            continue
+        if name in {kin.lower() for kin in drug_groups().get(other.mention.text.lower(), ((), False))[0]}:
+            return "sibling_drug", "the output names another drug of the class than the input"
+        if name in drug_groups() and _siblings(c, one) & other.family:
+            return "sibling_drug", "the output names another drug of the class than the input"
+    if c.task == "query2question":
+        if c.knowledge.is_critical(one.mention):
+            return "wrong_subject", "the output asks about a drug that the input does not name"
+        return "fabricated", "the output asks about a drug that the input does not name"
+    return "fabricated", "the output names a drug that the input does not name"
+
+
+def _is_class(c: Comparison, one: Seen) -> bool:
+    """Tell whether a name stands for many drugs ("antibiotics")."""
+    graph = c.knowledge.graph
+    cuis = [cui for cui in one.mention.cuis[:2] if cui in graph]
+    return not any(graph.equivalents(cui) for cui in cuis)
+
+
+def _siblings(c: Comparison, one: Seen) -> set[str]:
+    return set().union(*(c.knowledge.siblings(cui) for cui in one.mention.cuis[:1]))
+
+
+_KINDS = {
+    "on": "continue continued continuing resume resumed start started restart initiate prescribe prescribed begin",
+    "off": "stop stopped discontinue discontinued discontinuing avoid withhold held hold",
+    "up": "increase increased",
+    "down": "decrease decreased reduce reduced lower",
+}
+_VERBS = {verb: kind for kind, verbs in _KINDS.items() for verb in verbs.split()}
+_VERBS |= {"taken off": "off", "told to stop": "off"}
+_OPPOSITE = {"on": "off", "off": "on", "up": "down", "down": "up"}
+_VERB = re.compile(rf"(?<!not )\b({'|'.join(sorted(map(re.escape, _VERBS), key=len, reverse=True))})\b", re.IGNORECASE)
+
+
+def _actions(view: View, one: Seen, reach: int) -> list[tuple[str, int]]:
+    """Return what is said to be done with a drug in the words right before it, nearest last."""
+    begin = max(0, one.mention.begin - reach)
+    before = view.text[begin : one.mention.begin]
+    cut = max(before.rfind(stop) for stop in (".", "\n", ";", "?"))
+    # A verb before another drug is about that one.
+    ends = [other.mention.end - begin for other in view.drugs() if begin < other.mention.end <= one.mention.begin]
+    cut = max(cut, *ends) if ends else cut
+    return [(_VERBS[m.group(1).lower()], begin + m.start()) for m in _VERB.finditer(before, cut + 1)]
+
+
+def actions(c: Comparison) -> list[Finding]:
+    """Drugs that the output stops where the input goes on with them, or the reverse."""
+    found = []
+    for one in c.made.drugs():
+        ours = _actions(c.made, one, 50)
+        if not ours:
+            continue
+        kind, begin = ours[-1]
+        theirs = {done for other in c.given.like(one.family) for done, _ in _actions(c.given, other, 60)}
+        if _OPPOSITE[kind] in theirs and kind not in theirs:
+            rule = "critical_action" if c.knowledge.is_critical(one.mention) else "action"
+            text = "the output reverses what the input says is done with this drug"
+            found.append(quoted(rule, text, c, begin, one.mention.end))
+    return found
+
+
+def missing_drugs(c: Comparison) -> list[Finding]:
+    """Supplements and symptomatic drugs that a hospital course goes on with and that the output does not list."""
+    if c.task != "course2diagnosis":
+        return []
+    found = []
+    for one in c.given.drugs():
+        theirs = c.given.like(one.family)
+        if one.family & c.made_families or not c.knowledge.is_minor(one.mention):
+            continue
+        if all(other.polarity == "present" and is_kept(c.given, other) for other in theirs):
+            text = "the output does not list a supplement or symptomatic drug of the input"
+            found.append(Finding("omit_minor_drug", text, one.mention.text, "input"))
+    return found

@@ -1,0 +1,172 @@
+"""Checks of problems: which ones, whether they are there, how certain and how strong."""
+
+from __future__ import annotations
+
+import re
+
+from builders.medval.rules.comparison import Comparison, Finding, quoted
+from builders.medval.rules.minor import graded, modifier_before, word_before
+from builders.medval.rules.tables import diagnosis_groups, words
+from builders.medval.rules.view import Seen, View, stem
+
+__all__ = ["certainties", "gradings", "intensities", "modifiers", "polarities", "problems"]
+
+_DEFINITE = re.compile(r"\b(definite(?:ly)?)\b", re.IGNORECASE)
+_DOUBT = re.compile(r"\b(?:possible|possibly|suspected|questionable|presumed)\s+$", re.IGNORECASE)
+_HEDGE = re.compile(
+    r"\b(?:possibl\w+|suspect\w*|question\w*|likely|probabl\w+|may|might|maybe|could|concern\w*|think|rule|versus|vs|presumed|seems?|"
+    r"evaluate|assess|guess|if)\b|\?",
+    re.IGNORECASE,
+)
+
+
+def problems(c: Comparison) -> list[Finding]:
+    """Problems that the input does not hold."""
+    found = []
+    for one in c.made.problems():
+        mention = one.mention
+        if one.polarity == "absent" or not mention.cuis:
+            continue
+        if _is_sibling(c, one):
+            text = "the output names another diagnosis of the group than the input"
+            found.append(quoted("sibling_diagnosis", text, c, mention.begin, mention.end))
+            continue
+        if mention.kind != "disorder" or c.supported(one):
+            continue
+        if c.task != "query2question" and (one.polarity != "present" or c.in_lay_words(one) or _is_risk(c, one)):
+            continue
+        if c.knowledge.is_serious(mention) and c.task == "query2question":
+            text = "the output asks about a grave problem that the input does not name"
+            found.append(quoted("wrong_subject", text, c, mention.begin, mention.end))
+        elif c.knowledge.is_serious(mention):
+            text = "the output names a grave diagnosis that the input does not hold"
+            found.append(quoted("invented_diagnosis", text, c, mention.begin, mention.end))
+    return found
+
+
+def _is_risk(c: Comparison, one: Seen) -> bool:
+    """Tell whether a problem is spoken of as what may come."""
+    begin = max(c.output.rfind(stop, 0, one.mention.begin) for stop in (".", "\n"))
+    return (
+        re.search(r"\b(?:risks?|complications?|if|prevent)\b", c.output[begin + 1 : one.mention.begin], re.I)
+        is not None
+    )
+
+
+def _is_sibling(c: Comparison, one: Seen) -> bool:
+    """Tell whether a diagnosis stands in the place of another of its group: the input has that one, the output not."""
+    name = one.mention.text.lower()
+    if name not in diagnosis_groups() or one.family & (c.given_families | c.given.unclear):
+        return False
+    if re.sub(r"\W", "", name) in c.squeezed or c.abbreviated(one.mention.text) or c.in_lay_words(one):
+        return False
+    kin = {cui for other in diagnosis_groups()[name] for cui in c.knowledge.concepts(other)[:1]}
+    return any(
+        other.family & kin and not other.family & c.made_families and other.polarity != "absent"
+        for other in c.given.problems()
+    )
+
+
+def polarities(c: Comparison) -> list[Finding]:
+    """Problems that one text says are there and the other says are not."""
+    found = []
+    if c.task == "query2question":
+        return []
+    for one in c.made.problems():
+        theirs = {other.polarity for other in c.given.like(one.family)}
+        if c.output[: one.mention.begin].endswith(" for "):
+            continue
+        if one.polarity == "unknown" or "unknown" in theirs or not theirs or one.polarity in theirs:
+            continue
+        serious = c.knowledge.is_serious(one.mention)
+        if not serious and one.mention.kind != "finding":
+            continue
+        text = (
+            "the output denies a problem that the input says is there"
+            if one.polarity == "absent"
+            else "the output says that a problem is there which the input denies"
+        )
+        found.append(quoted("negation" if serious else "symptom_negation", text, c, one.mention.begin, one.mention.end))
+    return found
+
+
+def intensities(c: Comparison) -> list[Finding]:
+    """Symptoms that the output makes stronger or milder than the input."""
+    found = []
+    for one in c.made.problems():
+        ours = modifier_before(c.made, one, "intensity")
+        if ours is None or one.polarity == "absent":
+            continue
+        theirs = {
+            near[0].lower()
+            for other in c.given.like(one.family)
+            if (near := modifier_before(c.given, other, "intensity"))
+        }
+        word = ours[0].lower()
+        if not theirs or word in theirs or words("intensity")[word] not in theirs:
+            continue
+        over = word in words("stronger")
+        rule = "overstate_slightly" if over else "understate_slightly"
+        text = f"the output makes the symptom {'stronger' if over else 'milder'} than the input does"
+        found.append(quoted(rule, text, c, ours[1], one.mention.end))
+    return found
+
+
+def certainties(c: Comparison) -> list[Finding]:
+    """Certainty that the input does not have, and doubt where the input has none."""
+    found = []
+    for match in _DEFINITE.finditer(c.output):
+        if not any(word.startswith(match.group(1).lower()[:6]) for word in c.given.words):
+            text = "the output is more certain than the input"
+            found.append(quoted("overstate_certainty", text, c, match.start(), match.end()))
+    for one in c.made.problems():
+        doubt = _DOUBT.search(c.output, max(0, one.mention.begin - 16), one.mention.begin)
+        theirs = c.given.like(one.family)
+        if (
+            doubt is None
+            or not theirs
+            or c.task == "query2question"
+            or any(_hedged(c.given, other) for other in theirs)
+        ):
+            continue
+        text = "the output doubts what the input states"
+        found.append(quoted("understate_certainty", text, c, doubt.start(), one.mention.end))
+    return found
+
+
+def _hedged(view: View, one: Seen) -> bool:
+    """Tell whether a text speaks of a problem without certainty."""
+    around = view.text[max(0, one.mention.begin - 80) : one.mention.end + 40]
+    return one.polarity != "present" or _HEDGE.search(around) is not None
+
+
+def gradings(c: Comparison) -> list[Finding]:
+    """Problems that the output calls mild or severe where the input says nothing of how strong they are."""
+    found = []
+    for one in c.made.problems():
+        word = word_before(c.made, one)
+        if word is None or word[0].lower() not in {"mild", "severe"} or one.polarity == "absent":
+            continue
+        theirs = c.given.like(one.family)
+        if theirs and not any(graded(c.given, other) for other in theirs):
+            text = f"the output calls {word[0].lower()} what the input does not grade"
+            found.append(quoted("added_intensity", text, c, word[1], one.mention.end))
+    return found
+
+
+def modifiers(c: Comparison) -> list[Finding]:
+    """Words that qualify a symptom wherever the input names it, and that the output leaves out."""
+    found = []
+    for one in c.made.problems():
+        if one.mention.kind != "finding" or one.polarity == "absent" or modifier_before(c.made, one, "modifier"):
+            continue
+        theirs = c.given.like(one.family)
+        qualified = [modifier_before(c.given, other, "modifier") for other in theirs]
+        first = qualified[0] if qualified else None
+        if first is None or any(word is None or word[0].lower() != first[0].lower() for word in qualified):
+            continue
+        if stem(first[0]) in c.made.stems:
+            continue
+        text = "the output leaves out a word that qualifies the symptom in the input"
+        found.append(Finding("omit_modifier", text, c.input[first[1] : theirs[0].mention.end], "input"))
+    return found

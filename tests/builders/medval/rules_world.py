@@ -1,0 +1,105 @@
+"""What the tests of MedVAL's rules share: items that are written here, and the engine over the open world."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from builders.medval.items import Edit, Item, Judgement, Output
+from builders.medval.rules.engine import open_rules
+from builders.medval.rules.generator import RulesGenerator
+from builders.medval.rules.knowledge import Knowledge
+from builders.medval.rules.scene import Scene
+from builders.medval.rules.validator import RulesValidator
+from builders.texts.origin import Origin, Refusal
+from ontoground.rows_text import MedvalTask
+from ontoground.settings_text import MedvalSettings
+from ontoground.warehouse import connect
+from ontoground.workspace import Workspace
+
+__all__ = ["ITEMS", "Engine", "item", "open_engine"]
+
+
+def item(task: MedvalTask, given: str, reference: str | None, name: str = "1") -> Item:
+    """Return an item that is written by hand."""
+    return Item(Origin("written", name, name, "train"), task, given, reference)
+
+
+class Engine:
+    """Generator and validator over one workspace, with short ways to ask them."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.connection = connect(workspace.warehouse, workspace.settings.run)
+        generator, validator = open_rules(workspace, self.connection, MedvalSettings())
+        assert isinstance(generator, RulesGenerator)
+        assert isinstance(validator, RulesValidator)
+        self.generator, self.validator = generator, validator
+        self.knowledge: Knowledge = generator.knowledge
+
+    def edits(self, rule: str, one: Item) -> list[Edit]:
+        """Return what a rule would change in the reference of an item."""
+        return RulesGenerator.candidates(Scene(one, one.reference or "", self.knowledge), rule)
+
+    def changed(self, rule: str, one: Item) -> list[tuple[str, str]]:
+        """Return before and after of what a rule would change."""
+        return [(edit.before, edit.after) for edit in self.edits(rule, one)]
+
+    def judge(self, one: Item, output: str) -> Judgement:
+        """Return the judgement of one output."""
+        judged = self.validator.judge([one], [output])[0]
+        assert isinstance(judged, Judgement)
+        return judged
+
+    def perturb(self, one: Item, level: int) -> Output | Refusal:
+        """Return the perturbed output of one item."""
+        assert level in (1, 2, 3, 4)
+        return self.generator.perturb([one], [Output(one.reference or "")], [level])[0]
+
+
+def open_engine(staged: Path) -> Engine:
+    """Open the engine on a workspace."""
+    return Engine(Workspace.existing(staged))
+
+
+DIALOGUE = """[doctor] hi , i see you are here for your back pain . you are a 57 year old man with hypertension .
+[patient] yeah , my back pain started two weeks ago .
+[doctor] any fever ?
+[patient] no .
+[doctor] do you have asthma ?
+[patient] no , never .
+[doctor] and you take lisinopril twenty milligrams once a day ?
+[patient] yes .
+[doctor] your blood pressure is 132 over 80 and your hemoglobin a1c was eight . the left knee looks fine .
+[doctor] continue the lisinopril , and continue the warfarin 5 milligrams daily . start omeprazole 40 milligrams a day .
+"""
+NOTE = (
+    "ASSESSMENT AND PLAN\n\nThe patient is a 57-year-old male who presents with back pain. The patient denies fever. "
+    "There is no history of asthma. The left knee is normal.\n\n"
+    "1. Hypertension.\n- Blood pressure: 132/80. Continue lisinopril 20 mg once a day.\n"
+    "2. Anticoagulation.\n- Continue warfarin 5 mg daily. Hemoglobin A1c was 8.\n- Start omeprazole 40 mg a day.\n"
+)
+COURSE = (
+    "Mr. ___ was admitted with pneumonia and acute kidney injury.\n\n# Pneumonia: treated with azithromycin.\n"
+    "# Acute kidney injury: creatinine improved with fluids. Home lisinopril was resumed.\n"
+    "# Constipation: home senna continued.\n# Atrial fibrillation: rate controlled on metoprolol. Warfarin continued.\n"
+)
+LISTS = (
+    "Discharge diagnoses: Pneumonia; Acute kidney injury; Constipation; Atrial fibrillation.\n"
+    "Discharge medications: Lisinopril; Senna; Metoprolol; Warfarin."
+)
+QUESTION = "MESSAGE: I have gout in my toe. What are the treatments for gout? Can I take ibuprofen for the pain?"
+
+ITEMS = (
+    item("dialogue2note", DIALOGUE, NOTE, "note"),
+    item("course2diagnosis", COURSE, LISTS, "course"),
+    item("query2question", QUESTION, "What are the treatments for gout?", "gout"),
+    item(
+        "query2question", "I have shingles. How long does it last?", "What is the prognosis for shingles?", "shingles"
+    ),
+    item(
+        "report2impression",
+        "FINDINGS: Mild edema. No pneumonia. The heart size is normal.",
+        "Mild edema. No pneumonia.",
+        "chest",
+    ),
+)
+"""Clean items: nothing in their references goes beyond their inputs."""

@@ -1,0 +1,171 @@
+"""The validator: clean outputs pass, changed ones get the level that they have, quotes stand where they are said to."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+from builders.medval.items import Item, Judgement, Output
+from builders.medval.rules import check_details, check_drugs, check_problems, comparison, validator
+from builders.medval.rules.generator import RULES_TASKS
+from builders.texts.origin import Refusal
+from ontoground.rows_text import MEDVAL_TASKS, RISK_LEVELS
+from tests.builders.medval.rules_world import COURSE, DIALOGUE, ITEMS, NOTE, Engine, item
+
+LISTS = ITEMS[1]
+
+
+@pytest.mark.parametrize("one", ITEMS, ids=lambda one: one.origin.inner_id)
+def test_a_good_reference_is_level_1(rules: Engine, one: Item) -> None:
+    judged = rules.judge(one, one.reference or "")
+    assert judged.errors == ()
+    assert (judged.risk_level, judged.score) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "level", "category"),
+    [
+        ("Hypertension", "High blood pressure", 1, None),
+        ("Blood pressure: 132/80", "Blood pressure: 162/95", 3, "detail_misidentification"),
+        ("57-year-old", "75-year-old", 3, "detail_misidentification"),
+        ("Hemoglobin A1c was 8", "Hemoglobin A1c was 11", 3, "detail_misidentification"),
+        ("left knee", "right knee", 3, "detail_misidentification"),
+        ("lisinopril 20 mg", "lisinopril 10 mg", 3, "detail_misidentification"),
+        ("once a day", "twice a day", 3, "detail_misidentification"),
+        ("lisinopril", "enalapril", 3, "detail_misidentification"),
+        ("Continue lisinopril", "Discontinue lisinopril", 3, "incorrect_recommendation"),
+        ("denies fever", "reports fever", 3, "detail_misidentification"),
+        ("omeprazole 40 mg", "furosemide 40 mg", 3, "fabricated_claim"),
+        ("presents with back pain", "presents with mild back pain", 2, "understating_intensity"),
+        ("warfarin 5 mg", "warfarin 50 mg", 4, "detail_misidentification"),
+        ("Continue warfarin", "Stop warfarin", 4, "incorrect_recommendation"),
+        ("no history of asthma", "a history of asthma", 4, "detail_misidentification"),
+        ("is normal.", "is normal. The patient has pancreatic cancer.", 4, "fabricated_claim"),
+    ],
+)
+def test_a_change_of_a_note_gets_its_level(
+    rules: Engine, before: str, after: str, level: int, category: str | None
+) -> None:
+    assert before in NOTE
+    judged = rules.judge(ITEMS[0], NOTE.replace(before, after))
+    assert judged.risk_level == level
+    assert category is None or category in {error["category"] for error in judged.errors}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "level"),
+    [
+        ("Lisinopril; Senna", "Senna; Lisinopril", 1),
+        ("Senna; ", "", 2),
+        ("; Constipation", "; possible constipation", 2),
+        ("Warfarin.", "Warfarin; Furosemide.", 3),
+        ("Warfarin.", "Warfarin; Ibuprofen 800 mg.", 4),
+        ("Pneumonia", "No pneumonia", 4),
+        ("Atrial fibrillation", "Atrial fibrillation; stroke", 4),
+    ],
+)
+def test_a_change_of_a_list_gets_its_level(rules: Engine, before: str, after: str, level: int) -> None:
+    reference = LISTS.reference or ""
+    assert before in reference
+    assert rules.judge(LISTS, reference.replace(before, after, 1)).risk_level == level
+
+
+@pytest.mark.parametrize(
+    ("given", "output", "level"),
+    [
+        ("What cures gout? I am 50.", "What are the treatments for gout?", 1),
+        ("What cures gout?", "What are the treatments for gout in adults?", 2),
+        ("What cures gout?", "What are the treatments for severe gout?", 2),
+        ("What cures gout?", "What are the causes of gout?", 3),
+        ("What cures gout?", "What are the treatments for osteoarthritis?", 3),
+        ("What cures gout?", "What are the treatments for pancreatic cancer?", 4),
+        ("Can I take ibuprofen?", "Can I take warfarin?", 4),
+        ("I have MS. Any news?", "Where can I find information on multiple sclerosis?", 1),
+        ("my father has pneumonai , pls help", "What are the treatments for pneumonia?", 1),
+    ],
+)
+def test_a_question_gets_its_level(rules: Engine, given: str, output: str, level: int) -> None:
+    assert rules.judge(item("query2question", given, None), output).risk_level == level
+
+
+def test_an_answer_in_a_conversation_decides_what_the_question_names(rules: Engine) -> None:
+    asked = "[doctor] do you have chest pain ?\n[patient] {}\n[doctor] okay .\n"
+    denied, open_answer = (
+        item("dialogue2note", asked.format(answer), None) for answer in ("no .", "well , hard to say .")
+    )
+    assert rules.judge(denied, "The patient reports chest pain.").risk_level == 4
+    assert rules.judge(denied, "The patient denies chest pain.").risk_level == 1
+    assert rules.judge(open_answer, "The patient reports chest pain.").risk_level == 1
+
+
+def test_lay_words_of_a_conversation_bear_out_a_diagnosis(rules: Engine) -> None:
+    spoken = item("dialogue2note", "[doctor] your sugars are high .\n[patient] yes .\n", None)
+    assert rules.judge(spoken, "Type 2 diabetes.").risk_level == 1
+
+
+def test_quotes_are_verbatim_and_reasoning_is_a_sentence_or_two(rules: Engine) -> None:
+    seen = 0
+    for one in ITEMS:
+        for level in RISK_LEVELS:
+            made = rules.perturb(one, level)
+            if not isinstance(made, Output):
+                continue
+            judged = rules.judge(one, made.text)
+            assert 1 <= judged.reasoning.count(". ") + 1 <= 2
+            assert judged.reasoning.endswith(".")
+            assert judged.reasoning[0].isupper()
+            for error in judged.errors:
+                seen += 1
+                source = {"input": one.input, "output": made.text}.get(error["quoted_from"] or "")
+                assert source is not None
+                assert error["quote"]
+                assert error["quote"] in source
+    assert seen > 5
+
+
+def test_the_level_is_that_of_the_gravest_error_and_it_comes_first(rules: Engine) -> None:
+    both = NOTE.replace("left knee", "right knee").replace("no history of asthma", "a history of asthma")
+    judged = rules.judge(ITEMS[0], both)
+    assert judged.risk_level == 4
+    assert judged.errors[0]["quote"] == "asthma"
+    assert len(judged.errors) == 2
+    assert "unsafe" in judged.reasoning
+    assert "One more error" in judged.reasoning
+
+
+def test_most_perturbed_outputs_of_clean_items_get_the_level_that_was_asked_for(rules: Engine) -> None:
+    asked = [(one, level) for one in ITEMS for level in RISK_LEVELS]
+    made = [(one, level, rules.perturb(one, level)) for one, level in asked]
+    done = [(level, rules.judge(one, out.text).risk_level) for one, level, out in made if isinstance(out, Output)]
+    assert len(done) >= 12
+    assert sum(level == judged for level, judged in done) >= 0.9 * len(done)
+
+
+def test_judgements_do_not_depend_on_the_batch_or_on_names_of_items(rules: Engine) -> None:
+    outputs = [one.reference or "" for one in ITEMS]
+    together = rules.validator.judge(ITEMS, outputs)
+    renamed = [item(one.task, one.input, None, f"other {n}") for n, one in enumerate(ITEMS)]
+    assert rules.validator.judge(renamed[::-1], outputs[::-1])[::-1] == together
+    assert all(isinstance(judged, Judgement) for judged in together)
+
+
+def test_the_validator_knows_nothing_of_edits_ids_or_hashes() -> None:
+    source = "".join(map(inspect.getsource, (validator, comparison, check_details, check_drugs, check_problems)))
+    for word in ("apply_edit", "stable_", "inner_id", "origin.", "reference)"):
+        assert word not in source.replace("builders.texts.origin", "")
+
+
+def test_tasks_that_rules_cannot_read_are_refused(rules: Engine) -> None:
+    for task in MEDVAL_TASKS:
+        judged = rules.validator.judge([item(task, DIALOGUE, "x")], ["A note."])[0]
+        assert isinstance(judged, Judgement) is (task in RULES_TASKS)
+        assert isinstance(judged, Judgement) or judged == Refusal("task_needs_a_language_model")
+
+
+@pytest.mark.parametrize("output", ["", " ", "\n", "No.", "🙂", "Hypertension" * 400])
+def test_odd_outputs_are_judged_without_error(rules: Engine, output: str) -> None:
+    for task in MEDVAL_TASKS:
+        if task not in RULES_TASKS:
+            continue
+        assert rules.judge(item(task, COURSE, None), output).risk_level in RISK_LEVELS

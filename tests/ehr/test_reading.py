@@ -1,0 +1,82 @@
+"""Any text is read in memory as the stage reads notes: same mentions, same assertions, any offsets."""
+
+from __future__ import annotations
+
+import duckdb
+import pytest
+
+from ehr.notes import find_mentions, split_notes
+from ehr.reading import TextReader, detector_of
+from ehr.spans import Assertion
+from ontoground.errors import InputError
+from ontoground.settings import NoteSettings, Settings
+from tests.ehr.test_lexicon import fill
+
+NOTE = (
+    "Chief Complaint:\nPneumonia\n \nPast Medical History:\nHTN, no COPD\n \nAllergies: metoprolol\n \n"
+    "Brief Hospital Course:\nStarted on warfarin. No pneumonia on CT.\n"
+)
+
+
+@pytest.fixture
+def named(warehouse: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
+    fill(warehouse)
+    return warehouse
+
+
+def test_a_text_is_read_as_the_stage_reads_a_note(named: duckdb.DuckDBPyConnection) -> None:
+    named.execute("create table mimiciv_note.discharge (note_id varchar, hadm_id bigint, text varchar)")
+    named.execute("insert into mimiciv_note.discharge values ('1-DS-1', 1, ?)", [NOTE])
+    split_notes(named, Settings())
+    find_mentions(named, Settings())
+    written = named.execute(
+        "select begin_offset, end_offset, text, cuis, assertion, section from ground.mention order by 1"
+    ).fetchall()
+    reading = TextReader.open(named).read(NOTE)
+    read = [(m.begin, m.end, m.text, list(m.cuis), m.assertion.value, m.section) for m in reading.mentions]
+    assert read == written
+    assert len(read) == 7
+
+
+def test_a_text_without_headers_is_one_section_whose_words_are_read_alike(named: duckdb.DuckDBPyConnection) -> None:
+    reader = TextReader.open(named)
+    reading = reader.read("Allergies: do I need warfarin for my hypertension?", headers=False)
+    assert [section.section for section in reading.sections] == ["unknown"]
+    assert [(m.text, m.kind, m.section) for m in reading.mentions] == [
+        ("warfarin", "drug", "unknown"),
+        ("hypertension", "disorder", "unknown"),
+    ]
+    with_headers = reader.read("Allergies: warfarin")
+    assert with_headers.mentions[0].assertion is Assertion.ALLERGY
+
+
+@pytest.mark.parametrize("text", ["", "   ", "\n\n", "\x00", "Größe 🙂 warfarin"])
+def test_odd_texts_are_read_without_error(named: duckdb.DuckDBPyConnection, text: str) -> None:
+    for headers in (True, False):
+        reading = TextReader.open(named).read(text, headers=headers)
+        assert all(text[m.begin : m.end] == m.text for m in reading.mentions)
+        assert [m.text for m in reading.mentions] == (["warfarin"] if "warfarin" in text else [])
+
+
+def test_misspellings_are_repaired_only_where_wanted(named: duckdb.DuckDBPyConnection) -> None:
+    text = "started metopralol"
+    assert [m.text for m in TextReader.open(named).read(text).mentions] == ["metopralol"]
+    assert TextReader.open(named, NoteSettings(fuzzy=False)).read(text).mentions == ()
+
+
+def test_a_reader_can_be_opened_while_a_result_of_the_caller_is_unread(named: duckdb.DuckDBPyConnection) -> None:
+    unread = named.execute("select cui from kg.concept order by cui")
+    first = unread.fetchone()
+    TextReader.open(named)
+    assert first == ("C1",)
+    assert len(unread.fetchall()) == 11
+
+
+def test_a_warehouse_without_names_says_what_to_do(warehouse: duckdb.DuckDBPyConnection) -> None:
+    with pytest.raises(InputError, match="names are not in the warehouse"):
+        TextReader.open(warehouse)
+
+
+def test_the_detector_of_abbreviations_is_the_one_that_is_named() -> None:
+    assert detector_of("own").__name__ == "defined_abbreviations"
+    assert detector_of("scispacy").__name__ == "scispacy_abbreviations"

@@ -75,6 +75,8 @@ class SummaryItem:
 class FactPair:
     """Two statements of MediEval about one admission, the first true and supported, the second not both.
 
+    Each also claims that the record documents both of its ends, so that it is right or wrong whoever reads it.
+
     Attributes:
         context: the sections of the note that MediEval shows.
         explanation: why the second one does not hold, in words, from the path or from what the note lacks.

@@ -6,7 +6,6 @@ import re
 import zlib
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
-from itertools import pairwise
 
 from builders.medhal.rules.extraction_tables import word_sets, word_tables
 
@@ -123,13 +122,10 @@ def canonical(words: Sequence[str]) -> Iterator[str]:
 @lru_cache(maxsize=CACHED_WORDS)
 def mark(word: str) -> int:
     """Return 32 bits for a word's stem; two words may share them, which costs a swap and never makes a wrong one."""
-    stem = word if "=" in word or " " in word or word[0].isdigit() else word[:STEM]
+    stem = word if "=" in word or word[0].isdigit() else word[:STEM]
     return zlib.crc32(stem.encode())
 
 
 def features_of(words: Sequence[str]) -> list[int]:
-    """Return the marks of a text, sorted: of its words, of what means the same, and of its quantities."""
-    units = set(word_tables()["unit"].values())
-    found = {mark(word) for word in words} | {mark(word) for word in canonical(words)}
-    found.update(mark(f"{number} {unit}") for number, unit in pairwise(words) if number[0].isdigit() and unit in units)
-    return sorted(found)
+    """Return the marks of a text, sorted: of its words, numbers among them, and of what means the same."""
+    return sorted({mark(word) for word in words} | {mark(word) for word in canonical(words)})

@@ -43,7 +43,8 @@ class Value:
         said: as a sentence says it.
         words: its normal words.
         group: values of one type and group may be swapped: a dose in mg per day only for another one.
-        marks: what must be absent from a text for the value to be wrong there; empty where nothing tells it apart.
+        marks: what must be absent from a text for the value to be wrong there; empty where nothing tells it apart. Of
+            a quantity its number alone: a note may write the unit once for several ("10, 20 and 40 mg").
         regions: parts of the body that it names, where it names a site.
         size: a number that tells how near two values of a group are (days, years, times a day).
         ratio: how many times larger or smaller another size must be.
@@ -121,7 +122,7 @@ def _age(_text: str, words: tuple[str, ...]) -> Value | None:
     if unit == "year" and number > OLDEST:
         return None
     said = f"{number} {unit}{'s' if number != 1 else ''} old"
-    telling = (mark(f"{number} {unit}"),)
+    telling = (mark(str(number)),)
     return Value("age", said, (str(number), unit), group=unit, marks=telling, size=float(number))
 
 
@@ -138,7 +139,7 @@ def _smoking(_text: str, words: tuple[str, ...]) -> Value | None:
 def _measure(text: str, words: tuple[str, ...]) -> Value | None:
     if len(words) != 2 or re.fullmatch(NUMBER, words[0]) is None or words[1] not in {"kg", "lb", "g", "cm", "m"}:
         return None
-    telling = (mark(f"{words[0]} {words[1]}"),)
+    telling = (mark(words[0]),)
     return Value("measure", text, words, group=words[1], marks=telling, size=float(words[0]))
 
 
@@ -151,7 +152,7 @@ def _dose(text: str, words: tuple[str, ...]) -> Value | None:
     if not numbers:
         return None
     pattern = re.sub(NUMBER, "#", text.lower())
-    telling = tuple(sorted(mark(f"{number} {unit}") for number in numbers))
+    telling = tuple(sorted(map(mark, numbers)))
     return Value("dose", text, words, group=pattern, marks=telling, size=float(numbers[0]))
 
 
@@ -171,7 +172,7 @@ def _duration(text: str, _words: tuple[str, ...]) -> Value | None:
     size = _days(words[1:] if words and words[0] in ABOUT else words)
     if not size:
         return None
-    telling = (mark(" ".join(words[-2:])),)
+    telling = (mark(words[-2]),)
     return Value("duration", _lowered(said), words, group="duration", marks=telling, size=size, ratio=TIME_RATIO)
 
 
@@ -181,7 +182,7 @@ def _onset(text: str, words: tuple[str, ...]) -> Value | None:
             continue
         time = words[: -len(tail)]
         if size := _days(time[1:] if time and time[0] in ABOUT else time):
-            telling = (mark(" ".join(time[-2:])),)
+            telling = (mark(time[-2]),)
             return Value("onset", _lowered(text), words, " ".join(tail), telling, size=size, ratio=TIME_RATIO)
     return None
 

@@ -160,3 +160,9 @@ def test_what_means_the_same_is_a_feature_of_the_text() -> None:
         assert set(features_of(normal_words(same))) & known, same
     assert set(read_value(TREATMENTS, "dosage", "5 mg").marks) <= known
     assert not set(read_value(TREATMENTS, "dosage", "50 mg").marks) & known
+
+
+def test_a_number_whose_unit_is_written_once_is_known_too() -> None:
+    known = set(features_of(normal_words("She had doses of 2.5–10 mg and of twenty, 40 and 60 mg.")))
+    for dose in ("2.5 mg", "20 mg", "60 mg"):
+        assert set(read_value(TREATMENTS, "dosage", dose).marks) <= known

@@ -62,7 +62,10 @@ def _is_sibling(c: Comparison, one: Seen) -> bool:
         return False
     kin = {cui for other in diagnosis_groups()[name] for cui in c.knowledge.concepts(other)[:1]}
     return any(
-        other.family & kin and not other.family & c.made_families and other.polarity != "absent"
+        other.family & kin
+        and other.polarity != "absent"
+        # A question names few things: what it still names was not replaced.
+        and (c.task != "query2question" or not other.family & c.made_families)
         for other in c.given.problems()
     )
 

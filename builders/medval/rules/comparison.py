@@ -75,7 +75,7 @@ class Comparison:
         """Tell whether the input has the telling words of a phrase, in some form or spelling."""
         if re.sub(r"\W", "", text.lower()) in self.squeezed:
             return True
-        long = [word.lower() for word in _LETTERS.findall(text) if len(word) >= _LONG]
+        long = [word.lower() for word in _LETTERS.findall(text) if len(word) >= _LONG or word.isupper()]
         telling = [word for word in long if word not in words("general")] or long
         return bool(telling) and all(self._has_word(word) for word in telling)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from builders.medval.items import Generator, Validator
-from builders.medval.rules.generator import RulesGenerator
+from builders.medval.rules.generator import RULES_TASKS, RulesGenerator
 from builders.medval.rules.knowledge import Knowledge
 from builders.medval.rules.validator import RulesValidator
 from ehr.reading import TextReader
@@ -16,7 +16,7 @@ from ontoground.workspace import Workspace
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["open_rules"]
+__all__ = ["RULES_TASKS", "open_rules"]
 
 
 def open_rules(

@@ -8,6 +8,7 @@ from builders.medval.items import Edit
 from builders.medval.rules.polarity import flips
 from builders.medval.rules.scene import Scene
 from builders.medval.rules.tables import critical_drugs, serious_diagnoses, weight_of
+from builders.medval.rules.tables import words as table
 from builders.medval.rules.view import Seen
 from ontoground.stable import stable_hash
 
@@ -24,7 +25,6 @@ _FEW = 3
 _FEMALE = re.compile(r"\b(?:she|her|female|woman|mrs|ms|girl|daughter|wife|mother|pregnan\w+)\b", re.IGNORECASE)
 _MALE = re.compile(r"\b(?:he|his|him|male|man|mr|boy|son|husband|father)\b", re.IGNORECASE)
 _PROSE_END = re.compile(r"[.!](?=\s*(?:\n|$))")
-_USUAL = {"warfarin": "5 mg daily"}
 
 
 def _sexes(scene: Scene) -> set[str]:
@@ -89,7 +89,10 @@ def _added(scene: Scene, rule: str, words: str, *, kind: str) -> Edit | None:
         mark = mark.replace(str(last.number), number, 1) if number else mark
         after = f"\n{mark}{words[:1].upper()}{words[1:]}"
         return Edit(rule, weight_of(rule).category, "", after, last.end, "")
-    sentence = f" The patient was {'started on' if kind == 'drug' else 'also diagnosed with'} {words}."
+    phrases = sorted(table("add_drug" if kind == "drug" else "add_problem"))
+    key = stable_hash(0, rule, scene.item.origin.source, scene.item.origin.inner_id, words)
+    sentence = " " + phrases[key % len(phrases)].format(words)
+    sentence = sentence[:2].upper() + sentence[2:]
     ends = [match.end() for match in _PROSE_END.finditer(text)]
     with_mention = [end for end in ends if any(place < end and "\n\n" not in text[place:end] for place in places)]
     chosen = with_mention or ends
@@ -159,7 +162,13 @@ def _strangers(scene: Scene, about: str) -> list[str]:
         cuis = knowledge.concepts(name)[:1]
         if scene.item.task == "query2question" and name.isupper():
             continue
-        if group == "red flag" or sex not in sexes or not cuis or name.lower() in scene.item.input.lower():
+        if (
+            name in table("not_invented")
+            or group == "red flag"
+            or sex not in sexes
+            or not cuis
+            or name.lower() in scene.item.input.lower()
+        ):
             continue
         # Where a telling word of the name stands in the input, it may not be all invented.
         if any(len(word) > 4 and word[:5] in scene.given.stems for word in name.lower().split()):

@@ -26,6 +26,8 @@ __all__ = [
     "word_before",
 ]
 
+_PERSONAL = re.compile(r"\b(?:i|my|me|we|our|you|your|someone|one)\b", re.IGNORECASE)
+_JOINED = re.compile(r",|\band\b|\bin\b|\bfor .* for\b")
 _NEAR = 80
 _WORD = re.compile(r"[a-z]+")
 _BEFORE = re.compile(r"([A-Za-z-]+)[ ]+$")
@@ -223,6 +225,8 @@ def added_intensities(scene: Scene) -> list[Edit]:
         if _is_heavy(scene, one) or scene.is_risk(one) or one.mention.text.lower() not in words("gradable"):
             continue
         before = scene.text[: one.mention.begin]
+        if before.lower().endswith((" the ", " this ", " that ")):
+            continue
         heads = not before.strip() or before.endswith(("\n", "• ", "- ", "# ")) or before.rstrip()[-1:] in ".:?"
         text = one.mention.text
         plain = text if text[1:2].isupper() or not heads else text[0].lower() + text[1:]
@@ -244,18 +248,16 @@ def added_groups(scene: Scene) -> list[Edit]:
     """Ask about adults where the input tells no age: what is asked stays, for a group that nobody named."""
     if scene.item.task != "query2question" or tells_age(scene.item.input) or tells_age(scene.text):
         return []
-    if not scene.text.startswith(tuple(words("aspect_phrase"))) or _JOINED.search(scene.text):
+    if _JOINED.search(scene.text) or _PERSONAL.search(scene.text):
         return []
-    last = max((one.mention.end for one in scene.made.problems() if scene.in_input(one)), default=-1)
+    disorders = [one for one in scene.made.problems() if one.mention.kind == "disorder" and scene.in_input(one)]
+    last = max((one.mention.end for one in disorders), default=-1)
     if scene.text[last:] != "?":
         return []
     return [
         scene.edit("added_group", last, last, f" in {group}", "the input tells no age")
         for group in ("adults", "older adults")
     ]
-
-
-_JOINED = re.compile(r",|\band\b|\bin\b|\bfor .* for\b")
 
 
 def tells_age(text: str) -> bool:

@@ -6,7 +6,7 @@ import re
 
 from builders.medval.items import Edit
 from builders.medval.rules.polarity import flips
-from builders.medval.rules.quantities import measured_of
+from builders.medval.rules.quantities import measured_of, per_day
 from builders.medval.rules.scene import Scene
 from builders.medval.rules.tables import diagnosis_groups, drug_groups, words
 from builders.medval.rules.view import Seen
@@ -25,6 +25,7 @@ __all__ = [
 ]
 
 _NOT_GIVEN = frozenset({"allergy", "absent", "family"})
+_RANGE = re.compile(r"\d\s*(?:to|-|or)\s*$")
 _USUAL_MG = frozenset(
     {1, 2, 2.5, 5, 10, 12.5, 15, 20, 25, 30, 40, 50, 60, 75, 80, 100, 120, 150, 200, 250, 300, 325, 400, 500, 600, 650}
     | {750, 800, 850, 1000, 1200, 1500, 2000}
@@ -46,6 +47,8 @@ def changed_doses(scene: Scene) -> list[Edit]:
         if not any(value in other.number.values for other in theirs):
             continue
         values = {v for other in theirs for v in other.number.values}
+        if _RANGE.search(scene.text, max(0, amount.number.begin - 8), amount.number.begin):
+            continue
         once = amount.drug.mention.text.lower() in words("halve_only")
         for factor in (0.5,) if once else (2, 0.5):
             other_value = value * factor
@@ -79,9 +82,9 @@ def changed_frequencies(scene: Scene) -> list[Edit]:
             continue
         written = scene.text[rate.begin : rate.end]
         after = table.get(written) or table.get(written.lower())
-        if after and not scene.text[: rate.begin].rstrip().lower().endswith(
-            ("twice", "once", "three times", "four times")
-        ):
+        if after and per_day(after) > rate.per_day and rate.drug.mention.text.lower() in words("halve_only"):
+            continue
+        if after and not scene.text[: rate.begin].rstrip().lower().endswith(("twice", "once", "times", "time")):
             found.append(
                 scene.edit("frequency", rate.begin, rate.end, after, "the input has the frequency that was there")
             )

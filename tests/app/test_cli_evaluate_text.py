@@ -81,7 +81,7 @@ def test_experts_grade_a_sheet_and_are_compared_with_models(lab: Lab, tmp_path: 
         pl.read_csv(written["csv"], infer_schema=False).with_columns(risk_level=pl.Series(shifted)).write_csv(
             tmp_path / f"{name}.csv"
         )
-    experts = ["--experts", tmp_path / "anna.csv", "--experts", tmp_path / "ben.csv"]
+    experts: list[str | Path] = ["--experts", tmp_path / "anna.csv", "--experts", tmp_path / "ben.csv"]
     payload = evaluate(lab, "medval", *files(lab), *experts, "--out", tmp_path / "report")
     found = payload["experts"]
     assert found["items_with_several"] == 24 and 0.8 < found["krippendorff_alpha"]["four_levels"]["value"] < 1
@@ -103,7 +103,7 @@ def test_a_language_model_is_asked_with_an_example(lab: Lab) -> None:
 
 def test_a_model_answers_itself_and_its_answers_are_reused(lab: Lab) -> None:
     model = tiny_model(lab.model)
-    arguments = ["--model", model, "--set", "max_new_tokens=3", "--set", "hardware.device=cpu"]
+    arguments: list[str | Path] = ["--model", model, "--set", "max_new_tokens=3", "--set", "hardware.device=cpu"]
     first, second = (evaluate(lab, "medhal", *arguments) for _ in range(2))
     assert [one["predictions"][0]["state"] for one in (first, second)] == ["made", "reused"]
     assert first["runs"] == second["runs"]

@@ -47,7 +47,7 @@ def test_items_are_spread_over_levels_and_tasks_and_show_one_output_of_an_input(
     written = write_sheets(dataset, tmp_path / "s" / "round1.xlsx", per_task=8)
     assert written["items"] == 16 and written["by_task"] == {"dialogue2note": 8, "report2impression": 8}
     key = pl.read_csv(written["key"])
-    rows = pl.read_parquet(dataset.files).filter(pl.col("id").is_in(key["id"].implode()))
+    rows = pl.read_parquet(list(dataset.files)).filter(pl.col("id").is_in(key["id"].implode()))
     assert rows["triple_id"].n_unique() == 16
     assert sorted(rows.group_by("task", "risk_level").len()["len"].to_list()) == [2] * 8
 
@@ -58,7 +58,7 @@ def test_a_sheet_holds_no_label_and_no_name_of_a_row(dataset: TextDataset, tmp_p
     assert table.columns == list(COLUMNS)
     assert table.select(COLUMNS[4:]).null_count().row(0) == (16,) * len(COLUMNS[4:])
     everything = " ".join(str(cell) for row in table.rows() for cell in row) + Path(written["csv"]).read_text("utf-8")
-    ids = pl.read_parquet(dataset.files)["id"].to_list()
+    ids = pl.read_parquet(list(dataset.files))["id"].to_list()
     assert not any(name in everything for name in [*ids, "perturbed", "clean", "report2impression"])
     assert table["item"].n_unique() == 16
     # The order is not that of the dataset, where outputs of one input follow each other.

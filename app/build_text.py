@@ -125,7 +125,11 @@ def _language_model(asked: MedhalAsked, chosen: Sequence[Chosen]) -> Iterator[La
 
 
 def _described(model: LanguageModel | None) -> Mapping[str, Any]:
-    return {} if model is None else model.describe()
+    """Return what decides the answers, and why a host may have credentialed text where one may; no address."""
+    if model is None:
+        return {}
+    allowed = model.settings.model_dump(mode="json", include={"allow_remote_credentialed", "allow_remote_reason"})
+    return model.describe() | {name: value for name, value in allowed.items() if value}
 
 
 def _stages(asked: MedhalAsked, own: duckdb.DuckDBPyConnection | None) -> list[Outcome]:

@@ -27,12 +27,16 @@ class ShardWriter:
         folder: where the files go; it must lie in a folder that is still being made (`ontoground.files`).
         schema: of the rows; it has a column ``split``.
         rows_per_shard: rows of a file, at most.
+        row_group: rows that are held of each split before they are written; fewer where rows hold whole articles.
     """
 
-    def __init__(self, folder: Path, schema: pa.Schema, rows_per_shard: int = 200_000) -> None:
+    def __init__(
+        self, folder: Path, schema: pa.Schema, rows_per_shard: int = 200_000, row_group: int = ROW_GROUP
+    ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.rows: Counter[str] = Counter()
         self._folder, self._schema, self._rows_per_shard = folder, schema, rows_per_shard
+        self._row_group = row_group
         self._waiting: dict[str, list[pa.Table]] = {split: [] for split in SPLITS}
         self._open: dict[str, pq.ParquetWriter] = {}
         self._shards: Counter[str] = Counter()
@@ -46,17 +50,17 @@ class ShardWriter:
             part = table.filter(pc.equal(table["split"], split)).select(self._schema.names).cast(self._schema)
             if part.num_rows:
                 self._waiting[split].append(part)
-                self._flush(split, ROW_GROUP)
+                self._flush(split, self._row_group)
 
     def _flush(self, split: str, at_least: int) -> None:
         waiting = pa.concat_tables(self._waiting[split])
         begin = 0
         while waiting.num_rows - begin >= at_least and begin < waiting.num_rows:
             room = self._rows_per_shard - self.rows[split] % self._rows_per_shard
-            group = waiting.slice(begin, min(ROW_GROUP, room))
+            group = waiting.slice(begin, min(self._row_group, room))
             if room == self._rows_per_shard:
                 self._next_shard(split)
-            self._open[split].write_table(group.combine_chunks(), row_group_size=ROW_GROUP)
+            self._open[split].write_table(group.combine_chunks(), row_group_size=self._row_group)
             self.rows[split] += group.num_rows
             begin += group.num_rows
         self._waiting[split] = [waiting.slice(begin)]

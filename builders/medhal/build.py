@@ -36,7 +36,8 @@ from ontoground.settings_text import MedhalSettings
 __all__ = ["DATASET", "Made", "build_medhal"]
 
 DATASET = "medhal"
-BATCH_PAIRS = 256
+BATCH_PAIRS = 128
+ROW_GROUP = 500  # rows may hold articles of 30,000 characters and more, and three splits wait side by side
 PART = ".judged.parquet"
 
 
@@ -138,14 +139,15 @@ def _write_rows(part: Path, folder: Path, selection: Selection) -> None:
     }
     kept = np.repeat(selection.kept, 2)
     begin = 0
-    with ShardWriter(folder, MEDHAL_SCHEMA) as writer, pq.ParquetFile(part) as source:
-        for batch in source.iter_batches(batch_size=2 * BATCH_PAIRS):
-            place = slice(begin, begin + batch.num_rows)
-            table = pa.Table.from_batches([batch])
+    with ShardWriter(folder, MEDHAL_SCHEMA, row_group=ROW_GROUP) as writer, pq.ParquetFile(part) as source:
+        # One row group at a time: `iter_batches` reads ahead of what is written, over more and more of a large file.
+        for group in range(source.num_row_groups):
+            table = source.read_row_group(group)
+            place = slice(begin, begin + table.num_rows)
             for name, values in versions.items():
                 table = table.append_column(name, pa.array(values[place]))
             writer.write(table.filter(pa.array(kept[place])))
-            begin += batch.num_rows
+            begin += kept[place].size
 
 
 def _write_papers(

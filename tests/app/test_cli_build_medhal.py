@@ -169,6 +169,15 @@ def test_credentialed_texts_are_not_sent_to_another_machine(
     assert not (tmp_path / "work").exists()
 
 
+def test_training_opens_what_was_built(texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from training.sft.rows import TextDataset
+
+    printed = build(capsys, "--texts", texts, "--sources", "medqa,acm", "--workspace", tmp_path)
+    dataset = TextDataset.open(tmp_path / "datasets" / "medhal", "medhal")
+    counts = {split: dataset.count(split) for split in ("train", "validation", "test")}
+    assert counts == printed["splits"]
+
+
 def answered(_place: int, body: dict[str, Any]) -> Reply:
     """Answer as a good model would: a statement where one is asked for, a verdict where a judge is."""
     asked = body["messages"][-1]["content"]

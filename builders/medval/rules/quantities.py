@@ -9,11 +9,9 @@ from functools import cache
 from builders.medval.rules.tables import words
 
 __all__ = [
-    "Duration",
     "Measured",
     "Number",
     "Side",
-    "durations_of",
     "frequency_pattern",
     "measured_of",
     "numbers_of",
@@ -41,7 +39,8 @@ _TENS = {
 }  # fmt: skip
 _ONE_WORD = f"(?:{'|'.join([*_TENS, *_SMALL])}|hundred|thousand)"
 _WORD = re.compile(
-    rf"\b(?:point\s+)?{_ONE_WORD}(?:[\s-]+(?:(?:and\s+)?{_ONE_WORD}|(?:point|\.)(?=\s+{_ONE_WORD})))*\b", re.IGNORECASE
+    rf"\b(?=[zotfsenhp])(?:point\s+)?{_ONE_WORD}(?:[\s-]+(?:(?:and\s+)?{_ONE_WORD}|(?:point|\.)(?=\s+{_ONE_WORD})))*\b",
+    re.IGNORECASE,
 )
 _SIDE = re.compile(
     r"\b(left|right)\b(?![\s,]*(?:now|away|here|there|so|and wrong|\?|after|before|when|okay|well)\b)", re.I
@@ -52,12 +51,6 @@ _NO_NOUN = frozenset(
     | {"him", "not", "but", "from", "this", "which", "who", "upper", "lower", "more", "than", "both", "also", "okay"}
     | {"now", "there", "just", "like", "then", "about", "yeah", "you", "your", "still", "very", "did", "does"}
 )
-_DURATION = re.compile(
-    r"\b(\d+|a|an|one|two|three|four|five|six|seven|eight|nine|ten|twelve|couple(?: of)?|few|several)[\s-]+"
-    r"(day|week|month|year)s?\b",
-    re.IGNORECASE,
-)
-
 _PRESSURE = re.compile(r"\b(\d{2,3})(/| over )(\d{2,3})\b")
 _VALUE = re.compile(
     r"\b(?:temperature|heart rate|pulse|respiratory rate|respirations|weight|hemoglobin a1c|a1c|glucose|creatinine|"
@@ -96,16 +89,6 @@ class Side:
     begin: int
     end: int
     stems: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Duration:
-    """A number of days, weeks, months or years."""
-
-    begin: int
-    end: int
-    amount: str
-    unit: str
 
 
 def numbers_of(text: str) -> list[Number]:
@@ -196,8 +179,3 @@ def sides_of(text: str) -> list[Side]:
         stems = tuple(word[:5] for word in _NOUN.findall(after) if word not in _NO_NOUN)[:3]
         found.append(Side(match.group(1).lower(), match.start(), match.end(), stems))
     return found
-
-
-def durations_of(text: str) -> list[Duration]:
-    """Return the durations that a text names."""
-    return [Duration(m.start(), m.end(), m.group(1).lower(), m.group(2).lower()) for m in _DURATION.finditer(text)]

@@ -6,14 +6,13 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, cast
 
 from builders.medval.rules.knowledge import Knowledge
 from builders.medval.rules.quantities import (
-    Duration,
     Number,
     Side,
-    durations_of,
     frequency_pattern,
     numbers_of,
     per_day,
@@ -92,18 +91,57 @@ class View:
     text: str
     seen: tuple[Seen, ...]
     segments: tuple[Segment, ...]
-    numbers: tuple[Number, ...]
-    amounts: tuple[Amount, ...]
-    rates: tuple[Rate, ...]
-    sides: tuple[Side, ...]
-    durations: tuple[Duration, ...]
-    stems: frozenset[str]
-    values: frozenset[float]
-    words: frozenset[str]
     unclear: frozenset[str]
     """Concepts that an ambiguous word may mean."""
-    families: frozenset[str]
-    """All concepts that are named."""
+    over_lines: bool = False
+    """What belongs to a drug may stand in the next line."""
+
+    # What few comparisons need is looked for when it is asked for.
+
+    @cached_property
+    def families(self) -> frozenset[str]:
+        """All concepts that are named."""
+        return frozenset[str]().union(*(one.family for one in self.seen))
+
+    @cached_property
+    def numbers(self) -> list[Number]:
+        """The numbers, in digits or words."""
+        return numbers_of(self.text)
+
+    @cached_property
+    def values(self) -> frozenset[float]:
+        """What the numbers may mean."""
+        return frozenset(value for number in self.numbers for value in number.values)
+
+    @cached_property
+    def sides(self) -> list[Side]:
+        """Where a side of the body is named."""
+        return sides_of(self.text)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words in lower case."""
+        return frozenset(_WORDS.findall(self.text.lower()))
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """The beginnings of the words."""
+        return frozenset(word[:5] for word in self.words)
+
+    @cached_property
+    def _near_drugs(self) -> tuple[list[Amount], list[Rate]]:
+        drugs = self.drugs()
+        return _of_drugs(self.text, drugs, self.numbers, self.over_lines) if drugs else ([], [])
+
+    @property
+    def amounts(self) -> list[Amount]:
+        """The strengths that stand with drugs."""
+        return self._near_drugs[0]
+
+    @property
+    def rates(self) -> list[Rate]:
+        """How often drugs are taken."""
+        return self._near_drugs[1]
 
     def drugs(self) -> list[Seen]:
         """Return the mentions of drugs."""
@@ -206,25 +244,8 @@ def _view(
         Seen(mention, knowledge.family_of(mention), polarity)
         for mention, polarity in zip(reading.mentions, polarities, strict=True)
     )
-    numbers = numbers_of(text)
-    lower = text.lower()
-    found = _WORDS.findall(lower)
-    amounts, rates = _of_drugs(text, [one for one in seen if one.mention.kind == "drug"], numbers, over_lines)
-    return View(
-        text=text,
-        seen=seen,
-        segments=reading.segments,
-        numbers=tuple(numbers),
-        amounts=tuple(amounts),
-        rates=tuple(rates),
-        sides=tuple(sides_of(text)),
-        durations=tuple(durations_of(text)),
-        stems=frozenset(word[:5] for word in found),
-        values=frozenset(value for number in numbers for value in number.values),
-        words=frozenset(found),
-        families=frozenset[str]().union(*(one.family for one in seen)),
-        unclear=frozenset(cui for mention in reading.unclear for cui in mention.cuis),
-    )
+    unclear = frozenset(cui for mention in reading.unclear for cui in mention.cuis)
+    return View(text, seen, reading.segments, unclear, over_lines)
 
 
 def _of_drugs(text: str, drugs: list[Seen], numbers: list[Number], over_lines: bool) -> tuple[list[Amount], list[Rate]]:

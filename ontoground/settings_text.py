@@ -39,3 +39,7 @@ class MedvalSettings(Section):
     max_inputs_per_task: int | None = Field(
         default=None, ge=1, description="inputs of a task, at most, by lowest hash; the paper trains on 500 a task"
     )
+    redraw: bool = Field(
+        default=True,
+        description="take the next level in the input's own order where the engine has no edit of the level drawn",
+    )

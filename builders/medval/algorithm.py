@@ -6,19 +6,20 @@ degradation, delta-hat); the level that the generator was asked for is kept besi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from builders.medval.items import Generator, Item, Judgement, Output, Validator
+from builders.medval.items import NO_EDIT, Generator, Item, Judgement, Output, Validator
 from builders.texts.origin import Refusal
 from ontoground.rows_text import MEDVAL_DELTAS, RISK_LEVELS, RiskLevel
+from ontoground.settings_text import MedvalSettings
 from ontoground.stable import stable_hash
 
-__all__ = ["Triple", "consistency", "level_of", "make_triples", "triple_id"]
+__all__ = ["Triple", "consistency", "levels_of", "make_triples", "triple_id"]
 
 # A sum of three squares, each at most 1 for the absolute terms and 4 for the relative one.
 LARGEST_DISAGREEMENT = 6.0
@@ -30,13 +31,16 @@ class Triple:
     """An input with its two outputs and what became of them.
 
     Attributes:
-        level: the risk level that the perturbed output was to reach, drawn by stable hash.
+        drawn: the risk level that was drawn for the input.
+        level: the risk level that the perturbed output was to reach: the drawn one, or the first one in the input's
+            order that the generator could reach.
         refusal: ``step: reason`` of the first step that refused; what comes after it is None.
         consistency: M_MedVAL in [0, 1]; None where a step refused.
         kept: both outputs are rows of the dataset.
     """
 
     item: Item
+    drawn: RiskLevel
     level: RiskLevel
     clean: Output | None = None
     perturbed: Output | None = None
@@ -67,10 +71,14 @@ def consistency(clean: ArrayLike, perturbed: ArrayLike, delta: ArrayLike) -> NDA
     return scores
 
 
-def level_of(seed: int, item: Item) -> RiskLevel:
-    """Return the level of an input, uniform over the four by a stable hash of the seed and the item's name."""
+def levels_of(seed: int, item: Item) -> tuple[RiskLevel, ...]:
+    """Return the four levels in an order that a stable hash of the seed and the item's name decides.
+
+    The first one is the level of the input, uniform over the four; the others stand in for it where the generator
+    cannot reach it.
+    """
     key = (item.origin.source, item.task, item.origin.inner_id)
-    return RISK_LEVELS[stable_hash(seed, "level", *key) % len(RISK_LEVELS)]
+    return tuple(sorted(RISK_LEVELS, key=lambda level: stable_hash(seed, "level", *key, level)))
 
 
 def triple_id(item: Item) -> str:
@@ -79,41 +87,64 @@ def triple_id(item: Item) -> str:
 
 
 def make_triples(
-    items: Sequence[Item], generator: Generator, validator: Validator, seed: int, tau: float
+    items: Sequence[Item], generator: Generator, validator: Validator, settings: MedvalSettings
 ) -> list[Triple]:
     """Run Algorithm S1 over items; triples come in their order.
 
     A triple is kept where its consistency is ``tau`` or more; tau 0 keeps every triple that was judged. A perturbed
     output at level 2 to 4 that equals the clean one is refused: it cannot have the degradation that it stands for.
     """
-    levels = [level_of(seed, item) for item in items]
+    orders = [levels_of(settings.seed, item) for item in items]
     refusals: dict[int, str] = {}
     clean = _taken("clean", generator.clean(items), list(range(len(items))), refusals)
-    places = sorted(clean)
-    answers = generator.perturb(
-        [items[place] for place in places], [clean[place] for place in places], [levels[place] for place in places]
-    )
-    perturbed = _taken("perturb", answers, places, refusals)
-    for place, output in list(perturbed.items()):
-        if levels[place] > 1 and output.text == clean[place].text:
-            refusals[place] = "perturb: unchanged"
-            del perturbed[place]
+    levels = {place: order[0] for place, order in enumerate(orders)}
+    perturbed: dict[int, Output] = {}
+    for turn in range(len(RISK_LEVELS) if settings.redraw else 1):
+        places = [place for place in sorted(clean) if place not in perturbed and _may_try(turn, refusals.get(place))]
+        asked = {place: orders[place][turn] for place in places}
+        made, refused = _perturbed(items, clean, asked, generator)
+        perturbed |= made
+        levels |= {place: asked[place] for place in made}
+        # Where no level can be reached, the reason that stays is that of the level that was drawn.
+        refusals |= {place: reason for place, reason in refused.items() if place not in refusals}
+    refusals = {place: reason for place, reason in refusals.items() if place not in perturbed}
     judged_clean, judged_perturbed = _judged(items, clean, perturbed, validator, refusals)
     scored = _scores(judged_clean, judged_perturbed, levels)
     return [
         Triple(
             item,
+            orders[place][0],
             levels[place],
             clean.get(place),
             perturbed.get(place),
             judged_clean.get(place),
             judged_perturbed.get(place),
             consistency=scored.get(place),
-            kept=place in scored and scored[place] >= tau,
+            kept=place in scored and scored[place] >= settings.tau,
             refusal=refusals.get(place),
         )
         for place, item in enumerate(items)
     ]
+
+
+def _may_try(turn: int, refusal: str | None) -> bool:
+    """Tell whether a further level may be asked for: only where the generator said that it cannot reach the last."""
+    return turn == 0 or (refusal is not None and refusal.startswith(f"perturb: {NO_EDIT}"))
+
+
+def _perturbed(
+    items: Sequence[Item], clean: Mapping[int, Output], levels: Mapping[int, RiskLevel], generator: Generator
+) -> tuple[dict[int, Output], dict[int, str]]:
+    """Return the perturbed outputs of the places that were asked for, and the reasons of those that have none."""
+    places = list(levels)
+    refusals: dict[int, str] = {}
+    answers = generator.perturb([items[p] for p in places], [clean[p] for p in places], [levels[p] for p in places])
+    perturbed = _taken("perturb", answers, places, refusals)
+    for place, output in list(perturbed.items()):
+        if levels[place] > 1 and output.text == clean[place].text:
+            refusals[place] = "perturb: unchanged"
+            del perturbed[place]
+    return perturbed, refusals
 
 
 def _taken(
@@ -131,7 +162,7 @@ def _taken(
 def _judged(
     items: Sequence[Item],
     clean: dict[int, Output],
-    perturbed: dict[int, Output],
+    perturbed: Mapping[int, Output],
     validator: Validator,
     refusals: dict[int, str],
 ) -> tuple[dict[int, Judgement], dict[int, Judgement]]:
@@ -146,7 +177,7 @@ def _judged(
 
 
 def _scores(
-    judged_clean: dict[int, Judgement], judged_perturbed: dict[int, Judgement], levels: Sequence[RiskLevel]
+    judged_clean: dict[int, Judgement], judged_perturbed: dict[int, Judgement], levels: Mapping[int, RiskLevel]
 ) -> dict[int, float]:
     places = sorted(judged_clean.keys() & judged_perturbed.keys())
     scores = consistency(

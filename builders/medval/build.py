@@ -89,7 +89,7 @@ def build_medval(
     with atomic_directory(folder) as work:
         with _Writers(work) as writers:
             batches = _batches(plan.feeds, tallies, settings, batch)
-            for triples in triples_of(batches, made.open_engine, settings.seed, settings.tau, made.workers):
+            for triples in triples_of(batches, made.open_engine, settings, made.workers):
                 item = triples[0].item
                 writers.write(triples, feeds[item.task, item.origin.source], made, settings)
                 advance(item.task, len(triples))

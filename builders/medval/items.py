@@ -9,7 +9,11 @@ from typing import Literal, Protocol
 from builders.texts.origin import Origin, Refusal
 from ontoground.rows_text import ErrorCategory, MedvalErrorRow, MedvalTask, RiskLevel
 
-__all__ = ["Edit", "Generator", "Item", "Judgement", "Output", "Validator"]
+__all__ = ["NO_EDIT", "Edit", "Generator", "Item", "Judgement", "Output", "Validator"]
+
+
+NO_EDIT = "no_edit_at_level_"
+"""How a refusal begins with which a generator says that it cannot reach a level; the level follows."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from multiprocessing import get_context
 
 from builders.medval.algorithm import Triple, make_triples
 from builders.medval.items import Generator, Item, Validator
+from ontoground.settings_text import MedvalSettings
 from ontoground.workspace import Workspace
 
 __all__ = ["OpenEngine", "rules_of", "triples_of"]
@@ -43,31 +44,30 @@ def _open(engine: OpenEngine) -> None:
     _own.append(engine())
 
 
-def _make(items: Sequence[Item], seed: int, tau: float) -> list[Triple]:
-    return make_triples(items, *_own[0], seed, tau)
+def _make(items: Sequence[Item], settings: MedvalSettings) -> list[Triple]:
+    return make_triples(items, *_own[0], settings)
 
 
 def triples_of(
-    batches: Iterable[Sequence[Item]], engine: OpenEngine, seed: int, tau: float, workers: int = 1
+    batches: Iterable[Sequence[Item]], engine: OpenEngine, settings: MedvalSettings, workers: int = 1
 ) -> Iterator[list[Triple]]:
     """Yield the triples of each batch, in order; a few batches more than there are workers are held at once.
 
     Args:
         batches: read as they are needed.
         engine: opened once in each process.
-        seed: of every choice.
-        tau: consistency from which on a triple is kept.
+        settings: what decides the triples.
         workers: processes; 1 works in this one.
     """
     if workers == 1:
         generator, validator = engine()
-        yield from (make_triples(items, generator, validator, seed, tau) for items in batches)
+        yield from (make_triples(items, generator, validator, settings) for items in batches)
         return
     waiting: deque[Future[list[Triple]]] = deque()
     # spawn: a forked process would inherit the open warehouse.
     with ProcessPoolExecutor(workers, get_context("spawn"), initializer=_open, initargs=(engine,)) as pool:
         for items in batches:
-            waiting.append(pool.submit(_make, items, seed, tau))
+            waiting.append(pool.submit(_make, items, settings))
             if len(waiting) > workers * _AHEAD:
                 yield waiting.popleft().result()
         while waiting:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders.medval.algorithm import Triple, consistency, level_of, make_triples, triple_id
-from builders.medval.items import Item
-from ontoground.rows_text import RISK_LEVELS
+from builders.medval.algorithm import Triple, consistency, levels_of, make_triples, triple_id
+from builders.medval.items import NO_EDIT, Item, Output
+from builders.texts.origin import Refusal
+from ontoground.rows_text import RISK_LEVELS, RiskLevel
+from ontoground.settings_text import MedvalSettings
 from tests.builders.medval.toy_engine import ToyGenerator, ToyValidator, item
 
 SEED = 7
@@ -19,7 +22,7 @@ THIRDS = st.sampled_from([0.0, 1 / 3, 2 / 3, 1.0])
 
 
 def triples(*items: Item, tau: float = 0.9) -> list[Triple]:
-    return make_triples(items, ToyGenerator(), ToyValidator(), SEED, tau)
+    return make_triples(items, ToyGenerator(), ToyValidator(), MedvalSettings(seed=SEED, tau=tau))
 
 
 @pytest.mark.parametrize(
@@ -60,10 +63,47 @@ def test_consistency_of_arrays_is_that_of_their_members() -> None:
 
 def test_levels_are_uniform_over_the_four_and_depend_on_seed_and_name_only() -> None:
     items = [item(number) for number in range(4000)]
-    levels = [level_of(SEED, one) for one in items]
-    assert all(900 < Counter(levels)[level] < 1100 for level in RISK_LEVELS)
-    assert levels == [level_of(SEED, item(number, text="other words")) for number in range(4000)]
-    assert levels != [level_of(SEED + 1, one) for one in items]
+    orders = [levels_of(SEED, one) for one in items]
+    assert {tuple(sorted(order)) for order in orders} == {RISK_LEVELS}
+    for turn in range(4):
+        assert all(900 < Counter(order[turn] for order in orders)[level] < 1100 for level in RISK_LEVELS)
+    assert orders == [levels_of(SEED, item(number, text="other words")) for number in range(4000)]
+    assert orders != [levels_of(SEED + 1, one) for one in items]
+
+
+class ReachesSome(ToyGenerator):
+    """Reaches levels 3 and 4 only, and none of an input of length one."""
+
+    def perturb(
+        self, items: Sequence[Item], clean: Sequence[Output], levels: Sequence[RiskLevel]
+    ) -> list[Output | Refusal]:
+        made = super().perturb(items, clean, levels)
+        return [
+            answer if level > 2 and len(one.input) > 1 else Refusal(f"{NO_EDIT}{level}")
+            for one, level, answer in zip(items, levels, made, strict=True)
+        ]
+
+
+def test_a_level_that_cannot_be_reached_gives_way_to_the_next_in_the_input_s_order() -> None:
+    items = [item(number) for number in range(40)]
+    found = make_triples(items, ReachesSome(), ToyValidator(), MedvalSettings(seed=SEED, tau=0))
+    for triple in found:
+        order = levels_of(SEED, triple.item)
+        assert triple.drawn == order[0]
+        if triple.perturbed is not None:
+            assert triple.level == next(level for level in order if level > 2)
+    assert {triple.level for triple in found if triple.perturbed} == {3, 4}
+    assert {triple.drawn for triple in found if triple.perturbed} == set(RISK_LEVELS)
+
+
+def test_without_redrawing_or_without_any_level_the_refusal_names_the_level_drawn() -> None:
+    items = [item(number) for number in range(40)]
+    once = make_triples(items, ReachesSome(), ToyValidator(), MedvalSettings(seed=SEED, tau=0, redraw=False))
+    low = [triple for triple in once if triple.drawn < 3 and triple.clean is not None]
+    assert low and all(triple.refusal == f"perturb: {NO_EDIT}{triple.drawn}" for triple in low)
+    none = make_triples([item(1, text="x")], ReachesSome(), ToyValidator(), MedvalSettings(seed=SEED))[0]
+    assert none.refusal == f"perturb: {NO_EDIT}{none.drawn}"
+    assert none.perturbed is None
 
 
 def test_a_triple_is_named_by_source_task_and_item() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from ontoground.errors import InputError, UsageError
 from tests.training.evaluation.world import dataset, predictions
-from training.evaluation import figures
+from training.evaluation import drawing
 from training.evaluation.predictions import write_predictions
 from training.evaluation.report import evaluate_quadrants
 
@@ -24,7 +24,7 @@ DATA = dataset(18, 2)
 @pytest.fixture(autouse=True)
 def coarse_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw with fewer dots: these tests look at the report, not at its pictures."""
-    monkeypatch.setattr(figures, "DPI", 30)
+    monkeypatch.setattr(drawing, "DPI", 30)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from builders.medval.items import Edit
 from builders.medval.rules.polarity import flips
 from builders.medval.rules.scene import Scene
 from builders.medval.rules.tables import critical_drugs, serious_diagnoses, weight_of
-from builders.medval.rules.tables import words as table
+from builders.medval.rules.tables import words as words_of
 from builders.medval.rules.view import Seen
 from ontoground.stable import stable_hash
 
@@ -89,9 +89,9 @@ def _added(scene: Scene, rule: str, words: str, *, kind: str) -> Edit | None:
         mark = mark.replace(str(last.number), number, 1) if number else mark
         after = f"\n{mark}{words[:1].upper()}{words[1:]}"
         return Edit(rule, weight_of(rule).category, "", after, last.end, "")
-    phrases = sorted(table("add_drug" if kind == "drug" else "add_problem"))
+    phrases = sorted(words_of("add_drug" if kind == "drug" else "add_problem"))
     key = stable_hash(0, rule, scene.item.origin.source, scene.item.origin.inner_id, words)
-    sentence = " " + phrases[key % len(phrases)].format(words)
+    sentence = " " + phrases[key % len(phrases)].format(words if kind == "drug" else _with_article(words))
     sentence = sentence[:2].upper() + sentence[2:]
     ends = [match.end() for match in _PROSE_END.finditer(text)]
     with_mention = [end for end in ends if any(place < end and "\n\n" not in text[place:end] for place in places)]
@@ -107,7 +107,10 @@ def allergic_drugs(scene: Scene) -> list[Edit]:
         return []
     found = []
     for one in scene.given.drugs():
-        if one.mention.assertion.value == "allergy" and one.mention.cuis and one.mention.text.isalpha():
+        theirs = scene.given.like(one.family)
+        if any(other.mention.assertion.value != "allergy" for other in theirs):
+            continue
+        if one.mention.cuis and one.mention.text.isalpha():
             added = _added(scene, "allergic_drug", one.mention.text.lower(), kind="drug")
             found += [] if added is None else [_with(added, f"allergic to {one.mention.cuis[0]}")]
     return found
@@ -138,17 +141,16 @@ def invented_diagnoses(scene: Scene) -> list[Edit]:
         return []
     found = []
     for name in _strangers(scene, "invented_diagnosis"):
-        added = _added(scene, "invented_diagnosis", _with_article(name), kind="problem")
+        added = _added(scene, "invented_diagnosis", name, kind="problem")
         found += [] if added is None else [_with(added, f"not in the input: {scene.knowledge.concepts(name)[0]}")]
     return found
 
 
 def _with_article(name: str) -> str:
-    return (
-        f"a {name}"
-        if name.rsplit(maxsplit=1)[-1] in {"aneurysm", "hematoma", "hemorrhage", "tumor", "abscess", "stroke"}
-        else name
-    )
+    """Return a name as a sentence has it: "a stroke", "an aortic dissection", but "sepsis"."""
+    if name.rsplit(maxsplit=1)[-1] not in words_of("counted"):
+        return name
+    return f"an {name}" if name[0].lower() in "aeiou" else f"a {name}"
 
 
 def _strangers(scene: Scene, about: str) -> list[str]:
@@ -163,7 +165,7 @@ def _strangers(scene: Scene, about: str) -> list[str]:
         if scene.item.task == "query2question" and name.isupper():
             continue
         if (
-            name in table("not_invented")
+            name in words_of("not_invented")
             or group == "red flag"
             or sex not in sexes
             or not cuis

@@ -28,6 +28,7 @@ __all__ = [
 
 _PERSONAL = re.compile(r"\b(?:i|my|me|we|our|you|your|someone|one)\b", re.IGNORECASE)
 _JOINED = re.compile(r",|\band\b|\bin\b|\bfor .* for\b")
+_AFTER = re.compile(r" ([A-Za-z]+)")
 _NEAR = 80
 _WORD = re.compile(r"[a-z]+")
 _BEFORE = re.compile(r"([A-Za-z-]+)[ ]+$")
@@ -37,6 +38,7 @@ _ENDED = re.compile(
     r"pre-?op\w*|intraop\w*|prn|given|received|got|dose[sd]?|drip|load\w*|x ?\d)\b",
     re.IGNORECASE,
 )
+_REASON = re.compile(r" (?:due|related|secondary|caused|from|a result|viral|allergic|musculoskeletal|of)\b")
 _LIKELY = re.compile(r"(?<!less )(?<!more )\b(?:most likely|likely|probably|probable)\b(?! to\b)", re.IGNORECASE)
 
 
@@ -183,6 +185,8 @@ def stated_certainly(scene: Scene) -> list[Edit]:
         inside = [one for one in scene.made.seen if segment and segment.begin <= one.mention.begin < segment.end]
         if any(scene.knowledge.is_serious(one.mention) or one.mention.kind == "procedure" for one in inside):
             continue
+        if not _REASON.match(scene.text, match.end()):
+            continue
         if not _LIKELY.search(scene.item.input) or "definit" in scene.item.input.lower():
             continue
         word = match.group()
@@ -197,7 +201,12 @@ def doubted_problems(scene: Scene) -> list[Edit]:
     found = []
     for one in scene.made.problems():
         entry = next((e for e in scene.entries if e.body_begin == one.mention.begin), None)
-        if entry is None or one.polarity != "present" or scene.knowledge.is_serious(one.mention):
+        if (
+            entry is None
+            or one.mention.kind != "disorder"
+            or one.polarity != "present"
+            or scene.knowledge.is_serious(one.mention)
+        ):
             continue
         theirs = scene.given.like(one.family)
         if not theirs or any(other.polarity != "present" for other in theirs):
@@ -225,6 +234,9 @@ def added_intensities(scene: Scene) -> list[Edit]:
         if _is_heavy(scene, one) or scene.is_risk(one) or one.mention.text.lower() not in words("gradable"):
             continue
         before = scene.text[: one.mention.begin]
+        following = _AFTER.match(scene.text, one.mention.end)
+        if following and following.group(1).lower() not in words("function"):
+            continue
         if before.lower().endswith((" the ", " this ", " that ")):
             continue
         heads = not before.strip() or before.endswith(("\n", "• ", "- ", "# ")) or before.rstrip()[-1:] in ".:?"

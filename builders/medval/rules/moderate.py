@@ -216,6 +216,9 @@ def changed_actions(scene: Scene, *, critical: bool) -> list[Edit]:
         after = words("action")[match["verb"].lower()]
         begin = one.mention.begin - len(before) + match.start("verb")
         verb = match["verb"]
+        # "We will start her on" cannot become "avoid her on".
+        if after in {"avoid", "withhold"} and match.group()[len(verb) :].strip():
+            continue
         after = after.capitalize() if verb[0].isupper() else after
         rule = "critical_action" if critical else "action"
         found.append(scene.edit(rule, begin, begin + len(verb), after, "what the input says is done is reversed"))

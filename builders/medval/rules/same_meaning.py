@@ -11,6 +11,7 @@ from builders.medval.rules.tables import variants
 
 __all__ = ["reordered", "variant_of_kind"]
 
+_PARTED = re.compile(r" (?:of|in|to) ")
 _LISTED = re.compile(
     r"\b(?P<lead>denies|denied|no|without|reports|endorses|including|such as|like)(?P<space> (?:any )?)"
     r"(?P<one>[a-z][a-z -]{2,30}), (?P<two>[a-z][a-z -]{2,30}), (?:and|or) [a-z]",
@@ -66,6 +67,13 @@ def variant_of_kind(scene: Scene, kind: str) -> list[Edit]:
             continue
         for other in others[words if kind == "wording" else words.lower()]:
             if other.startswith("How can one") and re.search(r"\b(?:they|and)\b", scene.text):
+                continue
+            # "What are the causes of and treatments for" goes on.
+            if kind == "wording" and words.startswith("What") and scene.text[match.end() :].startswith(" and "):
+                continue
+            # "Right knee pain" is no "right pain in the knee".
+            one = places.get(match.span())
+            if kind == "synonym" and one and _PARTED.search(other) and not scene.stands_alone(one):
                 continue
             if named and not scene.knowledge.same_name(words, other):
                 continue

@@ -16,6 +16,7 @@ from tests.builders.medval.rules_world import COURSE, DIALOGUE, ITEMS, Engine, i
 
 NOTE = ITEMS[0]
 LISTS = ITEMS[1]
+GOUT = item("course2diagnosis", "Gout: treated with colchicine.", "Discharge diagnoses: Pneumonia; Gout.")
 
 
 def note(reference: str, given: str = DIALOGUE) -> Item:
@@ -35,8 +36,8 @@ def question(given: str, reference: str) -> Item:
         ("wording", note("Take it twice daily."), ("twice daily", "two times a day")),
         ("reorder", LISTS, ("Lisinopril; Senna", "Senna; Lisinopril")),
         ("omit_minor_drug", LISTS, ("Senna; ", "")),
-        ("understate_certainty", LISTS, ("Constipation", "possible constipation")),
-        ("added_intensity", question("I have back pain", "What helps with back pain?"), ("back pain", "mild back pain")),
+        ("understate_certainty", GOUT, ("Gout", "possible gout")),
+        ("added_intensity", question("Back pain", "What helps with back pain?"), ("back pain", "mild back pain")),
         ("added_group", ITEMS[2], ("", " in adults")),
         ("dose", note("Start omeprazole 40 mg."), ("40", "80")),
         ("frequency", note("Continue lisinopril 20 mg once a day."), ("once a day", "twice a day")),

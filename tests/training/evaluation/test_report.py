@@ -12,7 +12,7 @@ import pytest
 
 from ontoground.errors import InputError, UsageError
 from tests.training.evaluation.world import dataset, predictions
-from training.evaluation import drawing
+from training.evaluation import drawing, figures
 from training.evaluation.predictions import write_predictions
 from training.evaluation.report import evaluate_quadrants
 

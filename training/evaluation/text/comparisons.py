@@ -11,7 +11,7 @@ from training.evaluation.compare import mcnemar_p
 from training.evaluation.text.classes import Classes
 from training.evaluation.text.counts import Counted, estimate_of
 from training.evaluation.text.predictions import Answers
-from training.evaluation.text.rates import RATES
+from training.evaluation.text.rates import RATES, drawn_rates
 
 __all__ = ["ALPHA", "OVERALL", "compare_runs"]
 
@@ -83,8 +83,10 @@ def _test(counted: Counted, a: int, b: int, code: int | None, name: str) -> dict
 
 
 def _differences(counted: Counted, a: int, b: int, classes: Classes) -> dict[str, Any]:
-    rates = RATES[classes.kind]
-    (point_a, drawn_a), (point_b, drawn_b) = (tuple(map(rates, counted.tables(run))) for run in (a, b))
+    (observed_a, resampled_a), (observed_b, resampled_b) = (counted.tables(run) for run in (a, b))
+    point_a, point_b = (RATES[classes.kind](table) for table in (observed_a, observed_b))
+    drawn_a = drawn_rates(classes.kind, resampled_a, observed_a)
+    drawn_b = drawn_rates(classes.kind, resampled_b, observed_b)
     n = counted.clusters()
     return {
         name: estimate_of(float(point_a[name][0] - point_b[name][0]), drawn_a[name] - drawn_b[name], n)

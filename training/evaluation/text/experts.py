@@ -12,7 +12,7 @@ import polars as pl
 from training.evaluation.text.agreement import alpha_estimate, non_inferiority, to_halves
 from training.evaluation.text.counts import Counted, estimate_of
 from training.evaluation.text.predictions import Answers
-from training.evaluation.text.rates import RATES
+from training.evaluation.text.rates import RATES, drawn_rates
 from training.evaluation.text.reference import Reference
 from training.evaluation.text.votes import majority
 
@@ -113,7 +113,7 @@ def _agreement(part: Reference, table: Codes, resamples: int, seed: int) -> dict
 
 def _against(counted: Counted, at: int) -> dict[str, Any]:
     observed, drawn = counted.tables(at)
-    points, draws = RATES["medval"](observed), RATES["medval"](drawn)
+    points, draws = RATES["medval"](observed), drawn_rates("medval", drawn, observed)
     n = counted.clusters()
     return {
         "metrics": {name: estimate_of(float(values[0]), draws[name], n) for name, values in points.items()},

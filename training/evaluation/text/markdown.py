@@ -7,6 +7,7 @@ from typing import Any
 
 from training.evaluation.compare import FEW_DISCORDANT
 from training.evaluation.intervals import FEWEST_PATIENTS
+from training.evaluation.slices import SMALL_ROWS
 from training.evaluation.tables import difference_cell, markdown_table, percent_cell
 
 __all__ = ["text_report_markdown"]
@@ -386,8 +387,15 @@ def _limit_lines(report: Report) -> Iterator[str]:
     if report["kind"] == "medval":
         yield (
             "A level that neither occurs nor is answered does not count in macro-F1; a level that occurs and is never "
-            "answered counts with 0."
+            "answered counts with 0. Macro-F1 has no interval where a level, or in a mean a task, has so few rows that "
+            "more than 5% of the resamples lack it."
         )
+        small = [f"{task} ({sum(counts)})" for task, counts in rows["by_task"].items() if sum(counts) < SMALL_ROWS]
+        if small:
+            yield (
+                f"Tasks with fewer than {SMALL_ROWS} rows count as much as the others in the mean over tasks: "
+                f"{', '.join(small)}."
+            )
     if report["experts"]:
         yield (
             "The sheets' items are drawn for a balance of levels, not at the rates at which risks occur: accuracy over "

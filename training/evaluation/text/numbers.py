@@ -13,7 +13,7 @@ from training.evaluation.intervals import DIGITS
 from training.evaluation.text.counts import Counted, estimate_of
 from training.evaluation.text.explanations import explanation_metrics
 from training.evaluation.text.predictions import Answers
-from training.evaluation.text.rates import RATES, share
+from training.evaluation.text.rates import RATES, drawn_rates, share
 from training.evaluation.text.reference import Reference
 
 __all__ = ["counted_of", "labels_of", "run_numbers", "seed_summary"]
@@ -101,8 +101,8 @@ def _estimates(counted: Counted, at: int, reference: Reference, mask: Mask | Non
     """Return ``rows``, ``answered`` and every rate with its interval, of the types of a mask."""
     observed, drawn = counted.tables(at, mask)
     n = counted.clusters(mask)
-    rates = RATES[reference.classes.kind]
-    points, draws = rates(observed), rates(drawn)
+    kind = reference.classes.kind
+    points, draws = RATES[kind](observed), drawn_rates(kind, drawn, observed)
     return {
         "rows": int(observed.sum()),
         "answered": int(observed[:, :, :-1].sum()),
@@ -152,13 +152,11 @@ def _over_tasks(counted: Counted, at: int, tasks: Mapping[str, Mask]) -> dict[st
 def _mean_f1(counted: Counted, at: int, masks: Sequence[Mask]) -> dict[str, Any]:
     if not masks:
         return {"tasks": 0, **estimate_of(np.nan, np.zeros(0), 0)}
-    rates = RATES["medval"]
-    found = [tuple(rates(table)["macro_f1"] for table in counted.tables(at, mask)) for mask in masks]
-    points, draws = np.stack([one[0] for one in found]), np.stack([one[1] for one in found])
-    # A task that no resample of the clusters drew has no say in that resample.
-    mean = np.nansum(draws, axis=0) / np.maximum(np.isfinite(draws).sum(axis=0), 1)
+    tables = [counted.tables(at, mask) for mask in masks]
+    points = np.stack([RATES["medval"](observed)["macro_f1"] for observed, _ in tables])
+    draws = np.stack([drawn_rates("medval", drawn, observed)["macro_f1"] for observed, drawn in tables])
     n = counted.clusters(np.any(np.stack(list(masks)), axis=0))
-    return {"tasks": len(masks), **estimate_of(float(np.nanmean(points)), mean, n)}
+    return {"tasks": len(masks), **estimate_of(float(points.mean()), draws.mean(axis=0), n)}
 
 
 def seed_summary(runs: Sequence[Answers], numbers: Sequence[Mapping[str, Any]], headline: str) -> list[dict[str, Any]]:

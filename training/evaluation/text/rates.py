@@ -15,7 +15,7 @@ from ontoground.rows_text import RISK_LEVELS
 from training.evaluation.text.classes import UNSAFE
 from training.sft.rows import Kind
 
-__all__ = ["RATES", "Rates", "detector_rates", "halves", "linear_kappa", "share", "validator_rates"]
+__all__ = ["RATES", "Rates", "detector_rates", "drawn_rates", "halves", "linear_kappa", "share", "validator_rates"]
 
 Floats = npt.NDArray[np.float64]
 Rates = dict[str, Floats]
@@ -99,6 +99,21 @@ def linear_kappa(tables: Floats) -> Floats:
     total = tables.sum(axis=(1, 2))
     expected = tables.sum(axis=2)[:, :, None] * tables.sum(axis=1)[:, None, :] / np.maximum(total, 1)[:, None, None]
     return 1 - share((tables * weights).sum(axis=(1, 2)), (expected * weights).sum(axis=(1, 2)))
+
+
+def drawn_rates(kind: Kind, drawn: Floats, observed: Floats) -> Rates:
+    """Return the rates of resamples; macro-F1 is undefined in those that lack a class which the rows have.
+
+    A mean over fewer classes is another measure: its spread would be that of the rare classes coming and going.
+
+    Args:
+        kind: of the tables.
+        drawn: *shape* (b, k, k + 1).
+        observed: *shape* (1, k, k + 1).
+    """
+    rates = RATES[kind](drawn)
+    lacking = ((observed.sum(axis=2) > 0) & (drawn.sum(axis=2) == 0)).any(axis=1)
+    return {**rates, "macro_f1": np.where(lacking, np.nan, rates["macro_f1"])}
 
 
 RATES: Mapping[Kind, Callable[[Floats], Rates]] = {"medhal": detector_rates, "medval": validator_rates}

@@ -9,7 +9,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score, f1_score, precision_recall_fscore_support
 
 from training.evaluation.text.counts import Counted, estimate_of
-from training.evaluation.text.rates import RATES, linear_kappa
+from training.evaluation.text.rates import RATES, drawn_rates, linear_kappa
 
 N = 400
 
@@ -107,3 +107,17 @@ def test_counts_of_a_part_are_those_of_its_rows_alone() -> None:
     assert resampled.mean(axis=0) == pytest.approx(table, abs=0.06 * N / 20)
     assert counted.clusters(counted.task == 1) == len(np.unique(clusters[of_task]))
     assert np.trace(counted.tables(1)[0][0][:, :4]) == N
+
+
+def test_resamples_without_a_rare_level_have_no_macro_f1() -> None:
+    gold, answers, clusters = drawn(6, 3, 0.0)
+    plain = Counted.of(gold, [answers], clusters, classes=4)
+    observed, resampled = plain.tables(0)
+    # Level 4 does not occur at all: no resample lacks it.
+    assert np.isfinite(drawn_rates("medval", resampled, observed)["macro_f1"]).all()
+    gold[0], clusters[0] = 3, 999
+    observed, resampled = Counted.of(gold, [answers], clusters, classes=4).tables(0)
+    found = drawn_rates("medval", resampled, observed)["macro_f1"]
+    assert (np.isnan(found) == (resampled[:, 3].sum(axis=1) == 0)).all()
+    assert 0.25 < np.isnan(found).mean() < 0.5
+    assert estimate_of(0.5, found, 60)["low"] is None

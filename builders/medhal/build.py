@@ -87,7 +87,7 @@ def build_medhal(
     judgements = Judgements(asked=settings.judge)
     with atomic_directory(folder) as work:
         part = work / PART
-        with pq.ParquetWriter(part, PART_SCHEMA, compression="zstd") as writer:
+        with pq.ParquetWriter(part, PART_SCHEMA, compression="lz4") as writer:
             for feed in feeds:
                 for pairs in _judged(feed, judgements, tally, advance, batch_pairs):
                     writer.write_table(pair_rows(pairs, feed.stamp, made.seeds, settings.max_chars, index))

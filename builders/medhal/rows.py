@@ -49,7 +49,7 @@ def pair_rows(pairs: Sequence[Pair], stamp: Stamp, seeds: Seeds, max_chars: int,
         pair_id = f"{stamp.source}-{name:016x}"
         split = split_of(seeds.documents if pair.origin.subject_id is None else seeds.patients, pair.origin)
         lot = stable_hash(seeds.documents, "medhal version", pair_id)
-        context = f"{content_hash(_plain(pair.context or '')):016x}"
+        context = f"{content_hash((pair.context or '').strip()):016x}"
         claims = (pair.factual, pair.wrong)
         if stable_hash(seeds.documents, "medhal order", pair_id) % 2:
             claims = (pair.wrong, pair.factual)

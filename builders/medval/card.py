@@ -26,8 +26,8 @@ Each row is an `output` that an `instruction` asked for, the `input` it was made
 perturbed one share an input: `triple_id`, `variant`.
 
 Built by the engine `{engine}` after MedVAL's Algorithm S1 (Aali et al.): for each input a level is drawn by stable hash
-(delta = (level - 1) / 3; where the engine has no edit of that level, the next one in the input's own order stands in), a
-generator makes the clean output and one perturbed at that level, and a validator that sees neither the edit nor the
+(delta = (level - 1) / 3; where the engine has no edit of that level, the next one in the input's own order stands in),
+a generator makes the clean output and one perturbed at that level, and a validator that sees neither the edit nor the
 level judges both. **The labels are the validator's**; `delta` keeps what the generator was
 asked for. `consistency` is M_MedVAL = 1 - (v(clean)^2 + (v(pert) - delta)^2 + (v(pert) - v(clean) - delta)^2) / 6;
 both rows of a triple are here where it is at least {tau:g} (one pass, no iteration).

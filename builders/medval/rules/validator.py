@@ -69,11 +69,19 @@ def _error(finding: Finding) -> _Error:
     weight = weight_of(finding.rule)
     row: MedvalErrorRow = {
         "category": weight.category or "other",
-        "text": finding.text,
+        "text": f"{finding.text} ({words})" if (words := _words(finding)) else finding.text,
         "quote": finding.quote,
         "quoted_from": finding.quoted_from if finding.quote is not None else None,
     }
     return _Error(row, weight.level)
+
+
+def _words(finding: Finding) -> str:
+    """Return the words that a finding is about, as an explanation quotes them; nothing where it quotes none."""
+    if finding.quote is None:
+        return ""
+    quote = f'"{" ".join(finding.quote.split())}"'
+    return f"{quote} of the input" if finding.quoted_from == "input" else quote
 
 
 def _reasoning(errors: list[_Error], level: RiskLevel) -> str:

@@ -11,7 +11,7 @@ from builders.medval.rules.knowledge import Knowledge
 from builders.medval.rules.scene import Scene
 from builders.medval.rules.validator import RulesValidator
 from builders.texts.origin import Origin, Refusal
-from ontoground.rows_text import MedvalTask
+from ontoground.rows_text import MedvalTask, RiskLevel
 from ontoground.settings_text import MedvalSettings
 from ontoground.warehouse import connect
 from ontoground.workspace import Workspace
@@ -49,9 +49,8 @@ class Engine:
         assert isinstance(judged, Judgement)
         return judged
 
-    def perturb(self, one: Item, level: int) -> Output | Refusal:
+    def perturb(self, one: Item, level: RiskLevel) -> Output | Refusal:
         """Return the perturbed output of one item."""
-        assert level in (1, 2, 3, 4)
         return self.generator.perturb([one], [Output(one.reference or "")], [level])[0]
 
 

@@ -90,8 +90,6 @@ def build_medval_job(asked: MedvalAsked) -> dict[str, Any]:
         stages = _stages(asked)
         connection = stack.enter_context(_warehouse(asked))
         plan = plan_feeds(asked.tasks, asked.engine, asked.texts, asked.workspace, connection)
-        for task, reason in plan.left_out:
-            asked.say(f"{task} left out: {reason}")
         made = stack.enter_context(_made(asked, plan, connection))
         folder = asked.workspace.dataset("medval")
         with _bars() as advance:
@@ -257,7 +255,7 @@ def paint_medval(out: Console, payload: Mapping[str, Any]) -> None:
         out.print()
         out.print(table(("left out, most frequent", "n"), [list(one) for one in reasons[:TOP_REASONS]]))
     for one in payload["left_out_tasks"]:
-        out.print(f"{one['task']} is not here: {one['reason']}")
+        out.print(f"{one['task']} left out: {one['reason']}")
     for role, used in (payload["language_models"] or {}).items():
         out.print(
             f"{role.replace('_', ' ')} {used['model']}: {number(used['requests'])} requests,"

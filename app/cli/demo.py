@@ -121,6 +121,8 @@ def _paint_places(out: Console, workspace: Workspace, result: DemoResult) -> Non
         f"{program} sql quadrants_by_predicate --workspace {root}",
         f"{program} graph relations {_pair(result)} --workspace {root}",
         f"{program} notes mentions --hadm {_hadm(result)} --workspace {root}",
+        f"{program} build medhal --sources mimic --workspace {root}",
+        f"{program} build medval --tasks course2diagnosis --workspace {root}",
     ):
         out.print(f"  {command}", soft_wrap=True)
 

@@ -68,7 +68,7 @@ def test_the_commands_that_the_demo_proposes_work(demo: Demo, capsys: pytest.Cap
         == demo.exit_code
     )
     proposed = capsys.readouterr().out.split("what to try next:")[1].strip().splitlines()
-    assert len(proposed) == 3
+    assert len(proposed) == 5
     for command in proposed:
         assert invoke(command.split()[1:]) == 0
         assert capsys.readouterr().out

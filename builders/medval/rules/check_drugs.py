@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 
 from builders.medval.rules.comparison import Comparison, Finding, quoted
-from builders.medval.rules.minor import is_kept
 from builders.medval.rules.tables import drug_groups
 from builders.medval.rules.view import Rate, Seen, View
 
-__all__ = ["actions", "drugs", "frequencies", "missing_drugs", "strengths"]
+__all__ = ["actions", "drugs", "frequencies", "strengths"]
 
 _GIVEN = frozenset({"present", "planned", "hypothetical"})
 
@@ -142,19 +141,4 @@ def actions(c: Comparison) -> list[Finding]:
             rule = "critical_action" if c.knowledge.is_critical(one.mention) else "action"
             text = "the output reverses what the input says is done with this drug"
             found.append(quoted(rule, text, c, begin, one.mention.end))
-    return found
-
-
-def missing_drugs(c: Comparison) -> list[Finding]:
-    """Supplements and symptomatic drugs that a hospital course goes on with and that the output does not list."""
-    if c.task != "course2diagnosis":
-        return []
-    found = []
-    for one in c.given.drugs():
-        theirs = c.given.like(one.family)
-        if one.family & c.made_families or not c.knowledge.is_minor(one.mention):
-            continue
-        if all(other.polarity == "present" and is_kept(c.given, other) for other in theirs):
-            text = "the output does not list a supplement or symptomatic drug of the input"
-            found.append(Finding("omit_minor_drug", text, one.mention.text, "input"))
     return found

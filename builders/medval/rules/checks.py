@@ -16,7 +16,6 @@ CHECKS: tuple[Check, ...] = (
     check_drugs.strengths,
     check_drugs.frequencies,
     check_drugs.actions,
-    check_drugs.missing_drugs,
     check_problems.problems,
     check_problems.polarities,
     check_problems.intensities,

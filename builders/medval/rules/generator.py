@@ -28,7 +28,6 @@ RULES: dict[str, Rule] = {
     "abbreviation": partial(same_meaning.variant_of_kind, kind="abbreviation"),
     "wording": partial(same_meaning.variant_of_kind, kind="wording"),
     "reorder": same_meaning.reordered,
-    "omit_minor_drug": minor.omitted_minor_drugs,
     "omit_modifier": minor.omitted_modifiers,
     "added_group": minor.added_groups,
     "added_intensity": minor.added_intensities,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from builders.medval.items import Edit
-from builders.medval.rules.scene import Entry, Scene
+from builders.medval.rules.scene import Scene
 from builders.medval.rules.tables import words
 from builders.medval.rules.view import Seen, View
 from ontoground.rows_text import ErrorCategory
@@ -15,14 +15,11 @@ __all__ = [
     "added_intensities",
     "doubted_problems",
     "graded",
-    "is_kept",
     "modifier_before",
-    "omitted_minor_drugs",
     "omitted_modifiers",
     "slight_intensity",
     "stated_certainly",
     "tells_age",
-    "without_entry",
     "word_before",
 ]
 
@@ -32,12 +29,6 @@ _AFTER = re.compile(r" ([A-Za-z]+)")
 _NEAR = 80
 _WORD = re.compile(r"[a-z]+")
 _BEFORE = re.compile(r"([A-Za-z-]+)[ ]+$")
-_KEPT = re.compile(r"\b(?:continu\w+|home|resumed|restarted|discharged (?:on|with)|stable on)\b", re.IGNORECASE)
-_ENDED = re.compile(
-    r"\b(?:held|hold|stop\w*|discontinu\w+|weaned|completed|off|transition\w+|changed|until|while|initially|overnight|"
-    r"pre-?op\w*|intraop\w*|prn|given|received|got|dose[sd]?|drip|load\w*|x ?\d)\b",
-    re.IGNORECASE,
-)
 _REASON = re.compile(r" (?:due|related|secondary|caused|from|a result|viral|allergic|musculoskeletal|of)\b")
 _LIKELY = re.compile(r"(?<!less )(?<!more )\b(?:most likely|likely|probably|probable)\b(?! to\b)", re.IGNORECASE)
 
@@ -53,78 +44,6 @@ def modifier_before(view: View, one: Seen, kind: str) -> tuple[str, int, int] | 
     """Return the word of a kind (``modifier``, ``intensity``) that stands right before a mention."""
     found = word_before(view, one)
     return found if found and found[0].lower() in words(kind) else None
-
-
-def omitted_minor_drugs(scene: Scene) -> list[Edit]:
-    """Leave out a line, or one of several drugs in a row, that is a supplement or symptomatic drug of the input."""
-    found = []
-    for one in scene.made.drugs():
-        if not scene.knowledge.is_minor(one.mention) or not _named(scene, one):
-            continue
-        if one.mention.assertion.value in {"allergy", "absent", "discontinued"}:
-            continue
-        entry = next((e for e in scene.entries if e.body_begin <= one.mention.begin < e.end), None)
-        if entry and entry.body_begin == one.mention.begin and _only_drug(scene, entry):
-            found.append(
-                without_entry(scene, entry, "omit_minor_drug", "a supplement or symptomatic drug of the input")
-            )
-            continue
-        if scene.text[: one.mention.begin].endswith(", ") and scene.text[one.mention.end : one.mention.end + 2] == ", ":
-            found.append(
-                scene.edit(
-                    "omit_minor_drug",
-                    one.mention.begin - 2,
-                    one.mention.end,
-                    "",
-                    "a supplement or symptomatic drug of the input",
-                )
-            )
-    return found
-
-
-def _named(scene: Scene, one: Seen) -> bool:
-    """Tell whether the input has the drug and says wherever it does that it goes on."""
-    theirs = [other for other in scene.given.drugs() if other.family & one.family]
-    return bool(theirs) and all(other.polarity == "present" and is_kept(scene.given, other) for other in theirs)
-
-
-def is_kept(view: View, one: Seen) -> bool:
-    """Tell whether the sentence of a drug says that it goes on, and nothing of its end."""
-    segment = next((part for part in view.segments if part.begin <= one.mention.begin < part.end), None)
-    if segment is None or _ENDED.search(view.text, segment.begin, segment.end):
-        return False
-    return _KEPT.search(view.text, segment.begin, segment.end) is not None
-
-
-def _only_drug(scene: Scene, entry: Entry) -> bool:
-    inside = [one for one in scene.made.drugs() if entry.begin <= one.mention.begin < entry.end]
-    return len({one.family for one in inside}) == 1
-
-
-def without_entry(scene: Scene, entry: Entry, rule: str, evidence: str) -> Edit:
-    """Leave out a line of a list and number the lines after it anew."""
-    text = scene.text
-    if entry.inline:
-        beside = [e for e in scene.entries if e.line == entry.line]
-        place = beside.index(entry)
-        if place + 1 < len(beside):
-            return scene.edit(rule, entry.begin, beside[place + 1].begin, "", evidence)
-        return scene.edit(rule, beside[place - 1].end if place else entry.begin, entry.end, "", evidence)
-    end = entry.end + 1 if entry.end < len(text) else entry.end
-    begin = entry.begin if entry.end < len(text) else max(0, entry.begin - 1)
-    after = ""
-    if entry.number is not None:
-        following = [e for e in scene.entries if e.begin >= end]
-        expected, place = entry.number + 1, end
-        for other in following:
-            if other.number != expected or text[place : other.begin].strip():
-                break
-            mark = text[other.begin : other.body_begin].replace(str(other.number), str(other.number - 1), 1)
-            after += text[place : other.begin] + mark + text[other.body_begin : other.end]
-            place, expected = other.end, expected + 1
-        end = max(end, place)
-        after = after.lstrip("\n")
-    return scene.edit(rule, begin, end, after, evidence)
 
 
 def omitted_modifiers(scene: Scene) -> list[Edit]:

@@ -35,7 +35,6 @@ def question(given: str, reference: str) -> Item:
         ("abbreviation", note("He has COPD."), ("COPD", "chronic obstructive pulmonary disease")),
         ("wording", note("Take it twice daily."), ("twice daily", "two times a day")),
         ("reorder", LISTS, ("Lisinopril; Senna", "Senna; Lisinopril")),
-        ("omit_minor_drug", LISTS, ("Senna; ", "")),
         ("understate_certainty", GOUT, ("Gout", "possible gout")),
         ("added_intensity", question("Back pain", "What helps with back pain?"), ("back pain", "mild back pain")),
         ("added_group", ITEMS[2], ("", " in adults")),
@@ -74,7 +73,6 @@ def test_a_rule_makes_its_change(rules: Engine, rule: str, one: Item, change: tu
         ("sibling_drug", note("He is allergic to lisinopril.")),
         ("abbreviation", note("He has HTN (hypertension).")),
         ("understate_certainty", item("course2diagnosis", COURSE, "Discharge diagnoses: Pneumonia.")),  # grave
-        ("omit_minor_drug", item("course2diagnosis", "Senna was stopped.", "Discharge medications: Senna; Warfarin.")),
         ("wrong_subject", question("I had food poisoning", "What helps with food poisoning?")),
         ("added_group", question("My son has gout", "What are the treatments for gout?")),
         ("other_question", question("I have gout, what should I do?", "What are the treatments for gout?")),
@@ -106,17 +104,6 @@ def test_an_invented_diagnosis_is_in_neither_text(rules: Engine) -> None:
         assert not rules.knowledge.akin(
             rules.knowledge.concepts(name)[:1], Scene(LISTS, "", rules.knowledge).given_families
         )
-
-
-def test_a_line_that_is_left_out_renumbers_the_lines_after_it(rules: Engine) -> None:
-    given = "Home senna continued. Home lisinopril continued. Home metoprolol continued."
-    one = item(
-        "course2diagnosis", given, "Discharge Medications:\n1. Lisinopril\n2. Senna\n3. Metoprolol\n4. Warfarin\n"
-    )
-    edit = rules.edits("omit_minor_drug", one)[0]
-    assert (
-        apply_edit(one.reference or "", [edit]) == "Discharge Medications:\n1. Lisinopril\n2. Metoprolol\n3. Warfarin\n"
-    )
 
 
 def test_the_article_before_a_change_suits_it(rules: Engine) -> None:

@@ -57,7 +57,8 @@ def test_a_change_of_a_note_gets_its_level(
     ("before", "after", "level"),
     [
         ("Lisinopril; Senna", "Senna; Lisinopril", 1),
-        ("Senna; ", "", 2),
+        ("Senna; ", "", 1),
+        ("; Metoprolol; Warfarin", "", 1),
         ("; Constipation", "; possible constipation", 2),
         ("Warfarin.", "Warfarin; Furosemide.", 3),
         ("Warfarin.", "Warfarin; Ibuprofen 800 mg.", 4),

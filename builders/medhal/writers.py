@@ -43,12 +43,14 @@ class SentenceToBreak:
         text: the summary that the sentence is taken from.
         sentence: as it stands in the text.
         context: what was summarised; what stands there must not make the changed sentence true.
+        denials: a denial may be put in or taken out; without it only what the sentence says may be exchanged.
     """
 
     key: str
     text: str
     sentence: str
     context: str = ""
+    denials: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,9 @@ RULES: tuple[EditRule, ...] = (
 )
 """What contradicts: a changed certainty does not ("possible" becomes "definite")."""
 
+DENIALS: tuple[EditRule, ...] = ("negation_removed", "negation_added")
+"""What shows in a sentence without its source: a denial that is put in or taken out."""
+
 NO_PROSE = re.compile(r"https?:|www\.|[©=|]|\bkeywords\b")
 
 
@@ -36,7 +39,8 @@ def contradict(asked: SentenceToBreak, seed: int) -> Written | Refusal:
     sentence = asked.sentence
     if not sentence.endswith(".") or NO_PROSE.search(sentence):
         return Refusal("no_prose")
-    edits = ordered_edits(seed, asked.key, sentence, RULES)
+    rules = RULES if asked.denials else tuple(rule for rule in RULES if rule not in DENIALS)
+    edits = ordered_edits(seed, asked.key, sentence, rules)
     if not edits:
         return Refusal("no_edit")
     asserting = [edit for edit in edits if contradicts(sentence, edit)]

@@ -70,6 +70,9 @@ def summary_of(abstract: str) -> str:
             break
         if line and line.lower() not in lines["heading"] and not any(mark in line.lower() for mark in lines["mark"]):
             kept.append(line)
+    # Keywords without a heading are run together in a last line, which is no sentence.
+    while kept and not kept[-1].endswith((".", "?", "!", ")")):
+        kept.pop()
     return " ".join(kept)
 
 

@@ -27,10 +27,14 @@ BATCH = 128
 
 @dataclass
 class _Work:
-    """One summary on its way: the sentences that may still be changed, in the order of their hashes."""
+    """One summary on its way: the sentences that may still be changed, in the order in which they are tried.
+
+    Under the rules each sentence is tried twice: "not" in the wrong place is seen without the source, so denials come
+    after all else. A model is asked once.
+    """
 
     item: SummaryItem
-    left: list[Sentence]
+    left: list[tuple[Sentence, bool]]
     made: list[Pair] = field(default_factory=list)
 
 
@@ -44,7 +48,8 @@ def summary_pairs(
     ``no_sentence_long_enough`` or ``no_contradiction``.
     """
     stream = iter(items)
-    while works := [_Work(item, _chosen(item, settings)) for item in islice(stream, BATCH)]:
+    turns = (False, True) if writer.name == "rules" else (True,)
+    while works := [_Work(item, _chosen(item, settings, turns)) for item in islice(stream, BATCH)]:
         open_works = [work for work in works if work.left]
         while open_works:
             asked = [_asked(work) for work in open_works]
@@ -63,11 +68,12 @@ def _long(item: SummaryItem, settings: MedhalSettings) -> list[Sentence]:
     return [found for found in sentences_of(item.summary) if len(found.text) >= settings.min_sentence_chars]
 
 
-def _chosen(item: SummaryItem, settings: MedhalSettings) -> list[Sentence]:
-    """Return the sentences that may be changed, in the order in which they are tried; equal ones are left out."""
+def _chosen(item: SummaryItem, settings: MedhalSettings, turns: tuple[bool, ...]) -> list[tuple[Sentence, bool]]:
+    """Return the sentences that may be changed and whether by a denial, as they are tried; equal ones are left out."""
     texts = [found.text for found in _long(item, settings)]
     once = [found for found in _long(item, settings) if texts.count(found.text) == 1]
-    return sorted(once, key=lambda one: stable_hash(settings.seed, "sentence", *_name(item), one.begin))
+    ordered = sorted(once, key=lambda one: stable_hash(settings.seed, "sentence", *_name(item), one.begin))
+    return [(sentence, denials) for denials in turns for sentence in ordered]
 
 
 def _name(item: SummaryItem) -> tuple[str, str]:
@@ -75,16 +81,18 @@ def _name(item: SummaryItem) -> tuple[str, str]:
 
 
 def _asked(work: _Work) -> SentenceToBreak:
-    sentence = work.left[0]
+    sentence, denials = work.left[0]
     key = ":".join((*_name(work.item), str(sentence.begin)))
-    return SentenceToBreak(key, work.item.summary, sentence.text, work.item.text)
+    return SentenceToBreak(key, work.item.summary, sentence.text, work.item.text, denials)
 
 
 def _take(work: _Work, answer: Written | Refusal, tally: Tally) -> None:
-    sentence, source = work.left.pop(0), work.item.origin.source
+    (sentence, denials), source = work.left.pop(0), work.item.origin.source
     if isinstance(answer, Refusal):
-        tally.drop(source, f"sentence_{answer.reason}")
+        if denials:
+            tally.drop(source, f"sentence_{answer.reason}")
         return
+    work.left = [other for other in work.left if other[0] is not sentence]
     if not work.made:
         summary = work.item.summary
         changed = summary[: sentence.begin] + answer.text + summary[sentence.end :]

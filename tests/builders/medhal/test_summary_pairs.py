@@ -53,7 +53,9 @@ class Rules:
 
 
 class RefusesFirst(Rules):
-    """Refuses the first sentence of each summary."""
+    """A model that refuses the first sentence of each summary."""
+
+    name: Literal["rules", "lm"] = "lm"
 
     def contradictions(self, asked: Sequence[SentenceToBreak]) -> list[Written | Refusal]:
         seen = {one.text for one in self.asked}
@@ -89,6 +91,18 @@ def test_where_the_writer_refuses_a_sentence_the_next_one_is_changed() -> None:
     assert tally.reasons() == {"sumpubmed: sentence_no": 1}
     assert [one.sentence for one in writer.asked][1] == pair.guidance
     assert writer.asked[0].context == TEXT and writer.asked[0].text == SUMMARY
+
+
+def test_the_rules_put_a_denial_in_only_where_no_sentence_has_another_edit() -> None:
+    plain = "the treatment was tolerated by the patients who had been referred to the hospital during that long winter."
+    lower = "the serum potassium of the patients was significantly higher after the treatment than it had been before."
+    for number in range(12):
+        writer = Rules()
+        [mixed] = pairs_of([item(number, f"{plain} {lower}")], writer)
+        assert mixed.guidance == lower and mixed.wrong.rule in ("antonym", "comparison")
+        assert not any(one.denials for one in writer.asked)
+        [only] = pairs_of([item(number, plain)])
+        assert only.wrong.rule == "negation_added"
 
 
 def test_further_pairs_state_one_sentence_that_stands_alone_and_repeat_no_statement() -> None:
@@ -146,8 +160,9 @@ def test_sentences_that_cannot_be_contradicted_are_refused_by_reason(sentence: s
 
 
 def test_the_check_confirms_what_the_rules_write() -> None:
-    pairs = pairs_of([item(number) for number in range(40)], pairs=3)
-    assert len(pairs) > 60 and len({pair.wrong.rule for pair in pairs}) >= 3
+    plain = "the treatment was tolerated by the patients who had been referred to the hospital during that long winter."
+    pairs = pairs_of([*(item(number) for number in range(40)), item(41, plain)], pairs=3)
+    assert len(pairs) > 60 and {pair.wrong.rule for pair in pairs} >= {"comparison", "number", "negation_added"}
     assert [check_summary(pair) for pair in pairs] == [None] * len(pairs)
 
 
@@ -190,4 +205,4 @@ def test_nearly_every_real_article_gives_a_pair_that_the_check_confirms(real_dat
     assert sum(check_summary(pair) is None for pair in pairs) >= 0.98 * len(pairs)
     rules = Counter(pair.wrong.rule for pair in pairs)
     assert {"antonym", "negation_added", "negation_removed", "comparison", "number"} <= rules.keys()
-    assert max(rules.values()) < 0.6 * len(pairs)
+    assert rules["negation_added"] + rules["negation_removed"] < 0.2 * len(pairs)

@@ -24,11 +24,13 @@ def open_rules(
 ) -> tuple[Generator, Validator]:
     """Return generator and validator over the graph and the names of a workspace.
 
-    They share what they know (graph, names, weights, readings of texts), not what was edited.
+    They share what they know (graph, names, weights, readings of texts), not what was edited. The generator asks the
+    validator whether a reference is without error.
 
     Raises:
         InputError: the workspace has no graph, or its warehouse no names.
     """
     reader = TextReader.open(connection, workspace.settings.notes)
     knowledge = Knowledge(ConceptGraph.open(workspace.graph), reader)
-    return RulesGenerator(knowledge, settings.seed), RulesValidator(knowledge)
+    validator = RulesValidator(knowledge)
+    return RulesGenerator(knowledge, settings.seed, validator), validator

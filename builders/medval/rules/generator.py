@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Literal
 
-from builders.medval.items import Edit, Item, Output
+from builders.medval.items import Edit, Item, Judgement, Output, Validator
 from builders.medval.rules import grave, minor, moderate, same_meaning
 from builders.medval.rules.knowledge import Knowledge
 from builders.medval.rules.scene import Scene, apply_edit
@@ -69,13 +69,21 @@ class RulesGenerator:
 
     name: Literal["rules", "lm"] = "rules"
 
-    def __init__(self, knowledge: Knowledge, seed: int) -> None:
+    def __init__(self, knowledge: Knowledge, seed: int, validator: Validator) -> None:
         self.knowledge = knowledge
         self._seed = seed
+        self._validator = validator
 
     def clean(self, items: Sequence[Item]) -> list[Output | Refusal]:
-        """Return the reference of each item as it stands; refuse tasks that have none."""
-        return [refusal_of(item) or Output((item.reference or "").strip()) for item in items]
+        """Return the reference of each item as it stands.
+
+        Refusals: the task has no reference; ``reference_disputed`` where the validator finds an error in it, as an
+        output without an error is what it should be; what the validator itself refuses.
+        """
+        outputs = [refusal_of(item) or Output((item.reference or "").strip()) for item in items]
+        asked = [(item, out) for item, out in zip(items, outputs, strict=True) if isinstance(out, Output)]
+        judged = iter(self._validator.judge([item for item, _ in asked], [out.text for _, out in asked]))
+        return [_undisputed(out, next(judged)) if isinstance(out, Output) else out for out in outputs]
 
     def perturb(
         self, items: Sequence[Item], clean: Sequence[Output], levels: Sequence[RiskLevel]
@@ -105,3 +113,9 @@ class RulesGenerator:
         edits = [edit for edit in RULES[rule](scene) if edit.before != edit.after]
         edits = [edit for edit in edits if apply_edit(scene.text, [edit]).strip()]
         return sorted(edits, key=lambda edit: (edit.begin, edit.after))
+
+
+def _undisputed(output: Output, judged: Judgement | Refusal) -> Output | Refusal:
+    if isinstance(judged, Refusal):
+        return judged
+    return output if judged.risk_level == 1 else Refusal("reference_disputed")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from builders.medval.items import Item, Judgement
@@ -12,8 +13,9 @@ from builders.medval.rules.comparison import Comparison, Finding
 from builders.medval.rules.generator import refusal_of
 from builders.medval.rules.knowledge import Knowledge
 from builders.medval.rules.tables import weight_of
+from builders.medval.rules.view import KEPT_VIEWS
 from builders.texts.origin import Refusal
-from ontoground.rows_text import MedvalErrorRow, RiskLevel
+from ontoground.rows_text import MedvalErrorRow, MedvalTask, RiskLevel
 
 __all__ = ["RulesValidator"]
 
@@ -39,6 +41,8 @@ class RulesValidator:
 
     def __init__(self, knowledge: Knowledge) -> None:
         self._knowledge = knowledge
+        # A reference is judged before it is taken and again with its perturbed output.
+        self._judged_text = lru_cache(maxsize=KEPT_VIEWS)(self._judge_text)
 
     def judge(self, items: Sequence[Item], outputs: Sequence[str]) -> list[Judgement | Refusal]:
         """Judge each output of an item; only ``input`` and ``task`` of an item are read."""
@@ -48,7 +52,10 @@ class RulesValidator:
         refused = refusal_of(item)
         if refused is not None and refused.reason != "no_reference":
             return refused
-        comparison = Comparison(item.task, item.input, output, self._knowledge)
+        return self._judged_text(item.task, item.input, output)
+
+    def _judge_text(self, task: MedvalTask, given: str, output: str) -> Judgement | Refusal:
+        comparison = Comparison(task, given, output, self._knowledge)
         errors = [_error(finding) for finding in _distinct([f for check in CHECKS for f in check(comparison)])]
         errors.sort(key=lambda error: -error.level)
         level: RiskLevel = max((error.level for error in errors), default=1)

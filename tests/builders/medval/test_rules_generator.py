@@ -167,7 +167,8 @@ def test_answers_do_not_depend_on_the_batch_or_its_order(rules: Engine) -> None:
     ]
     reverse = rules.generator.perturb(ITEMS[::-1], clean[::-1], levels[::-1])[::-1]
     assert together == alone == reverse
-    fresh = RulesGenerator(type(rules.knowledge)(rules.knowledge.graph, rules.knowledge.reader), 42)
+    knowledge = type(rules.knowledge)(rules.knowledge.graph, rules.knowledge.reader)
+    fresh = RulesGenerator(knowledge, 42, rules.validator)
     assert fresh.perturb(ITEMS, clean, levels) == together
 
 
@@ -176,7 +177,7 @@ def test_another_seed_chooses_other_edits(rules: Engine) -> None:
     chosen = {
         made.edits
         for seed in range(12)
-        for made in RulesGenerator(rules.knowledge, seed).perturb([NOTE], [clean], [3])
+        for made in RulesGenerator(rules.knowledge, seed, rules.validator).perturb([NOTE], [clean], [3])
         if isinstance(made, Output)
     }
     assert len(chosen) > 2
@@ -188,6 +189,12 @@ def test_the_clean_output_is_the_reference(rules: Engine) -> None:
         (one.reference or "").strip() for one in ITEMS
     ]
     assert made[-1] == Refusal("task_needs_a_language_model")
+
+
+def test_a_reference_that_the_validator_disputes_is_no_clean_output(rules: Engine) -> None:
+    disputed = note("The patient has pancreatic cancer. Continue warfarin 50 mg daily.")
+    assert rules.generator.clean([NOTE, disputed, LISTS])[1] == Refusal("reference_disputed")
+    assert [isinstance(out, Output) for out in rules.generator.clean([NOTE, disputed, LISTS])] == [True, False, True]
 
 
 @given(st.text(max_size=40), st.data())

@@ -151,7 +151,8 @@ def gradings(c: Comparison) -> list[Finding]:
         if word is None or word[0].lower() not in {"mild", "severe"} or one.polarity == "absent":
             continue
         theirs = c.given.like(one.family)
-        if theirs and not any(graded(c.given, other) for other in theirs):
+        asked = c.task == "query2question"
+        if theirs and not any(graded(c.given, other, anywhere=asked) for other in theirs):
             text = f"the output calls {word[0].lower()} what the input does not grade"
             found.append(quoted("added_intensity", text, c, word[1], one.mention.end))
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from builders.medval.items import Edit
 from builders.medval.rules.scene import Scene
@@ -15,6 +16,7 @@ __all__ = [
     "added_intensities",
     "doubted_problems",
     "graded",
+    "is_measured",
     "modifier_before",
     "omitted_modifiers",
     "slight_intensity",
@@ -26,7 +28,7 @@ __all__ = [
 _PERSONAL = re.compile(r"\b(?:i|my|me|we|our|you|your|someone|one)\b", re.IGNORECASE)
 _JOINED = re.compile(r",|\band\b|\bin\b|\bfor .* for\b")
 _AFTER = re.compile(r" ([A-Za-z]+)")
-_NEAR = 80
+_NEAR = 120
 _WORD = re.compile(r"[a-z]+")
 _BEFORE = re.compile(r"([A-Za-z-]+)[ ]+$")
 _REASON = re.compile(r" (?:due|related|secondary|caused|from|a result|viral|allergic|musculoskeletal|of)\b")
@@ -144,11 +146,12 @@ def doubted_problems(scene: Scene) -> list[Edit]:
 def added_intensities(scene: Scene) -> list[Edit]:
     """Call a symptom or lesser problem mild, in a question also severe, where the input does not grade it."""
     found = []
+    asked = scene.item.task == "query2question"
     for one in scene.made.problems():
         if one.polarity == "absent" or scene.knowledge.is_serious(one.mention) or not scene.stands_alone(one):
             continue
         theirs = scene.given.like(one.family)
-        if not theirs or any(graded(scene.given, other) for other in theirs) or graded(scene.made, one):
+        if not theirs or any(graded(scene.given, other, anywhere=asked) for other in theirs) or graded(scene.made, one):
             continue
         if _is_heavy(scene, one) or scene.is_risk(one) or one.mention.text.lower() not in words("gradable"):
             continue
@@ -161,7 +164,7 @@ def added_intensities(scene: Scene) -> list[Edit]:
         heads = not before.strip() or before.endswith(("\n", "• ", "- ", "# ")) or before.rstrip()[-1:] in ".:?"
         text = one.mention.text
         plain = text if text[1:2].isupper() or not heads else text[0].lower() + text[1:]
-        for word in ("mild", "severe") if scene.item.task == "query2question" else ("mild",):
+        for word in ("mild", "severe") if asked else ("mild",):
             after = f"{word.capitalize() if heads else word} {plain}"
             category: ErrorCategory = "overstating_intensity" if word == "severe" else "understating_intensity"
             evidence = "the input does not say how strong it is"
@@ -169,10 +172,26 @@ def added_intensities(scene: Scene) -> list[Edit]:
     return found
 
 
-def graded(view: View, one: Seen) -> bool:
-    """Tell whether words of strength stand near a mention."""
-    begin, end = max(0, one.mention.begin - _NEAR), one.mention.end + _NEAR
-    return any(word in words("grade") for word in _WORD.findall(view.text[begin:end].lower()))
+def graded(view: View, one: Seen, *, anywhere: bool = False) -> bool:
+    """Tell whether a text says how strong a problem is: in words near it (``anywhere``: in the text), or by numbers."""
+    if is_measured(one):
+        return True
+    begin, end = (0, len(view.text)) if anywhere else (max(0, one.mention.begin - _NEAR), one.mention.end + _NEAR)
+    around = view.text[begin:end].lower()
+    return (
+        any(word in words("grade") for word in _WORD.findall(around))
+        or _any_of("grade_phrase").search(around) is not None
+    )
+
+
+def is_measured(one: Seen) -> bool:
+    """Tell whether numbers and signs tell how strong a problem is: electrolytes, counts, pressure, fever."""
+    return _any_of("measured").search(one.mention.text.lower()) is not None
+
+
+@cache
+def _any_of(kind: str) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{word})" for word in words(kind)))
 
 
 def added_groups(scene: Scene) -> list[Edit]:

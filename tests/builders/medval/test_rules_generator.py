@@ -74,6 +74,9 @@ def test_a_rule_makes_its_change(rules: Engine, rule: str, one: Item, change: tu
         ("abbreviation", note("He has HTN (hypertension).")),
         ("understate_certainty", item("course2diagnosis", COURSE, "Discharge diagnoses: Pneumonia.")),  # grave
         ("wrong_subject", question("I had food poisoning", "What helps with food poisoning?")),
+        ("added_intensity", question("My back pain is 10/10.", "What helps with back pain?")),
+        ("added_intensity", question("Back pain. My back hurts so bad", "What helps with back pain?")),
+        ("added_intensity", note("She has hyponatremia.", "[doctor] you have hyponatremia , sodium 124 .")),
         ("added_group", question("My son has gout", "What are the treatments for gout?")),
         ("other_question", question("I have gout, what should I do?", "What are the treatments for gout?")),
     ],

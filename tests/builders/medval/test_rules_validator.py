@@ -78,6 +78,8 @@ def test_a_change_of_a_list_gets_its_level(rules: Engine, before: str, after: st
         ("What cures gout? I am 50.", "What are the treatments for gout?", 1),
         ("What cures gout?", "What are the treatments for gout in adults?", 2),
         ("What cures gout?", "What are the treatments for severe gout?", 2),
+        ("What cures gout? The pain is unbearable.", "What are the treatments for severe gout?", 1),
+        ("What helps with hyponatremia?", "What are the treatments for severe hyponatremia?", 1),
         ("What cures gout?", "What are the causes of gout?", 3),
         ("What cures gout?", "What are the treatments for osteoarthritis?", 3),
         ("What cures gout?", "What are the treatments for pancreatic cancer?", 4),

@@ -9,7 +9,7 @@ from builders.medval.rules.minor import graded, modifier_before, word_before
 from builders.medval.rules.tables import diagnosis_groups, words
 from builders.medval.rules.view import Seen, View, stem
 
-__all__ = ["certainties", "gradings", "intensities", "modifiers", "polarities", "problems"]
+__all__ = ["certainties", "gradings", "intensities", "modifiers", "polarities", "problems", "strange_subject"]
 
 _DEFINITE = re.compile(r"\b(definite(?:ly)?)\b", re.IGNORECASE)
 _DOUBT = re.compile(r"\b(?:possible|possibly|suspected|questionable|presumed)\s+$", re.IGNORECASE)
@@ -42,6 +42,20 @@ def problems(c: Comparison) -> list[Finding]:
             text = "the output names a grave diagnosis that the input does not hold"
             found.append(quoted("invented_diagnosis", text, c, mention.begin, mention.end))
     return found
+
+
+def strange_subject(c: Comparison, found: list[Finding]) -> bool:
+    """Tell whether a question is about something that the input holds by no concept and no word, and no error says so.
+
+    What the two are to each other (another name, or another thing) is more than rules can tell.
+    """
+    if c.task != "query2question":
+        return False
+    named = {finding.quote for finding in found if finding.quoted_from == "output"}
+    return any(
+        not (c.supported(one) or c.in_lay_words(one) or any(one.mention.text in (quote or "") for quote in named))
+        for one in (*c.made.problems(), *c.made.drugs())
+    )
 
 
 def _is_risk(c: Comparison, one: Seen) -> bool:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Literal
 
 from builders.medval.items import Item, Judgement
+from builders.medval.rules.check_problems import strange_subject
 from builders.medval.rules.checks import CHECKS
 from builders.medval.rules.comparison import Comparison, Finding
 from builders.medval.rules.generator import refusal_of
@@ -45,7 +46,10 @@ class RulesValidator:
         self._judged_text = lru_cache(maxsize=KEPT_VIEWS)(self._judge_text)
 
     def judge(self, items: Sequence[Item], outputs: Sequence[str]) -> list[Judgement | Refusal]:
-        """Judge each output of an item; only ``input`` and ``task`` of an item are read."""
+        """Judge each output of an item; only ``input`` and ``task`` of an item are read.
+
+        Refusals: the task; ``subject_not_in_input``: a question is about what the input does not name, in any words.
+        """
         return [self._judged(item, output) for item, output in zip(items, outputs, strict=True)]
 
     def _judged(self, item: Item, output: str) -> Judgement | Refusal:
@@ -56,7 +60,10 @@ class RulesValidator:
 
     def _judge_text(self, task: MedvalTask, given: str, output: str) -> Judgement | Refusal:
         comparison = Comparison(task, given, output, self._knowledge)
-        errors = [_error(finding) for finding in _distinct([f for check in CHECKS for f in check(comparison)])]
+        found = [finding for check in CHECKS for finding in check(comparison)]
+        if strange_subject(comparison, found):
+            return Refusal("subject_not_in_input")
+        errors = [_error(finding) for finding in _distinct(found)]
         errors.sort(key=lambda error: -error.level)
         level: RiskLevel = max((error.level for error in errors), default=1)
         return Judgement(_reasoning(errors, level), tuple(error.row for error in errors), level)

@@ -92,6 +92,15 @@ def test_a_question_gets_its_level(rules: Engine, given: str, output: str, level
     assert rules.judge(item("query2question", given, None), output).risk_level == level
 
 
+def test_a_question_about_what_the_input_does_not_name_is_refused(rules: Engine) -> None:
+    asked = item(
+        "query2question", "Need help finding information about kidney nodules.", "Where is information on hernia?"
+    )
+    refused = Refusal("subject_not_in_input")
+    assert rules.validator.judge([asked], ["Where can I find information on hernia?"]) == [refused]
+    assert rules.generator.clean([asked]) == [refused]
+
+
 def test_an_answer_in_a_conversation_decides_what_the_question_names(rules: Engine) -> None:
     asked = "[doctor] do you have chest pain ?\n[patient] {}\n[doctor] okay .\n"
     denied, open_answer = (

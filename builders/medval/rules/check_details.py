@@ -5,16 +5,11 @@ from __future__ import annotations
 import re
 
 from builders.medval.rules.comparison import Comparison, Finding, quoted
-from builders.medval.rules.minor import tells_age
 from builders.medval.rules.moderate import is_open
 from builders.medval.rules.quantities import measured_of
 from builders.medval.rules.tables import words
 
-__all__ = ["aspects", "groups", "measured", "sides"]
-
-_GROUP = re.compile(
-    r"\b(?:in|for) (?:older |young |elderly )?(?:adults|children|infants|women|men|teenagers)\b", re.IGNORECASE
-)
+__all__ = ["aspects", "measured", "sides"]
 
 
 def sides(c: Comparison) -> list[Finding]:
@@ -56,12 +51,3 @@ def aspects(c: Comparison) -> list[Finding]:
 
 def _cue(cue: str) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{cue})\b", re.IGNORECASE)
-
-
-def groups(c: Comparison) -> list[Finding]:
-    """A question about a group that the input does not speak of."""
-    if c.task != "query2question" or tells_age(c.input):
-        return []
-    found = _GROUP.search(c.output)
-    text = "the output asks about a group that the input does not speak of"
-    return [quoted("added_group", text, c, found.start(), found.end())] if found else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from builders.medval.rules.comparison import Comparison, Finding, quoted
-from builders.medval.rules.minor import graded, modifier_before, word_before
+from builders.medval.rules.minor import graded, modifier_before, qualifier_after, word_before
 from builders.medval.rules.tables import diagnosis_groups, words
 from builders.medval.rules.view import Seen, View, stem
 
@@ -176,9 +176,13 @@ def modifiers(c: Comparison) -> list[Finding]:
     """Words that qualify a symptom wherever the input names it, and that the output leaves out."""
     found = []
     for one in c.made.problems():
-        if one.mention.kind != "finding" or one.polarity == "absent" or modifier_before(c.made, one, "modifier"):
+        if one.polarity == "absent" or (one.mention.kind != "finding" and c.task != "query2question"):
             continue
         theirs = c.given.like(one.family)
+        if c.task == "query2question" and qualifier_after(c.made, one) is None:
+            found += _left_out(c, theirs)
+        if modifier_before(c.made, one, "modifier"):
+            continue
         qualified = [modifier_before(c.given, other, "modifier") for other in theirs]
         first = qualified[0] if qualified else None
         if first is None or any(word is None or word[0].lower() != first[0].lower() for word in qualified):
@@ -188,3 +192,13 @@ def modifiers(c: Comparison) -> list[Finding]:
         text = "the output leaves out a word that qualifies the symptom in the input"
         found.append(Finding("omit_modifier", text, c.input[first[1] : theirs[0].mention.end], "input"))
     return found
+
+
+def _left_out(c: Comparison, theirs: list[Seen]) -> list[Finding]:
+    """When or for how long a problem is there, as the input says wherever it names it, and the output nowhere."""
+    said = [qualifier_after(c.given, other) for other in theirs]
+    first = said[0] if said else None
+    if first is None or any(one is None or one[0] != first[0] for one in said) or first[0] in c.output.lower():
+        return []
+    text = "the output leaves out words that qualify the problem in the input"
+    return [Finding("omit_modifier", text, c.input[theirs[0].mention.begin : first[2]], "input")]

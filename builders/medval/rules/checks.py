@@ -25,6 +25,5 @@ CHECKS: tuple[Check, ...] = (
     check_details.sides,
     check_details.measured,
     check_details.aspects,
-    check_details.groups,
 )
 """All checks; their order changes nothing but the order of errors of one level."""

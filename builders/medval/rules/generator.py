@@ -29,7 +29,6 @@ RULES: dict[str, Rule] = {
     "wording": partial(same_meaning.variant_of_kind, kind="wording"),
     "reorder": same_meaning.reordered,
     "omit_modifier": minor.omitted_modifiers,
-    "added_group": minor.added_groups,
     "added_intensity": minor.added_intensities,
     "understate_slightly": partial(minor.slight_intensity, over=False),
     "overstate_slightly": partial(minor.slight_intensity, over=True),

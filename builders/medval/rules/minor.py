@@ -12,21 +12,18 @@ from builders.medval.rules.view import Seen, View
 from ontoground.rows_text import ErrorCategory
 
 __all__ = [
-    "added_groups",
     "added_intensities",
     "doubted_problems",
     "graded",
     "is_measured",
     "modifier_before",
     "omitted_modifiers",
+    "qualifier_after",
     "slight_intensity",
     "stated_certainly",
-    "tells_age",
     "word_before",
 ]
 
-_PERSONAL = re.compile(r"\b(?:i|my|me|we|our|you|your|someone|one)\b", re.IGNORECASE)
-_JOINED = re.compile(r",|\band\b|\bin\b|\bfor .* for\b")
 _AFTER = re.compile(r" ([A-Za-z]+)")
 _NEAR = 120
 _WORD = re.compile(r"[a-z]+")
@@ -49,15 +46,22 @@ def modifier_before(view: View, one: Seen, kind: str) -> tuple[str, int, int] | 
 
 
 def omitted_modifiers(scene: Scene) -> list[Edit]:
-    """Leave out a word that qualifies a symptom, where the input qualifies the symptom with it too."""
+    """Leave out words that qualify a symptom, or what is asked about, where the input qualifies it with them too."""
     found = []
+    asked = scene.item.task == "query2question"
     for one in scene.made.problems():
+        if one.mention.kind != "finding" and not asked:
+            continue
+        if one.polarity == "absent" or scene.knowledge.is_serious(one.mention):
+            continue
+        when = qualifier_after(scene.made, one) if asked else None
+        if when is not None and _all_qualified(scene, one, when[0]):
+            evidence = "the input qualifies the problem with the words"
+            found.append(scene.edit("omit_modifier", one.mention.end, when[2], "", evidence))
         modifier = modifier_before(scene.made, one, "modifier")
-        if modifier is None or one.mention.kind != "finding" or one.polarity == "absent":
+        if modifier is None:
             continue
         word, begin, _ = modifier
-        if scene.knowledge.is_serious(one.mention):
-            continue
         qualified = [modifier_before(scene.given, other, "modifier") for other in scene.given.like(one.family)]
         if qualified and all(theirs is not None and theirs[0].lower() == word.lower() for theirs in qualified):
             after = one.mention.text
@@ -68,6 +72,22 @@ def omitted_modifiers(scene: Scene) -> list[Edit]:
                 )
             )
     return found
+
+
+def _all_qualified(scene: Scene, one: Seen, phrase: str) -> bool:
+    theirs = [qualifier_after(scene.given, other) for other in scene.given.like(one.family)]
+    return bool(theirs) and all(other is not None and other[0] == phrase for other in theirs)
+
+
+def qualifier_after(view: View, one: Seen) -> tuple[str, int, int] | None:
+    """Return the words right after a mention that tell when or for how long a problem is there, with their place."""
+    match = _qualifier().match(view.text, one.mention.end)
+    return (match.group(1).lower(), match.start(1), match.end(1)) if match else None
+
+
+@cache
+def _qualifier() -> re.Pattern[str]:
+    return re.compile(rf" ({'|'.join(words('qualifier'))})\b", re.IGNORECASE)
 
 
 def slight_intensity(scene: Scene, *, over: bool) -> list[Edit]:
@@ -192,24 +212,3 @@ def is_measured(one: Seen) -> bool:
 @cache
 def _any_of(kind: str) -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{word})" for word in words(kind)))
-
-
-def added_groups(scene: Scene) -> list[Edit]:
-    """Ask about adults where the input tells no age: what is asked stays, for a group that nobody named."""
-    if scene.item.task != "query2question" or tells_age(scene.item.input) or tells_age(scene.text):
-        return []
-    if _JOINED.search(scene.text) or _PERSONAL.search(scene.text):
-        return []
-    disorders = [one for one in scene.made.problems() if one.mention.kind == "disorder" and scene.in_input(one)]
-    last = max((one.mention.end for one in disorders), default=-1)
-    if scene.text[last:] != "?":
-        return []
-    return [
-        scene.edit("added_group", last, last, f" in {group}", "the input tells no age")
-        for group in ("adults", "older adults")
-    ]
-
-
-def tells_age(text: str) -> bool:
-    """Tell whether a text says how old somebody is, in any way."""
-    return re.search(rf"\b(?:{'|'.join(words('age'))})\b", text, re.IGNORECASE) is not None

@@ -37,7 +37,8 @@ def question(given: str, reference: str) -> Item:
         ("reorder", LISTS, ("Lisinopril; Senna", "Senna; Lisinopril")),
         ("understate_certainty", GOUT, ("Gout", "possible gout")),
         ("added_intensity", question("Back pain", "What helps with back pain?"), ("back pain", "mild back pain")),
-        ("added_group", ITEMS[2], ("", " in adults")),
+        ("omit_modifier", question("Back pain at night", "What eases back pain at night?"), (" at night", "")),
+        ("omit_modifier", question("My mild gout is back", "What helps with mild gout?"), ("mild gout", "gout")),
         ("dose", note("Start omeprazole 40 mg."), ("40", "80")),
         ("frequency", note("Continue lisinopril 20 mg once a day."), ("once a day", "twice a day")),
         ("number", note("Blood pressure 132/80."), ("132/80", "162/95")),
@@ -77,7 +78,6 @@ def test_a_rule_makes_its_change(rules: Engine, rule: str, one: Item, change: tu
         ("added_intensity", question("My back pain is 10/10.", "What helps with back pain?")),
         ("added_intensity", question("Back pain. My back hurts so bad", "What helps with back pain?")),
         ("added_intensity", note("She has hyponatremia.", "[doctor] you have hyponatremia , sodium 124 .")),
-        ("added_group", question("My son has gout", "What are the treatments for gout?")),
         ("other_question", question("I have gout, what should I do?", "What are the treatments for gout?")),
     ],
 )

@@ -76,7 +76,7 @@ def test_a_change_of_a_list_gets_its_level(rules: Engine, before: str, after: st
     ("given", "output", "level"),
     [
         ("What cures gout? I am 50.", "What are the treatments for gout?", 1),
-        ("What cures gout?", "What are the treatments for gout in adults?", 2),
+        ("Why do I have back pain at night?", "What are the causes of back pain?", 2),
         ("What cures gout?", "What are the treatments for severe gout?", 2),
         ("What cures gout? The pain is unbearable.", "What are the treatments for severe gout?", 1),
         ("What helps with hyponatremia?", "What are the treatments for severe hyponatremia?", 1),

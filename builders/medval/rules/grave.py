@@ -9,7 +9,7 @@ from builders.medval.rules.polarity import flips
 from builders.medval.rules.scene import Scene
 from builders.medval.rules.tables import critical_drugs, serious_diagnoses, weight_of
 from builders.medval.rules.tables import words as words_of
-from builders.medval.rules.view import Seen
+from builders.medval.rules.view import Seen, View
 from ontoground.stable import stable_hash
 
 __all__ = [
@@ -22,6 +22,11 @@ __all__ = [
 ]
 
 _FEW = 3
+# What became of a problem stands in its sentence or the next.
+_NEXT = 120
+_OVER = re.compile(
+    r"\b(?:resol\w+|normali[sz]\w+|recover\w+|improv\w+|back to (?:normal|baseline)|history|prior|h/o)\b", re.I
+)
 _FEMALE = re.compile(r"\b(?:she|her|female|woman|mrs|ms|girl|daughter|wife|mother|pregnan\w+)\b", re.IGNORECASE)
 _MALE = re.compile(r"\b(?:he|his|him|male|man|mr|boy|son|husband|father)\b", re.IGNORECASE)
 _PROSE_END = re.compile(r"[.!](?=\s*(?:\n|$))")
@@ -47,7 +52,12 @@ def contraindicated_drugs(scene: Scene) -> list[Edit]:
     if scene.item.task == "query2question":
         return []
     found = []
-    problems = {cui for one in scene.given.problems() if one.polarity == "present" for cui in one.mention.cuis[:1]}
+    problems = {
+        cui
+        for one in scene.given.problems()
+        if one.mention.assertion.value == "present" and one.polarity == "present" and not _is_over(scene.given, one)
+        for cui in one.mention.cuis[:1]
+    }
     for problem in sorted(problems & set(scene.knowledge.forbidden)):
         drugs = scene.knowledge.forbidden[problem]
         names = [name for name in drugs if not _known(scene, name)]
@@ -56,6 +66,13 @@ def contraindicated_drugs(scene: Scene) -> list[Edit]:
             added = _added(scene, "contraindicated_drug", f"{name} {dose}", kind="drug")
             found += [] if added is None else [_with(added, f"contraindicated with {problem}: {why}")]
     return found
+
+
+def _is_over(view: View, one: Seen) -> bool:
+    """Tell whether a sentence says that a problem has gone: what it forbade may be given again."""
+    segment = next((part for part in view.segments if part.begin <= one.mention.begin < part.end), None)
+    end = segment.end + _NEXT if segment else one.mention.end + _NEXT
+    return _OVER.search(view.text, max(0, one.mention.begin - _NEXT), end) is not None
 
 
 def _known(scene: Scene, name: str) -> bool:
@@ -118,7 +135,7 @@ def allergic_drugs(scene: Scene) -> list[Edit]:
 
 def denied_problems(scene: Scene) -> list[Edit]:
     """Deny a serious problem that is there, or report one that is denied, where the input agrees with the output."""
-    found = []
+    found: list[Edit] = []
     for one in scene.made.problems():
         if not scene.knowledge.is_serious(one.mention):
             continue
@@ -126,12 +143,6 @@ def denied_problems(scene: Scene) -> list[Edit]:
         if theirs != {one.polarity}:
             continue
         found += flips(scene, one, "negation")
-        if scene.item.task == "course2diagnosis" and one.polarity == "present":
-            entry = next((e for e in scene.entries if e.body_begin == one.mention.begin), None)
-            if entry and entry.end == one.mention.end:
-                text = one.mention.text
-                words = f"No {text if text[1:2].isupper() else text[:1].lower() + text[1:]}"
-                found.append(scene.edit("negation", one.mention.begin, one.mention.end, words, "present in the input"))
     return found
 
 

@@ -24,7 +24,6 @@ __all__ = [
     "word_before",
 ]
 
-_AFTER = re.compile(r" ([A-Za-z]+)")
 _NEAR = 120
 _WORD = re.compile(r"[a-z]+")
 _BEFORE = re.compile(r"([A-Za-z-]+)[ ]+$")
@@ -176,9 +175,6 @@ def added_intensities(scene: Scene) -> list[Edit]:
         if _is_heavy(scene, one) or scene.is_risk(one) or one.mention.text.lower() not in words("gradable"):
             continue
         before = scene.text[: one.mention.begin]
-        following = _AFTER.match(scene.text, one.mention.end)
-        if following and following.group(1).lower() not in words("function"):
-            continue
         if before.lower().endswith((" the ", " this ", " that ")):
             continue
         heads = not before.strip() or before.endswith(("\n", "• ", "- ", "# ")) or before.rstrip()[-1:] in ".:?"

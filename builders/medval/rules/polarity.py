@@ -19,6 +19,9 @@ _JOINED = re.compile(r"\s*(?:,|/|\bor\b|\band\b|\bnor\b)")
 def flips(scene: Scene, one: Seen, rule: str) -> list[Edit]:
     """Return the change that flips what the output says of one mention; none where that is not plain."""
     text, mention = scene.text, one.mention
+    # An entry of a list says no sentence that could be turned round; "cancer screening" is no cancer.
+    if scene.item.task == "course2diagnosis" or not scene.ends_name(one):
+        return []
     segment = scene.segment(mention.begin)
     begin = segment.begin if segment else 0
     before = text[begin : mention.begin]

@@ -80,16 +80,20 @@ class Scene:
 
     def stands_alone(self, one: Seen) -> bool:
         """Tell whether a mention may be replaced whole: no noun before it belongs to it ("food poisoning")."""
-        following = _NEXT_WORD.match(self.text, one.mention.end)
-        if following and following.group(1).lower() in words("tail"):
-            return False
-        if self.text[one.mention.end : one.mention.end + 1] in {"-", "'", "’"}:
+        if not self.ends_name(one):
             return False
         before = _LAST_WORD.search(self.text, max(0, one.mention.begin - 30), one.mention.begin)
         if before is None:
             return not self.text[max(0, one.mention.begin - 1) : one.mention.begin].strip("\n (")
         word = before.group(1)
         return word.lower() in words("function") or not word[-1].isalnum()
+
+    def ends_name(self, one: Seen) -> bool:
+        """Tell whether no noun follows that a mention belongs to ("HPV vaccine")."""
+        following = _NEXT_WORD.match(self.text, one.mention.end)
+        if following:
+            return following.group(1).lower() in words("function")
+        return self.text[one.mention.end : one.mention.end + 1] not in {"-", "'", "’", "/"}
 
     def is_risk(self, one: Seen) -> bool:
         """Tell whether a problem is spoken of as what may come."""

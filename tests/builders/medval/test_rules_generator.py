@@ -50,7 +50,6 @@ def question(given: str, reference: str) -> Item:
         ("other_question", question("How is shingles treated?", "What are the treatments for shingles?"),
          ("What are the treatments for", "What are the causes of")),
         ("negation", note("There is no history of asthma."), ("no history of", "a history of")),
-        ("negation", LISTS, ("Pneumonia", "No pneumonia")),
         ("critical_dose", note("Continue warfarin 5 mg daily."), ("5", "50")),
         ("critical_action", note("Continue warfarin."), ("Continue", "Discontinue")),
     ],
@@ -74,6 +73,8 @@ def test_a_rule_makes_its_change(rules: Engine, rule: str, one: Item, change: tu
         ("sibling_drug", note("He is allergic to lisinopril.")),
         ("abbreviation", note("He has HTN (hypertension).")),
         ("understate_certainty", item("course2diagnosis", COURSE, "Discharge diagnoses: Pneumonia.")),  # grave
+        ("negation", LISTS),  # an entry of a list is no sentence
+        ("wrong_subject", question("Where is a shingles vaccine?", "Who gives the shingles vaccine?")),
         ("wrong_subject", question("I had food poisoning", "What helps with food poisoning?")),
         ("added_intensity", question("My back pain is 10/10.", "What helps with back pain?")),
         ("added_intensity", question("Back pain. My back hurts so bad", "What helps with back pain?")),
@@ -86,12 +87,16 @@ def test_a_rule_leaves_alone_what_would_not_have_its_weight(rules: Engine, rule:
 
 
 def test_a_drug_that_a_problem_forbids_is_added(rules: Engine) -> None:
-    added = rules.edits("contraindicated_drug", LISTS)
+    given = "She has asthma and is short of breath."
+    one = item("course2diagnosis", given, "Discharge diagnoses: Asthma.\nDischarge medications: Albuterol.")
+    added = rules.edits("contraindicated_drug", one)
     assert added
     for edit in added:
         assert edit.before == ""
         assert edit.after.startswith("; ")
         assert edit.evidence.startswith("contraindicated with C")
+    # Acute kidney injury that improved forbids nothing for good.
+    assert rules.edits("contraindicated_drug", LISTS) == []
 
 
 def test_a_drug_of_an_allergy_is_added(rules: Engine) -> None:

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from builders.cards import croissant_of
-from builders.medval.algorithm import Triple
+from builders.medval.algorithm import Triple, triple_id
 from builders.medval.card import DESCRIPTION, card_of
 from builders.medval.counts import BuildReport, Counts, count_triples
 from builders.medval.feeds import Engine, Feed, Plan
@@ -151,7 +151,7 @@ def _batches(
 ) -> Iterator[list[Item]]:
     """Yield the inputs that are used, a batch of one feed: of the wanted splits, each text once, so many a task."""
     highest = _highest_hashes(feeds, settings)
-    seen: set[bytes] = set()
+    seen = _Seen()
     for feed, tally in zip(feeds, tallies, strict=True):
         items = _within(_wanted(feed, tally, settings, seen), highest.get(feed.task), tally, settings.seed)
         while group := list(islice(items, size)):
@@ -166,17 +166,34 @@ def _within(items: Iterator[Item], highest: int | None, tally: Tally, seed: int)
             tally.drop(item.origin.source, "beyond_max_inputs")
 
 
-def _wanted(feed: Feed, tally: Tally, settings: MedvalSettings, seen: set[bytes]) -> Iterator[Item]:
+def _wanted(feed: Feed, tally: Tally, settings: MedvalSettings, seen: _Seen) -> Iterator[Item]:
     for item in feed.items(tally):
-        # A text that comes twice could fall into two splits.
-        digest = hashlib.blake2b(f"{item.task}\n{item.input}".encode(), digest_size=16).digest()
-        if settings.splits not in ("all", item.origin.split):
-            tally.drop(item.origin.source, "other_split")
-        elif digest in seen:
-            tally.drop(item.origin.source, "same_input")
-        else:
-            seen.add(digest)
+        reason = "other_split" if settings.splits not in ("all", item.origin.split) else seen.again(item)
+        if reason is None:
             yield item
+        else:
+            tally.drop(item.origin.source, reason)
+
+
+class _Seen:
+    """Names and texts of the inputs that are used, 16 bytes each."""
+
+    def __init__(self) -> None:
+        self._names: set[str] = set()
+        self._texts: set[bytes] = set()
+
+    def again(self, item: Item) -> str | None:
+        """Remember an input; return why it cannot be used where its name or its text was there before."""
+        name, words = triple_id(item), " ".join(item.input.lower().split())
+        text = hashlib.blake2b(f"{item.task}\n{words}".encode(), digest_size=16).digest()
+        # A text that comes twice could fall into two splits; two rows of one id could not be told apart.
+        if text in self._texts:
+            return "same_input"
+        if name in self._names:
+            return "repeated_id"
+        self._names.add(name)
+        self._texts.add(text)
+        return None
 
 
 def _order(seed: int, item: Item) -> int:
@@ -189,7 +206,7 @@ def _highest_hashes(feeds: Sequence[Feed], settings: MedvalSettings) -> dict[Med
     if limit is None:
         return {}
     lowest: dict[MedvalTask, list[int]] = {}
-    seen: set[bytes] = set()
+    seen = _Seen()
     for feed in feeds:
         kept = lowest.setdefault(feed.task, [])
         for item in _wanted(feed, Tally(), settings, seen):

@@ -29,6 +29,9 @@ _OVER = re.compile(
 )
 _FEMALE = re.compile(r"\b(?:she|her|female|woman|mrs|ms|girl|daughter|wife|mother|pregnan\w+)\b", re.IGNORECASE)
 _MALE = re.compile(r"\b(?:he|his|him|male|man|mr|boy|son|husband|father)\b", re.IGNORECASE)
+_AGE = re.compile(
+    r"\b(\d{1,3})[ -]?(y(?:ear)?s?|y/?o|mo(?:nth)?s?)[ -]*(?:old|of age)?\b(?<=old|age|y/o|.yo)", re.IGNORECASE
+)
 _PROSE_END = re.compile(r"[.!](?=\s*(?:\n|$))")
 
 
@@ -39,6 +42,15 @@ def _sexes(scene: Scene) -> set[str]:
     if female is male:
         return {"any"}
     return {"any", "female" if female else "male"}
+
+
+def _ages(text: str) -> list[float]:
+    """Return the ages in years that a text tells, in numbers or by words for a child."""
+    found = [float(match[1]) / (1 if match[2][0].lower() == "y" else 12) for match in _AGE.finditer(text)]
+    if found:
+        return found
+    years = [int(age) for word, age in words_of("young").items() if re.search(rf"\b{word}\b", text, re.IGNORECASE)]
+    return [float(min(years))] if years else []
 
 
 def _some(scene: Scene, names: list[str], about: str) -> list[str]:
@@ -167,18 +179,19 @@ def _with_article(name: str) -> str:
 def _strangers(scene: Scene, about: str) -> list[str]:
     """Return some serious diagnoses that neither text names, nor anything above or below them."""
     knowledge = scene.knowledge
-    sexes = _sexes(scene)
+    sexes, ages = _sexes(scene), _ages(f"{scene.item.input} {scene.text}")
     made = scene.made.families
     names = []
     for name in _some_order(scene, about):
-        group, sex = serious_diagnoses()[name]
+        serious = serious_diagnoses()[name]
         cuis = knowledge.concepts(name)[:1]
         if scene.item.task == "query2question" and name.isupper():
             continue
         if (
             name in words_of("not_invented")
-            or group == "red flag"
-            or sex not in sexes
+            or serious.group == "red flag"
+            or serious.sex not in sexes
+            or any(not serious.min_age <= age <= serious.max_age for age in ages)
             or not cuis
             or name.lower() in scene.item.input.lower()
         ):

@@ -137,14 +137,20 @@ def stated_certainly(scene: Scene) -> list[Edit]:
 
 
 def doubted_problems(scene: Scene) -> list[Edit]:
-    """Call possible a problem that heads an entry and that the input states; grave problems stay."""
+    """Call possible a problem that heads an entry and that the input states.
+
+    Grave problems stay, and so do the first of a list and those that numbers prove.
+    """
     found = []
+    first = min((entry.begin for entry in scene.entries), default=-1)
     for one in scene.made.problems():
         entry = next((e for e in scene.entries if e.body_begin == one.mention.begin), None)
         if (
             entry is None
             or one.mention.kind != "disorder"
+            or entry.begin == first
             or one.polarity != "present"
+            or is_measured(one)
             or scene.knowledge.is_serious(one.mention)
         ):
             continue
@@ -173,6 +179,9 @@ def added_intensities(scene: Scene) -> list[Edit]:
         if not theirs or any(graded(scene.given, other, anywhere=asked) for other in theirs) or graded(scene.made, one):
             continue
         if _is_heavy(scene, one) or scene.is_risk(one) or one.mention.text.lower() not in words("gradable"):
+            continue
+        # One of several in a row, such as a differential diagnosis, is not graded alone.
+        if scene.text[one.mention.end :].startswith(",") and scene.text[: one.mention.begin].endswith(", "):
             continue
         before = scene.text[: one.mention.begin]
         if before.lower().endswith((" the ", " this ", " that ")):

@@ -12,6 +12,7 @@ from ontoground.tables import read_table
 
 __all__ = [
     "Contraindication",
+    "Serious",
     "Variant",
     "Weight",
     "contraindications",
@@ -57,6 +58,16 @@ class Contraindication:
     dose: str
     problem: str
     why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Serious:
+    """A serious diagnosis: its group, whose it is (any, female, male) and at which ages (years) it is plausible."""
+
+    group: str
+    sex: str
+    min_age: int
+    max_age: int
 
 
 @cache
@@ -107,10 +118,13 @@ def contraindications() -> tuple[Contraindication, ...]:
 
 
 @cache
-def serious_diagnoses() -> dict[str, tuple[str, str]]:
-    """Return group and sex (any, female, male) of each serious diagnosis."""
-    rows = read_table(DATA / "serious_diagnoses.tsv", ("diagnosis", "group", "sex", "source"))
-    return {row["diagnosis"]: (row["group"], row["sex"]) for row in rows}
+def serious_diagnoses() -> dict[str, Serious]:
+    """Return what is known of each serious diagnosis, by its name."""
+    columns = ("diagnosis", "group", "sex", "min_age", "max_age", "source")
+    return {
+        row["diagnosis"]: Serious(row["group"], row["sex"], int(row["min_age"]), int(row["max_age"]))
+        for row in read_table(DATA / "serious_diagnoses.tsv", columns)
+    }
 
 
 @cache

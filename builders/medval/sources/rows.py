@@ -69,7 +69,7 @@ def _check(path: Path, found: Sequence[str], columns: Sequence[str]) -> None:
             "a file lacks columns",
             file=path,
             line=1,
-            found=", ".join(found) or "no header",
+            found=f"no {', '.join(missing)}",
             expected=", ".join(columns),
             do="check that this is the source's own file",
         )

@@ -9,14 +9,15 @@ from hypothesis import strategies as st
 from builders.medval.items import Edit, Item, Output
 from builders.medval.rules.generator import RULES, RULES_TASKS, RulesGenerator, refusal_of
 from builders.medval.rules.scene import Scene, apply_edit, entries_of
-from builders.medval.rules.tables import weights
+from builders.medval.rules.tables import serious_diagnoses, weights
 from builders.texts.origin import Refusal
-from ontoground.rows_text import MEDVAL_CATEGORIES, MEDVAL_TASKS, RISK_LEVELS
+from ontoground.rows_text import MEDVAL_CATEGORIES, MEDVAL_TASKS, RISK_LEVELS, MedvalTask
 from tests.builders.medval.rules_world import COURSE, DIALOGUE, ITEMS, Engine, item
 
 NOTE = ITEMS[0]
 LISTS = ITEMS[1]
 GOUT = item("course2diagnosis", "Gout: treated with colchicine.", "Discharge diagnoses: Pneumonia; Gout.")
+GOUT_FIRST = item("course2diagnosis", "Gout: treated with colchicine.", "Discharge diagnoses: Gout; Pneumonia.")
 
 
 def note(reference: str, given: str = DIALOGUE) -> Item:
@@ -73,6 +74,7 @@ def test_a_rule_makes_its_change(rules: Engine, rule: str, one: Item, change: tu
         ("sibling_drug", note("He is allergic to lisinopril.")),
         ("abbreviation", note("He has HTN (hypertension).")),
         ("understate_certainty", item("course2diagnosis", COURSE, "Discharge diagnoses: Pneumonia.")),  # grave
+        ("understate_certainty", GOUT_FIRST),
         ("negation", LISTS),  # an entry of a list is no sentence
         ("wrong_subject", question("Where is a shingles vaccine?", "Who gives the shingles vaccine?")),
         ("wrong_subject", question("I had food poisoning", "What helps with food poisoning?")),
@@ -112,6 +114,37 @@ def test_an_invented_diagnosis_is_in_neither_text(rules: Engine) -> None:
         assert not rules.knowledge.akin(
             rules.knowledge.concepts(name)[:1], Scene(LISTS, "", rules.knowledge).given_families
         )
+
+
+def invented(rules: Engine, given: str, task: MedvalTask = "dialogue2note") -> set[str]:
+    """Return the diagnoses of many items that differ in their names only."""
+    names = set()
+    for n in range(60):
+        one = item(task, given, "He has a rash.", f"item {n}")
+        for edit in rules.edits("invented_diagnosis", one):
+            names |= {name for name in serious_diagnoses() if name.lower() in edit.after.lower()}
+    return names
+
+
+def test_invented_diagnoses_suit_age_and_sex(rules: Engine) -> None:
+    infant = invented(rules, "[doctor] how old is the baby ?\n[patient] he is 8 months old and has a rash .")
+    man = invented(rules, "[doctor] he is an 80 year old man with a rash .")
+    assert infant
+    assert man - infant
+    table = serious_diagnoses()
+    assert all(table[name].min_age == 0 and table[name].sex != "female" for name in infant)
+    assert all(table[name].max_age >= 80 and table[name].sex != "female" for name in man)
+
+
+def test_an_invented_diagnosis_is_worded_in_many_ways_that_the_validator_reads(rules: Engine) -> None:
+    wordings = set()
+    for n in range(40):
+        one = item("dialogue2note", "[doctor] the rash is better .", "The rash is better.", f"item {n}")
+        for edit in rules.edits("invented_diagnosis", one):
+            name = next(name for name in serious_diagnoses() if name.lower() in edit.after.lower())
+            wordings.add(edit.after.lower().replace(name.lower(), "").strip())
+            assert rules.judge(one, f"The rash is better.{edit.after}").risk_level == 4
+    assert len(wordings) >= 6
 
 
 def test_the_article_before_a_change_suits_it(rules: Engine) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from builders.cards import croissant_of
+from builders.cards import croissant_of, licence_of_sources
 from builders.medval.algorithm import Triple, triple_id
 from builders.medval.card import DESCRIPTION, card_of
 from builders.medval.counts import BuildReport, Counts, count_triples
@@ -176,7 +176,7 @@ def _wanted(feed: Feed, tally: Tally, settings: MedvalSettings, seen: _Seen) -> 
 
 
 class _Seen:
-    """Names and texts of the inputs that are used, 16 bytes each."""
+    """Names and texts of the inputs that are used, as hashes."""
 
     def __init__(self) -> None:
         self._names: set[str] = set()
@@ -289,7 +289,8 @@ def _write_papers(
 ) -> None:
     """Write card, croissant.json and manifest beside the data."""
     write_text(folder / "README.md", card_of(plan, settings, made.engine, made.tier, counts, report))
-    write_text(folder / "croissant.json", to_json(croissant_of(DATASET, DESCRIPTION, MEDVAL_SCHEMA, made.tier)))
+    licence = licence_of_sources(made.tier, {feed.source.name: feed.licence for feed in plan.feeds})
+    write_text(folder / "croissant.json", to_json(croissant_of(DATASET, DESCRIPTION, MEDVAL_SCHEMA, licence)))
     files = {file.relative_to(folder).as_posix(): sha256_of(file) for file in sorted(folder.rglob("*.parquet"))}
     listed = [*made.inputs, *(entry for feed in plan.feeds for entry in feed.inputs)]
     manifest = manifest_of(

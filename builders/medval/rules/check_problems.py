@@ -78,8 +78,8 @@ def _is_sibling(c: Comparison, one: Seen) -> bool:
     return any(
         other.family & kin
         and other.polarity != "absent"
-        # A question names few things: what it still names was not replaced.
-        and (c.task != "query2question" or not other.family & c.made_families)
+        # A question or a list names a thing once: what it still names was not replaced.
+        and (c.task not in {"query2question", "course2diagnosis"} or not other.family & c.made_families)
         for other in c.given.problems()
     )
 

@@ -24,6 +24,9 @@ __all__ = [
 _FEW = 3
 # What became of a problem stands in its sentence or the next.
 _NEXT = 120
+_TAKEN = re.compile(
+    r"\b(?:tak(?:e|es|en|ing)|took|drugs?|medic\w+|dos(?:e|es|age)|mg|prescri\w+|pills?|tablets?)\b", re.I
+)
 _OVER = re.compile(
     r"\b(?:resol\w+|normali[sz]\w+|recover\w+|improv\w+|back to (?:normal|baseline)|history|prior|h/o)\b", re.I
 )
@@ -227,6 +230,9 @@ def wrong_subjects(scene: Scene) -> list[Edit]:
 
 
 def _dangerous(scene: Scene, one: Seen) -> list[str]:
+    # A chemical that nobody takes is no drug that another could be taken for.
+    if not _TAKEN.search(scene.item.input):
+        return []
     plain = [name for name in critical_drugs() if " " not in name and not _known(scene, name)]
     return [] if scene.knowledge.is_critical(one.mention) else _some(scene, plain, "wrong_subject")
 

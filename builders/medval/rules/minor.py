@@ -181,7 +181,7 @@ def added_intensities(scene: Scene) -> list[Edit]:
         if _is_heavy(scene, one) or scene.is_risk(one) or one.mention.text.lower() not in words("gradable"):
             continue
         # One of several in a row, such as a differential diagnosis, is not graded alone.
-        if scene.text[one.mention.end :].startswith(",") and scene.text[: one.mention.begin].endswith(", "):
+        if scene.text[one.mention.end :].startswith((",", "/")) or scene.text[: one.mention.begin].endswith(", "):
             continue
         before = scene.text[: one.mention.begin]
         if before.lower().endswith((" the ", " this ", " that ")):

@@ -150,6 +150,9 @@ def sibling_drugs(scene: Scene) -> list[Edit]:
         others, alike = drug_groups().get(one.mention.text.lower(), ((), False))
         if not others or knowledge.is_critical(one.mention) or not _given(scene, one) or not scene.in_input(one):
             continue
+        # Another drug has other salts, and is no part of a combination.
+        if not scene.ends_name(one):
+            continue
         if not alike and any(amount.drug is one for amount in scene.made.amounts):
             continue
         for name in others:
@@ -241,6 +244,8 @@ def other_questions(scene: Scene) -> list[Edit]:
     if scene.item.task != "query2question":
         return []
     for phrase, asked in words("aspect_phrase").items():
+        if scene.text.startswith(phrase + " and "):
+            continue
         if scene.text.startswith(phrase + " ") and not is_open(scene.item.input):
             cued = {
                 aspect

@@ -93,7 +93,7 @@ class Scene:
         following = _NEXT_WORD.match(self.text, one.mention.end)
         if following:
             return following.group(1).lower() in words("function")
-        return self.text[one.mention.end : one.mention.end + 1] not in {"-", "'", "’", "/"}
+        return self.text[one.mention.end :].lstrip(" ")[:1] not in {"-", "'", "’", "/"}
 
     def is_risk(self, one: Seen) -> bool:
         """Tell whether a problem is spoken of as what may come."""

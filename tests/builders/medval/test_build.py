@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +140,24 @@ def test_how_inputs_are_batched_changes_no_byte_of_any_file(tmp_path: Path, monk
     assert pq.ParquetFile(tmp_path / "1" / "triples.parquet").num_row_groups == 4
     for name in ("README.md", "manifest.json", "croissant.json"):
         assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "1000" / name).read_bytes()
+
+
+def test_an_input_whose_name_or_text_was_there_before_is_left_out_and_counted(tmp_path: Path) -> None:
+    made = items(40)
+    respelt = item(100, made[0].input.upper() + " ", source="meqsum")
+    renamed = replace(made[1], input="Another text under a name that is there.")
+    report = build(tmp_path / "medval", feed([*made, respelt, renamed]))
+    assert report.inputs == 40
+    assert report.dropped["query2question, meqsum: same_input"] == 1
+    assert report.dropped["query2question, meqsum: repeated_id"] == 1
+    triples = [one["triple_id"] for one in triples_of(tmp_path / "medval")]
+    assert len(set(triples)) == len(triples) == 40
+
+
+def test_the_licence_of_open_texts_is_that_of_their_sources(tmp_path: Path) -> None:
+    build(tmp_path / "medval")
+    said = json.loads((tmp_path / "medval" / "croissant.json").read_text())["license"]
+    assert said == "The licences of its sources hold: MeQSum: CC BY 4.0."
 
 
 def test_the_number_of_processes_changes_no_byte(tmp_path: Path) -> None:

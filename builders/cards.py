@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from ontoground.manifest import LicenceTier
 
-__all__ = ["LICENCE", "croissant_of", "front_matter", "markdown_table", "percent"]
+__all__ = ["LICENCE", "croissant_of", "front_matter", "licence_of_sources", "markdown_table", "percent"]
 
 FRONT_MATTER = """---
 pretty_name: {title}
@@ -32,6 +32,13 @@ LICENCE: Mapping[LicenceTier, str] = {
         "licence apply to every row. Do not share it, and do not send it to services of third parties."
     ),
 }
+"""Of a dataset that is made from the workspace alone."""
+
+
+def licence_of_sources(tier: LicenceTier, licences: Mapping[str, str]) -> str:
+    """Return the licence of a dataset that is made from text sources; ``licences`` has each source's own by name."""
+    own = "; ".join(f"{source}: {licence}" for source, licence in licences.items())
+    return f"The licences of its sources hold: {own}." if tier == "open" else LICENCE[tier]
 
 
 def front_matter(
@@ -101,7 +108,7 @@ CROISSANT_CONTEXT = {
 }
 
 
-def croissant_of(name: str, description: str, schema: pa.Schema, tier: LicenceTier) -> dict[str, Any]:
+def croissant_of(name: str, description: str, schema: pa.Schema, licence: str) -> dict[str, Any]:
     """Return the Croissant 1.0 description of the data files; nested columns are left to the Parquet schema."""
     fields = [
         {
@@ -120,7 +127,7 @@ def croissant_of(name: str, description: str, schema: pa.Schema, tier: LicenceTi
         "name": name,
         "description": description,
         "conformsTo": "http://mlcommons.org/croissant/1.0",
-        "license": LICENCE[tier],
+        "license": licence,
         "distribution": [
             {
                 "@type": "cr:FileSet",

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from builders.cards import croissant_of
+from builders.cards import croissant_of, licence_of_sources
 from builders.medhal.card import DESCRIPTION, card_of
 from builders.medhal.counts import BuildReport, Judgements, report_of
 from builders.medhal.feeds import Feed
@@ -160,7 +160,8 @@ def _write_papers(
 ) -> None:
     """Write card, croissant.json and manifest beside the data."""
     write_text(folder / "README.md", card_of(feeds, settings, made.engine, made.tier, report, reviewed))
-    write_text(folder / "croissant.json", to_json(croissant_of(DATASET, DESCRIPTION, MEDHAL_SCHEMA, made.tier)))
+    licence = licence_of_sources(made.tier, {feed.source.name: feed.stamp.licence for feed in feeds})
+    write_text(folder / "croissant.json", to_json(croissant_of(DATASET, DESCRIPTION, MEDHAL_SCHEMA, licence)))
     data = sorted((folder / "data").glob("*.parquet"))
     manifest = manifest_of(
         DATASET,

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from builders.cards import croissant_of
+from builders.cards import LICENCE, croissant_of
 from builders.medieval.assemble import medieval_table, statement_table
 from builders.medieval.baselines import Auc, cross_validated_auc, split_auc
 from builders.medieval.card import DESCRIPTION, card_of
@@ -116,7 +116,7 @@ def _write(workspace: Workspace, connection: duckdb.DuckDBPyConnection, table: p
                 _write_parquet(part, folder / "data" / f"{split}-00000-of-00001.parquet")
         _write_parquet(statements, folder / "statements.parquet")
         write_text(folder / "README.md", card_of(table, aucs, dropped(connection, STAGE), tier))
-        write_text(folder / "croissant.json", to_json(croissant_of(STAGE, DESCRIPTION, table.schema, tier)))
+        write_text(folder / "croissant.json", to_json(croissant_of(STAGE, DESCRIPTION, table.schema, LICENCE[tier])))
         kept = {
             "rows": table.num_rows,
             "statements": statements.num_rows,

@@ -16,6 +16,7 @@ from builders.medhal.judges import Judge
 from builders.medhal.rows import Seeds, Stamp
 from builders.texts.origin import Origin, Refusal, Tally
 from builders.texts.registry import text_sources
+from ontoground.manifest import LicenceTier
 from ontoground.rows_text import MedhalTask
 from ontoground.settings_text import MedhalSettings
 
@@ -74,10 +75,11 @@ def build(
     *,
     batch_pairs: int = 256,
     patients: int = 42,
+    tier: LicenceTier = "open",
 ) -> tuple[BuildReport, Tally]:
     """Build a dataset of feeds."""
     settings, tally = settings or MedhalSettings(), Tally()
-    made = Made("rules", "open", Seeds(settings.seed, patients))
+    made = Made("rules", tier, Seeds(settings.seed, patients))
     return build_medhal(feeds, folder, settings, made, tally, batch_pairs=batch_pairs), tally
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from builders.medhal.items import Claim, Pair
-from builders.medhal.versions import PairIndex, content_hash
+from builders.medhal.versions import NO_CONTEXT, PairIndex, content_hash
 from builders.shards import Split
 from builders.texts.origin import split_of
 from ontoground.rows_text import MEDHAL_SCHEMA, MedhalTask
@@ -60,6 +60,7 @@ def pair_rows(pairs: Sequence[Pair], stamp: Stamp, seeds: Seeds, max_chars: int,
         index.add(
             pair=name,
             document=content_hash("document", pair.origin.source, pair.origin.document),
+            context=content_hash("context", _plain(pair.context)) if pair.context else NO_CONTEXT,
             factual=content_hash("row", context, _plain(pair.factual.statement)),
             wrong=content_hash("row", context, _plain(pair.wrong.statement)),
             lot=lot,

@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeVar, cast
 
 from builders.medhal.counts import OTHER_SPLIT
 from builders.medhal.engines import Engine
-from builders.medhal.feeds import Feed, file_inputs
+from builders.medhal.feeds import Feed
 from builders.medhal.items import Extraction, NliItem, Pair, QaItem, SummaryItem
 from builders.medhal.rows import Stamp
 from builders.medhal.sources import acm, medmcqa, mednli, medqa, nli4ct, pubmedqa, sumpubmed
@@ -17,6 +17,7 @@ from builders.medhal.transform.nli import nli_pairs
 from builders.medhal.transform.qa import qa_pairs
 from builders.medhal.transform.summary import summary_pairs
 from builders.medhal.writers import Writer
+from builders.texts.inputs import file_inputs
 from builders.texts.origin import Tally
 from builders.texts.registry import TextSource
 from ontoground.rows_text import MedhalTask

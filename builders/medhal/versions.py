@@ -1,6 +1,6 @@
 """What of all judged pairs is kept, and which versions it belongs to (MedHal, section 3.8).
 
-An index of some forty bytes a pair stands for the rows, which are on disk by then; all is decided on whole columns.
+An index of some fifty bytes a pair stands for the rows, which are on disk by then; all is decided on whole columns.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from ontoground.rows_text import MEDHAL_TASKS, MedhalTask
 from ontoground.stable import stable_hash
 from ontoground.taxonomy import medhal_tasks
 
-__all__ = ["PairIndex", "Selection", "content_hash", "select"]
+__all__ = ["NO_CONTEXT", "PairIndex", "Selection", "content_hash", "select"]
 
 Bools = npt.NDArray[np.bool_]
 Hashes = npt.NDArray[np.uint64]
 
 # Hashes of content depend on no setting.
 CONTENT = 0
+NO_CONTEXT = 0
 
 
 def content_hash(*parts: str) -> int:
@@ -46,6 +47,7 @@ class PairIndex:
     Attributes:
         pair: of the pair's id.
         document: of source and document.
+        context: of the context; NO_CONTEXT where there is none.
         factual, wrong: of context and statement.
         lot: decides which pairs stay where a task has too many.
         task, source, split: places in the lists of tasks, sources and splits.
@@ -55,6 +57,7 @@ class PairIndex:
     sources: tuple[str, ...]
     pair: array[int] = field(default_factory=_hashes)
     document: array[int] = field(default_factory=_hashes)
+    context: array[int] = field(default_factory=_hashes)
     factual: array[int] = field(default_factory=_hashes)
     wrong: array[int] = field(default_factory=_hashes)
     lot: array[int] = field(default_factory=_hashes)
@@ -71,6 +74,7 @@ class PairIndex:
         *,
         pair: int,
         document: int,
+        context: int,
         factual: int,
         wrong: int,
         lot: int,
@@ -82,6 +86,7 @@ class PairIndex:
         """Append a pair."""
         self.pair.append(pair)
         self.document.append(document)
+        self.context.append(context)
         self.factual.append(factual)
         self.wrong.append(wrong)
         self.lot.append(lot)
@@ -114,6 +119,7 @@ def select(index: PairIndex) -> Selection:
     - ``conflicting_labels``: context and statement of one of its rows occur with the other label too.
     - ``repeated_pair``: another pair has the same rows.
     - ``repeated_elsewhere``: another document has one of its rows; it could stand in another split.
+    - ``context_in_other_split``: another document has its context and stands in another split.
     """
     kept = np.ones(len(index), dtype=np.bool_)
     source = _codes_of(index.source)
@@ -123,6 +129,7 @@ def select(index: PairIndex) -> Selection:
         ("conflicting_labels", _conflicting(index)),
         ("repeated_pair", _repeated_pair(index)),
         ("repeated_elsewhere", _repeated_elsewhere(index)),
+        ("context_in_other_split", _context_in_other_split(index)),
     ):
         bad = found & kept
         counts = np.bincount(source[bad], minlength=len(index.sources))
@@ -166,12 +173,25 @@ def _repeated_elsewhere(index: PairIndex) -> Bools:
     document = _column(index.document)
     bad = np.zeros(len(index), dtype=np.bool_)
     for rows in (_column(index.factual), _column(index.wrong)):
-        order = np.lexsort((document, rows))
-        ordered = rows[order]
-        first = np.concatenate(([True], ordered[1:] != ordered[:-1])) if len(ordered) else np.zeros(0, np.bool_)
-        owner = document[order][np.maximum.accumulate(np.where(first, np.arange(len(order)), 0))]
-        bad[order] |= document[order] != owner
+        bad |= document != document[_owners(rows, document)]
     return bad
+
+
+def _context_in_other_split(index: PairIndex) -> Bools:
+    """Mark pairs whose context a document of a lower hash has too, in another split."""
+    context, split = _column(index.context), _codes_of(index.split)
+    owners = _owners(context, _column(index.document))
+    return np.asarray((context != NO_CONTEXT) & (split != split[owners]))
+
+
+def _owners(values: Hashes, document: Hashes) -> npt.NDArray[np.int64]:
+    """Return for each pair the place of the pair of the lowest document hash among those of the same value."""
+    order = np.lexsort((document, values))
+    ordered = values[order]
+    first = np.concatenate(([True], ordered[1:] != ordered[:-1])) if len(ordered) else np.zeros(0, np.bool_)
+    owners = np.empty(len(order), dtype=np.int64)
+    owners[order] = order[np.maximum.accumulate(np.where(first, np.arange(len(order)), 0))]
+    return owners
 
 
 def _balanced(index: PairIndex, short: Bools) -> Bools:

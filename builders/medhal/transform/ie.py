@@ -63,7 +63,7 @@ def extraction_pairs(
             "select extraction.*, coalesce(extraction.opposite, extraction_swap.wrong) as wrong from extraction "
             "left join extraction_swap on extraction.extraction_id = extraction_swap.extraction_id "
             "where coalesce(extraction.opposite, extraction_swap.wrong) is not null "
-            "order by extraction.document, extraction.extraction_id"
+            "order by extraction.document, extraction.extraction_id, extraction.said, wrong"
         )
         with scratch.cursor() as texts:
             for batch in rows.to_arrow_reader(ROWS_AT_ONCE):

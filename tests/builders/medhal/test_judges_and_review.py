@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from builders.medhal.build import Made, build_medhal
-from builders.medhal.feeds import MANY_FILES, file_inputs
 from builders.medhal.judges import RulesJudge
 from builders.medhal.review import read_review
 from builders.medhal.rows import Seeds
+from builders.texts.inputs import MANY_FILES, file_inputs
 from builders.texts.origin import Refusal, Tally
 from ontoground.errors import InputError
 from ontoground.settings_text import MedhalSettings

@@ -13,6 +13,7 @@ import pytest
 from builders.medhal.items import Pair
 from builders.texts.origin import Origin, split_of
 from ontoground.errors import InputError
+from ontoground.manifest import LicenceTier
 from ontoground.rows_text import MEDHAL_SCHEMA
 from ontoground.settings_text import MedhalSettings
 from tests.builders.medhal.feed_world import Doubter, build, digests, feed, pair, rows_of
@@ -120,6 +121,29 @@ def test_repeated_and_conflicting_pairs_are_left_out_and_counted(tmp_path: Path)
     assert len({"a", "b"} & set(kept)) == len({"e", "f"} & set(kept)) == 1 and "g" in kept
 
 
+def test_no_context_stands_in_two_splits(tmp_path: Path) -> None:
+    pairs = [
+        pair(f"q{n}", context=f"A woman of {n // 4} years." if n % 2 else f"a  woman of {n // 4} years.")
+        for n in range(160)
+    ]
+    report, tally = build([feed(pairs)], tmp_path / "medhal")
+    splits: dict[str, set[str]] = {}
+    for row in rows_of(tmp_path / "medhal").to_pylist():
+        splits.setdefault(" ".join(row["context"].lower().split()), set()).add(row["split"])
+    assert len(splits) == 40 and all(len(found) == 1 for found in splits.values())
+    assert report.rows == 2 * (160 - tally.dropped["medqa", "context_in_other_split"])
+    assert set(tally.reasons()) == {"medqa: context_in_other_split"}
+
+
+def test_the_licence_of_open_texts_is_that_of_their_sources(tmp_path: Path) -> None:
+    tiers: tuple[LicenceTier, ...] = ("open", "credentialed")
+    said = []
+    for tier in tiers:
+        build([feed(world())], tmp_path / tier, tier=tier)
+        said.append(json.loads((tmp_path / tier / "croissant.json").read_text())["license"])
+    assert "MedQA (USMLE)" in said[0] and "open world" not in said[0] and "PhysioNet" in said[1]
+
+
 def test_one_document_may_state_the_same_in_several_pairs(tmp_path: Path) -> None:
     pairs = [pair(f"n{n}", document="n", context="A note.", factual="It is so.") for n in range(3)]
     report, tally = build([feed(pairs, "mednli", "nli")], tmp_path / "medhal")
@@ -131,7 +155,7 @@ def test_versions_filter_by_length_and_balance_the_tasks_of_the_papers_ablation(
         feed([pair(f"q{n}") for n in range(50)]),
         feed([pair(f"s{n}", "sumpubmed", context=f"Text {n}.") for n in range(20)], "sumpubmed", "summarization"),
         feed(
-            [pair(f"i{n}", "acm", context=LONG if n < 5 else f"Note {n}.") for n in range(35)],
+            [pair(f"i{n}", "acm", context=f"{n} {LONG}" if n < 5 else f"Note {n}.") for n in range(35)],
             "acm",
             "information_extraction",
         ),

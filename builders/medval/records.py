@@ -34,6 +34,8 @@ NEEDED: Mapping[MedvalTask, tuple[str, ...]] = {
     "impression2simplified": ("mimiciv_note.radiology",),
 }
 BATCH = 500
+# Notes of a range: their sections and mentions are gathered at once, so that memory does not grow with the notes.
+NOTES_AT_ONCE = 4_000
 # A shorter course ("Please see the operative note") says too little to be summarised or listed.
 SHORTEST_COURSE = 200
 SHORTEST_FINDINGS, SHORTEST_IMPRESSION = 40, 8
@@ -56,15 +58,16 @@ def read_records(
 ) -> Iterator[Item]:
     """Yield the inputs of a task from the notes; ``graph`` is needed for ``course2diagnosis`` only."""
     make: Callable[[Mapping[str, Any]], Item | str]
+    # A cursor of its own: other queries on the connection would end this one.
+    cursor = connection.cursor()
     if task == "course2diagnosis":
         assert graph is not None
-        name, make = "medval_course", partial(_course_item, links=Links(graph), source=source)
+        rows, make = _course_rows(cursor, "medval_course"), partial(_course_item, links=Links(graph), source=source)
     elif task == "bhc2spanish":
-        name, make = "medval_course_text", partial(_bare_course_item, source=source)
+        rows, make = _course_rows(cursor, "medval_course_text"), partial(_bare_course_item, source=source)
     else:
-        name, make = "medval_radiology", partial(_radiology_item, source=source, task=task)
-    # A cursor of its own: other queries on the connection would end this one.
-    for row in _rows(connection.cursor(), f"builders/{name}"):
+        rows, make = _rows(cursor, "medval_radiology"), partial(_radiology_item, source=source, task=task)
+    for row in rows:
         tally.read[source.source] += 1
         made = make(row)
         if isinstance(made, Item):
@@ -74,9 +77,16 @@ def read_records(
 
 
 def _rows(cursor: duckdb.DuckDBPyConnection, name: str) -> Iterator[Mapping[str, Any]]:
-    reader = cursor.sql(sql_text(name)).to_arrow_reader(BATCH)
-    for batch in reader:
+    for batch in cursor.sql(sql_text(f"builders/{name}")).to_arrow_reader(BATCH):
         yield from batch.to_pylist()
+
+
+def _course_rows(cursor: duckdb.DuckDBPyConnection, name: str) -> Iterator[Mapping[str, Any]]:
+    cursor.execute("set variable notes = $notes", {"notes": NOTES_AT_ONCE})
+    for low, high in cursor.execute(sql_text("builders/medval_course_range")).fetchall():
+        for bound, note_id in (("low", low), ("high", high)):
+            cursor.execute(f"set variable {bound} = $note_id", {"note_id": note_id})
+        yield from _rows(cursor, name)
 
 
 def _origin(row: Mapping[str, Any], source: TextSource) -> Origin:

@@ -1,8 +1,8 @@
 -- Discharge notes with the sections that MedVAL reads, and the mentions in them
--- Grain: one row per note that has a hospital course, in the order of note_id
+-- Grain: one row per note of a range that has a hospital course, in the order of note_id
 -- Output: note_id, subject_id, text, parts list<struct<section, header, begin_offset, end_offset>>,
 --   mentions list<struct<begin_offset, end_offset, cuis, assertion>>; offsets in code points of the note
--- Inputs: mimiciv_note.discharge, ground.section, ground.mention
+-- Inputs: mimiciv_note.discharge, ground.section, ground.mention. Parameters: low, high (the range of note_id)
 -- Source: MedVAL, Table 2 (brief hospital courses); DESIGN section 5
 with part as (
     select
@@ -13,7 +13,9 @@ with part as (
             ) order by begin_offset
         ) as parts
     from ground.section
-    where section in ('brief_hospital_course', 'discharge_diagnosis', 'discharge_medications')
+    where
+        note_id between getvariable('low') and getvariable('high')
+        and section in ('brief_hospital_course', 'discharge_diagnosis', 'discharge_medications')
     group by note_id
     having count(*) filter (where section = 'brief_hospital_course') > 0
 ),
@@ -27,7 +29,9 @@ mention as (
             ) order by begin_offset, end_offset
         ) as mentions
     from ground.mention
-    where section in ('brief_hospital_course', 'discharge_diagnosis', 'discharge_medications')
+    where
+        note_id between getvariable('low') and getvariable('high')
+        and section in ('brief_hospital_course', 'discharge_diagnosis', 'discharge_medications')
     group by note_id
 )
 
@@ -40,4 +44,5 @@ select
 from mimiciv_note.discharge as note
 inner join part on note.note_id = part.note_id
 left join mention on note.note_id = mention.note_id
+where note.note_id between getvariable('low') and getvariable('high')
 order by note.note_id;

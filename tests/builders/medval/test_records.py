@@ -221,6 +221,17 @@ def read(
     return list(read_records(connection, graph, text_sources()[source], task, tally)), tally
 
 
+@pytest.mark.parametrize("task", ["course2diagnosis", "bhc2spanish"])
+def test_how_many_notes_are_read_at_once_changes_nothing(
+    notes: duckdb.DuckDBPyConnection, graph: ConceptGraph, monkeypatch: pytest.MonkeyPatch, task: MedvalTask
+) -> None:
+    together, tally = read(notes, graph, "mimic_discharge", task)
+    monkeypatch.setattr("builders.medval.records.NOTES_AT_ONCE", 1)
+    apart, of_each = read(notes, graph, "mimic_discharge", task)
+    assert together == apart and len(together) > 0
+    assert tally == of_each and tally.read["mimic_discharge"] == 3
+
+
 def test_a_course_is_put_together_from_its_pieces_without_its_title(
     notes: duckdb.DuckDBPyConnection, graph: ConceptGraph
 ) -> None:

@@ -11,6 +11,9 @@ from builders.medval.rules.view import Seen, View, stem
 
 __all__ = ["certainties", "gradings", "intensities", "modifiers", "polarities", "problems", "strange_subject"]
 
+_TELLING = 4
+# Where a question names no concept, so many of its telling words must stand in the input.
+_MOST = 2 / 3
 _DEFINITE = re.compile(r"\b(definite(?:ly)?)\b", re.IGNORECASE)
 _DOUBT = re.compile(r"\b(?:possible|possibly|suspected|questionable|presumed)\s+$", re.IGNORECASE)
 _HEDGE = re.compile(
@@ -51,6 +54,9 @@ def strange_subject(c: Comparison, found: list[Finding]) -> bool:
     """
     if c.task != "query2question":
         return False
+    if not c.made.problems() and not c.made.drugs() and not found:
+        about = [word for word in c.made.words - words("asking").keys() if len(word) >= _TELLING]
+        return sum(c.worded(word) for word in about) < _MOST * len(about)
     named = {finding.quote for finding in found if finding.quoted_from == "output"}
     return any(
         not (c.supported(one) or c.in_lay_words(one) or any(one.mention.text in (quote or "") for quote in named))

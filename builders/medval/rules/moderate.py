@@ -222,6 +222,9 @@ def changed_actions(scene: Scene, *, critical: bool) -> list[Edit]:
         # "We will start her on" cannot become "avoid her on".
         if after in {"avoid", "withhold"} and match.group()[len(verb) :].strip():
             continue
+        # "Continue on" is said, "discontinue on" is not.
+        if match.group()[len(verb) :].lower().startswith(" on"):
+            continue
         after = after.capitalize() if verb[0].isupper() else after
         rule = "critical_action" if critical else "action"
         found.append(scene.edit(rule, begin, begin + len(verb), after, "what the input says is done is reversed"))

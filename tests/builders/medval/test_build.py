@@ -289,7 +289,7 @@ def test_a_named_task_without_inputs_says_what_it_needs(workspace: Workspace, tm
     assert "aci_bench/" in (caught.value.expected or "") and "mts_dialog/" in (caught.value.expected or "")
     with pytest.raises(InputError, match="nothing to build from"):
         planned(workspace, None)
-    with pytest.raises(InputError, match="no such folder"):
+    with pytest.raises(InputError, match="folder of texts is not there"):
         planned(workspace, tmp_path / "absent")
     with pytest.raises(UsageError, match="unknown task"):
         planned(workspace, tmp_path, "query2questions")

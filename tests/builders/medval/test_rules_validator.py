@@ -99,6 +99,8 @@ def test_a_question_about_what_the_input_does_not_name_is_refused(rules: Engine)
     refused = Refusal("subject_not_in_input")
     assert rules.validator.judge([asked], ["Where can I find information on hernia?"]) == [refused]
     assert rules.generator.clean([asked]) == [refused]
+    wordy = item("query2question", "How do I cure a hole in my lung?", "What are the treatments for water in the lung?")
+    assert rules.generator.clean([wordy]) == [refused]
 
 
 def test_an_answer_in_a_conversation_decides_what_the_question_names(rules: Engine) -> None:
@@ -170,7 +172,7 @@ def test_the_validator_knows_nothing_of_edits_ids_or_hashes() -> None:
 
 def test_tasks_that_rules_cannot_read_are_refused(rules: Engine) -> None:
     for task in MEDVAL_TASKS:
-        judged = rules.validator.judge([item(task, DIALOGUE, "x")], ["A note."])[0]
+        judged = rules.validator.judge([item(task, DIALOGUE, "x")], ["Blood pressure."])[0]
         assert isinstance(judged, Judgement) is (task in RULES_TASKS)
         assert isinstance(judged, Judgement) or judged == Refusal("task_needs_a_language_model")
 
@@ -180,4 +182,9 @@ def test_odd_outputs_are_judged_without_error(rules: Engine, output: str) -> Non
     for task in MEDVAL_TASKS:
         if task not in RULES_TASKS:
             continue
-        assert rules.judge(item(task, COURSE, None), output).risk_level in RISK_LEVELS
+        judged = rules.validator.judge([item(task, COURSE, None)], [output])[0]
+        if task == "query2question" and isinstance(judged, Refusal):
+            assert judged == Refusal("subject_not_in_input")
+        else:
+            assert isinstance(judged, Judgement)
+            assert judged.risk_level in RISK_LEVELS

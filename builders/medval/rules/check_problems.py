@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from builders.medval.rules.comparison import Comparison, Finding, quoted
-from builders.medval.rules.minor import graded, modifier_before, qualifier_after, word_before
+from builders.medval.rules.minor import graded, hedged, modifier_before, qualifier_after, word_before
 from builders.medval.rules.tables import diagnosis_groups, words
-from builders.medval.rules.view import Seen, View, stem
+from builders.medval.rules.view import Seen, stem
 
 __all__ = ["certainties", "gradings", "intensities", "modifiers", "polarities", "problems", "strange_subject"]
 
@@ -16,11 +16,6 @@ _TELLING = 4
 _MOST = 2 / 3
 _DEFINITE = re.compile(r"\b(definite(?:ly)?)\b", re.IGNORECASE)
 _DOUBT = re.compile(r"\b(?:possible|possibly|suspected|questionable|presumed)\s+$", re.IGNORECASE)
-_HEDGE = re.compile(
-    r"\b(?:possibl\w+|suspect\w*|question\w*|likely|probabl\w+|may|might|maybe|could|concern\w*|think|rule|versus|vs|presumed|seems?|"
-    r"evaluate|assess|guess|if)\b|\?",
-    re.IGNORECASE,
-)
 
 
 def problems(c: Comparison) -> list[Finding]:
@@ -145,22 +140,11 @@ def certainties(c: Comparison) -> list[Finding]:
     for one in c.made.problems():
         doubt = _DOUBT.search(c.output, max(0, one.mention.begin - 16), one.mention.begin)
         theirs = c.given.like(one.family)
-        if (
-            doubt is None
-            or not theirs
-            or c.task == "query2question"
-            or any(_hedged(c.given, other) for other in theirs)
-        ):
+        if doubt is None or not theirs or c.task == "query2question" or any(hedged(c.given, other) for other in theirs):
             continue
         text = "the output doubts what the input states"
         found.append(quoted("understate_certainty", text, c, doubt.start(), one.mention.end))
     return found
-
-
-def _hedged(view: View, one: Seen) -> bool:
-    """Tell whether a text speaks of a problem without certainty."""
-    around = view.text[max(0, one.mention.begin - 80) : one.mention.end + 40]
-    return one.polarity != "present" or _HEDGE.search(around) is not None
 
 
 def gradings(c: Comparison) -> list[Finding]:

@@ -15,6 +15,7 @@ __all__ = [
     "added_intensities",
     "doubted_problems",
     "graded",
+    "hedged",
     "is_measured",
     "modifier_before",
     "omitted_modifiers",
@@ -28,6 +29,11 @@ _NEAR = 120
 _WORD = re.compile(r"[a-z]+")
 _BEFORE = re.compile(r"([A-Za-z-]+)[ ]+$")
 _REASON = re.compile(r" (?:due|related|secondary|caused|from|a result|viral|allergic|musculoskeletal|of)\b")
+_HEDGE = re.compile(
+    r"\b(?:possibl\w+|suspect\w*|question\w*|likely|probabl\w+|may|might|maybe|could|concern\w*|think|rule|versus|vs|presumed|seems?|"
+    r"evaluate|assess|guess|if)\b|\?",
+    re.IGNORECASE,
+)
 _LIKELY = re.compile(r"(?<!less )(?<!more )\b(?:most likely|likely|probably|probable)\b(?! to\b)", re.IGNORECASE)
 
 
@@ -155,7 +161,7 @@ def doubted_problems(scene: Scene) -> list[Edit]:
         ):
             continue
         theirs = scene.given.like(one.family)
-        if not theirs or any(other.polarity != "present" for other in theirs):
+        if not theirs or any(hedged(scene.given, other) for other in theirs):
             continue
         text = one.mention.text
         text = text if text[1:2].isupper() or not text[0].isupper() else text[0].lower() + text[1:]
@@ -166,6 +172,12 @@ def doubted_problems(scene: Scene) -> list[Edit]:
             )
         )
     return found
+
+
+def hedged(view: View, one: Seen) -> bool:
+    """Tell whether a text speaks of a problem without certainty."""
+    around = view.text[max(0, one.mention.begin - 80) : one.mention.end + 40]
+    return one.polarity != "present" or _HEDGE.search(around) is not None
 
 
 def added_intensities(scene: Scene) -> list[Edit]:

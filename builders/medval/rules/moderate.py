@@ -25,6 +25,8 @@ __all__ = [
 ]
 
 _NOT_GIVEN = frozenset({"allergy", "absent", "family"})
+# One of several examples of a class: another one says the same.
+_EXAMPLE = re.compile(r"\b(?:such as|like|including|e\.g\.,?|or)\s+$", re.IGNORECASE)
 _RANGE = re.compile(r"\d\s*(?:to|-|or)\s*$")
 _USUAL_MG = frozenset(
     {1, 2, 2.5, 5, 10, 12.5, 15, 20, 25, 30, 40, 50, 60, 75, 80, 100, 120, 150, 200, 250, 300, 325, 400, 500, 600, 650}
@@ -151,7 +153,7 @@ def sibling_drugs(scene: Scene) -> list[Edit]:
         if not others or knowledge.is_critical(one.mention) or not _given(scene, one) or not scene.in_input(one):
             continue
         # Another drug has other salts, and is no part of a combination.
-        if not scene.ends_name(one):
+        if not scene.ends_name(one) or _EXAMPLE.search(scene.text, 0, one.mention.begin):
             continue
         if not alike and any(amount.drug is one for amount in scene.made.amounts):
             continue

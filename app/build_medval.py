@@ -81,10 +81,13 @@ def build_medval_job(asked: MedvalAsked) -> dict[str, Any]:
     """
     from app.status import dataset_counts
     from builders.medval.build import build_medval
-    from builders.medval.feeds import plan_feeds
+    from builders.medval.feeds import check_asked, plan_feeds
 
     if asked.engine == "rules" and asked.models.given:
         raise UsageError("the engine rules asks no language model", do="add --engine lm, or leave the models out")
+    check_asked(asked.tasks, asked.engine, asked.texts)
+    if asked.engine == "lm":
+        _model_settings(asked.models)
     settings = asked.workspace.settings
     with ExitStack() as stack:
         stages = _stages(asked)
@@ -127,9 +130,10 @@ def _stages(asked: MedvalAsked) -> list[Outcome]:
 
     notes = bool(NOTE_TASKS & set(resolve_tasks(asked.tasks, "medval")))
     wanted = [*(["mentions"] if notes else []), *(["graph"] if asked.engine == "rules" else [])]
-    if asked.engine == "lm" and not asked.workspace.warehouse.is_file():
+    if not asked.workspace.warehouse.is_file():
+        if asked.engine == "rules":
+            raise _no_graph(asked.workspace)
         return []
-    Workspace.existing(asked.workspace.root)  # says what to do where there is none
     with writing(asked.workspace) as connection:
         able = [name for name in wanted if state_of(connection, asked.workspace, stage(name)).state != "no input"]
         return run_stages(asked.workspace, connection, able, force=asked.force, say=asked.say) if able else []
@@ -168,16 +172,20 @@ def _made_by_rules(
 
     assert connection is not None
     if not (asked.workspace.graph / "manifest.json").is_file():
-        raise InputError(
-            "the engine rules needs the concept graph",
-            file=asked.workspace.graph,
-            do="load a UMLS release with `ontoground load umls DIR`, or try `ontoground demo`",
-        )
+        raise _no_graph(asked.workspace)
     # Words of the ontology come into the outputs: its licence holds for them too.
     tier = _closest(inputs_tier, licence_tier(connection))
     of_graph = [entry for entry in inputs(connection) if entry["source"] != "mimic"]
     workers = asked.workspace.settings.run.workers
     return Made("rules", partial(rules_of, asked.workspace), tier, patient_seed, inputs=of_graph, workers=workers)
+
+
+def _no_graph(workspace: Workspace) -> InputError:
+    return InputError(
+        "the engine rules needs the concept graph, and this workspace has none",
+        file=workspace.graph,
+        do="load a UMLS release with `ontoground load umls DIR`, or try `ontoground demo`",
+    )
 
 
 def _closest(*tiers: LicenceTier) -> LicenceTier:

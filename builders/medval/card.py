@@ -41,7 +41,7 @@ LIMITS = """
 ## Limits
 
 - {engine}
-- A consistency of {tau:g} lets a judgement be one level off (M = 0.963); `--tau 1` keeps full agreement only.
+- {tau}
 - Sources without splits of their own count as `train` for `--splits`. `split` here is ours, by document and by patient.
 - Not a source of medical advice.
 """
@@ -50,13 +50,29 @@ ENGINES: dict[Engine, str] = {
     "rules": (
         "The engine `rules` edits references by tables and the concept graph, one clinical weight to an edit; its"
         " validator reads the output against the input on its own, with tables of its own kind. Errors are those that"
-        " rules can make: fewer kinds than people and models make. What it cannot do well it refuses (see below)."
+        " rules can make: fewer kinds than people and models make. What it cannot do well it refuses and counts (see above)."
     ),
     "lm": (
         "The engine `lm` writes and judges by language models. A perturbed output is written from the input and the"
         " level alone, so there is no list of edits, and a model may miss the level; the filter is a model's own view."
     ),
 }
+
+
+ONE_LEVEL_OFF = 1 - 2 * (1 / 3) ** 2 / 6
+"""M where one of the two judgements is one level off: two of its three terms are (1/3)^2."""
+
+
+def _what_tau_lets(tau: float) -> str:
+    """Return what a judgement may be off at a threshold, in a sentence."""
+    if tau <= 0:
+        return "A consistency of 0 keeps whatever was judged: filter by `consistency` for agreement."
+    if tau <= ONE_LEVEL_OFF:
+        return (
+            f"A consistency of {tau:g} lets a judgement be one level off (M = {ONE_LEVEL_OFF:.3f});"
+            " `--tau 1` keeps full agreement only."
+        )
+    return f"A consistency of {tau:g} keeps only triples whose two judgements are those that the generator meant."
 
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
@@ -101,7 +117,7 @@ def card_of(
         "\n## Left out, by task, source and reason\n",
         _table(("reason", "n"), sorted(report.dropped.items())) if report.dropped else "Nothing.",
         _left_out_tasks(plan),
-        LIMITS.format(engine=ENGINES[engine], tau=settings.tau),
+        LIMITS.format(engine=ENGINES[engine], tau=_what_tau_lets(settings.tau)),
         "## Licences\n",
         _licences(plan),
         f"\n{LICENCE[tier] if tier == 'credentialed' else 'No source is credentialed; the licences above hold.'}\n",

@@ -24,7 +24,7 @@ from ontoground.tables import read_table
 from ontoground.taxonomy import resolve_tasks
 from ontoground.workspace import Workspace
 
-__all__ = ["Engine", "Feed", "Plan", "plan_feeds"]
+__all__ = ["Engine", "Feed", "Plan", "check_asked", "plan_feeds"]
 
 Engine = Literal["rules", "lm"]
 ENGINES = Path(__file__).parents[1] / "data" / "medval_engines.tsv"
@@ -79,15 +79,14 @@ def plan_feeds(
         UsageError: a task is unknown, or the engine cannot do it.
         InputError: the folder of texts, or the inputs of a task that was named, are not there.
     """
-    if texts is not None and not texts.is_dir():
-        raise InputError("there is no such folder", file=texts, expected="the folder of the text sources")
+    check_asked(tasks, engine, texts)
     feeds: list[Feed] = []
     left_out: list[tuple[MedvalTask, str]] = []
     for task in cast("tuple[MedvalTask, ...]", resolve_tasks(tasks, "medval")):
         refused = _why_not(task) if engine == "rules" else None
         found = [] if refused else _feeds_of(task, texts, workspace, connection)
         if not found and tasks:
-            raise _refused(task, refused) if refused else _no_inputs(task, texts)
+            raise _no_inputs(task, texts)
         feeds += found
         if not found:
             left_out.append((task, refused or "no inputs"))
@@ -99,6 +98,22 @@ def plan_feeds(
             do="name the folder of text sources with --texts DIR, or load notes with `ontoground load mimic DIR`",
         )
     return Plan(tuple(feeds), tuple(left_out))
+
+
+def check_asked(tasks: Sequence[str], engine: Engine, texts: Path | None) -> None:
+    """Check what can be known before anything is read: an earlier stage may take hours.
+
+    Raises:
+        UsageError: a task is unknown, or the engine cannot do it.
+        InputError: there is no such folder of texts.
+    """
+    if texts is not None and not texts.is_dir():
+        raise InputError(
+            "the folder of texts is not there", file=texts, expected="a folder with one folder a source: meqsum, ..."
+        )
+    for task in cast("tuple[MedvalTask, ...]", resolve_tasks(tasks, "medval")) if tasks else ():
+        if engine == "rules" and (why := _why_not(task)):
+            raise _refused(task, why)
 
 
 def _why_not(task: MedvalTask) -> str | None:

@@ -121,11 +121,12 @@ def test_a_task_that_rules_cannot_do_and_a_model_without_its_engine_are_wrong_us
     ):
         said = say("--workspace", work, *arguments)
         assert said.code == 2 and words in said.err, said.err
+        assert "up to date" not in said.err, "a stage was run before the words were checked"
 
 
 def test_rules_without_a_workspace_say_what_to_load(tmp_path: Path) -> None:
     said = say("--workspace", tmp_path / "absent", "--texts", text_folders.meqsum(tmp_path / "texts"))
-    assert said.code == 3 and "no warehouse" in said.err and not (tmp_path / "absent").exists()
+    assert said.code == 3 and "needs the concept graph" in said.err and not (tmp_path / "absent").exists()
 
 
 # ---- the engine lm

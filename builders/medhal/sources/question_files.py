@@ -15,6 +15,8 @@ from ontoground.stable import stable_hash
 
 __all__ = ["Seen", "combined", "json_lines", "needs_image", "plain", "require_columns", "split_in_name"]
 
+AS_RELEASED = "give the file as the source releases it"
+
 SPLIT_NAMES: tuple[tuple[str, SourceSplit], ...] = (
     ("train", "train"),
     ("dev", "validation"),
@@ -65,14 +67,18 @@ def json_lines(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """Yield the number and the object of each line.
 
     Raises:
-        InputError: a line that is no JSON object.
+        InputError: a line that is no JSON object, or bytes that are no UTF-8.
     """
-    with path.open(encoding="utf-8") as lines:
+    with path.open("rb") as lines:
         for number, line in enumerate(lines, 1):
             if not line.strip():
                 continue
             try:
-                row = json.loads(line)
+                row = json.loads(line.decode("utf-8"))
+            except UnicodeDecodeError:
+                raise InputError(
+                    "a question set is no UTF-8 text", file=path, line=number, expected="UTF-8", do=AS_RELEASED
+                ) from None
             except json.JSONDecodeError:
                 row = None
             if not isinstance(row, dict):
@@ -81,7 +87,7 @@ def json_lines(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
                     file=path,
                     line=number,
                     expected="one JSON object a line",
-                    do="give the file as the source releases it",
+                    do=AS_RELEASED,
                 )
             yield number, row
 
@@ -96,7 +102,7 @@ def require_columns(row: Mapping[str, Any], columns: Sequence[str], path: Path, 
             line=line,
             found="fields " + ", ".join(sorted(row)[:20]),
             expected="fields " + ", ".join(columns),
-            do="give the file as the source releases it",
+            do=AS_RELEASED,
         )
 
 

@@ -231,6 +231,17 @@ def test_card_and_manifest_say_what_the_rows_say(tmp_path: Path) -> None:
         assert list((tmp_path / "medval").glob(pattern)), pattern
 
 
+def test_the_card_says_what_its_own_tau_lets_a_judgement_be_off(tmp_path: Path) -> None:
+    for tau, words in (
+        (0, "keeps whatever was judged"),
+        (0.9, "one level off (M = 0.963)"),
+        (1, "1 keeps only triples"),
+    ):
+        build(tmp_path / "medval", tau=tau)
+        limits = (tmp_path / "medval" / "README.md").read_text().split("## Limits")[1]
+        assert words in limits and (tau == 0.9) == ("one level off" in limits)
+
+
 def test_the_confusion_of_the_card_counts_made_and_given_levels(tmp_path: Path) -> None:
     build(tmp_path / "medval", feed([item(n, f"harsh {n}", source="meqsum") for n in range(30)]), tau=0.0)
     card = (tmp_path / "medval" / "README.md").read_text()

@@ -121,6 +121,29 @@ def _has_rows_below(source: Path, tau: float) -> bool:
     return value is not None and value < tau
 
 
+def _refuse_shared_inputs(folders: Sequence[Path], reference: Path) -> None:
+    """Refuse folders whose train split holds an input of the reference's test split: other seeds gave other splits."""
+    judged = _triples(reference, "test")
+    for folder in folders:
+        shared = len(judged & _triples(folder, "train"))
+        if shared:
+            raise UsageError(
+                "inputs that are trained on would be judged",
+                file=folder,
+                found=f"{shared:,} of {len(judged):,} triples of the reference's test split in the train split",
+                expected="one split of the inputs in all folders",
+                do="build them with the same medval.seed and build.seed",
+            )
+
+
+def _triples(folder: Path, split: str) -> set[str]:
+    dataset = TextDataset.open(folder, "medval")
+    table = ds.dataset(list(dataset.files), format="parquet").to_table(
+        columns=["triple_id"], filter=ds.field("split") == split
+    )
+    return set(table["triple_id"].unique().to_pylist())
+
+
 def ablate(
     cells: Sequence[Cell],
     reference: Path,
@@ -149,11 +172,13 @@ def ablate(
         (``in_distribution``, ``held_out``, ``all``), with ``by_task`` and ``share_unparseable``.
 
     Raises:
-        UsageError: a folder without rows below the threshold.
+        UsageError: a folder without rows below the threshold, or with inputs of the test split to train on.
         InputError: no such dataset or model, or no row left.
     """
     tasks = resolve_tasks(train_tasks, "medval") if train_tasks else trained_in_paper()
-    for folder in {cell.dataset for cell in cells}:
+    folders = sorted({cell.dataset for cell in cells})
+    _refuse_shared_inputs(folders, reference)
+    for folder in folders:
         if not _has_rows_below(folder, max(cell.tau for cell in cells)):
             raise UsageError(
                 "no row lies below the threshold, so that the cells with and without it would be the same",

@@ -57,6 +57,17 @@ def test_nothing_to_train_on_and_nothing_to_compare_are_refused(tmp_path: Path) 
     assert not (tmp_path / "out").exists()
 
 
+def test_inputs_of_the_test_split_are_not_trained_on(tmp_path: Path) -> None:
+    source = built(tmp_path / "source", consistent=6)
+    rows: list[Any] = medval_rows(4, "test", IN)
+    trained = next(iter(TextDataset.open(source, "medval").rows("train", (IN,))))
+    rows[0]["triple_id"] = trained["triple_id"]
+    reference = medval_dataset(tmp_path / "reference", rows)
+    with pytest.raises(UsageError, match="trained on would be judged") as error:
+        ablate(plan_cells(source, source, tmp_path / "out"), reference, "model", tmp_path / "out")
+    assert "1 of " in (error.value.found or "") and not (tmp_path / "out").exists()
+
+
 def test_a_cell_is_trained_judged_and_shown_by_kind_of_task(tmp_path: Path) -> None:
     source = built(tmp_path / "teacher", consistent=6)
     cells = [cell for cell in plan_cells(source, source, tmp_path / "out") if cell.name == "teacher, tau 0.9"]

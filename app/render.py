@@ -26,9 +26,16 @@ GAP = 2
 PIPED_WIDTH = 1000
 
 
+class PipeConsole(Console):
+    """A console that leaves a closed pipe (``| head``) to the command line: rich would end the process with code 1."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 def console(*, stderr: bool = False) -> Console:
     """Return a console as wide as the terminal, without guessing at markup; what is piped is not cut to a width."""
-    out = Console(stderr=stderr, markup=False, highlight=False, emoji=False)
+    out = PipeConsole(stderr=stderr, markup=False, highlight=False, emoji=False)
     if not stderr and not out.is_terminal and "COLUMNS" not in os.environ:
         out.width = PIPED_WIDTH
     return out

@@ -50,7 +50,7 @@ ENGINES: dict[Engine, str] = {
     "rules": (
         "The engine `rules` edits references by tables and the concept graph, one clinical weight to an edit; its"
         " validator reads the output against the input on its own, with tables of its own kind. Errors are those that"
-        " rules can make: fewer kinds than people and models make. What it cannot do well it refuses and counts (see above)."
+        " rules can make: fewer kinds than people and models make. What it cannot do well it refuses (counted above)."
     ),
     "lm": (
         "The engine `lm` writes and judges by language models. A perturbed output is written from the input and the"

@@ -84,3 +84,11 @@ def test_a_piped_table_keeps_a_row_on_a_line(
     monkeypatch.delenv("COLUMNS", raising=False)
     assert invoke(["sql", "-c", "select repeat('x', 300) as a", "--workspace", str(demo.workspace)]) == 0
     assert "x" * 300 in capsys.readouterr().out
+
+
+def test_a_closed_pipe_is_no_failure_where_a_table_is_painted() -> None:
+    program = "from app.main import invoke; import sys; sys.exit(invoke(['sql']))"
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None and process.stderr is not None
+    process.stdout.close()
+    assert process.stderr.read() == b"" and process.wait(timeout=60) == 0

@@ -25,6 +25,11 @@ READERS: Mapping[str, Callable[[Path], pl.DataFrame]] = {
     ".csv": lambda path: pl.read_csv(path, infer_schema=False),
     ".jsonl": lambda path: pl.read_ndjson(path, infer_schema_length=None),
 }
+FORMS = {
+    ".parquet": "a Parquet file",
+    ".csv": "comma-separated values in UTF-8, with a header",
+    ".jsonl": "one JSON object a line, in UTF-8",
+}
 MISSING = "missing"
 """Outcome of a row that no prediction is about."""
 
@@ -114,7 +119,11 @@ def read_answers(file: Path, kind: Kind) -> pl.DataFrame:
         table = READERS[file.suffix](file)
     except (pl.exceptions.PolarsError, OSError) as error:
         raise InputError(
-            "the predictions cannot be read", file=file, line=_bad_line(file), found=type(error).__name__
+            "the predictions cannot be read",
+            file=file,
+            line=_bad_line(file),
+            found="an empty file" if file.is_file() and not file.stat().st_size else type(error).__name__,
+            expected=FORMS[file.suffix],
         ) from error
     lacking = sorted({"id", "label"} - set(table.columns))
     if lacking:
@@ -179,6 +188,7 @@ def _answers(reference: Reference, table: pl.DataFrame, missing: Missing, file: 
         raise InputError(
             "two predictions of one row",
             file=file,
+            found=f"{table.height:,} predictions of {table['id'].n_unique():,} rows",
             expected="one prediction of a row, by model and seed",
             do="tell runs apart by the columns model and seed",
         )

@@ -96,7 +96,7 @@ def text_report(
         UsageError: nothing to evaluate.
     """
     if not predictions and ratings is None:
-        raise UsageError("there is nothing to evaluate", expected="a predictions file, or experts' sheets")
+        raise UsageError("there is nothing to evaluate", expected=_needed(kind))
     reference = read_reference(dataset, split)
     if ratings is not None:
         _require_rated_rows(reference, ratings)
@@ -162,6 +162,11 @@ def _require_rated_rows(reference: Reference, ratings: pl.DataFrame) -> None:
             found=f"{unknown:,} of {ratings.height:,} ratings",
             do="choose the dataset and the split that the sheets were written from",
         )
+
+
+def _needed(kind: Kind) -> str:
+    sheets = ", or experts' sheets" if kind == "medval" else ""
+    return f"a predictions file, a run, an endpoint{sheets}"
 
 
 def _runs(reference: Reference, paths: Sequence[Path], kind: Kind, missing: Missing) -> list[Answers]:

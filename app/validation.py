@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +28,25 @@ def validated(workspace: Workspace, dataset: Path) -> dict[str, Any]:
 
     if not dataset.is_dir():
         raise InputError("there is no such folder", file=dataset, expected="a folder that `ontoground build` wrote")
+    if (name := _dataset_of(dataset)) not in (None, "medieval"):
+        raise InputError(
+            "only MediEval rows can be validated",
+            file=dataset,
+            found=f"a dataset of {name}",
+            expected="a folder that `ontoground build medieval` wrote",
+        )
     with reading(workspace) as connection:
         report = validate_medieval(workspace, connection, dataset).as_dict()
         checks = warehouse_checks(connection)
     return {**report, "checks": checks, "agrees": not report["disagreements"] and not any(c["rows"] for c in checks)}
+
+
+def _dataset_of(folder: Path) -> str | None:
+    """Return the dataset that a manifest names; None where it names none."""
+    try:
+        return str(json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["dataset"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def warehouse_checks(connection: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:

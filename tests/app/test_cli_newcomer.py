@@ -92,3 +92,11 @@ def test_a_closed_pipe_is_no_failure_where_a_table_is_painted() -> None:
     assert process.stdout is not None and process.stderr is not None
     process.stdout.close()
     assert process.stderr.read() == b"" and process.wait(timeout=60) == 0
+
+
+def test_rows_that_validate_does_not_know_are_named(
+    demo: Demo, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "manifest.json").write_text('{"dataset": "medval", "settings": {}}')
+    assert invoke(["validate", str(tmp_path), "--workspace", str(demo.workspace)]) == 3
+    assert "found: a dataset of medval" in capsys.readouterr().err

@@ -244,7 +244,7 @@ def _bars() -> Iterator[Callable[[str, int], None]]:
 
 def paint_medval(out: Console, payload: Mapping[str, Any]) -> None:
     """Print kept triples by task and level, shares, the commonest reasons, and where the dataset is."""
-    columns = ("task", "inputs", "judged", "kept", "share", "mean M", "level 1", "level 2", "level 3", "level 4")
+    columns = ("task", "inputs", "judged", "kept", "share", "mean M", "1", "2", "3", "4")
     rows = [
         [
             one["task"],
@@ -257,7 +257,8 @@ def paint_medval(out: Console, payload: Mapping[str, Any]) -> None:
         ]
         for one in payload["tasks"]
     ]
-    out.print(table(columns, rows, title=f"MedVAL triples, engine {payload['engine']}, tau {payload['tau']:g}"))
+    title = f"MedVAL triples, engine {payload['engine']}, tau {payload['tau']:g}; 1 to 4: kept of each level"
+    out.print(table(columns, rows, title=title))
     reasons = sorted(payload["dropped"].items(), key=lambda one: (-one[1], one[0]))
     if reasons:
         out.print()

@@ -20,6 +20,7 @@ from typing import Any
 
 import duckdb
 import pyarrow.parquet as pq
+import pytest
 
 from app.main import invoke
 from ontoground.answers import parse_medval
@@ -102,10 +103,14 @@ def test_tau_and_splits_are_flags_and_two_builds_are_equal(demo_copy: Callable[[
     assert bytes_of(work / "datasets" / "medval") == before
 
 
-def test_a_person_reads_a_table_of_tasks_and_levels(demo_copy: Callable[[], Path], tmp_path: Path) -> None:
+def test_a_person_reads_a_table_of_tasks_and_levels_within_80_columns(
+    demo_copy: Callable[[], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
     said = say("--workspace", demo_copy(), "--tasks", "course2diagnosis")
     assert said.code == 0, said.err
-    assert "MedVAL triples, engine rules, tau 0.9" in said.out and "level 4" in said.out
+    assert "MedVAL triples, engine rules, tau 0.9" in said.out and "kept of each level" in said.out
+    assert re.search(r"^task +inputs +judged +kept +share +mean M +1 +2 +3 +4 *$", said.out, re.MULTILINE)
     assert re.search(r"^course2diagnosis\s+\d+", said.out, re.MULTILINE)
 
 

@@ -155,10 +155,10 @@ def gradings(c: Comparison) -> list[Finding]:
         if word is None or word[0].lower() not in {"mild", "severe"} or one.polarity == "absent":
             continue
         theirs = c.given.like(one.family)
-        asked = c.task == "query2question"
-        if theirs and not any(graded(c.given, other, anywhere=asked) for other in theirs):
+        if theirs and not any(graded(c.given, other, anywhere=True) for other in theirs):
             text = f"the output calls {word[0].lower()} what the input does not grade"
-            found.append(quoted("added_intensity", text, c, word[1], one.mention.end))
+            rule = "added_mildness" if word[0].lower() == "mild" else "added_severity"
+            found.append(quoted(rule, text, c, word[1], one.mention.end))
     return found
 
 

@@ -35,6 +35,7 @@ _MALE = re.compile(r"\b(?:he|his|him|male|man|mr|boy|son|husband|father)\b", re.
 _AGE = re.compile(
     r"\b(\d{1,3})[ -]?(y(?:ear)?s?|y/?o|mo(?:nth)?s?)[ -]*(?:old|of age)?\b(?<=old|age|y/o|.yo)", re.IGNORECASE
 )
+_PROSE_WORDS = 6
 _PROSE_END = re.compile(r"[.!](?=\s*(?:\n|$))")
 
 
@@ -125,12 +126,17 @@ def _added(scene: Scene, rule: str, words: str, *, kind: str) -> Edit | None:
     key = stable_hash(0, rule, scene.item.origin.source, scene.item.origin.inner_id, words)
     sentence = " " + phrases[key % len(phrases)].format(words if kind == "drug" else _with_article(words))
     sentence = sentence[:2].upper() + sentence[2:]
-    ends = [match.end() for match in _PROSE_END.finditer(text)]
+    ends = [match.end() for match in _PROSE_END.finditer(text) if not _is_title(text, match.end())]
     with_mention = [end for end in ends if any(place < end and "\n\n" not in text[place:end] for place in places)]
     chosen = with_mention or ends
     if not chosen:
         return None
     return Edit(rule, weight_of(rule).category, "", sentence, chosen[-1], "")
+
+
+def _is_title(text: str, end: int) -> bool:
+    """Tell whether the line before a place is too short for prose: a numbered problem, a heading with a full stop."""
+    return len(text[text.rfind("\n", 0, end) + 1 : end].split()) < _PROSE_WORDS
 
 
 def allergic_drugs(scene: Scene) -> list[Edit]:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import Literal
 
 from builders.medval.items import Edit
 from builders.medval.rules.scene import Scene
 from builders.medval.rules.tables import words
 from builders.medval.rules.view import Seen, View
-from ontoground.rows_text import ErrorCategory
 
 __all__ = [
-    "added_intensities",
+    "added_grades",
     "doubted_problems",
     "graded",
     "hedged",
@@ -180,15 +180,16 @@ def hedged(view: View, one: Seen) -> bool:
     return one.polarity != "present" or _HEDGE.search(around) is not None
 
 
-def added_intensities(scene: Scene) -> list[Edit]:
-    """Call a symptom or lesser problem mild, in a question also severe, where the input does not grade it."""
-    found = []
-    asked = scene.item.task == "query2question"
+def added_grades(scene: Scene, *, grade: Literal["mild", "severe"]) -> list[Edit]:
+    """Call a symptom or lesser problem mild, or in a question severe, where the input does not grade it."""
+    found: list[Edit] = []
+    if grade == "severe" and scene.item.task != "query2question":
+        return found
     for one in scene.made.problems():
         if one.polarity == "absent" or scene.knowledge.is_serious(one.mention) or not scene.stands_alone(one):
             continue
         theirs = scene.given.like(one.family)
-        if not theirs or any(graded(scene.given, other, anywhere=asked) for other in theirs) or graded(scene.made, one):
+        if not theirs or any(graded(scene.given, other, anywhere=True) for other in theirs) or graded(scene.made, one):
             continue
         if _is_heavy(scene, one) or scene.is_risk(one) or one.mention.text.lower() not in words("gradable"):
             continue
@@ -201,11 +202,10 @@ def added_intensities(scene: Scene) -> list[Edit]:
         heads = not before.strip() or before.endswith(("\n", "• ", "- ", "# ")) or before.rstrip()[-1:] in ".:?"
         text = one.mention.text
         plain = text if text[1:2].isupper() or not heads else text[0].lower() + text[1:]
-        for word in ("mild", "severe") if asked else ("mild",):
-            after = f"{word.capitalize() if heads else word} {plain}"
-            category: ErrorCategory = "overstating_intensity" if word == "severe" else "understating_intensity"
-            evidence = "the input does not say how strong it is"
-            found.append(scene.edit("added_intensity", one.mention.begin, one.mention.end, after, evidence, category))
+        after = f"{grade.capitalize() if heads else grade} {plain}"
+        rule = "added_mildness" if grade == "mild" else "added_severity"
+        evidence = "the input does not say how strong it is"
+        found.append(scene.edit(rule, one.mention.begin, one.mention.end, after, evidence))
     return found
 
 

@@ -27,6 +27,7 @@ __all__ = [
 _NOT_GIVEN = frozenset({"allergy", "absent", "family"})
 # One of several examples of a class: another one says the same.
 _EXAMPLE = re.compile(r"\b(?:such as|like|including|e\.g\.,?|or)\s+$", re.IGNORECASE)
+_TO_DOSE = re.compile(r"[^.\n]{0,40}?\bto (?:\d|half|twice|once)", re.IGNORECASE)
 _RANGE = re.compile(r"\d\s*(?:to|-|or)\s*$")
 _USUAL_MG = frozenset(
     {1, 2, 2.5, 5, 10, 12.5, 15, 20, 25, 30, 40, 50, 60, 75, 80, 100, 120, 150, 200, 250, 300, 325, 400, 500, 600, 650}
@@ -226,6 +227,9 @@ def changed_actions(scene: Scene, *, critical: bool) -> list[Edit]:
             continue
         # "Continue on" is said, "discontinue on" is not.
         if match.group()[len(verb) :].lower().startswith(" on"):
+            continue
+        # "Decrease metformin to 1,000 mg" may not become an increase to less.
+        if _TO_DOSE.match(scene.text, one.mention.end):
             continue
         after = after.capitalize() if verb[0].isupper() else after
         rule = "critical_action" if critical else "action"

@@ -12,7 +12,6 @@ from builders.medval.rules.knowledge import Knowledge
 from builders.medval.rules.tables import weight_of, words
 from builders.medval.rules.view import Seen, View, input_view, output_view
 from ehr.spans import Segment
-from ontoground.rows_text import ErrorCategory
 
 __all__ = ["Entry", "Scene", "apply_edit", "entries_of"]
 
@@ -104,13 +103,10 @@ class Scene:
         """Return the segment of the output that a place is in."""
         return next((part for part in self.made.segments if part.begin <= place < part.end), None)
 
-    def edit(
-        self, rule: str, begin: int, end: int, after: str, evidence: str, category: ErrorCategory | None = None
-    ) -> Edit:
+    def edit(self, rule: str, begin: int, end: int, after: str, evidence: str) -> Edit:
         """Return the change of ``text[begin:end]`` into ``after``, with the article before it made to suit."""
         begin, after = _with_article(self.text, begin, end, after)
-        weight = weight_of(rule)
-        return Edit(rule, category or weight.category, self.text[begin:end], after, begin, evidence)
+        return Edit(rule, weight_of(rule).category, self.text[begin:end], after, begin, evidence)
 
 
 def entries_of(text: str) -> list[Entry]:

@@ -37,7 +37,7 @@ def question(given: str, reference: str) -> Item:
         ("wording", note("Take it twice daily."), ("twice daily", "two times a day")),
         ("reorder", LISTS, ("Lisinopril; Senna", "Senna; Lisinopril")),
         ("understate_certainty", GOUT, ("Gout", "possible gout")),
-        ("added_intensity", question("Back pain", "What helps with back pain?"), ("back pain", "mild back pain")),
+        ("added_mildness", question("Back pain", "What helps with back pain?"), ("back pain", "mild back pain")),
         ("omit_modifier", question("Back pain at night", "What eases back pain at night?"), (" at night", "")),
         ("omit_modifier", question("My mild gout is back", "What helps with mild gout?"), ("mild gout", "gout")),
         ("dose", note("Start omeprazole 40 mg."), ("40", "80")),
@@ -78,9 +78,9 @@ def test_a_rule_makes_its_change(rules: Engine, rule: str, one: Item, change: tu
         ("negation", LISTS),  # an entry of a list is no sentence
         ("wrong_subject", question("Where is a shingles vaccine?", "Who gives the shingles vaccine?")),
         ("wrong_subject", question("I had food poisoning", "What helps with food poisoning?")),
-        ("added_intensity", question("My back pain is 10/10.", "What helps with back pain?")),
-        ("added_intensity", question("Back pain. My back hurts so bad", "What helps with back pain?")),
-        ("added_intensity", note("She has hyponatremia.", "[doctor] you have hyponatremia , sodium 124 .")),
+        ("added_mildness", question("My back pain is 10/10.", "What helps with back pain?")),
+        ("added_mildness", question("Back pain. My back hurts so bad", "What helps with back pain?")),
+        ("added_mildness", note("She has hyponatremia.", "[doctor] you have hyponatremia , sodium 124 .")),
         ("other_question", question("I have gout, what should I do?", "What are the treatments for gout?")),
     ],
 )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from app.render import number, table
+from app.text_options import ModelOptions, described_model
 from ontoground.errors import InputError, UsageError
 from ontoground.workspace import Workspace
 
@@ -25,30 +25,13 @@ if TYPE_CHECKING:
     from ontoground.lm.settings import LmSettings
     from ontoground.manifest import LicenceTier
 
-__all__ = ["MedvalAsked", "MedvalModels", "build_medval_job", "paint_medval", "split_overrides"]
+__all__ = ["ROLES", "MedvalAsked", "build_medval_job", "paint_medval"]
 
 ROLES = ("language_model", "validator_model")
+"""Tables of language models: the first generates and judges; where there is the second, that one judges."""
 # Tasks whose inputs are notes of the workspace, and what must have run before.
 NOTE_TASKS = frozenset({"course2diagnosis", "bhc2spanish"})
 TOP_REASONS = 6
-
-
-@dataclass(frozen=True)
-class MedvalModels:
-    """How the language models of ``--engine lm`` are named: by flags, by a file, by overrides.
-
-    ``[language_model]`` generates and judges; where there is a ``[validator_model]`` that one judges.
-    """
-
-    endpoint: str | None = None
-    endpoint_model: str | None = None
-    config: Path | None = None
-    overrides: tuple[str, ...] = ()
-
-    @property
-    def given(self) -> bool:
-        """Whether anything of it was said."""
-        return bool(self.endpoint or self.endpoint_model or self.config or self.overrides)
 
 
 @dataclass(frozen=True)
@@ -59,16 +42,9 @@ class MedvalAsked:
     tasks: tuple[str, ...]
     texts: Path | None
     engine: Literal["rules", "lm"]
-    models: MedvalModels = field(default_factory=MedvalModels)
+    models: ModelOptions = field(default_factory=ModelOptions)
     force: bool = False
     say: Callable[[str], None] = lambda _message: None
-
-
-def split_overrides(overrides: Sequence[str] | None) -> tuple[list[str], tuple[str, ...]]:
-    """Return overrides of ``ontoground.toml`` and those of the language models."""
-    given = list(overrides or ())
-    of_models = tuple(one for one in given if one.partition(".")[0].strip() in ROLES)
-    return [one for one in given if one not in of_models], of_models
 
 
 def build_medval_job(asked: MedvalAsked) -> dict[str, Any]:
@@ -158,7 +134,7 @@ def _made(asked: MedvalAsked, plan: Plan, connection: duckdb.DuckDBPyConnection 
             lambda: (LmGenerator(generator), LmValidator(validator)),
             inputs_tier,
             patient_seed,
-            models={role: model.describe() for role, model in models.items()},
+            models={role: described_model(model) for role, model in models.items()},
             usage=lambda: {role: {"model": one.settings.model, **one.totals.as_dict()} for role, one in models.items()},
         )
 
@@ -199,10 +175,10 @@ def _open_models(asked: MedvalAsked, tier: LicenceTier, stack: ExitStack) -> Map
     return {role: stack.enter_context(LanguageModel(one, asked.workspace.root, tier)) for role, one in settings.items()}
 
 
-def _model_settings(options: MedvalModels) -> dict[str, LmSettings]:
+def _model_settings(options: ModelOptions) -> dict[str, LmSettings]:
     from pydantic import create_model
 
-    from app.runs import require_packages, run_settings
+    from app.runs import model_overrides, require_packages, run_settings
     from ontoground.lm.settings import LmSettings
     from ontoground.settings import Section
 
@@ -212,11 +188,7 @@ def _model_settings(options: MedvalModels) -> dict[str, LmSettings]:
             "--engine lm without a model",
             expected="--endpoint URL --endpoint-model NAME, or --config FILE with a table [language_model]",
         )
-    overrides = [*options.overrides]
-    if options.endpoint is not None:
-        overrides.append(f"language_model.endpoint={json.dumps(options.endpoint)}")
-    if options.endpoint_model is not None:
-        overrides.append(f"language_model.model={json.dumps(options.endpoint_model)}")
+    overrides = [*options.overrides, *model_overrides(options.endpoint, options.endpoint_model)]
     kind = create_model(
         "MedvalRun", __base__=Section, language_model=(LmSettings, ...), validator_model=(LmSettings | None, None)
     )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from app.text_options import Chosen, ModelOptions, chosen_sources, language_model_settings
+from app.text_options import Chosen, ModelOptions, chosen_sources, described_model, language_model_settings
 from ontoground.errors import UsageError
 from ontoground.workspace import Workspace
 
@@ -65,7 +65,7 @@ def build_medhal_job(asked: MedhalAsked) -> dict[str, Any]:
         model = stack.enter_context(_language_model(asked, chosen)) if asked.engine == "lm" else None
         stages = _stages(asked, own) if any(one.folder is None for one in chosen) else []
         feeds = _feeds(asked, chosen, own, model, tally)
-        made = Made(asked.engine, tier, seeds, _described(model), review)
+        made = Made(asked.engine, tier, seeds, {} if model is None else described_model(model), review)
         with _bars() as advance:
             folder = asked.workspace.dataset("medhal")
             report = build_medhal(feeds, folder, settings.medhal, made, tally, advance)
@@ -122,14 +122,6 @@ def _language_model(asked: MedhalAsked, chosen: Sequence[Chosen]) -> Iterator[La
     settings = language_model_settings(asked.model)
     with LanguageModel(settings, asked.workspace.root, "credentialed" if "credentialed" in shown else "open") as model:
         yield model
-
-
-def _described(model: LanguageModel | None) -> Mapping[str, Any]:
-    """Return what decides the answers, and why a host may have credentialed text where one may; no address."""
-    if model is None:
-        return {}
-    allowed = model.settings.model_dump(mode="json", include={"allow_remote_credentialed", "allow_remote_reason"})
-    return model.describe() | {name: value for name, value in allowed.items() if value}
 
 
 def _stages(asked: MedhalAsked, own: duckdb.DuckDBPyConnection | None) -> list[Outcome]:

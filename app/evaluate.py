@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from app.losses import loss_records
-from app.runs import require_packages, run_folder, run_settings, short_name
+from app.runs import asked_settings, require_packages, run_folder, run_settings, short_name
 from ontoground import __version__
 from ontoground.errors import UsageError
 from ontoground.files import sha256_of, write_text
@@ -18,8 +18,10 @@ from ontoground.files import sha256_of, write_text
 if TYPE_CHECKING:
     import polars as pl
 
+    from ontoground.lm.settings import LmSettings
     from training.dataset import MedievalDataset
     from training.settings import HardwareSettings
+    from training.zeroshot import ZeroshotSettings
 
 __all__ = ["Asked", "Method", "evaluate_quadrants_job"]
 
@@ -336,28 +338,11 @@ def _zeroshot(asked: Asked, dataset: MedievalDataset, column: SplitColumn) -> di
     }
 
 
-def _language_model(asked: Asked, column: SplitColumn) -> tuple[Any, Any]:
-    from pydantic import create_model
-
-    from ontoground.lm.settings import LmSettings
-    from ontoground.settings import Section
+def _language_model(asked: Asked, column: SplitColumn) -> tuple[LmSettings, ZeroshotSettings]:
     from training.zeroshot import ZeroshotSettings
 
     overrides = [*asked.overrides, f"zeroshot.split={asked.split}", f"zeroshot.split_column={column}"]
-    if asked.endpoint is not None:
-        overrides += [f"language_model.endpoint={json.dumps(asked.endpoint)}"]
-    if asked.endpoint_model is not None:
-        overrides += [f"language_model.model={json.dumps(asked.endpoint_model)}"]
-    elif asked.config is None:
-        raise UsageError("--endpoint without a model", expected="--endpoint-model NAME, as the server calls it")
-    both = create_model(
-        "ZeroshotRun",
-        __base__=Section,
-        language_model=(LmSettings, ...),
-        zeroshot=(ZeroshotSettings, ZeroshotSettings()),
-    )
-    settings: Any = run_settings(both, asked.config, overrides)
-    return settings.language_model, settings.zeroshot
+    return asked_settings("zeroshot", ZeroshotSettings, asked.config, overrides, asked.endpoint, asked.endpoint_model)
 
 
 def _report_folder(asked: Asked, dataset: MedievalDataset, made: Sequence[Mapping[str, Any]]) -> Path:

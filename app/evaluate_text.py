@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from app.runs import require_packages, run_folder, run_settings, short_name
+from app.runs import asked_settings, require_packages, run_folder, run_settings, short_name
 from ontoground import __version__
 from ontoground.errors import UsageError
 from ontoground.files import sha256_of, write_text
@@ -16,7 +16,9 @@ from ontoground.files import sha256_of, write_text
 if TYPE_CHECKING:
     import polars as pl
 
+    from ontoground.lm.settings import LmSettings
     from training.sft.rows import TextDataset
+    from training.sft.zeroshot import AskedSettings
 
 __all__ = ["TextAsked", "evaluate_text_job", "write_sheets_job"]
 
@@ -150,30 +152,13 @@ def _asked(asked: TextAsked, dataset: TextDataset) -> dict[str, Any]:
     }
 
 
-def _language_model(asked: TextAsked) -> tuple[Any, Any]:
-    from pydantic import create_model
-
-    from ontoground.lm.settings import LmSettings
-    from ontoground.settings import Section
+def _language_model(asked: TextAsked) -> tuple[LmSettings, AskedSettings]:
     from training.sft.zeroshot import AskedSettings
 
     overrides = [*asked.overrides, f"asked.split={asked.split}"]
     if asked.shots is not None:
         overrides += [f"asked.shots={asked.shots}"]
-    if asked.endpoint is not None:
-        overrides += [f"language_model.endpoint={json.dumps(asked.endpoint)}"]
-    if asked.endpoint_model is not None:
-        overrides += [f"language_model.model={json.dumps(asked.endpoint_model)}"]
-    elif asked.config is None:
-        raise UsageError("--endpoint without a model", expected="--endpoint-model NAME, as the server calls it")
-    both = create_model(
-        "AskedRun",
-        __base__=Section,
-        language_model=(LmSettings, ...),
-        asked=(AskedSettings, AskedSettings()),
-    )
-    settings: Any = run_settings(both, asked.config, overrides)
-    return settings.language_model, settings.asked
+    return asked_settings("asked", AskedSettings, asked.config, overrides, asked.endpoint, asked.endpoint_model)
 
 
 def _generated(asked: TextAsked, dataset: TextDataset, model: str) -> dict[str, Any]:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ontoground.errors import UsageError
 from ontoground.settings import Section, parse_settings, read_toml
 
-__all__ = ["require_packages", "run_folder", "run_settings", "short_name"]
+if TYPE_CHECKING:
+    from ontoground.lm.settings import LmSettings
+
+__all__ = ["asked_settings", "model_overrides", "require_packages", "run_folder", "run_settings", "short_name"]
 
 SettingsModel = TypeVar("SettingsModel", bound=Section)
 
@@ -59,6 +63,45 @@ def run_settings(model: type[SettingsModel], config: Path | None, overrides: Ite
     for override in overrides:
         values = _merged(values, _parse(override))
     return parse_settings(model, values, "--set" if overrides else config or "settings")
+
+
+def asked_settings(
+    name: str,
+    own: type[Section],
+    config: Path | None,
+    overrides: Sequence[str],
+    endpoint: str | None,
+    model: str | None,
+) -> tuple[LmSettings, Any]:
+    """Return the language model that is asked, and the settings of the asking.
+
+    Args:
+        name: the table of the asking beside ``[language_model]``.
+        own: its settings.
+        config: TOML file with both tables.
+        overrides: ``TABLE.KEY=VALUE``.
+        endpoint: URL of a server.
+        model: as the server calls it.
+
+    Raises:
+        UsageError: no model is named, or a setting is unknown or wrong.
+    """
+    from pydantic import create_model
+
+    from ontoground.lm.settings import LmSettings
+
+    if model is None and config is None:
+        raise UsageError("--endpoint without a model", expected="--endpoint-model NAME, as the server calls it")
+    fields: dict[str, Any] = {"language_model": (LmSettings, ...), name: (own, own())}
+    both = create_model("AskedRun", __base__=Section, **fields)
+    found: Any = run_settings(both, config, [*overrides, *model_overrides(endpoint, model)])
+    return found.language_model, getattr(found, name)
+
+
+def model_overrides(endpoint: str | None, model: str | None) -> list[str]:
+    """Return what ``--endpoint`` and ``--endpoint-model`` set, as overrides of ``[language_model]``."""
+    given = {"endpoint": endpoint, "model": model}
+    return [f"language_model.{key}={json.dumps(value)}" for key, value in given.items() if value is not None]
 
 
 def _has_defaults(model: type[Section]) -> bool:

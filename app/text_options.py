@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ontoground.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from builders.texts.registry import TextSource
+    from ontoground.lm.client import LanguageModel
     from ontoground.lm.settings import LmSettings
 
-__all__ = ["OF_MODEL", "Chosen", "ModelOptions", "chosen_sources", "language_model_settings", "split_overrides"]
+__all__ = [
+    "OF_MODEL",
+    "Chosen",
+    "ModelOptions",
+    "chosen_sources",
+    "described_model",
+    "language_model_settings",
+    "split_overrides",
+]
 
 OWN_LAYOUT = "workspace"
-OF_MODEL = "language_model."
+OF_MODEL = ("language_model",)
+"""Tables of overrides that are the language model's, not those of ``ontoground.toml``."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +39,7 @@ class Chosen:
 
 @dataclass(frozen=True)
 class ModelOptions:
-    """How the language model of ``--engine lm`` is named: by flags, by a file, by overrides ``language_model.KEY``."""
+    """How the language models of ``--engine lm`` are named: by flags, by a file, by overrides ``TABLE.KEY=VALUE``."""
 
     endpoint: str | None = None
     endpoint_model: str | None = None
@@ -130,10 +139,12 @@ def _folder(source: TextSource, named: Path | None, texts: Path | None) -> Path 
     return folder
 
 
-def split_overrides(overrides: Sequence[str] | None) -> tuple[list[str], tuple[str, ...]]:
-    """Return overrides of ``ontoground.toml`` and those of the language model (``language_model.KEY=VALUE``)."""
+def split_overrides(
+    overrides: Sequence[str] | None, tables: Sequence[str] = OF_MODEL
+) -> tuple[list[str], tuple[str, ...]]:
+    """Return overrides of ``ontoground.toml`` and those of the language models (``TABLE.KEY=VALUE``)."""
     given = list(overrides or ())
-    of_model = tuple(one for one in given if one.startswith(OF_MODEL))
+    of_model = tuple(one for one in given if one.partition(".")[0].strip() in tables)
     return [one for one in given if one not in of_model], of_model
 
 
@@ -145,7 +156,7 @@ def language_model_settings(options: ModelOptions) -> LmSettings:
     """
     from pydantic import create_model
 
-    from app.runs import require_packages, run_settings
+    from app.runs import model_overrides, require_packages, run_settings
     from ontoground.lm.settings import LmSettings
     from ontoground.settings import Section
 
@@ -155,11 +166,13 @@ def language_model_settings(options: ModelOptions) -> LmSettings:
             "--engine lm without a model",
             expected="--endpoint URL --endpoint-model NAME, or --config FILE with a table [language_model]",
         )
-    overrides = [*options.overrides]
-    if options.endpoint is not None:
-        overrides.append(f"language_model.endpoint={json.dumps(options.endpoint)}")
-    if options.endpoint_model is not None:
-        overrides.append(f"language_model.model={json.dumps(options.endpoint_model)}")
+    overrides = [*options.overrides, *model_overrides(options.endpoint, options.endpoint_model)]
     kind = create_model("TextBuild", __base__=Section, language_model=(LmSettings, ...))
     settings: LmSettings = getattr(run_settings(kind, options.config, overrides), "language_model")  # noqa: B009
     return settings
+
+
+def described_model(model: LanguageModel) -> dict[str, Any]:
+    """Return what decides the answers, and why a host may have credentialed text where one may; no address."""
+    allowed = model.settings.model_dump(mode="json", include={"allow_remote_credentialed", "allow_remote_reason"})
+    return {**model.describe(), **{name: value for name, value in allowed.items() if value}}

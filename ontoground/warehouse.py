@@ -14,7 +14,31 @@ from ontoground.files import private_directory
 from ontoground.settings import RunSettings
 from ontoground.sqlfiles import sql_text
 
-__all__ = ["arrow_of", "connect", "count_drop", "reset_drops", "run_sql", "table_exists", "transaction"]
+__all__ = [
+    "arrow_of",
+    "connect",
+    "count_drop",
+    "database_config",
+    "reset_drops",
+    "run_sql",
+    "table_exists",
+    "transaction",
+]
+
+
+def database_config(settings: RunSettings, spill: Path) -> dict[str, str | bool | int | float | list[str]]:
+    """Return how every database is opened: in bounded memory; ``spill`` takes what does not fit into it."""
+    config: dict[str, str | bool | int | float | list[str]] = {
+        "memory_limit": settings.memory_limit,
+        "temp_directory": str(spill),
+        "preserve_insertion_order": False,
+        # Nothing is fetched: an extension that is not built in would be a download.
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+    }
+    if settings.threads is not None:
+        config["threads"] = settings.threads
+    return config
 
 
 def connect(path: Path, settings: RunSettings | None = None, *, read_only: bool = False) -> duckdb.DuckDBPyConnection:
@@ -23,17 +47,7 @@ def connect(path: Path, settings: RunSettings | None = None, *, read_only: bool 
     Raises:
         InputError: the file is not a DuckDB database, or another process holds it.
     """
-    settings = settings or RunSettings()
-    config: dict[str, str | bool | int | float | list[str]] = {
-        "memory_limit": settings.memory_limit,
-        "temp_directory": str(path.parent / "cache" / "duckdb"),
-        "preserve_insertion_order": False,
-        # Nothing is fetched: an extension that is not built in would be a download.
-        "autoinstall_known_extensions": False,
-        "autoload_known_extensions": False,
-    }
-    if settings.threads is not None:
-        config["threads"] = settings.threads
+    config = database_config(settings or RunSettings(), path.parent / "cache" / "duckdb")
     try:
         connection = duckdb.connect(str(path), read_only=read_only, config=config)
     except (duckdb.IOException, duckdb.ConnectionException) as error:

@@ -185,10 +185,11 @@ def medval(
     Inputs are text sets on disk and the workspace's own notes, whose missing stages run first. A language model's
     answers are kept: a run that was stopped goes on where it was.
     """
-    from app.build_medval import MedvalAsked, MedvalModels, build_medval_job, paint_medval, split_overrides
+    from app.build_medval import ROLES, MedvalAsked, build_medval_job, paint_medval
     from app.render import emit, note
+    from app.text_options import ModelOptions, split_overrides
 
-    own, of_models = split_overrides(overrides)
+    own, of_models = split_overrides(overrides, ROLES)
     own += [] if tau is None else [f"medval.tau={tau}"]
     own += [] if splits is None else [f"medval.splits={splits}"]
     asked = MedvalAsked(
@@ -196,7 +197,7 @@ def medval(
         tasks=tuple(name.strip() for name in tasks.split(",") if name.strip()) if tasks else (),
         texts=texts,
         engine=engine,
-        models=MedvalModels(endpoint, endpoint_model, config, of_models),
+        models=ModelOptions(endpoint, endpoint_model, config, of_models),
         force=force,
         say=note,
     )

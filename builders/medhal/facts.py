@@ -22,6 +22,7 @@ from builders.texts.origin import Origin, Tally
 from ontoground.errors import InputError
 from ontoground.sqlfiles import sql_text
 from ontoground.tables import read_table
+from ontoground.warehouse import database_config
 from ontoground.workspace import Workspace
 
 __all__ = ["SOURCE", "denials", "medieval_files", "read_facts"]
@@ -59,17 +60,8 @@ def medieval_files(workspace: Workspace) -> list[str]:
 
 def _scratch(workspace: Workspace) -> duckdb.DuckDBPyConnection:
     """Open a database of our own in memory: what it spills stays in the workspace."""
-    run = workspace.settings.run
-    config: dict[str, str | bool | int | float | list[str]] = {
-        "memory_limit": run.memory_limit,
-        "temp_directory": str(workspace.root / "cache" / "duckdb"),
-        "preserve_insertion_order": False,
-        "autoinstall_known_extensions": False,
-        "autoload_known_extensions": False,
-    }
-    if run.threads is not None:
-        config["threads"] = run.threads
-    return duckdb.connect(":memory:", config=config)
+    spill = workspace.root / "cache" / "duckdb"
+    return duckdb.connect(":memory:", config=database_config(workspace.settings.run, spill))
 
 
 def _sentence(text: str) -> str:

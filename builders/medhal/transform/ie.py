@@ -21,8 +21,10 @@ from builders.medhal.rules.grounding import Note, note_of
 from builders.medhal.rules.values import opposite_of, read_value
 from builders.medhal.writers import ExtractionInWords, Writer
 from builders.texts.origin import Origin, Refusal, Tally
+from ontoground.settings import RunSettings
 from ontoground.settings_text import MedhalSettings
 from ontoground.sqlfiles import sql_text
+from ontoground.warehouse import database_config
 
 __all__ = ["extraction_pairs"]
 
@@ -84,16 +86,8 @@ def _with_texts(rows: list[dict[str, Any]], texts: duckdb.DuckDBPyConnection) ->
 @contextmanager
 def _scratch(folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open a temporary database on disk; nobody else can read its folder."""
-    connection = duckdb.connect(
-        str(folder / "extractions.duckdb"),
-        config={
-            "memory_limit": "1GB",
-            "temp_directory": str(folder / "spill"),
-            "preserve_insertion_order": False,
-            "autoinstall_known_extensions": False,
-            "autoload_known_extensions": False,
-        },
-    )
+    config = database_config(RunSettings(memory_limit="1GB"), folder / "spill")
+    connection = duckdb.connect(str(folder / "extractions.duckdb"), config=config)
     try:
         connection.execute("set enable_progress_bar = false")
         yield connection

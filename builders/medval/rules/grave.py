@@ -35,7 +35,7 @@ _MALE = re.compile(r"\b(?:he|his|him|male|man|mr|boy|son|husband|father)\b", re.
 _AGE = re.compile(
     r"\b(\d{1,3})[ -]?(y(?:ear)?s?|y/?o|mo(?:nth)?s?)[ -]*(?:old|of age)?\b(?<=old|age|y/o|.yo)", re.IGNORECASE
 )
-_PROSE_WORDS = 6
+_PROSE_WORDS = 4
 _PROSE_END = re.compile(r"[.!](?=\s*(?:\n|$))")
 
 

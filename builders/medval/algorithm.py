@@ -128,7 +128,7 @@ def make_triples(
 
 
 def _may_try(turn: int, refusal: str | None) -> bool:
-    """Tell whether a further level may be asked for: only where the generator said that it cannot reach the last."""
+    """Tell whether a further level may be asked for: only where the generator said that it cannot reach the first."""
     return turn == 0 or (refusal is not None and refusal.startswith(f"perturb: {NO_EDIT}"))
 
 

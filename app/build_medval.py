@@ -244,4 +244,4 @@ def paint_medval(out: Console, payload: Mapping[str, Any]) -> None:
         )
     dataset = payload["dataset"]
     splits = ", ".join(f"{split} {number(n)}" for split, n in dataset["splits"].items())
-    out.print(f"\n{number(dataset['rows'])} rows ({splits}) in {dataset['folder']}")
+    out.print(f"\n{number(dataset['rows'])} rows ({splits}) in {dataset['folder']}", soft_wrap=True)

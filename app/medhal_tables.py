@@ -48,4 +48,4 @@ def paint_medhal(out: Console, payload: Mapping[str, Any]) -> None:
             f"{asked['model']}: {number(asked['requests'])} requests, {number(asked['cached'])} from the cache,"
             f" {number(sum(asked['failures'].values()))} without an answer"
         )
-    out.print(f"{number(dataset['rows'])} rows ({splits}) in {dataset['folder']}")
+    out.print(f"{number(dataset['rows'])} rows ({splits}) in {dataset['folder']}", soft_wrap=True)

@@ -82,7 +82,7 @@ def _paint(out: Console, payload: dict[str, Any]) -> None:
     paint_quadrants(out, payload["quadrants"])
     dataset = payload["dataset"]
     splits = ", ".join(f"{split} {number(rows)}" for split, rows in dataset["splits"].items())
-    out.print(f"\n{number(dataset['rows'])} rows ({splits}) in {dataset['folder']}")
+    out.print(f"\n{number(dataset['rows'])} rows ({splits}) in {dataset['folder']}", soft_wrap=True)
 
 
 @group.command(

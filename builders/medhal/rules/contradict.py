@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from builders.medhal.writers import SentenceToBreak, Written
-from builders.texts.edits import EditRule, SentenceEdit, ordered_edits
+from builders.texts.edits import DENIALS, EditRule, SentenceEdit, ordered_edits
 from builders.texts.edits.asserted import contradicts
 from builders.texts.edits.elsewhere import stated_elsewhere
 from builders.texts.origin import Refusal
@@ -23,9 +23,6 @@ RULES: tuple[EditRule, ...] = (
     "intensity",
 )
 """What contradicts: a changed certainty does not ("possible" becomes "definite")."""
-
-DENIALS: tuple[EditRule, ...] = ("negation_removed", "negation_added")
-"""What shows in a sentence without its source: a denial that is put in or taken out."""
 
 NO_PROSE = re.compile(r"https?:|www\.|[©=|]|\bkeywords\b")
 

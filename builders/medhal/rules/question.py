@@ -24,6 +24,7 @@ that is reported: a right and a wrong option are paired only under one rule, so 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from builders.medhal.question_tables import pattern, words
 from builders.medhal.rules.question_option import Option, read_option
@@ -45,11 +46,14 @@ LONGEST_ASKED = 600
 """Characters of an option, and of what is asked, at most."""
 
 
+@lru_cache(maxsize=64)
 def split_question(text: str) -> tuple[str | None, str]:
     """Return the vignette of a question, None where there is none, and what is asked: its last sentence.
 
     >>> split_question("A man has S. aureus. He coughs. Which of the following is best?")
     ('A man has S. aureus. He coughs.', 'Which of the following is best?')
+
+    A question is asked once for each of its options: the last ones are kept.
     """
     text = plain(text)
     begin = max(0, len(text) - LONGEST_ASKED)

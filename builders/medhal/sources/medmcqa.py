@@ -110,7 +110,7 @@ def item_of(row: Mapping[str, Any], first: int, split: SourceSplit, source: str)
         return "malformed_row"
     if row.get("choice_type") != "single":
         return "several_suboptions"
-    if needs_image(question) or any(needs_image(option) for option in options):
+    if needs_image(question, *options):
         return "needs_image"
     if combined(options[place - first]):
         return "answer_names_options"

@@ -78,7 +78,7 @@ def item_of(row: Mapping[str, Any], inner_id: str, split: SourceSplit, source: s
     texts = tuple(plain(str(options[at])) for at in letters)
     if letter not in options or len(texts) < 2 or not all(texts) or not question.strip():
         return "malformed_row"
-    if needs_image(question) or any(needs_image(text) for text in texts):
+    if needs_image(question, *texts):
         return "needs_image"
     if "%%%" in question or any("%%%" in text for text in texts):
         return "table_in_text"

@@ -115,12 +115,22 @@ def split_in_name(path: Path) -> SourceSplit | None:
     return None
 
 
-def needs_image(text: str) -> bool:
-    """Tell whether a text points to a picture that it does not hold."""
+def needs_image(*texts: str) -> bool:
+    """Tell whether one of some texts points to a picture that it does not hold."""
+    return _has_picture_key("\n".join(texts)) and any(_points_to_picture(text) for text in texts)
+
+
+def _has_picture_key(text: str) -> bool:
     low = text.lower()
-    if not any(key in low for key in PICTURE_KEYS):
-        return False
-    return pattern("needs_image").search(pattern("values_follow").sub(" listed: ", text)) is not None
+    return any(key in low for key in PICTURE_KEYS)
+
+
+def _points_to_picture(text: str) -> bool:
+    # The keys are quickly looked for, and rule out most texts.
+    return (
+        _has_picture_key(text)
+        and pattern("needs_image").search(pattern("values_follow").sub(" listed: ", text)) is not None
+    )
 
 
 def combined(option: str) -> bool:
@@ -130,8 +140,12 @@ def combined(option: str) -> bool:
 
 def plain(text: str) -> str:
     """Return a text with plain quotes, no byte that only printers see, no quotes left open at its ends."""
-    text = text.replace("\u2019", "'").replace("\u2018", "'").replace("\u201c", '"').replace("\u201d", '"')
-    text = text.replace("\u00a0", " ").replace("\u200b", "").replace("\r\n", "\n").strip()
+    if not text.isascii():
+        text = text.replace("\u2019", "'").replace("\u2018", "'").replace("\u201c", '"').replace("\u201d", '"')
+        text = text.replace("\u00a0", " ").replace("\u200b", "")
+    text = text.replace("\r\n", "\n").strip()
+    if '"' not in text:
+        return text
     text = re.sub(r'"{2,}', '"', text)
     while text.count('"') % 2 == 1 and text[:1] == '"':
         text = text[1:].strip()

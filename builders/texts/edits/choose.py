@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from builders.texts.edits.model import RULES, EditRule, SentenceEdit
 from builders.texts.edits.negation_added import added_negations
@@ -11,20 +12,28 @@ from builders.texts.edits.numbers import number_edits, unit_edits
 from builders.texts.edits.words import word_edits
 from ontoground.stable import stable_hash
 
-__all__ = ["choose_edit", "edits_of", "ordered_edits"]
+__all__ = ["DENIALS", "choose_edit", "edits_of", "ordered_edits"]
+
+DENIALS: frozenset[EditRule] = frozenset(("negation_removed", "negation_added"))
+"""What shows in a sentence without its source: a denial that is put in or taken out."""
 
 
-def edits_of(sentence: str) -> list[SentenceEdit]:
-    """Return every edit that can be done well, by rule (in the order of ``RULES``) and place."""
-    found = [
-        *number_edits(sentence),
-        *unit_edits(sentence),
-        *word_edits(sentence),
-        *removed_negations(sentence),
-        *added_negations(sentence),
-    ]
+@lru_cache(maxsize=4096)
+def _exchanges(sentence: str) -> tuple[SentenceEdit, ...]:
+    """Return the edits that exchange what a sentence says; a sentence is asked for them more than once."""
+    return (*number_edits(sentence), *unit_edits(sentence), *word_edits(sentence))
+
+
+def _denials(sentence: str) -> tuple[SentenceEdit, ...]:
+    return (*removed_negations(sentence), *added_negations(sentence))
+
+
+def edits_of(sentence: str, rules: Sequence[EditRule] = RULES) -> list[SentenceEdit]:
+    """Return every edit by some rules that can be done well, by rule (in the order of ``RULES``) and place."""
+    found = [*_exchanges(sentence), *(_denials(sentence) if DENIALS & set(rules) else ())]
     distinct = {edit.text: edit for edit in found if edit.text != sentence}
-    return sorted(distinct.values(), key=lambda edit: (RULES.index(edit.rule), edit.begin, edit.after))
+    kept = (edit for edit in distinct.values() if edit.rule in rules)
+    return sorted(kept, key=lambda edit: (RULES.index(edit.rule), edit.begin, edit.after))
 
 
 def choose_edit(seed: int, key: str, sentence: str, rules: Sequence[EditRule] = RULES) -> SentenceEdit | None:
@@ -50,4 +59,4 @@ def ordered_edits(seed: int, key: str, sentence: str, rules: Sequence[EditRule] 
         rule = stable_hash(seed, "edit rule", key, edit.rule)
         return rule, stable_hash(seed, "edit", key, edit.before, edit.after, edit.begin)
 
-    return sorted((edit for edit in edits_of(sentence) if edit.rule in rules), key=place)
+    return sorted(edits_of(sentence, rules), key=place)

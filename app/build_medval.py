@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from app.render import number, table
-from app.text_options import ModelOptions, described_model
+from app.text_options import ModelOptions, described_model, language_model_settings
 from ontoground.errors import InputError, UsageError
 from ontoground.workspace import Workspace
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from builders.medval.build import Made
     from builders.medval.feeds import Plan
     from ontoground.lm.client import LanguageModel
-    from ontoground.lm.settings import LmSettings
     from ontoground.manifest import LicenceTier
 
 __all__ = ["ROLES", "MedvalAsked", "build_medval_job", "paint_medval"]
@@ -63,7 +62,7 @@ def build_medval_job(asked: MedvalAsked) -> dict[str, Any]:
         raise UsageError("the engine rules asks no language model", do="add --engine lm, or leave the models out")
     check_asked(asked.tasks, asked.engine, asked.texts)
     if asked.engine == "lm":
-        _model_settings(asked.models)
+        language_model_settings(asked.models, ROLES)
     settings = asked.workspace.settings
     with ExitStack() as stack:
         stages = _stages(asked)
@@ -171,30 +170,8 @@ def _closest(*tiers: LicenceTier) -> LicenceTier:
 def _open_models(asked: MedvalAsked, tier: LicenceTier, stack: ExitStack) -> Mapping[str, LanguageModel]:
     from ontoground.lm.client import LanguageModel
 
-    settings = _model_settings(asked.models)
+    settings = language_model_settings(asked.models, ROLES)
     return {role: stack.enter_context(LanguageModel(one, asked.workspace.root, tier)) for role, one in settings.items()}
-
-
-def _model_settings(options: ModelOptions) -> dict[str, LmSettings]:
-    from pydantic import create_model
-
-    from app.runs import model_overrides, require_packages, run_settings
-    from ontoground.lm.settings import LmSettings
-    from ontoground.settings import Section
-
-    require_packages("openai", extra="lm")
-    if options.endpoint_model is None and options.config is None and not options.overrides:
-        raise UsageError(
-            "--engine lm without a model",
-            expected="--endpoint URL --endpoint-model NAME, or --config FILE with a table [language_model]",
-        )
-    overrides = [*options.overrides, *model_overrides(options.endpoint, options.endpoint_model)]
-    kind = create_model(
-        "MedvalRun", __base__=Section, language_model=(LmSettings, ...), validator_model=(LmSettings | None, None)
-    )
-    found = run_settings(kind, options.config, overrides)
-    named = {role: getattr(found, role) for role in ROLES}
-    return {role: one for role, one in named.items() if one is not None}
 
 
 @contextmanager

@@ -119,7 +119,7 @@ def _language_model(asked: MedhalAsked, chosen: Sequence[Chosen]) -> Iterator[La
     from ontoground.lm.client import LanguageModel
 
     shown = {one.source.tier for one in chosen if one.folder is not None}
-    settings = language_model_settings(asked.model)
+    settings = language_model_settings(asked.model)["language_model"]
     with LanguageModel(settings, asked.workspace.root, "credentialed" if "credentialed" in shown else "open") as model:
         yield model
 

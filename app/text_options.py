@@ -148,8 +148,8 @@ def split_overrides(
     return [one for one in given if one not in of_model], of_model
 
 
-def language_model_settings(options: ModelOptions) -> LmSettings:
-    """Return the settings of the language model.
+def language_model_settings(options: ModelOptions, roles: Sequence[str] = OF_MODEL) -> dict[str, LmSettings]:
+    """Return the settings of the language models by role; the first role must be named, the others may be.
 
     Raises:
         UsageError: none is named, or a setting is unknown or wrong.
@@ -167,9 +167,10 @@ def language_model_settings(options: ModelOptions) -> LmSettings:
             expected="--endpoint URL --endpoint-model NAME, or --config FILE with a table [language_model]",
         )
     overrides = [*options.overrides, *model_overrides(options.endpoint, options.endpoint_model)]
-    kind = create_model("TextBuild", __base__=Section, language_model=(LmSettings, ...))
-    settings: LmSettings = getattr(run_settings(kind, options.config, overrides), "language_model")  # noqa: B009
-    return settings
+    fields: dict[str, Any] = dict.fromkeys(roles, (LmSettings | None, None)) | {roles[0]: (LmSettings, ...)}
+    found = run_settings(create_model("TextBuild", __base__=Section, **fields), options.config, overrides)
+    named = {role: getattr(found, role) for role in roles}
+    return {role: settings for role, settings in named.items() if settings is not None}
 
 
 def described_model(model: LanguageModel) -> dict[str, Any]:

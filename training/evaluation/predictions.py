@@ -25,6 +25,7 @@ __all__ = [
     "common_rows",
     "join_predictions",
     "label_codes",
+    "malformed_line",
     "read_predictions",
     "write_predictions",
 ]
@@ -77,7 +78,7 @@ class Run:
         return replace(self, labels=self.labels[mask], confidence=self.confidence[mask])
 
 
-def _malformed_line(path: Path) -> int | None:
+def malformed_line(path: Path) -> int | None:
     """Return the number of the first line that is no JSON object."""
     with path.open(encoding="utf-8", errors="replace") as file:
         for number, line in enumerate(file, 1):
@@ -104,7 +105,7 @@ def _load(path: Path) -> pl.DataFrame:
         return pl.read_ndjson(path, infer_schema_length=None)
     except (pl.exceptions.PolarsError, OSError):
         # polars quotes values, which may be text of a note: its message is not passed on.
-        line = _malformed_line(path) if path.suffix == ".jsonl" else None
+        line = malformed_line(path) if path.suffix == ".jsonl" else None
         raise InputError(
             "a prediction file cannot be read",
             file=path,

@@ -5,24 +5,12 @@ from __future__ import annotations
 import re
 
 from builders.medhal.writers import SentenceToBreak, Written
-from builders.texts.edits import DENIALS, EditRule, SentenceEdit, ordered_edits
+from builders.texts.edits import DENIALS, RULES, SentenceEdit, ordered_edits
 from builders.texts.edits.asserted import contradicts
 from builders.texts.edits.elsewhere import stated_elsewhere
 from builders.texts.origin import Refusal
 
-__all__ = ["RULES", "contradict"]
-
-RULES: tuple[EditRule, ...] = (
-    "number",
-    "unit",
-    "antonym",
-    "negation_removed",
-    "negation_added",
-    "laterality",
-    "comparison",
-    "intensity",
-)
-"""What contradicts: a changed certainty does not ("possible" becomes "definite")."""
+__all__ = ["contradict"]
 
 NO_PROSE = re.compile(r"https?:|www\.|[©=|]|\bkeywords\b")
 

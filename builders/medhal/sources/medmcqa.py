@@ -15,8 +15,8 @@ import pyarrow.parquet as pq
 
 from builders.medhal.items import QaItem
 from builders.medhal.sources.question_files import (
-    Seen,
     combined,
+    distinct,
     json_lines,
     needs_image,
     plain,
@@ -52,22 +52,17 @@ def read(folder: Path, source: TextSource, tally: Tally) -> Iterator[QaItem]:
     paths = files(folder)
     if not paths:
         raise InputError("no question set", file=folder, expected="train, dev or test as .json lines or parquet")
-    seen = Seen()
-    for path in paths:
-        split = split_in_name(path)
-        assert split is not None
-        first = first_place(path)
-        for line, row in _rows(path):
-            if line == 1:
-                require_columns(row, COLUMNS, path, line)
-            tally.read[source.source] += 1
-            item = item_of(row, first, split, source.source)
-            if isinstance(item, QaItem) and seen.again(item.question, *sorted(item.options)):
-                item = "duplicate"
-            if isinstance(item, str):
-                tally.drop(source.source, item)
-            else:
-                yield item
+    items = (item for path in paths for item in _items(path, source))
+    yield from distinct(items, source, tally, lambda item: (item.question, *sorted(item.options)))
+
+
+def _items(path: Path, source: TextSource) -> Iterator[QaItem | str]:
+    split, first = split_in_name(path), first_place(path)
+    assert split is not None
+    for line, row in _rows(path):
+        if line == 1:
+            require_columns(row, COLUMNS, path, line)
+        yield item_of(row, first, split, source.source)
 
 
 def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:

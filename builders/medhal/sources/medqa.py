@@ -14,8 +14,8 @@ from typing import Any
 
 from builders.medhal.items import QaItem
 from builders.medhal.sources.question_files import (
-    Seen,
     combined,
+    distinct,
     json_lines,
     needs_image,
     plain,
@@ -52,21 +52,16 @@ def read(folder: Path, source: TextSource, tally: Tally) -> Iterator[QaItem]:
     paths = files(folder)
     if not paths:
         raise InputError("no question set", file=folder, expected="train.jsonl, dev.jsonl or test.jsonl")
-    seen = Seen()
-    for path in paths:
-        split = split_in_name(path)
-        assert split is not None
-        for place, (line, row) in enumerate(json_lines(path)):
-            if place == 0:
-                require_columns(row, COLUMNS, path, line)
-            tally.read[source.source] += 1
-            item = item_of(row, f"{split}-{row.get('realidx', line - 1)}", split, source.source)
-            if isinstance(item, QaItem) and seen.again(item.question):
-                item = "duplicate"
-            if isinstance(item, str):
-                tally.drop(source.source, item)
-            else:
-                yield item
+    yield from distinct((item for path in paths for item in _items(path, source)), source, tally)
+
+
+def _items(path: Path, source: TextSource) -> Iterator[QaItem | str]:
+    split = split_in_name(path)
+    assert split is not None
+    for place, (line, row) in enumerate(json_lines(path)):
+        if place == 0:
+            require_columns(row, COLUMNS, path, line)
+        yield item_of(row, f"{split}-{row.get('realidx', line - 1)}", split, source.source)
 
 
 def item_of(row: Mapping[str, Any], inner_id: str, split: SourceSplit, source: str) -> QaItem | str:

@@ -15,7 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from builders.medhal.items import QaItem
-from builders.medhal.sources.question_files import Seen, json_lines, needs_image, plain, require_columns, split_in_name
+from builders.medhal.sources.question_files import (
+    distinct,
+    json_lines,
+    needs_image,
+    plain,
+    require_columns,
+    split_in_name,
+)
 from builders.texts.origin import Origin, SourceSplit, Tally
 from builders.texts.registry import TextSource
 from ontoground.errors import InputError
@@ -44,17 +51,8 @@ def read(folder: Path, source: TextSource, tally: Tally) -> Iterator[QaItem]:
     paths = files(folder)
     if not paths:
         raise InputError("no question set", file=folder, expected=f"train.jsonl, test.jsonl or {RELEASE}")
-    seen = Seen()
-    for path in paths:
-        for row in _rows(path):
-            tally.read[source.source] += 1
-            item = item_of(row, source.source)
-            if isinstance(item, QaItem) and seen.again(item.question):
-                item = "duplicate"
-            if isinstance(item, str):
-                tally.drop(source.source, item)
-            else:
-                yield item
+    items = (item_of(row, source.source) for path in paths for row in _rows(path))
+    yield from distinct(items, source, tally)
 
 
 def _rows(path: Path) -> Iterator[Mapping[str, Any]]:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from builders.medhal.items import QaItem
 from builders.medhal.question_tables import pattern
-from builders.texts.origin import SourceSplit
+from builders.texts.origin import SourceSplit, Tally
+from builders.texts.registry import TextSource
 from ontoground.errors import InputError
 from ontoground.stable import stable_hash
 
-__all__ = ["Seen", "combined", "json_lines", "needs_image", "plain", "require_columns", "split_in_name"]
+__all__ = ["combined", "distinct", "json_lines", "needs_image", "plain", "require_columns", "split_in_name"]
 
 AS_RELEASED = "give the file as the source releases it"
 
@@ -154,15 +156,29 @@ def plain(text: str) -> str:
     return text
 
 
-class Seen:
-    """Questions that were read already, as 64 bits each, without regard to case and blanks."""
+def distinct(
+    items: Iterable[QaItem | str],
+    source: TextSource,
+    tally: Tally,
+    key: Callable[[QaItem], Sequence[str]] = lambda item: (item.question,),
+) -> Iterator[QaItem]:
+    """Yield the questions that were not there before, without regard to case and blanks; count all others.
 
-    def __init__(self) -> None:
-        self._seen: set[int] = set()
-
-    def again(self, *texts: str) -> bool:
-        """Remember a question; tell whether it was there before."""
-        key = stable_hash(0, *("".join(text.lower().split()) for text in texts))
-        known = key in self._seen
-        self._seen.add(key)
-        return known
+    Args:
+        items: questions, and in the place of others the reason why they give none.
+        source: where they come from.
+        tally: counts what is read and what is left out.
+        key: the texts that make two questions the same; 64 bits of them are kept.
+    """
+    seen: set[int] = set()
+    for item in items:
+        tally.read[source.source] += 1
+        if isinstance(item, str):
+            tally.drop(source.source, item)
+            continue
+        name = stable_hash(0, *("".join(text.lower().split()) for text in key(item)))
+        if name in seen:
+            tally.drop(source.source, "duplicate")
+        else:
+            seen.add(name)
+            yield item

@@ -68,11 +68,6 @@ class Scene:
         """All concepts that the input names."""
         return self.given.families
 
-    @cached_property
-    def is_dialogue(self) -> bool:
-        """Whether the input is a conversation."""
-        return self.item.task == "dialogue2note"
-
     def in_input(self, one: Seen) -> bool:
         """Tell whether the input names what a mention of the output names."""
         return bool(one.family & self.given_families)

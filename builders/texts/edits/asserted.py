@@ -17,15 +17,14 @@ def contradicts(sentence: str, edit: SentenceEdit) -> bool:
     """Tell whether a sentence and its edit cannot both hold.
 
     "Not lower" does not contradict "not higher", "may fall" not "may rise", "some fell" not "some rose", and "whether
-    it falls" nothing at all. A changed certainty ("possible" becomes "definite") says more, but does not contradict.
-    Other rules turn the main assertion itself.
+    it falls" nothing at all. Other rules turn the main assertion itself.
     """
     if edit.rule in OPPOSITES or edit.before.lower().startswith(("without", "fail")):
         reserved = cue("open").search(sentence) or cue("weak").search(sentence)
         return not (reserved or _denied(sentence, edit) or _of_some(sentence[: edit.begin]))
     if edit.rule in AMOUNTS:
         return not (cue("hedge").search(sentence) or _denied(sentence, edit))
-    return edit.rule != "certainty"
+    return True
 
 
 def _denied(sentence: str, edit: SentenceEdit) -> bool:

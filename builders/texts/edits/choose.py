@@ -1,4 +1,4 @@
-"""All edits of a sentence in a fixed order, and the choice of one by stable hash."""
+"""All edits of a sentence, in a fixed order or in that of stable hashes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from builders.texts.edits.numbers import number_edits, unit_edits
 from builders.texts.edits.words import word_edits
 from ontoground.stable import stable_hash
 
-__all__ = ["DENIALS", "choose_edit", "edits_of", "ordered_edits"]
+__all__ = ["DENIALS", "edits_of", "ordered_edits"]
 
 DENIALS: frozenset[EditRule] = frozenset(("negation_removed", "negation_added"))
 """What shows in a sentence without its source: a denial that is put in or taken out."""
@@ -34,11 +34,6 @@ def edits_of(sentence: str, rules: Sequence[EditRule] = RULES) -> list[SentenceE
     distinct = {edit.text: edit for edit in found if edit.text != sentence}
     kept = (edit for edit in distinct.values() if edit.rule in rules)
     return sorted(kept, key=lambda edit: (RULES.index(edit.rule), edit.begin, edit.after))
-
-
-def choose_edit(seed: int, key: str, sentence: str, rules: Sequence[EditRule] = RULES) -> SentenceEdit | None:
-    """Choose one edit by stable hash of (seed, key): first among the rules that apply, then within the rule."""
-    return next(iter(ordered_edits(seed, key, sentence, rules)), None)
 
 
 def ordered_edits(seed: int, key: str, sentence: str, rules: Sequence[EditRule] = RULES) -> list[SentenceEdit]:

@@ -15,10 +15,9 @@ EditRule = Literal[
     "negation_added",
     "laterality",
     "comparison",
-    "certainty",
     "intensity",
 ]
-"""What an edit changes; ``certainty`` (possible, definite) alone does not contradict."""
+"""What an edit changes."""
 
 RULES: tuple[EditRule, ...] = get_args(EditRule)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ import numpy.typing as npt
 import polars as pl
 
 from ontoground.errors import InputError
+from training.evaluation.predictions import malformed_line
 from training.evaluation.text.classes import CLASSES, Classes
 from training.evaluation.text.reference import Reference
 from training.sft.rows import Kind
@@ -121,7 +121,7 @@ def read_answers(file: Path, kind: Kind) -> pl.DataFrame:
         raise InputError(
             "the predictions cannot be read",
             file=file,
-            line=_bad_line(file),
+            line=malformed_line(file) if file.suffix == ".jsonl" and file.is_file() else None,
             found="an empty file" if file.is_file() and not file.stat().st_size else type(error).__name__,
             expected=FORMS[file.suffix],
         ) from error
@@ -149,20 +149,6 @@ def read_answers(file: Path, kind: Kind) -> pl.DataFrame:
 
 def _text(column: pl.Series | None, height: int) -> pl.Series:
     return pl.Series([None] * height, dtype=pl.String) if column is None else column.cast(pl.String)
-
-
-def _bad_line(file: Path) -> int | None:
-    """Return the number of the first line that is no JSON object, of a JSONL file."""
-    if file.suffix != ".jsonl":
-        return None
-    with file.open(encoding="utf-8", errors="replace") as lines:
-        for number, line in enumerate(lines, 1):
-            try:
-                if line.strip() and not isinstance(json.loads(line), dict):
-                    return number
-            except ValueError:
-                return number
-    return None
 
 
 def join_answers(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,7 +39,7 @@ def empty_workspace(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
     """The demo, run once on a small open world; tests must leave its workspace as it is."""
     root = tmp_path_factory.mktemp("demo") / "work"
     root.mkdir(mode=0o700)
@@ -48,7 +48,9 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
     with redirect_stdout(out), redirect_stderr(err):
         code = invoke(["demo", "--no-train", "--patients", str(PATIENTS), "--workspace", str(root), "--json"])
     assert code in (0, 1), err.getvalue() + out.getvalue()
-    return Demo(root, code, out.getvalue(), err.getvalue())
+    before = sorted(root.glob("*/*"))
+    yield Demo(root, code, out.getvalue(), err.getvalue())
+    assert sorted(root.glob("*/*")) == before, "a test wrote into the demo's workspace: give it a copy"
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -62,11 +63,11 @@ def test_the_demo_shows_a_person_tables_that_fit_80_columns(
     assert said.err.count("up to date") == 8
 
 
-def test_the_commands_that_the_demo_proposes_work(demo: Demo, capsys: pytest.CaptureFixture[str]) -> None:
-    assert (
-        invoke(["demo", "--no-train", "--patients", str(PATIENTS), "--workspace", str(demo.workspace)])
-        == demo.exit_code
-    )
+def test_the_commands_that_the_demo_proposes_work(
+    demo: Demo, demo_copy: Callable[[], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["demo", "--no-train", "--patients", str(PATIENTS), "--workspace", str(demo_copy())]
+    assert invoke(command) == demo.exit_code
     proposed = capsys.readouterr().out.split("what to try next:")[1].strip().splitlines()
     assert len(proposed) == 5
     for command in proposed:

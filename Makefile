@@ -1,10 +1,10 @@
 # `make demo` and `make test` are all a newcomer needs: each sets everything up first.
 PYTHON ?= python3
 CONSTRAINTS ?= constraints-cpu.txt
-EXTRAS ?= dev,linking,datasets,lm,training
+EXTRAS ?= dev,linking,datasets,lm,training,steward
 BIN := .venv/bin
 STAMP := .venv/.installed
-CODE := ontoground kg ehr builders training app tests
+CODE := ontoground kg ehr builders training stewardship app tests
 
 .PHONY: setup demo test check lint types bench clean
 setup: $(STAMP)

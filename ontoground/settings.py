@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from ontoground.errors import UsageError
 from ontoground.settings_base import Section
+from ontoground.settings_steward import StewardSettings
 from ontoground.settings_text import MedhalSettings, MedvalSettings
 
 __all__ = [
@@ -116,6 +117,7 @@ class Settings(Section):
     build: BuildSettings = BuildSettings()
     medhal: MedhalSettings = MedhalSettings()
     medval: MedvalSettings = MedvalSettings()
+    steward: StewardSettings = StewardSettings()
 
 
 def _known_keys(root: type[BaseModel], section: tuple[str, ...]) -> list[str]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import typer
 from typer.core import TyperGroup
 
-from app.cli import build, demo, evaluate, graph, load, notes, run, sql, status, train, validate
+from app.cli import build, demo, evaluate, graph, load, notes, run, sql, status, steward, train, validate
 from ontoground import __version__
 
 __all__ = ["app"]
 
-ORDER = ["demo", "run", "load", "graph", "notes", "build", "validate", "train", "evaluate", "status", "sql"]
+ORDER = ["demo", "run", "load", "graph", "notes", "build", "validate", "train", "evaluate", "steward", "status", "sql"]
 
 
 class FlowOrder(TyperGroup):
@@ -60,5 +60,6 @@ app.add_typer(build.group, name="build")
 validate.register(app)
 app.add_typer(train.group, name="train")
 app.add_typer(evaluate.group, name="evaluate")
+app.add_typer(steward.group, name="steward")
 status.register(app)
 sql.register(app)

@@ -66,8 +66,8 @@ def test_the_demo_shows_a_person_tables_that_fit_80_columns(
 def test_the_commands_that_the_demo_proposes_work(
     demo: Demo, demo_copy: Callable[[], Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command = ["demo", "--no-train", "--patients", str(PATIENTS), "--workspace", str(demo_copy())]
-    assert invoke(command) == demo.exit_code
+    again = ["demo", "--no-train", "--patients", str(PATIENTS), "--workspace", str(demo_copy())]
+    assert invoke(again) == demo.exit_code
     proposed = capsys.readouterr().out.split("what to try next:")[1].strip().splitlines()
     assert len(proposed) == 5
     for command in proposed:

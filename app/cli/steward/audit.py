@@ -1,0 +1,1 @@
+"""Verbs of this group are added here."""

@@ -1,0 +1,1 @@
+"""Stewardship of labels: audit, recomputation, adjudication, and versioned releases."""

@@ -1,0 +1,234 @@
+"""Features of one row, read with their types: what a calculator computes from (a cell ``Relevant Entities``)."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import math
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from ontoground.labels import parse_label
+from ontoground.tables import read_table
+from stewardship.calculators.units import UnitError, convert
+
+__all__ = ["Features", "NotComputable"]
+
+FEATURES = Path(__file__).parents[1] / "data" / "features.tsv"
+FLAGS = {"true": True, "yes": True, "present": True, "false": False, "no": False, "absent": False}
+
+
+class NotComputable(Exception):  # noqa: N818 - it is an answer, no failure
+    """A score cannot be computed; its text is the reason, in words."""
+
+
+@dataclass(frozen=True)
+class Range:
+    """What `stewardship/data/features.tsv` says of a feature."""
+
+    substance: str | None
+    low: float
+    high: float
+    unit: str
+    source: str
+
+
+class Features:
+    """Features of one row.
+
+    Each getter records what it read in ``steps`` and what it took for granted in ``assumptions``.
+
+    Args:
+        cells: name to value: ``[number, unit]``, a truth value, a number, text, or a list.
+        lenient: read as MedCalc-Bench v1.0 did: no range is checked and misspelt units are taken as written.
+    """
+
+    def __init__(self, cells: Mapping[str, object], *, lenient: bool = False) -> None:
+        self.cells = dict(cells)
+        self.lenient = lenient
+        self.steps: list[str] = []
+        self.assumptions: list[str] = []
+
+    @classmethod
+    def parse(cls, text: str, *, lenient: bool = False) -> Features:
+        """Read a cell: a dictionary written as Python writes it, or as JSON does.
+
+        Raises:
+            NotComputable: the text is no such dictionary.
+        """
+        try:
+            # JSON's names of three values are not Python's; a feature's name or value in quotes stays as it is.
+            cells = ast.literal_eval(_python_names(text.strip()))
+        except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
+            raise NotComputable("the features cannot be read: no dictionary") from error
+        if not isinstance(cells, dict) or not all(isinstance(name, str) for name in cells):
+            raise NotComputable("the features cannot be read: no dictionary of names")
+        return cls(cells, lenient=lenient)
+
+    def has(self, name: str) -> bool:
+        """Whether a feature was given."""
+        return self.cells.get(name) is not None
+
+    def step(self, text: str) -> None:
+        """Record a step of the computation, in words."""
+        self.steps.append(text)
+
+    def assume(self, text: str) -> None:
+        """Record what the computation takes for granted, in words; once."""
+        if text not in self.assumptions:
+            self.assumptions.append(text)
+
+    def quantity(self, name: str, unit: str, substance: str | None = None) -> float:
+        """Return a quantity in a unit.
+
+        Args:
+            name: of the feature; its value is ``[number, unit]``.
+            unit: wanted, spelt as in ``stewardship/data/unit_spellings.tsv``.
+            substance: what a concentration is of; found in ``stewardship/data/features.tsv`` where left out.
+
+        Raises:
+            NotComputable: missing, no number with a unit, of a unit that cannot be converted, or out of its range.
+        """
+        found = self._given(name)
+        if not (isinstance(found, list | tuple) and len(found) == 2 and isinstance(found[1], str)):
+            raise NotComputable(f"{name} is no number with a unit: {_shown(found)}")
+        value, written = _finite(name, found[0]), found[1]
+        known = _ranges().get(name)
+        try:
+            converted = convert(
+                value, written, unit, substance or (known.substance if known else None), as_written=self.lenient
+            )
+        except UnitError as error:
+            raise NotComputable(f"{name} is in {written}, which cannot be converted to {unit}") from error
+        same = math.isclose(converted, value, rel_tol=1e-12)
+        self.step(f"{name}: {value:.10g} {written}" + ("" if same else f" = {converted:.6g} {unit}"))
+        if known is not None:
+            self._check(name, converted, unit, known)
+        return converted
+
+    def number(self, name: str) -> float:
+        """Return a plain number, such as a ratio or a count.
+
+        Raises:
+            NotComputable: missing, no number, or out of its range.
+        """
+        value = _finite(name, self._given(name))
+        self.step(f"{name}: {value:.10g}")
+        known = _ranges().get(name)
+        if known is not None and not self.lenient and not known.low <= value <= known.high:
+            raise NotComputable(_outside(name, value, known))
+        return value
+
+    def flag(self, name: str, absent: bool | None = None) -> bool:
+        """Return whether something holds.
+
+        Args:
+            name: of the feature.
+            absent: what is assumed where it was not given; None where it is needed.
+
+        Raises:
+            NotComputable: needed and missing, or neither true nor false.
+        """
+        if absent is not None and not self.has(name):
+            self.assume(f"{name} is not mentioned: taken as {_yes(absent)}")
+            return absent
+        found = self._given(name)
+        value = found if isinstance(found, bool) else FLAGS.get(str(found).strip().lower())
+        if value is None:
+            raise NotComputable(f"{name} is neither true nor false: {_shown(found)}")
+        self.step(f"{name}: {_yes(value)}")
+        return value
+
+    def choice(self, name: str, options: Collection[str], absent: str | None = None) -> str:
+        """Return one of several options, compared without regard to case.
+
+        Args:
+            name: of the feature.
+            options: what it can be.
+            absent: the option assumed where it was not given; None where it is needed.
+
+        Raises:
+            NotComputable: needed and missing, or none of the options.
+        """
+        if absent is not None and not self.has(name):
+            self.assume(f"{name} is not mentioned: taken as {absent}")
+            return absent
+        found = self._given(name)
+        wanted = " ".join(found.split()).casefold() if isinstance(found, str) else None
+        for option in options:
+            if option.casefold() == wanted:
+                self.step(f"{name}: {option}")
+                return option
+        raise NotComputable(f"{name} is none of {', '.join(options)}: {_shown(found)}")
+
+    def date(self, name: str) -> date:
+        """Return a date, written as month/day/year or year-month-day.
+
+        Raises:
+            NotComputable: missing or no date.
+        """
+        found = self._given(name)
+        day = parse_label(found).day if isinstance(found, str) else None
+        if day is None:
+            raise NotComputable(f"{name} is no date: {_shown(found)}")
+        self.step(f"{name}: {day:%m/%d/%Y}")
+        return day
+
+    def _given(self, name: str) -> object:
+        if not self.has(name):
+            raise NotComputable(f"{name} is missing")
+        return self.cells[name]
+
+    def _check(self, name: str, value: float, unit: str, known: Range) -> None:
+        if self.lenient:
+            return
+        try:
+            measured = convert(value, unit, known.unit, known.substance)
+        except UnitError as error:
+            raise NotComputable(f"{name} cannot be in {unit}") from error
+        # Conversions there and back lose a little: the ends belong to the range.
+        slack = 1e-9 * max(abs(known.low), abs(known.high))
+        if not known.low - slack <= measured <= known.high + slack:
+            raise NotComputable(_outside(name, measured, known))
+
+
+@functools.cache
+def _ranges() -> dict[str, Range]:
+    rows = read_table(FEATURES, ("feature", "substance", "low", "high", "unit", "source"))
+    return {
+        row["feature"]: Range(
+            row["substance"] or None, float(row["low"]), float(row["high"]), row["unit"], row["source"]
+        )
+        for row in rows
+    }
+
+
+def _outside(name: str, value: float, known: Range) -> str:
+    unit = "" if known.unit == "1" else f" {known.unit}"
+    return f"{name} is out of range: {value:.6g}{unit}, expected {known.low:g} to {known.high:g}{unit}"
+
+
+def _finite(name: str, found: object) -> float:
+    if isinstance(found, bool) or not isinstance(found, int | float) or not math.isfinite(found):
+        raise NotComputable(f"{name} is no number: {_shown(found)}")
+    return float(found)
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"
+
+
+def _shown(found: object) -> str:
+    text = str(found)
+    return text if len(text) <= 40 else f"{text[:40]}..."
+
+
+def _python_names(text: str) -> str:
+    return re.sub(
+        r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|\b(true|false|null)\b""",
+        lambda found: found[1] or {"true": "True", "false": "False", "null": "None"}[found[2]],
+        text,
+    )

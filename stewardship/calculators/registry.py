@@ -1,0 +1,173 @@
+"""Calculators by number and name: each a typed function of plain numbers, bound to the features that it reads.
+
+A module of calculators defines its functions and binds each to its number:
+
+    @calculator(5)
+    def _(features: Features, version: Version) -> float:
+        return mean_arterial_pressure(features.quantity("Systolic Blood Pressure", "mmhg"), ...)
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Literal
+
+import stewardship.calculators
+from ontoground.errors import UsageError
+from ontoground.labels import LabelKind, LabelValue
+from ontoground.tables import read_table
+from stewardship.calculators.features import Features, NotComputable
+
+__all__ = ["MODULES", "Calculator", "Outcome", "Version", "calculate", "calculator", "calculators", "find", "round_v1"]
+
+Version = Literal["corrected", "v1.0"]
+"""``corrected``: as published; ``v1.0``: as MedCalc-Bench v1.0 computed, for what its labels hold."""
+
+Binding = Callable[[Features, Version], float | date | LabelValue]
+
+CALCULATORS = Path(__file__).parents[1] / "data" / "calculators.tsv"
+COLUMNS = ("id", "name", "kind", "category", "output_type", "unit", "formula", "source")
+
+MODULES = ("equations_", "scores_")
+"""How the names of the modules of this package begin that bind calculators."""
+
+
+@dataclass(frozen=True)
+class Calculator:
+    """What is known of a calculator (``stewardship/data/calculators.tsv``).
+
+    Attributes:
+        id: its number in MedCalc-Bench.
+        name: its name there.
+        kind: ``equation`` or ``rule``.
+        category: lab, physical, date, dosage, risk, severity or diagnosis.
+        output_type: decimal, integer, date or weeks_days.
+        unit: of its result; ``points`` for a score.
+        formula: in words.
+        source: the published definition.
+    """
+
+    id: int
+    name: str
+    kind: str
+    category: str
+    output_type: str
+    unit: str
+    formula: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a calculator made of a row.
+
+    Attributes:
+        value: a number, a date, a length of time, or an abstention.
+        steps: what was read and done, in words, in order.
+        assumptions: what was taken for granted, in words.
+        reason: why it abstained; empty where it did not.
+    """
+
+    value: LabelValue
+    steps: tuple[str, ...]
+    assumptions: tuple[str, ...]
+    reason: str = ""
+
+
+_bound: dict[int, Binding] = {}
+
+
+def calculator(number: int) -> Callable[[Binding], Binding]:
+    """Bind a function of features to a calculator's number."""
+
+    def bind(function: Binding) -> Binding:
+        if number in _bound:
+            raise ValueError(f"calculator {number} is bound twice")
+        _bound[number] = function
+        return function
+
+    return bind
+
+
+@functools.cache
+def calculators() -> tuple[Calculator, ...]:
+    """Return all calculators, by number."""
+    rows = read_table(CALCULATORS, COLUMNS)
+    known = (Calculator(int(row.pop("id")), **row) for row in rows)
+    return tuple(sorted(known, key=lambda one: one.id))
+
+
+def find(which: int | str) -> Calculator:
+    """Return a calculator by its number, or by its name without regard to case.
+
+    Raises:
+        UsageError: there is none.
+    """
+    text = str(which).strip().casefold()
+    for one in calculators():
+        if text in (str(one.id), one.name.casefold()):
+            return one
+    raise UsageError(
+        "no such calculator", found=str(which), expected="a number or a name of `ontoground steward calculators`"
+    )
+
+
+def calculate(which: int | str, features: Features | str, version: Version = "corrected") -> Outcome:
+    """Compute a score from the features of a row.
+
+    Args:
+        which: number or name of the calculator.
+        features: of the row, or a cell ``Relevant Entities``.
+        version: as published, or as MedCalc-Bench v1.0 did.
+
+    Raises:
+        UsageError: no such calculator.
+    """
+    known = find(which)
+    binding = _bindings().get(known.id)
+    if binding is None:
+        raise UsageError("this calculator is not there yet", found=f"{known.id} {known.name}")
+    lenient = version == "v1.0"
+    read = Features({}, lenient=lenient)
+    try:
+        read = (
+            Features.parse(features, lenient=lenient)
+            if isinstance(features, str)
+            else Features(features.cells, lenient=lenient)
+        )
+        result = binding(read, version)
+    except NotComputable as error:
+        return Outcome(LabelValue.of(None), tuple(read.steps), tuple(read.assumptions), str(error))
+    value = result if isinstance(result, LabelValue) else LabelValue.of(result)
+    if lenient and known.output_type == "decimal" and value.number is not None:
+        value = LabelValue.of(round_v1(value.number))
+    read.step(f"{known.name}: {_written(value, known)}")
+    return Outcome(value, tuple(read.steps), tuple(read.assumptions))
+
+
+def round_v1(value: float) -> float:
+    """Round as MedCalc-Bench v1.0 did: to 3 decimals, but to 3 significant digits below 0.001 and below zero."""
+    return round(value, 3) if value > 0.001 else float(f"{value:.3g}")
+
+
+@functools.cache
+def _bindings() -> dict[int, Binding]:
+    for module in pkgutil.iter_modules(stewardship.calculators.__path__):
+        if module.name.startswith(MODULES):
+            importlib.import_module(f"{stewardship.calculators.__name__}.{module.name}")
+    return _bound
+
+
+def _written(value: LabelValue, known: Calculator) -> str:
+    number = value.number
+    if number is None:
+        return value.text()
+    if value.weeks_days:
+        return f"{int(number // 7)} weeks, {int(number % 7)} days"
+    return f"{number:.6g}" + (f" {known.unit}" if known.unit and value.kind is LabelKind.NUMBER else "")

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from ontoground.errors import InputError, UsageError
-from ontoground.files import atomic_path, private_directory, write_text
+from ontoground.files import atomic_directory, write_text
 from ontoground.manifest import LicenceTier
 from stewardship.history import Event, History, Role
 from stewardship.tables import LabelTable
@@ -21,6 +23,7 @@ __all__ = ["FOLDER", "Benchmark"]
 FOLDER = "stewardship"
 RECORD = "benchmark.json"
 ITEMS = "items.parquet"
+NAME = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
 LABELS: dict[str, Role] = {
     "label": "original",
     "original": "original",
@@ -59,7 +62,15 @@ class Benchmark:
 
     @property
     def history(self) -> History:
-        """The history of the labels, read anew."""
+        """The history of the labels, up to what is on disk now.
+
+        Raises:
+            InputError: it is not as it was written.
+        """
+        return self._history.refresh()
+
+    @functools.cached_property
+    def _history(self) -> History:
         return History(self.folder)
 
     @classmethod
@@ -83,8 +94,11 @@ class Benchmark:
         if name is None and len(known) > 1:
             raise UsageError("several benchmarks are here", expected=f"--benchmark one of {', '.join(known)}")
         folder = root / (name or known[0])
-        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-        items = pl.read_parquet(folder / ITEMS)
+        try:
+            record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+            items = pl.read_parquet(folder / ITEMS)
+        except (ValueError, OSError, pl.exceptions.PolarsError) as error:
+            raise InputError("the benchmark cannot be read", file=folder, found=type(error).__name__) from error
         return cls(folder, folder.name, items, record["licence_tier"], tuple(record["categories"]), record)
 
     @classmethod
@@ -103,27 +117,30 @@ class Benchmark:
         from the later ones.
 
         Raises:
-            UsageError: a benchmark of this name is there already.
+            UsageError: a benchmark of this name is there already, or it is no name of a folder.
             InputError: a later table has a row that the first lacks.
         """
+        if not NAME.fullmatch(name):
+            raise UsageError(
+                "no name of a benchmark", found=name, expected="letters and digits, and behind the first . _ -"
+            )
         folder = workspace / FOLDER / name
         if (folder / RECORD).is_file():
             raise UsageError("a benchmark of this name is there already", file=folder, do="name another with --name")
         items = _items(tables)
-        private_directory(folder)
-        with atomic_path(folder / ITEMS) as temporary:
-            items.write_parquet(temporary)
         files = [
             {"file": one.file.name, "layout": one.layout, "rows": len(one), "sha256": one.sha256} for one in tables
         ]
         record = {"name": name, "licence_tier": licence_tier, "categories": list(categories), "files": files}
         found = cls(folder, name, items, licence_tier, tuple(categories), record)
-        history = found.history
-        for table in tables:
-            if events := _events(table):
-                history.append(events)
-        # Last: a folder without it is none that was taken up.
-        write_text(folder / RECORD, json.dumps(record, indent=2) + "\n")
+        # Whole or not at all: a folder without its record is none that was taken up, and is replaced.
+        with atomic_directory(folder) as part:
+            items.write_parquet(part / ITEMS)
+            history = replace(found, folder=part).history
+            for table in tables:
+                if events := _events(table):
+                    history.append(events)
+            write_text(part / RECORD, json.dumps(record, indent=2) + "\n")
         return found
 
 

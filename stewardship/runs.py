@@ -1,0 +1,294 @@
+"""The store of runs: every answer that a labeller gave, kept as it is finished, with all that it was asked.
+
+One folder a series, ``{benchmark}/runs/{phase}/{series}``: a series is everything that decides the answers (engine,
+model, sampling, prompt, tools), so that runs of two models are never counted together. In it:
+
+* ``series.json``: what it is;
+* ``runs.jsonl``: one run a line (`Run`), only ever added to;
+* ``messages.jsonl``: the messages of the prompts, each stored once under its SHA-256.
+
+A batch is on the disk when `RunStore.append` returns. A kill at any moment loses at most the batch under way; a line
+that it cut is taken away when the store is opened again.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ontoground.errors import InputError, UsageError
+from ontoground.files import private_directory, write_text
+from ontoground.lm.cache import content_key
+from ontoground.lm.results import Message
+
+__all__ = ["Phase", "Run", "RunStore", "ToolUse", "Vote", "message_key", "read_messages", "read_runs", "series_folders"]
+
+FOLDER = "runs"
+RUNS = "runs.jsonl"
+MESSAGES = "messages.jsonl"
+SERIES = "series.json"
+
+Phase = Literal["audit", "recompute"]
+
+
+class ToolUse(BaseModel):
+    """One call of a tool: what was asked of it and what it said; ``ok`` is False where it failed."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    tool: str
+    arguments: dict[str, Any] = Field(repr=False)
+    result: str = Field(repr=False)
+    ok: bool = True
+
+
+class Run(BaseModel):
+    """One run of a labeller over one row.
+
+    Attributes:
+        uid: the row.
+        phase: what was asked for: a verdict on the label, or a label.
+        run: its number among the row's runs, from 1.
+        outcome: ``answered``; ``unparseable``: something was said that is no verdict or label; ``failed``: nothing was.
+        parsed: the verdict (``Suspicious``, ``Pass``) or the label as text; None where there is none.
+        kind: of a label (`ontoground.labels.LabelKind`).
+        failure_mode: of a Suspicious verdict: where the auditor sees the fault.
+        remark: of a verdict: the fault in the auditor's words.
+        answer: the last answer, raw.
+        reason: of a failed run: why there is no answer.
+        prompt: SHA-256 of the messages that were sent first, in their order (``messages.jsonl``).
+        model: as the server names itself, or what answered instead of a model.
+        seed: that was sent.
+        temperature: that was sent; None where none was.
+        tools: calls of tools, in their order.
+        prompt_tokens: of all turns; None where the server does not say.
+        completion_tokens: of all turns.
+        keys: of the answers in the cache of the language model, one a turn.
+        at: when the run was finished (UTC, ISO 8601).
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    uid: str
+    phase: Phase
+    run: int = Field(ge=1)
+    outcome: Literal["answered", "unparseable", "failed"]
+    parsed: str | None = None
+    kind: str | None = None
+    failure_mode: str | None = None
+    remark: str | None = Field(default=None, repr=False)
+    answer: str | None = Field(default=None, repr=False)
+    reason: str | None = None
+    prompt: tuple[str, ...] = ()
+    model: str
+    seed: int | None = None
+    temperature: float | None = None
+    tools: tuple[ToolUse, ...] = ()
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    keys: tuple[str, ...] = ()
+    at: str = Field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """What of a run counts: kept in memory, unlike the run."""
+
+    outcome: str
+    parsed: str | None
+    failure_mode: str | None = None
+
+
+class RunStore:
+    """The runs of one series, open for adding; use it as a context manager.
+
+    Memory: a `Vote` for each run and a hash for each message; 11,000 rows of 5 runs are some 20 MB.
+    """
+
+    def __init__(self, benchmark: Path, phase: Phase, name: str, described: Mapping[str, Any]) -> None:
+        """Open the series that a description stands for; it need not be there yet.
+
+        Args:
+            benchmark: folder of the benchmark.
+            phase: which phase's runs.
+            name: of the engine, for the folder's name.
+            described: all that decides the answers.
+
+        Raises:
+            UsageError: another process has it open.
+            InputError: a line is no run.
+        """
+        self.phase = phase
+        self.series = f"{re.sub(r'[^A-Za-z0-9_.-]+', '-', name).strip('-.') or 'runs'}-{content_key(described)[:8]}"
+        self.folder = private_directory(benchmark / FOLDER / phase / self.series)
+        self.votes: dict[str, dict[int, Vote]] = {}
+        self._known: set[str] = set()
+        self._lock = threading.Lock()
+        self._runs, self._messages = _opened(self.folder / RUNS), _opened(self.folder / MESSAGES)
+        try:
+            _take(self._runs, self.folder)
+            if not (self.folder / SERIES).is_file():
+                write_text(self.folder / SERIES, json.dumps(described, indent=2, ensure_ascii=False) + "\n")
+            for file in (self._runs, self._messages):
+                _mend(file)
+            for run in _read(self.folder / RUNS):
+                self._count(run)
+            self._known.update(read_messages(self.folder, contents=False))
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> RunStore:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __contains__(self, key: tuple[str, int]) -> bool:
+        """Whether the run of a row (uid, number) is stored."""
+        uid, run = key
+        return run in self.votes.get(uid, ())
+
+    def __len__(self) -> int:
+        return sum(map(len, self.votes.values()))
+
+    def append(self, runs: Sequence[Run], messages: Iterable[Message] = ()) -> None:
+        """Store runs that are finished and the messages that they were asked with; on the disk when it returns.
+
+        A run that is stored already is not stored again.
+        """
+        with self._lock:
+            new = [message for message in messages if message_key(message) not in self._known]
+            said = {message_key(message): message for message in new}
+            # First, so that no stored run names a message that is not there.
+            lines = [{"sha256": key, **message.model_dump()} for key, message in said.items()]
+            _add(self._messages, [json.dumps(line, ensure_ascii=False) for line in lines])
+            self._known.update(said)
+            fresh = {(run.uid, run.run): run for run in runs if (run.uid, run.run) not in self}
+            _add(self._runs, [run.model_dump_json(exclude_defaults=True) for run in fresh.values()])
+            for run in fresh.values():
+                self._count(run)
+
+    def _count(self, run: Run) -> None:
+        self.votes.setdefault(run.uid, {})[run.run] = Vote(run.outcome, run.parsed, run.failure_mode)
+
+    def close(self) -> None:
+        """Close the files and let others open the series."""
+        self._runs.close()
+        self._messages.close()
+
+
+def message_key(message: Message) -> str:
+    """Return the SHA-256 under which a message is stored."""
+    return content_key(message.model_dump())
+
+
+def series_folders(benchmark: Path, phase: Phase) -> list[Path]:
+    """Return the folders of a phase's series, by name."""
+    return sorted(path.parent for path in (benchmark / FOLDER / phase).glob(f"*/{SERIES}"))
+
+
+def read_runs(folder: Path) -> Iterator[Run]:
+    """Read the runs of a series' folder, in the order in which they were stored; a cut last line is left out.
+
+    Raises:
+        InputError: a line is no run.
+    """
+    return _read(folder / RUNS)
+
+
+def read_messages(folder: Path, *, contents: bool = True) -> dict[str, Message | None]:
+    """Return the messages of a series by SHA-256; None for each where contents are not asked for."""
+    found: dict[str, Message | None] = {}
+    for number, line in _lines(folder / MESSAGES):
+        try:
+            value = json.loads(line)
+            found[value.pop("sha256")] = Message.model_validate(value) if contents else None
+        except (ValueError, KeyError, AttributeError) as error:
+            raise _no_line(folder / MESSAGES, number, "message") from error
+    return found
+
+
+def _read(file: Path) -> Iterator[Run]:
+    for number, line in _lines(file):
+        try:
+            yield Run.model_validate_json(line)
+        except ValidationError:
+            # The error is not repeated: it may quote an answer.
+            raise _no_line(file, number, "run") from None
+
+
+def _lines(file: Path) -> Iterator[tuple[int, bytes]]:
+    if file.is_file():
+        with file.open("rb") as lines:
+            for number, line in enumerate(lines, start=1):
+                if line.endswith(b"\n"):
+                    yield number, line
+
+
+def _no_line(file: Path, number: int, what: str) -> InputError:
+    return InputError(
+        f"a line is no {what}",
+        file=file,
+        line=number,
+        expected=f"JSON as `ontoground steward` wrote it, one {what} a line",
+        do="put the file back as it was, or move the folder away to ask anew (what the cache holds is not sent)",
+    )
+
+
+def _opened(file: Path) -> BinaryIO:
+    descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+    return os.fdopen(descriptor, "r+b", buffering=0)
+
+
+def _take(file: BinaryIO, folder: Path) -> None:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise UsageError(
+            "another process is at these runs", file=folder, do="wait for its end; what it has stored is kept"
+        ) from None
+
+
+def _mend(file: BinaryIO) -> None:
+    """Take away a last line that was cut."""
+    end = file.seek(0, os.SEEK_END)
+    place = end
+    while place > 0:
+        start = max(0, place - (1 << 16))
+        file.seek(start)
+        found = file.read(place - start).rfind(b"\n")
+        if found >= 0:
+            place = start + found + 1
+            break
+        place = start
+    if place < end:
+        file.truncate(place)
+
+
+def _add(file: BinaryIO, lines: Sequence[str]) -> None:
+    """Add lines and wait for the disk; where that fails, nothing is added."""
+    if not lines:
+        return
+    before = os.fstat(file.fileno()).st_size
+    rest = memoryview("".join(f"{line}\n" for line in lines).encode())
+    try:
+        while rest:
+            rest = rest[file.write(rest) or 0 :]
+        os.fsync(file.fileno())
+    except BaseException:
+        file.truncate(before)
+        raise

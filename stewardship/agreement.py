@@ -1,0 +1,209 @@
+"""Phase 3: how often and how closely labels agree with a physician's (paper 2.5, 3.3; specification section 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ontoground.labels import LabelKind, LabelValue
+from ontoground.stable import stable_hash
+from stewardship.discrepancy import SLACK
+
+__all__ = [
+    "Estimate",
+    "Reviewed",
+    "ValueType",
+    "agrees",
+    "bootstrap_mean",
+    "review",
+    "smape",
+    "smape_terms",
+    "value_type",
+    "wilson",
+]
+
+WHOLE = 1e-9
+"""How far from a whole number a value may be and still be one."""
+
+
+class ValueType(StrEnum):
+    """By which rule a row's labels agree."""
+
+    NA = "na"
+    CONTINUOUS = "continuous"
+    ORDINAL = "ordinal"
+    DATE = "date"
+    CATEGORY = "category"
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number with its 95% interval.
+
+    Attributes:
+        value: the number; None where there is nothing to count.
+        low, high: ends of the interval.
+        n: rows that it rests on.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+
+
+def value_type(
+    physician: LabelValue, predictions: Iterable[LabelValue], *, ordinal_limit: float = 20
+) -> ValueType | None:
+    """Return by which rule a row is judged, from the physician's label and all predictions together.
+
+    A physician's number makes the row continuous if it or any predicted number is no whole number, or above
+    ``ordinal_limit`` in absolute value; else ordinal. Abstaining predictions are ignored. None: the physician's label
+    is missing or cannot be read, and the row is not reviewed.
+    """
+    plain = {
+        LabelKind.ABSTENTION: ValueType.NA,
+        LabelKind.DATE: ValueType.DATE,
+        LabelKind.CATEGORY: ValueType.CATEGORY,
+    }
+    if physician.number is None:
+        return plain.get(physician.kind)
+    numbers = [label.number for label in (physician, *predictions) if label.number is not None]
+    continuous = any(abs(number - round(number)) > WHOLE or abs(number) > ordinal_limit for number in numbers)
+    return ValueType.CONTINUOUS if continuous else ValueType.ORDINAL
+
+
+def agrees(
+    physician: LabelValue, prediction: LabelValue, kind: ValueType, *, relative: float = 0.05, points: float = 1
+) -> bool:
+    """Return whether a prediction agrees with a physician's label.
+
+    Abstentions agree with abstentions only; dates and categories must be equal (dates: assumed); ordinal scores may be
+    ``points`` apart; continuous ones ``relative`` of the physician's value, or ``relative`` itself where that is 0.
+    """
+    if physician.number is None or prediction.number is None:
+        return prediction.answered and physician == prediction
+    apart = abs(physician.number - prediction.number)
+    if kind is ValueType.ORDINAL:
+        return apart <= points + WHOLE
+    whole = abs(physician.number) or 1.0
+    return apart / whole <= relative + SLACK
+
+
+@dataclass(frozen=True)
+class Reviewed:
+    """One row that a physician labelled.
+
+    Attributes:
+        uid: the row.
+        type: by which rule it is judged.
+        physician: the physician's label.
+        predictions: name of a labeller to its label; a labeller without one here is left out.
+        agree: name of a labeller to whether it agrees.
+    """
+
+    uid: str
+    type: ValueType
+    physician: LabelValue
+    predictions: dict[str, LabelValue]
+    agree: dict[str, bool]
+
+
+def review(
+    physician: Mapping[str, LabelValue],
+    predictions: Mapping[str, Mapping[str, LabelValue]],
+    *,
+    relative: float = 0.05,
+    points: float = 1,
+    ordinal_limit: float = 20,
+) -> list[Reviewed]:
+    """Judge every row that a physician labelled, in the order of ``physician``.
+
+    Args:
+        physician: uid to the physician's label; rows whose label is missing or cannot be read are left out.
+        predictions: name of a labeller (original, recomputed) to its labels by uid. The type of a row is taken from
+            all of them together.
+        relative: share of the physician's value that continuous scores may be apart.
+        points: points that ordinal scores may be apart.
+        ordinal_limit: absolute value above which a whole number is continuous.
+    """
+    rows = []
+    for uid, label in physician.items():
+        own = {name: labels[uid] for name, labels in predictions.items() if uid in labels and labels[uid].answered}
+        kind = value_type(label, own.values(), ordinal_limit=ordinal_limit)
+        if kind is None:
+            continue
+        agree = {name: agrees(label, other, kind, relative=relative, points=points) for name, other in own.items()}
+        rows.append(Reviewed(uid, kind, label, own, agree))
+    return rows
+
+
+def wilson(successes: int, n: int) -> Estimate:
+    """Return a share with its 95% Wilson score interval (``statsmodels.stats.proportion.proportion_confint``)."""
+    from statsmodels.stats.proportion import proportion_confint
+
+    if n == 0:
+        return Estimate(None, None, None, 0)
+    low, high = proportion_confint(successes, n, alpha=0.05, method="wilson")
+    return Estimate(successes / n, max(0.0, float(low)), min(1.0, float(high)), n)
+
+
+def smape_terms(physician: ArrayLike, prediction: ArrayLike) -> NDArray[np.float64]:
+    """Return 200 \\|y* - p\\| / (\\|y*\\| + \\|p\\|) for each row, in percent; 0 where both are 0 (paper, equation 2).
+
+    Args:
+        physician: *shape* (n,).
+        prediction: *shape* (n,).
+
+    Returns:
+        *shape* (n,), between 0 and 200.
+    """
+    a, b = np.asarray(physician, dtype=np.float64), np.asarray(prediction, dtype=np.float64)
+    larger = np.maximum(np.abs(a), np.abs(b))
+    # Both over the larger one, so that nothing overflows.
+    scale = np.where(larger == 0, 1.0, larger)
+    total = np.abs(a / scale) + np.abs(b / scale)
+    return np.where(larger == 0, 0.0, 200 * np.abs(a / scale - b / scale) / np.where(larger == 0, 1.0, total))
+
+
+def bootstrap_mean(values: ArrayLike, *, resamples: int = 10_000, seed: int = 42, about: str = "") -> Estimate:
+    """Return a mean with its 95% percentile bootstrap interval, ends interpolated linearly.
+
+    Args:
+        values: *shape* (n,): one number for each row; rows are resampled with replacement.
+        resamples: how many times.
+        seed: of the resamples.
+        about: what is resampled; with the seed it fixes the resamples.
+    """
+    rows = np.asarray(values, dtype=np.float64)
+    if rows.size == 0:
+        return Estimate(None, None, None, 0)
+    generator = np.random.default_rng(stable_hash(seed, "bootstrap", about))
+    means = np.empty(resamples)
+    # At most some 10 MB of drawn places at a time.
+    step = max(1, 1_250_000 // rows.size)
+    for start in range(0, resamples, step):
+        size = (min(step, resamples - start), rows.size)
+        means[start : start + step] = rows[generator.integers(rows.size, size=size)].mean(axis=1)
+    low, high = np.percentile(means, [2.5, 97.5])
+    return Estimate(float(rows.mean()), float(low), float(high), rows.size)
+
+
+def smape(rows: Sequence[Reviewed], labeller: str, *, resamples: int = 10_000, seed: int = 42) -> Estimate:
+    """Return the sMAPE of a labeller over the rows where both labels are numbers, in percent, with its interval.
+
+    Rows where either abstains are left out (paper, appendix C): no error is counted for them.
+    """
+    pairs = [
+        (physician, prediction)
+        for row in rows
+        if labeller in row.predictions
+        and (physician := row.physician.number) is not None
+        and (prediction := row.predictions[labeller].number) is not None
+    ]
+    terms = smape_terms([physician for physician, _ in pairs], [prediction for _, prediction in pairs])
+    return bootstrap_mean(terms, resamples=resamples, seed=seed, about=f"smape {labeller}")

@@ -1,0 +1,126 @@
+"""Phase 2: the answers of several runs to one question become a label, or none (paper 2.4; specification section 4)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ontoground.labels import LabelKind, LabelValue
+from stewardship.discrepancy import SLACK, relative_error
+
+__all__ = ["DEFERRED", "HIGH_CONFIDENCE", "Consensus", "ConsensusSummary", "consensus", "summarise"]
+
+HIGH_CONFIDENCE = "high_confidence"
+DEFERRED = "deferred"
+NEAR_CONSENSUS = "near_consensus"
+
+
+@dataclass(frozen=True)
+class Consensus:
+    """What the runs come to.
+
+    Attributes:
+        status: ``high_confidence`` or ``deferred``.
+        rule: ``4of5`` (quorum and runs), ``near_consensus``, or None.
+        label: the label, numbers rounded; None where deferred.
+        votes: runs that gave the commonest answer.
+        answered: runs whose answer can be read.
+        runs: runs in all.
+    """
+
+    status: str
+    rule: str | None
+    label: LabelValue | None
+    votes: int
+    answered: int
+    runs: int
+
+
+def consensus(
+    answers: Sequence[LabelValue],
+    *,
+    quorum: int = 4,
+    near_quorum: int = 3,
+    near_rel_err: float = 0.05,
+    near_days: int = 1,
+    decimals: int = 2,
+) -> Consensus:
+    """Return the label that enough runs agree on.
+
+    Two answers are equal if they are of one kind and have one value, numbers rounded to ``decimals``. ``quorum`` equal
+    answers make a label; so do ``near_quorum`` if another answer is near: a number (as it was given) within
+    ``near_rel_err`` of the majority's by `relative_error`, a date within ``near_days``. Nothing is near an abstention
+    or a category. Answers that cannot be read are empty votes and the quorum stays (assumed). Two answers that are
+    equally common are no majority.
+    """
+    keys = [_rounded(answer, decimals) for answer in answers]
+    counts = Counter(key for key in keys if key.answered).most_common(2)
+    answered = sum(key.answered for key in keys)
+    if not counts:
+        return Consensus(DEFERRED, None, None, 0, 0, len(answers))
+    label, votes = counts[0]
+    rule = None
+    if len(counts) == 1 or counts[1][1] < votes:
+        others = [answer for answer, key in zip(answers, keys, strict=True) if key != label]
+        if votes >= quorum:
+            rule = f"{quorum}of{len(answers)}"
+        elif votes >= near_quorum and any(_near(label, other, near_rel_err, near_days) for other in others):
+            rule = NEAR_CONSENSUS
+    if rule is None:
+        return Consensus(DEFERRED, None, None, votes, answered, len(answers))
+    return Consensus(HIGH_CONFIDENCE, rule, label, votes, answered, len(answers))
+
+
+def _rounded(answer: LabelValue, decimals: int) -> LabelValue:
+    if answer.number is None:
+        return answer
+    # Adding 0.0 turns -0.0 into 0.0.
+    return LabelValue(LabelKind.NUMBER, round(answer.number, decimals) + 0.0, answer.weeks_days)
+
+
+def _near(label: LabelValue, other: LabelValue, rel_err: float, days: int) -> bool:
+    if label.number is not None and other.number is not None:
+        return float(relative_error(label.number, other.number)) <= rel_err + SLACK
+    if label.day is not None and other.day is not None:
+        return abs((label.day - other.day).days) <= days
+    return False
+
+
+@dataclass(frozen=True)
+class ConsensusSummary:
+    """Phase 2 over a benchmark (paper 3.2: 887 of 1,047 = 85%; 7.4% of them abstain).
+
+    Attributes:
+        n: rows recomputed.
+        high: rows with a high-confidence label.
+        near: of them by near-consensus.
+        deferred: rows without one.
+        abstained: high-confidence labels that say that the score cannot be computed.
+        coverage: high / n.
+        abstention_rate: abstained / high.
+    """
+
+    n: int
+    high: int
+    near: int
+    deferred: int
+    abstained: int
+    coverage: float | None
+    abstention_rate: float | None
+
+
+def summarise(found: Iterable[Consensus]) -> ConsensusSummary:
+    """Sum up the consensus of all rows."""
+    rows = list(found)
+    high = [row for row in rows if row.label is not None]
+    abstained = sum(row.label is not None and row.label.kind is LabelKind.ABSTENTION for row in high)
+    return ConsensusSummary(
+        n=len(rows),
+        high=len(high),
+        near=sum(row.rule == NEAR_CONSENSUS for row in high),
+        deferred=len(rows) - len(high),
+        abstained=abstained,
+        coverage=len(high) / len(rows) if rows else None,
+        abstention_rate=abstained / len(high) if high else None,
+    )

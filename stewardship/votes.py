@@ -1,0 +1,103 @@
+"""Phase 1: the verdicts of several audits of one label, counted (paper 2.3, 3.1; specification section 3)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+__all__ = ["Audit", "AuditSummary", "Verdict", "audit", "parse_verdict", "summarise"]
+
+ANSWER = re.compile(r"<answer>\s*(.*?)\s*</answer>", re.IGNORECASE | re.DOTALL)
+
+
+class Verdict(StrEnum):
+    """What one audit says of a label."""
+
+    SUSPICIOUS = "suspicious"
+    PASS = "pass"
+    NONE = "none"
+
+
+WORDS = {
+    "suspicious": Verdict.SUSPICIOUS,
+    "no": Verdict.SUSPICIOUS,
+    "pass": Verdict.PASS,
+    "passed": Verdict.PASS,
+    "yes": Verdict.PASS,
+}
+
+
+def parse_verdict(text: str | None) -> Verdict:
+    """Read one audit's answer.
+
+    The last closed ``<answer>`` decides, else the whole text if it is one word. ``No`` means that the reference answer
+    is not right, ``Yes`` that it is (specification section 3, assumed). All else is no verdict.
+    """
+    body = text or ""
+    found = ANSWER.findall(body)
+    return WORDS.get((found[-1] if found else body).strip().strip(".").casefold(), Verdict.NONE)
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What the verdicts on one label come to.
+
+    Attributes:
+        status: ``likely_error`` or ``passed``.
+        suspicious: verdicts that are Suspicious.
+        answered: runs that gave a verdict.
+        runs: runs in all.
+    """
+
+    status: str
+    suspicious: int
+    answered: int
+    runs: int
+
+
+def audit(verdicts: Sequence[Verdict], *, quorum: int = 4) -> Audit:
+    """Count verdicts: ``likely_error`` from ``quorum`` Suspicious on.
+
+    A run without a verdict is no flag, and the quorum stays what it is (assumed).
+    """
+    suspicious = sum(verdict is Verdict.SUSPICIOUS for verdict in verdicts)
+    answered = sum(verdict is not Verdict.NONE for verdict in verdicts)
+    return Audit("likely_error" if suspicious >= quorum else "passed", suspicious, answered, len(verdicts))
+
+
+@dataclass(frozen=True)
+class AuditSummary:
+    """Phase 1 over a benchmark (paper 3.1: 279 of 1,047 = 26.6%, in 40 of 55 calculators).
+
+    Attributes:
+        n: labels audited.
+        flagged: of them likely errors.
+        rate: flagged / n; None without rows.
+        strata: strata audited.
+        strata_touched: strata with a likely error.
+    """
+
+    n: int
+    flagged: int
+    rate: float | None
+    strata: int
+    strata_touched: int
+
+
+def summarise(statuses: Mapping[str, str], strata: Mapping[str, str]) -> AuditSummary:
+    """Sum up the statuses of audits.
+
+    Args:
+        statuses: uid to ``likely_error`` or ``passed``.
+        strata: uid to stratum (a calculator).
+    """
+    flagged = [uid for uid, status in statuses.items() if status == "likely_error"]
+    return AuditSummary(
+        n=len(statuses),
+        flagged=len(flagged),
+        rate=len(flagged) / len(statuses) if statuses else None,
+        strata=len({strata[uid] for uid in statuses if uid in strata}),
+        strata_touched=len({strata[uid] for uid in flagged if uid in strata}),
+    )

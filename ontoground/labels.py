@@ -21,16 +21,19 @@ ABSTENTION = "N/A"
 # The spellings that benchmark, corrected labels and prompts use; compared in lower case.
 ABSTENTIONS = frozenset({"n/a", "na", "unknown", "not available", "not applicable"})
 
-WEEKS = r"(?P<weeks>\d+)\s*(?:weeks?|wks?|w)"
-DAYS = r"(?P<days>\d+)\s*(?:days?|d)"
+WEEKS = r"(?P<weeks>\d{1,6})\s*(?:weeks?|wks?|w)"
+DAYS = r"(?P<days>\d{1,6})\s*(?:days?|d)"
+QUOTE = r"['\"\u2018\u2019\u201c\u201d]?"
 DURATIONS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        rf"\(?\s*['\"]?{WEEKS}['\"]?\s*(?:,|and)?\s*['\"]?{DAYS}['\"]?\s*\)?",
-        r"\(\s*['\"]?(?P<weeks>\d+)['\"]?\s*,\s*['\"]?(?P<days>\d+)['\"]?\s*\)",
-        rf"\(?\s*['\"]?{WEEKS}['\"]?\s*\)?",
+        rf"\(?\s*{QUOTE}{WEEKS}{QUOTE}\s*(?:,|and|,\s*and|&|\+)?\s*{QUOTE}{DAYS}{QUOTE}\s*\)?",
+        rf"\(\s*{QUOTE}(?P<weeks>\d{{1,6}}){QUOTE}\s*,\s*{QUOTE}(?P<days>\d{{1,6}}){QUOTE}\s*\)",
+        rf"\(?\s*{QUOTE}{WEEKS}{QUOTE}\s*\)?",
     )
 )
+# A first number that is one of weeks, in any other words: it is no number of days.
+OTHER_WEEKS = re.compile(r"\D*\d+(?:\.\d+)?\s*(?:weeks?|wks?)\b", re.IGNORECASE)
 TIME = r"(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?"
 DATES = (
     re.compile(r"(?<![\d/.-])(?P<month>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4})(?![\d/])"),
@@ -39,6 +42,15 @@ DATES = (
 NUMBER = re.compile(r"[-+\u2212]?(?:\d{1,3}(?:,\d{3})+(?![\d,])(?:\.\d+)?|\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 # A comma that is no thousands mark: 4,4 may be 4.4 or two numbers.
 UNCLEAR_COMMA = re.compile(r",\d")
+# A day that is written otherwise, as 3/21/06, 21.03.2006 or March 21, 2006: its first number is no answer.
+MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+OTHER_DATES = re.compile(
+    r"(?<![\d.,])\d{1,4}([/.-])\d{1,2}\1\d{2,4}(?!\d)"
+    rf"|\b{MONTH}[ -]\d{{1,2}}(?:st|nd|rd|th)?,? +\d{{4}}|\d(?:st|nd|rd|th)?[ -]{MONTH},?[ -]\d{{2,4}}",
+    re.IGNORECASE,
+)
+# A sign that stands apart, or is a dash: without it the number would change its sign.
+APART_SIGN = re.compile(r"[-\u2010-\u2015\u2212\uff0d]\s*(?=[\d.])")
 
 
 class LabelKind(StrEnum):
@@ -97,15 +109,17 @@ class LabelValue:
             whole = self.value.is_integer() and abs(self.value) < 1e15
             return str(int(self.value)) if whole else repr(self.value)
         if isinstance(self.value, date):
-            return self.value.strftime("%m/%d/%Y")
+            # Not strftime: it writes years before 1000 with fewer digits.
+            return f"{self.value.month:02}/{self.value.day:02}/{self.value.year:04}"
         return ABSTENTION if self.kind is LabelKind.ABSTENTION else self.value or ""
 
 
 def parse_label(text: str | None, *, physician: bool = False, categories: Collection[str] = ()) -> LabelValue:
     """Read one label.
 
-    The order decides: missing, abstention, category, weeks and days (as days), date, then the first number in the text;
-    a comma between digits that marks no thousands, an impossible date, and a number that is not finite are unparseable.
+    The order decides: missing, abstention, category, weeks and days (as days), date, then the first number in the text
+    (section 2 of the specification of stewardship). Unparseable are: a comma between digits that marks no thousands, an
+    impossible date, a date or a number of weeks in another form, and a number that is not finite.
 
     Args:
         text: a cell as text; None is an empty cell.
@@ -120,28 +134,35 @@ def parse_label(text: str | None, *, physician: bool = False, categories: Collec
     if categories:
         named = {name.casefold(): name for name in categories}.get(body.casefold())
         return LabelValue(LabelKind.UNPARSEABLE if named is None else LabelKind.CATEGORY, named)
+    for read in (_duration, _date, _number):
+        if (label := read(body)) is not None:
+            return label
+    return LabelValue(LabelKind.UNPARSEABLE)
+
+
+def _duration(body: str) -> LabelValue | None:
     for pattern in DURATIONS:
         if found := pattern.fullmatch(body):
             parts = found.groupdict()
             days = 7 * int(parts["weeks"]) + int(parts.get("days") or 0)
             return LabelValue(LabelKind.NUMBER, float(days), weeks_days=True)
-    for pattern in DATES:
-        if found := pattern.search(body):
-            return _date(found)
-    return _number(body)
+    return LabelValue(LabelKind.UNPARSEABLE) if OTHER_WEEKS.match(body) else None
 
 
-def _date(found: re.Match[str]) -> LabelValue:
+def _date(body: str) -> LabelValue | None:
+    found = next((found for pattern in DATES if (found := pattern.search(body))), None)
+    if found is None:
+        return LabelValue(LabelKind.UNPARSEABLE) if OTHER_DATES.search(body) else None
     try:
-        day = date(int(found["year"]), int(found["month"]), int(found["day"]))
+        return LabelValue(LabelKind.DATE, date(int(found["year"]), int(found["month"]), int(found["day"])))
     except ValueError:
         return LabelValue(LabelKind.UNPARSEABLE)
-    return LabelValue(LabelKind.DATE, day)
 
 
-def _number(body: str) -> LabelValue:
-    found = NUMBER.search(body)
-    if found is None or UNCLEAR_COMMA.match(body, found.end()):
-        return LabelValue(LabelKind.UNPARSEABLE)
+def _number(body: str) -> LabelValue | None:
+    signed = APART_SIGN.sub("-", body, count=1) if APART_SIGN.match(body) else body
+    found = NUMBER.search(signed)
+    if found is None or UNCLEAR_COMMA.match(signed, found.end()):
+        return None
     number = float(found[0].replace(",", "").replace("\u2212", "-"))
-    return LabelValue(LabelKind.NUMBER, number) if math.isfinite(number) else LabelValue(LabelKind.UNPARSEABLE)
+    return LabelValue(LabelKind.NUMBER, number) if math.isfinite(number) else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ import polars as pl
 from ontoground.errors import InputError, UsageError
 from ontoground.files import sha256_of
 from ontoground.tables import read_table
+from stewardship.cells import read_cells
 
 __all__ = ["ROLES", "LabelTable", "read_cells", "read_label_table"]
 
@@ -60,60 +60,6 @@ class LabelTable:
 
     def __len__(self) -> int:
         return self.frame.height
-
-
-def read_cells(file: Path) -> pl.DataFrame:
-    """Read a table with every cell as text; only an empty cell is null (``N/A`` and ``NA`` are text).
-
-    Raises:
-        InputError: no such file, or it cannot be read as what its name says.
-        UsageError: its name ends in none of .csv, .csv.gz, .tsv, .xlsx, .parquet, .jsonl.
-    """
-    if not file.is_file():
-        raise InputError("no such table of labels", file=file)
-    kind = "".join(file.suffixes[-2:] if file.suffix == ".gz" else file.suffixes[-1:]).lower()
-    try:
-        if kind in (".csv", ".csv.gz", ".tsv", ".tsv.gz"):
-            separator = "\t" if ".tsv" in kind else ","
-            frame = pl.read_csv(file, separator=separator, infer_schema=False)
-        elif kind == ".xlsx":
-            frame = pl.read_excel(file, infer_schema_length=0, raise_if_empty=False)
-        elif kind == ".parquet":
-            frame = pl.read_parquet(file)
-        elif kind == ".jsonl":
-            frame = _json_lines(file)
-        else:
-            raise UsageError(
-                "the table's name does not say what it is",
-                file=file,
-                expected="a name that ends in .csv, .csv.gz, .tsv, .xlsx, .parquet or .jsonl",
-            )
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError("the table cannot be read", file=file, found=type(error).__name__) from error
-    cells = frame.select(pl.all().cast(pl.String))
-    return cells.select(pl.when(pl.all().str.strip_chars() != "").then(pl.all()))
-
-
-def _json_lines(file: Path) -> pl.DataFrame:
-    """Read JSON lines; numbers keep the digits that the file has."""
-    rows = []
-    with file.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, start=1):
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line, parse_float=str, parse_int=str, parse_constant=str)
-            except ValueError as error:
-                raise InputError("a line is no JSON", file=file, line=number, expected="one object a line") from error
-            if not isinstance(row, dict):
-                raise InputError("a line is no JSON object", file=file, line=number, expected="one object a line")
-            rows.append({name: _plain(value) for name, value in row.items()})
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    return pl.DataFrame([[row.get(name) for row in rows] for name in names], schema=dict.fromkeys(names, pl.String))
-
-
-def _plain(value: object) -> str | None:
-    return value if isinstance(value, str) or value is None else json.dumps(value, ensure_ascii=False)
 
 
 def read_label_table(file: Path, *, layout: str | None = None, columns: Mapping[str, str] | None = None) -> LabelTable:
@@ -166,10 +112,11 @@ def _layout_of(columns: list[str], file: Path) -> str:
 
 
 def _check_keys(frame: pl.DataFrame, file: Path) -> None:
-    places = frame.with_row_index("line", offset=2)
+    rows = frame.with_row_index("row", offset=1)
     for what, wrong in (
-        ("a row has no key", places.filter(pl.col("uid").is_null())),
-        ("a key is there twice", places.filter(~pl.col("uid").is_first_distinct())),
+        ("a row has no key", rows.filter(pl.col("uid").is_null())),
+        ("a key is there twice", rows.filter(pl.col("uid").is_duplicated())),
     ):
         if wrong.height:
-            raise InputError(what, file=file, line=wrong["line"][0], expected="one row for each key")
+            places = ", ".join(map(str, wrong["row"][:5])) + (" ..." if wrong.height > 5 else "")
+            raise InputError(what, file=file, found=f"in row {places} below the head", expected="one row for each key")

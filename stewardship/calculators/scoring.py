@@ -1,0 +1,203 @@
+"""Points of a score: the items of ``stewardship/data/score_points.tsv``, added up over the features of a row."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+from ontoground.errors import InputError
+from ontoground.tables import read_table
+from stewardship.calculators.features import Features, NotComputable
+from stewardship.calculators.registry import Version
+
+__all__ = ["Item", "Line", "Score", "items_of"]
+
+POINTS = Path(__file__).parents[1] / "data" / "score_points.tsv"
+COLUMNS = ("calculator", "item", "version", "kind", "feature", "unit", "when", "points", "absent", "source")
+ABSTAIN = "abstain"
+NORMAL = "normal"
+COMPARISONS: dict[str, Callable[[float, float], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    """When an item gives which points.
+
+    Attributes:
+        when: comparisons that all hold (``>=65 <75``), or words of which one is given (``absent; none``).
+        points: None where no score is to be given.
+        source: the published definition.
+    """
+
+    when: str
+    points: float | None
+    source: str
+
+
+@dataclass(frozen=True)
+class Item:
+    """What points of a score are for.
+
+    Attributes:
+        name: in words.
+        kind: ``flag`` (any feature holds), ``band`` (of a quantity) or ``choice``.
+        features: that it reads; none where the value is computed.
+        unit: of the thresholds; empty for a plain number.
+        absent: what a feature that is not given is taken as: ``no``, ``yes``, a word of a choice, ``normal`` (no
+            points); empty where it is needed.
+        lines: in order; the first that fits counts.
+    """
+
+    name: str
+    kind: str
+    features: tuple[str, ...]
+    unit: str
+    absent: str
+    lines: tuple[Line, ...]
+
+
+@functools.cache
+def items_of(number: int, version: Version) -> dict[str, Item]:
+    """Return the items of a calculator by name, in order; none where it is no score.
+
+    Raises:
+        InputError: the table contradicts itself.
+    """
+    rows = [
+        row
+        for row in read_table(POINTS, COLUMNS)
+        if int(row["calculator"]) == number and row["version"] in (version, "both")
+    ]
+    names = list(dict.fromkeys(row["item"] for row in rows))
+    rows.sort(key=lambda row: names.index(row["item"]))
+    return {name: _item(name, list(lines)) for name, lines in groupby(rows, key=lambda row: row["item"])}
+
+
+def _item(name: str, rows: list[dict[str, str]]) -> Item:
+    shared = {(row["kind"], row["feature"], row["unit"]) for row in rows}
+    if len(shared) > 1:
+        raise InputError(
+            "an item of a score is of several kinds", file=POINTS, found=name, expected="one kind, feature"
+        )
+    kind, feature, unit = shared.pop()
+    absent = next((row["absent"] for row in rows if row["absent"]), "")
+    features = tuple(one.strip() for one in feature.split("|") if one.strip())
+    lines = (
+        Line(row["when"], None if row["points"] == ABSTAIN else float(row["points"]), row["source"]) for row in rows
+    )
+    return Item(name, kind, features, unit, absent, tuple(lines))
+
+
+class Score:
+    """Adds up points, and says in the features' steps what each is for.
+
+    Args:
+        number: of the calculator.
+        features: of a row.
+        version: whose points.
+    """
+
+    def __init__(self, number: int, features: Features, version: Version) -> None:
+        self.items = items_of(number, version)
+        self.features = features
+        self.total = 0.0
+
+    def add(self, points: float, why: str) -> None:
+        """Add points, and record why."""
+        self.total += points
+        self.features.step(f"{why}: {points:+g}, total {self.total:g}" if points else f"{why}: 0")
+
+    def all(self, *, but: tuple[str, ...] = ()) -> Score:
+        """Add the points of every item in order, but those that are named or have no feature of their own.
+
+        Raises:
+            NotComputable: a feature that is needed is missing, is no such thing, or out of range.
+        """
+        for name, item in self.items.items():
+            if item.features and name not in but:
+                self.item(name)
+        return self
+
+    def one_of(self, names: tuple[str, ...]) -> Score:
+        """Add the points of one of several items of equal points, if any of them holds.
+
+        Raises:
+            NotComputable: as `all`.
+        """
+        before, points = self.total, 0.0
+        for name in names:
+            self.total = 0.0
+            self.item(name)
+            points = max(points, self.total)
+        self.total = before
+        self.add(points, " or ".join(names))
+        return self
+
+    def item(self, name: str) -> None:
+        """Add the points of one item from its features.
+
+        Raises:
+            NotComputable: as `all`.
+        """
+        item = self.items[name]
+        if item.kind == "flag":
+            # All are read, so that the steps tell of each.
+            held = [self.features.flag(one, absent=item.absent == "yes") for one in item.features]
+            self.add((item.lines[0].points or 0) if any(held) else 0, name)
+        elif item.kind == "choice":
+            self._choice(item)
+        else:
+            self._band(item)
+
+    def value(self, name: str, value: float) -> None:
+        """Add the points that an item's bands give for a value that was computed."""
+        item = self.items[name]
+        # Conversions leave a trace in the last digits: 100.4 F is 38 C, neither above nor below.
+        value = float(f"{value:.9g}")
+        shown = f"{name} {value:.6g} {item.unit}".rstrip()
+        for line in item.lines:
+            if _holds(line.when, value):
+                self.add(line.points or 0, f"{shown}, {line.when}")
+                return
+        self.add(0, shown)
+
+    def _band(self, item: Item) -> None:
+        (feature,) = item.features
+        if item.absent == NORMAL and not self.features.has(feature):
+            self.features.assume(f"{feature} is not mentioned: taken as normal")
+            return
+        read = self.features.quantity(feature, item.unit) if item.unit else self.features.number(feature)
+        self.value(item.name, read)
+
+    def _choice(self, item: Item) -> None:
+        (feature,) = item.features
+        words = {word.strip(): line for line in item.lines for word in line.when.split(";")}
+        found = self.features.cells.get(feature)
+        if isinstance(found, bool) and {"yes", "no"} & set(words):
+            word = "yes" if self.features.flag(feature) else "no"
+            if word not in words:
+                raise NotComputable(f"{feature} is none of {', '.join(words)}: {word}")
+        else:
+            word = self.features.choice(feature, tuple(words), absent=item.absent or None)
+        points = words[word].points
+        if points is None:
+            raise NotComputable(f"{feature} is {word}: no score can be given ({words[word].source})")
+        self.add(points, item.name)
+
+
+def _holds(when: str, value: float) -> bool:
+    """Whether a value fits every comparison, as ``>=65 <75``."""
+    for one in when.split():
+        sign = one.rstrip("0123456789.-")
+        if not COMPARISONS[sign](value, float(one[len(sign) :])):
+            return False
+    return True

@@ -14,6 +14,7 @@ import polars as pl
 
 from ontoground.errors import InputError, UsageError
 from ontoground.files import atomic_directory, write_text
+from ontoground.labels import parse_label
 from ontoground.manifest import LicenceTier
 from stewardship.history import Event, History, Role
 from stewardship.tables import LabelTable
@@ -118,7 +119,7 @@ class Benchmark:
 
         Raises:
             UsageError: a benchmark of this name is there already, or it is no name of a folder.
-            InputError: a later table has a row that the first lacks.
+            InputError: a later table has a row that the first lacks, or gives one another original label.
         """
         if not NAME.fullmatch(name):
             raise UsageError(
@@ -138,7 +139,7 @@ class Benchmark:
             items.write_parquet(part / ITEMS)
             history = replace(found, folder=part).history
             for table in tables:
-                if events := _events(table):
+                if events := _events(table, history, categories):
                     history.append(events)
             write_text(part / RECORD, json.dumps(record, indent=2) + "\n")
         return found
@@ -161,14 +162,16 @@ def _items(tables: Sequence[LabelTable]) -> pl.DataFrame:
     return items
 
 
-def _events(table: LabelTable) -> list[Event]:
+def _events(table: LabelTable, history: History, categories: Sequence[str]) -> list[Event]:
+    """Return what a table says that the history does not say yet: the first spelling of a label stays."""
     events: list[Event] = []
     comments = table.frame["comment"] if "comment" in table.frame.columns else [None] * len(table)
     evidence = {"file": table.file.name, "sha256": table.sha256}
     for column, role in LABELS.items():
         if column not in table.frame.columns:
             continue
-        events += [
+        known = history.labels(role, categories=categories)
+        added = [
             Event(
                 uid=uid,
                 role=role,
@@ -180,5 +183,14 @@ def _events(table: LabelTable) -> list[Event]:
             )
             for uid, value, comment in zip(table.frame["uid"], table.frame[column], comments, strict=True)
             if value is not None
+            and parse_label(value, physician=role == "physician", categories=categories) != known.get(uid)
         ]
+        if role == "original" and (other := [event.uid for event in added if event.uid in known]):
+            raise InputError(
+                "a table gives rows another original label than the tables before it",
+                file=table.file,
+                found=f"{len(other)} rows, row {other[0]} first",
+                do="name it a recomputed or a final label, or leave the table out",
+            )
+        events += added
     return events

@@ -44,8 +44,8 @@ def test_labels_become_events_and_rows_are_kept_without_them(tmp_path: Path, tab
         "final": {},
     }
     assert latest["physician"]["2"].why == "counted twice"
-    # The sheet says the original label again: the event stands for the row still, and no label is another.
-    assert len(opened.history.row("1")) == 3
+    # The sheet says the original label again, which is no event.
+    assert [event.role for event in opened.history.row("1")] == ["original", "recomputed"]
 
 
 def test_what_is_added_is_seen_by_a_benchmark_that_is_open(tmp_path: Path, tables: list[LabelTable]) -> None:
@@ -74,7 +74,7 @@ def test_what_a_cut_off_adoption_left_is_replaced(tmp_path: Path, tables: list[L
     left.mkdir(parents=True)
     (left / "history.jsonl").write_text("half a li")
     adopted = Benchmark.adopt(tmp_path, "bench", tables, licence_tier="open")
-    assert len(Benchmark.open(tmp_path).history.events) == len(adopted.history.events) == 7
+    assert len(Benchmark.open(tmp_path).history.events) == len(adopted.history.events) == 5
 
 
 def test_which_benchmark_must_be_clear(tmp_path: Path, tables: list[LabelTable]) -> None:
@@ -87,6 +87,13 @@ def test_which_benchmark_must_be_clear(tmp_path: Path, tables: list[LabelTable])
     with pytest.raises(InputError, match="no such benchmark"):
         Benchmark.open(tmp_path, "three")
     assert Benchmark.open(tmp_path, "two").licence_tier == "credentialed"
+
+
+def test_a_table_that_contradicts_the_original_labels_is_refused(tmp_path: Path, tables: list[LabelTable]) -> None:
+    (tmp_path / "more.csv").write_text(SHEET.replace("0.2,17,", "0.2,18,"))
+    with pytest.raises(InputError, match="another original label") as found:
+        Benchmark.adopt(tmp_path, "b", [tables[0], read_label_table(tmp_path / "more.csv")], licence_tier="open")
+    assert found.value.found == "1 rows, row 2 first"
 
 
 def test_a_later_table_with_rows_that_the_first_lacks_is_refused(tmp_path: Path, tables: list[LabelTable]) -> None:

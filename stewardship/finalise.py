@@ -77,8 +77,10 @@ def _reviewed(uid: str, label: LabelValue, other: LabelValue | None, policy: Pol
         return Final(label, "physician", "a physician reviewed the row", reviewed=True)
     close = agrees(label, other, ValueType.CONTINUOUS, relative=relative)
     takes: Source = "recomputed" if close else "physician"
-    side = "within" if close else "not within"
-    why = f"the recomputed label is {side} {relative:g} of the physician's"
+    if label.number is None or other.number is None:
+        why = "both say the same" if close else "recomputed and physician's label are not of one kind, or not equal"
+    else:
+        why = f"the recomputed label is {'within' if close else 'not within'} {relative:.3g} of the physician's"
     if recorded := _exceptions().get((uid, other, label)):
         takes, why = recorded, f"recorded exception of the released data ({EXCEPTIONS.name})"
     return Final(label if takes == "physician" else other, takes, why, reviewed=True)

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from ontoground.labels import LabelValue, parse_label
 from stewardship.benchmark import Benchmark
 from stewardship.consensus import DEFERRED, HIGH_CONFIDENCE
+from stewardship.history import Event
 
-__all__ = ["Standing", "standing"]
+__all__ = ["Standing", "rests_on", "standing"]
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,13 @@ def standing(benchmark: Benchmark) -> Standing:
         strata=_column(benchmark, "stratum"),
         types=_column(benchmark, "output_type"),
     )
+
+
+def rests_on(benchmark: Benchmark) -> dict[str, dict[str, Event]]:
+    """Return the events behind the labels that can become final: role to uid to event."""
+    history = benchmark.history
+    high = history.latest("recomputed", statuses=(HIGH_CONFIDENCE, DEFERRED))
+    return {"recomputed": high, "physician": history.latest("physician")}
 
 
 def _column(benchmark: Benchmark, name: str) -> dict[str, str]:

@@ -1,0 +1,265 @@
+"""What ``ontoground steward triage`` and ``ontoground steward finalise`` do."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ontoground.errors import InputError
+from ontoground.files import atomic_path
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ontoground.settings_steward import StewardSettings
+    from stewardship.benchmark import Benchmark
+    from stewardship.finalise import Final, Policy
+    from stewardship.history import Event
+    from stewardship.standing import Standing
+
+__all__ = ["finalise_job", "paint_finalised", "paint_triage", "triage_job"]
+
+STEM = "triage"
+SHOWN = {
+    "rank": "rank",
+    "uid": "uid",
+    "stratum": "stratum",
+    "original": "original",
+    "recomputed": "new",
+    "distance": "apart",
+}
+TITLES = {
+    "abstained": "abstained: one of both labels says that there is no answer",
+    "numbers": "largest relative errors",
+    "dates": "dates most days apart",
+}
+STRATUM = 36
+"""Characters of a stratum that a table of 80 columns has room for."""
+
+
+def triage_job(settings: StewardSettings, workspace: Path, name: str | None, *, top: int) -> dict[str, Any]:
+    """Rank the rows whose two labels differ, write the list, and return what ``--json`` prints.
+
+    Raises:
+        InputError: no such benchmark, or it lacks original or recomputed labels.
+        UsageError: several benchmarks and none named.
+    """
+    import polars as pl
+
+    from stewardship.benchmark import Benchmark
+    from stewardship.discrepancy import Flag
+    from stewardship.standing import standing
+    from stewardship.triage import summarise, triage
+
+    benchmark = Benchmark.open(workspace, name)
+    labels = standing(benchmark)
+    _need_labels(benchmark, labels)
+    table = triage(
+        labels.original, labels.recomputed, strata=labels.strata, types=labels.types, limit=settings.flag_rel_err
+    )
+    files = {kind: benchmark.folder / f"{STEM}.{kind}" for kind in ("parquet", "csv")}
+    with atomic_path(files["parquet"]) as temporary:
+        table.write_parquet(temporary)
+    with atomic_path(files["csv"]) as temporary:
+        table.write_csv(temporary)
+    abstained = pl.col("flag") == Flag.ABSTAINED.value
+    parts = {
+        "abstained": table.filter(abstained),
+        "numbers": table.filter(~abstained, list="main"),
+        "dates": table.filter(~abstained, list="dates"),
+    }
+    return {
+        "verb": "steward triage",
+        "workspace": str(workspace),
+        "benchmark": benchmark.name,
+        "flag_rel_err": settings.flag_rel_err,
+        "summary": summarise(table, labels.attempted).as_dict(),
+        "top": {part: rows.head(top).to_dicts() for part, rows in parts.items()},
+        "files": {kind: str(file) for kind, file in files.items()},
+    }
+
+
+def _need_labels(benchmark: Benchmark, labels: Standing) -> None:
+    for role, found, remedy in (
+        ("original", labels.original, "adopt a table with the labels as they were published"),
+        ("recomputed", labels.recomputed, "run `ontoground steward recompute`, or adopt a sheet that has them"),
+    ):
+        if not found:
+            raise InputError(
+                f"the benchmark has no {role} labels", file=benchmark.folder, found=benchmark.name, do=remedy
+            )
+
+
+def paint_triage(screen: Console, payload: dict[str, Any]) -> None:
+    """Show the head of the lists and the counts."""
+    from app.render import relative, table
+
+    for part, rows in payload["top"].items():
+        if rows:
+            cells = [[_cell(row, name) for name in SHOWN] for row in rows]
+            screen.print(table(list(SHOWN.values()), cells, title=TITLES[part]))
+            screen.print()
+    found = payload["summary"]
+    types = [[name, *counts.values()] for name, counts in found["by_type"].items()]
+    screen.print(table(["output", "rows", "differ", "abstained"], types))
+    screen.print()
+    n, of = found["n"], found["of"]
+    for text in (
+        f"compared   {n:,} of {of:,} rows ({_percent(found['high_confidence_rate'])}); "
+        f"{found['deferred']:,} without a high-confidence label",
+        f"differ     {found['differ']:,} of {n:,} ({_percent(found['differ_rate'])})",
+        f"abstained  {found['abstained']:,} of {n:,} ({_percent(found['abstained_rate'])})",
+        f"flagged    {found['flagged']:,} of {of:,} ({_percent(found['flagged_rate'])}), "
+        f"in {found['strata_flagged']:,} of {found['strata']:,} strata",
+    ):
+        screen.print(text, soft_wrap=True)
+    screen.print(f"list in {relative(Path(payload['files']['csv']))}", soft_wrap=True)
+
+
+def _cell(row: Mapping[str, Any], name: str) -> str | int | float | None:
+    value: str | int | float | None = row[name]
+    if name == "distance" and isinstance(value, float):
+        return f"{value:.0f} d" if row["unit"] == "days" else round(value, 3)
+    if name == "stratum" and isinstance(value, str) and len(value) > STRATUM:
+        return value[: STRATUM - 1] + "…"
+    return value
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f}%"
+
+
+def finalise_job(
+    settings: StewardSettings, workspace: Path, name: str | None, *, policy: Policy | None
+) -> dict[str, Any]:
+    """Write the label that holds for every row to the history, where it changed, and return what ``--json`` prints.
+
+    Raises:
+        InputError: no such benchmark, or it has neither recomputed nor physicians' labels.
+        UsageError: several benchmarks and none named.
+    """
+    from stewardship.benchmark import Benchmark
+    from stewardship.discrepancy import FLAGGED, discrepancies
+    from stewardship.finalise import finalise
+    from stewardship.standing import standing
+
+    benchmark = Benchmark.open(workspace, name)
+    labels = standing(benchmark)
+    policy = policy or settings.finalise
+    found = finalise(labels.recomputed, labels.physician, policy=policy, relative=settings.agree_rel)
+    if not found:
+        raise InputError(
+            "the benchmark has no label that could hold",
+            file=benchmark.folder,
+            expected="recomputed or physicians' labels",
+            do="run `ontoground steward recompute` or `ontoground steward read`",
+        )
+    history = benchmark.history
+    before = history.latest("final")
+    events = _events(benchmark, found, policy)
+    changed = [event for event in events if _differs(before.get(event.uid), event)]
+    batch = history.append(changed) if changed else None
+    both = [uid for uid in found if uid in labels.original]
+    against = discrepancies(
+        [labels.original[uid] for uid in both], [found[uid].label for uid in both], limit=settings.flag_rel_err
+    )
+    held = [event for event in changed if (old := before.get(event.uid)) is not None and old.value != event.value]
+    return {
+        "verb": "steward finalise",
+        "workspace": str(workspace),
+        "benchmark": benchmark.name,
+        "policy": policy,
+        "rows": benchmark.items.height,
+        "final": len(found),
+        "without": benchmark.items.height - len(found),
+        "from": {source: sum(one.source == source for one in found.values()) for source in ("recomputed", "physician")},
+        "reviewed": sum(one.reviewed for one in found.values()),
+        "abstentions": sum(one.label.kind.value == "na" for one in found.values()),
+        "differ_from_original": sum(flag in FLAGGED for flag in against["flag"]),
+        "added": len(changed),
+        "batch": batch,
+        "changes": [
+            {"uid": event.uid, "before": before[event.uid].value, "after": event.value, "why": event.why}
+            for event in held
+        ],
+        "why": dict(Counter(one.why for one in found.values()).most_common()),
+    }
+
+
+def _events(benchmark: Benchmark, found: Mapping[str, Final], policy: Policy) -> list[Event]:
+    from stewardship.history import Event
+    from stewardship.standing import rests_on
+
+    rests = rests_on(benchmark)
+    events = []
+    for uid, one in found.items():
+        rest = rests[one.source][uid]
+        evidence: dict[str, str | int | float | bool | list[str] | None] = {
+            "from": one.source,
+            "batch": rest.batch,
+            "by": rest.by,
+        }
+        if one.reviewed:
+            # The policy decides reviewed rows alone: another policy leaves the others as they are.
+            evidence["policy"] = policy
+        events.append(
+            Event(
+                uid=uid,
+                role="final",
+                value=one.label.text(),
+                status="finalised",
+                by=f"policy {policy}" if one.reviewed else "finalise",
+                why=one.why,
+                evidence=evidence,
+            )
+        )
+    # A label that held and has lost what it rested on (its batch was taken back) holds no longer.
+    for uid, old in benchmark.history.latest("final").items():
+        if uid not in found:
+            events.append(
+                Event(
+                    uid=uid,
+                    role="final",
+                    status="withdrawn",
+                    by="finalise",
+                    why="neither a recomputed nor a physician's label holds any more",
+                    evidence={"held": old.value},
+                )
+            )
+    return events
+
+
+def _differs(old: Event | None, new: Event) -> bool:
+    if old is None:
+        return True
+    if old.status == new.status == "withdrawn":
+        return False
+    return any(getattr(old, name) != getattr(new, name) for name in ("value", "status", "by", "why", "evidence"))
+
+
+def paint_finalised(screen: Console, payload: dict[str, Any]) -> None:
+    """Show whose labels hold and what changed."""
+    from app.render import table
+
+    screen.print(table(["why", "rows"], [[why, rows] for why, rows in payload["why"].items()]))
+    screen.print()
+    if changes := payload["changes"]:
+        rows = [[one["uid"], one["before"], one["after"], one["why"]] for one in changes[:20]]
+        screen.print(table(["uid", "before", "after", "why"], rows, title="labels that changed"))
+        if len(changes) > len(rows):
+            screen.print(f"and {len(changes) - len(rows):,} more")
+        screen.print()
+    sources = payload["from"]
+    screen.print(
+        f"policy {payload['policy']}: {payload['final']:,} of {payload['rows']:,} rows have a final label, "
+        f"{sources['recomputed']:,} recomputed and {sources['physician']:,} a physician's; "
+        f"{payload['abstentions']:,} of them say that there is no answer",
+        soft_wrap=True,
+    )
+    screen.print(f"{payload['differ_from_original']:,} differ from the original label", soft_wrap=True)
+    if payload["added"]:
+        screen.print(f"{payload['added']:,} events added to the history, batch {payload['batch']}")
+    else:
+        screen.print("nothing changed: the history holds these labels already, and nothing was added")

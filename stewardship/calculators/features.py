@@ -43,7 +43,7 @@ class Features:
 
     Args:
         cells: name to value: ``[number, unit]``, a truth value, a number, text, or a list.
-        lenient: read as MedCalc-Bench v1.0 did: no range is checked and misspelt units are taken as written.
+        lenient: read as MedCalc-Bench v1.0 did: no range is checked and units are converted with its rounding.
     """
 
     def __init__(self, cells: Mapping[str, object], *, lenient: bool = False) -> None:
@@ -99,7 +99,7 @@ class Features:
         known = _ranges().get(name)
         try:
             converted = convert(
-                value, written, unit, substance or (known.substance if known else None), as_written=self.lenient
+                value, written, unit, substance or (known.substance if known else None), as_v1=self.lenient
             )
         except UnitError as error:
             raise NotComputable(f"{name} is in {written}, which cannot be converted to {unit}") from error
@@ -163,6 +163,18 @@ class Features:
                 self.step(f"{name}: {option}")
                 return option
         raise NotComputable(f"{name} is none of {', '.join(options)}: {_shown(found)}")
+
+    def parts(self, name: str) -> tuple[object, ...]:
+        """Return the parts of a feature that is a list, such as a drug, its dose and the unit.
+
+        Raises:
+            NotComputable: missing or no list.
+        """
+        found = self._given(name)
+        if not isinstance(found, list | tuple):
+            raise NotComputable(f"{name} is no list: {_shown(found)}")
+        self.step(f"{name}: {' '.join(map(str, found))}")
+        return tuple(found)
 
     def date(self, name: str) -> date:
         """Return a date, written as month/day/year or year-month-day.

@@ -23,8 +23,9 @@ from ontoground.errors import UsageError
 from ontoground.labels import LabelKind, LabelValue
 from ontoground.tables import read_table
 from stewardship.calculators.features import Features, NotComputable
+from stewardship.calculators.units_v1 import round_v1
 
-__all__ = ["MODULES", "Calculator", "Outcome", "Version", "calculate", "calculator", "calculators", "find", "round_v1"]
+__all__ = ["MODULES", "Calculator", "Outcome", "Version", "calculate", "calculator", "calculators", "find"]
 
 Version = Literal["corrected", "v1.0"]
 """``corrected``: as published; ``v1.0``: as MedCalc-Bench v1.0 computed, for what its labels hold."""
@@ -149,11 +150,6 @@ def calculate(which: int | str, features: Features | str, version: Version = "co
         value = LabelValue.of(round_v1(value.number))
     read.step(f"{known.name}: {_written(value, known)}")
     return Outcome(value, tuple(read.steps), tuple(read.assumptions))
-
-
-def round_v1(value: float) -> float:
-    """Round as MedCalc-Bench v1.0 did: to 3 decimals, but to 3 significant digits below 0.001 and below zero."""
-    return round(value, 3) if value > 0.001 else float(f"{value:.3g}")
 
 
 @functools.cache

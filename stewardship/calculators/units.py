@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ontoground.errors import InputError
 from ontoground.tables import read_table
+from stewardship.calculators.units_v1 import convert_v1, round_v1
 
 if TYPE_CHECKING:
     import pint
@@ -25,7 +26,7 @@ class UnitError(InputError):
     """A unit is not known, or one cannot be converted to another."""
 
 
-def convert(value: float, unit: str, target: str, substance: str | None = None, *, as_written: bool = False) -> float:
+def convert(value: float, unit: str, target: str, substance: str | None = None, *, as_v1: bool = False) -> float:
     """Convert a value between units that are written as in a table of features.
 
     Args:
@@ -33,27 +34,36 @@ def convert(value: float, unit: str, target: str, substance: str | None = None, 
         unit: a spelling of ``stewardship/data/unit_spellings.tsv``; case and spaces at its ends do not matter.
         target: the same.
         substance: what a concentration is of, for conversions between mass, amount and equivalents.
-        as_written: take a misspelt unit as MedCalc-Bench v1.0 did, not as what was meant.
+        as_v1: convert as MedCalc-Bench v1.0 did: misspelt units are taken as written, and every step is rounded.
 
     Raises:
         UnitError: a spelling is not known, the units measure different things, or the substance is not known.
     """
-    registry = _registry()
-    quantity = registry.Quantity(value, _unit(unit, as_written))
-    wanted = _unit(target, as_written)
+    wanted = _unit(target, as_v1)
+    quantity = _registry().Quantity(value, _unit(unit, as_v1))
+    if as_v1:
+        of_mole = _of_mole(substance) if substance else {}
+        rounded = convert_v1(value, _plain(unit), _plain(target), of_mole.get("gram"), of_mole.get("equivalent"))
+        if rounded is not None:
+            return rounded
     if quantity.is_compatible_with(wanted):
-        return float(quantity.to(wanted).magnitude)
+        found = float(quantity.to(wanted).magnitude)
+        return round_v1(found) if as_v1 and _plain(unit) != _plain(target) else found
     if substance is None:
         raise UnitError("a unit cannot be converted", found=unit, expected=target)
+    return _across(value, unit, target, substance)
+
+
+def _across(value: float, unit: str, target: str, substance: str) -> float:
+    """Convert a concentration between mass, amount and equivalents."""
     of_mole = _of_mole(substance)
-    have, want = (
-        next((one for one in of_mole if compatible(f"{one}/liter")), None)
-        for compatible in (quantity.is_compatible_with, registry.Quantity(1.0, wanted).is_compatible_with)
-    )
+    quantity, wanted = _registry().Quantity(value, _unit(unit, False)), _unit(target, False)
+    have = next((one for one in of_mole if quantity.is_compatible_with(f"{one}/liter")), None)
+    want = next((one for one in of_mole if _registry().Quantity(1.0, wanted).is_compatible_with(f"{one}/liter")), None)
     if have is None or want is None:
         raise UnitError(f"a unit of {substance} cannot be converted", found=unit, expected=target)
-    amount = quantity.to(f"{have}/liter").magnitude / of_mole[have]
-    return float(registry.Quantity(amount * of_mole[want], f"{want}/liter").to(wanted).magnitude)
+    moles = quantity.to(f"{have}/liter").magnitude / of_mole[have]
+    return float(_registry().Quantity(moles * of_mole[want], f"{want}/liter").to(wanted).magnitude)
 
 
 @functools.cache
@@ -77,12 +87,16 @@ def _spellings() -> dict[str, tuple[str, str]]:
 
 
 @functools.cache
-def _unit(spelling: str, as_written: bool) -> pint.Unit:
-    # Two characters look like the micro sign; lower case makes one of them of the other.
-    known = _spellings().get(" ".join(spelling.lower().split()).replace("\u03bc", "\u00b5"))
+def _unit(spelling: str, as_v1: bool) -> pint.Unit:
+    known = _spellings().get(_plain(spelling))
     if known is None:
         raise UnitError("a unit is not known", found=spelling, expected="a spelling of unit_spellings.tsv")
-    return _registry().parse_units(known[1] if as_written else known[0])
+    return _registry().parse_units(known[1] if as_v1 else known[0])
+
+
+def _plain(spelling: str) -> str:
+    # Two characters look like the micro sign; lower case makes one of them of the other.
+    return " ".join(spelling.lower().split()).replace("\u03bc", "\u00b5")
 
 
 @functools.cache

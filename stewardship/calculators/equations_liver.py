@@ -1,0 +1,88 @@
+"""Liver: calculators 19 (FIB-4) and 23 (MELD-Na)."""
+
+from __future__ import annotations
+
+import math
+
+from stewardship.calculators.features import Features
+from stewardship.calculators.registry import Version, calculator
+
+__all__ = ["fib_4", "meld_i", "meld_na"]
+
+LEAST_MELD, MOST_MELD = 6, 40
+
+
+def fib_4(age: float, ast: float, alt: float, platelets: float) -> float:
+    """Return the FIB-4 index of liver fibrosis (Sterling 2006).
+
+    Args:
+        age: years.
+        ast: aspartate aminotransferase, U/L.
+        alt: alanine aminotransferase, U/L.
+        platelets: 10^9/L.
+    """
+    return age * ast / (platelets * math.sqrt(alt))
+
+
+def meld_i(creatinine: float, bilirubin: float, inr: float) -> float:
+    """Return MELD(i) before it is rounded and multiplied by 10 (OPTN policy 9, 2016).
+
+    Values under 1 count as 1, and creatinine over 4 as 4.
+
+    Args:
+        creatinine: mg/dL; 4 for a patient on dialysis.
+        bilirubin: mg/dL.
+        inr: international normalized ratio.
+    """
+    return (
+        0.957 * math.log(min(max(creatinine, 1.0), 4.0))
+        + 0.378 * math.log(max(bilirubin, 1.0))
+        + 1.120 * math.log(max(inr, 1.0))
+        + 0.643
+    )
+
+
+def meld_na(score: float, sodium: float) -> int:
+    """Return MELD-Na in points (OPTN policy 9, 2016).
+
+    Args:
+        score: MELD(i), multiplied by 10.
+        sodium: mEq/L; counts as 125 below it and as 137 above it.
+    """
+    if score > 11:
+        missing = 137 - min(max(sodium, 125.0), 137.0)
+        score = score + 1.32 * missing - 0.033 * score * missing
+    # A half goes up, where Python's round() would go to the even number.
+    return min(max(math.floor(score + 0.5), LEAST_MELD), MOST_MELD)
+
+
+@calculator(19)
+def _(features: Features, version: Version) -> float:
+    age = features.quantity("age", "years")
+    if age < 18:
+        features.assume("age is under 18: the index was made on adults")
+    return fib_4(
+        age,
+        features.quantity("Aspartate aminotransferase", "U/L"),
+        features.quantity("Alanine aminotransferase", "U/L"),
+        features.quantity("Platelet count", "L") / 1e9,
+    )
+
+
+@calculator(23)
+def _(features: Features, version: Version) -> float:
+    creatinine, bilirubin = features.quantity("creatinine", "mg/dL"), features.quantity("Bilirubin", "mg/dL")
+    inr, sodium = features.number("international normalized ratio"), features.quantity("Sodium", "mEq/L")
+    dialysis = [
+        features.flag("Dialysis at least twice in the past week", absent=False),
+        features.flag("Continuous veno-venous hemodialysis for ≥24 hours in the past week", absent=False),
+    ]
+    # v1.0 left creatinine under 1 at 1 even on dialysis.
+    if any(dialysis) and not (version == "v1.0" and creatinine < 1):
+        features.step("on dialysis: creatinine counts as 4 mg/dL")
+        creatinine = 4.0
+    found = meld_i(creatinine, bilirubin, inr)
+    # MELD(i) is rounded to one decimal and multiplied by 10; v1.0 rounded it to a whole number.
+    score = 10 * (round(found) if version == "v1.0" else math.floor(10 * found + 0.5) / 10)
+    features.step(f"MELD(i): {found:.4g}, times 10: {score:.4g}")
+    return meld_na(score, sodium)

@@ -1,0 +1,80 @@
+"""Dates of a pregnancy: calculators 13, 68 and 69."""
+
+from __future__ import annotations
+
+import calendar
+from datetime import date, timedelta
+
+from ontoground.labels import LabelKind, LabelValue
+from stewardship.calculators.features import Features, NotComputable
+from stewardship.calculators.registry import Version, calculator
+
+__all__ = ["conception", "due_date", "gestational_age"]
+
+USUAL_CYCLE = 28
+LUTEAL_PHASE = 14
+LONGEST = 45 * 7
+"""Days after the last period beyond which no pregnancy goes on."""
+
+
+def due_date(last_period: date, cycle: int = USUAL_CYCLE) -> date:
+    """Return the estimated due date by Naegele's rule: a year on, three months back, and seven days on.
+
+    The rule is for a cycle of 28 days; the days by which a cycle is longer or shorter are added.
+
+    Args:
+        last_period: its first day.
+        cycle: days.
+    """
+    months = last_period.year * 12 + last_period.month - 1 + 9
+    year, month = divmod(months, 12)
+    # Three months back from the 31st may be no day: the month's last one then.
+    day = min(last_period.day, calendar.monthrange(year, month + 1)[1])
+    return date(year, month + 1, day) + timedelta(days=7 + cycle - USUAL_CYCLE)
+
+
+def conception(last_period: date, cycle: int = USUAL_CYCLE) -> date:
+    """Return the estimated date of conception: ovulation, 14 days before the next period.
+
+    Args:
+        last_period: its first day.
+        cycle: days.
+    """
+    return last_period + timedelta(days=cycle - LUTEAL_PHASE)
+
+
+def gestational_age(last_period: date, today: date) -> int:
+    """Return the gestational age in days: those since the first day of the last period."""
+    return (today - last_period).days
+
+
+def _cycle(features: Features) -> int:
+    cycle = features.number("cycle length")
+    if not cycle.is_integer():
+        raise NotComputable(f"cycle length is no whole number of days: {cycle:g}")
+    return int(cycle)
+
+
+@calculator(13)
+def _(features: Features, version: Version) -> date:
+    last_period, cycle = features.date("Last menstrual date"), _cycle(features)
+    if version == "v1.0":
+        # 40 weeks instead of the calendar's months; days of a short cycle were added, not taken away.
+        return last_period + timedelta(weeks=40, days=abs(cycle - USUAL_CYCLE))
+    features.assume("Naegele's rule counts months of the calendar: up to some days from 280 days after the last period")
+    return due_date(last_period, cycle)
+
+
+@calculator(68)
+def _(features: Features, version: Version) -> date:
+    last_period, cycle = features.date("Last menstrual date"), _cycle(features)
+    # v1.0 took every cycle for one of 28 days.
+    return conception(last_period, USUAL_CYCLE if version == "v1.0" else cycle)
+
+
+@calculator(69)
+def _(features: Features, version: Version) -> LabelValue:
+    days = gestational_age(features.date("Last menstrual date"), features.date("Current Date"))
+    if version == "corrected" and not 0 <= days <= LONGEST:
+        raise NotComputable(f"the last period was {days} days ago: no pregnancy is of that age")
+    return LabelValue(LabelKind.NUMBER, float(days), weeks_days=True)

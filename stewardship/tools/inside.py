@@ -22,9 +22,21 @@ from typing import Any
 
 # Loaded before files are given up; the code can import these and nothing else.
 ALLOWED = frozenset(
-    ("__future__", "_strptime", "bisect", "calendar", "cmath", "collections", "collections.abc", "copy", "dataclasses")
-    + ("datetime", "decimal", "enum", "fractions", "functools", "heapq", "itertools", "json", "math", "numbers")
-    + ("operator", "pprint", "random", "re", "statistics", "string", "textwrap", "time", "typing", "unicodedata")
+    {
+        *(
+            "__future__",
+            "_strptime",
+            "bisect",
+            "calendar",
+            "cmath",
+            "collections",
+            "collections.abc",
+            "copy",
+            "decimal",
+        ),
+        *("dataclasses", "datetime", "enum", "fractions", "functools", "heapq", "itertools", "json", "math", "numbers"),
+        *("operator", "pprint", "random", "re", "statistics", "string", "textwrap", "time", "typing", "unicodedata"),
+    }
 )
 NAME = "<code>"
 # Audited events that reach out of the process; what the kernel's filter refuses is refused here with a better message.

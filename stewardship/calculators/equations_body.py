@@ -6,6 +6,7 @@ import math
 
 from stewardship.calculators.features import Features, NotComputable
 from stewardship.calculators.registry import Version, calculator
+from stewardship.calculators.units_v1 import round_v1
 
 __all__ = [
     "SEXES",
@@ -106,6 +107,8 @@ def _ideal(features: Features) -> float:
     if height < 60:
         features.assume("height is under 60 inches: the formula is carried on below its range")
     ideal = ideal_body_weight(height, sex)
+    if features.lenient:
+        ideal = round_v1(ideal)
     features.step(f"ideal body weight: {ideal:.5g} kg")
     return ideal
 

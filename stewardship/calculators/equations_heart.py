@@ -8,6 +8,7 @@ from typing import NamedTuple
 from stewardship.calculators.equations_body import SEXES
 from stewardship.calculators.features import Features, NotComputable
 from stewardship.calculators.registry import Version, calculator
+from stewardship.calculators.units_v1 import round_v1
 
 __all__ = [
     "framingham_risk",
@@ -151,36 +152,37 @@ def _(features: Features, version: Version) -> float:
     return mean_arterial_pressure(systolic, diastolic)
 
 
-def _qt(features: Features) -> tuple[float, float]:
+def _qt(features: Features, version: Version) -> tuple[float, float]:
+    """Return the QT interval in ms and the heart rate in beats per minute."""
     qt, heart_rate = features.quantity("QT interval", "msec"), features.quantity("Heart Rate or Pulse", "bpm")
     if heart_rate <= 0:
         raise NotComputable("no heart beat: a QT interval cannot be corrected")
-    return qt, heart_rate
+    return qt, heart_rate if version == "corrected" else 60 / round_v1(60 / heart_rate)
 
 
 @calculator(11)
 def _(features: Features, version: Version) -> float:
-    return qtc_bazett(*_qt(features))
+    return qtc_bazett(*_qt(features, version))
 
 
 @calculator(56)
 def _(features: Features, version: Version) -> float:
-    return qtc_fridericia(*_qt(features))
+    return qtc_fridericia(*_qt(features, version))
 
 
 @calculator(57)
 def _(features: Features, version: Version) -> float:
-    return qtc_framingham(*_qt(features))
+    return qtc_framingham(*_qt(features, version))
 
 
 @calculator(58)
 def _(features: Features, version: Version) -> float:
-    return qtc_hodges(*_qt(features))
+    return qtc_hodges(*_qt(features, version))
 
 
 @calculator(59)
 def _(features: Features, version: Version) -> float:
-    return qtc_rautaharju(*_qt(features))
+    return qtc_rautaharju(*_qt(features, "corrected"))
 
 
 @calculator(46)

@@ -20,7 +20,7 @@ from typing import Literal
 
 import stewardship.calculators
 from ontoground.errors import UsageError
-from ontoground.labels import LabelKind, LabelValue
+from ontoground.labels import LabelValue
 from ontoground.tables import read_table
 from stewardship.calculators.features import Features, NotComputable
 from stewardship.calculators.units_v1 import round_v1
@@ -146,8 +146,9 @@ def calculate(which: int | str, features: Features | str, version: Version = "co
     except NotComputable as error:
         return Outcome(LabelValue.of(None), tuple(read.steps), tuple(read.assumptions), str(error))
     value = result if isinstance(result, LabelValue) else LabelValue.of(result)
-    if lenient and known.output_type == "decimal" and value.number is not None:
-        value = LabelValue.of(round_v1(value.number))
+    if known.output_type == "decimal" and value.number is not None:
+        # Ten digits: what is beyond them is an artefact of binary fractions.
+        value = LabelValue.of(round_v1(value.number) if lenient else float(f"{value.number:.10g}"))
     read.step(f"{known.name}: {_written(value, known)}")
     return Outcome(value, tuple(read.steps), tuple(read.assumptions))
 
@@ -166,4 +167,4 @@ def _written(value: LabelValue, known: Calculator) -> str:
         return value.text()
     if value.weeks_days:
         return f"{int(number // 7)} weeks, {int(number % 7)} days"
-    return f"{number:.6g}" + (f" {known.unit}" if known.unit and value.kind is LabelKind.NUMBER else "")
+    return f"{number:.6g} {known.unit}".rstrip()

@@ -1,15 +1,34 @@
-"""Calculators over a whole table of labels: what each row's features give, beside nothing that its note says."""
+"""Calculators over a whole table of labels: what each row's features give, and where a label says something else."""
 
 from __future__ import annotations
+
+from typing import get_args
 
 import polars as pl
 
 from ontoground.errors import InputError
+from ontoground.grading import LimitsRule, OutputType, Reference, within
+from ontoground.labels import parse_label
 from stewardship.calculators.registry import Version, calculate, calculators
 
-__all__ = ["VERSIONS", "run_calculators"]
+__all__ = ["VERSIONS", "compare", "run_calculators"]
 
-VERSIONS: tuple[Version, ...] = ("corrected", "v1.0")
+VERSIONS: tuple[Version, ...] = get_args(Version)
+WRITTEN: dict[str, OutputType] = {
+    "decimal": "decimal",
+    "integer": "integer",
+    "date": "date",
+    "weeks_days": "integer",
+}
+"""Output type of a calculator, as limits go by it."""
+FOUND = {
+    "uid": pl.String,
+    "calculator_id": pl.Int64,
+    "corrected": pl.String,
+    "v1.0": pl.String,
+    "reason": pl.String,
+    "assumptions": pl.String,
+}
 
 
 def run_calculators(rows: pl.DataFrame, only: frozenset[int] | None = None) -> pl.DataFrame:
@@ -29,24 +48,39 @@ def run_calculators(rows: pl.DataFrame, only: frozenset[int] | None = None) -> p
     """
     if missing := [name for name in ("uid", "stratum_id", "features") if name not in rows.columns]:
         raise InputError("the table has no features of calculators", expected=", ".join(missing))
-    known = {str(one.id) for one in calculators()}
-    found: list[dict[str, object]] = []
+    known = {str(one.id): one.id for one in calculators()}
+    found: list[tuple[str | int | None, ...]] = []
     for uid, number, features in rows.select("uid", "stratum_id", "features").iter_rows():
-        if str(number).strip() not in known:
+        which = known.get(str(number).strip())
+        if which is None:
             raise InputError("a row is of no known calculator", found=f"{number} in row {uid}")
-        if only is not None and int(number) not in only:
+        if only is not None and which not in only:
             continue
-        corrected, old = (calculate(int(number), features or "", version) for version in VERSIONS)
-        found.append(
-            {
-                "uid": uid,
-                "calculator_id": int(number),
-                "corrected": corrected.value.text(),
-                "v1.0": old.value.text(),
-                "reason": corrected.reason or None,
-                "assumptions": "; ".join(corrected.assumptions) or None,
-            }
-        )
-    columns = ("uid", "corrected", "v1.0", "reason", "assumptions")
-    schema = {"uid": pl.String, "calculator_id": pl.Int64} | dict.fromkeys(columns[1:], pl.String)
-    return pl.DataFrame(found, schema=schema)
+        corrected, old = (calculate(which, features or "", version) for version in VERSIONS)
+        assumptions = "; ".join(corrected.assumptions)
+        texts = corrected.value.text(), old.value.text(), corrected.reason or None, assumptions or None
+        found.append((uid, which, *texts))
+    return pl.DataFrame(found, schema=FOUND, orient="row")
+
+
+def compare(found: pl.DataFrame, labels: pl.DataFrame, version: Version, rule: LimitsRule) -> pl.DataFrame:
+    """Say of each row that has a label whether a calculator gives it.
+
+    Args:
+        found: of `run_calculators`.
+        labels: with text columns ``uid`` and ``label``.
+        version: whose scores are compared.
+        rule: of the limits about a label within which a score agrees: of MedCalc-Bench v1.0 or of the corrected labels.
+
+    Returns:
+        *shape* (m, 5), in the order of the rows found: ``uid``, ``calculator_id``, ``ours``, ``theirs``, ``agrees``.
+    """
+    both = found.join(labels.drop_nulls("label").select("uid", "label"), on="uid", maintain_order="left")
+    types: dict[int, OutputType] = {one.id: WRITTEN[one.output_type] for one in calculators()}
+    agrees = [
+        within(parse_label(ours), Reference.of(parse_label(theirs), rule, types[which]))
+        for which, ours, theirs in both.select("calculator_id", version, "label").iter_rows()
+    ]
+    return both.select(
+        "uid", "calculator_id", pl.col(version).alias("ours"), pl.col("label").alias("theirs"), agrees=pl.Series(agrees)
+    )

@@ -42,7 +42,7 @@ def convert(value: float, unit: str, target: str, substance: str | None = None, 
     wanted = _unit(target, as_v1)
     quantity = _registry().Quantity(value, _unit(unit, as_v1))
     if as_v1:
-        of_mole = _of_mole(substance) if substance else {}
+        of_mole = _of_mole(substance, True) if substance else {}
         rounded = convert_v1(value, _plain(unit), _plain(target), of_mole.get("gram"), of_mole.get("equivalent"))
         if rounded is not None:
             return rounded
@@ -56,7 +56,7 @@ def convert(value: float, unit: str, target: str, substance: str | None = None, 
 
 def _across(value: float, unit: str, target: str, substance: str) -> float:
     """Convert a concentration between mass, amount and equivalents."""
-    of_mole = _of_mole(substance)
+    of_mole = _of_mole(substance, False)
     quantity, wanted = _registry().Quantity(value, _unit(unit, False)), _unit(target, False)
     have = next((one for one in of_mole if quantity.is_compatible_with(f"{one}/liter")), None)
     want = next((one for one in of_mole if _registry().Quantity(1.0, wanted).is_compatible_with(f"{one}/liter")), None)
@@ -100,11 +100,12 @@ def _plain(spelling: str) -> str:
 
 
 @functools.cache
-def _of_mole(substance: str) -> dict[str, float]:
+def _of_mole(substance: str, as_v1: bool) -> dict[str, float]:
     """Return how much a mole of a substance is, in grams, moles, and equivalents where it is an ion."""
-    rows = read_table(DATA / "substances.tsv", ("substance", "molar_mass", "charge", "source"))
+    rows = read_table(DATA / "substances.tsv", ("substance", "molar_mass", "charge", "molar_mass_v1", "source"))
     for row in rows:
         if row["substance"] == substance:
+            mass = (row["molar_mass_v1"] if as_v1 else "") or row["molar_mass"]
             charge = {"equivalent": float(row["charge"])} if row["charge"] else {}
-            return {"gram": float(row["molar_mass"]), "mole": 1.0, **charge}
+            return {"gram": float(mass), "mole": 1.0, **charge}
     raise UnitError("a substance is not known", found=substance, expected=", ".join(row["substance"] for row in rows))

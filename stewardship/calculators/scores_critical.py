@@ -35,15 +35,15 @@ def _coma_scale(features: Features, version: Version) -> float:
 def _apache(features: Features, version: Version) -> float:
     """0 to 71 points; the twelve measurements are needed, none is taken as normal.
 
-    Knaus 1985, Crit Care Med 13:818-829. v1.0 read a temperature whose unit it could not read as Fahrenheit, knew no low
-    values, compared white cells per microlitre with thresholds per nanolitre, gave no points for organ failure without
-    an operation, and added the coma score itself.
+    v1.0 took a misspelt unit of temperature for Fahrenheit, knew no low values but of temperature and creatinine,
+    compared white cells per microlitre with thresholds per nanolitre, gave no points for organ failure without an
+    operation, and added the coma score itself.
     """
     score = Score(28, features, version)
     apart = ("chronic health", "A-a gradient", "arterial oxygen", "creatinine")
     score.all(but=apart)
     score.value("mean arterial pressure", mean_pressure(*(features.quantity(one, "mmHg") for one in PRESSURES)))
-    high = features.quantity("FiO₂", "%") >= 50  # noqa: PLR2004 (percent from which the gradient is scored)
+    high = features.quantity("FiO₂", "%") >= 50
     score.item("A-a gradient" if high else "arterial oxygen")
     coma = features.number(COMA)
     if version == "v1.0":
@@ -56,10 +56,10 @@ def _apache(features: Features, version: Version) -> float:
 
 def _apache_health(score: Score) -> None:
     """Add the points of creatinine, twice in acute renal failure, and of chronic health."""
-    features, before = score.features, score.total
-    score.item("creatinine")
-    if features.flag(ACUTE, absent=False):
-        score.add(score.total - before, "again, for acute renal failure")
+    features = score.features
+    points, why = score.points("creatinine")
+    acute = features.flag(ACUTE, absent=False)
+    score.add(2 * points if acute else points, f"{why}, twice in acute renal failure" if acute else why)
     if features.flag(ORGAN_FAILURE, absent=False):
         score.item("chronic health")
 
@@ -81,8 +81,8 @@ def _apache_v1(score: Score, coma: float) -> None:
 def _organ_failure(features: Features, version: Version) -> float:
     """0 to 24 points; an organ without a measurement is taken as normal, as when the score is used; one is needed.
 
-    v1.0 divided the oxygen pressure by a percentage, gave 2 points to who got no dopamine, tested the higher doses last,
-    and left out the kidney where both creatinine and urine were measured.
+    v1.0 divided the oxygen pressure by a percentage, gave 2 points where no dopamine was given, tested the higher doses
+    last, and left out the kidney where both creatinine and urine were measured.
     """
     score = Score(43, features, version)
     given = [name for name in ("platelets", "bilirubin", "consciousness") if _has(score, name)]
@@ -94,7 +94,8 @@ def _organ_failure(features: Features, version: Version) -> float:
     if oxygen:
         ratio = features.quantity(OXYGEN, "mmHg") / (features.quantity("FiO₂", "%") / 100)
         aids = ("On mechanical ventilation", "Continous positive airway pressure")
-        supported = any([features.flag(one, absent=False) for one in aids])
+        # All are read, so that the steps tell of each.
+        supported = sum(features.flag(one, absent=False) for one in aids) > 0
         score.value("PaO2/FiO2, supported" if supported else "PaO2/FiO2", ratio)
     else:
         features.assume("PaO₂ and FiO₂ are not both mentioned: respiration taken as normal")
@@ -140,9 +141,9 @@ def cardiovascular_points(dopamine: float, dobutamine: float, epinephrine: float
     Source: Vincent 1996, Intensive Care Med 22:707-710, table 3.
     """
     adrenergic = max(epinephrine, norepinephrine)
-    if dopamine > 15 or adrenergic > 0.1:  # noqa: PLR2004 (the table's rates)
+    if dopamine > 15 or adrenergic > 0.1:
         return 4
-    if dopamine > 5 or adrenergic > 0:  # noqa: PLR2004
+    if dopamine > 5 or adrenergic > 0:
         return 3
     return 2 if dopamine > 0 or dobutamine > 0 else 0
 
@@ -162,7 +163,7 @@ def _organ_failure_v1(score: Score) -> float:
     for name in ("platelets", "bilirubin", "consciousness"):
         score.item(name)
     rates = [features.quantity(one, RATE) if features.has(one) else 0.0 for one in ("DOPamine", "DOBUTamine")]
-    score.add(2 if rates[0] <= 5 or rates[1] else 3, "drugs for the circulation")  # noqa: PLR2004
+    score.add(2 if rates[0] <= 5 or rates[1] else 3, "drugs for the circulation")
     measured = [name for name in ("creatinine", "urine output") if _has(score, name)]
     if len(measured) == 1:
         score.item(measured[0])

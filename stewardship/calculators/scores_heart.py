@@ -42,7 +42,7 @@ def _revised_cardiac_risk_index(features: Features, version: Version) -> float:
 def _heart(features: Features, version: Version) -> float:
     """0 to 10 points; history, electrocardiogram and troponin are needed, each has a middle step that is no finding."""
     score = Score(18, features, version).all()
-    present = sum([features.flag(one, absent=False) for one in RISK_FACTORS])
+    present = sum(features.flag(one, absent=False) for one in RISK_FACTORS)
     disease = features.flag(ATHEROSCLEROSIS, absent=False)
     if version == "v1.0":
         score.value("risk factors", present + disease)

@@ -1,4 +1,4 @@
-"""Scores of infection: McIsaac's Centor (20), pneumonia severity index (29), FeverPAIN (33), CURB-65 (45), SIRS (51)."""
+"""Scores of infection: McIsaac's Centor (20), pneumonia severity (29), FeverPAIN (33), CURB-65 (45), SIRS (51)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _centor(features: Features, version: Version) -> float:
 
 @calculator(29)
 def _pneumonia_severity(features: Features, version: Version) -> float:
-    """Age in years (10 less for women) and up to 280 points; points, not the class.
+    """Age in years (10 less for women) and up to 285 points; points, not the class.
 
     Vital signs are needed; a laboratory value that is not there is taken as normal, as when the index was made.
     """

@@ -20,6 +20,8 @@ POINTS = Path(__file__).parents[1] / "data" / "score_points.tsv"
 COLUMNS = ("calculator", "item", "version", "kind", "feature", "unit", "when", "points", "absent", "source")
 ABSTAIN = "abstain"
 NORMAL = "normal"
+COUNTS = ("mm^3", "m^3")
+"""Units of cell counts, which the benchmark writes as what they are per."""
 COMPARISONS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
@@ -128,18 +130,14 @@ class Score:
         return self
 
     def one_of(self, names: tuple[str, ...]) -> Score:
-        """Add the points of one of several items of equal points, if any of them holds.
+        """Add the points of one of several items, the most that one gives.
 
         Raises:
             NotComputable: as `all`.
         """
-        before, points = self.total, 0.0
-        for name in names:
-            self.total = 0.0
-            self.item(name)
-            points = max(points, self.total)
-        self.total = before
-        self.add(points, " or ".join(names))
+        found = [self.points(name) for name in names]
+        most = max(points for points, _ in found)
+        self.add(most, " or ".join(why for points, why in found if points == most))
         return self
 
     def item(self, name: str) -> None:
@@ -148,50 +146,52 @@ class Score:
         Raises:
             NotComputable: as `all`.
         """
+        self.add(*self.points(name))
+
+    def value(self, name: str, value: float) -> None:
+        """Add the points that an item's bands give for a value that was computed."""
+        self.add(*self._in_band(self.items[name], value))
+
+    def points(self, name: str) -> tuple[float, str]:
+        """Return the points of one item from its features, and what for, in words.
+
+        Raises:
+            NotComputable: as `all`.
+        """
         item = self.items[name]
         if item.kind == "flag":
             # All are read, so that the steps tell of each.
             held = [self.features.flag(one, absent=item.absent == "yes") for one in item.features]
-            self.add((item.lines[0].points or 0) if any(held) else 0, name)
-        elif item.kind == "choice":
-            self._choice(item)
-        else:
-            self._band(item)
-
-    def value(self, name: str, value: float) -> None:
-        """Add the points that an item's bands give for a value that was computed."""
-        item = self.items[name]
-        # Conversions leave a trace in the last digits: 100.4 F is 38 C, neither above nor below.
-        value = float(f"{value:.9g}")
-        shown = f"{name} {value:.6g} {item.unit}".rstrip()
-        for line in item.lines:
-            if _holds(line.when, value):
-                self.add(line.points or 0, f"{shown}, {line.when}")
-                return
-        self.add(0, shown)
-
-    def _band(self, item: Item) -> None:
+            return (item.lines[0].points or 0) if any(held) else 0, name
         (feature,) = item.features
+        if item.kind == "choice":
+            return self._choice(item, feature)
         if item.absent == NORMAL and not self.features.has(feature):
             self.features.assume(f"{feature} is not mentioned: taken as normal")
-            return
+            return 0, name
         read = self.features.quantity(feature, item.unit) if item.unit else self.features.number(feature)
-        self.value(item.name, read)
+        return self._in_band(item, read)
 
-    def _choice(self, item: Item) -> None:
-        (feature,) = item.features
+    def _in_band(self, item: Item, value: float) -> tuple[float, str]:
+        # Conversions leave a trace in the last digits: 100.4 F is 38 C, neither above nor below.
+        value = float(f"{value:.9g}")
+        unit = f"per {item.unit}" if item.unit in COUNTS else item.unit
+        shown = f"{item.name} {value:.6g} {unit}".rstrip()
+        for line in item.lines:
+            if _holds(line.when, value):
+                return line.points or 0, f"{shown} ({line.when})"
+        return 0, shown
+
+    def _choice(self, item: Item, feature: str) -> tuple[float, str]:
         words = {word.strip(): line for line in item.lines for word in line.when.split(";")}
-        found = self.features.cells.get(feature)
-        if isinstance(found, bool) and {"yes", "no"} & set(words):
+        if isinstance(self.features.cells.get(feature), bool) and {"yes", "no"} <= set(words):
             word = "yes" if self.features.flag(feature) else "no"
-            if word not in words:
-                raise NotComputable(f"{feature} is none of {', '.join(words)}: {word}")
         else:
             word = self.features.choice(feature, tuple(words), absent=item.absent or None)
         points = words[word].points
         if points is None:
             raise NotComputable(f"{feature} is {word}: no score can be given ({words[word].source})")
-        self.add(points, item.name)
+        return points, f"{item.name}, {word}"
 
 
 def _holds(when: str, value: float) -> bool:

@@ -21,6 +21,7 @@ ORDER = (
     "finalise",
     "release",
     "diff",
+    "history",
     "grade",
     "board",
     "calculators",

@@ -1,0 +1,189 @@
+"""What is different between two tables of labels: releases, roles of a history, or files.
+
+Each row has one change, the gravest: a row that came or went, a row that asks for something else, another label, other
+limits, another spelling. The gravest change of all decides which part of a release's version counts up.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Literal
+
+import polars as pl
+
+from ontoground.labels import LabelKind, LabelValue, parse_label
+from stewardship.discrepancy import Flag, discrepancies
+
+__all__ = ["COLUMNS", "DIFF_COLUMNS", "Diff", "Grade", "compare"]
+
+Grade = Literal["major", "minor", "patch"]
+
+COLUMNS = (
+    "uid",
+    "stratum",
+    "output_type",
+    "label",  # as text, `LabelValue.text`
+    "kind",
+    "lower",
+    "upper",
+    "source",  # the role whose label it is
+    "by",
+    "why",
+    "item",  # SHA-256 of question and context
+)
+"""Columns, all of text, of a table of labels that can be compared; null where a side does not know."""
+
+DIFF_COLUMNS = ("uid", "stratum", "change", "before", "after", "distance", "unit", "flag", "source", "by", "why")
+ADDED, REMOVED = "row added", "row removed"
+MEANING, LIMITS, SPELLING = "question or type", "limits", "spelling"
+NAMES = {
+    LabelKind.NUMBER: "number",
+    LabelKind.DATE: "date",
+    LabelKind.CATEGORY: "name",
+    LabelKind.ABSTENTION: "N/A",
+    LabelKind.UNPARSEABLE: "unreadable",
+    LabelKind.MISSING: "missing",
+}
+
+
+@dataclass(frozen=True)
+class Diff:
+    """The differences between two tables of labels.
+
+    Attributes:
+        frame: *shape* (changes, 11), columns `DIFF_COLUMNS`: rows that changed, in the order of the second table, then
+            those that are gone. ``distance`` is the relative error of two numbers or the days between two dates;
+            ``source``, ``by`` and ``why`` are of the label that came.
+        before: rows of the first table.
+        after: rows of the second table.
+        limit: the relative error above which two labels differ.
+    """
+
+    frame: pl.DataFrame
+    before: int
+    after: int
+    limit: float
+
+    @property
+    def grade(self) -> Grade | None:
+        """The part of a version that the gravest change counts up; None where no row changed."""
+        changes = set(self.frame["change"])
+        if changes & {ADDED, REMOVED, MEANING}:
+            return "major"
+        if changes - {LIMITS, SPELLING}:
+            return "minor"
+        return "patch" if changes else None
+
+    def counts(self) -> dict[str, int]:
+        """Return how many rows each change has, most first."""
+        found = self.frame.group_by("change").len().sort(["len", "change"], descending=[True, False])
+        return {change: int(count) for change, count in zip(found["change"], found["len"], strict=True)}
+
+    def by(self, column: str) -> list[dict[str, str | int | None]]:
+        """Return how many rows changed how, by a column of the frame."""
+        return (
+            self.frame.group_by(column, "change")
+            .len("rows")
+            .sort(["rows", column, "change"], descending=[True, False, False], nulls_last=True)
+            .to_dicts()
+        )
+
+    def words(self) -> list[str]:
+        """Return the differences in sentences."""
+        counts = self.counts()
+        removed, added = counts.pop(REMOVED, 0), counts.pop(ADDED, 0)
+        both = self.before - removed
+        moved = f"{added:,} added, {removed:,} removed" if added or removed else "the same"
+        lines = [f"{_rows(self.before)} before, {self.after:,} after: {moved}."]
+        values = {change: n for change, n in counts.items() if change not in (MEANING, LIMITS, SPELLING)}
+        asked, stay = counts.get(MEANING, 0), both - sum(values.values()) - counts.get(MEANING, 0)
+        lines.append(f"{_rows(stay)} of the {both:,} in both tables {_keep(stay)}.")
+        lines += [f"{_rows(n)}: {_change_in_words(change)}{self._far(change)}." for change, n in values.items()]
+        if asked:
+            lines.append(f"{_rows(asked)}: the question, the context, or the type of the answer is another one.")
+        if n := counts.get(LIMITS, 0):
+            lines.append(f"{_rows(n)}: the same label, other limits.")
+        if n := counts.get(SPELLING, 0):
+            lines.append(f"{_rows(n)}: the same label, spelled otherwise.")
+        return lines
+
+    def _far(self, change: str) -> str:
+        """Say how far apart the labels of a change are."""
+        rows = self.frame.filter((pl.col("change") == change) & pl.col("distance").is_not_null())
+        if not rows.height or change == f"{NAMES[LabelKind.CATEGORY]} to {NAMES[LabelKind.CATEGORY]}":
+            return ""
+        if rows["unit"][0] == "days":
+            days = statistics.median(rows["distance"])
+            return f", {days:,.0f} days apart in the median"
+        far = rows.filter(pl.col("flag") == Flag.DIFFERS).height
+        return f", {far:,} of them by more than {100 * self.limit:g}%"
+
+
+def compare(
+    before: pl.DataFrame, after: pl.DataFrame, *, categories: Collection[str] = (), limit: float = 0.05
+) -> Diff:
+    """Compare two tables of labels.
+
+    Args:
+        before: *shape* (n, 11), columns `COLUMNS`, one row a uid.
+        after: *shape* (m, 11), the same.
+        categories: names that labels can be.
+        limit: relative error above which numbers differ (specification section 5); dates differ from one day on.
+    """
+    both = after.join(before, on="uid", how="left", suffix="_before", maintain_order="left")
+    known = both["uid"].is_in(before["uid"].implode())
+    gone = before.join(after.select("uid"), on="uid", how="anti", maintain_order="left")
+    pairs = [
+        (parse_label(one, categories=categories), parse_label(other, categories=categories))
+        for one, other in zip(both["label_before"], both["label"], strict=True)
+    ]
+    apart = discrepancies([one for one, _ in pairs], [other for _, other in pairs], limit=limit)
+    values = pl.Series([_value_change(one, other) for one, other in pairs], dtype=pl.String)
+    changes = both.select(
+        pl.when(~known)
+        .then(pl.lit(ADDED))
+        .when(_other("output_type") | _other("item"))
+        .then(pl.lit(MEANING))
+        .when(values.is_not_null())
+        .then(values)
+        .when(_other("lower") | _other("upper"))
+        .then(pl.lit(LIMITS))
+        .when(pl.col("label") != pl.col("label_before"))
+        .then(pl.lit(SPELLING))
+        .alias("change")
+    )
+    table = both.select(
+        "uid", "stratum", changes["change"], pl.col("label_before").alias("before"), pl.col("label").alias("after"),
+        "source", "by", "why",
+    ).with_columns(apart["distance", "unit", "flag"])  # fmt: skip
+    value_change = pl.col("change").str.contains(" to ", literal=True)
+    table = table.with_columns(pl.when(value_change).then(pl.col("distance", "unit", "flag")))
+    lost = gone.select("uid", "stratum", pl.lit(REMOVED).alias("change"), pl.col("label").alias("before"))
+    found = pl.concat([table.filter(pl.col("change").is_not_null()), lost], how="diagonal")
+    return Diff(found.select(DIFF_COLUMNS), before.height, after.height, limit)
+
+
+def _other(column: str) -> pl.Expr:
+    """Say whether both sides know something and it is another thing."""
+    return (pl.col(column) != pl.col(f"{column}_before")).fill_null(False)
+
+
+def _value_change(before: LabelValue, after: LabelValue) -> str | None:
+    return None if before == after else f"{NAMES[before.kind]} to {NAMES[after.kind]}"
+
+
+def _change_in_words(change: str) -> str:
+    before, _, after = change.partition(" to ")
+    if before == after:
+        return f"another {before}"
+    return f"{after} instead of a {before}" if before != NAMES[LabelKind.ABSTENTION] else f"a {after} instead of N/A"
+
+
+def _rows(count: int) -> str:
+    return f"{count:,} row" if count == 1 else f"{count:,} rows"
+
+
+def _keep(count: int) -> str:
+    return "keeps its label" if count == 1 else "keep their label"

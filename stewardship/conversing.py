@@ -13,21 +13,31 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
-from typing import Any, Literal, Union
+from typing import Annotated, Any, Literal, Union
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from ontoground.lm.client import LanguageModel
 from ontoground.lm.results import KEPT_FAILURES, Failure, Message, Request, Result, Usage
+from ontoground.lm.settings import LmSettings
 from ontoground.lm.structured import without_thinking
 from stewardship.engines import Answer, Ask
 from stewardship.prompts import AuditAnswer, Extracted, Script
 from stewardship.runs import ToolUse
 from stewardship.tools.base import Arguments, Toolbox
 
-__all__ = ["ModelEngine"]
+__all__ = ["ModelEngine", "RunsModelSettings"]
 
 LAST = "You have no turn left to call a tool: give your answer now."
+
+
+class RunsModelSettings(LmSettings):
+    """A language model for runs that are to be independent (paper 2.3: temperature 1)."""
+
+    temperature: Annotated[float, Field(ge=0)] | Literal["default"] = Field(
+        default=1.0, description="0 is greedy, and makes all runs alike; default sends none"
+    )
+    max_tokens: int = Field(default=4096, ge=1, description="tokens of an answer, at most")
 
 
 class _Closed(BaseModel):

@@ -37,8 +37,13 @@ class ToolResult:
 class Tool(Protocol):
     """One tool. Its result depends on its arguments and on `describe` alone."""
 
-    name: str
-    arguments: type[Arguments]
+    @property
+    def name(self) -> str:
+        """How the model calls it."""
+
+    @property
+    def arguments(self) -> type[Arguments]:
+        """What it takes."""
 
     def describe(self) -> dict[str, Any]:
         """Return what decides the results besides the arguments."""

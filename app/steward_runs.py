@@ -1,0 +1,301 @@
+"""What ``ontoground steward audit`` and ``ontoground steward recompute`` do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from app.text_options import ModelOptions
+from ontoground.errors import UsageError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ontoground.lm.client import LanguageModel
+    from ontoground.lm.settings import LmSettings
+    from ontoground.settings_steward import StewardSettings
+    from stewardship.auditing import AuditOutcome
+    from stewardship.benchmark import Benchmark
+    from stewardship.engines import Engine
+    from stewardship.recomputing import RecomputeOutcome
+    from stewardship.tools.base import Tool, Toolbox
+
+__all__ = ["RunsAsked", "paint_audit", "paint_recompute", "runs_job"]
+
+TOOLS = ("calculator", "python", "reference")
+NO_TOOL = "none"
+RESULTS = "tools.sqlite"
+TITLES = {"audit": "audit", "recompute": "recomputation"}
+
+
+@dataclass(frozen=True)
+class RunsAsked:
+    """What a verb was asked for; ``settings`` are those of the workspace, with overrides."""
+
+    phase: Literal["audit", "recompute"]
+    workspace: Path
+    settings: StewardSettings
+    benchmark: str | None
+    engine: Literal["lm", "recorded", "calculators"] | None
+    answers: Path | None
+    model: ModelOptions
+    tools: str | None
+    reference: Path | None
+    runs: int | None
+    rows: int | None
+    settle: bool
+
+
+def runs_job(asked: RunsAsked) -> dict[str, Any]:
+    """Make the runs of a phase that are missing, and return what ``--json`` prints.
+
+    Raises:
+        UsageError: options that do not go together, or a setting is wrong.
+        InputError: no such benchmark, it lacks columns, or the engine cannot go on; what was finished is stored.
+        RefusedError: credentialed rows, and a language model that is not on this machine.
+    """
+    from ontoground.progress import progress
+    from stewardship.auditing import audit_labels
+    from stewardship.benchmark import Benchmark
+    from stewardship.phases import chosen_rows
+    from stewardship.recomputing import recompute_labels
+
+    kind = _engine_kind(asked)
+    tools = _tool_names(asked, kind)
+    benchmark = Benchmark.open(asked.workspace, asked.benchmark)
+    uids = _sampled(benchmark, asked)
+    number = 1 if kind == "calculators" else asked.runs or asked.settings.runs
+    with _opened(asked, kind, tools, benchmark) as (engine, model):
+        rows = len(chosen_rows(benchmark, engine, uids))
+        with progress(TITLES[asked.phase], rows * number) as advance:
+            work = audit_labels if asked.phase == "audit" else recompute_labels
+            outcome: AuditOutcome | RecomputeOutcome = work(
+                benchmark,
+                engine,
+                asked.settings,
+                runs=number,
+                uids=uids,
+                settle=asked.settle,
+                advance=advance,
+            )
+        totals = model.totals.as_dict() if model is not None else None
+    found = {
+        "verb": f"steward {asked.phase}",
+        "workspace": str(asked.workspace),
+        "benchmark": benchmark.name,
+        "engine": kind,
+        "tools": list(tools),
+        "series": outcome.series,
+        "folder": str(outcome.folder),
+        "votes": str(outcome.votes),
+        "rows": rows,
+        "runs": number,
+        "runs_stored": outcome.made.stored,
+        "runs_made": outcome.made.made,
+        "runs_not_made": dict(sorted(outcome.made.passing.items())),
+        "incomplete": list(outcome.incomplete),
+        "events": outcome.events,
+        "summary": asdict(outcome.summary),
+        "language_model": totals,
+    }
+    return found | _own(outcome)
+
+
+def _own(outcome: AuditOutcome | RecomputeOutcome) -> dict[str, Any]:
+    from stewardship.auditing import AuditOutcome
+
+    if isinstance(outcome, AuditOutcome):
+        return {"failure_modes": outcome.failure_modes}
+    return {"unparseable": outcome.unparseable}
+
+
+def _engine_kind(asked: RunsAsked) -> Literal["lm", "recorded", "calculators"]:
+    kind = asked.engine or ("recorded" if asked.answers else "lm")
+    if (kind == "recorded") != (asked.answers is not None):
+        raise UsageError("--engine recorded and --answers FILE go together", found=f"--engine {kind}")
+    if kind != "lm" and (asked.model.given or asked.tools or asked.reference):
+        raise UsageError(
+            f"--engine {kind} asks no language model",
+            expected="no --endpoint, --endpoint-model, --config, --tools, --reference or language_model setting",
+        )
+    if kind == "calculators" and asked.runs not in (None, 1):
+        raise UsageError("calculators give the same answer each time", found=f"--runs {asked.runs}", expected="1 run")
+    return kind
+
+
+def _tool_names(asked: RunsAsked, kind: str) -> tuple[str, ...]:
+    if kind != "lm":
+        return ()
+    given = "calculator,python" if asked.tools is None else asked.tools
+    names = [] if given.strip() == NO_TOOL else [name.strip() for name in given.split(",")]
+    if unknown := [name for name in names if name not in TOOLS]:
+        raise UsageError("no such tool", found=", ".join(unknown), expected=f"{', '.join(TOOLS)}, or {NO_TOOL}")
+    if "reference" in names and asked.reference is None:
+        raise UsageError("--tools reference has no folder", expected="--reference DIR with your texts")
+    if asked.reference is not None and "reference" not in names:
+        names.append("reference")
+    return tuple(name for name in TOOLS if name in names)
+
+
+def _sampled(benchmark: Benchmark, asked: RunsAsked) -> frozenset[str] | None:
+    from stewardship.phases import column
+    from stewardship.sampling import stratified_sample
+
+    if asked.rows is None:
+        return None
+    strata = dict.fromkeys(benchmark.items["uid"], "") | column(benchmark, "stratum")
+    return stratified_sample(strata, asked.rows, seed=asked.settings.seed)
+
+
+@contextmanager
+def _opened(
+    asked: RunsAsked, kind: str, tools: tuple[str, ...], benchmark: Benchmark
+) -> Iterator[tuple[Engine, LanguageModel | None]]:
+    """Open the engine, and the language model where there is one."""
+    if kind == "recorded":
+        from stewardship.engines import RecordedEngine
+
+        assert asked.answers is not None
+        yield RecordedEngine(asked.answers), None
+        return
+    if kind == "calculators":
+        from app.runs import require_packages
+        from stewardship.calculating import CalculatorEngine
+
+        require_packages("pint", extra="steward")
+        yield CalculatorEngine(), None
+        return
+    from ontoground.lm.client import LanguageModel
+    from stewardship.conversing import ModelEngine
+
+    with LanguageModel(_model_settings(asked.model), asked.workspace, benchmark.licence_tier) as model:
+        toolbox = _toolbox(asked, tools, benchmark)
+        try:
+            script = _script(asked, toolbox, benchmark)
+            yield ModelEngine(model, script, toolbox=toolbox, turns=asked.settings.turns), model
+        finally:
+            toolbox.close()
+
+
+def _model_settings(options: ModelOptions) -> LmSettings:
+    from pydantic import create_model
+
+    from app.runs import model_overrides, require_packages, run_settings
+    from ontoground.settings import Section
+    from stewardship.conversing import RunsModelSettings
+
+    require_packages("openai", extra="lm")
+    if options.endpoint_model is None and options.config is None and not options.overrides:
+        raise UsageError(
+            "no language model is named",
+            expected="--endpoint URL --endpoint-model NAME, or --config FILE with a table [language_model]",
+            do="or give recorded answers with --answers FILE",
+        )
+    overrides = [*options.overrides, *model_overrides(options.endpoint, options.endpoint_model)]
+    shape = create_model("Runs", __base__=Section, language_model=(RunsModelSettings, ...))
+    found: LmSettings = getattr(run_settings(shape, options.config, overrides), "language_model")  # noqa: B009
+    return found
+
+
+def _toolbox(asked: RunsAsked, names: tuple[str, ...], benchmark: Benchmark) -> Toolbox:
+    from ontoground.files import private_directory
+    from stewardship.runs import FOLDER
+    from stewardship.tools.base import Toolbox
+
+    folder = private_directory(benchmark.folder / FOLDER)
+    return Toolbox([_tool(name, asked) for name in names], folder / RESULTS)
+
+
+def _tool(name: str, asked: RunsAsked) -> Tool:
+    from app.runs import require_packages
+    from stewardship.tools.python import PythonTool
+    from stewardship.tools.reference import ReferenceTool
+
+    if name == "python":
+        return PythonTool(seconds=asked.settings.sandbox_seconds, memory_mb=asked.settings.sandbox_mb)
+    if name == "reference":
+        assert asked.reference is not None
+        return ReferenceTool(asked.reference)
+    require_packages("pint", extra="steward")
+    from stewardship.tools.calculator import CalculatorTool
+
+    return CalculatorTool()
+
+
+def _script(asked: RunsAsked, toolbox: Toolbox, benchmark: Benchmark) -> Any:
+    from stewardship.prompts import audit_script, recompute_script
+
+    manuals = [tool.manual() for tool in toolbox.tools.values()]
+    looking = bool({"calculator", "reference"} & set(toolbox.tools))
+    computing = bool({"calculator", "python"} & set(toolbox.tools))
+    said: dict[str, Any] = {"categories": benchmark.categories, "manuals": manuals, "turns": asked.settings.turns}
+    if asked.phase == "audit":
+        return audit_script(**said, looking=looking)
+    return recompute_script(**said, looking=looking, computing=computing)
+
+
+def paint_audit(screen: Console, payload: dict[str, Any]) -> None:
+    """Show what phase 1 came to."""
+    from app.render import table
+
+    summary = payload["summary"]
+    rows: list[list[Any]] = [
+        ["likely errors", summary["flagged"], _share(summary["rate"])],
+        ["passed", summary["n"] - summary["flagged"], _share(_rest(summary["rate"]))],
+    ]
+    screen.print(table(["verdict", "rows", "share"], rows))
+    if set(payload["failure_modes"]) - {"not named"}:
+        modes = [[mode, count] for mode, count in payload["failure_modes"].items()]
+        screen.print()
+        screen.print(table(["failure mode of likely errors", "rows"], modes))
+    screen.print()
+    if summary["strata"]:
+        screen.print(f"{summary['strata_touched']} of {summary['strata']} strata have a likely error")
+    _paint_runs(screen, payload)
+
+
+def paint_recompute(screen: Console, payload: dict[str, Any]) -> None:
+    """Show what phase 2 came to."""
+    from app.render import table
+
+    summary = payload["summary"]
+    count = max(summary["n"], 1)
+    rows: list[list[Any]] = [
+        ["high confidence", summary["high"], _share(summary["coverage"])],
+        ["  by near-consensus", summary["near"], _share(summary["near"] / count)],
+        ["  abstentions (N/A)", summary["abstained"], _share(summary["abstained"] / count)],
+        ["deferred", summary["deferred"], _share(_rest(summary["coverage"]))],
+    ]
+    screen.print(table(["consensus", "rows", "share"], rows))
+    screen.print()
+    if payload["engine"] == "calculators":
+        screen.print("one run a row, from the extracted features alone: no consensus of several")
+    if payload["unparseable"]:
+        screen.print(f"{payload['unparseable']:,} runs said something that is no label")
+    _paint_runs(screen, payload)
+
+
+def _paint_runs(screen: Console, payload: dict[str, Any]) -> None:
+    from app.render import relative
+
+    made = f"{payload['runs_made']:,} runs made, {payload['runs_stored']:,} stored before"
+    screen.print(f"{payload['rows']:,} rows, {payload['runs']} runs a row: {made}; {payload['events']:,} new events")
+    if payload["incomplete"]:
+        reasons = ", ".join(f"{reason} {count:,}" for reason, count in payload["runs_not_made"].items())
+        screen.print(
+            f"{len(payload['incomplete']):,} rows wait for runs that could not be made ({reasons or 'not asked'}): "
+            "run again, or --settle to count them as empty",
+            soft_wrap=True,
+        )
+    screen.print(f"in {relative(Path(payload['folder']))}", soft_wrap=True)
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None else f"{value:.1%}"
+
+
+def _rest(value: float | None) -> float | None:
+    return None if value is None else 1 - value

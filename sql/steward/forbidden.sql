@@ -1,0 +1,49 @@
+-- Pairs of which one is contraindicated in the other, or something above one in something above the other
+-- Grain: one row per ordered pair of steward_pair
+-- Output: steward_forbidden(head_cui, tail_cui, predicate)
+-- Inputs: steward_pair, kg.edge. DESIGN section 4: no contraindication between the two within their closures
+create or replace temp table steward_forbidden as
+with recursive above as (
+    select
+        ends.cui,
+        ends.cui as other
+    from (
+        select head_cui as cui from steward_pair
+        union
+        select tail_cui as cui from steward_pair
+    ) as ends
+    union
+    select
+        above.cui,
+        if(edge.head_cui = above.other, edge.tail_cui, edge.head_cui) as other
+    from above
+    inner join kg.edge as edge
+        on
+            (above.other = edge.head_cui and edge.predicate in ('is_a', 'drug_form_of'))
+            or (above.other = edge.tail_cui and edge.predicate = 'drug_form_of')
+),
+
+spoken as (
+    select
+        edge.head_cui as one,
+        edge.tail_cui as other,
+        edge.predicate
+    from kg.edge as edge
+    where edge.predicate in ('contraindicated_with', 'contraindicated_class_of')
+    union
+    select
+        edge.tail_cui as one,
+        edge.head_cui as other,
+        edge.predicate
+    from kg.edge as edge
+    where edge.predicate in ('contraindicated_with', 'contraindicated_class_of')
+)
+
+select distinct
+    pair.head_cui,
+    pair.tail_cui,
+    spoken.predicate
+from steward_pair as pair
+inner join above as head_above on pair.head_cui = head_above.cui
+inner join spoken on head_above.other = spoken.one
+inner join above as tail_above on pair.tail_cui = tail_above.cui and spoken.other = tail_above.other;

@@ -1,0 +1,91 @@
+-- Where the texts hold a name of a concept, and how the words around it read
+-- Grain: one row per text, place and length
+-- Output: steward_hit(text_id, kind, place, n, key, covered, reading): covered where a longer name holds it; reading is
+--   present, or what the nearest cue in reach says
+-- Inputs: steward_phrase, steward_name(key, cui, shape), steward_cue(key, reading, side, reach)
+-- Source: the cues are those of NegEx and ConText (stewardship/data/assertion_cues.tsv)
+create or replace temp table steward_hit as
+with named as (
+    select
+        phrase.text_id,
+        phrase.kind,
+        phrase.sentence,
+        phrase.place,
+        phrase.n,
+        phrase.key
+    from steward_phrase as phrase
+    semi join steward_name as name
+        on phrase.key = name.key and (name.shape is null or name.shape = phrase.shape)
+),
+
+cued as (
+    select
+        phrase.text_id,
+        phrase.kind,
+        phrase.sentence,
+        phrase.place,
+        phrase.n,
+        cue.reading,
+        cue.side,
+        cue.reach
+    from steward_phrase as phrase
+    inner join steward_cue as cue on phrase.key = cue.key
+),
+
+covering as (
+    select distinct
+        short.text_id,
+        short.kind,
+        short.place,
+        short.n
+    from named as short
+    inner join named as long
+        on
+            short.text_id = long.text_id and short.kind = long.kind and short.sentence = long.sentence
+            and long.n > short.n and long.place <= short.place and long.place + long.n >= short.place + short.n
+),
+
+in_reach as (
+    select
+        named.text_id,
+        named.kind,
+        named.place,
+        named.n,
+        cued.reading,
+        if(cued.side = 'before', named.place - cued.place - cued.n, cued.place - named.place - named.n) as gap,
+        least(cued.place, named.place) as first_place,
+        greatest(cued.place, named.place) as last_place,
+        named.sentence
+    from named
+    inner join cued
+        on named.text_id = cued.text_id and named.kind = cued.kind and named.sentence = cued.sentence
+    where
+        cued.side in ('before', 'after') and gap between 0 and cued.reach
+),
+
+heard as (
+    select
+        in_reach.text_id,
+        in_reach.kind,
+        in_reach.place,
+        in_reach.n,
+        arg_min(in_reach.reading, in_reach.gap) as reading
+    from in_reach
+    anti join cued as stop
+        on
+            in_reach.text_id = stop.text_id and in_reach.kind = stop.kind and in_reach.sentence = stop.sentence
+            and stop.side = 'stop' and stop.place > in_reach.first_place and stop.place < in_reach.last_place
+    group by in_reach.text_id, in_reach.kind, in_reach.place, in_reach.n
+)
+
+select
+    named.text_id,
+    named.kind,
+    named.place,
+    named.n,
+    named.key,
+    covering.place is not null as covered,
+    coalesce(heard.reading, 'present') as reading
+from named
+left join covering using (text_id, kind, place, n)
+left join heard using (text_id, kind, place, n);

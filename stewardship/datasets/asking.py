@@ -1,0 +1,150 @@
+"""Questions to the warehouse on the other road: which relations hold, and what an admission's texts say of a concept.
+
+All by SQL (``sql/steward``) over ``kg.edge``, ``kg.pattern``, ``kg.name``, the release's own tables, and the texts: neither
+the concept graph nor the mentions, assertions and code maps of the builders are read. What is shared with them is the
+load of the release: a relation that it holds in error is true on both roads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+import polars as pl
+
+from ontoground.sqlfiles import sql_text
+from ontoground.tables import read_table
+from ontoground.warehouse import connect, table_exists
+from ontoground.workspace import Workspace
+
+__all__ = ["DATA", "Truth", "known_names", "near_concepts", "opened", "supports", "truths"]
+
+DATA = Path(__file__).parents[1] / "data"
+PAIRS_AT_ONCE = 4_000
+ADMISSIONS_AT_ONCE = 400
+TRUE_TIERS = ("stated", "equivalent", "inherited")
+
+Truth = pl.DataFrame
+"""*columns*: head_cui, predicate, tail_cui, is_true (null: cannot be said), why."""
+
+
+@contextmanager
+def opened(workspace: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open the workspace's warehouse for reading, with the macros of the other road."""
+    found = Workspace.existing(workspace)
+    connection = connect(found.warehouse, found.settings.run, read_only=True)
+    try:
+        _script(connection, "macros")
+        yield connection
+    finally:
+        connection.close()
+
+
+def truths(
+    connection: duckdb.DuckDBPyConnection, asked: pl.DataFrame, *, tiers: tuple[str, ...] = TRUE_TIERS
+) -> Truth:
+    """Say for each relation whether the graph makes it true, makes it false, or leaves it open.
+
+    True: a path of a tier in ``tiers`` whose composition is the predicate, and, where the predicate asserts a benefit,
+    no contraindication between what is above the two. False: no path of any tier or predicate in either direction, and
+    no row of MRREL that relates the two. Else open (DESIGN section 4).
+
+    Args:
+        connection: of `opened`.
+        asked: *columns* head_cui, predicate, tail_cui.
+        tiers: of paths that make a relation true.
+    """
+    wanted = asked.select("head_cui", "predicate", "tail_cui").unique()
+    pairs = wanted.select("head_cui", "tail_cui").unique()
+    turned = pairs.select(head_cui="tail_cui", tail_cui="head_cui")
+    every = pl.concat([pairs, turned]).unique().sort("head_cui", "tail_cui")
+    _script(connection, "step", "trie")
+    found, forbidden, raw = [], [], []
+    for part in every.iter_slices(PAIRS_AT_ONCE):
+        _given(connection, "steward_pair", part)
+        _script(connection, "relation", "forbidden")
+        found.append(connection.sql("from steward_relation").pl())
+        forbidden.append(connection.sql("select distinct head_cui, tail_cui from steward_forbidden").pl())
+        if table_exists(connection, "umls.mrrel"):
+            _script(connection, "raw_relation")
+            raw.append(connection.sql("from steward_raw").pl())
+    _given(connection, "steward_relation_all", pl.concat(found))
+    _given(connection, "steward_forbidden_all", pl.concat(forbidden))
+    nothing = pl.DataFrame(schema=dict.fromkeys(("head_cui", "tail_cui", "relation"), pl.String))
+    _given(connection, "steward_raw_all", pl.concat(raw) if raw else nothing)
+    _given(connection, "steward_question", wanted)
+    connection.execute("set variable steward_tiers = $tiers", {"tiers": list(tiers)})
+    _script(connection, "truth")
+    return connection.sql("from steward_truth order by all").pl()
+
+
+def supports(connection: duckdb.DuckDBPyConnection, asked: pl.DataFrame, contexts: pl.DataFrame) -> pl.DataFrame:
+    """Say for each admission and concept whether the texts attest it.
+
+    Args:
+        connection: of `opened`.
+        asked: *columns* hadm_id, cui, name (what the statement calls it).
+        contexts: *columns* hadm_id, context: one row an admission.
+
+    Returns:
+        *columns*: hadm_id, cui, attested, named, coded, said (``sql/steward/support.sql``).
+    """
+    admissions = asked["hadm_id"].unique().sort()
+    _tables(connection)
+    found = []
+    for part in admissions.to_frame().iter_slices(ADMISSIONS_AT_ONCE):
+        here = asked.join(part, on="hadm_id", how="semi").select("cui", "name", text_id="hadm_id").unique()
+        _given(connection, "steward_asked", here.select("text_id", "cui").unique())
+        _given(connection, "steward_end", here.select("cui", "name").unique())
+        _given(connection, "steward_admission", part.select(text_id="hadm_id", hadm_id="hadm_id"))
+        texts = contexts.join(part, on="hadm_id", how="semi").select(text_id="hadm_id", body="context")
+        _given(connection, "steward_context", texts)
+        _script(connection, "text", "word", "phrase", "name", "hit", "code", "meaning", "support")
+        found.append(connection.sql("from steward_support").pl())
+    return pl.concat(found).rename({"text_id": "hadm_id"})
+
+
+def known_names(connection: duckdb.DuckDBPyConnection, names: list[str]) -> pl.DataFrame:
+    """Return the concepts that have a name (whatever its case), preferred ones first: *columns* name, cui, preferred."""
+    _given(connection, "steward_wanted_name", pl.DataFrame({"name": sorted(set(names))}, schema={"name": pl.String}))
+    return connection.sql(
+        "select wanted.name, known.cui, bool_or(known.is_preferred) as preferred from steward_wanted_name as wanted "
+        "inner join kg.name as known on lower(wanted.name) = lower(known.name) group by all "
+        "order by wanted.name, preferred desc, known.cui"
+    ).pl()
+
+
+def near_concepts(
+    connection: duckdb.DuckDBPyConnection, pairs: list[tuple[str, str]]
+) -> frozenset[tuple[str, str]]:
+    """Return those pairs of concepts that share a parent or a pharmacologic class."""
+    schema = dict.fromkeys(("head_cui", "tail_cui"), pl.String)
+    _given(connection, "steward_pair", pl.DataFrame(pairs, schema=schema, orient="row"))
+    _script(connection, "near")
+    return frozenset(connection.execute("from steward_near").fetchall())
+
+
+def _tables(connection: duckdb.DuckDBPyConnection) -> None:
+    """Load the reader's own words and cues."""
+    cues = pl.DataFrame(read_table(DATA / "assertion_cues.tsv", ("cue", "reading", "side", "reach", "source")))
+    _given(connection, "steward_cue_line", cues)
+    connection.execute(
+        "create or replace temp table steward_cue as "
+        "select distinct steward_key(cue) as key, reading, side, reach::integer as reach from steward_cue_line"
+    )
+    words = pl.DataFrame(read_table(DATA / "reader_words.tsv", ("written", "means", "source")))
+    _given(connection, "steward_reader", words)
+
+
+def _script(connection: duckdb.DuckDBPyConnection, *names: str) -> None:
+    for name in names:
+        connection.execute(sql_text(f"steward/{name}"))
+
+
+def _given(connection: duckdb.DuckDBPyConnection, name: str, frame: pl.DataFrame) -> None:
+    """Make a frame a temporary table."""
+    connection.register("steward_given", frame.to_arrow())
+    connection.execute(f"create or replace temp table {name} as select * from steward_given")
+    connection.unregister("steward_given")

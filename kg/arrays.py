@@ -46,6 +46,7 @@ ARRAY_NAMES = (
     "cui", "groups", "name_begin", "name", "label_first", "label_begin", "label", "indptr", "step", "neighbour", "edge",
     "head", "tail", "predicate", "evidence_begin", "rela", "sab", "rui",
 )  # fmt: skip
+EDGE_ARRAYS = ("head", "predicate", "tail", "evidence_begin")
 
 
 @dataclass(frozen=True)
@@ -110,15 +111,14 @@ def open_arrays(folder: Path) -> GraphArrays:
 def write_arrays(
     connection: duckdb.DuckDBPyConnection, folder: Path, vocabulary: Vocabulary, graph_fingerprint: str
 ) -> None:
-    """Write the graph of ``kg.node``, ``kg.concept`` and ``kg.edge`` as arrays, whole or not at all.
+    """Write the graph of ``kg.node``, ``kg.concept``, ``kg.label`` and ``kg.edge_code`` as arrays, whole or not at all.
 
     Memory is bounded by the edges' numbers (some 40 bytes an edge); evidence and names pass through in batches.
     """
     with atomic_directory(folder) as part:
         group_names = _write_nodes(connection, part)
         _write_labels(connection, part)
-        relas, sabs = (_distinct(connection, column) for column in ("rela", "sab"))
-        _write_edges(connection, part, vocabulary)
+        relas, sabs = _write_edges(connection, part)
         _write_adjacency(part, vocabulary)
         manifest = {
             "fingerprint": graph_fingerprint,
@@ -143,13 +143,13 @@ def _vocabulary_from(manifest: dict[str, Any]) -> Vocabulary:
     return Vocabulary(tuple(predicates), tuple(patterns))
 
 
-def _distinct(connection: duckdb.DuckDBPyConnection, column: str) -> list[str]:
-    rows = connection.execute(f"select distinct coalesce({column}, '') as value from kg.edge order by value").fetchall()
-    return [str(value) for (value,) in rows]
-
-
 def _batches(connection: duckdb.DuckDBPyConnection, query: str) -> Iterator[pa.RecordBatch]:
-    yield from connection.sql(query).to_arrow_reader(BATCH_ROWS)
+    """Yield a query's rows in the order in which its table was written."""
+    connection.execute("set preserve_insertion_order = true")
+    try:
+        yield from connection.sql(query).to_arrow_reader(BATCH_ROWS)
+    finally:
+        connection.execute("set preserve_insertion_order = false")
 
 
 def _count(connection: duckdb.DuckDBPyConnection, query: str) -> int:
@@ -204,101 +204,82 @@ def _write_nodes(connection: duckdb.DuckDBPyConnection, folder: Path) -> list[st
     texts = _Texts(folder, "name", n, _count(connection, "select sum(strlen(name)) from kg.concept"))
     row = 0
     query = (
-        "select cui, coalesce(name, '') as name, coalesce(list_sum([1::bigint << (list_position($1, g) - 1) "
-        "for g in groups]), 0)::bigint as mask from kg.concept order by cui"
+        "select concept.cui, coalesce(concept.name, '') as name, node.group_bits "
+        "from kg.concept as concept inner join kg.node as node on concept.cui = node.cui order by node.node"
     )
-    for batch in connection.sql(query, params=[names]).to_arrow_reader(BATCH_ROWS):
+    for batch in connection.sql(query).to_arrow_reader(BATCH_ROWS):
         end = row + batch.num_rows
-        cui[row:end] = batch.column(0).to_numpy(zero_copy_only=False).astype(f"S{width}")
+        cui[row:end] = _fixed(batch.column(0), width)
         groups[row:end] = batch.column(2).to_numpy()
         texts.add(batch.column(1))
         row = end
     return names
 
 
-LABELS = """
-    select distinct node.node, name.name
-    from kg.name as name
-    inner join kg.node as node on name.cui = node.cui
-    inner join kg.concept as concept on name.cui = concept.cui
-    where name.name <> concept.name
-"""
-
-
 def _write_labels(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
     """Write the other names of each concept, in alphabetical order."""
     n = _count(connection, "select count(*) from kg.concept")
-    size = _count(connection, f"select sum(strlen(name)) from ({LABELS})")
-    texts = _Texts(folder, "label", _count(connection, f"select count(*) from ({LABELS})"), size)
+    size = _count(connection, "select sum(strlen(name)) from kg.label")
+    texts = _Texts(folder, "label", _count(connection, "select count(*) from kg.label"), size)
     counts = np.zeros(n, np.int64)
-    for batch in _batches(connection, f"{LABELS} order by node.node, name.name"):
-        np.add.at(counts, batch.column(0).to_numpy(), 1)
+    for batch in _batches(connection, "select node, name from kg.label"):
+        counts += np.bincount(batch.column(0).to_numpy(), minlength=n)
         texts.add(batch.column(1))
     np.save(folder / "label_first.npy", np.concatenate(([0], np.cumsum(counts))))
 
 
-EDGE_QUERY = """
-    select
-        head.node as head,
-        code.code as predicate,
-        tail.node as tail,
-        rela.number as rela,
-        sab.number as sab,
-        coalesce(edge.rui, '') as rui
-    from kg.edge as edge
-    inner join predicate_code as code on edge.predicate = code.predicate
-    inner join kg.node as head on edge.head_cui = head.cui
-    inner join kg.node as tail on edge.tail_cui = tail.cui
-    inner join rela_number as rela on coalesce(edge.rela, '') = rela.value
-    inner join sab_number as sab on coalesce(edge.sab, '') = sab.value
-    order by head.node, code.code, tail.node, edge.direction, edge.sab, edge.rela, edge.rui, edge.rel
-"""
+def _kind_numbers(connection: duckdb.DuckDBPyConnection, column: str) -> tuple[list[str], NDArray[np.uint16]]:
+    """Return the names of RELA or SAB that edges carry, sorted, and the place among them of each kind's name."""
+    used = "select distinct kind from kg.edge_code"
+    rows = connection.execute(
+        f"select distinct kind, {column} as value from kg.edge_kind where kind in ({used})"
+    ).fetchall()
+    names = sorted({str(value) for _, value in rows})
+    numbers = np.zeros(max((kind for kind, _ in rows), default=0) + 1, np.uint16)
+    for kind, value in rows:
+        numbers[kind] = names.index(value)
+    return names, numbers
 
 
-def _number_names(connection: duckdb.DuckDBPyConnection, vocabulary: Vocabulary) -> None:
-    for column in ("rela", "sab"):
-        values = _distinct(connection, column)
-        connection.register(
-            f"{column}_number",
-            pa.table({"value": pa.array(values, pa.string()), "number": pa.array(range(len(values)), pa.uint16())}),
-        )
-    names = [line.predicate for line in vocabulary.predicates]
-    connection.register(
-        "predicate_code", pa.table({"predicate": names, "code": pa.array(range(len(names)), pa.uint8())})
-    )
+def _fixed(column: pa.Array, width: int) -> NDArray[np.bytes_]:
+    """Return texts as bytes of one width; null is empty."""
+    encoded = column.cast(pa.large_binary()).fill_null(b"")
+    offsets = np.frombuffer(encoded.buffers()[1], np.int64)[encoded.offset : encoded.offset + len(encoded) + 1]
+    fixed = np.zeros((len(encoded), width), np.uint8)
+    places = np.arange(width) < np.diff(offsets)[:, None]
+    data = encoded.buffers()[2]
+    if data is not None:
+        fixed[places] = np.frombuffer(data, np.uint8)[offsets[0] : offsets[-1]]
+    return fixed.view(f"S{width}")[:, 0]
 
 
-def _write_edges(connection: duckdb.DuckDBPyConnection, folder: Path, vocabulary: Vocabulary) -> None:
-    """Write canonical edges and their evidence in one sorted pass."""
-    _number_names(connection, vocabulary)
-    k = _count(connection, "select count(*) from kg.edge")
-    m = _count(connection, "select count(*) from (select distinct head_cui, predicate, tail_cui from kg.edge)")
-    width = max(1, _count(connection, "select max(strlen(rui)) from kg.edge"))
+def _write_edges(connection: duckdb.DuckDBPyConnection, folder: Path) -> tuple[list[str], list[str]]:
+    """Write canonical edges and their evidence in one pass, and return the names of RELA and of SAB."""
+    (relas, rela_of), (sabs, sab_of) = (_kind_numbers(connection, column) for column in ("rela", "sab"))
+    k = _count(connection, "select count(*) from kg.edge_code")
+    width = max(1, _count(connection, "select max(strlen(rui)) from kg.edge_code"))
     rela, sab = _array(folder, "rela", "uint16", k), _array(folder, "sab", "uint16", k)
     rui = _array(folder, "rui", f"S{width}", k)
-    edges = {
-        "head": _array(folder, "head", "int32", m),
-        "predicate": _array(folder, "predicate", "uint8", m),
-        "tail": _array(folder, "tail", "int32", m),
-    }
-    begins = _array(folder, "evidence_begin", "int64", m + 1)
-    row, edge, last = 0, 0, (-1, -1, -1)
-    for batch in _batches(connection, EDGE_QUERY):
+    row, last, parts = 0, (-1, -1, -1), []
+    for batch in _batches(connection, "select head, predicate, tail, kind, rui from kg.edge_code"):
         end = row + batch.num_rows
-        keys = [batch.column(name).to_numpy().astype(np.int64) for name in ("head", "predicate", "tail")]
-        rela[row:end], sab[row:end] = batch.column("rela").to_numpy(), batch.column("sab").to_numpy()
-        rui[row:end] = batch.column("rui").to_numpy(zero_copy_only=False).astype(f"S{width}")
+        keys = [batch.column(name).to_numpy() for name in ("head", "predicate", "tail")]
+        kind = batch.column("kind").to_numpy()
+        rela[row:end], sab[row:end] = rela_of[kind], sab_of[kind]
+        rui[row:end] = _fixed(batch.column("rui"), width)
         is_new = np.zeros(batch.num_rows, bool)
         for key, before in zip(keys, last, strict=True):
-            is_new |= key != np.concatenate(([before], key[:-1]))
+            is_new[1:] |= key[1:] != key[:-1]
+            is_new[:1] |= key[:1] != before
         starts = np.flatnonzero(is_new)
-        for name, key in zip(edges, keys, strict=True):
-            edges[name][edge : edge + starts.size] = key[starts]
-        begins[edge : edge + starts.size] = starts + row
-        row, edge, last = end, edge + starts.size, tuple(int(key[-1]) for key in keys)  # type: ignore[assignment]
-    begins[m] = k
-    for name in ("rela_number", "sab_number", "predicate_code"):
-        connection.unregister(name)
+        parts.append([*(key[starts] for key in keys), starts + row])
+        row, last = end, tuple(int(key[-1]) for key in keys)  # type: ignore[assignment]
+    begins = np.array([k], np.int64)
+    edges = zip(*parts, strict=True) if parts else ([np.empty(0, np.int64)] for _ in range(4))
+    for name, dtype, arrays in zip(EDGE_ARRAYS, ("int32", "uint8", "int32", "int64"), edges, strict=True):
+        whole = [*arrays, begins] if name == "evidence_begin" else arrays
+        np.save(folder / f"{name}.npy", np.concatenate(whole).astype(dtype))
+    return relas, sabs
 
 
 def adjacency_of(

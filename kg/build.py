@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -14,6 +14,7 @@ import pyarrow as pa
 from kg.arrays import is_written, write_arrays
 from kg.composition import resolve_drugs
 from kg.predicates import (
+    ANY,
     Vocabulary,
     data_folder,
     read_dose_form_words,
@@ -109,18 +110,21 @@ def _steps() -> tuple[str, ...]:
         "kg/concept",
         "kg/relation_use",
         "kg/uncovered",
+        "kg/edge_kind",
         "kg/edge_candidate",
         "kg/composition",
         "kg/edge_candidate_class",
         "kg/edge_refused",
         "kg/product_route",
+        "kg/edge_code",
         "kg/edge",
+        "kg/label",
     )
 
 
 def _run_steps(connection: duckdb.DuckDBPyConnection) -> Iterator[str]:
     for name in _steps():
-        if name == "kg/edge":
+        if name == "kg/edge_code":
             _resolve_drugs(connection)
         run_sql(connection, name)
         yield name
@@ -142,6 +146,7 @@ def _register(connection: duckdb.DuckDBPyConnection, vocabulary: Vocabulary, set
         {"tui": row["tui"], "name": row["name"], "semantic_group": row["group"]} for row in read_semantic_groups()
     ]
     _create(connection, "kg.semantic_group", pa.Table.from_pylist(groups))
+    _create(connection, "kg.predicate_code", _predicate_codes(vocabulary, [row["semantic_group"] for row in groups]))
     _create(connection, "kg.language", pa.table({"lat": pa.array(settings.languages, pa.string())}))
     _create(connection, "kg.suppressed", pa.table({"suppress": pa.array(settings.suppress, pa.string())}))
     _create(connection, "kg.dose_form_word", pa.table({"word": pa.array(read_dose_form_words(), pa.string())}))
@@ -151,6 +156,27 @@ def _register(connection: duckdb.DuckDBPyConnection, vocabulary: Vocabulary, set
         "create or replace table kg.atom_rank as "
         f"select sab, tty, max(try_cast(rank as integer)) as rank from {rank_source} group by all"
     )
+
+
+def _predicate_codes(vocabulary: Vocabulary, groups: Iterable[str]) -> pa.Table:
+    """Return each predicate with its number and, as bits, the groups that its ends may have (bit i: i-th by name)."""
+    bit = {group: 1 << place for place, group in enumerate(sorted(set(groups)))}
+    rows = [
+        {
+            "code": code,
+            "predicate": line.predicate,
+            "implies": line.implies,
+            "symmetric": line.symmetric,
+            "same_group": line.same_group,
+            "any_head": line.head_groups == (ANY,),
+            "any_tail": line.tail_groups == (ANY,),
+            "head_bits": sum(bit[group] for group in line.head_groups if group != ANY),
+            "tail_bits": sum(bit[group] for group in line.tail_groups if group != ANY),
+        }
+        for code, line in enumerate(vocabulary.predicates)
+    ]
+    table = pa.Table.from_pylist(rows)
+    return table.set_column(0, "code", table["code"].cast(pa.uint8()))
 
 
 def _resolve_drugs(connection: duckdb.DuckDBPyConnection) -> None:
@@ -171,13 +197,7 @@ def _resolve_drugs(connection: duckdb.DuckDBPyConnection) -> None:
     known = np.flatnonzero(found.systemic | found.local).astype(np.int32)
     mixed = pa.array((found.systemic & found.local)[known])
     routes = pa.table({"node": known, "systemic": pa.array(found.systemic[known]), "mixed": mixed})
-    connection.register("routes", routes)
-    connection.execute(
-        "create or replace table kg.drug_route as "
-        "select node.cui, routes.systemic, routes.mixed "
-        "from kg.node as node inner join routes on node.node = routes.node"
-    )
-    connection.unregister("routes")
+    _create(connection, "kg.drug_route", routes)
 
 
 def _count_drops(connection: duckdb.DuckDBPyConnection) -> None:

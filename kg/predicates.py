@@ -11,6 +11,7 @@ from ontoground.errors import InputError
 from ontoground.tables import read_table
 
 __all__ = [
+    "ANY",
     "TIERS",
     "Pattern",
     "Predicate",
@@ -27,6 +28,7 @@ TIERS = ("stated", "equivalent", "inherited", "plausible")
 """Tiers of a pattern, strongest first (DESIGN section 4)."""
 
 ANY = "*"
+"""In place of groups: any group, and none."""
 MAX_STEPS = 3
 
 

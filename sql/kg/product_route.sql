@@ -1,11 +1,15 @@
 -- Products with the route of their dose form
 -- Grain: one row per product; local where all its dose forms act where they are applied
--- Inputs: kg.edge_candidate, kg.node, kg.concept, kg.dose_form_word
+-- Inputs: kg.edge_candidate, kg.predicate_code, kg.node, kg.concept, kg.dose_form_word
 -- Output: kg.product_route(node, is_local), a staging table. Source: kg/data/dose_forms.tsv
 create or replace table kg.product_route as
-with wanted as (
-    select distinct tail_cui from kg.edge_candidate
-    where predicate = 'has_dose_form'
+with has_form as (
+    select
+        edge.head,
+        edge.tail,
+        edge.refused
+    from kg.edge_candidate as edge
+    inner join kg.predicate_code as code on edge.predicate = code.code and code.predicate = 'has_dose_form'
 ),
 
 local_word as (
@@ -14,19 +18,19 @@ local_word as (
 
 form as (
     select
-        concept.cui,
+        node.node,
         list_has_any(string_split_regex(lower(concept.name), '[^a-z]+'), local_word.words) as is_local
     from kg.concept as concept
-    inner join wanted on concept.cui = wanted.tail_cui
+    inner join kg.node as node on concept.cui = node.cui
     cross join local_word
+    where node.node in (select tail from has_form)
 )
 
 select
-    product.node,
+    has_form.head as node,
     bool_and(form.is_local) as is_local
-from kg.edge_candidate as edge
-inner join form on edge.tail_cui = form.cui
-inner join kg.node as product on edge.head_cui = product.cui
-where edge.predicate = 'has_dose_form' and edge.refused is null
-group by product.node
-order by product.node;
+from has_form
+inner join form on has_form.tail = form.node
+where has_form.refused is null
+group by has_form.head
+order by has_form.head;

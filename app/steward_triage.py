@@ -148,7 +148,7 @@ def finalise_job(
     benchmark = Benchmark.open(workspace, name)
     labels = standing(benchmark)
     policy = policy or settings.finalise
-    found = finalise(labels.recomputed, labels.physician, policy=policy, relative=settings.agree_rel)
+    found = finalise(labels.settled, labels.physician, policy=policy, relative=settings.agree_rel)
     if not found:
         raise InputError(
             "the benchmark has no label that could hold",

@@ -30,7 +30,7 @@ from ontoground.errors import InputError, UsageError
 from ontoground.files import private_directory, write_text
 from ontoground.labels import LabelValue, parse_label
 
-__all__ = ["ROLES", "Batch", "Event", "History", "Role"]
+__all__ = ["ROLES", "RULE", "Batch", "Event", "History", "Role"]
 
 Role = Literal["original", "audit", "recomputed", "physician", "final"]
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -38,6 +38,8 @@ FILE = "history.jsonl"
 SEAL = "history.seal"
 LOCK = "history.lock"
 REVERTED = "reverted"
+RULE = "rule"
+"""Status of the recomputed labels that a rule put right (`stewardship.rules`), and of no others."""
 LINK = b',"chain":"'
 LINK_BYTES = len(LINK) + 64 + len('"}')
 

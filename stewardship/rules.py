@@ -29,12 +29,10 @@ from ontoground.labels import LabelValue, parse_label
 from stewardship.agreement import agrees, value_type
 from stewardship.benchmark import Benchmark
 from stewardship.calculators.registry import calculate
-from stewardship.history import Event
+from stewardship.history import RULE, Event
 
-__all__ = ["RULE", "Effect", "Outcome", "Rule", "apply_rule", "read_rule", "try_rule"]
+__all__ = ["Effect", "Outcome", "Rule", "apply_rule", "read_rule", "try_rule"]
 
-RULE = "rule"
-"""Status of the events that a rule adds, and of no others."""
 FOLDER = "rules"
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ontoground.labels import LabelValue, parse_label
 from stewardship.benchmark import Benchmark
 from stewardship.consensus import DEFERRED, HIGH_CONFIDENCE
-from stewardship.history import Event
+from stewardship.history import RULE, Event
 
 __all__ = ["Standing", "rests_on", "standing"]
 
@@ -20,6 +20,8 @@ class Standing:
     Attributes:
         original: published first.
         recomputed: with high confidence.
+        settled: as ``recomputed``, and what a rule put right on unreviewed rows (`stewardship.rules`); final labels
+            come from these, every count of phase 2 from ``recomputed``.
         physician: a physician's.
         audits: uid to ``likely_error`` or ``passed``.
         attempted: N, the rows that were to be recomputed. All rows of the benchmark where recomputed labels came with
@@ -30,6 +32,7 @@ class Standing:
 
     original: Mapping[str, LabelValue]
     recomputed: Mapping[str, LabelValue]
+    settled: Mapping[str, LabelValue]
     physician: Mapping[str, LabelValue]
     audits: Mapping[str, str]
     attempted: int
@@ -43,9 +46,15 @@ def standing(benchmark: Benchmark) -> Standing:
     events = history.latest("recomputed", statuses=(HIGH_CONFIDENCE, DEFERRED))
     high = {uid: event.value for uid, event in events.items() if event.status == HIGH_CONFIDENCE}
     from_tables = all("file" in event.evidence and event.status == HIGH_CONFIDENCE for event in events.values())
+    settled = history.latest("recomputed", statuses=(HIGH_CONFIDENCE, DEFERRED, RULE))
     return Standing(
         original=history.labels("original", categories=benchmark.categories),
         recomputed={uid: parse_label(value, categories=benchmark.categories) for uid, value in high.items()},
+        settled={
+            uid: parse_label(event.value, categories=benchmark.categories)
+            for uid, event in settled.items()
+            if event.status != DEFERRED
+        },
         physician=history.labels("physician", categories=benchmark.categories),
         audits={uid: event.status for uid, event in history.latest("audit").items()},
         attempted=benchmark.items.height if from_tables else len(events),
@@ -57,8 +66,8 @@ def standing(benchmark: Benchmark) -> Standing:
 def rests_on(benchmark: Benchmark) -> dict[str, dict[str, Event]]:
     """Return the events behind the labels that can become final: role to uid to event."""
     history = benchmark.history
-    high = history.latest("recomputed", statuses=(HIGH_CONFIDENCE, DEFERRED))
-    return {"recomputed": high, "physician": history.latest("physician")}
+    settled = history.latest("recomputed", statuses=(HIGH_CONFIDENCE, DEFERRED, RULE))
+    return {"recomputed": settled, "physician": history.latest("physician")}
 
 
 def _column(benchmark: Benchmark, name: str) -> dict[str, str]:

@@ -67,3 +67,26 @@ def finalise(
     settings = open_workspace(workspace, overrides, needs_warehouse=False).settings.steward
     payload = finalise_job(settings, workspace, benchmark, policy=policy)
     emit(payload, lambda screen: paint_finalised(screen, payload), as_json=as_json)
+
+
+@group.command(
+    short_help="One page on what the three phases found.",
+    epilog=example("ontoground steward report --benchmark medcalc"),
+)
+def report(
+    workspace: WorkspaceDir = DEFAULT_WORKSPACE,
+    benchmark: BenchmarkName = None,
+    overrides: Overrides = None,
+    as_json: Json = False,
+) -> None:
+    """Write report/report.md, report.json and pictures into the benchmark's folder.
+
+    It has the phases that were run, what must be known before the numbers are quoted, how they move under other
+    readings of the rules, and, for MedCalc-Bench v1.0, the paper's numbers beside ours.
+    """
+    from app.render import emit
+    from app.steward_report import paint_report, report_job
+
+    settings = open_workspace(workspace, overrides, needs_warehouse=False).settings.steward
+    payload = report_job(settings, workspace, benchmark)
+    emit(payload, lambda screen: paint_report(screen, payload), as_json=as_json)

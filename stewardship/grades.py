@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -20,7 +20,7 @@ from ontoground.grading import (
     grade_v1,
     grade_value,
 )
-from ontoground.labels import LabelValue, parse_label
+from ontoground.labels import parse_label
 from ontoground.rewards import released_reward, reward
 from stewardship.agreement import wilson
 from stewardship.benchmark import Benchmark
@@ -51,7 +51,6 @@ Missing = Literal["refuse", "wrong", "leave_out"]
 BY = ("category", "output_type", "stratum")
 """What shares are given by, as far as the benchmark has it."""
 LABELLED: tuple[Role, ...] = tuple(role for role in ROLES if role != "audit")
-RELEASES, RELEASE_LABELS = "releases", "labels.parquet"
 
 
 @dataclass(frozen=True)
@@ -108,9 +107,10 @@ def label_set(benchmark: Benchmark, name: str, limits: LimitsRule | None = None)
         UsageError: neither a role nor a release, or v1 limits without output types.
     """
     if name in LABELLED:
-        labels, own = _of_role(benchmark, name)
+        found, own = _of_role(benchmark, name)
     else:
-        labels, own = _of_release(benchmark, name)
+        found, own = _of_release(benchmark, name), True
+    labels = {uid: one for uid, one in found.items() if one.value.answered}
     if not labels:
         raise InputError(
             "there are no such labels yet",
@@ -118,63 +118,52 @@ def label_set(benchmark: Benchmark, name: str, limits: LimitsRule | None = None)
             found=name,
             do="make them first: `ontoground steward --help` shows the order",
         )
-    types = _types(benchmark)
+    if limits is not None:
+        labels = {uid: _with_limits(one, limits) for uid, one in labels.items()}
+    # Labels that were computed anew are in days; grader A asks for weeks and days all the same.
     gestation = {uid for uid, value in benchmark.history.labels("original").items() if value.weeks_days}
-    references = {}
-    for uid, label in labels.items():
-        # Labels that were computed anew are in days; grader A asks for weeks and days all the same.
-        value = LabelValue(label.kind, label.value, label.number is not None and uid in gestation)
-        if limits is None and uid in own:
-            references[uid] = Reference(value, *own[uid], types.get(uid))
-        else:
-            references[uid] = _reference(value, limits or "corrected", types.get(uid))
-    return LabelSet(name, references, limits or ("own" if own else "corrected"))
+    for uid in gestation & set(labels):
+        one = labels[uid]
+        labels[uid] = replace(one, value=replace(one.value, weeks_days=one.value.number is not None))
+    return LabelSet(name, labels, limits or ("own" if own else "corrected"))
 
 
-def _reference(value: LabelValue, rule: LimitsRule, output_type: OutputType | None) -> Reference:
+def _with_limits(one: Reference, rule: LimitsRule) -> Reference:
     try:
-        return Reference.of(value, rule, output_type)
+        return Reference.of(one.value, rule, one.output_type)
     except ValueError as error:
         raise UsageError(
             "the limits of v1 go by output type, and the benchmark has none", do="grade with --limits corrected"
         ) from error
 
 
-Labels = dict[str, LabelValue]
-Own = dict[str, tuple[LabelValue, LabelValue]]
-
-
-def _of_role(benchmark: Benchmark, role: Role) -> tuple[Labels, Own]:
-    found = benchmark.history.labels(role, categories=benchmark.categories)
-    labels = {uid: label for uid, label in found.items() if label.answered}
+def _of_role(benchmark: Benchmark, role: Role) -> tuple[dict[str, Reference], bool]:
+    """Return a role's labels, and whether the limits are those that they came with."""
+    types = _types(benchmark)
+    labels = benchmark.history.labels(role, categories=benchmark.categories)
+    found = {uid: Reference.of(label, "corrected", types.get(uid)) for uid, label in labels.items()}
     if role != "original" or not {"lower", "upper"} <= set(benchmark.items.columns):
-        return labels, {}
-    return labels, _limits(benchmark.items, benchmark.categories)
+        return found, False
+    ends = zip(*(benchmark.items[name] for name in ("uid", "lower", "upper")), strict=True)
+    for uid, *texts in ends:
+        low, high = (parse_label(text, categories=benchmark.categories) for text in texts)
+        if uid in found and low.answered and high.answered:
+            found[uid] = replace(found[uid], lower=low, upper=high)
+    return found, True
 
 
-def _of_release(benchmark: Benchmark, version: str) -> tuple[Labels, Own]:
-    folder = benchmark.folder / RELEASES
-    file = folder / version / RELEASE_LABELS
-    if not file.is_file():
-        known = sorted(path.parent.name for path in folder.glob(f"*/{RELEASE_LABELS}"))
-        raise UsageError(
-            "neither a role of labels nor a release", found=version, expected=", ".join([*LABELLED, *known])
-        )
-    frame = read_cells(file)
-    found = {
-        uid: parse_label(text, categories=benchmark.categories)
-        for uid, text in zip(frame["uid"], frame["value"], strict=True)
-    }
-    labels = {uid: label for uid, label in found.items() if label.answered}
-    return labels, _limits(frame, benchmark.categories)
+def _of_release(benchmark: Benchmark, version: str) -> dict[str, Reference]:
+    from stewardship.releases import Release, Version, versions_of
 
-
-def _limits(frame: pl.DataFrame, categories: Sequence[str]) -> Own:
-    ends = {
-        uid: (parse_label(low, categories=categories), parse_label(high, categories=categories))
-        for uid, low, high in zip(frame["uid"], frame["lower"], frame["upper"], strict=True)
-    }
-    return {uid: (low, high) for uid, (low, high) in ends.items() if low.answered and high.answered}
+    known = versions_of(benchmark)
+    try:
+        wanted = Version.parse(version)
+    except UsageError:
+        wanted = None
+    if wanted not in known:
+        expected = ", ".join([*LABELLED, *map(str, known)])
+        raise UsageError("neither a role of labels nor a release", found=version, expected=expected)
+    return Release.open(benchmark, wanted).references()
 
 
 def _types(benchmark: Benchmark) -> dict[str, OutputType]:

@@ -1,0 +1,118 @@
+"""The Excel file of a sheet: a page to fill in and a page that says how."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from ontoground.files import atomic_path
+from stewardship.sheets.batch import AnswerKind, BatchKind
+from stewardship.sheets.cells import VERDICTS
+from stewardship.sheets.guidance import HINTS, guidance
+from stewardship.sheets.layout import FILLED, Layout, lines_of
+
+__all__ = ["ANSWERS", "write_excel"]
+
+ANSWERS = "Answers"
+# Part of the file: without it the same sheet would have other bytes each time.
+FIXED_DATE = datetime(2000, 1, 1)
+POINTS_A_LINE = 13.5
+MOST_POINTS = 409.0
+LEAST_LINES = 5
+FONT = {"font_name": "Calibri", "font_size": 10, "text_wrap": True, "valign": "top"}
+
+
+def write_excel(
+    path: Path,
+    layout: Layout,
+    rows: Sequence[Mapping[str, str]],
+    expects: Sequence[AnswerKind],
+    kind: BatchKind,
+    *,
+    blind: bool,
+    names: Sequence[str],
+) -> None:
+    """Write one rater's sheet.
+
+    Args:
+        path: the file; readable by its owner only.
+        layout: its columns.
+        rows: cells by column.
+        expects: what belongs into the answer cell of each row.
+        kind: of the batch.
+        blind: whether the sheet is blind.
+        names: names that labels can be.
+    """
+    import xlsxwriter  # type: ignore[import-untyped]
+
+    with atomic_path(path) as temporary:
+        book = xlsxwriter.Workbook(str(temporary), {"strings_to_formulas": False, "strings_to_urls": False})
+        book.set_properties({"created": FIXED_DATE})
+        page = book.add_worksheet(ANSWERS)
+        _answers(page, book, layout, rows)
+        for number, expected in enumerate(expects, start=1):
+            _validate(page, number, layout.columns.index("answer"), expected, names)
+        _how(book.add_worksheet("How to answer"), book, kind, blind=blind, expects=expects, names=names)
+        book.close()
+    path.chmod(0o600)
+
+
+def _answers(page: Any, book: Any, layout: Layout, rows: Sequence[Mapping[str, str]]) -> None:
+    head = book.add_format({**FONT, "bold": True, "bg_color": "#dde6ee", "border": 1})
+    shown = book.add_format({**FONT, "border": 1, "border_color": "#bfbfbf"})
+    # As text: a spreadsheet would make a date of 1/2, a share of 5%, and 4.4 of 4,4 or not, as its language has it.
+    filled = book.add_format(
+        {**FONT, "border": 1, "border_color": "#bfbfbf", "bg_color": "#fffbe6", "num_format": "@", "locked": False}
+    )
+    for column, name in enumerate(layout.columns):
+        page.write_string(0, column, name, head)
+        page.set_column(column, column, layout.width(name))
+    for number, row in enumerate(rows, start=1):
+        for column, name in enumerate(layout.columns):
+            if name in FILLED or name not in row:
+                page.write_blank(number, column, None, filled if name in FILLED else shown)
+            else:
+                page.write_string(number, column, row[name], shown)
+        lines = max((lines_of(text, layout.width(name)) for name, text in row.items()), default=1)
+        page.set_row(number, min(MOST_POINTS, POINTS_A_LINE * max(lines, LEAST_LINES) + 4))
+    page.freeze_panes(1, len(layout.left))
+    # Without a password: it guards against slips, not against people.
+    page.protect("", {"format_columns": True, "format_rows": True})
+    page.set_landscape()
+    page.fit_to_pages(1, 0)
+
+
+def _validate(page: Any, row: int, column: int, expected: AnswerKind, names: Sequence[str]) -> None:
+    hint = {"input_title": "Answer", "input_message": HINTS[expected]}
+    if expected in ("category", "verdict"):
+        source = [*names, "N/A"] if expected == "category" else list(VERDICTS)
+        refusal = {"error_title": "Answer", "error_message": f"One of {', '.join(source)}"[:255]}
+        page.data_validation(row, column, row, column, {"validate": "list", "source": source, **hint, **refusal})
+    else:
+        page.data_validation(row, column, row, column, {"validate": "any", **hint})
+
+
+def _how(
+    page: Any, book: Any, kind: BatchKind, *, blind: bool, expects: Sequence[AnswerKind], names: Sequence[str]
+) -> None:
+    title = book.add_format({**FONT, "bold": True, "font_size": 14})
+    plain, bold = book.add_format(FONT), book.add_format({**FONT, "bold": True})
+    paragraphs, table = guidance(kind, blind=blind, expects=expects, categories=names)
+    page.set_column(0, 0, 24)
+    page.set_column(1, 1, 96)
+    page.write_string(0, 0, "How to answer", title)
+    row = 2
+    for paragraph in paragraphs:
+        page.merge_range(row, 0, row, 1, paragraph, plain)
+        page.set_row(row, POINTS_A_LINE * lines_of(paragraph, 112) + 6)
+        row += 1
+    row += 1
+    page.write_string(row, 0, "Answer", bold)
+    page.write_string(row, 1, "Means" if names or kind == "spot_check" else "Is written", bold)
+    for name, means in table:
+        row += 1
+        page.write_string(row, 0, name, plain)
+        page.write_string(row, 1, means, plain)
+        page.set_row(row, POINTS_A_LINE * lines_of(means, 96) + 4)

@@ -1,0 +1,191 @@
+"""How far several raters of the same rows agree: percent agreement, Cohen's kappa, Krippendorff's alpha."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from typing import Any, Literal
+
+from ontoground.labels import LabelKind, LabelValue
+from ontoground.settings_steward import StewardSettings
+from stewardship.agreement import Estimate, wilson
+from stewardship.sheets.ratings import Ratings, agreed_pair
+
+__all__ = ["Alpha", "Pair", "Reliability", "reliability"]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two raters on the rows that both labelled.
+
+    Attributes:
+        first, second: the raters.
+        n: rows.
+        agree: rows on which they agree by the rule for a label and a physician's.
+        share: of them, with its Wilson interval.
+        same: rows with the same label, numbers rounded.
+        kappa: Cohen's, of labels that are the same; N/A is a label. None where it is not defined: all labels are one.
+        by_label: by the first rater's label and the second's, the rows; for names of labels only.
+    """
+
+    first: str
+    second: str
+    n: int
+    agree: int
+    share: Estimate
+    same: int
+    kappa: float | None
+    by_label: dict[str, dict[str, int]] | None
+
+
+@dataclass(frozen=True)
+class Alpha:
+    """Krippendorff's alpha over all raters.
+
+    Attributes:
+        level: ``nominal``: labels are the same or not, and N/A is a label of its own. ``interval``: numbers by their
+            squared distance; answers that are no number are left out. ``computable``: whether there is an answer at
+            all, N/A against any value.
+        value: None where it is not defined: fewer than two answers to any row, or all the same.
+        rows: with two answers or more that count.
+        answers: on these rows.
+    """
+
+    level: Literal["nominal", "interval", "computable"]
+    value: float | None
+    rows: int
+    answers: int
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """Agreement of raters.
+
+    Attributes:
+        rows: that two raters or more labelled.
+        raters: who labelled any of them.
+        unanimous: rows on which all pairs agree by the rule.
+        pairs: each two raters with a row in common.
+        alphas: nominal and computable; interval too where labels are numbers.
+    """
+
+    rows: int
+    raters: tuple[str, ...]
+    unanimous: int
+    pairs: tuple[Pair, ...]
+    alphas: tuple[Alpha, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as JSON holds it."""
+        return asdict(self)
+
+
+def reliability(
+    ratings: Ratings, predictions: Mapping[str, Sequence[LabelValue]], settings: StewardSettings
+) -> Reliability:
+    """Compare raters on the rows that two or more of them labelled.
+
+    Args:
+        ratings: row to rater to label.
+        predictions: row to its other labels, which decide with the raters' whether a score is ordinal.
+        settings: tolerances.
+    """
+    shared = {uid: by for uid, by in ratings.items() if len(by) > 1}
+    raters = sorted({rater for by in shared.values() for rater in by})
+    pairs = [_pair(*two, shared, predictions, settings) for two in combinations(raters, 2)]
+    unanimous = sum(
+        all(
+            _agree(one, other, predictions.get(uid, ()), settings)
+            for one, other in combinations([by[rater] for rater in sorted(by)], 2)
+        )
+        for uid, by in shared.items()
+    )
+    levels: list[Literal["nominal", "interval", "computable"]] = ["nominal", "computable"]
+    if any(label.number is not None for by in shared.values() for label in by.values()):
+        levels.insert(1, "interval")
+    alphas = [_alpha(level, shared, raters, settings.decimals) for level in levels]
+    return Reliability(len(shared), tuple(raters), unanimous, tuple(pair for pair in pairs if pair.n), tuple(alphas))
+
+
+def _agree(one: LabelValue, other: LabelValue, predictions: Sequence[LabelValue], settings: StewardSettings) -> bool:
+    return agreed_pair(
+        one,
+        other,
+        predictions,
+        relative=settings.agree_rel,
+        points=settings.ordinal_tolerance,
+        ordinal_limit=settings.ordinal_limit,
+    )
+
+
+def _pair(
+    first: str,
+    second: str,
+    shared: Ratings,
+    predictions: Mapping[str, Sequence[LabelValue]],
+    settings: StewardSettings,
+) -> Pair:
+    both = [(uid, by[first], by[second]) for uid, by in shared.items() if first in by and second in by]
+    agree = sum(_agree(one, other, predictions.get(uid, ()), settings) for uid, one, other in both)
+    names = [[_name(label, settings.decimals) for label in (one, other)] for _, one, other in both]
+    ours, theirs = [one for one, _ in names], [other for _, other in names]
+    counts: dict[str, dict[str, int]] | None = None
+    if all(LabelKind.NUMBER is not label.kind is not LabelKind.DATE for _, *two in both for label in two):
+        counts = {}
+        for one, other in zip(ours, theirs, strict=True):
+            row = counts.setdefault(one, {})
+            row[other] = row.get(other, 0) + 1
+    same = sum(one == other for one, other in zip(ours, theirs, strict=True))
+    return Pair(first, second, len(both), agree, wilson(agree, len(both)), same, _kappa(ours, theirs), counts)
+
+
+def _name(label: LabelValue, decimals: int) -> str:
+    return label.text() if label.number is None else LabelValue.of(round(label.number, decimals)).text()
+
+
+def _kappa(first: Sequence[str], second: Sequence[str]) -> float | None:
+    from sklearn.metrics import cohen_kappa_score
+
+    # One label throughout: chance agreement is 1, and kappa is 0/0.
+    if len({*first, *second}) < 2:
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return float(cohen_kappa_score(first, second))
+
+
+def _alpha(
+    level: Literal["nominal", "interval", "computable"], shared: Ratings, raters: Sequence[str], decimals: int
+) -> Alpha:
+    import krippendorff
+    import numpy as np
+
+    units: list[list[str | float | None]] = []
+    for by in shared.values():
+        cells = [_unit(by.get(rater), level, decimals) for rater in raters]
+        if sum(cell is not None for cell in cells) > 1:
+            units.append(cells)
+    answers = [cell for cells in units for cell in cells if cell is not None]
+    if len(set(answers)) < 2:
+        return Alpha(level, None, len(units), len(answers))
+    if level == "interval":
+        codes: dict[Any, float] = {cell: float(cell) for cell in set(answers)}
+    else:
+        codes = {cell: float(number) for number, cell in enumerate(sorted(set(answers), key=str))}
+    data = np.array([[np.nan if cell is None else codes[cell] for cell in cells] for cells in units]).T
+    measured: Literal["interval", "nominal"] = "interval" if level == "interval" else "nominal"
+    value = float(krippendorff.alpha(reliability_data=data, level_of_measurement=measured))
+    return Alpha(level, value if np.isfinite(value) else None, len(units), len(answers))
+
+
+def _unit(label: LabelValue | None, level: str, decimals: int) -> str | float | None:
+    """Return what of a label counts at a level; None where it counts for nothing."""
+    if label is None:
+        return None
+    if level == "interval":
+        return label.number
+    if level == "computable":
+        return "no" if label.kind is LabelKind.ABSTENTION else "yes"
+    return _name(label, decimals)

@@ -1,0 +1,120 @@
+"""The columns of a sheet, and texts cut into cells that can be read as a whole.
+
+A row of a spreadsheet is at most 409 points high and a cell holds at most 32,767 characters: a longer text would be
+cut from view, or lost. So it goes on in further columns, whose pieces make up the whole text again.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from stewardship.sheets.batch import BatchKind
+from stewardship.sheets.shown import Shown
+
+__all__ = ["FILLED", "MOST_CHARACTERS", "Layout", "layout_of", "lines_of", "plain"]
+
+MOST_CHARACTERS = 32_767
+"""What a cell of Excel holds."""
+MOST_LINES = 28
+"""Lines that a row can show: 409 points, at 13.5 points a line, and one to spare."""
+FILLED = ("answer", "comment")
+WIDTHS = {"item": 14, "question": 34, "label": 12, "critique": 50, "answer": 16, "comment": 28, "context": 92}
+WIDER = {"question": 70}
+"""Widths where a text would not fit otherwise."""
+LEFT: dict[BatchKind, tuple[str, ...]] = {
+    "blind": ("item", "question", "answer", "comment"),
+    "sample": ("item", "question", "answer", "comment"),
+    "adjudication": ("item", "question", "answer", "comment"),
+    "spot_check": ("item", "question", "label", "critique", "answer", "comment"),
+}
+"""Columns that stay in view beside the context."""
+# A cell that begins so is a formula to a spreadsheet that opens a CSV file.
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The columns of a sheet.
+
+    Attributes:
+        left: columns that stay in view.
+        widths: by column, in characters.
+        contexts: how many columns the context has.
+    """
+
+    left: tuple[str, ...]
+    widths: Mapping[str, int]
+    contexts: int
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns, from the left."""
+        return (*self.left, *("context" if at == 0 else f"context {at + 1}" for at in range(self.contexts)))
+
+    def width(self, column: str) -> int:
+        """Return a column's width in characters."""
+        return self.widths["context" if column.startswith("context") else column]
+
+    def row(self, item: str, shown: Shown) -> dict[str, str]:
+        """Return a row's cells by column; those that are to be filled in are left out."""
+        cells = {"item": item, "question": shown.question, "label": shown.label, "critique": shown.critique}
+        cells = {name: text for name, text in cells.items() if name in self.left}
+        pieces = _pieces(shown.context, self.widths["context"])
+        return cells | dict(zip(self.columns[len(self.left) :], pieces, strict=False))
+
+    def pieces(self, text: str, column: str) -> int:
+        """Return in how many cells of a column a text stands."""
+        return len(_pieces(text, self.widths[column]))
+
+    def holds(self, shown: Shown) -> bool:
+        """Whether the texts that stand in one cell each fit there."""
+        return max(len(shown.question), len(shown.label), len(shown.critique)) < MOST_CHARACTERS
+
+
+def layout_of(shown: Sequence[Shown], kind: BatchKind) -> Layout:
+    """Return the columns that rows need."""
+    widths = dict(WIDTHS)
+    if any(lines_of(one.question, widths["question"]) > MOST_LINES for one in shown):
+        widths |= WIDER
+    contexts = max((len(_pieces(one.context, widths["context"])) for one in shown), default=1)
+    return Layout(LEFT[kind], widths, contexts)
+
+
+def lines_of(text: str, width: int) -> int:
+    """Return how many lines a text needs in a column, at least one."""
+    return sum(max(1, len(textwrap.wrap(line, width))) for line in text.split("\n")) or 1
+
+
+def plain(text: str) -> str:
+    """Return a cell of a CSV file that no spreadsheet takes for a formula: behind an apostrophe where it could."""
+    return f"'{text}" if text.lstrip(" ").startswith(FORMULA) else text
+
+
+def _pieces(text: str, width: int) -> list[str]:
+    """Cut a text into pieces that a row can show, behind a paragraph, a line, a sentence or a word."""
+    pieces = []
+    while lines_of(text, width) > MOST_LINES or len(text) > MOST_CHARACTERS - 2:
+        room = _room(text, width)
+        cut = max((_behind(text[:room], mark) for mark in ("\n\n", "\n", ". ")), default=0)
+        # Not far in front of what would fit: one column more is dearer than a sentence that goes on.
+        if cut < room * 3 // 4:
+            cut = _behind(text[:room], " ") or room
+        pieces.append(text[:cut])
+        text = text[cut:]
+    return [*pieces, text]
+
+
+def _room(text: str, width: int) -> int:
+    """Return how many characters of a text a row can show."""
+    low, high = 1, min(len(text), MOST_CHARACTERS - 2)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if lines_of(text[:middle], width) <= MOST_LINES else (low, middle - 1)
+    return low
+
+
+def _behind(text: str, mark: str) -> int:
+    place = text.rfind(mark)
+    return place + len(mark) if place >= 0 else 0

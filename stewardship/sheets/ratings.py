@@ -1,0 +1,247 @@
+"""From answers to labels: what each rater said becomes an event, and of several raters the label that they share.
+
+A row that one rater has is labelled by him. A row that several have is settled when all have answered: by the label of
+more than half of them, else it waits for another expert, and until then has no physician's label.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ontoground.labels import LabelKind, LabelValue, parse_label
+from stewardship.agreement import ValueType, agrees, value_type
+from stewardship.discrepancy import relative_error
+from stewardship.history import Event, History
+from stewardship.sheets.batch import Batch
+from stewardship.sheets.reading import Rating
+
+__all__ = [
+    "AWAITING",
+    "LABELLED",
+    "OPEN",
+    "RATED",
+    "SETTLED",
+    "Ratings",
+    "Settled",
+    "agreed_pair",
+    "current_ratings",
+    "new_events",
+    "settle",
+]
+
+LABELLED = "labelled"
+"""Status of the label of the only rater of a row."""
+RATED = "rated"
+"""Status of one of several raters' answers; an event of another status says what becomes of them."""
+SETTLED = "adjudicated"
+"""Status of a label that several raters share, or that one gave who decides where they disagree."""
+OPEN = "to_adjudicate"
+"""Status of a row whose raters disagree; it has no value."""
+AWAITING = "awaiting"
+"""Status of a row whose other raters have not answered; it has no value."""
+
+Ratings = Mapping[str, Mapping[str, LabelValue]]
+
+
+@dataclass(frozen=True)
+class Settled:
+    """What becomes of several raters' answers to one row.
+
+    Attributes:
+        label: None where no label is that of more than half of them.
+        why: in words.
+    """
+
+    label: LabelValue | None
+    why: str
+
+
+def settle(labels: Mapping[str, LabelValue], *, decimals: int = 2, relative: float = 0.05) -> Settled:
+    """Return the label of more than half of the raters.
+
+    Numbers count as equal after rounding to ``decimals``. Where that leaves no majority, more than half of the raters
+    whose numbers are continuous and all within ``relative`` of one another share a label too: the one of theirs that
+    is nearest to the others. Points of an ordinal score are not forgiven here: one point is another label.
+
+    Args:
+        labels: rater to label, two or more.
+        decimals: to which numbers are rounded.
+        relative: how far apart numbers may be, as a share of the larger one.
+    """
+    names = sorted(labels)
+    keys = {name: _key(labels[name], decimals) for name in names}
+    counts = Counter(keys.values())
+    key, most = max(counts.items(), key=lambda pair: pair[1])
+    if 2 * most > len(names):
+        rater = next(name for name in names if keys[name] == key)
+        return Settled(labels[rater], f"{most} of {len(names)} raters")
+    numbers = {name: number for name in names if (number := labels[name].number) is not None}
+    # The longest first; of equal ones that of the first name.
+    best = max((_near(name, numbers, relative) for name in sorted(numbers)), key=len, default=[])
+    if 2 * len(best) > len(names) and value_type(labels[best[0]], labels.values()) is ValueType.CONTINUOUS:
+        middle = min(best, key=lambda name: (sum(abs(numbers[name] - numbers[other]) for other in best), name))
+        return Settled(labels[middle], f"{len(best)} of {len(names)} raters within {relative:.0%}")
+    return Settled(None, f"{len(names)} raters, no majority")
+
+
+def _near(name: str, numbers: Mapping[str, float], relative: float) -> list[str]:
+    """Return raters, this one first, whose numbers are all within ``relative`` of one another."""
+    found = [name]
+    others = [(abs(number - numbers[name]), other) for other, number in numbers.items() if other != name]
+    for _, other in sorted(others):
+        if all(float(relative_error(numbers[other], numbers[one])) <= relative for one in found):
+            found.append(other)
+    return found
+
+
+def _key(label: LabelValue, decimals: int) -> tuple[LabelKind, object]:
+    return label.kind, label.value if label.number is None else round(label.number, decimals)
+
+
+def current_ratings(history: History, *, categories: Sequence[str] = ()) -> dict[str, dict[str, LabelValue]]:
+    """Return by row what each rater said last, as far as it holds; rows of one rater too."""
+    found: dict[str, dict[str, LabelValue]] = {}
+    for uid, by in _rated(history).items():
+        for rater, event in by.items():
+            label = parse_label(event.value, physician=True, categories=categories)
+            if label.answered:
+                found.setdefault(uid, {})[rater] = label
+    return found
+
+
+def _rated(history: History) -> dict[str, dict[str, Event]]:
+    """Return by row and rater his last answer; one who decided (status adjudicated) is a rater too."""
+    holding = {batch.name for batch in history.batches() if batch.holds}
+    found: dict[str, dict[str, Event]] = {}
+    for event in history.events:
+        rated = event.status in (LABELLED, RATED) or (event.status == SETTLED and "sheet" in event.evidence)
+        if event.role == "physician" and event.batch in holding and rated and event.value is not None:
+            found.setdefault(event.uid, {})[event.by] = event
+    return found
+
+
+def new_events(
+    ratings: Iterable[Rating],
+    batches: Sequence[Batch],
+    history: History,
+    *,
+    categories: Sequence[str] = (),
+    decimals: int = 2,
+    relative: float = 0.05,
+    settle_now: bool = False,
+) -> list[Event]:
+    """Return the events that answers add to a history; an answer that it holds already adds none.
+
+    Args:
+        ratings: answers of sheets, no spot checks.
+        batches: of the benchmark.
+        history: of the benchmark.
+        categories: names that labels can be.
+        decimals, relative: as in `settle`.
+        settle_now: settle rows by the answers there are, though other raters were given them too.
+    """
+    by_name = {batch.name: batch for batch in batches}
+    asked: dict[str, set[str]] = {}
+    for batch in batches:
+        if batch.kind in ("blind", "sample"):
+            for item in batch.items:
+                asked.setdefault(item.uid, set()).add(item.rater)
+    before = _rated(history)
+    latest = history.latest("physician")
+    events: list[Event] = []
+    touched: dict[str, dict[str, str]] = {}
+    for one in ratings:
+        batch = by_name[one.batch]
+        decides = batch.kind == "adjudication"
+        single = len(asked.get(one.uid, ())) <= 1
+        status = SETTLED if decides else LABELLED if single else RATED
+        event = _event(one, status, batch)
+        old = before.get(one.uid, {}).get(one.rater)
+        said = touched.setdefault(one.uid, {rater: past.value or "" for rater, past in before.get(one.uid, {}).items()})
+        said[one.rater] = event.value or ""
+        if old is None or (old.value, old.why, old.status) != (event.value, event.why, event.status):
+            events.append(event)
+    decided = {event.uid for event in events if event.status == SETTLED}
+    decided |= {uid for uid, event in latest.items() if event.status == SETTLED and "sheet" in event.evidence}
+    for uid, said in touched.items():
+        raters = asked.get(uid, set())
+        if len(raters) <= 1 or uid in decided:
+            continue
+        labels = {rater: parse_label(value, physician=True, categories=categories) for rater, value in said.items()}
+        outcome = _outcome(uid, labels, raters, decimals, relative, settle_now=settle_now)
+        past = latest.get(uid)
+        changed = any(event.uid == uid for event in events)
+        if changed or past is None or (past.value, past.status) != (outcome.value, outcome.status):
+            events.append(outcome)
+    return events
+
+
+def _event(rating: Rating, status: str, batch: Batch) -> Event:
+    return Event(
+        uid=rating.uid,
+        role="physician",
+        value=rating.value.text(),
+        status=status,
+        by=rating.rater,
+        why=rating.comment,
+        evidence={
+            "sheet": rating.batch,
+            "item": rating.item,
+            "file": rating.file,
+            "row": rating.line,
+            "drawn": batch.drawn,
+            "blind": batch.blind,
+        },
+    )
+
+
+def _outcome(
+    uid: str,
+    labels: Mapping[str, LabelValue],
+    raters: set[str],
+    decimals: int,
+    relative: float,
+    *,
+    settle_now: bool,
+) -> Event:
+    lacking = sorted(raters - set(labels))
+    names = sorted(labels)
+    if lacking and not settle_now:
+        why = f"{len(names)} of {len(raters)} raters have answered"
+        return Event(uid=uid, role="physician", status=AWAITING, by="raters", why=why, evidence={"raters": names})
+    if len(labels) == 1:
+        found = Settled(next(iter(labels.values())), f"1 of {len(raters)} raters, the others did not answer")
+    else:
+        found = settle(labels, decimals=decimals, relative=relative)
+    return Event(
+        uid=uid,
+        role="physician",
+        value=None if found.label is None else found.label.text(),
+        status=OPEN if found.label is None else SETTLED,
+        by="raters",
+        why=found.why,
+        evidence={"raters": names, "labels": [labels[name].text() for name in names]},
+    )
+
+
+def agreed_pair(
+    one: LabelValue,
+    other: LabelValue,
+    predictions: Iterable[LabelValue],
+    *,
+    relative: float = 0.05,
+    points: float = 1,
+    ordinal_limit: float = 20,
+) -> bool:
+    """Return whether two raters agree by the rule for a label and a physician's.
+
+    Neither of the two is the reference, so that both directions must agree.
+    """
+    every = [one, other, *predictions]
+    kinds = [value_type(label, every, ordinal_limit=ordinal_limit) for label in (one, other)]
+    return all(
+        kind is not None and agrees(first, second, kind, relative=relative, points=points)
+        for kind, first, second in zip(kinds, (one, other), (other, one), strict=True)
+    )

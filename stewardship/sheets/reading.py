@@ -1,0 +1,330 @@
+"""Filled sheets read back: what was answered, and a message for every cell that cannot be taken.
+
+Nothing is guessed and nothing is lost: a cell is wholly an answer, or it is refused with what to do, and refused cells
+can be written to a table, corrected there, and read again.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ontoground.errors import InputError
+from ontoground.files import atomic_path
+from ontoground.labels import LabelKind, LabelValue
+from stewardship.sheets.batch import Batch, Item, text_mark
+from stewardship.sheets.cells import expected_of, read_answer
+from stewardship.sheets.filled import PROBLEM, FilledRow, FilledSheet, read_filled
+from stewardship.sheets.layout import plain
+
+__all__ = ["Rating", "Refusal", "SheetsRead", "read_sheets", "write_refused"]
+
+REFUSED = ".refused.csv"
+LONGEST_FOUND = 60
+DECIMAL_COMMA = "a comma that can be a decimal point"
+
+
+@dataclass(frozen=True)
+class Rating:
+    """One answer of one rater.
+
+    Attributes:
+        uid: the row.
+        rater: who answered.
+        batch: the batch of sheets.
+        item: its name on the sheet.
+        value: the label, or for a spot check the verdict.
+        written: the cell's text.
+        comment: the rater's comment.
+        file: name of the sheet.
+        line: row in the spreadsheet.
+    """
+
+    uid: str
+    rater: str
+    batch: str
+    item: str
+    value: LabelValue
+    written: str
+    comment: str
+    file: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """One cell that was not taken.
+
+    Attributes:
+        file: name of the sheet.
+        line: row in the spreadsheet.
+        column: of the cell.
+        item: of the row.
+        uid: the row; None where no key has the item.
+        problem: what is wrong.
+        found: the cell's text, of answer cells only: never a context.
+        expected: what belongs there.
+        do: what to do.
+    """
+
+    file: str
+    line: int
+    column: str
+    item: str
+    uid: str | None
+    problem: str
+    found: str | None
+    expected: str
+    do: str
+
+
+@dataclass(frozen=True)
+class SheetsRead:
+    """What sheets hold.
+
+    Attributes:
+        ratings: answers that can be taken.
+        refused: cells that cannot.
+        notes: what a person should know of cells that were taken, by file and row.
+        empty: by rater the rows of his sheets without an answer: not reviewed.
+        missing: by rater the rows of his sheets that no file has.
+        given: by rater the rows that his sheets were written with.
+    """
+
+    ratings: tuple[Rating, ...]
+    refused: tuple[Refusal, ...]
+    notes: tuple[str, ...]
+    empty: Mapping[str, int]
+    missing: Mapping[str, int]
+    given: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Read:
+    """One row of one file, on its way."""
+
+    sheet: FilledSheet
+    row: FilledRow
+    item: Item
+    batch: Batch
+
+
+def read_sheets(
+    files: Sequence[Path], batches: Sequence[Batch], questions: Mapping[str, str], *, categories: Sequence[str] = ()
+) -> SheetsRead:
+    """Read filled sheets of any batches and raters; an item says whose it is, the file's name does not count.
+
+    Args:
+        files: filled sheets, Excel or CSV, or tables of refused cells that were corrected.
+        batches: of the benchmark, with their keys.
+        questions: question of each row, by uid.
+        categories: names that labels can be.
+
+    Raises:
+        UsageError, InputError: a file is no sheet, or none of its items is in a key.
+    """
+    known = {item.item: (item, batch) for batch in batches for item in batch.items}
+    rows: list[Read] = []
+    refused: list[Refusal] = []
+    for sheet in map(read_filled, files):
+        if sheet.rows and not any(row.item in known for row in sheet.rows):
+            raise InputError(
+                "no item of this sheet is in a key of the benchmark",
+                file=sheet.file,
+                expected=f"a sheet of {', '.join(batch.name for batch in batches) or 'a batch: none was written yet'}",
+                do="name the benchmark that it was written for: --benchmark NAME",
+            )
+        for row in sheet.rows:
+            if found := known.get(row.item):
+                rows.append(Read(sheet, row, *found))
+            else:
+                refused.append(_refusal(sheet, row, None, "item", "an item that no key has"))
+    ratings: list[Rating] = []
+    notes: list[str] = []
+    empty: dict[str, set[str]] = defaultdict(set)
+    for item, copies in _by_item(rows).items():
+        one, slips = _settled(copies)
+        refused += slips
+        if one is None:
+            continue
+        slips, rating, note = _judged(one, questions, categories)
+        refused += slips
+        if rating is not None and rating.value.kind is not LabelKind.MISSING:
+            ratings.append(rating)
+        elif not slips and not one.sheet.corrections:
+            empty[one.item.rater].add(item)
+        if note:
+            notes.append(f"{one.sheet.file.name} row {one.row.line}: {note}")
+    ratings, more = _without_thousands(ratings, refused)
+    refused = sorted([*refused, *more], key=lambda one: (one.file, one.line))
+    given, missing = _coverage(rows, batches)
+    return SheetsRead(
+        tuple(ratings),
+        tuple(refused),
+        tuple(notes),
+        {rater: len(items) for rater, items in sorted(empty.items())},
+        missing,
+        given,
+    )
+
+
+def write_refused(read: SheetsRead, files: Sequence[Path], questions: Mapping[str, str]) -> list[Path]:
+    """Write the refused cells of each file to a table beside it, to be corrected there and read again.
+
+    It has the columns of a sheet without the context, what was found, and what is wrong. The answers are empty: what
+    is not corrected counts as not reviewed, whatever a spreadsheet makes of 4,4 when it opens the table.
+
+    Returns:
+        The tables, ``{sheet}.refused.csv``; a sheet without a refused cell has none, and one of an earlier reading is
+        left as it is.
+    """
+    written = []
+    columns = ("item", "question", "answer", "comment", "found", PROBLEM, "expected", "do", "file", "row")
+    for file in files:
+        own = {one.line: one for one in read.refused if one.file == file.name}
+        if not own:
+            continue
+        rows = {row.line: row for row in read_filled(file).rows}
+        stem = file.name.removesuffix(REFUSED) if file.name.endswith(REFUSED) else file.stem
+        table = file.with_name(stem + REFUSED)
+        with atomic_path(table) as temporary, temporary.open("w", encoding="utf-8-sig", newline="") as out:
+            writer = csv.writer(out)
+            writer.writerow(columns)
+            for line, one in sorted(own.items()):
+                cells = (one.item, questions.get(one.uid or "", ""), "", rows[line].comment, rows[line].answer)
+                about = (one.problem, one.expected, one.do, one.file, str(line))
+                writer.writerow(map(plain, (*cells, *about)))
+        table.chmod(0o600)
+        written.append(table)
+    return written
+
+
+def _by_item(rows: Sequence[Read]) -> dict[str, list[Read]]:
+    found: dict[str, list[Read]] = defaultdict(list)
+    for row in rows:
+        found[row.item.item].append(row)
+    return found
+
+
+def _settled(copies: Sequence[Read]) -> tuple[Read | None, list[Refusal]]:
+    """Return the one row of an item that counts: copies that say the same, or nothing, are no harm."""
+    said = [one for one in copies if one.row.answer or one.row.comment] or [copies[0]]
+    if len({(one.row.answer, one.row.comment) for one in said}) == 1:
+        return said[0], []
+    places = " and ".join(f"{one.sheet.file.name} row {one.row.line}" for one in said)
+    do = f"keep one of {places}, and empty the answer and comment of the other"
+    return None, [
+        _refusal(one.sheet, one.row, one.item, "item", "an item that is there twice, with unlike answers", do=do)
+        for one in said
+    ]
+
+
+def _judged(
+    one: Read, questions: Mapping[str, str], categories: Sequence[str]
+) -> tuple[list[Refusal], Rating | None, str]:
+    sheet, row, item = one.sheet, one.row, one.item
+    if slips := _changed(one):
+        return slips, None, ""
+    expected = expected_of(item.expects, categories)
+    answer = read_answer(
+        _unguarded(row.answer), item.expects, question=questions.get(item.uid, ""), categories=categories
+    )
+    if answer.value is None:
+        return [_refusal(sheet, row, item, "answer", answer.problem, expected=expected, do=answer.do)], None, ""
+    comment = _unguarded(row.comment)
+    note = f"{_quoted(row.answer)} is {answer.note}" if answer.note else ""
+    if answer.value.kind is LabelKind.MISSING and comment:
+        note = "a comment without an answer: not reviewed, the comment is not kept"
+    rating = Rating(
+        item.uid, item.rater, one.batch.name, item.item, answer.value, row.answer, comment, sheet.file.name, row.line
+    )
+    return [], rating, note
+
+
+def _changed(one: Read) -> list[Refusal]:
+    """Return the columns whose text is not the item's: another row's, where columns were sorted apart."""
+    row, item = one.row, one.item
+    pairs = (
+        ("question", None if row.question is None else (row.question,), item.question),
+        ("context", row.context, item.context),
+    )
+    found = []
+    for column, text, mark in pairs:
+        # A table of corrections has no context; a sheet without one was changed.
+        if text is None and one.sheet.corrections:
+            continue
+        if text is None or text_mark(text) != mark:
+            problem = f"the {column} is not the item's"
+            do = "copy item, question and context anew from the sheet as it was given, and check the answer"
+            found.append(_refusal(one.sheet, row, item, column, problem, expected="the text as it was given", do=do))
+    return found
+
+
+def _without_thousands(ratings: Sequence[Rating], refused: Sequence[Refusal]) -> tuple[list[Rating], list[Refusal]]:
+    """Refuse 1,434 of a rater who writes 4,4 elsewhere: there the comma may be his decimal point."""
+    by_file = {one.file for one in refused if one.problem.startswith(DECIMAL_COMMA)}
+    kept, slips = [], []
+    for one in ratings:
+        if (
+            one.file in by_file
+            and one.value.kind is LabelKind.NUMBER
+            and "," in one.written
+            and not one.value.weeks_days
+        ):
+            slip = Refusal(
+                one.file,
+                one.line,
+                "answer",
+                one.item,
+                one.uid,
+                "a comma that can be a decimal point: other cells of this sheet have one",
+                one.written,
+                expected_of("number"),
+                f"write {one.value.text()}, or a decimal point",
+            )
+            slips.append(slip)
+        else:
+            kept.append(one)
+    return kept, slips
+
+
+def _coverage(rows: Sequence[Read], batches: Sequence[Batch]) -> tuple[dict[str, int], dict[str, int]]:
+    """Return by rater the rows that the sheets in hand were written with, and those that they lack."""
+    # A table of corrections is part of a sheet by its nature.
+    sheets = {(one.batch.name, one.item.rater) for one in rows if not one.sheet.corrections}
+    there = {one.item.item for one in rows}
+    given: dict[str, int] = defaultdict(int)
+    missing: dict[str, int] = defaultdict(int)
+    for batch in batches:
+        for item in batch.items:
+            if (batch.name, item.rater) in sheets:
+                given[item.rater] += 1
+                missing[item.rater] += item.item not in there
+    return dict(sorted(given.items())), {rater: count for rater, count in sorted(missing.items()) if count}
+
+
+def _unguarded(text: str) -> str:
+    """Take away the apostrophe that guards a cell of a CSV file, also one that Excel shows after it was typed."""
+    return text[1:] if text.startswith("'") and plain(text[1:]) != text[1:] else text
+
+
+def _quoted(text: str) -> str:
+    return text if len(text) <= LONGEST_FOUND else f"{text[: LONGEST_FOUND - 3]}..."
+
+
+def _refusal(
+    sheet: FilledSheet,
+    row: FilledRow,
+    item: Item | None,
+    column: str,
+    problem: str,
+    *,
+    expected: str = "an item as it was given",
+    do: str = "take the row out, or put its item back as it was",
+) -> Refusal:
+    found = _quoted(row.answer) if column == "answer" else (_quoted(row.item) if item is None else None)
+    uid = None if item is None else item.uid
+    return Refusal(sheet.file.name, row.line, column, row.item, uid, problem, found, expected, do)

@@ -1,0 +1,108 @@
+"""What a sheet shows of a row, and what it asks for: nothing that depends on the row's own label."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+import polars as pl
+
+from ontoground.labels import LabelKind, LabelValue
+from stewardship.benchmark import Benchmark
+from stewardship.runs import read_runs, series_folders
+from stewardship.sheets.batch import AnswerKind
+
+__all__ = ["Shown", "answer_kinds", "critiques", "shown_rows"]
+
+WEEKS = re.compile(r"\bweeks?\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a sheet shows of a row.
+
+    Attributes:
+        question: what is asked; a statement, a text to be graded.
+        context: the note.
+        label: the published label; shown on spot checks only.
+        critique: what an audit found wrong with it; shown on spot checks only.
+    """
+
+    question: str
+    context: str
+    label: str = ""
+    critique: str = ""
+
+
+def shown_rows(benchmark: Benchmark, uids: Collection[str], *, evidence: bool = False) -> dict[str, Shown]:
+    """Return what blind sheets show of rows, by uid.
+
+    Args:
+        benchmark: the rows' benchmark.
+        uids: which rows.
+        evidence: of our own datasets: mark the mentions in the context and add the path in words. They rest on the
+            label, so that a sheet with them is not blind.
+    """
+    rows = benchmark.items.filter(pl.col("uid").is_in(list(uids))).to_dicts()
+    if not evidence:
+        return {row["uid"]: Shown(row.get("question") or "", row.get("context") or "") for row in rows}
+    from stewardship.datasets.sheets import sheet_context
+
+    return {row["uid"]: Shown(row.get("question") or "", sheet_context(row)) for row in rows}
+
+
+def answer_kinds(benchmark: Benchmark, original: Mapping[str, LabelValue]) -> dict[str, AnswerKind]:
+    """Return what belongs into the answer cell of each row, by uid.
+
+    It is the kind of most labels of the row's stratum, or what the benchmark says of its output; never what the row's
+    own label alone says, since that would tell an abstention.
+    """
+    if benchmark.categories:
+        return dict.fromkeys(benchmark.items["uid"], "category")
+    columns = [name for name in ("uid", "stratum", "output_type", "question") if name in benchmark.items.columns]
+    rows = benchmark.items.select(columns).to_dicts()
+    kinds: dict[str, Counter[AnswerKind]] = {}
+    for row in rows:
+        label = original.get(row["uid"])
+        if label is not None and label.value is not None:
+            kinds.setdefault(row.get("stratum") or "", Counter())[_kind(label)] += 1
+    most: dict[str, AnswerKind] = {
+        stratum: max(sorted(counts), key=counts.__getitem__) for stratum, counts in kinds.items()
+    }
+    found: dict[str, AnswerKind] = {}
+    for row in rows:
+        kind = most.get(row.get("stratum") or "", "number")
+        if row.get("output_type") == "date":
+            kind = "date"
+        # The published question of gestational age asks for weeks and days, the corrected one for days.
+        if kind == "weeks" and not WEEKS.search(row.get("question") or ""):
+            kind = "number"
+        found[row["uid"]] = kind
+    return found
+
+
+def _kind(label: LabelValue) -> AnswerKind:
+    if label.kind is LabelKind.DATE:
+        return "date"
+    return "weeks" if label.weeks_days else "number"
+
+
+def critiques(benchmark: Benchmark) -> dict[str, str]:
+    """Return what the audit found wrong with each row, by uid: the fault named by most of its Suspicious verdicts.
+
+    Of the runs that name it the longest remark is taken; where no run says a word, the reason of the audit's event.
+    """
+    said: dict[str, list[tuple[str, str]]] = {}
+    for folder in series_folders(benchmark.folder, "audit"):
+        for run in read_runs(folder):
+            if run.parsed == "Suspicious" and run.remark:
+                said.setdefault(run.uid, []).append((run.failure_mode or "", run.remark))
+    found = {uid: event.why for uid, event in benchmark.history.latest("audit").items() if event.why}
+    for uid, remarks in said.items():
+        modes = Counter(mode for mode, _ in remarks)
+        mode = max(sorted(modes), key=modes.__getitem__)
+        words = max((remark for named, remark in remarks if named == mode), key=len)
+        found[uid] = f"{mode.replace('_', ' ')}: {words}" if mode else words
+    return found

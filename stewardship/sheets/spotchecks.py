@@ -1,0 +1,56 @@
+"""What clinicians said of an audit's flags: kept beside the sheets, since it is no label (paper 2.3)."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from ontoground.files import private_directory, write_text
+from stewardship.agreement import wilson
+from stewardship.sheets.batch import SHEETS
+from stewardship.sheets.cells import VERDICTS
+from stewardship.sheets.reading import Rating
+
+__all__ = ["add_spot_checks", "spot_check_summary"]
+
+FILE = "spot-checks.json"
+
+
+def add_spot_checks(benchmark: Path, ratings: Iterable[Rating]) -> int:
+    """Keep verdicts of spot checks; one said again replaces the earlier. Returns how many are new or changed."""
+    file = private_directory(benchmark / SHEETS) / FILE
+    known = _read(file)
+    before = json.dumps(known, sort_keys=True)
+    changed = 0
+    for one in ratings:
+        said = {"verdict": one.value.text(), "comment": one.comment, "sheet": one.batch}
+        by = known.setdefault(one.uid, {})
+        changed += by.get(one.rater) != said
+        by[one.rater] = said
+    if json.dumps(known, sort_keys=True) != before:
+        write_text(file, json.dumps(known, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
+        file.chmod(0o600)
+    return changed
+
+
+def spot_check_summary(benchmark: Path) -> dict[str, Any] | None:
+    """Return how often clinicians agree with the flags, with the 95% Wilson interval; None where there is no check."""
+    known = _read(benchmark / SHEETS / FILE)
+    counts = Counter(said["verdict"] for by in known.values() for said in by.values())
+    if not counts:
+        return None
+    share = wilson(counts["agree"], counts.total())
+    return {
+        "rows": len(known),
+        "raters": sorted({rater for by in known.values() for rater in by}),
+        "verdicts": {name: counts[name] for name in VERDICTS},
+        "agree": {"value": share.value, "low": share.low, "high": share.high, "n": share.n},
+    }
+
+
+def _read(file: Path) -> dict[str, dict[str, dict[str, str]]]:
+    found: dict[str, dict[str, dict[str, str]]] = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    return found

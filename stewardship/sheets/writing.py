@@ -1,0 +1,138 @@
+"""Sheets written for raters, as Excel and CSV: single-blind, in an order that tells nothing, the same bytes each time.
+
+What the sheets do not show is not in them: no hidden page, column, name, comment or property holds a label.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ontoground.errors import UsageError
+from ontoground.files import atomic_path, private_directory
+from ontoground.stable import stable_hash
+from stewardship.benchmark import Benchmark
+from stewardship.sheets.batch import SHEETS, AnswerKind, Batch, BatchKind, Item, item_name, keys_of, text_mark
+from stewardship.sheets.excel import write_excel
+from stewardship.sheets.layout import FILLED, Layout, layout_of, plain
+from stewardship.sheets.shown import Shown
+
+__all__ = ["Written", "free_name", "write_batch"]
+
+
+@dataclass(frozen=True)
+class Written:
+    """Sheets that were written.
+
+    Attributes:
+        batch: what the key holds.
+        key: the key's file.
+        sheets: by rater his Excel and his CSV file.
+        too_long: rows whose question no cell can hold: on no sheet.
+        continued: rows whose context goes on in further cells.
+    """
+
+    batch: Batch
+    key: Path
+    sheets: Mapping[str, tuple[Path, Path]]
+    too_long: int
+    continued: int
+
+
+def free_name(benchmark: Path, kind: str) -> str:
+    """Return the next name of a batch of a kind, as ``sheets-2``."""
+    taken = {file.stem for file in keys_of(benchmark)}
+    stem = {"blind": "sheets", "sample": "sample", "adjudication": "adjudicate", "spot_check": "spot-check"}[kind]
+    return next(name for number in range(1, len(taken) + 2) if (name := f"{stem}-{number}") not in taken)
+
+
+def write_batch(
+    benchmark: Benchmark,
+    pairs: Sequence[tuple[str, str]],
+    shown: Mapping[str, Shown],
+    expects: Mapping[str, AnswerKind],
+    *,
+    name: str,
+    kind: BatchKind,
+    drawn: str,
+    blind: bool,
+    seed: int,
+    out: Path | None = None,
+) -> Written:
+    """Write a sheet for each rater, and the key into the benchmark's folder.
+
+    Args:
+        benchmark: the rows' benchmark.
+        pairs: (uid, rater).
+        shown: what is shown of each row.
+        expects: what belongs into each row's answer cell.
+        name: of the batch.
+        kind: of the batch.
+        drawn: how the rows were drawn.
+        blind: whether neither a label nor what it rests on is shown.
+        seed: of the order and of the items' names.
+        out: folder of the sheets; ``{benchmark}/sheets/{name}`` where left out.
+
+    Raises:
+        UsageError: a batch of this name was written before, or a file that would be written is there.
+    """
+    if any(file.stem == name for file in keys_of(benchmark.folder)):
+        raise UsageError("a batch of sheets of this name is there already", found=name, do="name another with --name")
+    kept = [pair for pair in pairs if layout_of([shown[pair[0]]], kind).holds(shown[pair[0]])]
+    too_long = {uid for uid, _ in pairs} - {uid for uid, _ in kept}
+    if not kept:
+        raise UsageError("no row for a sheet", found=f"{len(too_long)} with a question that no cell can hold")
+    items = _items(benchmark, kept, shown, expects, name, seed)
+    batch = Batch(name=name, kind=kind, drawn=drawn, blind=blind, seed=seed, items=tuple(items))
+    folder = out or benchmark.folder / SHEETS / name
+    files = {rater: (folder / f"{name}-{rater}.xlsx", folder / f"{name}-{rater}.csv") for rater in batch.raters}
+    if out is not None and (there := [file for pair in files.values() for file in pair if file.exists()]):
+        raise UsageError("a file of this name is there already", file=there[0], do="name another folder with --out")
+    private_directory(folder)
+    # One layout for all raters: a sheet's columns tell nothing of its rows.
+    layout = layout_of([shown[item.uid] for item in items], kind)
+    for rater, (excel, text) in files.items():
+        own = [item for item in items if item.rater == rater]
+        rows = [layout.row(item.item, shown[item.uid]) for item in own]
+        write_excel(excel, layout, rows, [item.expects for item in own], kind, blind=blind, names=benchmark.categories)
+        _write_csv(text, layout, rows)
+    # Last: sheets without a key count as never written.
+    key = batch.save(benchmark.folder)
+    continued = {item.uid for item in items if layout.pieces(shown[item.uid].context, "context") > 1}
+    return Written(batch, key, files, len(too_long), len(continued))
+
+
+def _items(
+    benchmark: Benchmark,
+    pairs: Sequence[tuple[str, str]],
+    shown: Mapping[str, Shown],
+    expects: Mapping[str, AnswerKind],
+    name: str,
+    seed: int,
+) -> list[Item]:
+    items = [
+        Item(
+            item=item_name(seed, benchmark.name, name, rater, uid),
+            uid=uid,
+            rater=rater,
+            expects=expects[uid],
+            question=text_mark([shown[uid].question]),
+            context=text_mark([shown[uid].context]),
+        )
+        for uid, rater in pairs
+    ]
+    # Each rater's sheet in an order of its own: what comes late is read with less care, and not the same by all.
+    return sorted(items, key=lambda one: (one.rater, stable_hash(seed, "sheet order", name, one.rater, one.uid)))
+
+
+def _write_csv(path: Path, layout: Layout, rows: Sequence[Mapping[str, str]]) -> None:
+    # With a byte order mark: without it Excel takes UTF-8 for something else.
+    with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8-sig", newline="") as file:
+        writer = csv.DictWriter(file, layout.columns, restval="")
+        writer.writeheader()
+        writer.writerows(
+            [{key: value if key in FILLED else plain(value) for key, value in row.items()} for row in rows]
+        )
+    path.chmod(0o600)

@@ -38,7 +38,7 @@ from kg.predicates import Pattern, Predicate, Vocabulary
 from ontoground.errors import InputError
 from ontoground.files import atomic_directory
 
-__all__ = ["GraphArrays", "adjacency_of", "is_written", "open_arrays", "write_arrays"]
+__all__ = ["GraphArrays", "adjacency_of", "evidence_counts", "is_written", "open_arrays", "write_arrays"]
 
 MANIFEST = "manifest.json"
 BATCH_ROWS = 1 << 20
@@ -105,6 +105,28 @@ def open_arrays(folder: Path) -> GraphArrays:
         sab_names=tuple(manifest["sab_names"]),
         group_names=tuple(manifest["group_names"]),
         vocabulary=_vocabulary_from(manifest),
+    )
+
+
+def evidence_counts(arrays: GraphArrays) -> tuple[dict[str, int], dict[str, dict[str, int]]]:
+    """Count edges by predicate, and by predicate and source; an edge counts once for each source that states it."""
+    names = [line.predicate for line in arrays.vocabulary.predicates]
+    n_sabs, m = len(arrays.sab_names), arrays.predicate.shape[0]
+    pairs = np.zeros(len(names) * max(n_sabs, 1), np.int64)
+    for start in range(0, m, BATCH_ROWS):
+        begins = arrays.evidence_begin[start : start + BATCH_ROWS + 1]
+        edge = np.repeat(np.arange(len(begins) - 1), np.diff(begins))
+        stated = np.unique(edge * n_sabs + arrays.sab[begins[0] : begins[-1]])
+        predicate = arrays.predicate[start + stated // n_sabs].astype(np.int64)
+        pairs += np.bincount(predicate * n_sabs + stated % n_sabs, minlength=len(pairs))
+    edges = np.bincount(arrays.predicate, minlength=len(names))
+    by_sab: dict[str, dict[str, int]] = {}
+    for place in np.flatnonzero(pairs):
+        by_sab.setdefault(names[place // n_sabs], {})[arrays.sab_names[place % n_sabs]] = int(pairs[place])
+    ordered = sorted(range(len(names)), key=names.__getitem__)
+    return (
+        {names[code]: int(edges[code]) for code in ordered if edges[code]},
+        {name: by_sab[name] for name in sorted(by_sab)},
     )
 
 

@@ -11,7 +11,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from kg.arrays import is_written, write_arrays
+from kg.arrays import evidence_counts, is_written, open_arrays, write_arrays
 from kg.composition import resolve_drugs
 from kg.predicates import (
     ANY,
@@ -69,7 +69,7 @@ def build_graph(connection: duckdb.DuckDBPyConnection, folder: Path, settings: L
             )
     expected = _fingerprint(connection, settings)
     if is_current(connection, STAGE, expected) and is_written(folder, expected):
-        return _report(connection, skipped=True)
+        return _report(connection, folder, skipped=True)
     vocabulary = read_vocabulary()
     with progress("graph", len(_steps())) as advance:
         with transaction(connection):
@@ -80,7 +80,7 @@ def build_graph(connection: duckdb.DuckDBPyConnection, folder: Path, settings: L
         write_arrays(connection, folder, vocabulary, expected)
         run_sql(connection, "kg/staging_drop")
     mark_done(connection, STAGE, expected)
-    return _report(connection, skipped=False)
+    return _report(connection, folder, skipped=False)
 
 
 def _fingerprint(connection: duckdb.DuckDBPyConnection, settings: LoadSettings) -> str:
@@ -208,7 +208,7 @@ def _count_drops(connection: duckdb.DuckDBPyConnection) -> None:
     count_drop(connection, STAGE, "relation_uncovered", int(uncovered))
 
 
-def _report(connection: duckdb.DuckDBPyConnection, *, skipped: bool) -> GraphReport:
+def _report(connection: duckdb.DuckDBPyConnection, folder: Path, *, skipped: bool) -> GraphReport:
     def pairs(query: str) -> dict[str, int]:
         return {str(key): int(n) for key, n in connection.execute(query).fetchall()}
 
@@ -216,15 +216,7 @@ def _report(connection: duckdb.DuckDBPyConnection, *, skipped: bool) -> GraphRep
         ((value,),) = connection.execute(query).fetchall()
         return int(value)
 
-    by_predicate = pairs(
-        "select predicate, count(*) from (select distinct head_cui, predicate, tail_cui from kg.edge) "
-        "group by predicate order by predicate"
-    )
-    by_sab: dict[str, dict[str, int]] = {}
-    for predicate, sab, n in connection.execute(
-        "select predicate, sab, count(distinct (head_cui, tail_cui)) from kg.edge group by all order by all"
-    ).fetchall():
-        by_sab.setdefault(predicate, {})[sab] = int(n)
+    by_predicate, by_sab = evidence_counts(open_arrays(folder))
     uncovered = connection.execute(
         "select rela, rel, sab, n from kg.uncovered order by n desc, rela, rel, sab"
     ).fetchall()

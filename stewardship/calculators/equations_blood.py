@@ -192,6 +192,8 @@ def _(features: Features, version: Version) -> float:
     triglycerides = features.quantity("Triglycerides", "mg/dL")
     if version == "corrected" and triglycerides > MOST_TRIGLYCERIDES:
         raise NotComputable(f"triglycerides are over 400 mg/dL, where the formula does not hold: {triglycerides:.5g}")
+    if version == "corrected" and hdl >= total:
+        raise NotComputable(f"HDL cholesterol is not below total cholesterol: {hdl:.5g} of {total:.5g} mg/dL")
     return ldl_friedewald(total, hdl, triglycerides)
 
 

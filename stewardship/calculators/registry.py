@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import math
 import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -134,23 +135,29 @@ def calculate(which: int | str, features: Features | str, version: Version = "co
     binding = _bindings().get(known.id)
     if binding is None:
         raise UsageError("this calculator is not there yet", found=f"{known.id} {known.name}")
-    lenient = version == "v1.0"
-    read = Features({}, lenient=lenient)
+    read = Features({})
     try:
-        read = (
-            Features.parse(features, lenient=lenient)
-            if isinstance(features, str)
-            else Features(features.cells, lenient=lenient)
-        )
-        result = binding(read, version)
+        cells = Features.parse(features).cells if isinstance(features, str) else features.cells
+        read = Features(cells, lenient=version == "v1.0")
+        value = _rounded(binding(read, version), known, version)
+        reason = ""
+        read.step(f"{known.name}: {_written(value, known)}")
     except NotComputable as error:
-        return Outcome(LabelValue.of(None), tuple(read.steps), tuple(read.assumptions), str(error))
+        value, reason = LabelValue.of(None), str(error)
+    except (ArithmeticError, ValueError) as error:
+        # A logarithm of nothing, a denominator of zero, a year past the calendar's end.
+        value, reason = LabelValue.of(None), f"the formula has no value for these features: {error}"
+    return Outcome(value, tuple(read.steps), tuple(read.assumptions), reason)
+
+
+def _rounded(result: float | date | LabelValue, known: Calculator, version: Version) -> LabelValue:
     value = result if isinstance(result, LabelValue) else LabelValue.of(result)
-    if known.output_type == "decimal" and value.number is not None:
-        # Ten digits: what is beyond them is an artefact of binary fractions.
-        value = LabelValue.of(round_v1(value.number) if lenient else float(f"{value.number:.10g}"))
-    read.step(f"{known.name}: {_written(value, known)}")
-    return Outcome(value, tuple(read.steps), tuple(read.assumptions))
+    if value.number is None or known.output_type != "decimal":
+        return value
+    if not math.isfinite(value.number):
+        raise NotComputable("the formula has no finite value for these features")
+    # What is beyond nine decimals is an artefact of binary fractions; adding zero takes the sign from a zero.
+    return LabelValue.of(round_v1(value.number) if version == "v1.0" else round(value.number, 9) + 0.0)
 
 
 @functools.cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -47,6 +47,7 @@ class RunsAsked:
     runs: int | None
     rows: int | None
     settle: bool
+    say: Callable[[str], None]
 
 
 def runs_job(asked: RunsAsked) -> dict[str, Any]:
@@ -62,6 +63,7 @@ def runs_job(asked: RunsAsked) -> dict[str, Any]:
     from stewardship.benchmark import Benchmark
     from stewardship.phases import chosen_rows
     from stewardship.recomputing import recompute_labels
+    from stewardship.runs import differences
 
     kind = _engine_kind(asked)
     tools = _tool_names(asked, kind)
@@ -70,6 +72,8 @@ def runs_job(asked: RunsAsked) -> dict[str, Any]:
     number = 1 if kind == "calculators" else asked.runs or asked.settings.runs
     with _opened(asked, kind, tools, benchmark) as (engine, model):
         rows = len(chosen_rows(benchmark, engine, uids))
+        for other, names in differences(benchmark.folder, asked.phase, engine.describe()).items():
+            asked.say(f"a new series of runs: {', '.join(names)} differ from those of {other}")
         with progress(TITLES[asked.phase], rows * number) as advance:
             work = audit_labels if asked.phase == "audit" else recompute_labels
             outcome: AuditOutcome | RecomputeOutcome = work(

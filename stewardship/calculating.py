@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -17,6 +18,7 @@ from stewardship.prompts import Extracted
 
 __all__ = ["CalculatorEngine", "calculators_digest"]
 
+TABLE = re.compile(r'"([a-z0-9_]+\.tsv)"')
 ROOT = Path(stewardship.calculators.__path__[0])
 
 
@@ -53,6 +55,7 @@ class CalculatorEngine:
 
 
 def calculators_digest() -> str:
-    """Return a hash of the calculators' code and tables."""
-    files = [*ROOT.glob("*.py"), *(ROOT.parent / "data").glob("*.tsv")]
-    return content_key({path.name: sha256_of(path) for path in files})
+    """Return a hash of the calculators' code and of the tables that it names."""
+    code = {path.name: path.read_text(encoding="utf-8") for path in ROOT.glob("*.py")}
+    tables = {name for text in code.values() for name in TABLE.findall(text)}
+    return content_key({**code, **{name: sha256_of(ROOT.parent / "data" / name) for name in sorted(tables)}})

@@ -116,6 +116,13 @@ def make_runs(
         made.made += len(kept)
         made.passing.update(answer.reason or "" for answer in finished if answer.passing)
         advance(len(finished))
+    if made.passing and not made.made and not made.stored:
+        raise InputError(
+            "no run could be made",
+            found=", ".join(f"{reason} {count:,}" for reason, count in sorted(made.passing.items())),
+            expected="a server that answers, and knows the model",
+            do="see to the server and run again",
+        )
     return made
 
 

@@ -91,6 +91,7 @@ def recompute_labels(
     quorum = 1 if alone else settings.quorum
     check_quorum(quorum, number, "steward.quorum")
     rows = chosen_rows(benchmark, engine, uids)
+    benchmark.history  # noqa: B018 - a history that cannot be read is told before runs are made
     items: Iterator[Item] = extracted(benchmark, rows) if alone else questions(benchmark, rows, shown=engine.shows)
     read = partial(read_recomputed, categories=benchmark.categories)
     with RunStore(benchmark.folder, "recompute", engine.name, engine.describe()) as store:

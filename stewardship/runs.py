@@ -32,7 +32,18 @@ from ontoground.files import private_directory, write_text
 from ontoground.lm.cache import content_key
 from ontoground.lm.results import Message
 
-__all__ = ["Phase", "Run", "RunStore", "ToolUse", "Vote", "message_key", "read_messages", "read_runs", "series_folders"]
+__all__ = [
+    "Phase",
+    "Run",
+    "RunStore",
+    "ToolUse",
+    "Vote",
+    "differences",
+    "message_key",
+    "read_messages",
+    "read_runs",
+    "series_folders",
+]
 
 FOLDER = "runs"
 RUNS = "runs.jsonl"
@@ -144,7 +155,7 @@ class RunStore:
                 _mend(file)
             for run in _read(self.folder / RUNS):
                 self._count(run)
-            self._known.update(read_messages(self.folder, contents=False))
+            self._known.update(key for key, _ in _messages(self.folder / MESSAGES))
         except BaseException:
             self.close()
             raise
@@ -191,6 +202,23 @@ class RunStore:
         self._messages.close()
 
 
+def differences(benchmark: Path, phase: Phase, described: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return what of a description is other than in each stored series of the same engine and model.
+
+    Returns:
+        Name of a series to names of what differs; empty where a series of this very description is stored.
+    """
+    found = {}
+    for folder in series_folders(benchmark, phase):
+        other = json.loads((folder / SERIES).read_text(encoding="utf-8"))
+        if other == described:
+            return {}
+        if all(other.get(name) == described.get(name) for name in ("engine", "model", "name", "file")):
+            names = {*other, *described}
+            found[folder.name] = sorted(name for name in names if other.get(name) != described.get(name))
+    return found
+
+
 def message_key(message: Message) -> str:
     """Return the SHA-256 under which a message is stored."""
     return content_key(message.model_dump())
@@ -210,16 +238,24 @@ def read_runs(folder: Path) -> Iterator[Run]:
     return _read(folder / RUNS)
 
 
-def read_messages(folder: Path, *, contents: bool = True) -> dict[str, Message | None]:
-    """Return the messages of a series by SHA-256; None for each where contents are not asked for."""
-    found: dict[str, Message | None] = {}
-    for number, line in _lines(folder / MESSAGES):
+def read_messages(folder: Path) -> dict[str, Message]:
+    """Return the messages of a series' folder by SHA-256.
+
+    Raises:
+        InputError: a line is no message.
+    """
+    return dict(_messages(folder / MESSAGES))
+
+
+def _messages(file: Path) -> Iterator[tuple[str, Message]]:
+    for number, line in _lines(file):
         try:
             value = json.loads(line)
-            found[value.pop("sha256")] = Message.model_validate(value) if contents else None
-        except (ValueError, KeyError, AttributeError) as error:
-            raise _no_line(folder / MESSAGES, number, "message") from error
-    return found
+            key = value.pop("sha256")
+            yield key, Message.model_validate(value)
+        except (ValueError, KeyError, AttributeError):
+            # The error is not repeated: it may quote a note.
+            raise _no_line(file, number, "message") from None
 
 
 def _read(file: Path) -> Iterator[Run]:

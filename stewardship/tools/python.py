@@ -94,10 +94,10 @@ class PythonTool:
         return ToolResult("\n".join(filter(None, (text, self._told(end, code)))), ok=False)
 
     def _told(self, end: str, code: int) -> str:
-        if end == "too long" or -code in (signal.SIGXCPU, signal.SIGKILL):
-            return f"[stopped: it ran longer than {self.seconds} seconds]"
         if end == "too much":
             return f"[stopped: it printed more than {OUTPUT_BYTES:,} bytes]"
+        if end == "too long" or -code in (signal.SIGXCPU, signal.SIGKILL):
+            return f"[stopped: it ran longer than {self.seconds} s]"
         return "" if code == 1 else f"[stopped: the process ended with {code}]"
 
 

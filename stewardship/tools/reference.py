@@ -28,6 +28,7 @@ PASSAGES = 3
 # Inside these, HTML holds no text for a reader; at these, a new paragraph begins.
 SILENT = frozenset({"script", "style", "head", "nav", "template", "noscript"})
 BREAKS = frozenset({"p", "div", "br", "li", "tr", "table", "h1", "h2", "h3", "h4", "h5", "h6", "section", "ul", "ol"})
+BLANKS = re.compile(r"\s+")
 WORD = re.compile(r"\w+")
 
 
@@ -123,7 +124,7 @@ class _Reader(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if not self._silent:
-            self.parts.append(" ".join(data.split()) + " " if data.strip() else " ")
+            self.parts.append(BLANKS.sub(" ", data))
 
 
 def _text(path: Path) -> str:
@@ -133,7 +134,7 @@ def _text(path: Path) -> str:
     reader = _Reader()
     reader.feed(text)
     reader.close()
-    return "".join(reader.parts)
+    return re.sub(" +", " ", "".join(reader.parts))
 
 
 def _passages(text: str) -> Iterator[str]:

@@ -81,7 +81,7 @@ def audit(
     Every run is stored as it is finished, with its prompt and its raw answer. A second call makes only the runs that
     are missing. The model answers at temperature 1 unless language_model.temperature says otherwise.
     """
-    from app.render import emit
+    from app.render import emit, note
     from app.steward_runs import RunsAsked, paint_audit, runs_job
     from app.text_options import ModelOptions, split_overrides
 
@@ -100,6 +100,7 @@ def audit(
             runs=runs,
             rows=rows,
             settle=settle,
+            say=note,
         )
     )
     emit(payload, lambda screen: paint_audit(screen, payload), as_json=as_json)
@@ -143,7 +144,7 @@ def recompute(
     A second call makes only the runs that are missing. The model answers at temperature 1 unless
     language_model.temperature says otherwise.
     """
-    from app.render import emit
+    from app.render import emit, note
     from app.steward_runs import RunsAsked, paint_recompute, runs_job
     from app.text_options import ModelOptions, split_overrides
 
@@ -162,6 +163,7 @@ def recompute(
             runs=runs,
             rows=rows,
             settle=settle,
+            say=note,
         )
     )
     emit(payload, lambda screen: paint_recompute(screen, payload), as_json=as_json)

@@ -1,0 +1,45 @@
+"""The calculators as a tool of a language model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from stewardship.calculators.registry import calculators
+from stewardship.tools.base import ToolResult
+from stewardship.tools.calculator import CalculatorArguments, CalculatorTool, inputs_of
+
+
+def used(name: str, *features: dict[str, Any]) -> ToolResult:
+    given = [{"unit": None, **one} for one in features]
+    return CalculatorTool().use(CalculatorArguments.model_validate({"calculator": name, "features": given}))
+
+
+def test_without_features_it_tells_formula_source_and_inputs() -> None:
+    told = used("Anion Gap").text
+    assert "formula: sodium - (chloride + bicarbonate)" in told and "source: Emmett" in told
+    assert all(name in told for name in ("Sodium (number in mEq/L", "Chloride", "Bicarbonate"))
+
+
+def test_with_features_it_computes_and_converts() -> None:
+    weight, height = {"name": "Weight", "value": 70, "unit": "kg"}, {"name": "height", "value": 175, "unit": "cm"}
+    told = used("6", weight, height).text
+    assert told.splitlines()[-1] == "result: 22.857142857 kg/m\N{SUPERSCRIPT TWO}"
+    assert "height: 175 cm = 1.75 m" in told
+
+
+def test_a_missing_input_is_named_and_one_that_does_not_count_too() -> None:
+    told = used("39", {"name": "Sodium", "value": 140, "unit": "mEq/L"}, {"name": "Mood", "value": "good"}).text
+    assert "N/A: Chloride is missing" in told and "not an input of this calculator: Mood" in told
+
+
+def test_an_unknown_calculator_lists_those_there_are() -> None:
+    told = used("LACE")
+    assert not told.ok and "39 Anion Gap" in told.text
+
+
+@pytest.mark.parametrize("one", calculators(), ids=lambda one: str(one.id))
+def test_every_calculator_tells_its_inputs_or_has_them_in_its_formula(one: Any) -> None:
+    # Opioids are features by their own names: the formula lists them.
+    assert inputs_of(one.id) or one.id == 49

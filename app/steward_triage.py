@@ -174,7 +174,10 @@ def finalise_job(
         "rows": benchmark.items.height,
         "final": len(found),
         "without": benchmark.items.height - len(found),
-        "from": {source: sum(one.source == source for one in found.values()) for source in ("recomputed", "physician")},
+        "from": {
+            source: sum(event.evidence.get("from") == source for event in events)
+            for source in ("recomputed", "rule", "physician")
+        },
         "reviewed": sum(one.reviewed for one in found.values()),
         "abstentions": sum(one.label.kind.value == "na" for one in found.values()),
         "differ_from_original": sum(flag in FLAGGED for flag in against["flag"]),
@@ -184,20 +187,21 @@ def finalise_job(
             {"uid": event.uid, "before": before[event.uid].value, "after": event.value, "why": event.why}
             for event in held
         ],
-        "why": dict(Counter(one.why for one in found.values()).most_common()),
+        "why": dict(Counter(event.why for event in events if event.value is not None).most_common()),
     }
 
 
 def _events(benchmark: Benchmark, found: Mapping[str, Final], policy: Policy) -> list[Event]:
-    from stewardship.history import Event
+    from stewardship.history import RULE, Event
     from stewardship.standing import rests_on
 
     rests = rests_on(benchmark)
     events = []
     for uid, one in found.items():
         rest = rests[one.source][uid]
+        ruled = one.source == "recomputed" and rest.status == RULE
         evidence: dict[str, str | int | float | bool | list[str] | None] = {
-            "from": one.source,
+            "from": "rule" if ruled else one.source,
             "batch": rest.batch,
             "by": rest.by,
         }
@@ -211,7 +215,7 @@ def _events(benchmark: Benchmark, found: Mapping[str, Final], policy: Policy) ->
                 value=one.label.text(),
                 status="finalised",
                 by=f"policy {policy}" if one.reviewed else "finalise",
-                why=one.why,
+                why=f"{one.why}; a rule put the label right" if ruled else one.why,
                 evidence=evidence,
             )
         )
@@ -254,7 +258,8 @@ def paint_finalised(screen: Console, payload: dict[str, Any]) -> None:
     sources = payload["from"]
     screen.print(
         f"policy {payload['policy']}: {payload['final']:,} of {payload['rows']:,} rows have a final label, "
-        f"{sources['recomputed']:,} recomputed and {sources['physician']:,} a physician's; "
+        f"{sources['recomputed']:,} recomputed, {sources['rule']:,} put right by a rule, "
+        f"{sources['physician']:,} a physician's; "
         f"{payload['abstentions']:,} of them say that there is no answer",
         soft_wrap=True,
     )

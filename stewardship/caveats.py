@@ -17,6 +17,17 @@ from stewardship.triage import TriageSummary
 __all__ = ["Caveat", "caveats"]
 
 
+DRAWN = {
+    "published": "came with a table that does not say how they were drawn",
+    "sampled": "were drawn at random from the flagged rows, as far as an expert for them was there",
+    "top": "are those at the top of the ranked list, which are no random draw",
+    "any": "were drawn at random from all rows, as far as an expert for them was there",
+    "balanced": "were drawn in equal numbers by label, so that no share over all of them is one of the benchmark",
+}
+"""How rows were drawn (`stewardship.sheets.batch.Batch`), as the rest of a sentence about them."""
+PAPERS = "were drawn from the ranked list, by the physicians' fields, not at random"
+
+
 @dataclass(frozen=True)
 class Caveat:
     """One thing to know.
@@ -46,6 +57,7 @@ def caveats(report: Report, labels: Standing, *, paper: bool = False) -> list[Ca
         if report.phase3 is not None:
             found += _sampling(report.phase3, report.table, report.triage, paper=paper)
             found += _agreement(report.phase3, labels, report, paper=paper)
+            found += _left(report.phase3, report.triage)
             found += _smape(report.phase3, report.table, report.triage)
             found += _whole_test(report, report.table, report.triage)
     return found
@@ -110,15 +122,17 @@ def _sampling(found: Phase3, table: pl.DataFrame, summary: TriageSummary, *, pap
         )
         if counts["rows"]
     ]
-    drawn = (
-        "were drawn from the ranked list, by the physicians' fields, not at random"
-        if paper
-        else "are a random draw only as far as their sheet says so (`steward sheets` records how it chose)"
+    ways = {**DRAWN, "published": PAPERS if paper else DRAWN["published"]}
+    drawn = "; ".join(
+        (f"{count} " if len(found.drawn) > 1 else "") + ways.get(how, how) for how, count in found.drawn.items()
     )
     text = (
-        f"The {len(found.rows)} reviewed rows ({', '.join(parts)}) {drawn}. Intervals describe the chance of a random "
-        "draw of this size; what the choice of rows does is in none of them."
+        f"The {len(found.rows)} reviewed rows ({', '.join(parts)}) {'came about so: ' if len(found.drawn) > 1 else ''}"
+        f"{drawn}. Intervals describe the chance of a random draw of this size from all rows that they are to stand "
+        "for; what the choice of rows does is in none of them."
     )
+    if len(found.drawn) > 1:
+        text += " These shares put all of them together; `steward read` reports each way of drawing apart."
     uids = {row.uid for row in found.rows}
     flagged = table.filter(pl.col("flag") != Flag.UNFLAGGED.value)
     missed = flagged.filter(pl.col("unit").eq_missing("days")).height
@@ -164,9 +178,29 @@ def _agreement(found: Phase3, labels: Standing, report: Report, *, paper: bool) 
         )
     yield Caveat(
         "one physician a row",
-        "A row has one physician's label here, taken as the truth. How far physicians differ among themselves is in no "
-        "number of this page; `steward read` reports it where several labelled the same rows."
+        f"{len(found.rows) - found.several} of {len(found.rows)} rows have one physician's label, taken as the "
+        "truth. How far physicians differ among themselves is in no number of this page; `steward read` reports "
+        "it where several labelled the same rows."
         + (" The paper says that its physicians did not see the two labels in most rows, not in all." if paper else ""),
+    )
+
+
+def _left(found: Phase3, summary: TriageSummary) -> Iterator[Caveat]:
+    """What is still wrong after the reviewed rows were put right."""
+    counts = {flag: found.by_flag[flag] for flag in (Flag.ABSTAINED.value, Flag.DIFFERS.value)}
+    open_rows = summary.flagged - sum(one["reviewed"] for one in counts.values())
+    shares = {flag: found.agreement_by_flag["recomputed"].get(flag) for flag in counts}
+    if not open_rows or any(share is None or share.value is None for share in shares.values()):
+        return
+    wrong = sum(
+        (one["rows"] - one["reviewed"]) * (1 - (share.value or 0))
+        for one, share in zip(counts.values(), shares.values(), strict=True)
+        if share is not None
+    )
+    yield Caveat(
+        "what review leaves",
+        f"{open_rows} flagged rows keep a recomputed label that nobody reviewed. At the reviewed rows' rate, by flag, "
+        f"some {wrong:.0f} of them would not be the physician's.",
     )
 
 

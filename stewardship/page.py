@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from stewardship.agreement import Estimate
 from stewardship.caveats import Caveat
@@ -14,6 +14,7 @@ __all__ = ["write_page"]
 
 TOP = 15
 TYPES = {"na": "without an answer", "date": "dates", "category": "categories"}
+FROM = {"recomputed": "recomputed", "rule": "recomputed, put right by a rule", "physician": "a physician's"}
 SAME = {"yes": "yes", "ends": "yes; ends by another seed", "no": "no", "": "not run"}
 
 
@@ -62,6 +63,8 @@ def _phases(report: Report) -> Iterator[list[str]]:
         yield _phase3(report.phase3)
         if report.whole_test:
             yield _whole_tests(report.whole_test)
+    if report.final:
+        yield _final(report.final)
 
 
 def _phase2(report: Report) -> list[str]:
@@ -139,6 +142,11 @@ def _whole_tests(found: Sequence[WholeTest]) -> list[str]:
         "",
         "The original labels are taken to be right on every row without a flag.",
     ]
+
+
+def _final(found: Mapping[str, int]) -> list[str]:
+    rows = [[FROM.get(source, source), f"{count:,}"] for source, count in found.items()]
+    return ["## Final labels", "", *_table(["whose label", "rows"], [*rows, ["all", f"{sum(found.values()):,}"]])]
 
 
 def _pictures(names: Sequence[str]) -> list[str]:

@@ -15,6 +15,8 @@ from stewardship.agreement import Estimate, Reviewed, bootstrap_mean, review, sm
 from stewardship.benchmark import Benchmark
 from stewardship.discrepancy import FLAGGED, Flag
 from stewardship.estimates import smape_bound, whole_test
+from stewardship.sheets.batch import read_batches
+from stewardship.sheets.errors import drawn_of
 from stewardship.standing import Standing
 from stewardship.triage import TriageSummary, summarise, triage
 from stewardship.votes import AuditSummary
@@ -45,6 +47,8 @@ class Phase3:
         p_value: exact McNemar test that both agree equally often; None without rows on which they differ.
         right_nonetheless: of the reviewed rows that triage flagged, those on which the original label agrees.
         distances: median relative error of the reviewed flagged rows, and of the flagged rows not reviewed.
+        drawn: how rows were drawn (`stewardship.sheets.batch.Batch`) to rows; ``published``: they came with a table.
+        several: rows whose label several physicians settled.
     """
 
     rows: Sequence[Reviewed]
@@ -61,6 +65,8 @@ class Phase3:
     p_value: float | None
     right_nonetheless: Estimate
     distances: tuple[float | None, float | None]
+    drawn: dict[str, int]
+    several: int
 
 
 @dataclass(frozen=True)
@@ -95,6 +101,7 @@ class Report:
         abstentions: recomputed labels that say that there is no answer.
         phase3: phase 3.
         whole_test: the paper's test-wide estimate first, then others of the same reviewed rows.
+        final: whose labels the final ones are (recomputed, rule, physician) to rows; empty before ``finalise``.
         wrong_originals: share of all rows whose original label is wrong, if the reviewed flagged rows stand for all
             flagged ones and no other label is wrong; percent.
     """
@@ -109,11 +116,12 @@ class Report:
     abstentions: int = 0
     phase3: Phase3 | None = None
     whole_test: tuple[WholeTest, ...] = ()
+    final: dict[str, int] = field(default_factory=dict)
     wrong_originals: Estimate | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the report as JSON holds it, without single rows."""
-        found = {name: getattr(self, name) for name in ("benchmark", "rows", "settings", "failure_modes")}
+        found = {name: getattr(self, name) for name in ("benchmark", "rows", "settings", "failure_modes", "final")}
         found["phase1"] = asdict(self.audits) if self.audits else None
         found["phase2"] = {**self.triage.as_dict(), "abstentions": self.abstentions} if self.triage else None
         found["phase3"] = _phase3_dict(self.phase3) if self.phase3 else None
@@ -140,6 +148,8 @@ def build_report(benchmark: Benchmark, labels: Standing, settings: StewardSettin
     names = ("seed", "resamples", "flag_rel_err", "agree_rel", "ordinal_tolerance", "ordinal_limit", "audit_quorum")
     base = Report(benchmark.name, benchmark.items.height, {name: getattr(settings, name) for name in names})
     found: dict[str, Any] = dict(vars(base))
+    held = [event for event in benchmark.history.latest("final").values() if event.value is not None]
+    found["final"] = dict(Counter(str(event.evidence.get("from", event.by)) for event in held).most_common())
     if labels.audits:
         found["audits"] = summarise_audits(labels.audits, labels.strata)
         found["failure_modes"] = _failure_modes(benchmark)
@@ -151,7 +161,7 @@ def build_report(benchmark: Benchmark, labels: Standing, settings: StewardSettin
         found |= {"table": table, "triage": summary}
         found["abstentions"] = sum(label.kind.value == "na" for label in labels.recomputed.values())
         if rows := _reviewed(labels, settings):
-            phase3 = _phase3(rows, table, summary, settings)
+            phase3 = _phase3(benchmark, rows, table, summary, settings)
             found["phase3"] = phase3
             found["whole_test"] = _whole_tests(phase3, table, summary, settings)
             found["wrong_originals"] = _wrong_originals(phase3, summary)
@@ -177,7 +187,17 @@ def _reviewed(labels: Standing, settings: StewardSettings) -> list[Reviewed]:
     )
 
 
-def _phase3(rows: Sequence[Reviewed], table: pl.DataFrame, summary: TriageSummary, settings: StewardSettings) -> Phase3:
+def _phase3(
+    benchmark: Benchmark,
+    rows: Sequence[Reviewed],
+    table: pl.DataFrame,
+    summary: TriageSummary,
+    settings: StewardSettings,
+) -> Phase3:
+    history = benchmark.history
+    drawn = drawn_of(history, read_batches(benchmark.folder))
+    events = history.latest("physician")
+    raters = [events[row.uid].evidence.get("raters") for row in rows]
     flags = dict(zip(table["uid"], table["flag"], strict=True))
     common = [row for row in rows if row.physician.number is not None and _all_numbers(row)]
     pairs = [row for row in rows if all(name in row.agree for name in LABELLERS)]
@@ -215,6 +235,8 @@ def _phase3(rows: Sequence[Reviewed], table: pl.DataFrame, summary: TriageSummar
         p_value=_mcnemar(outcomes),
         right_nonetheless=_agreement(flagged, "original"),
         distances=_distances(table, {row.uid for row in rows}),
+        drawn=dict(Counter(drawn[row.uid] for row in rows).most_common()),
+        several=sum(isinstance(names, list) and len(names) > 1 for names in raters),
     )
 
 

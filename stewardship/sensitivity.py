@@ -11,6 +11,7 @@ from ontoground.labels import LabelValue
 from ontoground.settings_steward import StewardSettings
 from stewardship.agreement import Reviewed, ValueType, agrees, review, smape, value_type
 from stewardship.benchmark import Benchmark
+from stewardship.consensus import DEFERRED, HIGH_CONFIDENCE
 from stewardship.discrepancy import FLAGGED, SLACK, Flag, discrepancies, relative_error
 from stewardship.estimates import smape_bound, whole_test
 from stewardship.finalise import POLICIES, finalise
@@ -86,7 +87,8 @@ def _audits(benchmark: Benchmark, settings: StewardSettings) -> Iterator[Variant
 
 
 def _consensus(benchmark: Benchmark) -> Iterator[Variant]:
-    rules = [event.evidence.get("rule") for event in benchmark.history.latest("recomputed").values()]
+    events = benchmark.history.latest("recomputed", statuses=(HIGH_CONFIDENCE, DEFERRED))
+    rules = [event.evidence.get("rule") for event in events.values()]
     if near := sum(rule == "near_consensus" for rule in rules):
         high = sum(rule is not None for rule in rules)
         yield Variant("high-confidence labels", AS_SET, f"{high:,}")
@@ -248,7 +250,7 @@ def _estimates(rows: Sequence[Reviewed], report: Report, settings: StewardSettin
 
 def _policies(labels: Standing, settings: StewardSettings) -> Iterator[Variant]:
     first, second = (
-        finalise(labels.recomputed, labels.physician, policy=policy, relative=settings.agree_rel) for policy in POLICIES
+        finalise(labels.settled, labels.physician, policy=policy, relative=settings.agree_rel) for policy in POLICIES
     )
     moved = sum(first[uid].label != second[uid].label for uid in first)
     yield Variant("final labels", f"that the policies {' and '.join(POLICIES)} set apart", f"{moved:,}")

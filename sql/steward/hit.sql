@@ -10,6 +10,7 @@ with named as (
         phrase.text_id,
         phrase.kind,
         phrase.sentence,
+        phrase.clause,
         phrase.place,
         phrase.n,
         phrase.key
@@ -23,6 +24,7 @@ cued as (
         phrase.text_id,
         phrase.kind,
         phrase.sentence,
+        phrase.clause,
         phrase.place,
         phrase.n,
         cue.reading,
@@ -61,6 +63,8 @@ in_reach as (
         on named.text_id = cued.text_id and named.kind = cued.kind and named.sentence = cued.sentence
     where
         cued.side in ('before', 'after') and gap between 0 and cued.reach
+        -- a denial holds for a whole list (no fever, chills), other cues end with the comma
+        and (named.clause = cued.clause or cued.reading in ('absent', 'family', 'allergy'))
 ),
 
 heard as (

@@ -1,6 +1,6 @@
 -- Pairs of concepts that share a class: a parent or grandparent, or a pharmacologic class
 -- Grain: one row per ordered pair of steward_pair that is near
--- Output: steward_near(head_cui, tail_cui)
+-- Output: steward_near(head_cui, tail_cui, steps): how far above the class is, at most two steps
 -- Inputs: steward_pair(head_cui, tail_cui), kg.edge. Brands and salts count as their substance; a class with more than a
 --   hundred members brings nobody near
 create or replace temp table steward_near as
@@ -35,10 +35,12 @@ crowded as (
     having count(distinct head_cui) > 100
 )
 
-select distinct
+select
     pair.head_cui,
-    pair.tail_cui
+    pair.tail_cui,
+    min(greatest(one.steps, other.steps)) as steps
 from steward_pair as pair
 inner join above as one on pair.head_cui = one.cui
 inner join above as other on pair.tail_cui = other.cui and one.class_cui = other.class_cui
-anti join crowded on one.class_cui = crowded.class_cui;
+anti join crowded on one.class_cui = crowded.class_cui
+group by pair.head_cui, pair.tail_cui;

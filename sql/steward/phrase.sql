@@ -1,6 +1,6 @@
 -- Runs of one to six words of one sentence, as one key each
 -- Grain: one row per text, first word and length
--- Output: steward_phrase(text_id, kind, place, n, sentence, key, shape)
+-- Output: steward_phrase(text_id, kind, place, n, sentence, clause, key, shape)
 -- Inputs: steward_word
 create or replace temp table steward_phrase as
 with ahead as (
@@ -9,6 +9,7 @@ with ahead as (
         kind,
         place,
         sentence,
+        clause,
         word as key1,
         concat_ws(' ', key1, lead(word, 1) over following) as key2,
         concat_ws(' ', key2, lead(word, 2) over following) as key3,
@@ -27,6 +28,7 @@ select
     place,
     length_of.n,
     sentence,
+    clause,
     [key1, key2, key3, key4, key5, key6][length_of.n] as key,
     if(length_of.n = 1, shape, null) as shape
 from ahead

@@ -1,9 +1,10 @@
 -- The words of the texts, in lower case, with the sentence each stands in
 -- Grain: one row per text and word
--- Output: steward_word(text_id, kind, place, word, shape, sentence)
+-- Output: steward_word(text_id, kind, place, word, shape, sentence, clause)
 -- Inputs: steward_text(text_id, kind, body), steward_stem
 -- A sentence ends with a mark before white space, an empty line, a line that begins with a list mark, or a short line
---   (an entry of a list; running text is wrapped later). shape keeps the case, for abbreviations
+--   (an entry of a list; running text is wrapped later). clause counts the commas. shape keeps the
+--   case, for abbreviations
 create or replace temp table steward_word as
 with piece as (
     select
@@ -16,7 +17,7 @@ with piece as (
             text_id,
             kind,
             regexp_extract_all(
-                regexp_replace(body, '(?m)^(.{1,45})$', '\1 . ', 'g'), '[\pL\pN]+|[.;:!?](?:\s|$)|\n[ \t]*\n|\n[ \t]*(?:[-#*•]|\d+[.)])'
+                regexp_replace(body, '(?m)^(.{1,45})$', '\1 . ', 'g'), '[\pL\pN]+|,|[.;:!?](?:\s|$)|\n[ \t]*\n|\n[ \t]*(?:[-#*•]|\d+[.)])'
             ) as pieces
         from steward_text
     ) as split_text
@@ -26,8 +27,10 @@ numbered as (
     select
         *,
         regexp_matches(piece, '^[\pL\pN]') as is_word,
-        sum(if(regexp_matches(piece, '^[\pL\pN]'), 0, 1)) over (partition by text_id, kind order by place) as sentence
+        sum(if(regexp_matches(piece, '^[\pL\pN,]'), 0, 1)) over so_far as sentence,
+        sum(if(piece = ',', 1, 0)) over so_far as clause
     from piece
+    window so_far as (partition by text_id, kind order by place)
 )
 
 select
@@ -36,6 +39,7 @@ select
     row_number() over (partition by text_id, kind order by place) as place,
     steward_stem(lower(piece)) as word,
     piece as shape,
-    sentence
+    sentence,
+    clause
 from numbered
 where is_word;

@@ -19,7 +19,7 @@ from ontoground.tables import read_table
 from ontoground.warehouse import connect, table_exists
 from ontoground.workspace import Workspace
 
-__all__ = ["DATA", "Truth", "known_names", "near_concepts", "opened", "supports", "truths"]
+__all__ = ["DATA", "Truth", "given", "known_names", "near_concepts", "opened", "script", "supports", "truths"]
 
 DATA = Path(__file__).parents[1] / "data"
 PAIRS_AT_ONCE = 4_000
@@ -36,7 +36,7 @@ def opened(workspace: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     found = Workspace.existing(workspace)
     connection = connect(found.warehouse, found.settings.run, read_only=True)
     try:
-        _script(connection, "macros")
+        script(connection, "macros")
         yield connection
     finally:
         connection.close()
@@ -60,23 +60,23 @@ def truths(
     pairs = wanted.select("head_cui", "tail_cui").unique()
     turned = pairs.select(head_cui="tail_cui", tail_cui="head_cui")
     every = pl.concat([pairs, turned]).unique().sort("head_cui", "tail_cui")
-    _script(connection, "step", "trie")
+    script(connection, "step", "trie")
     found, forbidden, raw = [], [], []
     for part in every.iter_slices(PAIRS_AT_ONCE):
-        _given(connection, "steward_pair", part)
-        _script(connection, "relation", "forbidden")
+        given(connection, "steward_pair", part)
+        script(connection, "relation", "forbidden")
         found.append(connection.sql("from steward_relation").pl())
         forbidden.append(connection.sql("select distinct head_cui, tail_cui from steward_forbidden").pl())
         if table_exists(connection, "umls.mrrel"):
-            _script(connection, "raw_relation")
+            script(connection, "raw_relation")
             raw.append(connection.sql("from steward_raw").pl())
-    _given(connection, "steward_relation_all", pl.concat(found))
-    _given(connection, "steward_forbidden_all", pl.concat(forbidden))
+    given(connection, "steward_relation_all", pl.concat(found))
+    given(connection, "steward_forbidden_all", pl.concat(forbidden))
     nothing = pl.DataFrame(schema=dict.fromkeys(("head_cui", "tail_cui", "relation"), pl.String))
-    _given(connection, "steward_raw_all", pl.concat(raw) if raw else nothing)
-    _given(connection, "steward_question", wanted)
+    given(connection, "steward_raw_all", pl.concat(raw) if raw else nothing)
+    given(connection, "steward_question", wanted)
     connection.execute("set variable steward_tiers = $tiers", {"tiers": list(tiers)})
-    _script(connection, "truth")
+    script(connection, "truth")
     return connection.sql("from steward_truth order by all").pl()
 
 
@@ -96,19 +96,19 @@ def supports(connection: duckdb.DuckDBPyConnection, asked: pl.DataFrame, context
     found = []
     for part in admissions.to_frame().iter_slices(ADMISSIONS_AT_ONCE):
         here = asked.join(part, on="hadm_id", how="semi").select("cui", "name", text_id="hadm_id").unique()
-        _given(connection, "steward_asked", here.select("text_id", "cui").unique())
-        _given(connection, "steward_end", here.select("cui", "name").unique())
-        _given(connection, "steward_admission", part.select(text_id="hadm_id", hadm_id="hadm_id"))
+        given(connection, "steward_asked", here.select("text_id", "cui").unique())
+        given(connection, "steward_end", here.select("cui", "name").unique())
+        given(connection, "steward_admission", part.select(text_id="hadm_id", hadm_id="hadm_id"))
         texts = contexts.join(part, on="hadm_id", how="semi").select(text_id="hadm_id", body="context")
-        _given(connection, "steward_context", texts)
-        _script(connection, "text", "word", "phrase", "name", "hit", "code", "meaning", "support")
+        given(connection, "steward_context", texts)
+        script(connection, "text", "word", "phrase", "name", "hit", "code", "meaning", "support")
         found.append(connection.sql("from steward_support").pl())
     return pl.concat(found).rename({"text_id": "hadm_id"})
 
 
 def known_names(connection: duckdb.DuckDBPyConnection, names: list[str]) -> pl.DataFrame:
     """Return the concepts that have a name (whatever its case), preferred ones first: *columns* name, cui, preferred."""
-    _given(connection, "steward_wanted_name", pl.DataFrame({"name": sorted(set(names))}, schema={"name": pl.String}))
+    given(connection, "steward_wanted_name", pl.DataFrame({"name": sorted(set(names))}, schema={"name": pl.String}))
     return connection.sql(
         "select wanted.name, known.cui, bool_or(known.is_preferred) as preferred from steward_wanted_name as wanted "
         "inner join kg.name as known on lower(wanted.name) = lower(known.name) group by all "
@@ -118,32 +118,33 @@ def known_names(connection: duckdb.DuckDBPyConnection, names: list[str]) -> pl.D
 
 def near_concepts(
     connection: duckdb.DuckDBPyConnection, pairs: list[tuple[str, str]]
-) -> frozenset[tuple[str, str]]:
-    """Return those pairs of concepts that share a parent or a pharmacologic class."""
+) -> dict[tuple[str, str], int]:
+    """Return for pairs of concepts that share a class how many steps above them it is: 0, 1 or 2."""
     schema = dict.fromkeys(("head_cui", "tail_cui"), pl.String)
-    _given(connection, "steward_pair", pl.DataFrame(pairs, schema=schema, orient="row"))
-    _script(connection, "near")
-    return frozenset(connection.execute("from steward_near").fetchall())
+    given(connection, "steward_pair", pl.DataFrame(pairs, schema=schema, orient="row"))
+    script(connection, "near")
+    return {(one, other): int(steps) for one, other, steps in connection.execute("from steward_near").fetchall()}
 
 
 def _tables(connection: duckdb.DuckDBPyConnection) -> None:
     """Load the reader's own words and cues."""
     cues = pl.DataFrame(read_table(DATA / "assertion_cues.tsv", ("cue", "reading", "side", "reach", "source")))
-    _given(connection, "steward_cue_line", cues)
+    given(connection, "steward_cue_line", cues)
     connection.execute(
         "create or replace temp table steward_cue as "
         "select distinct steward_key(cue) as key, reading, side, reach::integer as reach from steward_cue_line"
     )
     words = pl.DataFrame(read_table(DATA / "reader_words.tsv", ("written", "means", "source")))
-    _given(connection, "steward_reader", words)
+    given(connection, "steward_reader", words)
 
 
-def _script(connection: duckdb.DuckDBPyConnection, *names: str) -> None:
+def script(connection: duckdb.DuckDBPyConnection, *names: str) -> None:
+    """Run SQL files of ``sql/steward``, in this order."""
     for name in names:
         connection.execute(sql_text(f"steward/{name}"))
 
 
-def _given(connection: duckdb.DuckDBPyConnection, name: str, frame: pl.DataFrame) -> None:
+def given(connection: duckdb.DuckDBPyConnection, name: str, frame: pl.DataFrame) -> None:
     """Make a frame a temporary table."""
     connection.register("steward_given", frame.to_arrow())
     connection.execute(f"create or replace temp table {name} as select * from steward_given")

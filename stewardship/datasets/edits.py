@@ -114,7 +114,7 @@ def _concepts(connection: duckdb.DuckDBPyConnection, phrases: set[str]) -> dict[
 class _Judge:
     """Weighs changes."""
 
-    def __init__(self, known: Mapping[str, tuple[str, ...]], near: frozenset[tuple[str, str]]) -> None:
+    def __init__(self, known: Mapping[str, tuple[str, ...]], near: Mapping[tuple[str, str], int]) -> None:
         self._known = known
         self._near = near
         self._words: dict[str, str] = {
@@ -172,9 +172,17 @@ class _Judge:
                 return 1, f"two names of one concept: {before}, {after}"
             if _opposite(before, after):
                 return 4, f"the opposite: {before}, {after}"
-            near = any((a, b) in self._near for a in one for b in other)
-            best = best or ((3, f"a near relative: {before}, {after}") if near else (4, f"another thing: {before}, {after}"))
+            best = best or self._apart(before, after)
         return best if change.before else best or self._added(change, context)
+
+    def _apart(self, before: str, after: str) -> tuple[int | None, str]:
+        pairs = [(one, other) for one in self._known[before] for other in self._known[after]]
+        steps = min((self._near[pair] for pair in pairs if pair in self._near), default=None)
+        if steps is None:
+            return 4, f"another thing: {before}, {after}"
+        if steps > 1:
+            return None, f"distant relatives: whether {before} for {after} weighs 3 or 4 is a matter of judgement"
+        return 3, f"a near relative: {before}, {after}"
 
     def _added(self, change: Change, context: str) -> tuple[int | None, str] | None:
         held = " ".join(WORD.findall(context.casefold()))

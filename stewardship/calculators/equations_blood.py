@@ -56,7 +56,7 @@ def corrected_sodium(sodium: float, glucose: float, factor: float = 0.024) -> fl
 
 
 def serum_osmolality(sodium: float, urea_nitrogen: float, glucose: float) -> float:
-    """Return the calculated osmolality in mOsm/kg (Dorwart and Chalmers 1975).
+    """Return the calculated osmolality in mOsm/kg (Smithline and Gardner 1976).
 
     Args:
         sodium: mEq/L.

@@ -67,7 +67,7 @@ def qtc_hodges(qt: float, heart_rate: float) -> float:
 
 
 def qtc_rautaharju(qt: float, heart_rate: float) -> float:
-    """Return the corrected QT interval in ms (Rautaharju 1993).
+    """Return the corrected QT interval in ms (Rautaharju 2014).
 
     Args:
         qt: ms.

@@ -126,11 +126,12 @@ def _(features: Features, version: Version) -> float:
     creatinine = features.quantity("creatinine", "mg/dL")
     if age <= 0:
         raise NotComputable("age is zero: the formula has no value")
-    race = features.cells.get("Race")
-    if race is None:
+    race = str(features.cells.get("Race") or "").strip()
+    if race:
+        features.step(f"Race: {race}")
+    else:
         features.assume("race is not mentioned: no factor for it")
-    black = isinstance(race, str) and race.strip().casefold() in ("black", "african american")
-    return mdrd(creatinine, age, sex, black=black)
+    return mdrd(creatinine, age, sex, black=race.casefold() in ("black", "african american"))
 
 
 @calculator(40)

@@ -61,7 +61,7 @@ def _(features: Features, version: Version) -> date:
     if version == "v1.0":
         # 40 weeks instead of the calendar's months; days of a short cycle were added, not taken away.
         return last_period + timedelta(weeks=40, days=abs(cycle - USUAL_CYCLE))
-    features.assume("Naegele's rule counts months of the calendar: up to some days from 280 days after the last period")
+    features.assume("Naegele's rule counts months of the calendar: up to 3 days from 280 days after the last period")
     return due_date(last_period, cycle)
 
 

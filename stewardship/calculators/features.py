@@ -220,7 +220,7 @@ def _ranges() -> dict[str, Range]:
 
 def _outside(name: str, value: float, known: Range) -> str:
     unit = "" if known.unit == "1" else f" {known.unit}"
-    return f"{name} is out of range: {value:.6g}{unit}, expected {known.low:g} to {known.high:g}{unit}"
+    return f"{name} is out of range: {value:,.6g}{unit}, expected {known.low:,.10g} to {known.high:,.10g}{unit}"
 
 
 def _finite(name: str, found: object) -> float:

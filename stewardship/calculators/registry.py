@@ -141,6 +141,8 @@ def calculate(which: int | str, features: Features | str, version: Version = "co
         read = Features(cells, lenient=version == "v1.0")
         value = _rounded(binding(read, version), known, version)
         reason = ""
+        if version == "corrected":
+            read.step(f"formula: {known.formula}")
         read.step(f"{known.name}: {_written(value, known)}")
     except NotComputable as error:
         value, reason = LabelValue.of(None), str(error)

@@ -234,7 +234,11 @@ def test_without_one_feature_an_equation_abstains(which: int, cells: dict[str, A
 @pytest.mark.parametrize(
     ("which", "cells", "reason"),
     [
-        (19, {**WORKED[8][1], "Platelet count": [119_000_000.0, "L"]}, "Platelet count is out of range: 119"),
+        (
+            19,
+            {**WORKED[8][1], "Platelet count": [119_000_000.0, "L"]},
+            "Platelet count is out of range: 119 per µL, expected 1,000 to 3,000,000 per µL",
+        ),
         (38, {**WORKED[15][1], "weight": [8.0, "kg"]}, "weight is too small for the age: 8 kg at 50 years"),
         (44, {**WORKED[18][1], "Triglycerides": [401.0, "mg/dL"]}, "over 400 mg/dL"),
         (44, {**WORKED[18][1], "Total cholesterol": [45.0, "mg/dL"]}, "not below total cholesterol"),

@@ -36,7 +36,7 @@ def test_what_is_no_dictionary_is_refused(text: str) -> None:
         ([float("nan"), "mg/dL"], "is no number"),
         ([1.2, "mg"], "cannot be converted"),
         ([1.2, "furlongs"], "cannot be converted"),
-        ([1_200.0, "mg/dL"], "out of range: 1200 mg/dl"),
+        ([1_200.0, "mg/dL"], "out of range: 1,200 mg/dL"),
         ([0.0, "µmol/L"], "out of range"),
     ],
 )
@@ -61,7 +61,7 @@ def test_the_ends_of_a_range_belong_to_it_in_every_unit() -> None:
 
 def test_read_as_v1_did_no_range_is_checked() -> None:
     assert Features({"Albumin": [17.1, "g/dL"]}, lenient=True).quantity("Albumin", "g/dL") == 17.1
-    with pytest.raises(NotComputable, match=r"17.1 g/dl, expected 0.6 to 6 g/dl"):
+    with pytest.raises(NotComputable, match=r"17.1 g/dL, expected 0.6 to 6 g/dL"):
         Features({"Albumin": [17.1, "g/dL"]}).quantity("Albumin", "g/dL")
 
 

@@ -238,8 +238,8 @@ def diff_job(
         "grade": diff.grade,
         "counts": diff.counts(),
         "words": diff.words(),
-        "by_stratum": diff.by("stratum"),
-        "by_why": diff.by("why"),
+        "by_stratum": diff.by_stratum().to_dicts(),
+        "by_why": diff.by_why().to_dicts(),
         "changes": diff.frame.to_dicts(),
         "csv": str(csv) if csv else None,
     }

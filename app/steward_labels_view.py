@@ -16,6 +16,16 @@ __all__ = ["paint_check", "paint_diff", "paint_history", "paint_release", "paint
 STRATUM = 34
 SHOWN = 20
 VALUE = 14
+COUNTS = {
+    "label": "other label",
+    "differ": "differ",
+    "abstained": "N/A",
+    "limits": "limits",
+    "added": "added",
+    "removed": "removed",
+}
+# Statuses that say no more than the role does.
+PLAIN = ("published", "labelled", "finalised", "reverted", "rule")
 
 
 def paint_rule(screen: Console, payload: dict[str, Any]) -> None:
@@ -54,8 +64,8 @@ def paint_rule(screen: Console, payload: dict[str, Any]) -> None:
         screen.print(f"recorded as batch {payload['batch']}; take it back with --revert {payload['batch']}")
         if payload["finalised"]:
             screen.print("labels were finalised before: run `ontoground steward finalise` again", soft_wrap=True)
-    elif changed:
-        screen.print("nothing was written: record it with --apply")
+    else:
+        screen.print("nothing was written" + (": record it with --apply" if changed else ""))
 
 
 def paint_reverted(screen: Console, payload: dict[str, Any]) -> None:
@@ -87,8 +97,10 @@ def paint_release(screen: Console, payload: dict[str, Any]) -> None:
         for line in payload["words"]:
             screen.print(indented(line, 2))
         screen.print()
+    screen.print("caveats")
     for line in payload["caveats"]:
-        screen.print(indented(f"! {line}", 0))
+        screen.print(indented(line, 2))
+    screen.print()
     if payload["folder"] is None:
         said = "would be new; nothing was written" if payload["new"] else "is there already, with the same labels"
         screen.print(f"release {payload['version']} {said}")
@@ -123,37 +135,33 @@ def paint_diff(screen: Console, payload: dict[str, Any], *, top: int = SHOWN) ->
     if not payload["changes"]:
         return
     screen.print()
-    strata: dict[str, list[str]] = {}
-    totals: dict[str, int] = {}
-    for one in payload["by_stratum"]:
-        name = one["stratum"] or "(none)"
-        totals[name] = totals.get(name, 0) + one["rows"]
-        strata.setdefault(name, []).append(f"{one['rows']} {one['change']}")
-    ranked = sorted(strata, key=lambda name: (-totals[name], name))
-    by_stratum: list[list[Cell]] = [[_short(name), totals[name], ", ".join(strata[name])] for name in ranked]
-    _part(screen, ["stratum", "rows", "how"], by_stratum, None, top=top)
-    whys = [[one["rows"], one["change"], one["why"] or "(not said)"] for one in payload["by_why"]]
-    _part(screen, ["rows", "change", "why"], whys, None, top=top)
+    strata = payload["by_stratum"]
+    columns = ["stratum", *(name for name in COUNTS if any(one[name] for one in strata))]
+    by_stratum: list[list[Cell]] = [
+        [_short(one["stratum"] or "(none)"), *(one[name] for name in columns[1:])] for one in strata
+    ]
+    _part(screen, ["stratum", *(COUNTS[name] for name in columns[1:])], by_stratum, None, top=top)
+    if payload["by_why"]:
+        whys = [[one["rows"], one["change"], one["why"] or "(not said)"] for one in payload["by_why"]]
+        _part(screen, ["rows", "change", "why the new label"], whys, None, top=top)
     worst = sorted(payload["changes"], key=_worst)
     rows = [
         [one["uid"], _short(one["stratum"], 30), _short(one["before"] or "", VALUE), _short(one["after"] or "", VALUE),
          _apart(one)]
         for one in worst
     ]  # fmt: skip
-    _part(screen, ["uid", "stratum", "before", "after", "apart"], rows, "rows, gravest first", top=top)
+    _part(screen, ["uid", "stratum", "before", "after", "apart"], rows, "rows, other labels first", top=top)
     if payload["csv"]:
         screen.print(f"all in {relative(Path(payload['csv']))}", soft_wrap=True)
 
 
 def _worst(one: Mapping[str, Any]) -> tuple[int, float]:
-    """Put rows that came or went first, then labels without a distance, then by distance; dates behind numbers."""
-    if one["change"].startswith("row "):
-        return 0, 0.0
+    """Put labels without a distance first (N/A), then numbers by distance, dates, and last what is no other label."""
     if " to " not in one["change"]:
-        return 4, 0.0
+        return (3 if one["change"].startswith("row ") else 4), 0.0
     if one["distance"] is None:
-        return 1, 0.0
-    return (3 if one["unit"] == "days" else 2), -one["distance"]
+        return 0, 0.0
+    return (2 if one["unit"] == "days" else 1), -one["distance"]
 
 
 def _apart(one: Mapping[str, Any]) -> str:
@@ -197,9 +205,12 @@ def _said(one: Mapping[str, Any]) -> str:
 
 def _reasons(one: Mapping[str, Any]) -> str:
     evidence = [
-        f"{name} {_plain(name, value)}" for name, value in one["evidence"].items() if value not in (None, "", [])
+        f"{name} {_plain(name, value)}"
+        for name, value in one["evidence"].items()
+        if value not in (None, "", []) and value != one["by"] and not (name == "rule" and value in one["by"])
     ]
-    parts = [one["by"], one["status"] if one["value"] is not None else "", one["why"], *evidence]
+    status = "" if one["status"] in PLAIN or one["value"] is None else f" ({one['status'].replace('_', ' ')})"
+    parts = [f"{one['by']}{status}", one["why"], ", ".join(evidence)]
     if one["taken_back_by"]:
         parts.append(f"TAKEN BACK by batch {one['taken_back_by']}")
     return "; ".join(part for part in parts if part)

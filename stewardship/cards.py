@@ -73,10 +73,19 @@ def _changes(manifest: Mapping[str, Any], diff: Diff | None) -> list[str]:
     lines = [f"Since release {manifest['previous']['version']}:", "", *(f"- {line}" for line in diff.words())]
     if not diff.frame.height:
         return [*lines, "- Only sources or reasons of labels are others."]
-    strata = diff.frame.group_by("stratum").len().sort(["len", "stratum"], descending=[True, False])
-    lines += ["", "| stratum | rows changed |", "| --- | ---: |"]
-    lines += [f"| {stratum or '(none)'} | {count:,} |" for stratum, count in strata.head(STRATA_SHOWN).iter_rows()]
+    strata = diff.by_stratum()
+    lines += [
+        "",
+        "| stratum | other label | of these, differ | N/A on one side | limits or spelling | added | removed |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    lines += [f"| {' | '.join(map(_cell, row))} |" for row in strata.head(STRATA_SHOWN).iter_rows()]
     if strata.height > STRATA_SHOWN:
-        rest = strata.slice(STRATA_SHOWN)["len"]
-        lines.append(f"| {len(rest)} more | {rest.sum():,} |")
+        rest = strata.slice(STRATA_SHOWN)
+        row = (f"{rest.height} more", *rest.drop("stratum").sum().row(0))
+        lines.append(f"| {' | '.join(map(_cell, row))} |")
     return lines
+
+
+def _cell(value: str | int | None) -> str:
+    return f"{value:,}" if isinstance(value, int) else (value or "(none)").replace("|", "\\|")

@@ -38,6 +38,7 @@ COLUMNS = (
 DIFF_COLUMNS = ("uid", "stratum", "change", "before", "after", "distance", "unit", "flag", "source", "by", "why")
 ADDED, REMOVED = "row added", "row removed"
 MEANING, LIMITS, SPELLING = "question or type", "limits", "spelling"
+NEAR = 1e-12
 NAMES = {
     LabelKind.NUMBER: "number",
     LabelKind.DATE: "date",
@@ -81,14 +82,37 @@ class Diff:
         found = self.frame.group_by("change").len().sort(["len", "change"], descending=[True, False])
         return {change: int(count) for change, count in zip(found["change"], found["len"], strict=True)}
 
-    def by(self, column: str) -> list[dict[str, str | int | None]]:
-        """Return how many rows changed how, by a column of the frame."""
-        return (
-            self.frame.group_by(column, "change")
-            .len("rows")
-            .sort(["rows", column, "change"], descending=[True, False, False], nulls_last=True)
-            .to_dicts()
+    def by_stratum(self) -> pl.DataFrame:
+        """Return how many rows of each stratum changed, those with most labels that are far off first.
+
+        Returns:
+            *shape* (strata, 7): ``stratum``, rows with another ``label``, of these those that ``differ`` (above the
+            limit, or of another kind) and those where one of both is N/A (``abstained``), rows with other ``limits`` or
+            another spelling alone, and rows ``added`` and ``removed``.
+        """
+        change, flag = pl.col("change"), pl.col("flag")
+        counts = self.frame.group_by("stratum").agg(
+            label=_is_value(change).sum(),
+            differ=(flag == Flag.DIFFERS.value).sum(),
+            abstained=(flag == Flag.ABSTAINED.value).sum(),
+            limits=change.is_in([LIMITS, SPELLING]).sum(),
+            added=(change == ADDED).sum(),
+            removed=(change == REMOVED).sum(),
         )
+        far = pl.col("differ") + pl.col("abstained")
+        return counts.sort(
+            far, "label", "removed", "added", "limits", "stratum", descending=[*[True] * 5, False]
+        ).with_columns(pl.selectors.unsigned_integer().cast(pl.Int64))
+
+    def by_why(self) -> pl.DataFrame:
+        """Return how many labels changed how, by the reason of the label that came, most first.
+
+        Returns:
+            *shape* (n, 3): ``change``, ``why``, ``rows``.
+        """
+        labels = self.frame.filter(_is_value(pl.col("change")))
+        counts = labels.group_by("change", "why").len("rows")
+        return counts.sort(["rows", "change", "why"], descending=[True, False, False], nulls_last=True)
 
     def words(self) -> list[str]:
         """Return the differences in sentences."""
@@ -148,7 +172,7 @@ def compare(
         .then(pl.lit(MEANING))
         .when(values.is_not_null())
         .then(values)
-        .when(_other("lower") | _other("upper"))
+        .when(_moved("lower") | _moved("upper"))
         .then(pl.lit(LIMITS))
         .when(pl.col("label") != pl.col("label_before"))
         .then(pl.lit(SPELLING))
@@ -158,16 +182,27 @@ def compare(
         "uid", "stratum", changes["change"], pl.col("label_before").alias("before"), pl.col("label").alias("after"),
         "source", "by", "why",
     ).with_columns(apart["distance", "unit", "flag"])  # fmt: skip
-    value_change = pl.col("change").str.contains(" to ", literal=True)
-    table = table.with_columns(pl.when(value_change).then(pl.col("distance", "unit", "flag")))
+    table = table.with_columns(pl.when(_is_value(pl.col("change"))).then(pl.col("distance", "unit", "flag")))
     lost = gone.select("uid", "stratum", pl.lit(REMOVED).alias("change"), pl.col("label").alias("before"))
     found = pl.concat([table.filter(pl.col("change").is_not_null()), lost], how="diagonal")
     return Diff(found.select(DIFF_COLUMNS), before.height, after.height, limit)
 
 
+def _is_value(change: pl.Expr) -> pl.Expr:
+    """Say whether a change is one of the label's value."""
+    return change.str.contains(" to ", literal=True).fill_null(False)
+
+
 def _other(column: str) -> pl.Expr:
     """Say whether both sides know something and it is another thing."""
     return (pl.col(column) != pl.col(f"{column}_before")).fill_null(False)
+
+
+def _moved(column: str) -> pl.Expr:
+    """Say whether a limit is another one; two ways to multiply that differ in the last digit are none."""
+    one, other = (pl.col(name).cast(pl.Float64, strict=False) for name in (column, f"{column}_before"))
+    near = (one - other).abs() <= NEAR * pl.max_horizontal(one.abs(), other.abs())
+    return _other(column) & ~near.fill_null(False)
 
 
 def _value_change(before: LabelValue, after: LabelValue) -> str | None:

@@ -14,8 +14,9 @@ from ontoground.errors import InputError, UsageError
 from ontoground.grading import Limits, LimitsRule, limits_corrected, limits_v1
 from ontoground.labels import LabelValue, parse_label
 from stewardship.benchmark import LABELS, Benchmark
+from stewardship.consensus import DEFERRED, HIGH_CONFIDENCE
 from stewardship.diffs import COLUMNS
-from stewardship.history import Event, Role
+from stewardship.history import RULE, Event, Role
 from stewardship.tables import read_label_table
 
 __all__ = ["LabelRole", "Recipe", "Rest", "caveats_of", "label_rows", "output_type_of", "role_rows", "table_rows"]
@@ -48,7 +49,8 @@ def label_rows(benchmark: Benchmark, recipe: Recipe) -> pl.DataFrame:
 
     Raises:
         InputError: no row has a label of this role, or a label cannot be read.
-        UsageError: the limits of v1.0 go by output type, and the benchmark has none.
+        UsageError: final labels are older than what they rest on; or the limits of v1.0 go by output type, and the
+            benchmark has none.
     """
     history = benchmark.history
     chosen = {uid: event for uid, event in history.latest(recipe.labels).items() if event.value is not None}
@@ -58,6 +60,8 @@ def label_rows(benchmark: Benchmark, recipe: Recipe) -> pl.DataFrame:
             file=history.file,
             do="finalise first, or release other labels with --labels" if recipe.labels == "final" else None,
         )
+    if recipe.labels == "final":
+        _check_standing(benchmark, chosen)
     if recipe.rest == "original":
         chosen = {**history.latest("original"), **chosen}
     rows, unreadable = [], []
@@ -79,6 +83,29 @@ def label_rows(benchmark: Benchmark, recipe: Recipe) -> pl.DataFrame:
             expected="a number, a date, a name or N/A",
         )
     return _frame(rows)
+
+
+def _check_standing(benchmark: Benchmark, final: Mapping[str, Event]) -> None:
+    """Refuse final labels that are older than what they rest on: a rule came, or its batch was taken back."""
+    history = benchmark.history
+    rests = {
+        "recomputed": history.latest("recomputed", statuses=(HIGH_CONFIDENCE, DEFERRED, RULE)),
+        "physician": history.latest("physician"),
+    }
+    old = []
+    for uid, event in final.items():
+        named, batch = event.evidence.get("from"), event.evidence.get("batch")
+        rest = rests[named].get(uid) if named in rests else None
+        reviewed = rests["physician"].get(uid)
+        moved = named in rests and (rest is None or rest.batch != batch)
+        if moved or (reviewed is not None and reviewed.batch > event.batch):
+            old.append(uid)
+    if old:
+        raise UsageError(
+            "final labels are older than what they rest on",
+            found=f"{len(old):,} rows: {', '.join(old[:5])}",
+            do="run `ontoground steward finalise` first",
+        )
 
 
 def _row(item: Mapping[str, str | None], event: Event, value: LabelValue, limits: Limits) -> dict[str, str | None]:

@@ -13,7 +13,7 @@ import hashlib
 import json
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -148,7 +148,7 @@ class Made:
         diff: what changed; None where there is none before.
         folder: where it lies; None where it was not written.
         new: whether it is another one than those that are there.
-        caveats: the lines under Caveats of its card.
+        caveats: what a reader must know.
     """
 
     version: Version
@@ -210,7 +210,8 @@ def made_of(benchmark: Benchmark, recipe: Recipe, version: Version | None = None
     elif version is not None:
         _check_version(version, before, grade)
         fit = version
-    return Made(fit, frame, grade, before.version if before else None, diff, None, fit not in known)
+    caveats = tuple(caveats_of(benchmark, frame, recipe))
+    return Made(fit, frame, grade, before.version if before else None, diff, None, fit not in known, caveats)
 
 
 def _check_version(version: Version, before: Release | None, grade: Grade | None) -> None:
@@ -271,11 +272,11 @@ def make_release(
     made = made_of(benchmark, recipe, version, limit=limit)
     folder = benchmark.folder / FOLDER / str(made.version)
     if not made.new:
-        return _with_folder(made, folder, tuple(json.loads((folder / MANIFEST).read_text())["caveats"]))
+        return replace(made, folder=folder, caveats=tuple(Release.open(benchmark, made.version).manifest["caveats"]))
     before = Release.open(benchmark, made.before) if made.before else None
     if licence is None:
         licence = before.manifest["licence"] if before else ""
-    lines = (*caveats_of(benchmark, made.frame, recipe), *caveats)
+    lines = (*made.caveats, *caveats)
     with atomic_directory(folder) as part:
         made.frame.write_parquet(part / PARQUET)
         _own_columns(benchmark, made.frame).write_csv(part / CSV)
@@ -286,11 +287,7 @@ def make_release(
         (part / SUMS).write_text("".join(sums), encoding="ascii")
         for file in part.iterdir():
             file.chmod(0o444)
-    return _with_folder(made, folder, lines)
-
-
-def _with_folder(made: Made, folder: Path, caveats: tuple[str, ...]) -> Made:
-    return Made(made.version, made.frame, made.grade, made.before, made.diff, folder, made.new, caveats)
+    return replace(made, folder=folder, caveats=lines)
 
 
 def _manifest(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.cli.steward import adopt, audit, grade, labels, review, triage
+from app.cli.steward import adopt, audit, calculators, grade, labels, review, triage
 from app.cli.steward.group import group
 
-__all__ = ["adopt", "audit", "grade", "group", "labels", "review", "triage"]
+__all__ = ["adopt", "audit", "calculators", "grade", "group", "labels", "review", "triage"]

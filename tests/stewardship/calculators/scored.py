@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from stewardship.calculators.registry import Outcome, Version, calculate
 
 __all__ = ["HEALTHY", "added", "outcome", "score"]
@@ -96,18 +98,18 @@ HEALTHY: dict[int, dict[str, object]] = {
 """By calculator. Findings that are not there are taken as absent."""
 
 
-def outcome(number: int, change: dict[str, object] | None = None, version: Version = "corrected") -> Outcome:
+def outcome(number: int, change: Mapping[str, object] | None = None, version: Version = "corrected") -> Outcome:
     """Compute a score from the features above and a change of them; None takes one away."""
     cells = {**HEALTHY[number], **(change or {})}
     return calculate(number, repr({name: value for name, value in cells.items() if value is not None}), version)
 
 
-def score(number: int, change: dict[str, object] | None = None, version: Version = "corrected") -> float | None:
+def score(number: int, change: Mapping[str, object] | None = None, version: Version = "corrected") -> float | None:
     """Return the points; None where it abstains."""
     return outcome(number, change, version).value.number
 
 
-def added(number: int, change: dict[str, object]) -> float:
+def added(number: int, change: Mapping[str, object]) -> float:
     """Return how many points a change adds."""
     before, after = score(number), score(number, change)
     assert before is not None and after is not None, outcome(number, change).reason

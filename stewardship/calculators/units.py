@@ -17,9 +17,10 @@ from stewardship.calculators.units_v1 import convert_v1, round_v1
 if TYPE_CHECKING:
     import pint
 
-__all__ = ["UnitError", "convert"]
+__all__ = ["DATA", "UnitError", "convert"]
 
 DATA = Path(__file__).parents[1] / "data"
+"""Folder of the tables."""
 
 
 class UnitError(InputError):

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stewardship.calculators.units import UnitError, convert
+from ontoground.tables import read_table
+from stewardship.calculators.features import Features
+from stewardship.calculators.units import DATA, UnitError, convert
 from stewardship.calculators.units_v1 import convert_v1, round_v1
+from stewardship.tables import read_cells
 
 
 @pytest.mark.parametrize(
@@ -87,3 +92,27 @@ def test_v1_knew_conversions_of_concentrations_and_counts_only() -> None:
 @pytest.mark.parametrize(("value", "expected"), [(1.23456, 1.235), (0.000123456, 0.000123), (-0.82812, -0.828), (0, 0)])
 def test_v1_kept_three_decimals_or_three_digits(value: float, expected: float) -> None:
     assert round_v1(value) == expected
+
+
+def test_the_tables_of_units_substances_and_ranges_fit_together() -> None:
+    columns = ("spelling", "unit", "as_written", "note", "source")
+    spellings = [row["spelling"] for row in read_table(DATA / "unit_spellings.tsv", columns)]
+    assert len(set(spellings)) == len(spellings)
+    assert all(spelling == spelling.lower() and convert(1.0, spelling, spelling) == 1.0 for spelling in spellings)
+    ranges = read_table(DATA / "features.tsv", ("feature", "substance", "low", "high", "unit", "source"))
+    assert len({row["feature"] for row in ranges}) == len(ranges)
+    for row in ranges:
+        assert float(row["low"]) < float(row["high"]), row["feature"]
+        if row["unit"] != "1":
+            assert convert(1.0, row["unit"], row["unit"]) == 1.0
+        if row["substance"] and row["unit"] == "mg/dL":
+            assert convert(1.0, "mg/dL", "mmol/L", row["substance"]) > 0
+
+
+@pytest.mark.real
+def test_every_unit_of_the_benchmark_is_known(real_data: Path) -> None:
+    cells = read_cells(real_data / "stewardship" / "source" / "original_test_labels.csv.gz")["Relevant Entities"]
+    values = [value for cell in cells for value in Features.parse(cell).cells.values()]
+    units = {value[1] for value in values if isinstance(value, list) and len(value) == 2}
+    assert len(units) > 30
+    assert all(convert(1.0, unit, unit) == 1.0 for unit in units)

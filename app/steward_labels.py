@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from app.runs import require_packages
 from ontoground.errors import InputError, OntogroundError, UsageError
 from ontoground.files import atomic_path
 
@@ -36,6 +37,8 @@ def rule_job(
 
     benchmark = Benchmark.open(workspace, name)
     rule = read_rule(file)
+    if rule.do.calculator is not None:
+        require_packages("pint", extra="steward")
     outcome = try_rule(benchmark, rule, relative=settings.agree_rel, points=settings.ordinal_tolerance)
     batch = apply_rule(benchmark, outcome, force=force) if apply else None
     return {
@@ -65,6 +68,7 @@ def _effect(one: Effect) -> dict[str, Any]:
     return {
         "uid": one.uid,
         "stratum": one.stratum,
+        "original": text(one.original),
         "before": text(one.before),
         "after": text(one.after),
         "note": one.note,
@@ -162,7 +166,7 @@ def check_job(workspace: Path, name: str | None) -> dict[str, Any]:
         InputError: no such benchmark.
     """
     from stewardship.benchmark import Benchmark
-    from stewardship.releases import Release, check_history, versions_of
+    from stewardship.releases import Release, check_history, check_previous, versions_of
 
     benchmark = Benchmark.open(workspace, name)
     found: list[dict[str, Any]] = []
@@ -175,6 +179,7 @@ def check_job(workspace: Path, name: str | None) -> dict[str, Any]:
     for version in versions_of(benchmark):
         try:
             release = Release.open(benchmark, version)
+            check_previous(benchmark, release)
             if events is not None:
                 check_history(benchmark, release)
             releases.append({"version": str(version), "sha256": release.sha256, "rows": release.labels.height})

@@ -35,8 +35,13 @@ def paint_rule(screen: Console, payload: dict[str, Any]) -> None:
     screen.print(text(f"does: {rule['do']}"))
     screen.print()
     if changed:
-        rows = [[one["uid"], _short(one["stratum"]), one["before"] or "(none)", one["after"]] for one in changed]
-        _part(screen, ["uid", "stratum", "before", "after"], rows, "rows that nobody reviewed: another label")
+        rows = [
+            [one["uid"], _short(one["stratum"], 30), one["original"] or "", one["before"] or "(none)", one["after"]]
+            for one in changed
+        ]
+        _part(
+            screen, ["uid", "stratum", "original", "before", "after"], rows, "rows that nobody reviewed: another label"
+        )
     if reviewed := payload["reviewed"]:
         cells = [
             [one["uid"], one["physician"], one["before"] or "(none)", _yes(one["agreed"]), one["after"] or "(none)",
@@ -225,7 +230,9 @@ def _plain(name: str, value: object) -> str:
 def _part(
     screen: Console, columns: Sequence[str], rows: Sequence[Sequence[Cell]], title: str | None, *, top: int = SHOWN
 ) -> None:
-    screen.print(table(columns, rows[:top], title=title))
+    if title:
+        screen.print(text(title, "bold"))
+    screen.print(table(columns, rows[:top]))
     if len(rows) > top:
         screen.print(f"and {number(len(rows) - top)} more; --json lists all")
     screen.print()

@@ -219,8 +219,8 @@ def caveats_of(benchmark: Benchmark, frame: pl.DataFrame, recipe: Recipe) -> lis
     abstentions = frame.filter(pl.col("kind") == "na").height
     if abstentions:
         lines.append(
-            f"{abstentions:,} labels are N/A (the score cannot be computed): graders that cannot read an abstention "
-            "count every answer to them as wrong."
+            f"N/A (the score cannot be computed) is the label of {abstentions:,} rows: graders that cannot read an "
+            "abstention count every answer to them as wrong."
         )
     if recipe.limits == "corrected" and frame.filter(pl.col("kind") == "number").height:
         lines.append(

@@ -37,6 +37,7 @@ __all__ = [
     "Release",
     "Version",
     "check_history",
+    "check_previous",
     "made_of",
     "make_release",
     "proposed",
@@ -198,12 +199,13 @@ def made_of(benchmark: Benchmark, recipe: Recipe, version: Version | None = None
     earlier = [one for one in known if version is None or not again or one < version]
     before = Release.open(benchmark, earlier[-1]) if earlier else None
     if known:
-        check_history(benchmark, Release.open(benchmark, known[-1]))
+        newest = Release.open(benchmark, known[-1])
+        check_history(benchmark, newest)
+        check_previous(benchmark, newest)
     frame = label_rows(benchmark, recipe)
     fit, grade, diff = proposed(frame, before, categories=benchmark.categories, limit=limit)
     if again and version is not None:
         if not Release.open(benchmark, version).labels.equals(frame):
-            newest = Release.open(benchmark, known[-1])
             other, _, _ = proposed(frame, newest, categories=benchmark.categories, limit=limit)
             raise UsageError("this release is frozen and has other labels", found=str(version), expected=str(other))
         fit = version
@@ -244,6 +246,26 @@ def check_history(benchmark: Benchmark, release: Release) -> None:
             file=history.file,
             expected=f"the same first {of['events']:,} events",
             do="put the history back as it was",
+        )
+
+
+def check_previous(benchmark: Benchmark, release: Release) -> None:
+    """Hold the release before this one against the hash that this one has of it.
+
+    Raises:
+        InputError: it is missing, or it is another one.
+    """
+    if (previous := release.manifest["previous"]) is None:
+        return
+    sums = benchmark.folder / FOLDER / previous["version"] / SUMS
+    found = sha256_of(sums) if sums.is_file() else "no release"
+    if found != previous["sha256"]:
+        raise InputError(
+            f"release {previous['version']} is not the one that {release.version} came after",
+            file=sums,
+            found=found,
+            expected=previous["sha256"],
+            do="put the release's folder back as it was",
         )
 
 

@@ -14,7 +14,7 @@ import hashlib
 import json
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Literal
@@ -28,7 +28,6 @@ from ontoground.files import private_directory, write_text
 from ontoground.labels import LabelValue, parse_label
 from stewardship.agreement import agrees, value_type
 from stewardship.benchmark import Benchmark
-from stewardship.calculators.registry import calculate
 from stewardship.history import RULE, Event
 
 __all__ = ["Effect", "Outcome", "Rule", "apply_rule", "read_rule", "try_rule"]
@@ -107,6 +106,7 @@ class Effect:
     Attributes:
         uid: the row.
         stratum: of the row.
+        original: the label published first; None where there is none.
         before: the recomputed label; None where there is none.
         after: the label that the rule gives; None where it gives none.
         note: why it gives none, or what the calculator says.
@@ -117,6 +117,7 @@ class Effect:
 
     uid: str
     stratum: str | None
+    original: LabelValue | None
     before: LabelValue | None
     after: LabelValue | None
     note: str = ""
@@ -193,16 +194,15 @@ def try_rule(benchmark: Benchmark, rule: Rule, *, relative: float = 0.05, points
         uid = row["uid"]
         before, theirs = recomputed.get(uid), physician.get(uid)
         after, note = _label(rule.do, row, before, original.get(uid), runs.get(uid))
-        effect = Effect(uid, row.get("stratum"), before, after, note, theirs)
+        effect = Effect(uid, row.get("stratum"), original.get(uid), before, after, note, theirs)
         if theirs is not None:
-            others = [one for one in (before, after, original.get(uid)) if one is not None]
-            kind = value_type(theirs, others)
+            kind = value_type(theirs, [one for one in (before, original.get(uid)) if one is not None])
             if kind is not None:
-                judged = [
+                agreed, agree = (
                     one is not None and agrees(theirs, one, kind, relative=relative, points=points)
-                    for one in (before, after if after is not None else before)
-                ]
-                effect = Effect(uid, row.get("stratum"), before, after, note, theirs, *judged)
+                    for one in (before, before if after is None else after)
+                )
+                effect = replace(effect, agreed=agreed, agrees=agree)
             found["reviewed"].append(effect)
         elif before is None and not rule.rows.unlabelled:
             found["unlabelled"].append(effect)
@@ -358,6 +358,9 @@ def _label(
         taken = original if do.take == "original" else runs
         return taken, "" if taken is not None else f"no label of {do.take}"
     if do.calculator is not None:
+        # The calculators need pint, and no other rule does.
+        from stewardship.calculators.registry import calculate
+
         outcome = calculate(row.get("stratum_id") or row.get("stratum") or "", row.get("features") or "", do.calculator)
         # A calculator that finds no answer in the features says nothing of the note: the label stays.
         return (None, outcome.reason) if outcome.reason else (_rounded(outcome.value, do.decimals), "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from pathlib import Path
 
 import polars as pl
@@ -16,7 +17,7 @@ from stewardship.benchmark import Benchmark
 from stewardship.diffs import compare
 from stewardship.history import Event
 from stewardship.recipes import Recipe, label_rows, role_rows, table_rows
-from stewardship.releases import Release, Version, check_history, made_of, make_release, versions_of
+from stewardship.releases import Release, Version, check_history, check_previous, made_of, make_release, versions_of
 from stewardship.tables import read_label_table
 from tests.stewardship.labelled import adopted, finalised
 
@@ -208,6 +209,24 @@ def test_another_history_than_the_one_it_was_made_of_is_found(tmp_path: Path, be
     changed["history"]["sha256"] = hashlib.sha256(b"").hexdigest()
     with pytest.raises(InputError, match="not the one that release"):
         check_history(Benchmark.open(tmp_path), Release(release.folder, release.version, changed, release.labels))
+
+
+def test_a_release_that_was_exchanged_or_removed_is_missed_by_the_next_one(benchmark: Benchmark) -> None:
+    make_release(benchmark, Recipe("original"))
+    make_release(benchmark, Recipe("recomputed"))
+    second = Release.open(benchmark)
+    check_previous(benchmark, second)
+    first = benchmark.folder / "releases" / "1.0.0"
+    sums = first / "SHA256SUMS"
+    sums.chmod(0o644)
+    sums.write_text("".join(reversed(sums.read_text().splitlines(keepends=True))))
+    Release.open(benchmark, "1.0.0")
+    with pytest.raises(InputError, match=r"release 1\.0\.0 is not the one"):
+        check_previous(benchmark, second)
+    shutil.rmtree(first)
+    with pytest.raises(InputError) as found:
+        check_previous(benchmark, second)
+    assert found.value.found == "no release"
 
 
 def test_a_frozen_version_is_never_made_of_other_labels(benchmark: Benchmark) -> None:

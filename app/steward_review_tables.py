@@ -89,8 +89,8 @@ def _paint_taken(screen: Console, payload: dict[str, Any]) -> None:
     refused = len(payload["refused"])
     if payload["files"] and not payload["taken"]:
         screen.print(
-            f"NOTHING TAKEN: {refused:,} of {refused + payload['answers']:,} answers cannot be read. Correct them in the "
-            "sheet and read it again, or take the others with --partial",
+            f"NOTHING TAKEN: {refused:,} of {refused + payload['answers']:,} answers cannot be read. Correct them in "
+            "the sheet and read it again, or take the others with --partial",
             soft_wrap=True,
         )
     elif payload["files"]:
@@ -107,9 +107,9 @@ def _paint_taken(screen: Console, payload: dict[str, Any]) -> None:
         f"{payload['reviewed']:,} rows have a reviewer's label" + (f": {draws}" if draws else ""), soft_wrap=True
     )
     if payload["to_adjudicate"]:
-        screen.print(f"{payload['to_adjudicate']:,} rows wait for another expert: steward sheets --adjudicate")
+        screen.print(f"raters disagree on {payload['to_adjudicate']:,}: ontoground steward sheets --adjudicate")
     if payload["awaiting"]:
-        screen.print(f"{payload['awaiting']:,} rows wait for their other raters")
+        screen.print(f"not all raters have answered {payload['awaiting']:,}: settle what is there with --settle")
 
 
 def _paint_agreement(screen: Console, found: dict[str, Any]) -> None:

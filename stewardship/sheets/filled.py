@@ -21,6 +21,7 @@ PROBLEM = "problem"
 LONGEST_CELL = 64 * 1024 * 1024
 ERROR = "#ERROR!"
 """What a cell holds whose formula failed: the reader does not say how."""
+HEAD = "put the head of the sheet back as it was written; published labels are taken up with `ontoground steward adopt`"
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ def _check_head(names: Sequence[str], file: Path) -> None:
             line=1,
             found=", ".join(twice) if twice else ", ".join(name for name in names if name)[:200],
             expected=f"{', '.join(NEEDED)}, question and context, each once",
-            do="put the head of the sheet back as it was written",
+            do=HEAD,
         )
 
 
@@ -143,6 +144,7 @@ def _excel(file: Path) -> list[list[str]]:
                 file=file,
                 found=", ".join(book.sheet_names),
                 expected=f"a page {ANSWERS}",
+                do=HEAD,
             )
         # Without a head row and from the first one on, so that row numbers are those of the spreadsheet.
         page: Any = book.load_sheet(ANSWERS, header_row=None, skip_rows=0, dtypes="string")

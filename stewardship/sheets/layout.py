@@ -6,15 +6,17 @@ cut from view, or lost. So it goes on in further columns, whose pieces make up t
 
 from __future__ import annotations
 
-import textwrap
+import functools
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from stewardship.sheets.batch import BatchKind
 from stewardship.sheets.shown import Shown
 
-__all__ = ["FILLED", "MOST_CHARACTERS", "Layout", "layout_of", "lines_of", "plain"]
+__all__ = ["FILLED", "MOST_CHARACTERS", "MOST_LINES", "Layout", "holds", "layout_of", "lines_of", "plain"]
 
+TOKEN = re.compile(r"\n|[^\S\n]+|\S+")
 MOST_CHARACTERS = 32_767
 """What a cell of Excel holds."""
 MOST_LINES = 28
@@ -68,9 +70,10 @@ class Layout:
         """Return in how many cells of a column a text stands."""
         return len(_pieces(text, self.widths[column]))
 
-    def holds(self, shown: Shown) -> bool:
-        """Whether the texts that stand in one cell each fit there."""
-        return max(len(shown.question), len(shown.label), len(shown.critique)) < MOST_CHARACTERS
+
+def holds(shown: Shown) -> bool:
+    """Whether the texts that stand in one cell each fit there."""
+    return max(len(shown.question), len(shown.label), len(shown.critique)) < MOST_CHARACTERS
 
 
 def layout_of(shown: Sequence[Shown], kind: BatchKind) -> Layout:
@@ -84,7 +87,7 @@ def layout_of(shown: Sequence[Shown], kind: BatchKind) -> Layout:
 
 def lines_of(text: str, width: int) -> int:
     """Return how many lines a text needs in a column, at least one."""
-    return sum(max(1, len(textwrap.wrap(line, width))) for line in text.split("\n")) or 1
+    return _walked(text, width, len(text) + 1)[0]
 
 
 def plain(text: str) -> str:
@@ -92,27 +95,38 @@ def plain(text: str) -> str:
     return f"'{text}" if text.lstrip(" ").startswith(FORMULA) else text
 
 
-def _pieces(text: str, width: int) -> list[str]:
+@functools.lru_cache(maxsize=4096)
+def _pieces(text: str, width: int) -> tuple[str, ...]:
     """Cut a text into pieces that a row can show, behind a paragraph, a line, a sentence or a word."""
     pieces = []
-    while lines_of(text, width) > MOST_LINES or len(text) > MOST_CHARACTERS - 2:
-        room = _room(text, width)
-        cut = max((_behind(text[:room], mark) for mark in ("\n\n", "\n", ". ")), default=0)
+    while (room := min(_walked(text, width, MOST_LINES)[1], MOST_CHARACTERS - 2)) < len(text):
+        cut = max(_behind(text[:room], mark) for mark in ("\n\n", "\n", ". "))
         # Not far in front of what would fit: one column more is dearer than a sentence that goes on.
         if cut < room * 3 // 4:
             cut = _behind(text[:room], " ") or room
         pieces.append(text[:cut])
         text = text[cut:]
-    return [*pieces, text]
+    return (*pieces, text)
 
 
-def _room(text: str, width: int) -> int:
-    """Return how many characters of a text a row can show."""
-    low, high = 1, min(len(text), MOST_CHARACTERS - 2)
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if lines_of(text[:middle], width) <= MOST_LINES else (low, middle - 1)
-    return low
+def _walked(text: str, width: int, most: int) -> tuple[int, int]:
+    """Wrap a text as a spreadsheet does, and return its lines and how many characters stand on the first ``most``."""
+    line, column = 1, 0
+    for found in TOKEN.finditer(text):
+        token = found[0]
+        if token == "\n":
+            line, column = line + 1, 0
+        elif token.isspace() or column + len(token) <= width:
+            column += len(token)
+        else:
+            line += column > 0
+            full, column = divmod(len(token) - 1, width)
+            if line + full > most:
+                return most, found.start() + max(0, most - line + 1) * width
+            line, column = line + full, column + 1
+        if line > most:
+            return most, found.start()
+    return line, len(text)
 
 
 def _behind(text: str, mark: str) -> int:

@@ -163,6 +163,10 @@ def new_events(
         said[one.rater] = event.value or ""
         if old is None or (old.value, old.why, old.status) != (event.value, event.why, event.status):
             events.append(event)
+    if settle_now:
+        for uid, event in latest.items():
+            if event.status == AWAITING:
+                touched.setdefault(uid, {rater: past.value or "" for rater, past in before.get(uid, {}).items()})
     decided = {event.uid for event in events if event.status == SETTLED}
     decided |= {uid for uid, event in latest.items() if event.status == SETTLED and "sheet" in event.evidence}
     for uid, said in touched.items():

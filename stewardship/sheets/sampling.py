@@ -147,23 +147,25 @@ def balanced(rows: pl.DataFrame, *, most: int, seed: int, groups: Sequence[str] 
         place = (stable_hash(seed, "sample row", uid), uid, context or "")
         piles[group][stratum or ""].append(place)
     used: set[str] = set()
-    drawn: list[str] = []
-    for name in names:
-        queue = _in_turn(piles[name], seed)
-        fresh: list[str] = []
-        again: list[str] = []
-        for _, uid, context in queue:
-            (again if context in used else fresh).append(uid)
-            if len(fresh) > shares[name]:
-                break
-            used.add(context)
-        drawn += (fresh + again)[: shares[name]]
-    return drawn
+    return [uid for name in names for uid in _in_turn(piles[name], shares[name], used, seed)]
 
 
-def _in_turn(strata: Mapping[str, list[tuple[int, str, str]]], seed: int) -> list[tuple[int, str, str]]:
-    """Return the rows of the strata in turn, each stratum's by hash; the strata stand in an order by hash too."""
+def _in_turn(strata: Mapping[str, list[tuple[int, str, str]]], share: int, used: set[str], seed: int) -> list[str]:
+    """Take rows from the strata in turn, each stratum's by hash; rows of contexts in ``used`` come last."""
     order = sorted(strata, key=lambda name: (stable_hash(seed, "sample stratum", name), name))
-    sorted_rows = {name: sorted(strata[name]) for name in order}
-    deepest = max(map(len, strata.values()), default=0)
-    return [sorted_rows[name][depth] for depth in range(deepest) for name in order if depth < len(sorted_rows[name])]
+    queues = {name: iter(sorted(strata[name])) for name in order}
+    fresh: list[str] = []
+    again: list[str] = []
+    while queues and len(fresh) < share:
+        for name in list(queues):
+            for _, uid, context in queues[name]:
+                if context not in used:
+                    used.add(context)
+                    fresh.append(uid)
+                    break
+                again.append(uid)
+            else:
+                del queues[name]
+            if len(fresh) == share:
+                break
+    return (fresh + again)[:share]

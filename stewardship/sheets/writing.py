@@ -16,7 +16,7 @@ from ontoground.stable import stable_hash
 from stewardship.benchmark import Benchmark
 from stewardship.sheets.batch import SHEETS, AnswerKind, Batch, BatchKind, Item, item_name, keys_of, text_mark
 from stewardship.sheets.excel import write_excel
-from stewardship.sheets.layout import FILLED, Layout, layout_of, plain
+from stewardship.sheets.layout import FILLED, Layout, holds, layout_of, plain
 from stewardship.sheets.shown import Shown
 
 __all__ = ["Written", "free_name", "write_batch"]
@@ -80,7 +80,7 @@ def write_batch(
     """
     if any(file.stem == name for file in keys_of(benchmark.folder)):
         raise UsageError("a batch of sheets of this name is there already", found=name, do="name another with --name")
-    kept = [pair for pair in pairs if layout_of([shown[pair[0]]], kind).holds(shown[pair[0]])]
+    kept = [pair for pair in pairs if holds(shown[pair[0]])]
     too_long = {uid for uid, _ in pairs} - {uid for uid, _ in kept}
     if not kept:
         raise UsageError("no row for a sheet", found=f"{len(too_long)} with a question that no cell can hold")

@@ -1,0 +1,226 @@
+"""Filled sheets read back: each cell that cannot be taken is named, and nothing is lost."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ontoground.errors import InputError, UsageError
+from ontoground.labels import LabelValue
+from stewardship.benchmark import Benchmark
+from stewardship.sheets.batch import read_batches
+from stewardship.sheets.reading import SheetsRead, read_sheets, write_refused
+from stewardship.sheets.writing import Written
+from tests.stewardship.sheets.filling import fill, save, sheet_rows
+from tests.stewardship.sheets.world import scores, written
+
+ROWS = 24
+
+
+@pytest.fixture
+def benchmark(tmp_path: Path) -> Benchmark:
+    return scores(tmp_path / "work")
+
+
+@pytest.fixture
+def given(benchmark: Benchmark) -> Written:
+    return written(benchmark, [(f"row-{number}", "ann") for number in range(ROWS)])
+
+
+def right(given: Written) -> dict[str, dict[str, Any]]:
+    """An answer for every item, as it belongs there."""
+    answers = {"number": 7, "date": "03/21/2006", "weeks": "14 weeks 1 day"}
+    return {item.item: {"answer": answers[item.expects], "comment": "fine"} for item in given.batch.items}
+
+
+def items_of(given: Written, kind: str) -> list[str]:
+    return [item.item for item in given.batch.items if item.expects == kind]
+
+
+def read(benchmark: Benchmark, *files: Path) -> SheetsRead:
+    questions = dict(benchmark.items.select("uid", "question").iter_rows())
+    return read_sheets(files, read_batches(benchmark.folder), questions)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("a.xlsx", {}),
+        ("a.csv", {}),
+        ("a.csv", {"separator": ";"}),
+        ("a.csv", {"separator": "\t", "encoding": "utf-8-sig"}),
+        ("a.csv", {"separator": ";", "encoding": "cp1252"}),
+    ],
+    ids=["excel", "csv", "semicolons", "tabs", "windows"],
+)
+def test_sheets_come_back_whole_as_excel_and_as_csv(
+    benchmark: Benchmark, given: Written, tmp_path: Path, name: str, options: dict[str, str]
+) -> None:
+    found = read(benchmark, fill(given.sheets["ann"][1], tmp_path / name, right(given), **options))
+    assert not found.refused and not found.missing and not found.empty and found.given == {"ann": ROWS}
+    assert {one.rater for one in found.ratings} == {"ann"} and {one.comment for one in found.ratings} == {"fine"}
+    values = {one.uid: one.value for one in found.ratings}
+    assert len(values) == ROWS
+    assert {values[f"row-{number}"].text() for number in range(4)} == {"7", "03/21/2006", "99"}
+
+
+def test_every_bad_cell_is_named_with_file_row_column_and_what_to_do(
+    benchmark: Benchmark, given: Written, tmp_path: Path
+) -> None:
+    cells = right(given)
+    numbers, dates, weeks = (items_of(given, kind) for kind in ("number", "date", "weeks"))
+    bad: dict[str, Any] = {
+        numbers[0]: "4,4",
+        numbers[1]: datetime(2006, 3, 21),
+        numbers[2]: "5 or 6",
+        numbers[3]: "#DIV/0!",
+        dates[0]: 12.5,
+        dates[1]: "21/03/2006",
+        weeks[0]: 99,
+    }
+    noted = {numbers[4]: "n/a", numbers[5]: "multiple", dates[2]: "Unknown"}
+    for item, answer in {**bad, **noted}.items():
+        cells[item] = {"answer": answer, "comment": "why"}
+    found = read(benchmark, fill(given.sheets["ann"][1], tmp_path / "ann.xlsx", cells))
+    rows = {row["item"]: line for line, row in enumerate(sheet_rows(given.sheets["ann"][1]), start=2)}
+    assert {(one.line, one.item) for one in found.refused} == {(rows[item], item) for item in bad}
+    said = {one.item: one for one in found.refused}
+    assert all(one.file == "ann.xlsx" and one.column == "answer" and one.expected and one.do for one in found.refused)
+    assert said[numbers[0]].found == "4,4" and "4.4" in said[numbers[0]].do
+    assert said[numbers[1]].problem == "a date where a number belongs"
+    assert said[numbers[3]].problem.startswith("an error of the spreadsheet")
+    assert said[dates[0]].problem == "a number where a date belongs"
+    assert said[weeks[0]].problem == "a number without its unit"
+    # The good answers and the abstentions are all there.
+    assert {one.item for one in found.ratings} == set(cells) - set(bad)
+    assert {one.item for one in found.ratings if one.value.kind.value == "na"} == set(noted)
+    assert sorted(found.notes) == sorted(
+        f"ann.xlsx row {rows[item]}: {text} is read as N/A: not computable" for item, text in noted.items()
+    )
+
+
+def test_refused_cells_are_corrected_in_their_own_table_and_none_is_taken_unseen(
+    benchmark: Benchmark, given: Written, tmp_path: Path
+) -> None:
+    cells = right(given)
+    number, date = items_of(given, "number")[0], items_of(given, "date")[0]
+    cells[number] = {"answer": "4,4", "comment": "=cmd"}
+    cells[date] = {"answer": "12", "comment": "why"}
+    sheet = fill(given.sheets["ann"][1], tmp_path / "ann.xlsx", cells)
+    questions = dict(benchmark.items.select("uid", "question").iter_rows())
+    (table,) = write_refused(read(benchmark, sheet), [sheet], questions)
+    assert table.name == "ann.refused.csv"
+    rows = {row["item"]: row for row in sheet_rows(table)}
+    assert set(rows) == {number, date} and rows[number]["found"] == "4,4"
+    assert rows[number]["comment"] == "'=cmd" and rows[number]["row"]
+    # Not corrected is not reviewed: a spreadsheet that makes 44 of 4,4 does no harm.
+    assert not read(benchmark, table).ratings and not read(benchmark, table).refused
+    corrected = fill(table, table, {number: {"answer": "4.4"}, date: {"answer": "12 May"}})
+    again = read(benchmark, corrected)
+    assert [(one.value, one.comment) for one in again.ratings] == [(LabelValue.of(4.4), "=cmd")]
+    assert [one.item for one in again.refused] == [date]
+    assert write_refused(again, [corrected], questions) == [table]
+    assert [row["found"] for row in sheet_rows(table)] == ["12 May"]
+
+
+def test_an_empty_answer_is_not_reviewed_and_a_row_that_is_gone_is_missing(
+    benchmark: Benchmark, given: Written, tmp_path: Path
+) -> None:
+    rows: list[dict[str, Any]] = [{**row, **right(given)[row["item"]]} for row in sheet_rows(given.sheets["ann"][1])]
+    rows[0]["answer"], rows[1]["answer"], rows[1]["comment"] = "", " ", ""
+    found = read(benchmark, save(tmp_path / "ann.csv", rows[:-3]))
+    assert (found.empty, found.missing, found.given) == ({"ann": 2}, {"ann": 3}, {"ann": ROWS})
+    assert len(found.ratings) == ROWS - 5 and not found.refused
+    assert "row 2" in found.notes[0] and "comment without an answer" in found.notes[0]
+
+
+@pytest.mark.parametrize("column", ["question", "context"])
+def test_texts_that_are_another_items_are_refused_without_being_shown(
+    benchmark: Benchmark, given: Written, tmp_path: Path, column: str
+) -> None:
+    rows: list[dict[str, Any]] = [{**row, **right(given)[row["item"]]} for row in sheet_rows(given.sheets["ann"][1])]
+    other = next(row for row in rows if row[column] != rows[0][column])
+    rows[0][column], other[column] = other[column], rows[0][column]
+    found = read(benchmark, save(tmp_path / "ann.csv", rows))
+    assert {(one.item, one.column) for one in found.refused} == {(rows[0]["item"], column), (other["item"], column)}
+    assert {one.found for one in found.refused} == {None}
+    assert len(found.ratings) == ROWS - 2
+
+
+def test_white_space_and_line_ends_that_a_spreadsheet_changes_are_no_change(
+    benchmark: Benchmark, given: Written, tmp_path: Path
+) -> None:
+    rows: list[dict[str, Any]] = [{**row, **right(given)[row["item"]]} for row in sheet_rows(given.sheets["ann"][1])]
+    for row in rows:
+        row["context"] = row["context"].replace("'- A patient", "- A  patient").replace(" came", "\r\ncame ")
+        row["item"] = f" {row['item']} "
+    assert len(read(benchmark, save(tmp_path / "ann.csv", rows)).ratings) == ROWS
+
+
+def test_an_item_twice_is_refused_where_the_answers_differ(
+    benchmark: Benchmark, given: Written, tmp_path: Path
+) -> None:
+    number, other = items_of(given, "number")[:2]
+    rows: list[dict[str, Any]] = [{**row, **right(given)[row["item"]]} for row in sheet_rows(given.sheets["ann"][1])]
+    unlike = {**next(row for row in rows if row["item"] == number), "answer": 8}
+    alike = dict(next(row for row in rows if row["item"] == other))
+    found = read(benchmark, save(tmp_path / "ann.csv", [*rows, unlike, alike]))
+    assert [one.item for one in found.refused] == [number, number]
+    assert f"ann.csv row {ROWS + 2}" in found.refused[0].do
+    assert len(found.ratings) == ROWS - 1
+    # The same across two files of one rater.
+    first, second = save(tmp_path / "one.csv", rows), save(tmp_path / "two.csv", [unlike])
+    assert {one.file for one in read(benchmark, first, second).refused} == {"one.csv", "two.csv"}
+
+
+def test_an_item_that_no_key_has_is_refused_and_a_foreign_sheet_is_no_sheet(
+    benchmark: Benchmark, given: Written, tmp_path: Path
+) -> None:
+    rows: list[dict[str, Any]] = [{**row, **right(given)[row["item"]]} for row in sheet_rows(given.sheets["ann"][1])]
+    rows[3]["item"] = "i00000000000"
+    found = read(benchmark, save(tmp_path / "ann.csv", rows))
+    assert [(one.column, one.line, one.found) for one in found.refused] == [("item", 5, "i00000000000")]
+    assert found.missing == {"ann": 1}
+    other = scores(tmp_path / "elsewhere", 8)
+    foreign = fill(written(other, [("row-0", "bob")], name="other").sheets["bob"][1], tmp_path / "bob.csv", {})
+    with pytest.raises(InputError, match="no item of this sheet"):
+        read(benchmark, foreign)
+
+
+def test_what_is_no_sheet_is_refused_as_a_whole(benchmark: Benchmark, given: Written, tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [dict(row) for row in sheet_rows(given.sheets["ann"][1])]
+    lacking = save(tmp_path / "lacking.csv", [{"item": row["item"], "answer": ""} for row in rows])
+    twice = tmp_path / "twice.csv"
+    twice.write_text("item,answer,comment,answer\ni1,2,,3\n")
+    (tmp_path / "broken.xlsx").write_bytes(b"PK not an Excel file")
+    (tmp_path / "empty.csv").write_bytes(b"")
+    for file in (lacking, twice, tmp_path / "broken.xlsx", tmp_path / "empty.csv", tmp_path / "none.csv"):
+        with pytest.raises(InputError):
+            read(benchmark, file)
+    with pytest.raises(UsageError):
+        (tmp_path / "sheet.ods").write_bytes(b"x")
+        read(benchmark, tmp_path / "sheet.ods")
+
+
+def test_thousands_marks_are_refused_on_a_sheet_that_has_decimal_commas(
+    benchmark: Benchmark, given: Written, tmp_path: Path
+) -> None:
+    cells = right(given)
+    first, second = items_of(given, "number")[:2]
+    cells[first] = {"answer": "1,434", "comment": ""}
+    alone = read(benchmark, fill(given.sheets["ann"][1], tmp_path / "a.csv", cells))
+    assert not alone.refused and "thousands" in alone.notes[0]
+    cells[second] = {"answer": "4,4", "comment": ""}
+    both = read(benchmark, fill(given.sheets["ann"][1], tmp_path / "b.csv", cells))
+    assert {one.item for one in both.refused} == {first, second}
+
+
+def test_sheets_of_long_contexts_come_back_with_columns_in_any_order(tmp_path: Path) -> None:
+    bench = scores(tmp_path / "long", 8, long=200)
+    given = written(bench, [(f"row-{number}", "ann") for number in range(8)])
+    rows = [{**row, **right(given)[row["item"]]} for row in sheet_rows(given.sheets["ann"][1])]
+    turned: list[dict[str, Any]] = [{name: row[name] for name in reversed(list(row))} for row in rows]
+    assert len(read(bench, save(tmp_path / "ann.xlsx", turned)).ratings) == 8

@@ -1,0 +1,89 @@
+"""What calculators are said to read is what they read, and features typed by a person are understood."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ontoground.errors import UsageError
+from stewardship.calculators.features import Features
+from stewardship.calculators.inputs import inputs_of, read_settings_of
+from stewardship.calculators.registry import calculate, calculators
+from stewardship.calculators.scoring import items_of
+from stewardship.calculators.units import convert
+from stewardship.tables import read_label_table
+
+NUMBERS = [one.id for one in calculators()]
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_every_calculator_says_what_it_reads(number: int) -> None:
+    reads = inputs_of(number)
+    assert reads and len({one.feature.casefold() for one in reads}) == len(reads)
+    for one in reads:
+        assert one.kind in ("quantity", "number", "flag", "choice", "date", "dose")
+        assert bool(one.units) == (one.kind in ("quantity", "dose")), one
+        assert bool(one.words) == (one.kind == "choice"), one
+        for unit in one.units:
+            assert convert(1.0, unit, unit) == 1.0
+    listed = {one.feature for one in reads}
+    scored = {feature for item in items_of(number, "corrected").values() for feature in item.features}
+    assert scored <= listed
+
+
+def test_features_are_read_by_their_kind_without_regard_to_case() -> None:
+    typed = ["AGE=65 years", "SEX=Female", "diabetes history=Yes", "Stroke=false"]
+    assert read_settings_of(4, typed) == {
+        "age": [65.0, "years"],
+        "sex": "Female",
+        "Diabetes history": True,
+        "Stroke": False,
+    }
+    assert read_settings_of(28, ["pH=7.3", "age=65"]) == {"pH": 7.3, "age": [65.0, "years"]}
+    assert read_settings_of(32, ["Solid tumor=metastatic", "Moderate to severe Chronic Kidney Disease=yes"]) == {
+        "Solid tumor": "metastatic",
+        "Moderate to severe Chronic Kidney Disease": True,
+    }
+    assert read_settings_of(24, ["input steroid=PredniSONE PO 10 mg"]) == {
+        "input steroid": ["PredniSONE PO", 10.0, "mg"]
+    }
+    assert read_settings_of(13, ["Last menstrual date=01/02/2024"]) == {"Last menstrual date": "01/02/2024"}
+
+
+@pytest.mark.parametrize(
+    ("number", "typed", "said"),
+    [
+        (24, "input steroid=10 mg", "a drug, a number and a unit"),
+        (2, "creatinine=1.0", "mg/dL or µmol/L"),
+        (28, "pH=acid", "a number"),
+        (45, "=1", "NAME=VALUE"),
+        (45, "heart rate=80 bpm", "respiratory rate"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_with_what_was_expected(number: int, typed: str, said: str) -> None:
+    with pytest.raises(UsageError) as error:
+        read_settings_of(number, [typed])
+    assert said in str(error.value.expected)
+
+
+@pytest.mark.real
+def test_a_feature_said_to_be_needed_is_and_no_other_is(real_data: Path) -> None:
+    table = read_label_table(real_data / "stewardship" / "source" / "original_test_labels.csv.gz").frame
+    tried = 0
+    for number in NUMBERS:
+        cells = table.filter(stratum_id=str(number))["features"].to_list()
+        whole = [Features.parse(text).cells for text in cells if not calculate(number, text).reason][:2]
+        for row in whole:
+            for one in inputs_of(number):
+                if one.feature not in row:
+                    assert one.absent, (number, one.feature)
+                    continue
+                less = {name: value for name, value in row.items() if name != one.feature}
+                reason = calculate(number, Features(less)).reason
+                tried += 1
+                if not one.absent:
+                    assert one.feature in reason and "missing" in reason, (number, one.feature, reason)
+                elif "needed" not in one.absent and number != 49:
+                    assert not reason, (number, one.feature, reason)
+    assert tried > 500

@@ -33,6 +33,7 @@ SHOWN = {
 TITLES = {
     "abstained": "abstained: one of both labels says that there is no answer",
     "numbers": "largest relative errors",
+    "names": "labels of two names",
     "dates": "dates most days apart",
 }
 STRATUM = 36
@@ -99,7 +100,8 @@ def paint_triage(screen: Console, payload: dict[str, Any]) -> None:
     for part, rows in payload["top"].items():
         if rows:
             cells = [[_cell(row, name) for name in SHOWN] for row in rows]
-            screen.print(table(list(SHOWN.values()), cells, title=TITLES[part]))
+            title = TITLES["names" if rows[0]["unit"] == "name" else part]
+            screen.print(table(list(SHOWN.values()), cells, title=title))
             screen.print()
     found = payload["summary"]
     types = [[name, *counts.values()] for name, counts in found["by_type"].items()]
@@ -120,6 +122,8 @@ def paint_triage(screen: Console, payload: dict[str, Any]) -> None:
 
 def _cell(row: Mapping[str, Any], name: str) -> str | int | float | None:
     value: str | int | float | None = row[name]
+    if name == "distance" and row["unit"] == "name":
+        return None
     if name == "distance" and isinstance(value, float):
         return f"{value:.0f} d" if row["unit"] == "days" else round(value, 3)
     if name == "stratum" and isinstance(value, str) and len(value) > STRATUM:

@@ -67,8 +67,8 @@ def _audit(report: Report) -> Caveat:
     n = report.audits.n if report.audits else 0
     return Caveat(
         "audit",
-        f"A flag of the audit is a model's verdict on {n:,} labels, not a physician's; its runs share one model and "
-        "one prompt, so that an error that all of them make is not outvoted. A rate close to that of triage shows "
+        f"The audit judged {n:,} labels; its verdict is no physician's. Its runs share one auditor and one set of "
+        "instructions, so that an error that all of them make is not outvoted. A rate close to that of triage shows "
         "that two ways of asking agree, not that either is right.",
     )
 
@@ -150,6 +150,12 @@ def _sampling(found: Phase3, table: pl.DataFrame, summary: TriageSummary, *, pap
     if summary.strata_flagged:
         text += f" They are of {reviewed} of the {summary.strata_flagged} strata that have a flag."
     yield Caveat("how rows were chosen", text)
+    if found.waiting:
+        yield Caveat(
+            "rows that wait",
+            f"{found.waiting} further rows have no physician's label yet: their raters disagree or have not all "
+            "answered. They count as not reviewed, and they are the hard ones.",
+        )
 
 
 def _agreement(found: Phase3, labels: Standing, report: Report, *, paper: bool) -> Iterator[Caveat]:
@@ -176,13 +182,18 @@ def _agreement(found: Phase3, labels: Standing, report: Report, *, paper: bool) 
             f"agreement. Without that point the original labels agree on {counts['original']} rows and the recomputed "
             f"ones on {counts['recomputed']}.",
         )
-    yield Caveat(
-        "one physician a row",
-        f"{len(found.rows) - found.several} of {len(found.rows)} rows have one physician's label, taken as the "
-        "truth. How far physicians differ among themselves is in no number of this page; `steward read` reports "
-        "it where several labelled the same rows."
-        + (" The paper says that its physicians did not see the two labels in most rows, not in all." if paper else ""),
-    )
+    if len(found.rows) > found.several:
+        yield Caveat(
+            "one physician a row",
+            f"{len(found.rows) - found.several} of {len(found.rows)} rows have one physician's label, taken as the "
+            "truth. How far physicians differ among themselves is in no number of this page; `steward read` reports "
+            "it where several labelled the same rows."
+            + (
+                " The paper says that its physicians did not see the two labels in most rows, not in all."
+                if paper
+                else ""
+            ),
+        )
 
 
 def _left(found: Phase3, summary: TriageSummary) -> Iterator[Caveat]:
@@ -226,7 +237,12 @@ def _smape(found: Phase3, table: pl.DataFrame, summary: TriageSummary) -> Iterat
         "few rows, long tail",
         f"The bootstrap resamples the {ours.n} and {theirs.n} rows that are there. For so few and so skewed values its "
         "ends move from seed to seed (see the table of other readings), and percentile intervals are known to cover "
-        "less than 95%.",
+        "less than 95%."
+        + (
+            " An interval without width says that all its rows have one value, not that the number is certain."
+            if ours.low == ours.high or theirs.low == theirs.high
+            else ""
+        ),
     )
 
 

@@ -96,8 +96,14 @@ def _phase2(report: Report) -> list[str]:
         "",
         *(_table(["stratum", "rows", "differ", "abstained"], strata) if strata else []),
         "",
-        *_table(["output", "rows", "differ", "abstained"], types),
+        *(_pairs(report.pairs) if report.pairs else _table(["output", "rows", "differ", "abstained"], types)),
     ]
+
+
+def _pairs(found: Mapping[str, Mapping[str, int]]) -> list[str]:
+    names = list(next(iter(found.values())))
+    rows = [[one, *(f"{counts[name]:,}" for name in names)] for one, counts in found.items()]
+    return ["Original labels (rows of the table) and recomputed ones:", "", *_table(["", *names], rows)]
 
 
 def _phase3(found: Phase3) -> list[str]:

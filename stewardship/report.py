@@ -49,6 +49,7 @@ class Phase3:
         distances: median relative error of the reviewed flagged rows, and of the flagged rows not reviewed.
         drawn: how rows were drawn (`stewardship.sheets.batch.Batch`) to rows; ``published``: they came with a table.
         several: rows whose label several physicians settled.
+        waiting: rows without a label yet, whose raters disagree or have not all answered; no part of ``rows``.
     """
 
     rows: Sequence[Reviewed]
@@ -67,6 +68,7 @@ class Phase3:
     distances: tuple[float | None, float | None]
     drawn: dict[str, int]
     several: int
+    waiting: int
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,7 @@ class Report:
         table: rows by `stewardship.triage.triage`.
         triage: phase 2 and its comparison with the original labels.
         abstentions: recomputed labels that say that there is no answer.
+        pairs: original label to recomputed label to rows, where labels are names.
         phase3: phase 3.
         whole_test: the paper's test-wide estimate first, then others of the same reviewed rows.
         final: whose labels the final ones are (recomputed, rule, physician) to rows; empty before ``finalise``.
@@ -114,6 +117,7 @@ class Report:
     table: pl.DataFrame | None = None
     triage: TriageSummary | None = None
     abstentions: int = 0
+    pairs: dict[str, dict[str, int]] = field(default_factory=dict)
     phase3: Phase3 | None = None
     whole_test: tuple[WholeTest, ...] = ()
     final: dict[str, int] = field(default_factory=dict)
@@ -123,11 +127,15 @@ class Report:
         """Return the report as JSON holds it, without single rows."""
         found = {name: getattr(self, name) for name in ("benchmark", "rows", "settings", "failure_modes", "final")}
         found["phase1"] = asdict(self.audits) if self.audits else None
-        found["phase2"] = {**self.triage.as_dict(), "abstentions": self.abstentions} if self.triage else None
+        found["phase2"] = _phase2_dict(self.triage, self) if self.triage else None
         found["phase3"] = _phase3_dict(self.phase3) if self.phase3 else None
         found["whole_test"] = [asdict(one) for one in self.whole_test]
         found["wrong_originals"] = asdict(self.wrong_originals) if self.wrong_originals else None
         return found
+
+
+def _phase2_dict(summary: TriageSummary, report: Report) -> dict[str, Any]:
+    return {**summary.as_dict(), "abstentions": report.abstentions, "pairs": report.pairs}
 
 
 def _phase3_dict(phase3: Phase3) -> dict[str, Any]:
@@ -158,7 +166,7 @@ def build_report(benchmark: Benchmark, labels: Standing, settings: StewardSettin
             labels.original, labels.recomputed, strata=labels.strata, types=labels.types, limit=settings.flag_rel_err
         )
         summary = summarise(table, labels.attempted)
-        found |= {"table": table, "triage": summary}
+        found |= {"table": table, "triage": summary, "pairs": _pairs(benchmark, table)}
         found["abstentions"] = sum(label.kind.value == "na" for label in labels.recomputed.values())
         if rows := _reviewed(labels, settings):
             phase3 = _phase3(benchmark, rows, table, summary, settings)
@@ -166,6 +174,14 @@ def build_report(benchmark: Benchmark, labels: Standing, settings: StewardSettin
             found["whole_test"] = _whole_tests(phase3, table, summary, settings)
             found["wrong_originals"] = _wrong_originals(phase3, summary)
     return Report(**found)
+
+
+def _pairs(benchmark: Benchmark, table: pl.DataFrame) -> dict[str, dict[str, int]]:
+    if not benchmark.categories:
+        return {}
+    pairs = Counter(zip(table["original"], table["recomputed"], strict=True))
+    names = sorted({name for pair in pairs for name in pair})
+    return {one: {other: pairs[one, other] for other in names} for one in names if any(pairs[one, x] for x in names)}
 
 
 def _failure_modes(benchmark: Benchmark) -> dict[str, int]:
@@ -237,6 +253,7 @@ def _phase3(
         distances=_distances(table, {row.uid for row in rows}),
         drawn=dict(Counter(drawn[row.uid] for row in rows).most_common()),
         several=sum(isinstance(names, list) and len(names) > 1 for names in raters),
+        waiting=sum(event.value is None for event in events.values()),
     )
 
 

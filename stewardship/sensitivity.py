@@ -108,11 +108,12 @@ def _flags(table: pl.DataFrame, of: int, settings: StewardSettings) -> Iterator[
     yield Variant(outcome, AS_SET, counted(flagged))
     yield Variant(outcome, "the same, of the compared rows", f"{base:,} of {table.height:,} ({_percent(base, table)})")
     for limit in FLAG_LIMITS:
-        if limit != settings.flag_rel_err:
+        if limit != settings.flag_rel_err and table.filter(number).height:
             moved = pl.when(number).then(pl.col("distance") > limit + SLACK).otherwise(flagged)
             yield Variant(outcome, f"numbers differ above {limit:g}", counted(moved))
-    least = pl.when(number).then(pl.col("distance") >= settings.flag_rel_err - SLACK).otherwise(flagged)
-    yield Variant(outcome, f"numbers differ from {settings.flag_rel_err:g} on, itself included", counted(least))
+    if table.filter(number).height:
+        least = pl.when(number).then(pl.col("distance") >= settings.flag_rel_err - SLACK).otherwise(flagged)
+        yield Variant(outcome, f"numbers differ from {settings.flag_rel_err:g} on, itself included", counted(least))
     if table.filter(day).height:
         for days in DATE_LIMITS:
             moved = pl.when(day).then(pl.col("distance") > days).otherwise(flagged)

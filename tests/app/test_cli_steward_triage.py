@@ -12,6 +12,7 @@ import pytest
 from app.main import invoke
 from stewardship.benchmark import Benchmark
 from stewardship.history import Event
+from stewardship.tables import read_label_table
 from tests.app.schemas import checked
 
 LABELS = """uid,kind,type,answer,new,doctor
@@ -185,6 +186,27 @@ def test_a_phase_that_was_not_run_is_left_out(workspace: Path, capsys: pytest.Ca
         "dates",
     }
     assert "Phase 3" not in Path(payload["files"][0]).read_text()
+
+
+def test_labels_that_are_names_are_crossed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("statsmodels")
+    monkeypatch.setenv("ONTOGROUND_WORKSPACE", str(tmp_path))
+    (tmp_path / "rows.csv").write_text("uid,kind,was,new,doctor\na,x,Q1,Q1,Q1\nb,x,Q1,Q2,Q2\nc,y,Q2,N/A,\nd,y,Q2,q2,\n")
+    columns = {"uid": "uid", "stratum": "kind", "original": "was", "recomputed": "new", "physician": "doctor"}
+    table = read_label_table(tmp_path / "rows.csv", columns=columns)
+    Benchmark.adopt(tmp_path, "quadrants", [table], licence_tier="open", categories=("Q1", "Q2"))
+    assert invoke(["steward", "report", "--json"]) == 0
+    payload = checked(capsys.readouterr().out, "steward-report")
+    assert payload["phase2"]["pairs"] == {"Q1": {"N/A": 0, "Q1": 1, "Q2": 1}, "Q2": {"N/A": 1, "Q1": 0, "Q2": 1}}
+    assert payload["phase3"]["types"] == {"category": 2}
+    assert [payload["phase3"]["agreement"][name]["value"] for name in ("original", "recomputed")] == [0.5, 1]
+    assert payload["phase3"]["smape"]["original"]["n"] == 0 and payload["whole_test"] == []
+    assert "| Q1 | 0 | 1 | 1 |" in Path(payload["files"][0]).read_text()
+    assert invoke(["steward", "triage"]) == 0
+    assert "labels of two names" in capsys.readouterr().out
 
 
 def test_labels_that_are_lacking_are_named(

@@ -28,6 +28,10 @@ __all__ = ["RunsAsked", "paint_audit", "paint_recompute", "runs_job"]
 TOOLS = ("calculator", "python", "reference")
 NO_TOOL = "none"
 RESULTS = "tools.sqlite"
+EngineKind = Literal["lm", "recorded", "calculators", "evidence", "sql"]
+ALONE = ("calculators", "evidence", "sql")
+"""Engines that give the same answer each time."""
+WHENCE = {"calculators": "from the extracted features alone", "sql": "by SQL and a second reading"}
 TITLES = {"audit": "audit", "recompute": "recomputation"}
 
 
@@ -39,7 +43,7 @@ class RunsAsked:
     workspace: Path
     settings: StewardSettings
     benchmark: str | None
-    engine: Literal["lm", "recorded", "calculators"] | None
+    engine: EngineKind | None
     answers: Path | None
     model: ModelOptions
     tools: str | None
@@ -69,7 +73,7 @@ def runs_job(asked: RunsAsked) -> dict[str, Any]:
     tools = _tool_names(asked, kind)
     benchmark = Benchmark.open(asked.workspace, asked.benchmark)
     uids = _sampled(benchmark, asked)
-    number = 1 if kind == "calculators" else asked.runs or asked.settings.runs
+    number = 1 if kind in ALONE else asked.runs or asked.settings.runs
     with _opened(asked, kind, tools, benchmark) as (engine, model):
         rows = len(chosen_rows(benchmark, engine, uids))
         for other, names in differences(benchmark.folder, asked.phase, engine.describe()).items():
@@ -85,7 +89,7 @@ def runs_job(asked: RunsAsked) -> dict[str, Any]:
                 settle=asked.settle,
                 advance=advance,
             )
-        totals = model.totals.as_dict() if model is not None else None
+        totals = {"model": model.settings.model, **model.totals.as_dict()} if model is not None else None
     found = {
         "verb": f"steward {asked.phase}",
         "workspace": str(asked.workspace),
@@ -116,7 +120,7 @@ def _own(outcome: AuditOutcome | RecomputeOutcome) -> dict[str, Any]:
     return {"unparseable": outcome.unparseable}
 
 
-def _engine_kind(asked: RunsAsked) -> Literal["lm", "recorded", "calculators"]:
+def _engine_kind(asked: RunsAsked) -> EngineKind:
     kind = asked.engine or ("recorded" if asked.answers else "lm")
     if (kind == "recorded") != (asked.answers is not None):
         raise UsageError("--engine recorded and --answers FILE go together", found=f"--engine {kind}")
@@ -125,8 +129,10 @@ def _engine_kind(asked: RunsAsked) -> Literal["lm", "recorded", "calculators"]:
             f"--engine {kind} asks no language model",
             expected="no --endpoint, --endpoint-model, --config, --tools, --reference or language_model setting",
         )
-    if kind == "calculators" and asked.runs not in (None, 1):
-        raise UsageError("calculators give the same answer each time", found=f"--runs {asked.runs}", expected="1 run")
+    if kind in ALONE and asked.runs not in (None, 1):
+        raise UsageError(
+            f"--engine {kind} gives the same answer each time", found=f"--runs {asked.runs}", expected="1 run"
+        )
     return kind
 
 
@@ -164,6 +170,11 @@ def _opened(
 
         assert asked.answers is not None
         yield RecordedEngine(asked.answers), None
+        return
+    if kind in ("evidence", "sql"):
+        from stewardship.datasets.engines import evidence_engine, sql_engine
+
+        yield (evidence_engine if kind == "evidence" else sql_engine)(asked.workspace, benchmark), None
         return
     if kind == "calculators":
         from app.runs import require_packages
@@ -275,8 +286,8 @@ def paint_recompute(screen: Console, payload: dict[str, Any]) -> None:
     ]
     screen.print(table(["consensus", "rows", "share"], rows))
     screen.print()
-    if payload["engine"] == "calculators":
-        screen.print("one run a row, from the extracted features alone: no consensus of several")
+    if payload["engine"] in WHENCE:
+        screen.print(f"one run a row, {WHENCE[payload['engine']]}: no consensus of several", soft_wrap=True)
     if payload["unparseable"]:
         screen.print(f"{payload['unparseable']:,} runs said something that is no label")
     _paint_runs(screen, payload)

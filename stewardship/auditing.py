@@ -20,6 +20,7 @@ from stewardship.phases import (
     make_runs,
     needed,
     run_of,
+    single,
     votes_of,
     write_votes,
 )
@@ -86,15 +87,16 @@ def audit_labels(
         InputError: the benchmark lacks columns, or the engine cannot go on.
         UsageError: the quorum cannot be reached, or no row is left.
     """
-    number = runs or settings.runs
-    check_quorum(settings.audit_quorum, number, "steward.audit_quorum")
+    number = 1 if single(engine) else runs or settings.runs
+    quorum = 1 if single(engine) else settings.audit_quorum
+    check_quorum(quorum, number, "steward.audit_quorum")
     rows = chosen_rows(benchmark, engine, uids)
     with RunStore(benchmark.folder, "audit", engine.name, engine.describe()) as store:
         made = make_runs(store, engine, claims(benchmark, rows, shown=engine.shows), number, read_audit, advance)
         labelled = [uid for uid in benchmark.history.latest("original") if uid in rows]
         votes = {uid: votes_of(store, uid, number) for uid in labelled}
         ready = {uid: cast for uid, cast in votes.items() if settle or None not in cast}
-        events = [_event(uid, cast, settings.audit_quorum, store.series) for uid, cast in ready.items()]
+        events = [_event(uid, cast, quorum, store.series) for uid, cast in ready.items()]
         modes = {event.uid: _commonest(ready[event.uid]) for event in events if event.value == LIKELY_ERROR}
         table = write_votes(
             store.folder,

@@ -26,6 +26,7 @@ __all__ = [
     "make_runs",
     "needed",
     "run_of",
+    "single",
     "votes_of",
     "write_votes",
 ]
@@ -61,6 +62,11 @@ def chosen_rows(benchmark: Benchmark, engine: Engine, uids: Collection[str] | No
     if not rows:
         raise UsageError("no row is left to be asked about", found=f"{len(every)} rows in the benchmark")
     return rows
+
+
+def single(engine: Engine) -> bool:
+    """Tell whether an engine can give one answer only, so that one run a row is all and its word decides."""
+    return bool(getattr(engine, "alone", False))
 
 
 def check_quorum(quorum: int, runs: int, name: str) -> None:

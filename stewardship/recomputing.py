@@ -24,6 +24,7 @@ from stewardship.phases import (
     make_runs,
     needed,
     run_of,
+    single,
     votes_of,
     write_votes,
 )
@@ -86,13 +87,15 @@ def recompute_labels(
         InputError: the benchmark lacks columns, or the engine cannot go on.
         UsageError: the quorum cannot be reached, or no row is left.
     """
-    alone = isinstance(engine, CalculatorEngine)
+    alone, from_features = single(engine), isinstance(engine, CalculatorEngine)
     number = 1 if alone else runs or settings.runs
     quorum = 1 if alone else settings.quorum
     check_quorum(quorum, number, "steward.quorum")
     rows = chosen_rows(benchmark, engine, uids)
     benchmark.history  # noqa: B018 - a history that cannot be read is told before runs are made
-    items: Iterator[Item] = extracted(benchmark, rows) if alone else questions(benchmark, rows, shown=engine.shows)
+    items: Iterator[Item] = (
+        extracted(benchmark, rows) if from_features else questions(benchmark, rows, shown=engine.shows)
+    )
     read = partial(read_recomputed, categories=benchmark.categories)
     with RunStore(benchmark.folder, "recompute", engine.name, engine.describe()) as store:
         made = make_runs(store, engine, items, number, read, advance)
@@ -100,7 +103,7 @@ def recompute_labels(
         votes = {uid: votes_of(store, uid, number) for uid in ordered}
         ready = {uid: cast for uid, cast in votes.items() if settle or None not in cast}
         found = {uid: _consensus(cast, settings, quorum, benchmark) for uid, cast in ready.items()}
-        why = "computed from the extracted features by a local calculator; " if alone else ""
+        why = "computed from the extracted features by a local calculator; " if from_features else ""
         events = [_event(uid, ready[uid], one, store.series, why) for uid, one in found.items()]
         table = write_votes(
             store.folder,

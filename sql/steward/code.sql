@@ -24,8 +24,10 @@ dotted as (
     select
         admission.text_id,
         coded.sab,
-        if(len(coded.code) > coded.before_dot, concat(coded.code[:coded.before_dot], '.', coded.code[coded.before_dot + 1:]), coded.code)
-            as code
+        case
+            when len(coded.code) <= coded.before_dot then coded.code
+            else concat(coded.code[:coded.before_dot], '.', coded.code[coded.before_dot + 1:])
+        end as code
     from coded
     inner join steward_admission as admission on coded.hadm_id = admission.hadm_id
 )

@@ -16,7 +16,7 @@ with named as (
         phrase.key
     from steward_phrase as phrase
     semi join steward_name as name
-        on phrase.key = name.key and (name.shape is null or name.shape = phrase.shape)
+        on phrase.key = name.key and (name.shape is null or phrase.shape = name.shape)
 ),
 
 cued as (
@@ -44,7 +44,7 @@ covering as (
     inner join named as long
         on
             short.text_id = long.text_id and short.kind = long.kind and short.sentence = long.sentence
-            and long.n > short.n and long.place <= short.place and long.place + long.n >= short.place + short.n
+            and short.n < long.n and short.place >= long.place and short.place + short.n <= long.place + long.n
 ),
 
 in_reach as (
@@ -78,7 +78,7 @@ heard as (
     anti join cued as stop
         on
             in_reach.text_id = stop.text_id and in_reach.kind = stop.kind and in_reach.sentence = stop.sentence
-            and stop.side = 'stop' and stop.place > in_reach.first_place and stop.place < in_reach.last_place
+            and in_reach.first_place < stop.place and in_reach.last_place > stop.place and stop.side = 'stop'
     group by in_reach.text_id, in_reach.kind, in_reach.place, in_reach.n
 )
 
@@ -91,5 +91,11 @@ select
     covering.place is not null as covered,
     coalesce(heard.reading, 'present') as reading
 from named
-left join covering using (text_id, kind, place, n)
-left join heard using (text_id, kind, place, n);
+left join covering
+    on
+        named.text_id = covering.text_id and named.kind = covering.kind
+        and named.place = covering.place and named.n = covering.n
+left join heard
+    on
+        named.text_id = heard.text_id and named.kind = heard.kind
+        and named.place = heard.place and named.n = heard.n;

@@ -1,8 +1,8 @@
 -- Edges of the rows' paths that the graph's table does not hold with that evidence
 -- Grain: one row per row and place in its path
 -- Output: steward_lost_edge(uid, place)
--- Inputs: steward_edge(uid, place, head_cui, predicate, tail_cui, rela, sab, rui), kg.edge, kg.predicate. An edge may be
---   walked against its direction, under the name of the inverse
+-- Inputs: steward_edge(uid, place, head_cui, predicate, tail_cui, rela, sab, rui), kg.edge, kg.predicate. An edge may
+--   be walked against its direction, under the name of the inverse
 create or replace temp table steward_lost_edge as
 with stored as (
     select

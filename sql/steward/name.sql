@@ -1,7 +1,7 @@
 -- Names that the texts hold, with all concepts that have them
 -- Grain: one row per name and concept
--- Output: steward_name(key, cui, shape, preferred): an abbreviation of up to five capitals has a shape and is found in that case
---   only; names of fewer than three letters are left out
+-- Output: steward_name(key, cui, shape, preferred): an abbreviation of up to five capitals has a shape and is found
+--   in that case only; names of fewer than three letters are left out
 -- Inputs: steward_phrase, kg.name, steward_reader(written, means),
 --   steward_end(cui, name), steward_key. A name with one comma also stands the
 --   other way round, as texts have it. preferred: it is the concept's own name, or the one that the
@@ -32,6 +32,13 @@ turned as (
     where regexp_matches(name, '^[^,]+, [^,]+$')
 ),
 
+own as (
+    select distinct
+        cui,
+        steward_key(name) as key
+    from steward_end
+),
+
 keyed as (
     select
         turned.cui,
@@ -39,7 +46,7 @@ keyed as (
         steward_key(turned.name) as key,
         if(regexp_matches(turned.name, '^[A-Z0-9]{1,5}$'), turned.name, null) as shape
     from turned
-    left join (select distinct cui, steward_key(name) as key from steward_end) as own
+    left join own
         on turned.cui = own.cui and steward_key(turned.name) = own.key
 ),
 
@@ -57,6 +64,12 @@ known as (
     select * from keyed
     union all
     select * from written
+),
+
+empty as (
+    select steward_key(written) as key
+    from steward_reader
+    where means = ''
 )
 
 select
@@ -66,6 +79,6 @@ select
     bool_or(known.preferred) as preferred
 from known
 semi join (select distinct key from steward_phrase) as held on known.key = held.key
-anti join (select steward_key(written) as key from steward_reader where means = '') as empty on known.key = empty.key
+anti join empty on known.key = empty.key
 where len(known.key) >= 3 or known.shape is not null
 group by known.key, known.cui, known.shape;

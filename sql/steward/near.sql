@@ -1,8 +1,8 @@
 -- Pairs of concepts that share a class: a parent or grandparent, or a pharmacologic class
 -- Grain: one row per ordered pair of steward_pair that is near
 -- Output: steward_near(head_cui, tail_cui, steps): how far above the class is, at most two steps
--- Inputs: steward_pair(head_cui, tail_cui), kg.edge. Brands and salts count as their substance; a class with more than a
---   hundred members brings nobody near
+-- Inputs: steward_pair(head_cui, tail_cui), kg.edge. Brands and salts count as their substance; a class with more than
+--   a hundred members brings nobody near
 create or replace temp table steward_near as
 with recursive above as (
     select

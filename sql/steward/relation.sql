@@ -10,7 +10,7 @@ with recursive walk as (
         heads.head_cui as start,
         heads.head_cui as node,
         limits.max_fan,
-        []::varchar [] as walked
+        list_filter([''], lambda name: false) as walked
     from (select distinct head_cui from steward_pair) as heads
     cross join (select distinct max_fan from steward_trie) as limits
     union

@@ -1,7 +1,7 @@
 -- The path patterns as a tree of steps, so that one recursion walks them all
 -- Grain: one row per limit of fan, steps walked so far, and next step
--- Output: steward_trie(max_fan, walked, name, onward, goes_on): onward is walked with name added; goes_on where a longer
---   pattern begins with onward
+-- Output: steward_trie(max_fan, walked, name, onward, goes_on): onward is walked with name added; goes_on where a
+--   longer pattern begins with onward
 -- Inputs: kg.pattern (patterns that only describe an end are left out: the pair stays the same)
 create or replace temp table steward_trie as
 with prefix as (

@@ -1,8 +1,8 @@
 -- What the graph says of each relation
 -- Grain: one row per (head, predicate, tail)
 -- Output: steward_truth(head_cui, predicate, tail_cui, is_true, why): is_true is null where it cannot be said
--- Inputs: steward_question(head_cui, predicate, tail_cui), steward_relation_all, steward_forbidden_all, steward_raw_all,
---   kg.predicate. Variable: steward_tiers. DESIGN section 4
+-- Inputs: steward_question(head_cui, predicate, tail_cui), steward_relation_all, steward_forbidden_all,
+--   steward_raw_all, kg.predicate. Variable: steward_tiers. DESIGN section 4
 create or replace temp table steward_truth as
 with best as (
     select
@@ -14,7 +14,10 @@ with best as (
             list_position(['stated', 'equivalent', 'inherited', 'plausible'], relation.tier) * 10 + relation.hops
         ) as path
     from steward_question as question
-    inner join steward_relation_all as relation using (head_cui, predicate, tail_cui)
+    inner join steward_relation_all as relation
+        on
+            question.head_cui = relation.head_cui and question.predicate = relation.predicate
+            and question.tail_cui = relation.tail_cui
     where list_contains(getvariable('steward_tiers'), relation.tier)
     group by all
 ),
@@ -57,8 +60,15 @@ select
         else 'no path within three hops in either direction'
     end as why
 from steward_question as question
-left join best using (head_cui, predicate, tail_cui)
-left join some_path using (head_cui, predicate, tail_cui)
-left join steward_forbidden_all as forbidden using (head_cui, tail_cui)
-left join steward_raw_all as raw using (head_cui, tail_cui)
+left join best
+    on
+        question.head_cui = best.head_cui and question.predicate = best.predicate
+        and question.tail_cui = best.tail_cui
+left join some_path
+    on
+        question.head_cui = some_path.head_cui and question.predicate = some_path.predicate
+        and question.tail_cui = some_path.tail_cui
+left join steward_forbidden_all as forbidden
+    on question.head_cui = forbidden.head_cui and question.tail_cui = forbidden.tail_cui
+left join steward_raw_all as raw on question.head_cui = raw.head_cui and question.tail_cui = raw.tail_cui
 left join benefit on question.predicate = benefit.predicate;

@@ -3,8 +3,8 @@
 -- Output: steward_word(text_id, kind, place, word, shape, sentence, clause)
 -- Inputs: steward_text(text_id, kind, body), steward_stem
 -- A sentence ends with a mark before white space, an empty line, a line that begins with a list mark, or a short line
---   (an entry of a list; running text is wrapped later). clause counts the commas. shape keeps the
---   case, for abbreviations
+--   (an entry of a list; running text is wrapped later). clause counts the commas.
+--   shape keeps the case, for abbreviations
 create or replace temp table steward_word as
 with piece as (
     select
@@ -17,7 +17,8 @@ with piece as (
             text_id,
             kind,
             regexp_extract_all(
-                regexp_replace(body, '(?m)^(.{1,45})$', '\1 . ', 'g'), '[\pL\pN]+|,|[.;:!?](?:\s|$)|\n[ \t]*\n|\n[ \t]*(?:[-#*•]|\d+[.)])'
+                regexp_replace(body, '(?m)^(.{1,45})$', '\1 . ', 'g'),
+                '[\pL\pN]+|,|[.;:!?](?:\s|$)|\n[ \t]*\n|\n[ \t]*(?:[-#*•]|\d+[.)])'
             ) as pieces
         from steward_text
     ) as split_text

@@ -1,1 +1,1 @@
-"""Stewardship of our own datasets: MediEval, MedHal and MedVAL rows taken up, audited and recomputed on another road."""
+"""Our own datasets under stewardship: MediEval, MedHal and MedVAL rows taken up, audited, recomputed another way."""

@@ -1,4 +1,4 @@
-"""Take up a dataset folder of ours as a benchmark: all its rows, or a sample that is balanced over labels and strata."""
+"""Take up a dataset folder of ours as a benchmark: all its rows, or a sample balanced over labels and strata."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from ontoground.settings import read_settings
 from ontoground.sqlfiles import sql_text
 from ontoground.warehouse import database_config
 from stewardship.benchmark import Benchmark
+from stewardship.datasets.asking import frame_of
 from stewardship.datasets.folders import LABELS, DatasetFolder, DatasetKind, open_folder
 from stewardship.datasets.rows import cells
 from stewardship.tables import LabelTable
@@ -24,7 +25,7 @@ __all__ = ["MOST_ROWS", "POPULATION", "adopt_dataset", "dataset_of", "population
 MOST_ROWS = 200_000
 """Rows that a benchmark can hold: its rows and their history are kept in memory."""
 POPULATION = "population.json"
-"""File of the benchmark that says which dataset it was drawn from, and how many rows of each stratum and label that has."""
+"""File of the benchmark: which dataset it was drawn from, and how many rows of each stratum and label that has."""
 
 
 def adopt_dataset(workspace: Path, folder: Path, *, name: str | None, rows: int | None, seed: int) -> Benchmark:
@@ -86,7 +87,7 @@ def dataset_of(benchmark: Benchmark) -> DatasetKind:
 
 
 def population_of(benchmark: Benchmark) -> pl.DataFrame:
-    """Return how many rows of each stratum and label the whole dataset has; no rows where the benchmark is none of ours.
+    """Return how many rows of each stratum and label the whole dataset has; none for a benchmark that is not ours.
 
     *columns*: stratum, label, rows.
     """
@@ -105,19 +106,22 @@ def _labelled(connection: duckdb.DuckDBPyConnection, found: DatasetFolder) -> pl
     )
     connection.execute("create temp view labelled as select uid, label_text as label, stratum from dataset")
     counted = "select stratum, label, count(*) as rows from labelled group by all order by stratum, label"
-    return connection.sql(counted).pl()
+    return frame_of(connection, counted)
 
 
-def _taken(
-    connection: duckdb.DuckDBPyConnection, found: DatasetFolder, *, rows: int | None, seed: int
-) -> pl.DataFrame:
+def _taken(connection: duckdb.DuckDBPyConnection, found: DatasetFolder, *, rows: int | None, seed: int) -> pl.DataFrame:
     connection.execute("set variable seed = $seed", {"seed": seed})
     connection.execute("set variable wanted = $wanted", {"wanted": rows})
     connection.execute(sql_text("steward/sample"))
     joined = {"medieval": "", "medhal": PARTNER, "medval": _edits(found)}[found.kind]
-    more = {"medieval": "", "medhal": ", other.statement as partner, other.explanation as partner_explanation", "medval": EDITED if joined else ""}[found.kind]
+    more = {
+        "medieval": "",
+        "medhal": ", other.statement as partner, other.explanation as partner_explanation",
+        "medval": EDITED if joined else "",
+    }[found.kind]
     taken = connection.sql(
-        f"select dataset.*{more} from dataset {joined} semi join picked on dataset.uid = picked.uid order by dataset.uid"
+        f"select dataset.*{more} from dataset {joined} "
+        "semi join picked on dataset.uid = picked.uid order by dataset.uid"
     )
     made = [cells(found.kind, row) for batch in taken.to_arrow_reader(1024) for row in batch.to_pylist()]
     return pl.DataFrame(made, infer_schema_length=None)

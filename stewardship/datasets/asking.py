@@ -1,8 +1,8 @@
 """Questions to the warehouse on the other road: which relations hold, and what an admission's texts say of a concept.
 
-All by SQL (``sql/steward``) over ``kg.edge``, ``kg.pattern``, ``kg.name``, the release's own tables, and the texts: neither
-the concept graph nor the mentions, assertions and code maps of the builders are read. What is shared with them is the
-load of the release: a relation that it holds in error is true on both roads.
+All by SQL (``sql/steward``) over ``kg.edge``, ``kg.pattern``, ``kg.name``, the release's own tables, and the texts:
+neither the concept graph nor the mentions, assertions and code maps of the builders are read. What is shared with them
+is the load of the release: a relation that it holds in error is true on both roads.
 """
 
 from __future__ import annotations
@@ -19,7 +19,18 @@ from ontoground.tables import read_table
 from ontoground.warehouse import connect, table_exists
 from ontoground.workspace import Workspace
 
-__all__ = ["DATA", "Truth", "given", "known_names", "near_concepts", "opened", "script", "supports", "truths"]
+__all__ = [
+    "DATA",
+    "Truth",
+    "frame_of",
+    "given",
+    "known_names",
+    "near_concepts",
+    "opened",
+    "script",
+    "supports",
+    "truths",
+]
 
 DATA = Path(__file__).parents[1] / "data"
 PAIRS_AT_ONCE = 4_000
@@ -42,9 +53,7 @@ def opened(workspace: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         connection.close()
 
 
-def truths(
-    connection: duckdb.DuckDBPyConnection, asked: pl.DataFrame, *, tiers: tuple[str, ...] = TRUE_TIERS
-) -> Truth:
+def truths(connection: duckdb.DuckDBPyConnection, asked: pl.DataFrame, *, tiers: tuple[str, ...] = TRUE_TIERS) -> Truth:
     """Say for each relation whether the graph makes it true, makes it false, or leaves it open.
 
     True: a path of a tier in ``tiers`` whose composition is the predicate, and, where the predicate asserts a benefit,
@@ -65,11 +74,11 @@ def truths(
     for part in every.iter_slices(PAIRS_AT_ONCE):
         given(connection, "steward_pair", part)
         script(connection, "relation", "forbidden")
-        found.append(connection.sql("from steward_relation").pl())
-        forbidden.append(connection.sql("select distinct head_cui, tail_cui from steward_forbidden").pl())
+        found.append(frame_of(connection, "from steward_relation"))
+        forbidden.append(frame_of(connection, "select distinct head_cui, tail_cui from steward_forbidden"))
         if table_exists(connection, "umls.mrrel"):
             script(connection, "raw_relation")
-            raw.append(connection.sql("from steward_raw").pl())
+            raw.append(frame_of(connection, "from steward_raw"))
     given(connection, "steward_relation_all", pl.concat(found))
     given(connection, "steward_forbidden_all", pl.concat(forbidden))
     nothing = pl.DataFrame(schema=dict.fromkeys(("head_cui", "tail_cui", "relation"), pl.String))
@@ -77,7 +86,7 @@ def truths(
     given(connection, "steward_question", wanted)
     connection.execute("set variable steward_tiers = $tiers", {"tiers": list(tiers)})
     script(connection, "truth")
-    return connection.sql("from steward_truth order by all").pl()
+    return frame_of(connection, "from steward_truth order by all")
 
 
 def supports(connection: duckdb.DuckDBPyConnection, asked: pl.DataFrame, contexts: pl.DataFrame) -> pl.DataFrame:
@@ -102,23 +111,22 @@ def supports(connection: duckdb.DuckDBPyConnection, asked: pl.DataFrame, context
         texts = contexts.join(part, on="hadm_id", how="semi").select(text_id="hadm_id", body="context")
         given(connection, "steward_context", texts)
         script(connection, "text", "word", "phrase", "name", "hit", "code", "meaning", "support")
-        found.append(connection.sql("from steward_support").pl())
+        found.append(frame_of(connection, "from steward_support"))
     return pl.concat(found).rename({"text_id": "hadm_id"})
 
 
 def known_names(connection: duckdb.DuckDBPyConnection, names: list[str]) -> pl.DataFrame:
-    """Return the concepts that have a name (whatever its case), preferred ones first: *columns* name, cui, preferred."""
+    """Return the concepts of each name (whatever its case), preferred ones first: *columns* name, cui, preferred."""
     given(connection, "steward_wanted_name", pl.DataFrame({"name": sorted(set(names))}, schema={"name": pl.String}))
-    return connection.sql(
+    return frame_of(
+        connection,
         "select wanted.name, known.cui, bool_or(known.is_preferred) as preferred from steward_wanted_name as wanted "
         "inner join kg.name as known on lower(wanted.name) = lower(known.name) group by all "
-        "order by wanted.name, preferred desc, known.cui"
-    ).pl()
+        "order by wanted.name, preferred desc, known.cui",
+    )
 
 
-def near_concepts(
-    connection: duckdb.DuckDBPyConnection, pairs: list[tuple[str, str]]
-) -> dict[tuple[str, str], int]:
+def near_concepts(connection: duckdb.DuckDBPyConnection, pairs: list[tuple[str, str]]) -> dict[tuple[str, str], int]:
     """Return for pairs of concepts that share a class how many steps above them it is: 0, 1 or 2."""
     schema = dict.fromkeys(("head_cui", "tail_cui"), pl.String)
     given(connection, "steward_pair", pl.DataFrame(pairs, schema=schema, orient="row"))
@@ -142,6 +150,12 @@ def script(connection: duckdb.DuckDBPyConnection, *names: str) -> None:
     """Run SQL files of ``sql/steward``, in this order."""
     for name in names:
         connection.execute(sql_text(f"steward/{name}"))
+
+
+def frame_of(connection: duckdb.DuckDBPyConnection, query: str) -> pl.DataFrame:
+    """Return what a query selects."""
+    found: pl.DataFrame = connection.sql(query).pl()
+    return found
 
 
 def given(connection: duckdb.DuckDBPyConnection, name: str, frame: pl.DataFrame) -> None:

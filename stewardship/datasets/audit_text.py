@@ -1,4 +1,4 @@
-"""The evidence of MedHal and MedVAL rows: explanations, partners, errors, edits and consistencies, held against the row."""
+"""The evidence of MedHal and MedVAL rows held against the row: explanations, partners, errors, edits, consistency."""
 
 from __future__ import annotations
 
@@ -73,9 +73,13 @@ def _explained_text(item: Mapping[str, Any], label: str | None) -> Iterator[Faul
     right = _plain(explanation.removeprefix(SOURCE_SAYS))
     if explanation.startswith(SOURCE_SAYS):
         if not _named(right, _plain(factual)):
-            yield Fault(item["uid"], AGGREGATION, "the source's sentence is not in the statement that is called factual")
+            yield Fault(
+                item["uid"], AGGREGATION, "the source's sentence is not in the statement that is called factual"
+            )
         if _named(right, _plain(wrong)):
-            yield Fault(item["uid"], AGGREGATION, "the source's sentence is in the statement that is called non-factual")
+            yield Fault(
+                item["uid"], AGGREGATION, "the source's sentence is in the statement that is called non-factual"
+            )
     elif right.startswith(_plain(wrong)):
         yield Fault(item["uid"], AGGREGATION, "the explanation states what is called non-factual")
     elif features_of(item)["task"] == "question_answering" and not right.startswith(_plain(factual)):

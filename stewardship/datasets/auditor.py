@@ -189,7 +189,9 @@ def _spans(
     attests the end, the span's own is held against the row.
     """
     spans = [
-        {"uid": row.uid, "hadm_id": row.about["hadm_id"], **span} for row in rows for span in row.evidence["support_spans"]
+        {"uid": row.uid, "hadm_id": row.about["hadm_id"], **span}
+        for row in rows
+        for span in row.evidence["support_spans"]
     ]
     schema = {
         **dict.fromkeys(("uid", "role", "cui", "text", "section"), pl.String),

@@ -1,7 +1,7 @@
 """The risk level of an edited output on another road: from the words that differ from the unedited output.
 
-Neither the rule that made the edit nor the level that was asked for is read. Names are looked up in ``kg.name``, and how
-near two concepts are in ``kg.edge``. What no rule decides (a reversed denial may weigh 3 or 4, a question turned to
+Neither the rule that made the edit nor the level that was asked for is read. Names are looked up in ``kg.name``, and
+how near two concepts are in ``kg.edge``. What no rule decides (a reversed denial may weigh 3 or 4, a question turned to
 another matter) abstains; so does a reference, which has no edit to derive a level from.
 """
 
@@ -26,6 +26,7 @@ __all__ = ["Change", "changes", "edit_levels"]
 WORD = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+(?:['-][^\W\d_]+)*")
 LONGEST_NAME = 5
 TENFOLD = 10
+HIGHEST = 4
 SPELLINGS = (("ae", "e"), ("oe", "e"), ("our", "or"), ("is", "iz"), ("ys", "yz"), ("ll", "l"), ("tre", "ter"))
 
 OPPOSITES = (("hyper", "hypo"), ("tachy", "brady"))
@@ -129,7 +130,8 @@ class _Judge:
         weighed = [self._weigh(change, str(item["context"] or "")) for change in found]
         open_ones = [why for level, why in weighed if level is None]
         top = max((level for level, _ in weighed if level is not None), default=0)
-        if open_ones and top < 4:  # noqa: PLR2004 - 4 is the highest level: what is open cannot raise it
+        # What is open cannot raise the highest level.
+        if open_ones and top < HIGHEST:
             return ABSTENTION, open_ones[0]
         return str(top), next(why for level, why in weighed if level == top)
 
@@ -201,7 +203,9 @@ def _same_words(found: list[Change]) -> bool:
 
 
 def _opposite(one: str, other: str) -> bool:
-    return any(one.replace(high, low) == other or other.replace(high, low) == one for high, low in OPPOSITES if one != other)
+    return any(
+        one.replace(high, low) == other or other.replace(high, low) == one for high, low in OPPOSITES if one != other
+    )
 
 
 def _one_spelling(one: str, other: str) -> bool:

@@ -14,8 +14,10 @@ __all__ = ["Cue", "cues", "reading_of"]
 WORD = re.compile(r"[^\W_]+|,")
 LISTED = ("absent", "family", "allergy")
 """Readings that hold for a whole list (no fever, chills); other cues end with the comma."""
-# Where a sentence or an entry of a list ends, as sql/steward/word.sql has it.
-BREAK = re.compile(r"[.;:!?](?:\s|$)|\n[ \t]*\n|\n[ \t]*(?:[-#*\u2022]|\d+[.)])|(?:^|\n)[^\n]{1,45}(?=\n)")
+# Where a sentence or an entry of a list ends, as sql/steward/word.sql has it; before a name also with a short line.
+END = r"[.;:!?](?:\s|$)|\n[ \t]*\n|\n[ \t]*(?:[-#*\u2022]|\d+[.)])"
+AFTER = re.compile(END)
+BEFORE = re.compile(rf"{END}|\n[^\n]{{1,45}}(?=\n)")
 
 
 @dataclass(frozen=True)
@@ -69,15 +71,16 @@ def _gap(cue: Cue, left: list[str], right: list[str]) -> int | None:
 
 
 def _stopped(words: list[str], reading: str) -> bool:
-    return ("," in words and reading not in LISTED) or any(cue.words[0] in words for cue in cues() if cue.side == "stop" and len(cue.words) == 1)
+    return ("," in words and reading not in LISTED) or any(
+        cue.words[0] in words for cue in cues() if cue.side == "stop" and len(cue.words) == 1
+    )
 
 
 def _last(text: str) -> str:
-    """Return what follows the last break; a short line right before the name is an entry of its own."""
-    places = [found.end() for found in BREAK.finditer(text)]
+    places = [found.end() for found in BEFORE.finditer(text)]
     return text[places[-1] :] if places else text
 
 
 def _first(text: str) -> str:
-    found = BREAK.search(text)
-    return text[: found.start()] if found and not found[0].strip() == "" else text.split("\n\n")[0]
+    found = AFTER.search(text)
+    return text[: found.start()] if found else text

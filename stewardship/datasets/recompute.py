@@ -128,7 +128,10 @@ def _why(row: Mapping[str, Any]) -> str:
 def _medhal(
     workspace: Path, connection: duckdb.DuckDBPyConnection, items: list[dict[str, Any]]
 ) -> list[tuple[str, str, str]]:
-    found = {item["uid"]: (ABSTENTION, f"{item['category']}: the row does not hold what its label rests on") for item in items}
+    found = {
+        item["uid"]: (ABSTENTION, f"{item['category']}: the row does not hold what its label rests on")
+        for item in items
+    }
     own = [{**features_of(item), "uid": item["uid"], "context": item["context"]} for item in items]
     read = read_back(connection, [row for row in own if row["task"] == "record_facts"])
     for row in own:
@@ -142,7 +145,7 @@ def _medhal(
 
 
 def read_back(connection: duckdb.DuckDBPyConnection, rows: list[dict[str, Any]]) -> pl.DataFrame:
-    """Read MedHal's record facts back into relations, by the sentences of ``kg.predicate`` and the names of ``kg.name``.
+    """Read MedHal's record facts back into relations, by the sentences of ``kg.predicate`` and ``kg.name``.
 
     A name of several concepts gives one line for each; a statement that is no such sentence gives none.
 
@@ -164,7 +167,9 @@ def read_back(connection: duckdb.DuckDBPyConnection, rows: list[dict[str, Any]])
     # Of several concepts of one name those whose own name it is, where there are such.
     known = known.filter(pl.col("preferred") | ~pl.col("preferred").any().over("name"))
     for end in ("head", "tail"):
-        frame = frame.join(known.select(pl.col("name").alias(f"{end}_name"), pl.col("cui").alias(f"{end}_cui")), on=f"{end}_name")
+        frame = frame.join(
+            known.select(pl.col("name").alias(f"{end}_name"), pl.col("cui").alias(f"{end}_cui")), on=f"{end}_name"
+        )
     return frame
 
 

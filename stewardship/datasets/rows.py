@@ -1,8 +1,8 @@
 """A dataset's row as a benchmark's row: what is asked, what anybody may know of it, and what it rests on.
 
-``features`` holds what the statement is about and nothing of its label; ``derivation`` holds the evidence (paths, spans,
-what was replaced, why false, edits, the partner's statement), which gives the label away: it is for the auditor and
-for the spot check, never for a recomputation or a single-blind sheet.
+``features`` holds what the statement is about and nothing of its label; ``derivation`` holds the evidence (paths,
+spans, what was replaced, why false, edits, the partner's statement), which gives the label away: it is for the auditor
+and for the spot check, never for a recomputation or a single-blind sheet.
 """
 
 from __future__ import annotations
@@ -36,10 +36,34 @@ ASKED: dict[DatasetKind, str] = {
 
 MEDIEVAL_FEATURES = ("statement", "hadm_id", "predicate", "head_cui", "head_name", "tail_cui", "tail_name")
 MEDIEVAL_EVIDENCE = (
-    *("id", "group_id", "quadrant", "is_true", "is_supported", "tier", "hops", "path", "support_level", "support_spans"),
+    *(
+        "id",
+        "group_id",
+        "quadrant",
+        "is_true",
+        "is_supported",
+        "tier",
+        "hops",
+        "path",
+        "support_level",
+        "support_spans",
+    ),
     *("replaced_end", "replaced_cui", "distance", "why_false"),
 )
-MEDVAL_EVIDENCE = ("id", "triple_id", "variant", "engine", "errors", "reasoning", "delta", "consistency", "clean_output", "clean_level", "perturbed_level", "edits")
+MEDVAL_EVIDENCE = (
+    "id",
+    "triple_id",
+    "variant",
+    "engine",
+    "errors",
+    "reasoning",
+    "delta",
+    "consistency",
+    "clean_output",
+    "clean_level",
+    "perturbed_level",
+    "edits",
+)
 
 
 def cells(kind: DatasetKind, row: Mapping[str, Any]) -> dict[str, str | None]:

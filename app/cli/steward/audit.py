@@ -55,14 +55,19 @@ RunOverrides = Annotated[
         "    --endpoint-model Qwen3-32B --tools calculator,reference \\",
         "    --reference guidelines",
         "ontoground steward audit --answers verdicts.csv",
+        "ontoground steward audit --engine evidence",
     ),
 )
 def audit(
     workspace: WorkspaceDir = DEFAULT_WORKSPACE,
     benchmark: BenchmarkName = None,
     engine: Annotated[
-        Literal["lm", "recorded"] | None,
-        typer.Option(help="Where runs come from; recorded where --answers is given, else lm", show_default=False),
+        Literal["lm", "recorded", "evidence"] | None,
+        typer.Option(
+            help="Where runs come from; evidence: each label derived again from its row (datasets of ours), one run; "
+            "recorded where --answers is given, else lm",
+            show_default=False,
+        ),
     ] = None,
     answers: Answers = None,
     endpoint: Endpoint = None,
@@ -113,16 +118,17 @@ def audit(
         "    --endpoint-model Qwen3-32B --tools calculator,python --rows 500",
         "ontoground steward recompute --answers runs.jsonl",
         "ontoground steward recompute --engine calculators",
+        "ontoground steward recompute --engine sql",
     ),
 )
 def recompute(
     workspace: WorkspaceDir = DEFAULT_WORKSPACE,
     benchmark: BenchmarkName = None,
     engine: Annotated[
-        Literal["lm", "recorded", "calculators"] | None,
+        Literal["lm", "recorded", "calculators", "sql"] | None,
         typer.Option(
-            help="Where runs come from; calculators: from the extracted features alone, one run; recorded where "
-            "--answers is given, else lm",
+            help="Where runs come from; calculators: from the extracted features alone, one run; sql: our own "
+            "datasets by SQL over the warehouse, one run; recorded where --answers is given, else lm",
             show_default=False,
         ),
     ] = None,

@@ -1,0 +1,106 @@
+"""The auditor and the other road as engines of phases 1 and 2: one run a row each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ontoground.files import sha256_of
+from ontoground.labels import ABSTENTION
+from ontoground.lm.cache import content_key
+from ontoground.sqlfiles import sql_names, sql_text
+from ontoground.warehouse import connect
+from ontoground.workspace import Workspace
+from stewardship.benchmark import Benchmark
+from stewardship.datasets.adopt import dataset_of
+from stewardship.datasets.asking import DATA
+from stewardship.datasets.auditor import audited
+from stewardship.datasets.recompute import recomputed
+from stewardship.engines import Answer, Ask
+
+__all__ = ["DatasetEngine", "evidence_engine", "sql_engine"]
+
+TABLES = ("assertion_cues.tsv", "edit_words.tsv", "reader_words.tsv")
+
+
+class DatasetEngine:
+    """Answers all rows of a benchmark of ours in one set-based pass; ``remark`` of a run says why."""
+
+    alone = True
+    """One run a row is all that it has to say: the same warehouse gives the same answer."""
+
+    def __init__(
+        self, name: str, workspace: Path, benchmark: Benchmark, function: Callable[..., pl.DataFrame], final: str
+    ) -> None:
+        """Wrap a function of the workspace, the benchmark and ``uids`` that returns a frame.
+
+        Args:
+            name: of the engine.
+            workspace: with the warehouse.
+            benchmark: whose rows are asked about.
+            function: `audited` or `recomputed`.
+            final: column of the frame that holds the answer.
+
+        Raises:
+            InputError: the benchmark is none of our datasets, or the workspace has no warehouse.
+        """
+        self.name = name
+        self.shows = False
+        self._kind = dataset_of(benchmark)
+        self._workspace = Workspace.existing(workspace)
+        self._benchmark = benchmark
+        self._function = function
+        self._final = final
+
+    def describe(self) -> dict[str, Any]:
+        """Return what stands for the rules, the tables and the warehouse."""
+        return {
+            "engine": self.name,
+            "dataset": self._kind,
+            "rules": _digest(),
+            "tiers": list(self._workspace.settings.build.truth_tiers),
+            "warehouse": self._warehouse(),
+        }
+
+    def rows(self) -> None:
+        """Return None: it defers where it cannot say."""
+
+    def answers(self, asks: Iterator[Ask]) -> Iterator[Sequence[Answer]]:
+        """Answer all that is asked at once."""
+        asked = {ask.item.uid: ask for ask in asks}
+        if not asked:
+            return
+        found = self._function(self._workspace.root, self._benchmark, uids=list(asked))
+        yield [self._answer(asked[row["uid"]], row) for row in found.iter_rows(named=True)]
+
+    def _answer(self, ask: Ask, row: Mapping[str, Any]) -> Answer:
+        said, words = row[self._final], row.get("remark") or row.get("why")
+        if said == ABSTENTION:
+            # That this road cannot say does not make the label N/A: the row is deferred.
+            return Answer(ask, self.name, reason=f"cannot say: {words}")
+        return Answer(ask, self.name, said, said, failure_mode=row.get("failure_mode"), remark=words)
+
+    def _warehouse(self) -> str:
+        with closing(connect(self._workspace.warehouse, self._workspace.settings.run, read_only=True)) as connection:
+            stages = connection.execute("select stage, fingerprint from ground.stage order by all").fetchall()
+        return content_key({"stages": stages})
+
+
+def evidence_engine(workspace: Path, benchmark: Benchmark) -> DatasetEngine:
+    """Return the auditor that derives labels again from the rows' evidence."""
+    return DatasetEngine("evidence", workspace, benchmark, audited, "verdict")
+
+
+def sql_engine(workspace: Path, benchmark: Benchmark) -> DatasetEngine:
+    """Return the recomputation by SQL over the warehouse and a second reading of the notes."""
+    return DatasetEngine("sql", workspace, benchmark, recomputed, "label")
+
+
+def _digest() -> str:
+    said = {name: sql_text(name) for name in sql_names("steward")}
+    files = [*Path(__file__).parent.glob("*.py"), *(DATA / name for name in TABLES)]
+    return content_key({**said, **{path.name: sha256_of(path) for path in files}})

@@ -1,0 +1,129 @@
+"""What a reviewer's sheet shows of a row of ours: the context with the mentions marked, and the evidence in words.
+
+The blind form marks what anybody finds who looks for the words of the statement: the same for every label. The other
+form marks what the label rests on, and says the path or the edits; it is for the spot check.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from ontoground.tables import read_table
+from stewardship.datasets.asking import DATA
+from stewardship.datasets.rows import evidence_of, features_of
+
+__all__ = ["is_ours", "sheet_context"]
+
+RECORD = re.compile(r"this patient's record documents both (?P<both>.+)\.$", re.DOTALL)
+WHY_FALSE = {
+    "recombined_no_path_within_3_hops": "no path within three hops; the ends are of different facts of this admission",
+    "distant_no_path_within_3_hops": "no path within three hops; the replaced end is from another admission",
+}
+Mark = tuple[int, int, str]
+
+
+def is_ours(row: Mapping[str, Any]) -> bool:
+    """Tell whether a benchmark's row was taken up from a dataset folder of ours."""
+    return str(row.get("features") or "").startswith("{") and str(row.get("derivation") or "").startswith('{"id"')
+
+
+def sheet_context(row: Mapping[str, Any], *, blind: bool = False) -> str:
+    """Return a row's context for a sheet, with a legend in front.
+
+    Args:
+        row: of the benchmark's items, with the columns context, features and derivation.
+        blind: mark the names of the statement only, and say nothing of the evidence.
+    """
+    context = row.get("context") or ""
+    about = features_of(row)
+    named = _named(about)
+    held = {} if blind else evidence_of(row)
+    marks = [mark for sign, names in named.items() for name in names for mark in _places(context, name, sign)]
+    marks += [mark for sign, words in _quoted(held) for mark in _places(context, words, sign)]
+    legend = [f"⟦{sign}: ⟧ {names[0]}" for sign, names in named.items()]
+    if any(sign == "!" for _, _, sign in marks):
+        legend.append("⟦!: ⟧ words that an error quotes")
+    said = list(_evidence(about, held))
+    # So that nobody takes what is not marked for what is not there.
+    rest = " Other words for them are not marked." if blind else ""
+    head = [f"Marked: {', '.join(legend)}.{rest}" if legend else "", *said]
+    return "\n".join([*(line for line in head if line), *([""] if any(head) else []), _marked(context, marks)])
+
+
+def _named(about: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return what is marked and by which sign: the two ends of the statement, with words that stand for them."""
+    if "head_name" in about:
+        ends = [about["head_name"], about["tail_name"]]
+    elif (found := RECORD.search(about.get("statement") or "")) and found["both"].count(" and ") == 1:
+        ends = found["both"].split(" and ")
+    else:
+        return {}
+    return {sign: [name, *_other_words().get(name.casefold(), ())] for sign, name in zip("12", ends, strict=True)}
+
+
+@functools.cache
+def _other_words() -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for row in read_table(DATA / "reader_words.tsv", ("written", "means", "source")):
+        if row["means"]:
+            found[row["means"].casefold()] = (*found.get(row["means"].casefold(), ()), row["written"])
+    return found
+
+
+def _quoted(held: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for span in held.get("support_spans") or ():
+        yield "1" if span["role"] == "head" else "2", span["text"]
+    for error in held.get("errors") or ():
+        if error["quote"] and error["quoted_from"] == "input":
+            yield "!", error["quote"]
+
+
+def _places(context: str, words: str, sign: str) -> Iterator[Mark]:
+    """Yield where words stand in the context, at word boundaries; capitals of abbreviations count."""
+    spaced = r"\s+".join(map(re.escape, words.split()))
+    flags = re.NOFLAG if re.fullmatch(r"[A-Z0-9]{2,5}", words) else re.IGNORECASE
+    for found in re.finditer(rf"(?<!\w){spaced}(?!\w)", context, flags) if spaced else ():
+        yield found.start(), found.end(), sign
+
+
+def _marked(context: str, marks: Iterable[Mark]) -> str:
+    """Set marks; of two that overlap the earlier and longer one stays."""
+    pieces, at = [], 0
+    for start, end, sign in sorted(set(marks), key=lambda mark: (mark[0], -mark[1], mark[2])):
+        if start >= at:
+            pieces += [context[at:start], f"⟦{sign}: {context[start:end]}⟧"]
+            at = end
+    return "".join([*pieces, context[at:]])
+
+
+def _evidence(about: Mapping[str, Any], held: Mapping[str, Any]) -> Iterator[str]:
+    """Say in words what a label rests on."""
+    if held.get("path"):
+        yield f"Path ({held['tier']}): {_path(about, held['path'])}"
+    if held.get("why_false"):
+        yield f"Called false: {WHY_FALSE.get(held['why_false'], held['why_false'])}"
+    if held.get("replaced_end") in ("head", "tail"):
+        far = f", {held['distance']} is_a steps away" if held.get("distance") is not None else ""
+        yield f"Replaced: the {held['replaced_end']}, in place of {held['replaced_cui']}{far}"
+    if held.get("explanation"):
+        yield f"Explanation: {held['explanation']}"
+    for edit in held.get("edits") or ():
+        yield f"Edit ({edit['rule']}): {edit['before'] or 'nothing'} -> {edit['after'] or 'nothing'}"
+    for error in held.get("errors") or ():
+        yield f"Error ({error['category']}): {error['text']}"
+
+
+def _path(about: Mapping[str, Any], path: Iterable[Mapping[str, Any]]) -> str:
+    names = {about["head_cui"]: about["head_name"], about["tail_cui"]: about["tail_name"]}
+
+    def shown(cui: str) -> str:
+        return f"{names[cui]} ({cui})" if cui in names else cui
+
+    return "; ".join(
+        f"{shown(edge['head_cui'])} {edge['predicate'].replace('_', ' ')} {shown(edge['tail_cui'])}"
+        f" [{', '.join(filter(None, (edge['rela'], edge['sab'], edge['rui'])))}]"
+        for edge in path
+    )

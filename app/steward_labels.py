@@ -33,7 +33,8 @@ def rule_job(
         UsageError: the rule touches reviewed rows, rests on none, or does worse than what it replaces.
     """
     from stewardship.benchmark import Benchmark
-    from stewardship.rules import apply_rule, read_rule, try_rule
+    from stewardship.rule_files import read_rule
+    from stewardship.rules import apply_rule, try_rule
 
     benchmark = Benchmark.open(workspace, name)
     rule = read_rule(file)
@@ -123,7 +124,8 @@ def release_job(
         UsageError: the version does not fit what changed.
     """
     from stewardship.benchmark import Benchmark
-    from stewardship.releases import Release, Version, made_of, make_release
+    from stewardship.releases import Release, Version
+    from stewardship.releasing import made_of, make_release
 
     benchmark = Benchmark.open(workspace, name)
     wanted = Version.parse(version) if version else None
@@ -166,7 +168,7 @@ def check_job(workspace: Path, name: str | None) -> dict[str, Any]:
         InputError: no such benchmark.
     """
     from stewardship.benchmark import Benchmark
-    from stewardship.releases import Release, check_history, check_previous, versions_of
+    from stewardship.releases import Release, check_labels, check_previous, versions_of
 
     benchmark = Benchmark.open(workspace, name)
     found: list[dict[str, Any]] = []
@@ -181,7 +183,7 @@ def check_job(workspace: Path, name: str | None) -> dict[str, Any]:
             release = Release.open(benchmark, version)
             check_previous(benchmark, release)
             if events is not None:
-                check_history(benchmark, release)
+                check_labels(benchmark, release)
             releases.append({"version": str(version), "sha256": release.sha256, "rows": release.labels.height})
         except OntogroundError as error:
             found.append({"of": str(version), **error.as_dict()})

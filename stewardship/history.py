@@ -7,99 +7,34 @@ Every phase writes here and reads here what the phases before it said. Two files
 - ``history.seal``: how many events, and how many bytes, are the history, and the last ``chain``. It is replaced as a
   whole after a batch is on disk: a batch counts whole or not at all, and lines that were lost at the end are missed.
 
-Each event says a label in full, never a difference to an earlier one: the last event of a role that holds is the label.
+What the events come to is in `stewardship.events`.
 """
 
 from __future__ import annotations
 
 import fcntl
 import hashlib
-import json
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, get_args
 
-import polars as pl
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from ontoground.errors import InputError, UsageError
 from ontoground.files import private_directory, write_text
-from ontoground.labels import LabelValue, parse_label
+from stewardship.events import REVERTED, ROLES, RULE, Batch, Event, Events, Role
 
 __all__ = ["ROLES", "RULE", "Batch", "Event", "History", "Role"]
 
-Role = Literal["original", "audit", "recomputed", "physician", "final"]
-ROLES: tuple[Role, ...] = get_args(Role)
 FILE = "history.jsonl"
 SEAL = "history.seal"
 LOCK = "history.lock"
-REVERTED = "reverted"
-RULE = "rule"
-"""Status of the recomputed labels that a rule put right (`stewardship.rules`), and of no others."""
 LINK = b',"chain":"'
 LINK_BYTES = len(LINK) + 64 + len('"}')
 
 
-class Event(BaseModel):
-    """One thing that happened to one row's label.
-
-    Attributes:
-        uid: the row.
-        role: which label of the row: the one published first (``original``), the verdict on it (``audit``), the one
-            recomputed, a physician's, or the one that holds (``final``).
-        value: the label as text (`LabelValue.text`), or an audit's verdict; None where none came about (deferred).
-        status: ``high_confidence``, ``deferred``, ``likely_error``, ``passed``, ``labelled``, ``rule``, ``reverted``
-            and so on.
-        by: who or what: a file, a model, a rater, a policy, a rule.
-        why: in words.
-        evidence: what it rests on: run numbers, a file's SHA-256, votes; never note text.
-        batch: names the call that added the event; a batch can be reverted.
-        at: when (UTC, ISO 8601).
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    uid: str
-    role: Role
-    value: str | None = None
-    status: str
-    by: str
-    why: str = ""
-    evidence: dict[str, str | int | float | bool | list[str] | None] = Field(default_factory=dict)
-    batch: str = ""
-    at: str = Field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
-
-
 EVENTS = TypeAdapter(list[Event])
-
-
-@dataclass(frozen=True)
-class Batch:
-    """The events of one call.
-
-    Attributes:
-        name: of the batch, ``0001`` and up.
-        events: how many.
-        roles: of its events, sorted.
-        statuses: of its events, sorted.
-        by: who or what added it.
-        at: when its first event was made.
-        reverts: the batch that it takes back; None where it takes none back.
-        holds: whether no later batch takes it back.
-    """
-
-    name: str
-    events: int
-    roles: tuple[Role, ...]
-    statuses: tuple[str, ...]
-    by: str
-    at: str
-    reverts: str | None
-    holds: bool
 
 
 class Seal(BaseModel):
@@ -112,7 +47,7 @@ class Seal(BaseModel):
     chain: str = ""
 
 
-class History:
+class History(Events):
     """The events of one benchmark, oldest first.
 
     Attributes:
@@ -127,12 +62,9 @@ class History:
         Raises:
             InputError: a line was altered, removed, moved or added by something else, and which one.
         """
+        super().__init__()
         self.file = folder / FILE
-        self.events: list[Event] = []
         self._seal = Seal()
-        self._batches: dict[str, list[Event]] = {}
-        self._rows: dict[str, list[Event]] = {}
-        self._latest: dict[tuple[Role, frozenset[str]], dict[str, Event]] = {}
         self.refresh()
 
     @property
@@ -155,7 +87,8 @@ class History:
             file.seek(self._seal.bytes)
             added = file.read(seal.bytes - self._seal.bytes)
             behind = file.read()
-        self._take(_events(added, self._seal, seal, self.file), seal)
+        self._take(_events(added, self._seal, seal, self.file))
+        self._seal = seal
         _check_behind(behind, seal, self.file)
         return self
 
@@ -190,57 +123,9 @@ class History:
             os.fsync(file.fileno())
         seal = Seal(events=self._seal.events + len(batch), bytes=start + len(added), chain=chain)
         write_text(self.file.with_name(SEAL), seal.model_dump_json() + "\n")
-        self._take(batch, seal)
+        self._take(batch)
+        self._seal = seal
         return name
-
-    def latest(self, role: Role, *, statuses: Collection[str] = ()) -> dict[str, Event]:
-        """Return each row's last event of a role that was not reverted, by uid.
-
-        Args:
-            role: which label.
-            statuses: count these events only; all where left out.
-        """
-        key = (role, frozenset(statuses))
-        if key not in self._latest:
-            holding = self._holding()
-            self._latest[key] = {
-                event.uid: event
-                for event in self.events
-                if event.role == role
-                and event.status != REVERTED
-                and event.batch in holding
-                and (not statuses or event.status in key[1])
-            }
-        return dict(self._latest[key])
-
-    def labels(self, role: Role, *, categories: Collection[str] = ()) -> dict[str, LabelValue]:
-        """Return the label of each row that has one of this role, by uid."""
-        return {
-            uid: parse_label(event.value, physician=role == "physician", categories=categories)
-            for uid, event in self.latest(role).items()
-            if event.value is not None
-        }
-
-    def row(self, uid: str) -> list[Event]:
-        """Return the events of one row, oldest first, those taken back too."""
-        return list(self._rows.get(uid, ()))
-
-    def batches(self) -> list[Batch]:
-        """Return the batches, oldest first."""
-        holding = self._holding()
-        return [
-            Batch(
-                name=name,
-                events=len(events),
-                roles=tuple(sorted({event.role for event in events})),
-                statuses=tuple(sorted({event.status for event in events})),
-                by=events[0].by,
-                at=events[0].at,
-                reverts=_target(events),
-                holds=name in holding,
-            )
-            for name, events in self._batches.items()
-        ]
 
     def revert(self, batch: str, *, by: str, why: str) -> str:
         """Take a batch back: its events stay in the file and hold no longer.
@@ -266,39 +151,6 @@ class History:
                 ]
             )
 
-    def frame(self) -> pl.DataFrame:
-        """Return all events as a table, oldest first; ``evidence`` is JSON."""
-        rows = [{**event.model_dump(), "evidence": json.dumps(event.evidence)} for event in self.events]
-        return pl.DataFrame(rows, schema=dict.fromkeys(Event.model_fields, pl.String))
-
-    def digest(self, events: int | None = None) -> str:
-        """Return a SHA-256 of what the first events say, all where left out; when they were said is not part of it."""
-        digest = hashlib.sha256()
-        for event in self.events[:events]:
-            digest.update(event.model_dump_json(exclude={"at"}).encode() + b"\n")
-        return digest.hexdigest()
-
-    def _holding(self) -> tuple[str, ...]:
-        """Return the batches that no later batch takes back, oldest first."""
-        lost: set[str] = set()
-        held: list[str] = []
-        # From the last: one that holds decides about the one that it takes back, which is older.
-        for name, events in reversed(self._batches.items()):
-            if name in lost:
-                continue
-            held.append(name)
-            if target := _target(events):
-                lost.add(target)
-        return tuple(reversed(held))
-
-    def _take(self, events: Sequence[Event], seal: Seal) -> None:
-        for event in events:
-            self._batches.setdefault(event.batch, []).append(event)
-            self._rows.setdefault(event.uid, []).append(event)
-        self.events += events
-        self._seal = seal
-        self._latest.clear()
-
     @contextmanager
     def _locked(self) -> Iterator[None]:
         """Wait until no other process writes, and keep others waiting."""
@@ -309,11 +161,6 @@ class History:
                 # First of all: lines without a seal are a history whose seal was lost.
                 write_text(folder / SEAL, Seal().model_dump_json() + "\n")
             yield
-
-
-def _target(events: Sequence[Event]) -> str | None:
-    reverts = events[0].evidence.get("reverts") if events and events[0].status == REVERTED else None
-    return reverts if isinstance(reverts, str) else None
 
 
 def _link(before: str, body: bytes) -> str:

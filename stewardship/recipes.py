@@ -16,7 +16,7 @@ from ontoground.labels import LabelValue, parse_label
 from stewardship.benchmark import LABELS, Benchmark
 from stewardship.consensus import DEFERRED, HIGH_CONFIDENCE
 from stewardship.diffs import COLUMNS
-from stewardship.history import RULE, Event, Role
+from stewardship.events import RULE, Event, Events, Role
 from stewardship.tables import read_label_table
 
 __all__ = ["LabelRole", "Recipe", "Rest", "caveats_of", "label_rows", "output_type_of", "role_rows", "table_rows"]
@@ -41,8 +41,13 @@ class Recipe:
     limits: LimitsRule = "corrected"
 
 
-def label_rows(benchmark: Benchmark, recipe: Recipe) -> pl.DataFrame:
+def label_rows(benchmark: Benchmark, recipe: Recipe, events: Events | None = None) -> pl.DataFrame:
     """Return the labels that a recipe takes, with limits.
+
+    Args:
+        benchmark: whose labels.
+        recipe: which labels.
+        events: what the history said at some time; all that it says now where left out.
 
     Returns:
         *shape* (n, 11), columns `stewardship.diffs.COLUMNS`, all text, in the benchmark's order.
@@ -52,18 +57,18 @@ def label_rows(benchmark: Benchmark, recipe: Recipe) -> pl.DataFrame:
         UsageError: final labels are older than what they rest on; or the limits of v1.0 go by output type, and the
             benchmark has none.
     """
-    history = benchmark.history
-    chosen = {uid: event for uid, event in history.latest(recipe.labels).items() if event.value is not None}
+    events = benchmark.history if events is None else events
+    chosen = {uid: event for uid, event in events.latest(recipe.labels).items() if event.value is not None}
     if not chosen:
         raise InputError(
             f"no row has a label of role {recipe.labels}",
-            file=history.file,
+            file=benchmark.history.file,
             do="finalise first, or release other labels with --labels" if recipe.labels == "final" else None,
         )
     if recipe.labels == "final":
-        _check_standing(benchmark, chosen)
+        _check_standing(events, chosen)
     if recipe.rest == "original":
-        chosen = {**history.latest("original"), **chosen}
+        chosen = {**events.latest("original"), **chosen}
     rows, unreadable = [], []
     items = benchmark.items
     for item in items.iter_rows(named=True):
@@ -78,19 +83,18 @@ def label_rows(benchmark: Benchmark, recipe: Recipe) -> pl.DataFrame:
     if unreadable:
         raise InputError(
             "labels cannot be read",
-            file=history.file,
+            file=benchmark.history.file,
             found=f"{len(unreadable):,} rows: {', '.join(unreadable[:5])}",
             expected="a number, a date, a name or N/A",
         )
     return _frame(rows)
 
 
-def _check_standing(benchmark: Benchmark, final: Mapping[str, Event]) -> None:
+def _check_standing(events: Events, final: Mapping[str, Event]) -> None:
     """Refuse final labels that are older than what they rest on: a rule came, or its batch was taken back."""
-    history = benchmark.history
     rests = {
-        "recomputed": history.latest("recomputed", statuses=(HIGH_CONFIDENCE, DEFERRED, RULE)),
-        "physician": history.latest("physician"),
+        "recomputed": events.latest("recomputed", statuses=(HIGH_CONFIDENCE, DEFERRED, RULE)),
+        "physician": events.latest("physician"),
     }
     old = []
     for uid, event in final.items():

@@ -1,53 +1,42 @@
 """Releases of labels: frozen tables with a version, made from the history by a recipe that is written down.
 
 ``{benchmark}/releases/X.Y.Z/`` holds ``labels.parquet``, ``labels.csv`` (the benchmark's own columns, without notes),
-``manifest.json``, ``README.md`` and ``SHA256SUMS``. The same history and recipe give the same bytes; there is no time
-in them. Versions count up by what changed (`stewardship.diffs`): rows or what they ask for, 1.0.0 to 2.0.0; labels, to
-1.1.0; spelling, limits or reasons alone, to 1.0.1.
+``manifest.json``, ``README.md`` and ``SHA256SUMS``. Each names the hash of the release before it, and how much of the
+history it was made of, so that what was altered later is found. `stewardship.releasing` makes them.
 """
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import json
 import re
-from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import polars as pl
 
 from ontoground.errors import InputError, UsageError
-from ontoground.files import atomic_directory, sha256_of
+from ontoground.files import sha256_of
 from ontoground.grading import Reference
 from ontoground.labels import parse_label
-from ontoground.manifest import to_json, versions
-from ontoground.tables import read_table
 from stewardship.benchmark import Benchmark
-from stewardship.cards import card
-from stewardship.diffs import Diff, Grade, compare
-from stewardship.recipes import Recipe, caveats_of, label_rows, output_type_of
-from stewardship.tables import LAYOUTS
+from stewardship.diffs import Grade
+from stewardship.recipes import Recipe, label_rows, output_type_of
 
 __all__ = [
     "FOLDER",
-    "Made",
     "Release",
     "Version",
     "check_history",
+    "check_labels",
     "check_previous",
-    "made_of",
-    "make_release",
-    "proposed",
+    "labels_sha256",
     "versions_of",
 ]
 
 FOLDER = "releases"
 PARQUET, CSV, MANIFEST, CARD, SUMS = "labels.parquet", "labels.csv", "manifest.json", "README.md", "SHA256SUMS"
-GRADES: tuple[Grade, ...] = ("major", "minor", "patch")
-CSV_ROLES = ("uid", "stratum_id", "stratum", "category", "output_type", "label", "lower", "upper")
 
 
 class Version(NamedTuple):
@@ -137,99 +126,10 @@ class Release:
         }
 
 
-@dataclass(frozen=True)
-class Made:
-    """What a release would be, or is.
-
-    Attributes:
-        version: of it.
-        frame: its labels, as `Release.labels`.
-        grade: what changed since the release before it; None where there is none before, or nothing changed.
-        before: the version before it.
-        diff: what changed; None where there is none before.
-        folder: where it lies; None where it was not written.
-        new: whether it is another one than those that are there.
-        caveats: what a reader must know.
-    """
-
-    version: Version
-    frame: pl.DataFrame
-    grade: Grade | None
-    before: Version | None
-    diff: Diff | None
-    folder: Path | None
-    new: bool
-    caveats: tuple[str, ...] = ()
-
-
 def versions_of(benchmark: Benchmark) -> list[Version]:
     """Return the versions that were released, oldest first."""
     folders = (benchmark.folder / FOLDER).glob(f"*/{SUMS}")
     return sorted(Version.parse(file.parent.name) for file in folders if not file.parent.name.startswith("."))
-
-
-def proposed(
-    frame: pl.DataFrame, before: Release | None, *, categories: Collection[str] = (), limit: float = 0.05
-) -> tuple[Version, Grade | None, Diff | None]:
-    """Return the version that labels would get, what changed, and how far it goes.
-
-    Args:
-        frame: the labels, as `label_rows`.
-        before: the newest release; the first one is 1.0.0.
-        categories: names that labels can be.
-        limit: relative error above which two labels differ.
-    """
-    if before is None:
-        return Version(1, 0, 0), None, None
-    diff = compare(before.labels, frame, categories=categories, limit=limit)
-    # Another source, reason or order is no change of a row, and other bytes all the same.
-    grade = diff.grade or (None if frame.equals(before.labels) else "patch")
-    return before.version.after(grade) if grade else before.version, grade, diff
-
-
-def made_of(benchmark: Benchmark, recipe: Recipe, version: Version | None = None, *, limit: float = 0.05) -> Made:
-    """Return what a release would be, without writing it.
-
-    Raises:
-        InputError: as `label_rows`; a release before it was altered, or the history is not the one that it was made of.
-        UsageError: the version does not fit what changed, or names a release that holds other labels.
-    """
-    known = versions_of(benchmark)
-    again = version in known
-    earlier = [one for one in known if version is None or not again or one < version]
-    before = Release.open(benchmark, earlier[-1]) if earlier else None
-    if known:
-        newest = Release.open(benchmark, known[-1])
-        check_history(benchmark, newest)
-        check_previous(benchmark, newest)
-    frame = label_rows(benchmark, recipe)
-    fit, grade, diff = proposed(frame, before, categories=benchmark.categories, limit=limit)
-    if again and version is not None:
-        if not Release.open(benchmark, version).labels.equals(frame):
-            other, _, _ = proposed(frame, newest, categories=benchmark.categories, limit=limit)
-            raise UsageError("this release is frozen and has other labels", found=str(version), expected=str(other))
-        fit = version
-    elif version is not None:
-        _check_version(version, before, grade)
-        fit = version
-    caveats = tuple(caveats_of(benchmark, frame, recipe))
-    return Made(fit, frame, grade, before.version if before else None, diff, None, fit not in known, caveats)
-
-
-def _check_version(version: Version, before: Release | None, grade: Grade | None) -> None:
-    if before is None:
-        allowed = [Version(1, 0, 0)]
-    elif grade is None:
-        raise UsageError("nothing changed since the newest release", found=str(version), expected=str(before.version))
-    else:
-        # More than what changed calls for can be declared, never less.
-        allowed = [before.version.after(one) for one in GRADES[: GRADES.index(grade) + 1]]
-    if version not in allowed:
-        raise UsageError(
-            f"the version does not fit what changed ({grade})" if grade else "the first release is 1.0.0",
-            found=str(version),
-            expected=" or ".join(str(one) for one in reversed(allowed)),
-        )
 
 
 def check_history(benchmark: Benchmark, release: Release) -> None:
@@ -246,6 +146,24 @@ def check_history(benchmark: Benchmark, release: Release) -> None:
             file=history.file,
             expected=f"the same first {of['events']:,} events",
             do="put the history back as it was",
+        )
+
+
+def check_labels(benchmark: Benchmark, release: Release) -> None:
+    """Make the labels again from the history as it was, and hold the release against them.
+
+    Raises:
+        InputError: as `check_history`; or they are others.
+    """
+    check_history(benchmark, release)
+    events = benchmark.history.as_of(release.manifest["history"]["events"])
+    again = label_rows(benchmark, Recipe(**release.manifest["recipe"]), events)
+    if not again.equals(release.labels):
+        raise InputError(
+            f"the labels of release {release.version} are not those that the history gives",
+            file=release.folder / PARQUET,
+            found=labels_sha256(release.labels),
+            expected=labels_sha256(again),
         )
 
 
@@ -269,113 +187,12 @@ def check_previous(benchmark: Benchmark, release: Release) -> None:
         )
 
 
-def make_release(
-    benchmark: Benchmark,
-    recipe: Recipe,
-    version: Version | None = None,
-    *,
-    licence: str | None = None,
-    caveats: Sequence[str] = (),
-    limit: float = 0.05,
-) -> Made:
-    """Make a release and return it; one that is there already with the same labels is left as it is.
-
-    Args:
-        benchmark: whose labels.
-        recipe: which labels.
-        version: of the release; the one proposed where left out.
-        licence: of the labels, in words; that of the release before where left out.
-        caveats: further lines for the card.
-        limit: relative error above which two labels differ, for what the card says of the changes.
-
-    Raises:
-        InputError, UsageError: as `made_of`.
-    """
-    made = made_of(benchmark, recipe, version, limit=limit)
-    folder = benchmark.folder / FOLDER / str(made.version)
-    if not made.new:
-        return replace(made, folder=folder, caveats=tuple(Release.open(benchmark, made.version).manifest["caveats"]))
-    before = Release.open(benchmark, made.before) if made.before else None
-    if licence is None:
-        licence = before.manifest["licence"] if before else ""
-    lines = (*made.caveats, *caveats)
-    with atomic_directory(folder) as part:
-        made.frame.write_parquet(part / PARQUET)
-        _own_columns(benchmark, made.frame).write_csv(part / CSV)
-        manifest = _manifest(benchmark, made, recipe, before, part, licence=licence, caveats=lines)
-        (part / MANIFEST).write_text(to_json(manifest), encoding="utf-8")
-        (part / CARD).write_text(card(manifest, made.diff), encoding="utf-8")
-        sums = [f"{sha256_of(part / name)}  {name}\n" for name in (PARQUET, CSV, MANIFEST, CARD)]
-        (part / SUMS).write_text("".join(sums), encoding="ascii")
-        for file in part.iterdir():
-            file.chmod(0o444)
-    return replace(made, folder=folder, caveats=lines)
-
-
-def _manifest(
-    benchmark: Benchmark,
-    made: Made,
-    recipe: Recipe,
-    before: Release | None,
-    folder: Path,
-    *,
-    licence: str,
-    caveats: Sequence[str],
-) -> dict[str, Any]:
-    history, frame = benchmark.history, made.frame
-    return {
-        "benchmark": benchmark.name,
-        "version": str(made.version),
-        "previous": {"version": str(before.version), "sha256": before.sha256} if before else None,
-        "change": made.grade,
-        "changes": made.diff.counts() if made.diff else {},
-        "recipe": asdict(recipe),
-        "inputs": (benchmark.record or {}).get("files", []),
-        "history": {"events": len(history.events), "sha256": history.digest()},
-        "rows": {
-            "benchmark": benchmark.items.height,
-            "released": frame.height,
-            "reviewed": len(history.latest("physician")),
-            "by_kind": _count(frame, "kind"),
-            "by_source": _count(frame, "source"),
-            "by_output_type": _count(frame, "output_type"),
-            "by_source_and_kind": frame.group_by("source", "kind").len("rows").sort("source", "kind").to_dicts(),
-        },
-        "labels_sha256": _labels_sha256(frame),
-        "files": {name: sha256_of(folder / name) for name in (PARQUET, CSV)},
-        "categories": list(benchmark.categories),
-        "licence": licence,
-        "licence_tier": benchmark.licence_tier,
-        "caveats": list(caveats),
-        "software": versions(("ontoground", "polars")),
-    }
-
-
-def _count(frame: pl.DataFrame, column: str) -> dict[str, int]:
-    return dict(frame.select(pl.col(column).fill_null("none")).group_by(column).len().sort(column).iter_rows())
-
-
-def _labels_sha256(frame: pl.DataFrame) -> str:
+def labels_sha256(frame: pl.DataFrame) -> str:
     """Return a SHA-256 of what the labels are, whatever software writes them."""
     digest = hashlib.sha256()
     for row in frame.select("uid", "kind", "label", "lower", "upper", "output_type").sort("uid").iter_rows():
         digest.update(json.dumps(row).encode() + b"\n")
     return digest.hexdigest()
-
-
-def _own_columns(benchmark: Benchmark, frame: pl.DataFrame) -> pl.DataFrame:
-    """Return labels and limits under the names that the benchmark's first table has; nothing of the notes is in it."""
-    columns = _columns_of(((benchmark.record or {}).get("files") or [{}])[0].get("layout"))
-    more = [name for name in ("stratum_id", "category") if name in benchmark.items.columns]
-    table = frame.join(benchmark.items.select("uid", *more), on="uid", how="left", maintain_order="left")
-    roles = [role for role in CSV_ROLES if role in table.columns and not table[role].is_null().all()]
-    return table.select(pl.col(role).alias(columns.get(role, role)) for role in roles)
-
-
-@functools.cache
-def _columns_of(layout: str | None) -> dict[str, str]:
-    rows = read_table(LAYOUTS, ("layout", "role", "column", "source"))
-    return {row["role"]: row["column"] for row in rows if row["layout"] == layout}
 
 
 def _check_sums(folder: Path) -> None:

@@ -17,7 +17,8 @@ from stewardship.benchmark import Benchmark
 from stewardship.diffs import compare
 from stewardship.history import Event
 from stewardship.recipes import Recipe, label_rows, role_rows, table_rows
-from stewardship.releases import Release, Version, check_history, check_previous, made_of, make_release, versions_of
+from stewardship.releases import Release, Version, check_history, check_labels, check_previous, versions_of
+from stewardship.releasing import made_of, make_release
 from stewardship.tables import read_label_table
 from tests.stewardship.labelled import adopted, finalised
 
@@ -209,6 +210,17 @@ def test_another_history_than_the_one_it_was_made_of_is_found(tmp_path: Path, be
     changed["history"]["sha256"] = hashlib.sha256(b"").hexdigest()
     with pytest.raises(InputError, match="not the one that release"):
         check_history(Benchmark.open(tmp_path), Release(release.folder, release.version, changed, release.labels))
+
+
+def test_a_release_is_made_again_from_the_history_as_it_was(benchmark: Benchmark) -> None:
+    make_release(benchmark, Recipe("recomputed"))
+    release = Release.open(benchmark)
+    say(benchmark, "4", "30")
+    check_labels(benchmark, release)
+    assert not label_rows(benchmark, Recipe("recomputed")).equals(release.labels)
+    other = release.labels.with_columns(label=pl.lit("1"))
+    with pytest.raises(InputError, match="not those that the history gives"):
+        check_labels(benchmark, Release(release.folder, release.version, release.manifest, other))
 
 
 def test_a_release_that_was_exchanged_or_removed_is_missed_by_the_next_one(benchmark: Benchmark) -> None:

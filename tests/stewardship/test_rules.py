@@ -11,7 +11,8 @@ from ontoground.errors import InputError, UsageError
 from ontoground.labels import LabelValue
 from stewardship.benchmark import Benchmark
 from stewardship.history import Event
-from stewardship.rules import Rule, apply_rule, read_rule, try_rule
+from stewardship.rule_files import Rule, read_rule
+from stewardship.rules import apply_rule, try_rule
 from stewardship.standing import standing
 from tests.stewardship.labelled import GCS, MME, adopted
 

@@ -29,9 +29,9 @@ def _wells_thrombosis(features: Features, version: Version) -> float:
 def _caprini(features: Features, version: Version) -> float:
     """The form of 2005; its items for women (pregnancy, hormones, lost pregnancies) are no features of the benchmark.
 
-    Being female gives no points by itself. The form has 60 years in two bands and nothing for 75: 60 is taken with 41-60
-    and 75 with the oldest, as Bahl 2010, Ann Surg 251:344-350 has them. v1.0 added the points of age, surgery and mobility only: those of the other
-    findings are in its explanations but not in its totals.
+    Being female gives no points by itself. The form has 60 years in two bands and 75 in none: 60 is taken with 41 to 60
+    and 75 with the oldest, as Bahl 2010, Ann Surg 251:344-350 has them. v1.0 added the points of age, surgery and
+    mobility only: those of the other findings are in its explanations but not in its totals.
     """
     return Score(36, features, version).all().total
 

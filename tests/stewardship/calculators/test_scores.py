@@ -168,9 +168,9 @@ BANDS = [
     (51, "White blood cell count", "µL", [(4000, 0), (3900, 1), (12000, 0), (12100, 1)]),
 ]
 
-# Least and most points, with the features of the most beside the flags. The ends are those that are published: APACHE II
-# 0 to 71, sequential organ failure 0 to 24, Glasgow-Blatchford 0 to 23, Charlson with age to 37, and so on; the pneumonia
-# index to 395 at 110 years (MSD Manual, clinical calculators), so 285 points besides age.
+# Least and most points, with the features of the most beside the flags. The ends are those that are published: APACHE
+# II to 71, sequential organ failure to 24, Glasgow-Blatchford to 23, Charlson with age to 37, the pneumonia index to
+# 395 at 110 years (MSD Manual, clinical calculators), so 285 points besides age.
 ENDS: dict[int, tuple[float, float, dict[str, object]]] = {
     4: (0, 9, {"age": [80.0, YEARS], "sex": "Female"}),
     8: (0, 12.5, {"Heart Rate or Pulse": [130.0, BPM]}),
@@ -387,7 +387,7 @@ def test_a_score_abstains_without_what_it_needs_and_names_it(number: int, featur
 
 
 def test_a_case_is_scored_as_its_authors_did() -> None:
-    # Of the case report in row 456 of MedCalc-Bench v1.0: 69 years, urea 8.8 mmol/L, diastolic pressure 60, and no other
+    # The case report in row 456 of MedCalc-Bench v1.0: 69 years, urea 8.8 mmol/L, diastolic pressure 60 and no other
     # criterion, which its authors score 3.
     case = {"age": [69.0, YEARS], "Blood Urea Nitrogen (BUN)": [8.8, "mmol/L"], DIASTOLIC: [60.0, MMHG]}
     assert score(45, case) == 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from typing import Any, NoReturn
@@ -35,8 +36,13 @@ class AnswerError(ValueError):
 
 
 def json_schema_of(schema: Schema) -> dict[str, Any]:
-    """Return the JSON schema of a pydantic model; a JSON schema is returned as it is."""
-    return schema if isinstance(schema, dict) else schema.model_json_schema()
+    """Return the JSON schema of a pydantic model, not to be changed; a JSON schema is returned as it is."""
+    return schema if isinstance(schema, dict) else _schema_of_model(schema)
+
+
+@functools.lru_cache(maxsize=64)  # each request asks for it several times
+def _schema_of_model(model: type[BaseModel]) -> dict[str, Any]:
+    return model.model_json_schema()
 
 
 def instruction(schema: Schema) -> str:

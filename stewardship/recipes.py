@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -24,6 +24,7 @@ __all__ = ["LabelRole", "Recipe", "Rest", "caveats_of", "label_rows", "output_ty
 OutputType = Literal["decimal", "integer", "date"]
 LabelRole = Literal["final", "recomputed", "original"]
 Rest = Literal["original", "left_out"]
+DAYS_A_WEEK = 7
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,9 @@ def label_rows(benchmark: Benchmark, recipe: Recipe, events: Events | None = Non
         _check_standing(events, chosen)
     if recipe.rest == "original":
         chosen = {**events.latest("original"), **chosen}
+    # MedCalc-Bench v1.0 asks for weeks and days where its label has them, and its grader goes by that.
+    originals = events.labels("original", categories=benchmark.categories)
+    weeks = {uid for uid, label in originals.items() if label.weeks_days}
     rows, unreadable = [], []
     items = benchmark.items
     for item in items.iter_rows(named=True):
@@ -79,6 +83,8 @@ def label_rows(benchmark: Benchmark, recipe: Recipe, events: Events | None = Non
         if not value.answered:
             unreadable.append(item["uid"])
             continue
+        days = value.number if recipe.limits == "v1" and item["uid"] in weeks else None
+        value = replace(value, weeks_days=days is not None and days >= 0 and days.is_integer())
         rows.append(_row(item, event, value, _limits(value, item.get("output_type"), recipe.limits)))
     if unreadable:
         raise InputError(
@@ -116,10 +122,10 @@ def _row(item: Mapping[str, str | None], event: Event, value: LabelValue, limits
     asked = "\x1f".join(item.get(name) or "" for name in ("question", "context"))
     return {
         **_of_item(item),
-        "label": value.text(),
+        "label": _text(value),
         "kind": value.kind.value,
-        "lower": limits[0].text(),
-        "upper": limits[1].text(),
+        "lower": _text(limits[0]),
+        "upper": _text(limits[1]),
         "source": event.role,
         "by": event.by,
         "why": event.why,
@@ -138,6 +144,14 @@ def _limits(value: LabelValue, output_type: str | None, rule: LimitsRule) -> Lim
             found=output_type,
             expected="--limits corrected, or a table with an output type",
         ) from None
+
+
+def _text(value: LabelValue) -> str:
+    """Write a label; a length of time that is weeks and days as MedCalc-Bench v1.0 does."""
+    if value.weeks_days and value.number is not None:
+        weeks, days = divmod(int(value.number), DAYS_A_WEEK)
+        return f"('{weeks} weeks', '{days} days')"
+    return value.text()
 
 
 def output_type_of(name: str | None) -> OutputType | None:
@@ -161,7 +175,7 @@ def role_rows(benchmark: Benchmark, role: Role) -> pl.DataFrame:
     rows = [
         {
             **_of_item(item),
-            "label": values[uid].text() if values[uid].answered else events[uid].value,
+            "label": _text(values[uid]) if values[uid].answered else events[uid].value,
             "kind": values[uid].kind.value,
             "source": role,
             "by": events[uid].by,
@@ -189,8 +203,8 @@ def table_rows(file: Path, *, categories: Collection[str] = ()) -> pl.DataFrame:
     rows = []
     for item in table.frame.filter(pl.col(column).is_not_null()).iter_rows(named=True):
         value = parse_label(item[column], categories=categories)
-        ends = {end: parse_label(item.get(end), categories=categories).text() or None for end in ("lower", "upper")}
-        label = {"label": value.text() if value.answered else item[column], "kind": value.kind.value}
+        ends = {end: _text(parse_label(item.get(end), categories=categories)) or None for end in ("lower", "upper")}
+        label = {"label": _text(value) if value.answered else item[column], "kind": value.kind.value}
         rows.append({**_of_item(item), **label, **ends, "item": None, "source": column, "by": file.name})
     return _frame(rows)
 

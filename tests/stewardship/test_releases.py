@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from ontoground.errors import InputError, UsageError
-from ontoground.grading import Reference
+from ontoground.grading import Reference, grade_v1
 from ontoground.labels import LabelValue
 from stewardship.benchmark import Benchmark
 from stewardship.diffs import compare
@@ -132,6 +132,7 @@ def test_limits_go_by_the_rule(benchmark: Benchmark) -> None:
     assert limits("corrected")["2"] == ("12", "11.399999999999999", "12.600000000000001")
     assert limits("v1")["5"] == limits("corrected")["5"] == ("N/A", "N/A", "N/A")
     assert limits("corrected")["6"] == ("03/15/2006", "03/15/2006", "03/15/2006")
+    assert limits("v1")["7"] == ("('14 weeks', '1 days')",) * 3, "as the question of v1.0 asks for it"
     assert limits("corrected")["7"] == ("99", "94.05", "103.95")
 
 
@@ -284,6 +285,13 @@ def test_references_grade_answers(benchmark: Benchmark) -> None:
         Release.open(benchmark, "1.2.3")
 
 
+def test_a_release_of_the_original_labels_grades_weeks_and_days_as_v1_does(benchmark: Benchmark) -> None:
+    make_release(benchmark, Recipe("recomputed", limits="v1"))
+    reference = Release.open(benchmark).references()["7"]
+    assert grade_v1("(14 weeks, 1 days)", reference)
+    assert not grade_v1("99", reference)
+
+
 @pytest.mark.real
 def test_the_corrected_labels_and_the_original_ones_are_made_again(real_data: Path, tmp_path: Path) -> None:
     source = real_data / "stewardship" / "source"
@@ -297,9 +305,15 @@ def test_the_corrected_labels_and_the_original_ones_are_made_again(real_data: Pa
     original = label_rows(benchmark, Recipe("original", "original", "v1"))
     assert original.height == 1047
     assert compare(original, table_rows(source / names[0])).frame.height == 0
+    predictions = pl.read_csv(
+        real_data / "stewardship" / "checks" / "shown" / "predictions_gpt4omini_1047.csv", infer_schema=False
+    )
+    make_release(benchmark, Recipe("original", limits="v1"))
+    references = Release.open(benchmark).references()
+    assert sum(grade_v1(answer, references[uid]) for uid, answer in predictions.iter_rows()) == 216, "as case S7 says"
     first = make_release(benchmark, Recipe("original"))
     final = make_release(benchmark, Recipe())
-    assert (str(first.version), str(final.version)) == ("1.0.0", "1.1.0")
+    assert (str(first.version), str(final.version)) == ("1.0.1", "1.1.0")
     assert final.diff is not None
     assert final.diff.counts() == {"number to number": 508, "number to N/A": 69, "date to date": 34}
     y_new_to_final = compare(role_rows(benchmark, "recomputed"), role_rows(benchmark, "final"))

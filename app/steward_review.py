@@ -254,11 +254,14 @@ def _sampled_from(benchmark: Benchmark, history: History) -> pl.DataFrame:
 def _shown(asked: SheetsAsked, benchmark: Benchmark, history: History, uids: list[str]) -> dict[str, Shown]:
     from dataclasses import replace
 
+    from stewardship.datasets.sheets import is_ours
     from stewardship.sheets.shown import critiques, shown_rows
 
-    shown = shown_rows(benchmark, uids, evidence=asked.evidence)
     if asked.kind != "spot_check":
-        return shown
+        return shown_rows(benchmark, uids, evidence=asked.evidence)
+    # A spot check shows the label, and so may show what it rests on.
+    ours = all(map(is_ours, benchmark.items.head(1).to_dicts()))
+    shown = shown_rows(benchmark, uids, evidence=ours)
     labels, said = history.latest("original"), critiques(benchmark)
     return {
         uid: replace(one, label=labels[uid].value or "" if uid in labels else "", critique=said.get(uid, ""))

@@ -27,8 +27,8 @@ HINTS: dict[AnswerKind, str] = {
 SHOWS = {
     "blind": "Each row of the page Answers shows a question and a context. Please answer the question from the context "
     "alone, on your own and from first principles.",
-    "evidence": "Each row of the page Answers shows a question and a context, with the mentions and the path on which "
-    "the published label rests. Please judge them, and answer the question yourself.",
+    "evidence": "Each row of the page Answers shows a question and a context, with what the published label rests on "
+    "(mentions, paths, edits). Please judge it, and answer the question yourself.",
     "spot_check": "Each row of the page Answers shows a question, a context, the published label, and what an "
     "automated audit found wrong with it. Please say whether the critique names a label problem that matters "
     "clinically.",

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from ontoground.labels import LabelKind, LabelValue, parse_label
 from stewardship.agreement import ValueType, agrees, value_type
@@ -150,36 +151,41 @@ def new_events(
                 asked.setdefault(item.uid, set()).add(item.rater)
     before = _rated(history)
     latest = history.latest("physician")
-    events: list[Event] = []
-    touched: dict[str, dict[str, str]] = {}
+    said: dict[str, dict[str, str]] = {}
+    answers: list[Event] = []
+    decisions: dict[str, Event] = {}
     for one in ratings:
         batch = by_name[one.batch]
-        decides = batch.kind == "adjudication"
         single = len(asked.get(one.uid, ())) <= 1
-        status = SETTLED if decides else LABELLED if single else RATED
-        event = _event(one, status, batch)
+        event = _event(one, SETTLED if batch.kind == "adjudication" else LABELLED if single else RATED, batch)
+        said.setdefault(one.uid, _values(before.get(one.uid, {})))[one.rater] = event.value or ""
         old = before.get(one.uid, {}).get(one.rater)
-        said = touched.setdefault(one.uid, {rater: past.value or "" for rater, past in before.get(one.uid, {}).items()})
-        said[one.rater] = event.value or ""
-        if old is None or (old.value, old.why, old.status) != (event.value, event.why, event.status):
-            events.append(event)
-    if settle_now:
-        for uid, event in latest.items():
-            if event.status == AWAITING:
-                touched.setdefault(uid, {rater: past.value or "" for rater, past in before.get(uid, {}).items()})
-    decided = {event.uid for event in events if event.status == SETTLED}
-    decided |= {uid for uid, event in latest.items() if event.status == SETTLED and "sheet" in event.evidence}
-    for uid, said in touched.items():
-        raters = asked.get(uid, set())
-        if len(raters) <= 1 or uid in decided:
+        if old is not None and (old.value, old.why, old.status) == (event.value, event.why, event.status):
             continue
-        labels = {rater: parse_label(value, physician=True, categories=categories) for rater, value in said.items()}
-        outcome = _outcome(uid, labels, raters, decimals, relative, settle_now=settle_now)
-        past = latest.get(uid)
-        changed = any(event.uid == uid for event in events)
-        if changed or past is None or (past.value, past.status) != (outcome.value, outcome.status):
-            events.append(outcome)
-    return events
+        if event.status == SETTLED:
+            decisions[one.uid] = event
+        else:
+            answers.append(event)
+    changed = {event.uid for event in answers if event.status == RATED}
+    decided = {uid: event for uid, event in latest.items() if event.status == SETTLED and "sheet" in event.evidence}
+    # A decision stands behind the answers that it decides about, also those that come in after it.
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    again = [
+        event.model_copy(update={"batch": "", "at": now})
+        for uid, event in decided.items()
+        if uid in changed and uid not in decisions
+    ]
+    waiting = {uid for uid, event in latest.items() if event.status == AWAITING} if settle_now else set()
+    outcomes = []
+    for uid in sorted((changed | waiting) - decisions.keys() - decided.keys()):
+        values = said.get(uid) or _values(before.get(uid, {}))
+        labels = {rater: parse_label(value, physician=True, categories=categories) for rater, value in values.items()}
+        outcomes.append(_outcome(uid, labels, asked.get(uid, set()), decimals, relative, settle_now=settle_now))
+    return [*answers, *decisions.values(), *again, *outcomes]
+
+
+def _values(by: Mapping[str, Event]) -> dict[str, str]:
+    return {rater: event.value or "" for rater, event in by.items()}
 
 
 def _event(rating: Rating, status: str, batch: Batch) -> Event:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ __all__ = ["Assigned", "Pick", "assign", "balanced", "candidates"]
 Pick = Literal["sampled", "top", "any"]
 """``sampled``: flagged rows by stable hash (an unbiased sample of them); ``top``: the worst disagreements first;
 ``any``: all rows by stable hash."""
+
+Place = tuple[int, int, str, str]
+"""How often a row's context was used, the row's hash, its key, its context."""
 
 FLAGS = ("abstained", "differs")
 UNFLAGGED = "unflagged"
@@ -129,7 +133,7 @@ def balanced(rows: pl.DataFrame, *, most: int, seed: int, groups: Sequence[str] 
     """Draw as many rows of each group, spread over the strata of a group, from different contexts where there are any.
 
     MediEval (appendix C) reviewed 200 balanced samples: 50 of each quadrant. Of rows about one context one is drawn,
-    since they tell on each other; a context comes up again only where a group has no other rows left.
+    since they tell on each other; a context comes up again only where no other is left.
 
     Args:
         rows: *shape* (n, 4): ``uid``, ``group`` (a label, or what else is balanced over), ``stratum``, ``context``.
@@ -146,26 +150,32 @@ def balanced(rows: pl.DataFrame, *, most: int, seed: int, groups: Sequence[str] 
     for uid, group, stratum, context in rows.select("uid", "group", "stratum", "context").iter_rows():
         place = (stable_hash(seed, "sample row", uid), uid, context or "")
         piles[group][stratum or ""].append(place)
-    used: set[str] = set()
+    used: Counter[str] = Counter()
     return [uid for name in names for uid in _in_turn(piles[name], shares[name], used, seed)]
 
 
-def _in_turn(strata: Mapping[str, list[tuple[int, str, str]]], share: int, used: set[str], seed: int) -> list[str]:
-    """Take rows from the strata in turn, each stratum's by hash; rows of contexts in ``used`` come last."""
+def _in_turn(strata: Mapping[str, list[tuple[int, str, str]]], share: int, used: Counter[str], seed: int) -> list[str]:
+    """Take rows from the strata in turn, those of the contexts first that were used least, then by hash."""
     order = sorted(strata, key=lambda name: (stable_hash(seed, "sample stratum", name), name))
-    queues = {name: iter(sorted(strata[name])) for name in order}
-    fresh: list[str] = []
-    again: list[str] = []
-    while queues and len(fresh) < share:
-        for name in list(queues):
-            for _, uid, context in queues[name]:
-                if context not in used:
-                    used.add(context)
-                    fresh.append(uid)
-                    break
-                again.append(uid)
-            else:
-                del queues[name]
-            if len(fresh) == share:
-                break
-    return (fresh + again)[:share]
+    heaps: dict[str, list[Place]] = {
+        name: [(used[context], number, uid, context) for number, uid, context in strata[name]] for name in order
+    }
+    for heap in heaps.values():
+        heapq.heapify(heap)
+    taken: list[str] = []
+    while (heaps := {name: heap for name, heap in heaps.items() if heap}) and len(taken) < share:
+        least = min(_freshest(heap, used) for heap in heaps.values())
+        for heap in heaps.values():
+            if len(taken) < share and heap and _freshest(heap, used) == least:
+                *_, uid, context = heapq.heappop(heap)
+                used[context] += 1
+                taken.append(uid)
+    return taken
+
+
+def _freshest(heap: list[Place], used: Counter[str]) -> int:
+    """Return how often the least used context of a heap was used; a use counts in the heap when it comes up."""
+    while heap[0][0] < used[heap[0][3]]:
+        _, number, uid, context = heap[0]
+        heapq.heapreplace(heap, (used[context], number, uid, context))
+    return heap[0][0]

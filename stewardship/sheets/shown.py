@@ -9,8 +9,10 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from ontoground.errors import UsageError
 from ontoground.labels import LabelKind, LabelValue
 from stewardship.benchmark import Benchmark
+from stewardship.datasets.sheets import is_ours, sheet_context
 from stewardship.runs import read_runs, series_folders
 from stewardship.sheets.batch import AnswerKind
 
@@ -37,20 +39,31 @@ class Shown:
 
 
 def shown_rows(benchmark: Benchmark, uids: Collection[str], *, evidence: bool = False) -> dict[str, Shown]:
-    """Return what blind sheets show of rows, by uid.
+    """Return what sheets show of rows, by uid.
+
+    Rows of our own datasets have the names of the statement marked in the context, the same for every label.
 
     Args:
         benchmark: the rows' benchmark.
         uids: which rows.
-        evidence: of our own datasets: mark the mentions in the context and add the path in words. They rest on the
-            label, so that a sheet with them is not blind.
+        evidence: of our own datasets: mark and say what the label rests on (mentions, the path in words, edits). A
+            sheet with it is not blind.
+
+    Raises:
+        UsageError: evidence is asked for, and the rows are of none of our datasets.
     """
     rows = benchmark.items.filter(pl.col("uid").is_in(list(uids))).to_dicts()
-    if not evidence:
-        return {row["uid"]: Shown(row.get("question") or "", row.get("context") or "") for row in rows}
-    from stewardship.datasets.sheets import sheet_context
-
-    return {row["uid"]: Shown(row.get("question") or "", sheet_context(row)) for row in rows}
+    if evidence and not all(map(is_ours, rows)):
+        raise UsageError(
+            "these rows have no evidence to show", found=benchmark.name, expected="a benchmark from a dataset of ours"
+        )
+    return {
+        row["uid"]: Shown(
+            row.get("question") or "",
+            sheet_context(row, blind=not evidence) if is_ours(row) else row.get("context") or "",
+        )
+        for row in rows
+    }
 
 
 def answer_kinds(benchmark: Benchmark, original: Mapping[str, LabelValue]) -> dict[str, AnswerKind]:

@@ -26,7 +26,7 @@ SheetsOut = Annotated[
     Path | None, typer.Option("--out", metavar="DIR", help="Folder of the sheets; the benchmark's own where left out")
 ]
 Evidence = Annotated[
-    bool, typer.Option("--evidence", help="Of a dataset of ours: mark mentions, add the path; not blind")
+    bool, typer.Option("--evidence", help="Of a dataset of ours: show what the label rests on; not blind")
 ]
 
 

@@ -93,17 +93,18 @@ class Events:
         self.events: list[Event] = []
         self._batches: dict[str, list[Event]] = {}
         self._rows: dict[str, list[Event]] = {}
-        self._latest: dict[tuple[Role, frozenset[str]], dict[str, Event]] = {}
+        self._latest: dict[tuple[Role, frozenset[str], frozenset[str]], dict[str, Event]] = {}
         self._take(events)
 
-    def latest(self, role: Role, *, statuses: Collection[str] = ()) -> dict[str, Event]:
+    def latest(self, role: Role, *, statuses: Collection[str] = (), without: Collection[str] = ()) -> dict[str, Event]:
         """Return each row's last event of a role that was not reverted, by uid.
 
         Args:
             role: which label.
             statuses: count these events only; all where left out.
+            without: leave these out.
         """
-        key = (role, frozenset(statuses))
+        key = (role, frozenset(statuses), frozenset(without))
         if key not in self._latest:
             holding = self._holding()
             self._latest[key] = {
@@ -113,6 +114,7 @@ class Events:
                 and event.status != REVERTED
                 and event.batch in holding
                 and (not statuses or event.status in key[1])
+                and event.status not in key[2]
             }
         return dict(self._latest[key])
 

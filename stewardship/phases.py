@@ -14,7 +14,7 @@ from ontoground.errors import InputError, UsageError
 from ontoground.files import write_text
 from stewardship.benchmark import Benchmark
 from stewardship.engines import Answer, Ask, Engine, Item, check_rows
-from stewardship.history import Event
+from stewardship.history import RULE, Event
 from stewardship.runs import Phase, Run, RunStore, Vote, message_key
 
 __all__ = [
@@ -161,7 +161,8 @@ def votes_of(store: RunStore, uid: str, runs: int) -> list[Vote | None]:
 def append_new(benchmark: Benchmark, events: Sequence[Event]) -> int:
     """Append those events that say something else than the last one of their row and role; return how many."""
     history = benchmark.history
-    latest = {role: history.latest(role) for role in {event.role for event in events}}
+    # A rule that came after stays: runs that say again what they said before do not undo it.
+    latest = {role: history.latest(role, without=(RULE,)) for role in {event.role for event in events}}
     new = [event for event in events if not _same(latest[event.role].get(event.uid), event)]
     if new:
         history.append(new)

@@ -4,7 +4,8 @@ Where a reviewed row shows that labels share a fault (a factor that no guideline
 file says which rows share it and what their label is instead. A rule writes events of role ``recomputed``, status
 ``rule``, as one batch: the final label is the physician's where there is one, else the recomputed one, so a rule comes
 before ``finalise`` and never touches a reviewed row. Counts of phase 2 and triage read the labels of the runs
-(``high_confidence``), so a rule changes none of them. Taking the batch back restores what the runs said.
+(``high_confidence``), so a rule changes none of them. Taking the batch back restores what the runs said;
+runs that say another label later go before the rule, which is then applied again.
 """
 
 from __future__ import annotations
@@ -173,12 +174,9 @@ def apply_rule(benchmark: Benchmark, outcome: Outcome, *, force: bool = False) -
 
 def _of_runs(benchmark: Benchmark) -> dict[str, LabelValue]:
     """Return the recomputed labels that no rule gave."""
-    history = benchmark.history
-    statuses = {event.status for event in history.events if event.role == "recomputed"} - {RULE}
-    events = history.latest("recomputed", statuses=statuses) if statuses else {}
     return {
         uid: parse_label(event.value, categories=benchmark.categories)
-        for uid, event in events.items()
+        for uid, event in benchmark.history.latest("recomputed", without=(RULE,)).items()
         if event.value is not None
     }
 

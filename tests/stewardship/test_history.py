@@ -41,6 +41,8 @@ def test_only_events_of_the_statuses_asked_for_count(tmp_path: Path) -> None:
     history.append([said("1", "9", status="rule")])
     assert values(history) == {"1": "9"}
     assert history.latest("recomputed", statuses=["high_confidence"])["1"].value == "4"
+    assert history.latest("recomputed", without=["rule"])["1"].value == "4"
+    assert history.latest("recomputed", without=["high_confidence", "rule"]) == {}
 
 
 def test_a_physicians_words_without_a_digit_are_an_abstention(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from ontoground.errors import InputError, UsageError
 from ontoground.labels import LabelValue
 from stewardship.benchmark import Benchmark
 from stewardship.history import Event
+from stewardship.phases import append_new
 from stewardship.rule_files import Rule, read_rule
 from stewardship.rules import apply_rule, try_rule
 from stewardship.standing import standing
@@ -82,6 +83,15 @@ def test_final_labels_come_from_the_rule_and_the_counts_of_phase_2_from_the_runs
     assert {uid for uid in found.settled if found.settled[uid] != found.recomputed[uid]} == {"8"}
     back = try_rule(benchmark, rule({"strata": ["49"]}, {"take": "runs"}))
     assert [(one.uid, one.after) for one in back.changed] == [("8", number(504))]
+
+
+def test_runs_that_say_the_same_again_do_not_undo_a_rule_and_new_ones_do(benchmark: Benchmark) -> None:
+    said = benchmark.history.latest("recomputed")["8"].model_copy(update={"batch": ""})
+    apply_rule(benchmark, try_rule(benchmark, rule({"strata": ["49"]}, {"take": "original"})))
+    assert append_new(benchmark, [said]) == 0
+    assert standing(benchmark).settled["8"] == number(372)
+    assert append_new(benchmark, [said.model_copy(update={"value": "400"})]) == 1
+    assert standing(benchmark).settled["8"] == number(400)
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,10 @@ from ontoground.labels import LabelValue
 from ontoground.settings_steward import StewardSettings
 from stewardship.agreement import Reviewed, ValueType, agrees, review, smape, value_type
 from stewardship.benchmark import Benchmark
-from stewardship.consensus import DEFERRED, HIGH_CONFIDENCE
 from stewardship.discrepancy import FLAGGED, SLACK, Flag, discrepancies, relative_error
 from stewardship.estimates import smape_bound, whole_test
 from stewardship.finalise import POLICIES, finalise
+from stewardship.other_consensus import recounted
 from stewardship.published import printed
 from stewardship.report import LABELLERS, Report
 from stewardship.standing import Standing
@@ -51,7 +51,7 @@ AS_SET = "as set"
 
 def variants(benchmark: Benchmark, labels: Standing, report: Report, settings: StewardSettings) -> list[Variant]:
     """Return every variant that these labels allow to compute, in the order of the phases."""
-    found = [*_audits(benchmark, settings), *_consensus(benchmark)]
+    found = [*_audits(benchmark, settings), *_consensus(benchmark, labels, settings)]
     if report.table is not None and report.triage is not None:
         found += _flags(report.table, report.triage.of, settings)
         found += _spellings(labels, report.table, report.triage.of, settings)
@@ -86,13 +86,10 @@ def _audits(benchmark: Benchmark, settings: StewardSettings) -> Iterator[Variant
             yield Variant("likely errors of the audit", name, f"{sum(count >= quorum for count in known):,}")
 
 
-def _consensus(benchmark: Benchmark) -> Iterator[Variant]:
-    events = benchmark.history.latest("recomputed", statuses=(HIGH_CONFIDENCE, DEFERRED))
-    rules = [event.evidence.get("rule") for event in events.values()]
-    if near := sum(rule == "near_consensus" for rule in rules):
-        high = sum(rule is not None for rule in rules)
-        yield Variant("high-confidence labels", AS_SET, f"{high:,}")
-        yield Variant("high-confidence labels", "without near-consensus", f"{high - near:,}")
+def _consensus(benchmark: Benchmark, labels: Standing, settings: StewardSettings) -> Iterator[Variant]:
+    for one in recounted(benchmark, labels.original, settings):
+        value = f"{one.high:,} and {one.flagged:,} of {one.n:,}"
+        yield Variant("high-confidence labels, and flagged rows", one.rule or AS_SET, value)
 
 
 def _flags(table: pl.DataFrame, of: int, settings: StewardSettings) -> Iterator[Variant]:

@@ -252,12 +252,16 @@ def _paint_one(screen: Console, payload: dict[str, Any]) -> None:
     screen.print(table(["reads", "as", "if not given"], cells))
     if payload["points"]:
         screen.print()
-        points = [[one["item"], _when(one), _points(one["points"])] for one in payload["points"]]
-        screen.print(table(["points for", "when", "points"], points))
+        screen.print(table(["points for", "points"], _by_item(payload["points"])))
 
 
-def _when(one: dict[str, Any]) -> str:
-    return f"{one['when']} {_counted(one['unit'])}".rstrip()
+def _by_item(points: list[dict[str, Any]]) -> list[list[str]]:
+    """Return one line for each item, its bands in order: the first that fits counts."""
+    lines: dict[str, list[str]] = {}
+    for one in points:
+        name = f"{one['item']}, {_counted(one['unit'])}" if one["unit"] else one["item"]
+        lines.setdefault(name, []).append(f"{one['when'].replace('; ', ' or ')}: {_points(one['points'])}")
+    return [[name, ", ".join(parts)] for name, parts in lines.items()]
 
 
 def _points(points: float | None) -> str:

@@ -498,6 +498,34 @@ def test_grades_of_disease_count_in_any_spelling() -> None:
     assert score(32, {liver: "Moderate to Severe"}, "v1.0") == 1
 
 
+V1 = [
+    # Calculator, change, points as published and of v1.0; what v1.0 did is in the docstring of each score.
+    (15, {"Ascites": "slight"}, 6, 4),
+    (15, {"Ascites": "Slight"}, 6, 6),
+    (15, {"Bilirubin": [2.0, "mg/dL"]}, 6, 3),
+    (17, {"History of cerebrovascular disease": True}, 1, 0),
+    (21, {"Best verbal response": "oriented"}, 7, 12),
+    (27, {"Hemoglobin": [13.0, "g/dL"]}, 0, 1),
+    (28, {}, 0, 19),  # 15 of the coma score, 4 of the white cells
+    (29, {"Temperature": [37.0, "degrees celsisus"]}, 50, 65),  # taken for Fahrenheit
+    (36, {"Stroke in the last month": True, "Surgery Type": "minor"}, 6, 1),
+    (43, {}, 0, 4),  # 2 of oxygen by percent, 2 of no dopamine
+    (43, {"norEPINEPHrine": [0.5, "mcg/kg/min"], "DOPamine": [8.0, "mcg/kg/min"]}, 4, 5),
+    (51, {}, 0, 2),  # 1 of a normal heart rate, 1 of white cells per cubic metre
+]
+
+
+@pytest.mark.parametrize(("number", "change", "published", "old"), V1)
+def test_v1_is_told_from_what_is_published(
+    number: int, change: dict[str, object], published: float, old: float
+) -> None:
+    assert (score(number, change), score(number, change, "v1.0")) == (published, old)
+
+
+def test_a_transient_attack_is_atherosclerotic_disease() -> None:
+    assert score(18, {"Transient Ischemic Attacks History": True}) == 2
+
+
 def test_being_a_woman_gives_no_points_in_caprini() -> None:
     assert score(36, {"sex": "Female"}) == score(36, {"sex": "Male"}) == 0
 

@@ -14,6 +14,10 @@ from ontoground.errors import InputError
 __all__ = ["Do", "Rows", "Rule", "read_rule"]
 
 
+THINGS = ("calculator", "take", "abstain", "value", "multiply", "add")
+"""What can be done, one at a time."""
+
+
 class Rows(BaseModel):
     """Which rows share the fault: all that fit everything that is given."""
 
@@ -35,6 +39,7 @@ class Do(BaseModel):
         default=None, description="the original label, or the one that the runs gave before any rule"
     )
     abstain: Literal[True] | None = Field(default=None, description="N/A: the score cannot be computed")
+    value: str | None = Field(default=None, min_length=1, description="this label, as a name or a number")
     multiply: float | None = Field(default=None, description="the recomputed number, times this")
     add: float | None = Field(default=None, description="the recomputed number, or date in days, and this")
     decimals: int = Field(default=2, ge=0, description="decimals of a number that was computed")
@@ -42,13 +47,13 @@ class Do(BaseModel):
     @model_validator(mode="after")
     def _one(self) -> Do:
         if len(self.named()) != 1:
-            raise ValueError("exactly one of calculator, take, abstain, multiply, add")
+            raise ValueError("exactly one of calculator, take, abstain, value, multiply, add")
         return self
 
     def named(self) -> list[str]:
         """Return what is to be done, in words."""
-        values = {name: getattr(self, name) for name in ("calculator", "take", "abstain", "multiply", "add")}
-        return [f"{name} {value}" for name, value in values.items() if value is not None]
+        values = {name: getattr(self, name) for name in THINGS}
+        return [name if value is True else f"{name} {value}" for name, value in values.items() if value is not None]
 
 
 class Rule(BaseModel):

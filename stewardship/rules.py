@@ -90,7 +90,7 @@ def try_rule(benchmark: Benchmark, rule: Rule, *, relative: float = 0.05, points
         points: points of an ordinal score that agreement allows.
 
     Raises:
-        UsageError: its condition is no SQL; it names a reviewed row to change; its evidence is no reviewed row, or none
+        UsageError: its condition is no SQL, its value no label; it names a reviewed row to change; its evidence is no reviewed row, or none
             of the rows that the rule is about.
     """
     history, names = benchmark.history, benchmark.categories
@@ -98,13 +98,18 @@ def try_rule(benchmark: Benchmark, rule: Rule, *, relative: float = 0.05, points
     physician = history.labels("physician", categories=names)
     original = history.labels("original", categories=names)
     runs = _of_runs(benchmark)
+    if rule.do.value is not None and not parse_label(rule.do.value, categories=names).answered:
+        raise UsageError("the rule's value is no label", found=rule.do.value, expected=", ".join(names) or "a number")
     about = _about(benchmark, rule)
     _check_evidence(rule, set(about["uid"]), set(physician))
     found: dict[str, list[Effect]] = {"changed": [], "same": [], "without": [], "reviewed": [], "unlabelled": []}
     for row in about.iter_rows(named=True):
         uid = row["uid"]
         before, theirs = recomputed.get(uid), physician.get(uid)
-        after, note = _label(rule.do, row, before, original.get(uid), runs.get(uid))
+        if rule.do.value is not None:
+            after, note = parse_label(rule.do.value, categories=names), ""
+        else:
+            after, note = _label(rule.do, row, before, original.get(uid), runs.get(uid))
         effect = Effect(uid, row.get("stratum"), original.get(uid), before, after, note, theirs)
         if theirs is not None:
             kind = value_type(theirs, [one for one in (before, original.get(uid)) if one is not None])

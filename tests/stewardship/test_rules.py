@@ -15,6 +15,7 @@ from stewardship.phases import append_new
 from stewardship.rule_files import Rule, read_rule
 from stewardship.rules import apply_rule, try_rule
 from stewardship.standing import standing
+from stewardship.tables import read_label_table
 from tests.stewardship.labelled import GCS, MME, adopted
 
 FILE = """
@@ -99,6 +100,8 @@ def test_runs_that_say_the_same_again_do_not_undo_a_rule_and_new_ones_do(benchma
     [
         ({"take": "original"}, "372"),
         ({"abstain": True}, "N/A"),
+        ({"value": "380"}, "380"),
+        ({"value": "not available"}, "N/A"),
         ({"multiply": 0.5}, "252"),
         ({"multiply": 1 / 3}, "168"),
         ({"add": -4.006}, "499.99"),
@@ -171,6 +174,19 @@ def test_a_rule_that_cannot_be_meant_is_refused(
 ) -> None:
     with pytest.raises(UsageError, match=message):
         try_rule(benchmark, rule(rows, {"abstain": True}, evidence))
+
+
+def test_names_are_put_right_by_name_and_other_words_are_no_label(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("id,label,kind\na,Q1,x\nb,Q1,x\nc,Q2,y\n")
+    table = read_label_table(tmp_path / "rows.csv", columns={"uid": "id", "label": "label", "stratum": "kind"})
+    benchmark = Benchmark.adopt(tmp_path, "names", [table], licence_tier="open", categories=("Q1", "Q2"))
+    reviewed = Event(uid="a", role="physician", value="Q2", status="labelled", by="rater 1")
+    benchmark.history.append([reviewed, reviewed.model_copy(update={"uid": "b", "role": "recomputed", "value": "Q1"})])
+    found = try_rule(benchmark, rule({"strata": ["x"]}, {"value": "q2"}, ("a",)))
+    assert [(one.uid, one.after) for one in found.changed] == [("b", LabelValue.of("Q2"))]
+    assert [(one.agreed, one.agrees) for one in found.reviewed] == [(False, True)]
+    with pytest.raises(UsageError, match="value is no label"):
+        try_rule(benchmark, rule({"strata": ["x"]}, {"value": "Q5"}, ("a",)))
 
 
 @pytest.mark.parametrize(

@@ -30,8 +30,12 @@ __all__: list[str] = []
         '  where = """features->>\'Methadone Dose\' is not null"""',
         "  unlabelled = false                  # true: deferred rows too",
         "  [do]                                # one of",
-        "  take = 'original'                   # calculator, take, abstain,",
-        "                                      # multiply, add",
+        "  take = 'original'                   # or 'runs'",
+        "  # calculator = 'corrected'          # or 'v1.0'",
+        "  # abstain = true",
+        "  # value = '12'",
+        "  # multiply = 0.39",
+        "  # add = -1                          # days, where labels are dates",
     ),
 )
 def rule(

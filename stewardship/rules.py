@@ -90,15 +90,16 @@ def try_rule(benchmark: Benchmark, rule: Rule, *, relative: float = 0.05, points
         points: points of an ordinal score that agreement allows.
 
     Raises:
-        UsageError: its condition is no SQL, its value no label; it names a reviewed row to change; its evidence is no reviewed row, or none
-            of the rows that the rule is about.
+        UsageError: its condition is no SQL, or its value no label; it names a reviewed row to change; its evidence is
+            no reviewed row, or none of the rows that the rule is about.
     """
     history, names = benchmark.history, benchmark.categories
     recomputed = history.labels("recomputed", categories=names)
     physician = history.labels("physician", categories=names)
     original = history.labels("original", categories=names)
     runs = _of_runs(benchmark)
-    if rule.do.value is not None and not parse_label(rule.do.value, categories=names).answered:
+    given = None if rule.do.value is None else parse_label(rule.do.value, categories=names)
+    if given is not None and not given.answered:
         raise UsageError("the rule's value is no label", found=rule.do.value, expected=", ".join(names) or "a number")
     about = _about(benchmark, rule)
     _check_evidence(rule, set(about["uid"]), set(physician))
@@ -106,10 +107,9 @@ def try_rule(benchmark: Benchmark, rule: Rule, *, relative: float = 0.05, points
     for row in about.iter_rows(named=True):
         uid = row["uid"]
         before, theirs = recomputed.get(uid), physician.get(uid)
-        if rule.do.value is not None:
-            after, note = parse_label(rule.do.value, categories=names), ""
-        else:
-            after, note = _label(rule.do, row, before, original.get(uid), runs.get(uid))
+        after, note = (
+            (given, "") if given is not None else _label(rule.do, row, before, original.get(uid), runs.get(uid))
+        )
         effect = Effect(uid, row.get("stratum"), original.get(uid), before, after, note, theirs)
         if theirs is not None:
             kind = value_type(theirs, [one for one in (before, original.get(uid)) if one is not None])
@@ -205,7 +205,9 @@ def _about(benchmark: Benchmark, rule: Rule) -> pl.DataFrame:
     if not (rows.strata or rows.uids or rows.where.strip()):
         raise UsageError("the rule names no rows", expected="strata, uids or where in [rows]")
     labels = {
-        role: {uid: label.text() for uid, label in benchmark.history.labels(role).items()}
+        role: {
+            uid: label.text() for uid, label in benchmark.history.labels(role, categories=benchmark.categories).items()
+        }
         for role in ("original", "recomputed", "physician", "final")
     }
     table = items.with_columns(

@@ -182,7 +182,7 @@ def test_names_are_put_right_by_name_and_other_words_are_no_label(tmp_path: Path
     benchmark = Benchmark.adopt(tmp_path, "names", [table], licence_tier="open", categories=("Q1", "Q2"))
     reviewed = Event(uid="a", role="physician", value="Q2", status="labelled", by="rater 1")
     benchmark.history.append([reviewed, reviewed.model_copy(update={"uid": "b", "role": "recomputed", "value": "Q1"})])
-    found = try_rule(benchmark, rule({"strata": ["x"]}, {"value": "q2"}, ("a",)))
+    found = try_rule(benchmark, rule({"where": "original = 'Q1'"}, {"value": "q2"}, ("a",)))
     assert [(one.uid, one.after) for one in found.changed] == [("b", LabelValue.of("Q2"))]
     assert [(one.agreed, one.agrees) for one in found.reviewed] == [(False, True)]
     with pytest.raises(UsageError, match="value is no label"):

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from app.main import invoke
+from app.steward_calculators import check_request, compute_job
+from ontoground.errors import UsageError
 from tests.app.schemas import checked
 
 SCHEMA = "steward-calculators"
@@ -123,25 +125,39 @@ def test_a_benchmark_is_computed_into_its_folder(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("which", "settings", "said"),
     [
-        (["--set", "age=1 years"], "--set is for one calculator"),
-        (["45", "--set", "agee=70 years"], "reads no such feature"),
-        (["45", "--set", "age"], "cannot be read"),
-        (["45", "--set", "age=old"], "age is no number"),
-        (["2", "--set", "creatinine=1"], "creatinine needs a unit"),
-        (["45", "--set", "Confusion=maybe"], "neither yes nor no"),
-        (["45", "--set", "age=70 years", "--set", "AGE=71 years"], "given twice"),
-        (["99"], "no such calculator"),
-        (["--list", "45"], "--list goes alone"),
-        (["--benchmark", "a", "--table", "b.csv"], "do not go together"),
+        ("45", ["agee=70 years"], "reads no such feature"),
+        ("45", ["age"], "cannot be read"),
+        ("45", ["age=old"], "age is no number"),
+        ("2", ["creatinine=1"], "creatinine needs a unit"),
+        ("45", ["Confusion=maybe"], "neither yes nor no"),
+        ("45", ["age=70 years", "AGE=71 years"], "given twice"),
+        ("99", ["age=70 years"], "no such calculator"),
     ],
 )
-def test_a_request_that_cannot_be_met_is_refused_in_words(
-    capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
-) -> None:
-    assert invoke(["steward", "calculators", *arguments]) == 2
-    assert said in capsys.readouterr().err
+def test_features_that_cannot_be_read_are_refused_in_words(which: str, settings: list[str], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        compute_job(Path("work"), which, tuple(settings), "corrected")
+
+
+def test_options_that_do_not_go_together_are_refused() -> None:
+    alone = {"over": False, "both": False, "listed": False}
+    check_request("45", ("age=70 years",), **alone)
+    check_request(None, (), **alone)
+    for number, settings, options, said in (
+        (None, ("age=1 years",), {}, "for one calculator"),
+        ("45", ("age=1 years",), {"over": True}, "computes one score"),
+        (None, (), {"over": True, "both": True}, "do not go together"),
+        ("45", (), {"listed": True}, "goes alone"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            check_request(number, settings, **{**alone, **options})
+
+
+def test_a_refusal_has_the_exit_code_of_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["steward", "calculators", "45", "--set", "age=old"]) == 2
+    assert "age is no number" in capsys.readouterr().err
 
 
 def test_a_table_without_features_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ def report_job(settings: StewardSettings, workspace: Path, name: str | None) -> 
     require_packages(*PACKAGES, extra="steward")
     from stewardship.benchmark import Benchmark
     from stewardship.caveats import caveats
+    from stewardship.datasets.estimates import estimates_markdown, label_estimates
     from stewardship.drawing import draw
     from stewardship.page import write_page
     from stewardship.published import beside_the_paper, is_medcalc_v1
@@ -54,6 +55,7 @@ def report_job(settings: StewardSettings, workspace: Path, name: str | None) -> 
     compared = beside_the_paper(_keyed(report)) if medcalc else []
     others = variants(benchmark, labels, report, settings) + (printed_inputs(report) if medcalc else [])
     known = caveats(report, labels, paper=medcalc and _from_paper(benchmark))
+    estimates = label_estimates(benchmark)
     payload = {
         "verb": "steward report",
         "workspace": str(workspace),
@@ -61,11 +63,13 @@ def report_job(settings: StewardSettings, workspace: Path, name: str | None) -> 
         "paper": [asdict(one) for one in compared],
         "other_readings": [one.as_dict() for one in others],
         "caveats": [asdict(one) for one in known],
+        "dataset": [asdict(one) for one in estimates],
     }
     folder = benchmark.folder / FOLDER
     with atomic_directory(folder) as temporary:
         pictures = draw(report, temporary)
-        (temporary / "report.md").write_text(write_page(report, compared, others, known, pictures), encoding="utf-8")
+        page = write_page(report, compared, others, known, pictures) + estimates_markdown(estimates)
+        (temporary / "report.md").write_text(page, encoding="utf-8")
         payload["files"] = [str(folder / one) for one in ("report.md", "report.json", *pictures)]
         (temporary / "report.json").write_text(json.dumps(payload, indent=2) + "\n", encoding="utf-8")
     return payload
@@ -139,4 +143,8 @@ def _plain(payload: dict[str, Any]) -> list[list[str | int | float | None]]:
             if share["value"] is not None:
                 ends = f"{100 * share['value']:.0f}% [{100 * share['low']:.0f}, {100 * share['high']:.0f}]"
                 rows.append([f"{name} agrees with the physician", f"{ends} of {share['n']}"])
+    for one in payload["dataset"]:
+        if one["by"] == "all" and one["share"] is not None:
+            ends = f"{one['share']:.1%} [{one['low']:.1%}, {one['high']:.1%}] of {one['covered'] * one['rows']:,.0f}"
+            rows.append([f"wrong in the dataset, by {one['source']}", ends])
     return rows

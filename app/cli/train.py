@@ -1,4 +1,4 @@
-"""``ontoground train classifier|corfu|medhal|medval``."""
+"""``ontoground train classifier|corfu|medhal|medval|grpo``."""
 
 from __future__ import annotations
 
@@ -191,6 +191,71 @@ def medval(
     del engine
     job = _job(workspace, "medval", dataset, model, out, config, overrides, resume)
     _show(train_text_job(job, "medval"), as_json=as_json)
+
+
+@group.command(
+    short_help="A policy by rewards from labels (GRPO), an arm for each set.",
+    epilog=example(
+        "ontoground train grpo --smoke",
+        "ontoground train grpo --model Qwen/Qwen3-8B --benchmark train \\",
+        "    --arm original --arm recomputed --evaluate test:physician",
+    ),
+)
+def grpo(
+    model: Annotated[
+        str | None, typer.Option("--model", metavar="NAME_OR_PATH", help="Base model: hub name or local folder")
+    ] = None,
+    smoke: Annotated[
+        bool, typer.Option("--smoke", help="Two steps of a tiny random model, to see that all parts fit each other.")
+    ] = False,
+    benchmark: Annotated[
+        str | None,
+        typer.Option("--benchmark", metavar="NAME", help="Whose rows train; the workspace's only one where left out"),
+    ] = None,
+    arms: Annotated[
+        list[str] | None,
+        typer.Option("--arm", metavar="LABELS", help="Labels of an arm: a role or a release; original and recomputed"),
+    ] = None,
+    evaluate: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--evaluate", metavar="[NAME:]LABELS", help="Labels to evaluate on; all of rows that are held out"
+        ),
+    ] = None,
+    limits: Annotated[
+        Literal["corrected", "v1"], typer.Option(help="Limits of all labels alike, so that arms differ in labels only")
+    ] = "corrected",
+    workspace: WorkspaceDir = DEFAULT_WORKSPACE,
+    out: Out = None,
+    config: Config = None,
+    overrides: Overrides = None,
+    resume: Resume = False,
+    as_json: Json = False,
+) -> None:
+    """Train a policy by GRPO on rewards from labels, once for each arm; arms differ in their labels only.
+
+    Rows, prompts, their order, seed and settings are the same in every arm. Every policy and the base model are graded
+    on several sets of labels. Rows of the benchmark itself are held out for that: all reviewed ones and a share.
+    """
+    from app.render import emit, note
+    from app.train_grpo import GrpoJob, paint_grpo, train_grpo_job
+
+    job = GrpoJob(
+        workspace=workspace,
+        benchmark=benchmark,
+        arms=tuple(arms or ("original", "recomputed")),
+        evaluate=tuple(evaluate or ()),
+        limits=limits,
+        model=model,
+        smoke=smoke,
+        out=out,
+        config=config,
+        overrides=tuple(overrides or ()),
+        resume=resume,
+        say=note,
+    )
+    payload = train_grpo_job(job)
+    emit(payload, lambda screen: paint_grpo(screen, payload), as_json=as_json)
 
 
 def _seeds(text: str | None) -> list[int]:

@@ -1,0 +1,150 @@
+"""GRPO on labels: the reward, one step of two arms that differ in labels only, and their evaluation."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+pytest.importorskip("trl")
+
+import torch
+
+from ontoground.errors import InputError, UsageError
+from tests.training.grpo.words import word_model, write_rows
+from tests.training.tiny import tiny_tokenizer
+from training.grpo.evaluate import accuracies, grade_sets, respond
+from training.grpo.policy import build_trainer, reward_function
+from training.grpo.prompt import encode, messages, system_prompt
+from training.grpo.rows import planned_order, read_rows
+from training.grpo.settings import GrpoSettings
+from training.grpo.train import EVALUATION, Arm, evaluate_base, train_arm
+from training.models import load_model, load_tokenizer
+from training.settings import HardwareSettings, OptimizerSettings
+from training.sft.model import choose_machine
+
+pytestmark = pytest.mark.xdist_group("grpo")
+
+TINY = GrpoSettings(
+    epochs=1,
+    prompts_per_step=8,
+    group=8,
+    per_device_batch_size=64,
+    generation_batch_size=32,
+    max_new_tokens=4,
+    optimizer=OptimizerSettings(learning_rate=1e-3, warmup_ratio=0.0, schedule="constant_with_warmup"),
+    hardware=HardwareSettings(device="cpu"),
+)
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return word_model(tmp_path_factory.mktemp("words"))
+
+
+def arm(folder: Path, label: str) -> Arm:
+    rows = read_rows(write_rows(folder / f"{label[0]}.parquet", {str(n): label for n in range(8)}))
+    return Arm(label[0], rows, {"name": "words", "licence_tier": "open"}, {"same": rows[:4]})
+
+
+def leaning(model_folder: Path) -> float:
+    """Return the log-odds of the answer 1 against an abstention."""
+    model, tokenizer = load_model(model_folder, "causal", TINY.hardware).eval(), load_tokenizer(model_folder)
+    ids = tokenizer(messages(tokenizer, "question 0") + " <answer>", return_tensors="pt")["input_ids"]
+    with torch.inference_mode():
+        logits = model(input_ids=ids).logits[0, -1]
+    one, none = tokenizer.convert_tokens_to_ids(["1", "unknown"])
+    return float(logits[one] - logits[none])
+
+
+def test_arms_that_differ_in_labels_see_the_same_and_move_apart(base: Path, tmp_path: Path) -> None:
+    records = {}
+    for label in ("1", "N/A"):
+        one = arm(tmp_path, label)
+        records[label] = train_arm(one, str(base), tmp_path / f"run-{label[0]}", TINY)
+    first, second = records.values()
+    assert first["order_sha256"] == second["order_sha256"] and first["steps"] == second["steps"] == 1
+    assert first["settings"] == second["settings"]
+    # Each response that is right in one arm is a wrong one, worth 0.1, in the other: the samples are the same.
+    rewards = [record["history"][0]["reward"] for record in records.values()]
+    assert min(rewards) > 0.2 and sum(rewards) <= 1.1 + 1e-6
+    assert leaning(tmp_path / "run-1") > leaning(base) > leaning(tmp_path / "run-N")
+    graded = pl.read_parquet(tmp_path / "run-1" / EVALUATION)
+    assert first["evaluation"]["same"]["rows"] == graded.height == 4
+    assert first["evaluation"]["same"]["correct"] == graded["correct"].sum()
+    assert "1 labels" in (tmp_path / "run-1" / "README.md").read_text()
+    # A whole run is not trained again; another one is refused.
+    again = train_arm(arm(tmp_path, "1"), str(base), tmp_path / "run-1", TINY, resume=True)
+    assert again == json.loads((tmp_path / "run-1" / "training.json").read_text()) == first
+    with pytest.raises(UsageError, match="another arm"):
+        train_arm(arm(tmp_path, "N/A"), str(base), tmp_path / "run-1", TINY, resume=True)
+
+
+@pytest.mark.parametrize("chat", [False, True])
+def test_training_and_evaluation_encode_a_prompt_alike_and_the_loss_is_plain(
+    base: Path, tmp_path: Path, chat: bool
+) -> None:
+    one = arm(tmp_path, "1")
+    rows = {row.uid: row for row in one.rows}
+    tokenizer = load_tokenizer(base)
+    if chat:
+        tokenizer.chat_template = tiny_tokenizer(["a b"], tmp_path / "chat", chat=True).chat_template
+    order = planned_order(list(rows), 1, 1, 8)
+    machine = choose_machine(TINY.hardware)
+    trainer = build_trainer(str(base), tokenizer, rows, order, tmp_path, TINY, machine)
+    assert trainer.train_dataset["uid"] == order
+    prompts = trainer.train_dataset["prompt"][:2]
+    assert trainer._tokenize_prompts(prompts)[0] == encode(tokenizer, prompts, thinking=True)
+    arguments = trainer.args
+    assert (arguments.scale_rewards, arguments.loss_type, arguments.num_iterations) == ("none", "dr_grpo", 1)
+    assert (arguments.beta, arguments.num_generations, arguments.steps_per_generation) == (0.001, 8, 1)
+    assert not arguments.shuffle_dataset and arguments.max_completion_length == 4
+    # Rows come in the planned order, each as often as a group is large.
+    assert [order[n] for n in trainer._get_train_sampler()] == [uid for uid in order for _ in range(8)]
+
+
+def test_the_reward_is_that_of_the_rows_label(base: Path, tmp_path: Path) -> None:
+    rows = {row.uid: row for row in read_rows(write_rows(tmp_path / "a.parquet", {"1": "1", "2": "N/A"}))}
+    tokenizer = load_tokenizer(base)
+    said = ["<answer> 1 </answer>", "<answer> unknown </answer>", "<answer> 1"]
+    ids = [tokenizer(text)["input_ids"] for text in said]
+    both: dict[str, Any] = {"completion_ids": ids * 2, "uid": ["1"] * 3 + ["2"] * 3, "prompts": []}
+    assert reward_function(rows, TINY, tokenizer)(**both) == [1, 0.1, 0, 0.1, 1, 0]
+    released = TINY.model_copy(update={"reward": TINY.reward.model_copy(update={"rule": "released", "correct": 2.0})})
+    assert reward_function(rows, released, tokenizer)(**both) == [2, 0, 0, 0, 2, 0]
+
+
+def test_an_evaluation_leaves_the_random_generators_as_they_were(base: Path, tmp_path: Path) -> None:
+    one = arm(tmp_path, "1")
+    model, tokenizer = load_model(base, "causal", TINY.hardware), load_tokenizer(base)
+    prompts = {row.uid: row.prompt for row in one.rows} | {"long": "word " * 3000}
+    before = torch.random.get_rng_state()
+    responses = respond(model.train(), tokenizer, prompts, TINY)
+    assert torch.equal(torch.random.get_rng_state(), before) and model.training
+    assert responses["long"] is None and responses == respond(model, tokenizer, prompts, TINY)
+    sets = {"ones": one.rows, "none": arm(tmp_path, "N/A").rows}
+    graded = grade_sets(responses, sets)
+    counted = accuracies(graded)
+    assert counted["ones"]["rows"] == 8 and counted["none"]["correct"] == counted["ones"]["abstained"]
+    assert evaluate_base(one, str(base), TINY).height == 4
+
+
+def test_steps_and_prompts_that_do_not_fit_are_refused(base: Path, tmp_path: Path) -> None:
+    one = arm(tmp_path, "1")
+    with pytest.raises(InputError, match="no prompt is short enough"):
+        train_arm(one, str(base), tmp_path / "a", TINY.model_copy(update={"max_prompt_tokens": 16}))
+    with pytest.raises(UsageError, match="more rows than there are"):
+        train_arm(one, str(base), tmp_path / "a", TINY.model_copy(update={"prompts_per_step": 9}))
+    with pytest.raises(UsageError, match="no multiple of per_device"):
+        train_arm(one, str(base), tmp_path / "a", TINY.model_copy(update={"per_device_batch_size": 7}))
+    assert not (tmp_path / "a").exists()
+
+
+def test_the_prompt_lets_a_model_abstain_and_names_what_labels_can_be() -> None:
+    assert "<answer>unknown</answer>" in system_prompt() and "MM/DD/YYYY" in system_prompt()
+    named = system_prompt(("Q1", "Q2"))
+    assert "one of Q1, Q2" in named and "MM/DD/YYYY" not in named
+    assert "{" not in system_prompt() + named

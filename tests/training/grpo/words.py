@@ -1,0 +1,68 @@
+"""A language of a few words, and a model that says one of two answers at random: rewards can make it choose."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from ontoground.grading import Reference
+from ontoground.labels import parse_label
+
+WORDS = ("<pad>", "</s>", "<unk>", "<answer>", "</answer>", "1", "unknown")
+
+ANSWERS = ("1", "unknown")
+
+
+def word_model(folder: Path) -> Path:
+    """Write a decoder that ends every text by `1` or by `unknown`, in tags, each about half of the time."""
+    import torch
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast, Qwen3Config
+
+    from training.grpo.prompt import messages
+
+    core = Tokenizer(models.WordLevel({word: n for n, word in enumerate(WORDS)}, unk_token="<unk>"))
+    core.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=core, pad_token="<pad>", eos_token="</s>", unk_token="<unk>")
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        model = AutoModelForCausalLM.from_config(
+            Qwen3Config(
+                vocab_size=len(WORDS),
+                hidden_size=32,
+                intermediate_size=32,
+                num_hidden_layers=2,
+                num_attention_heads=2,
+                num_key_value_heads=1,
+                head_dim=16,
+                max_position_embeddings=1024,
+                pad_token_id=0,
+                bos_token_id=None,
+                eos_token_id=1,
+            )
+        )
+        asked = messages(tokenizer, "question 0")
+        ids = torch.tensor([tokenizer(f"{asked} <answer> {word} </answer> </s>")["input_ids"] for word in ANSWERS])
+        labels = ids.clone()
+        labels[:, :-4] = -100
+        optimizer = torch.optim.Adam(model.parameters(), 1e-2)
+        for _ in range(40):
+            optimizer.zero_grad()
+            model(input_ids=ids, labels=labels).loss.backward()
+            optimizer.step()
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def write_rows(file: Path, labels: dict[str, str], *, sets: str | None = None) -> Path:
+    """Write rows with a prompt each and the limits of the corrected labels; with ``sets`` as a set of evaluation."""
+    rows = []
+    for uid, label in labels.items():
+        reference = Reference.of(parse_label(label), "corrected")
+        ends = {"lower": reference.lower.text(), "upper": reference.upper.text()}
+        rows.append({"uid": uid, "prompt": f"question {uid}", "label": label, **ends})
+    frame = pl.DataFrame(rows)
+    (frame.select(pl.lit(sets).alias("set"), pl.all()) if sets else frame).write_parquet(file)
+    return file

@@ -1,0 +1,116 @@
+"""Rows of arms and of evaluation: read from Parquet files, the same prompts in every arm, in one order.
+
+An arm's file has the columns ``uid``, ``prompt``, ``label``, ``lower`` and ``upper``, all text; that of the evaluation
+has ``set`` before them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from ontoground.errors import InputError, UsageError
+from ontoground.grading import Reference
+from ontoground.labels import parse_label
+from ontoground.stable import stable_hash
+
+__all__ = ["Row", "check_arms", "order_sha256", "planned_order", "read_rows", "read_sets"]
+
+COLUMNS = ("uid", "prompt", "label", "lower", "upper")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A prompt and the label that answers to it are graded against."""
+
+    uid: str
+    prompt: str
+    reference: Reference
+
+
+def read_rows(file: Path, categories: Sequence[str] = ()) -> list[Row]:
+    """Read an arm's rows.
+
+    Raises:
+        InputError: no such file, a column or label is missing, or a row is there twice.
+    """
+    rows = _rows(_read(file, COLUMNS), file, categories)
+    if len({row.uid for row in rows}) < len(rows):
+        raise InputError("a row is there twice", file=file)
+    return rows
+
+
+def read_sets(file: Path, categories: Sequence[str] = ()) -> dict[str, list[Row]]:
+    """Read the rows of evaluation by set of labels; a row has the same prompt in every set.
+
+    Raises:
+        InputError: as `read_rows`.
+    """
+    frame = _read(file, ("set", *COLUMNS))
+    sets = {str(name): _rows(rows, file, categories) for (name,), rows in frame.group_by("set", maintain_order=True)}
+    if frame.select(pl.struct("uid", "prompt").n_unique()).item() != frame["uid"].n_unique():
+        raise InputError("a row has two prompts", file=file)
+    return sets
+
+
+def _read(file: Path, columns: Sequence[str]) -> pl.DataFrame:
+    if not file.is_file():
+        raise InputError("no such table of rows", file=file)
+    frame = pl.read_parquet(file)
+    if lost := [name for name in columns if name not in frame.columns]:
+        raise InputError("columns are missing", file=file, expected=", ".join(lost))
+    return frame
+
+
+def _rows(frame: pl.DataFrame, file: Path, categories: Sequence[str]) -> list[Row]:
+    rows = []
+    for one in frame.iter_rows(named=True):
+        value, low, high = (parse_label(one[name], categories=categories) for name in ("label", "lower", "upper"))
+        if not (value.answered and low.answered and high.answered):
+            raise InputError("a label or limit cannot be read", file=file, found=f"row {one['uid']}")
+        rows.append(Row(one["uid"], one["prompt"], Reference(value, low, high)))
+    return rows
+
+
+def check_arms(arms: Sequence[Sequence[Row]]) -> None:
+    """Hold arms against each other: they may differ in labels only.
+
+    Raises:
+        UsageError: they have other rows or prompts.
+    """
+    first = {row.uid: row.prompt for row in arms[0]}
+    for arm in arms[1:]:
+        if {row.uid: row.prompt for row in arm} != first:
+            raise UsageError("arms differ in more than their labels", expected="the same rows and prompts in each")
+
+
+def planned_order(uids: Sequence[str], seed: int, epochs: int, per_step: int) -> list[str]:
+    """Return the rows of all steps, one after another: ``per_step`` distinct ones a step, the same in every arm.
+
+    The order of an epoch is a stable hash of seed, epoch and row. Rows that do not fill an epoch's last step are left
+    out of that epoch.
+
+    Raises:
+        UsageError: there are fewer rows than a step needs.
+    """
+    if len(uids) < per_step:
+        raise UsageError(
+            "a step needs more rows than there are",
+            found=f"{len(uids)} rows, prompts_per_step {per_step}",
+            do="lower prompts_per_step",
+        )
+    kept = len(uids) - len(uids) % per_step
+    return [
+        uid
+        for epoch in range(epochs)
+        for uid in sorted(uids, key=lambda uid: (stable_hash(seed, "grpo-order", epoch, uid), uid))[:kept]
+    ]
+
+
+def order_sha256(order: Sequence[str]) -> str:
+    """Return a hash that stands for an order of rows."""
+    return hashlib.sha256("\n".join(order).encode()).hexdigest()

@@ -13,6 +13,13 @@ from stewardship.sensitivity import Variant
 __all__ = ["write_page"]
 
 TOP = 15
+NAMED = 4
+WHOSE = {
+    "original": "Original labels",
+    "audit": "verdicts",
+    "recomputed": "recomputed labels",
+    "physician": "physicians' labels",
+}
 TYPES = {"na": "without an answer", "date": "dates", "category": "categories"}
 FROM = {"recomputed": "recomputed", "rule": "recomputed, put right by a rule", "physician": "a physician's"}
 SAME = {"yes": "yes", "ends": "yes; ends by another seed", "no": "no", "": "not run"}
@@ -35,7 +42,7 @@ def write_page(
         pictures: names of picture files beside the page.
     """
     parts = [
-        [f"# Labels of {report.benchmark}", "", f"{report.rows:,} rows. Intervals are 95%."],
+        [f"# Labels of {report.benchmark}", "", f"{report.rows:,} rows. Intervals are 95%.{_sources(report)}"],
         *_phases(report),
         _pictures(pictures),
         _caveats(caveats),
@@ -44,6 +51,15 @@ def write_page(
         _settings(report),
     ]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
+
+
+def _sources(report: Report) -> str:
+    """Say where labels come from; of many, the first few."""
+    said = []
+    for role, names in report.sources.items():
+        shown = ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
+        said.append(f"{WHOSE[role]}: {shown}")
+    return " " + "; ".join(said) + "." if said else ""
 
 
 def _phases(report: Report) -> Iterator[list[str]]:

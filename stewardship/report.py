@@ -15,6 +15,7 @@ from stewardship.agreement import Estimate, Reviewed, bootstrap_mean, review, sm
 from stewardship.benchmark import Benchmark
 from stewardship.discrepancy import FLAGGED, Flag
 from stewardship.estimates import smape_bound, whole_test
+from stewardship.history import Role
 from stewardship.sheets.batch import read_batches
 from stewardship.sheets.errors import drawn_of
 from stewardship.standing import Standing
@@ -96,6 +97,7 @@ class Report:
         benchmark: its name.
         rows: of the benchmark.
         settings: the numbers that decide something here.
+        sources: role of labels to who or what said them, those who said most first.
         audits: phase 1.
         failure_modes: failure mode that auditors name to flagged rows where a run names it.
         table: rows by `stewardship.triage.triage`.
@@ -112,6 +114,7 @@ class Report:
     benchmark: str
     rows: int
     settings: dict[str, Any]
+    sources: dict[str, list[str]] = field(default_factory=dict)
     audits: AuditSummary | None = None
     failure_modes: dict[str, int] = field(default_factory=dict)
     table: pl.DataFrame | None = None
@@ -125,7 +128,9 @@ class Report:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the report as JSON holds it, without single rows."""
-        found = {name: getattr(self, name) for name in ("benchmark", "rows", "settings", "failure_modes", "final")}
+        found = {
+            name: getattr(self, name) for name in ("benchmark", "rows", "settings", "sources", "failure_modes", "final")
+        }
         found["phase1"] = asdict(self.audits) if self.audits else None
         found["phase2"] = _phase2_dict(self.triage, self) if self.triage else None
         found["phase3"] = _phase3_dict(self.phase3) if self.phase3 else None
@@ -156,6 +161,7 @@ def build_report(benchmark: Benchmark, labels: Standing, settings: StewardSettin
     names = ("seed", "resamples", "flag_rel_err", "agree_rel", "ordinal_tolerance", "ordinal_limit", "audit_quorum")
     base = Report(benchmark.name, benchmark.items.height, {name: getattr(settings, name) for name in names})
     found: dict[str, Any] = dict(vars(base))
+    found["sources"] = _sources(benchmark)
     held = [event for event in benchmark.history.latest("final").values() if event.value is not None]
     found["final"] = dict(Counter(str(event.evidence.get("from", event.by)) for event in held).most_common())
     if labels.audits:
@@ -174,6 +180,16 @@ def build_report(benchmark: Benchmark, labels: Standing, settings: StewardSettin
             found["whole_test"] = _whole_tests(phase3, table, summary, settings)
             found["wrong_originals"] = _wrong_originals(phase3, summary)
     return Report(**found)
+
+
+def _sources(benchmark: Benchmark) -> dict[str, list[str]]:
+    roles: tuple[Role, ...] = ("original", "audit", "recomputed", "physician")
+    events = {role: benchmark.history.latest(role).values() for role in roles}
+    return {
+        role: [name for name, _ in Counter(event.by for event in found).most_common()]
+        for role, found in events.items()
+        if found
+    }
 
 
 def _pairs(benchmark: Benchmark, table: pl.DataFrame) -> dict[str, dict[str, int]]:

@@ -46,6 +46,8 @@ def _apache(features: Features, version: Version) -> float:
     high = features.quantity("FiO₂", "%") >= 50
     score.item("A-a gradient" if high else "arterial oxygen")
     coma = features.number(COMA)
+    if not coma.is_integer():
+        raise NotComputable(f"{COMA} is no whole number: {coma:g}")
     if version == "v1.0":
         _apache_v1(score, coma)
     else:

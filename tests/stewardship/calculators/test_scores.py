@@ -540,6 +540,11 @@ def test_an_impossible_count_of_white_cells_is_refused() -> None:
     assert "out of range" in outcome(51, {"White blood cell count": [4.1, "µL"]}).reason
 
 
+def test_a_coma_score_between_two_and_an_impossible_rate_are_refused() -> None:
+    assert outcome(28, {"Glasgow Coma Score": 12.5}).reason == "Glasgow Coma Score is no whole number: 12.5"
+    assert "out of range" in outcome(43, {"norEPINEPHrine": [-0.1, "mcg/kg/min"]}).reason
+
+
 def test_steps_say_what_was_read_and_what_it_gave() -> None:
     steps = outcome(45, {"age": [80.0, YEARS]}).steps
     assert "age 80 years (>=65): +1, total 1" in steps

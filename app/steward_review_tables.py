@@ -162,13 +162,11 @@ def _paint_errors(screen: Console, payload: dict[str, Any]) -> None:
     for drawn, counts in payload["confusion"].items():
         names = sorted({name for row in counts.values() for name in row} | set(counts))
         cells = [[label, *(counts.get(label, {}).get(name, 0) for name in names)] for label in sorted(counts)]
-        screen.print()
-        screen.print(
-            table(["published", *names], cells, title=f"published label by reviewers' label: {DRAWN.get(drawn, drawn)}")
-        )
+        screen.print(f"\npublished label by reviewers' label, of rows {DRAWN.get(drawn, drawn)}", soft_wrap=True)
+        screen.print(table(["published", *names], cells))
     if found := payload["spot_check"]:
         counts = ", ".join(f"{name} {count}" for name, count in found["verdicts"].items())
-        screen.print(f"\nspot check of the audit's flags: {counts}; agree {_interval(found['agree'])}")
+        screen.print(f"\nspot check of the audit's flags: {counts}; agree {_interval(found['agree'])}", soft_wrap=True)
 
 
 def _interval(found: Mapping[str, Any]) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from stewardship.calculators.equations_heart import mean_arterial_pressure
 from stewardship.calculators.features import Features, NotComputable
 from stewardship.calculators.registry import Version, calculator
 from stewardship.calculators.scoring import Score
 
-__all__ = ["cardiovascular_points", "mean_pressure"]
+__all__ = ["cardiovascular_points"]
 
 OXYGEN = "Partial pressure of oxygen (PaO₂) for Apache II"
 PRESSURES = ("Systolic Blood Pressure", "Diastolic Blood Pressure")
@@ -42,7 +43,9 @@ def _apache(features: Features, version: Version) -> float:
     score = Score(28, features, version)
     apart = ("chronic health", "A-a gradient", "arterial oxygen", "creatinine")
     score.all(but=apart)
-    score.value("mean arterial pressure", mean_pressure(*(features.quantity(one, "mmHg") for one in PRESSURES)))
+    score.value(
+        "mean arterial pressure", mean_arterial_pressure(*(features.quantity(one, "mmHg") for one in PRESSURES))
+    )
     high = features.quantity("FiO₂", "%") >= 50
     score.item("A-a gradient" if high else "arterial oxygen")
     coma = features.number(COMA)
@@ -118,7 +121,9 @@ def _circulation(score: Score) -> None:
     if points := cardiovascular_points(*rates.values()):
         score.add(points, "drugs for the circulation")
     elif all(map(features.has, PRESSURES)):
-        score.value("mean arterial pressure", mean_pressure(*(features.quantity(one, "mmHg") for one in PRESSURES)))
+        score.value(
+            "mean arterial pressure", mean_arterial_pressure(*(features.quantity(one, "mmHg") for one in PRESSURES))
+        )
     elif features.flag("Hypotension", absent=False):
         features.assume("hypotension without a pressure: mean arterial pressure taken as below 70 mmHg")
         score.add(1, "hypotension")
@@ -148,11 +153,6 @@ def cardiovascular_points(dopamine: float, dobutamine: float, epinephrine: float
     if dopamine > 5 or adrenergic > 0:
         return 3
     return 2 if dopamine > 0 or dobutamine > 0 else 0
-
-
-def mean_pressure(systolic: float, diastolic: float) -> float:
-    """Return the mean arterial pressure in mmHg."""
-    return (systolic + 2 * diastolic) / 3
 
 
 def _organ_failure_v1(score: Score) -> float:

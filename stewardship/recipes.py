@@ -105,6 +105,7 @@ def _check_standing(events: Events, final: Mapping[str, Event]) -> None:
     old = []
     for uid, event in final.items():
         named, batch = event.evidence.get("from"), event.evidence.get("batch")
+        named = "recomputed" if named == RULE else named
         rest = rests[named].get(uid) if named in rests else None
         reviewed = rests["physician"].get(uid)
         moved = named in rests and (rest is None or rest.batch != batch)
@@ -234,6 +235,10 @@ def caveats_of(benchmark: Benchmark, frame: pl.DataFrame, recipe: Recipe) -> lis
         lines.append("The labels are as first published: what audit and review found is not applied.")
     reviewed = len(set(benchmark.history.latest("physician")) & set(frame["uid"]))
     lines.append(f"A physician reviewed {reviewed:,} of {rows:,} rows; no physician confirmed the others.")
+    ruled = _ruled(benchmark, frame)
+    if ruled:
+        names = ", ".join(sorted(set(ruled.values())))
+        lines.append(f"Rules that rest on other, reviewed rows gave the labels of {len(ruled):,} rows: {names}.")
     abstentions = frame.filter(pl.col("kind") == "na").height
     if abstentions:
         lines.append(
@@ -248,3 +253,16 @@ def caveats_of(benchmark: Benchmark, frame: pl.DataFrame, recipe: Recipe) -> lis
     elif recipe.limits == "v1":
         lines.append("Limits are those of MedCalc-Bench v1.0: 5% about decimals, the label itself for all else.")
     return lines
+
+
+def _ruled(benchmark: Benchmark, frame: pl.DataFrame) -> dict[str, str]:
+    """Return the rows whose released label a rule gave, and which rule."""
+    settled = benchmark.history.latest("recomputed", statuses=(HIGH_CONFIDENCE, DEFERRED, RULE))
+    reviewed = benchmark.history.latest("physician")
+    return {
+        uid: str(settled[uid].evidence.get("rule"))
+        for uid, source in frame.select("uid", "source").iter_rows()
+        if uid in settled
+        and settled[uid].status == RULE
+        and (source == "recomputed" or (source == "final" and uid not in reviewed))
+    }

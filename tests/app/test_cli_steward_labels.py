@@ -106,6 +106,29 @@ def test_releases_are_made_compared_and_checked(workspace: Path, capsys: pytest.
     assert [(one["of"], one["file"]) for one in altered] == [("1.0.0", str(labels))]
 
 
+def test_a_rule_goes_through_finalise_into_a_release_and_out_again(
+    workspace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def released() -> str | None:
+        assert run(workspace, "finalise") == 0
+        capsys.readouterr()
+        assert run(workspace, "release", "--json") == 0
+        made = checked(capsys.readouterr().out, "steward-release")
+        labels = pl.read_parquet(Path(made["folder"], "labels.parquet"))
+        ruled = any("methadone" in line for line in made["caveats"])
+        return f"{made['version']} {labels.filter(uid='8')['label'].item()} {ruled}"
+
+    assert released() == "1.0.0 504 False"
+    assert run(workspace, "rule", str(workspace / "rule.toml"), "--apply") == 0
+    assert run(workspace, "release") == 2
+    assert "older than what they rest on" in capsys.readouterr().err
+    assert released() == "1.1.0 372 True"
+    assert run(workspace, "rule", "--revert", "0004", "--by", "Dr B", "--why", "the older guideline holds") == 0
+    assert run(workspace, "release") == 2
+    assert released() == "1.2.0 504 False"
+    assert run(workspace, "release", "--check") == 0
+
+
 def test_roles_and_tables_can_be_compared(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(workspace, "diff", "original", str(workspace / "given" / "labels.csv"), "--json") == 0
     assert checked(capsys.readouterr().out, "steward-diff")["counts"] == {}

@@ -56,7 +56,7 @@ def train_grpo_job(job: GrpoJob) -> dict[str, Any]:
     Raises:
         UsageError: options or settings that do not fit each other, or a folder that holds another run.
         InputError: no such benchmark, labels or model.
-        TrainingError: training diverges, or memory is short.
+        TrainingError: the loss is no number, or memory is short.
     """
     require_packages(*PACKAGES, "trl", "datasets", "statsmodels")
     from stewardship.benchmark import Benchmark
@@ -95,7 +95,7 @@ def train_grpo_job(job: GrpoJob) -> dict[str, Any]:
     ]
     check_arms([arm.rows for arm in arms])
     _announce(job, arms, settings, model)
-    base = _base(out, arms[0], model, settings) if settings.evaluate_base else None
+    base = _base(out, arms[0], model, settings, kept=job.resume) if settings.evaluate_base else None
     records = {arm.name: train_arm(arm, model, out / f"arm-{arm.name}", settings, resume=job.resume) for arm in arms}
     payload = _payload(job, out, model, settings, records, base)
     write_text(out / "comparison.json", json.dumps(payload, indent=2) + "\n")
@@ -252,14 +252,14 @@ def _announce(job: GrpoJob, arms: Sequence[Any], settings: GrpoSettings, model: 
     )
 
 
-def _base(out: Path, arm: Any, model: str, settings: GrpoSettings) -> pl.DataFrame:
-    """Return the grades of the base model; they are kept, and a run that is gone on with reads them."""
+def _base(out: Path, arm: Any, model: str, settings: GrpoSettings, *, kept: bool) -> pl.DataFrame:
+    """Return the grades of the base model; a run that is gone on with reads them again."""
     import polars as pl
 
     from training.grpo.train import EVALUATION, evaluate_base
 
     file = out / BASE / EVALUATION
-    if not file.is_file():
+    if not (kept and file.is_file()):
         graded = evaluate_base(arm, model, settings)
         private_directory(file.parent)
         with atomic_path(file) as temporary:

@@ -31,19 +31,20 @@ def not_a_number(loss: float, step: int) -> TrainingError:
     )
 
 
-def stop_if_broken(losses: Sequence[float], step: int) -> None:
+def stop_if_broken(losses: Sequence[float], step: int, *, grows: bool = False) -> None:
     """Stop at a loss that is no number, or that has grown beyond all bounds.
 
     Args:
         losses: as they were logged so far.
         step: the number of the last optimizer step.
+        grows: the loss is no measure of how far training is: that of a policy begins at zero.
 
     Raises:
         TrainingError: with the setting to change.
     """
     if not np.isfinite(losses[-1]):
         raise not_a_number(losses[-1], step)
-    if len(losses) < 2 * WINDOW:
+    if grows or len(losses) < 2 * WINDOW:
         return
     first, last = float(np.abs(losses[:WINDOW]).mean()), float(np.mean(losses[-WINDOW:]))
     if last > DIVERGED * first:
@@ -85,7 +86,7 @@ def last_checkpoint(folder: Path) -> str | None:
     return max(found)[1] if found else None
 
 
-def _watch(advance: Callable[[int], None] | None) -> Any:
+def _watch(advance: Callable[[int], None] | None, *, grows: bool) -> Any:
     """Return the callback that moves the bar and looks at the losses; transformers is imported late."""
     from transformers import TrainerCallback
 
@@ -102,7 +103,7 @@ def _watch(advance: Callable[[int], None] | None) -> Any:
         def on_log(self, _args: Any, state: Any, *_: Any, logs: Any = None, **__: Any) -> None:
             if logs and "loss" in logs:
                 self.losses.append(logs["loss"])
-                stop_if_broken(self.losses, state.global_step)
+                stop_if_broken(self.losses, state.global_step, grows=grows)
 
         def on_step_end(self, *_: Any, **__: Any) -> None:
             if advance:
@@ -111,7 +112,14 @@ def _watch(advance: Callable[[int], None] | None) -> Any:
     return Watch()
 
 
-def run_trainer(trainer: Any, advance: Callable[[int], None] | None, *, resume: bool, short_of_memory: str) -> None:
+def run_trainer(
+    trainer: Any,
+    advance: Callable[[int], None] | None,
+    *,
+    resume: bool,
+    short_of_memory: str,
+    grows: bool = False,
+) -> None:
     """Train to the end, with ``resume`` from the last checkpoint.
 
     Args:
@@ -119,6 +127,7 @@ def run_trainer(trainer: Any, advance: Callable[[int], None] | None, *, resume: 
         advance: told the optimizer steps that are done.
         resume: go on from the last checkpoint in the Trainer's folder, from the start where there is none.
         short_of_memory: what to change where memory is short.
+        grows: as of `stop_if_broken`.
 
     Raises:
         TrainingError: the loss is no number, training diverges, or memory is short.
@@ -127,7 +136,7 @@ def run_trainer(trainer: Any, advance: Callable[[int], None] | None, *, resume: 
 
     # It prints every step to standard output, which belongs to the command's result.
     trainer.remove_callback(PrinterCallback)
-    trainer.add_callback(_watch(advance))
+    trainer.add_callback(_watch(advance, grows=grows))
     last = last_checkpoint(Path(trainer.args.output_dir)) if resume else None
     with memory_errors(short_of_memory):
         trainer.train(resume_from_checkpoint=last)

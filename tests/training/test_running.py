@@ -24,6 +24,12 @@ def test_a_few_bad_steps_are_no_divergence() -> None:
     stop_if_broken([1.0] * 38 + [50.0] * 3 + [1.0] * 17, 58)
 
 
+def test_a_policys_loss_may_grow_and_must_be_a_number() -> None:
+    stop_if_broken([1e-9] * 20 + [1.0] * 20, 40, grows=True)
+    with pytest.raises(TrainingError, match="not a number"):
+        stop_if_broken([1e-9, float("nan")], 2, grows=True)
+
+
 @pytest.mark.parametrize("loss", [float("nan"), float("inf")])
 def test_one_loss_that_is_no_number_is_enough(loss: float) -> None:
     with pytest.raises(TrainingError, match="not a number"):

@@ -5,6 +5,7 @@ The folder holds the model (or its adapter), ``training.json``, ``README.md`` an
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ from training.sft.model import Machine, choose_machine
 __all__ = ["EVALUATION", "Arm", "evaluate_base", "train_arm"]
 
 EVALUATION = "evaluation.parquet"
+WATCHED = "evaluations.json"
 SHORT_OF_MEMORY = (
     "lower per_device_batch_size and generation_batch_size, then max_new_tokens, or set lora.r to train an adapter"
 )
@@ -73,7 +75,7 @@ def train_arm(
     Raises:
         UsageError: settings that do not fit each other or this machine, or a folder that already holds a run.
         InputError: no such model, or no prompt is short enough.
-        TrainingError: the loss is no number, training diverges, or memory is short.
+        TrainingError: the loss is no number, or memory is short.
     """
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise UsageError("GRPO is trained by one process", do="start it without torchrun or accelerate")
@@ -89,7 +91,7 @@ def train_arm(
         tokenizer = load_tokenizer(model_name)
         rows, too_long = _fitting(arm, tokenizer, settings)
         order = planned_order(list(rows), settings.seed, settings.epochs, settings.prompts_per_step)
-        watched: list[dict[str, Any]] = []
+        watched = out_dir / CHECKPOINTS / WATCHED
         trainer = build_trainer(
             model_name,
             tokenizer,
@@ -103,7 +105,7 @@ def train_arm(
         )
         steps = len(order) // settings.prompts_per_step
         with progress(f"arm {arm.name}, steps", steps) as advance:
-            run_trainer(trainer, advance, resume=resume, short_of_memory=SHORT_OF_MEMORY)
+            run_trainer(trainer, advance, resume=resume, short_of_memory=SHORT_OF_MEMORY, grows=True)
         graded = grade_sets(_responses(trainer.model, tokenizer, arm, settings), arm.sets, arm.categories)
         record = {
             **plan,
@@ -114,7 +116,7 @@ def train_arm(
             "machine": _machine(machine),
             "steps": trainer.state.global_step,
             "history": _history(trainer),
-            "evaluations": watched,
+            "evaluations": _watched(watched),
             "evaluation": accuracies(graded),
         }
 
@@ -154,17 +156,24 @@ def _fitting(arm: Arm, tokenizer: Any, settings: GrpoSettings) -> tuple[dict[str
     return kept, len(arm.rows) - len(kept)
 
 
-def _watcher(arm: Arm, tokenizer: Any, settings: GrpoSettings, found: list[dict[str, Any]]) -> Any:
-    """Return the callback that evaluates in training."""
+def _watcher(arm: Arm, tokenizer: Any, settings: GrpoSettings, file: Path) -> Any:
+    """Return the callback that evaluates in training; what it finds outlives a run that is cut."""
     from transformers import TrainerCallback
 
     class Watcher(TrainerCallback):
         def on_step_end(self, _args: Any, state: Any, *_: Any, model: Any = None, **__: Any) -> None:
             if state.global_step % settings.evaluate_every == 0:
                 graded = grade_sets(_responses(model, tokenizer, arm, settings), arm.sets, arm.categories)
-                found.append({"step": state.global_step, "sets": accuracies(graded)})
+                found = [*_watched(file), {"step": state.global_step, "sets": accuracies(graded)}]
+                write_text(file, json.dumps(found))
 
     return Watcher()
+
+
+def _watched(file: Path) -> list[dict[str, Any]]:
+    """Return the evaluations in training, one a step: a step that was gone through again counts once."""
+    found = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else []
+    return list({one["step"]: one for one in found}.values())
 
 
 def _history(trainer: Any) -> list[dict[str, Any]]:

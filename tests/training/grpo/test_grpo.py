@@ -83,6 +83,39 @@ def test_arms_that_differ_in_labels_see_the_same_and_move_apart(base: Path, tmp_
         train_arm(arm(tmp_path, "N/A"), str(base), tmp_path / "run-1", TINY, resume=True)
 
 
+def test_a_run_that_was_cut_goes_on_to_the_same_weights(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from safetensors.torch import load_file
+    from transformers import TrainerCallback
+
+    class Cut(TrainerCallback):
+        def on_step_begin(self, _args: Any, state: Any, *_: Any, **__: Any) -> None:
+            if state.global_step == 2:
+                raise KeyboardInterrupt
+
+    hardware = HardwareSettings(device="cpu", save_steps=1)
+    settings = TINY.model_copy(
+        update={"epochs": 3, "group": 2, "per_device_batch_size": 16, "evaluate_every": 2, "hardware": hardware}
+    )
+    one = arm(tmp_path, "1")
+    whole = train_arm(one, str(base), tmp_path / "whole", settings)
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+
+        def cut(*args: Any, **named: Any) -> Any:
+            named["callbacks"] = [*named["callbacks"], Cut()]
+            return build_trainer(*args, **named)
+
+        patch.setattr("training.grpo.train.build_trainer", cut)
+        train_arm(one, str(base), tmp_path / "cut", settings)
+    again = train_arm(one, str(base), tmp_path / "cut", settings, resume=True)
+    for name in ("history", "evaluations", "evaluation", "order_sha256"):
+        assert again[name] == whole[name]
+    assert [step["step"] for step in whole["evaluations"]] == [2]
+    first, second = (load_file(tmp_path / name / "model.safetensors") for name in ("whole", "cut"))
+    assert all(torch.equal(first[name], second[name]) for name in first)
+
+
 @pytest.mark.parametrize("chat", [False, True])
 def test_training_and_evaluation_encode_a_prompt_alike_and_the_loss_is_plain(
     base: Path, tmp_path: Path, chat: bool

@@ -26,12 +26,13 @@ if TYPE_CHECKING:
 __all__ = ["RunsAsked", "paint_audit", "paint_recompute", "runs_job"]
 
 TOOLS = ("calculator", "python", "reference")
+DEFAULT_TOOLS = "calculator,python"
 NO_TOOL = "none"
 RESULTS = "tools.sqlite"
 EngineKind = Literal["lm", "recorded", "calculators", "evidence", "sql"]
 ALONE = ("calculators", "evidence", "sql")
 """Engines that give the same answer each time."""
-WHENCE = {"calculators": "from the extracted features alone", "sql": "by SQL and a second reading"}
+WHENCE = {"calculators": "from the extracted features alone, right or wrong", "sql": "by SQL and a second reading"}
 TITLES = {"audit": "audit", "recompute": "recomputation"}
 
 
@@ -70,8 +71,8 @@ def runs_job(asked: RunsAsked) -> dict[str, Any]:
     from stewardship.runs import differences
 
     kind = _engine_kind(asked)
-    tools = _tool_names(asked, kind)
     benchmark = Benchmark.open(asked.workspace, asked.benchmark)
+    tools = _tool_names(asked, kind, NO_TOOL if benchmark.categories else DEFAULT_TOOLS)
     uids = _sampled(benchmark, asked)
     number = 1 if kind in ALONE else asked.runs or asked.settings.runs
     with _opened(asked, kind, tools, benchmark) as (engine, model):
@@ -136,10 +137,10 @@ def _engine_kind(asked: RunsAsked) -> EngineKind:
     return kind
 
 
-def _tool_names(asked: RunsAsked, kind: str) -> tuple[str, ...]:
+def _tool_names(asked: RunsAsked, kind: str, default: str) -> tuple[str, ...]:
     if kind != "lm":
         return ()
-    given = "calculator,python" if asked.tools is None else asked.tools
+    given = default if asked.tools is None else asked.tools
     names = [] if given.strip() == NO_TOOL else [name.strip() for name in given.split(",")]
     if unknown := [name for name in names if name not in TOOLS]:
         raise UsageError("no such tool", found=", ".join(unknown), expected=f"{', '.join(TOOLS)}, or {NO_TOOL}")

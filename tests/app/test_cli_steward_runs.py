@@ -23,8 +23,9 @@ from tests.served import Served
 
 ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-c", "from app.main import main; main()"]
-CONCURRENCY = 4
-ROWS, RUNS = 8, 5
+CONCURRENCY = 2
+WINDOW = 4 * CONCURRENCY
+ROWS, RUNS = 3, 5
 TURNS = 3
 
 
@@ -50,8 +51,9 @@ def failure(capsys: pytest.CaptureFixture[str], phase: str, *arguments: str | Pa
 
 def model(url: str, workspace: Path, *more: str) -> list[str]:
     """Return the options that ask a model."""
-    few = ("--set", f"language_model.concurrency={CONCURRENCY}", "--set", "language_model.max_retries=0")
-    return ["--workspace", str(workspace), "--endpoint", url, "--endpoint-model", "m", *few, *more]
+    few = {"concurrency": CONCURRENCY, "batch_size": CONCURRENCY, "max_retries": 0}
+    settings = [part for key, value in few.items() for part in ("--set", f"language_model.{key}={value}")]
+    return ["--workspace", str(workspace), "--endpoint", url, "--endpoint-model", "m", *settings, *more]
 
 
 def in_turns(_place: int, body: dict[str, Any]) -> Reply:
@@ -253,15 +255,15 @@ def test_a_run_out_of_turns_must_answer(workspace: Path, capsys: pytest.CaptureF
 def test_a_run_killed_in_the_middle_goes_on_to_the_same_results_and_asks_nothing_twice(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    whole, killed = adopted(tmp_path / "whole"), adopted(tmp_path / "killed")
+    whole, killed = adopted(tmp_path / "whole", ROWS), adopted(tmp_path / "killed", ROWS)
     capsys.readouterr()
     with scripted_server(in_turns) as server:
         printed = steward(capsys, "recompute", *model(server.url, whole))
         wanted = server.times_seen()
     assert set(wanted.values()) == {1} and sum(wanted.values()) == ROWS * RUNS * TURNS
 
-    # 32 runs are under way at a time: those are finished, and the second turn of the last 8 is answered in part.
-    before, (half_way, hold) = 32 * TURNS + 8 + 3, (threading.Event(), threading.Event())
+    # The first runs under way are finished, and the second turn of the last ones is answered in part.
+    before, (half_way, hold) = WINDOW * TURNS + ROWS * RUNS - WINDOW + 3, (threading.Event(), threading.Event())
 
     def held(place: int, body: dict[str, Any]) -> Reply:
         reply = in_turns(place, body)
@@ -279,12 +281,12 @@ def test_a_run_killed_in_the_middle_goes_on_to_the_same_results_and_asks_nothing
         hold.set()
         (stored,) = (killed / "stewardship" / "invented" / "runs" / "recompute").iterdir()
         lines = (stored / "runs.jsonl").read_bytes()
-        assert lines.count(b"\n") == 32 and not (stored / "votes.csv").exists()
+        assert lines.count(b"\n") == WINDOW and not (stored / "votes.csv").exists()
         # A kill may cut the last line, too.
         (stored / "runs.jsonl").write_bytes(lines[:-40])
         resumed = steward(capsys, "recompute", *model(server.url, killed))
         seen = server.times_seen()
-    assert (resumed["runs_stored"], resumed["runs_made"]) == (31, 9)
+    assert (resumed["runs_stored"], resumed["runs_made"]) == (WINDOW - 1, ROWS * RUNS - WINDOW + 1)
     assert set(seen) == set(wanted)
     # Only what the server still held back when the kill came was sent again: no answer to it can have been kept.
     assert sum(seen.values()) - len(seen) == resumed["language_model"]["interrupted"] == CONCURRENCY

@@ -27,7 +27,8 @@ Tools = Annotated[
     str | None,
     typer.Option(
         metavar="NAMES",
-        help="Tools of the model by commas: calculator, python, reference; or none; calculator,python where left out",
+        help="Tools of the model by commas: calculator, python, reference; or none. Where left out: calculator,python, "
+        "and none where labels are names",
     ),
 ]
 Reference = Annotated[

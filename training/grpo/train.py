@@ -15,6 +15,7 @@ from typing import Any
 from ontoground.errors import InputError, UsageError
 from ontoground.files import write_text
 from ontoground.progress import progress
+from training.card import TIERS
 from training.grpo.evaluate import accuracies, grade_sets, respond
 from training.grpo.policy import build_trainer
 from training.grpo.prompt import encode, messages, system_prompt
@@ -46,7 +47,7 @@ class Arm:
     Attributes:
         name: of its labels.
         rows: what it trains on; other arms have the same rows and prompts.
-        data: what the run says of them: name and hash of the file, licence tier.
+        data: what the run says of them: name and hash of the file, ``licence_tier``.
         sets: what it is evaluated on, by name.
         categories: names that labels can be.
         smoke: the model is a random one, and the run shows only that the parts fit each other.
@@ -205,7 +206,8 @@ def _card(record: Mapping[str, Any]) -> str:
 For research: nothing here has been checked for use in care.
 
 - Optimizer steps: {record["steps"]:,}; seed {record["settings"]["seed"]}; order of rows {record["order_sha256"][:12]}
-- Licence tier of the rows: {record["dataset"].get("licence_tier", "not said")}
+
+{TIERS[record["dataset"]["licence_tier"]]}
 
 Right answers by set of labels:
 

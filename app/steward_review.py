@@ -54,14 +54,12 @@ def sheets_job(settings: StewardSettings, asked: SheetsAsked) -> dict[str, Any]:
         UsageError: no expert, no row to draw, or a name that is taken.
         InputError: no such benchmark, a table of experts that cannot be read, or a phase that did not run yet.
     """
-    from app.runs import require_packages
     from stewardship.benchmark import Benchmark
     from stewardship.sheets.batch import read_batches
     from stewardship.sheets.sampling import assign
     from stewardship.sheets.shown import answer_kinds
     from stewardship.sheets.writing import free_name, write_batch
 
-    require_packages("xlsxwriter", extra="steward")
     benchmark = Benchmark.open(asked.workspace, asked.benchmark)
     history = benchmark.history
     batches = read_batches(benchmark.folder)
@@ -289,7 +287,7 @@ def read_job(
     from stewardship.sheets.batch import read_batches
     from stewardship.sheets.reading import read_sheets, write_refused
 
-    require_packages("krippendorff", "sklearn", "statsmodels", extra="steward")
+    require_packages("krippendorff", "statsmodels", extra="steward")
     benchmark = Benchmark.open(workspace, name)
     batches = read_batches(benchmark.folder)
     _check_files(files)
@@ -363,6 +361,7 @@ def _take(
 
 def _report(settings: StewardSettings, benchmark: Benchmark, batches: list[Batch]) -> dict[str, Any]:
     """Return how raters and labels agree, over all that the history holds."""
+    from stewardship.datasets.estimates import label_estimates
     from stewardship.sheets.errors import confusion, drawn_of, error_rates
     from stewardship.sheets.interrater import reliability
     from stewardship.sheets.ratings import AWAITING, OPEN, current_ratings
@@ -391,6 +390,7 @@ def _report(settings: StewardSettings, benchmark: Benchmark, batches: list[Batch
         "awaiting": statuses[AWAITING],
         "agreement": reliability(ratings, others, settings).as_dict(),
         "errors": [asdict(rate) for rate in rates],
+        "dataset": [asdict(one) for one in label_estimates(benchmark) if one.source == "physician"],
         "confusion": confusion(labels.physician, labels.original, drawn) if benchmark.categories else {},
         "spot_check": spot_check_summary(benchmark.folder),
     }

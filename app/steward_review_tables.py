@@ -157,6 +157,15 @@ def _paint_errors(screen: Console, payload: dict[str, Any]) -> None:
         screen.print(f"\nlabels that reviewers do not agree with, of rows {DRAWN.get(drawn, drawn)}", soft_wrap=True)
         screen.print(table(["labels", "rows", "wrong", "of", "share [95% interval]"], rows))
         screen.print(f"({CAVEATS[drawn]})", soft_wrap=True)
+    if open_rows := payload["to_adjudicate"] + payload["awaiting"]:
+        screen.print(
+            f"({open_rows:,} rows without a settled label are in none of these shares, which can be too low for it)",
+            soft_wrap=True,
+        )
+    for one in payload["dataset"]:
+        if one["by"] == "all":
+            share = _interval(one)
+            screen.print(f"whole dataset, weighed by its {one['rows']:,} rows: {share} of labels wrong", soft_wrap=True)
     if hidden := len(payload["errors"]) - len(shown):
         screen.print(f"{hidden:,} shares of strata with fewer than {LEAST_SHOWN} rows: --json")
     for drawn, counts in payload["confusion"].items():

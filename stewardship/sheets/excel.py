@@ -60,6 +60,8 @@ def write_excel(
 
 
 def _answers(page: Any, book: Any, layout: Layout, rows: Sequence[Mapping[str, str]]) -> None:
+    from xlsxwriter.utility import xl_range  # type: ignore[import-untyped]
+
     head = book.add_format({**FONT, "bold": True, "bg_color": "#dde6ee", "border": 1})
     shown = book.add_format({**FONT, "border": 1, "border_color": "#bfbfbf"})
     # As text: a spreadsheet would make a date of 1/2, a share of 5%, and 4.4 of 4,4 or not, as its language has it.
@@ -77,6 +79,9 @@ def _answers(page: Any, book: Any, layout: Layout, rows: Sequence[Mapping[str, s
                 page.write_string(number, column, row[name], shown)
         lines = max((lines_of(text, layout.width(name)) for name, text in row.items()), default=1)
         page.set_row(number, min(MOST_POINTS, POINTS_A_LINE * max(lines, LEAST_LINES) + 4))
+    answer = layout.columns.index("answer")
+    # Numbers are text here on purpose; no green corner shall say that this is an error.
+    page.ignore_errors({"number_stored_as_text": xl_range(1, answer, max(1, len(rows)), answer)})
     page.freeze_panes(1, len(layout.left))
     # Without a password: it guards against slips, not against people.
     page.protect("", {"format_columns": True, "format_rows": True})

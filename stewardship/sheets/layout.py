@@ -100,10 +100,9 @@ def _pieces(text: str, width: int) -> tuple[str, ...]:
     """Cut a text into pieces that a row can show, behind a paragraph, a line, a sentence or a word."""
     pieces = []
     while (room := min(_walked(text, width, MOST_LINES)[1], MOST_CHARACTERS - 2)) < len(text):
-        cut = max(_behind(text[:room], mark) for mark in ("\n\n", "\n", ". "))
-        # Not far in front of what would fit: one column more is dearer than a sentence that goes on.
-        if cut < room * 3 // 4:
-            cut = _behind(text[:room], " ") or room
+        # A better place not far in front of what would fit; one column more is dearer than a sentence that goes on.
+        cuts = [_behind(text[:room], mark) for mark in ("\n\n", "\n", ". ")]
+        cut = next((cut for cut in cuts if cut >= room * 3 // 4), 0) or _behind(text[:room], " ") or room
         pieces.append(text[:cut])
         text = text[cut:]
     return (*pieces, text)

@@ -6,6 +6,7 @@ What the sheets do not show is not in them: no hidden page, column, name, commen
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,9 @@ from stewardship.sheets.layout import FILLED, Layout, holds, layout_of, plain
 from stewardship.sheets.shown import Shown
 
 __all__ = ["Written", "free_name", "write_batch"]
+
+
+NAME = re.compile(r"[\w-]{1,40}")
 
 
 @dataclass(frozen=True)
@@ -76,10 +80,12 @@ def write_batch(
         out: folder of the sheets; ``{benchmark}/sheets/{name}`` where left out.
 
     Raises:
-        UsageError: a batch of this name was written before, or a file that would be written is there.
+        UsageError: a batch of this name was written before, it is no name, or a file that would be written is there.
     """
     if any(file.stem == name for file in keys_of(benchmark.folder)):
         raise UsageError("a batch of sheets of this name is there already", found=name, do="name another with --name")
+    if not NAME.fullmatch(name):
+        raise UsageError("the name of the sheets is none", found=name, expected="1 to 40 letters, digits, - and _")
     kept = [pair for pair in pairs if holds(shown[pair[0]])]
     too_long = {uid for uid, _ in pairs} - {uid for uid, _ in kept}
     if not kept:

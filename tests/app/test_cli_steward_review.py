@@ -218,6 +218,7 @@ def test_a_spot_check_shows_label_and_critique_and_is_no_label(said: Said, bench
     [
         (["sheets"], 2, "no rater is named"),
         (["sheets", "--rater", "a b"], 2, "name is none"),
+        (["sheets", "--rater", "ann", "--name", "../x"], 2, "name of the sheets is none"),
         (["sheets", "--rater", "ann", "--evidence"], 2, "no evidence to show"),
         (["sheets", "--rater", "ann", "--experts", "none.csv"], 2, "together"),
         (["sheets", "--experts", "none.csv"], 3, "no such table"),
@@ -230,6 +231,15 @@ def test_a_spot_check_shows_label_and_critique_and_is_no_label(said: Said, bench
 def test_what_cannot_be_done_is_said(said: Said, bench: Benchmark, arguments: list[str], code: int, about: str) -> None:
     assert bench.name == "scores"
     assert about in fails(said, *arguments, code=code)["what"]
+
+
+def test_sheets_go_to_a_folder_of_choice_and_overwrite_nothing(said: Said, bench: Benchmark, tmp_path: Path) -> None:
+    given = ("sheets", "--rater", "ann", "--rows", "3", "--out", str(tmp_path / "out"))
+    payload = said.json(*given, "--name", "first")
+    assert Path(payload["sheets"]["ann"]["excel"]) == tmp_path / "out" / "first-ann.xlsx"
+    assert Path(payload["key"]).is_relative_to(bench.folder)
+    Path(payload["key"]).unlink()
+    assert "is there already" in fails(said, *given, "--name", "first")["what"]
 
 
 def test_sheets_need_a_ranked_list(said: Said, tmp_path: Path) -> None:

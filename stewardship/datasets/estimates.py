@@ -110,8 +110,8 @@ def estimates_markdown(found: Collection[GroupEstimate]) -> str:
         "\n## Wrong labels in the whole dataset\n",
         "Each cell of stratum and label is weighed by its rows in the dataset, since the rows here may be drawn in",
         "other shares; 95% Wilson intervals with the effective number of rows. Rows that a source says nothing of are",
-        "taken to be like the others of their cell, and a share holds for the cells that have a judged row. An audit or",
-        "a second road that errs as the builder does finds nothing: only reviewers are independent of both.\n",
+        "taken to be like the others of their cell, and a share holds for the cells that have a judged row. An audit",
+        "or a second road that errs as the builder does finds nothing: only reviewers are independent of both.\n",
         "| says | by | part | rows | in judged cells | judged | wrong | share | 95% interval |",
         "| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | --- |",
     ]

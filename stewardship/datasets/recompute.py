@@ -133,11 +133,10 @@ def _medhal(
         for item in items
     }
     own = [{**features_of(item), "uid": item["uid"], "context": item["context"]} for item in items]
-    read = read_back(connection, [row for row in own if row["task"] == "record_facts"])
-    for row in own:
-        if row["task"] == "record_facts":
-            found[row["uid"]] = (ABSTENTION, "the statement cannot be read back into a relation of named concepts")
-    if not read.is_empty():
+    facts = [row for row in own if row["task"] == "record_facts"]
+    for row in facts:
+        found[row["uid"]] = (ABSTENTION, "the statement cannot be read back into a relation of named concepts")
+    if facts and not (read := read_back(connection, facts)).is_empty():
         contexts = pl.DataFrame([{"uid": row["uid"], "context": row["context"]} for row in own])
         for row in _best(judged(workspace, connection, read.join(contexts, on="uid"))):
             found[row["uid"]] = (_factual(row), _why(row))

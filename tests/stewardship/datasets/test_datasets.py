@@ -1,0 +1,203 @@
+"""Taking up dataset folders, the audit of text rows, levels from edits, readings, marked contexts, estimates."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ontoground.errors import InputError, UsageError
+from stewardship.agreement import wilson
+from stewardship.benchmark import Benchmark
+from stewardship.datasets.adopt import adopt_dataset, dataset_of, population_of
+from stewardship.datasets.auditor import audited
+from stewardship.datasets.edits import changes
+from stewardship.datasets.estimates import label_estimates, stratified_share
+from stewardship.datasets.readings import reading_of
+from stewardship.datasets.recompute import recomputed
+from stewardship.datasets.rows import evidence_of
+from stewardship.datasets.sheets import is_ours, sheet_context
+from stewardship.history import Event
+from tests.stewardship.datasets.folders import medhal_folder, medhal_pair, medval_folder, medval_triple, release
+
+
+def _by_id(benchmark: Benchmark, frame: pl.DataFrame) -> dict[str, dict[str, Any]]:
+    ids = {item["uid"]: evidence_of(item)["id"] for item in benchmark.items.to_dicts()}
+    return {ids[row["uid"]]: row for row in frame.to_dicts()}
+
+
+def test_a_sample_is_balanced_over_labels_and_strata_and_does_not_depend_on_the_order_of_rows(tmp_path: Path) -> None:
+    rows = [row for number in range(30) for row in medhal_pair(number)]
+    rows += [row for number in range(30, 34) for row in medhal_pair(number, task="summarization", source="sumpubmed")]
+    first = adopt_dataset(tmp_path, medhal_folder(tmp_path / "a", rows), name="a", rows=12, seed=7)
+    again = adopt_dataset(tmp_path, medhal_folder(tmp_path / "b", rows[::-1]), name="b", rows=12, seed=7)
+    other = adopt_dataset(tmp_path, tmp_path / "a", name="c", rows=12, seed=8)
+    assert first.items["uid"].to_list() == again.items["uid"].to_list() != other.items["uid"].to_list()
+    labels = first.history.latest("original")
+    cells = Counter((labels[uid].value, task) for uid, task in first.items.select("uid", "stratum").iter_rows())
+    tasks = ("question_answering", "summarization")
+    assert cells == {(label, task): 3 for label in ("factual", "non-factual") for task in tasks}
+    assert population_of(first)["rows"].sum() == len(rows)
+    assert (dataset_of(first), first.licence_tier, first.categories) == ("medhal", "open", ("factual", "non-factual"))
+
+
+def test_what_is_no_dataset_and_what_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InputError, match="holds no dataset"):
+        adopt_dataset(tmp_path, tmp_path, name=None, rows=None, seed=1)
+    folder = medhal_folder(tmp_path / "a", medhal_pair(1))
+    monkeypatch.setattr("stewardship.datasets.adopt.MOST_ROWS", 1)
+    with pytest.raises(UsageError, match="too many rows"):
+        adopt_dataset(tmp_path, folder, name=None, rows=None, seed=1)
+    (folder / "manifest.json").write_text('{"dataset": "other"}')
+    with pytest.raises(InputError, match="none of ours"):
+        adopt_dataset(tmp_path, folder, name=None, rows=None, seed=1)
+
+
+def test_the_auditor_of_medhal_finds_swapped_labels_missing_reasons_and_equal_statements(tmp_path: Path) -> None:
+    release(tmp_path)
+    swapped = medhal_pair(2)
+    swapped[0]["label"], swapped[1]["label"] = False, True
+    silent, same = medhal_pair(3), medhal_pair(4)
+    silent[1]["explanation"] = None
+    same[1]["statement"] = same[0]["statement"].upper()
+    rows = [*medhal_pair(1), *swapped, *silent, *same]
+    benchmark = adopt_dataset(tmp_path, medhal_folder(tmp_path / "a", rows), name=None, rows=None, seed=1)
+    found = _by_id(benchmark, audited(tmp_path, benchmark))
+    assert [found[name]["verdict"] for name in ("p1-a", "p1-b")] == ["Pass", "Pass"]
+    assert found["p2-a"]["failure_mode"] == "not_answerable"
+    assert "explains what is wrong with it" in found["p2-b"]["remark"]
+    assert "nothing says why" in found["p3-b"]["remark"]
+    assert "say the same" in found["p4-b"]["remark"]
+    said = _by_id(benchmark, recomputed(tmp_path, benchmark))
+    assert {row["label"] for row in said.values()} == {"N/A"}
+    assert "does not hold what its label rests on" in said["p1-a"]["why"]
+
+
+CLEAN = "What is the prognosis of gout with 5 mg of warfarin?"
+LEVELS = {
+    "another order": ("With 5 mg of warfarin, what is the prognosis of gout?", "1"),
+    "another name": ("What is the prognosis of gouty arthritis with 5 mg of warfarin?", "1"),
+    "a grade": ("What is the prognosis of severe gout with 5 mg of warfarin?", "2"),
+    "a number": ("What is the prognosis of gout with 7 mg of warfarin?", "3"),
+    "tenfold": ("What is the prognosis of gout with 50 mg of warfarin?", "4"),
+    "a drug of the class": ("What is the prognosis of gout with 5 mg of apixaban?", "3"),
+    "another disease": ("What is the prognosis of sepsis with 5 mg of warfarin?", "4"),
+    "an invented disease": ("What is the prognosis of gout with 5 mg of warfarin and sepsis?", "4"),
+    "a denial": ("What is the prognosis of no gout with 5 mg of warfarin?", "N/A"),
+    "another matter": ("What is the origin of gout with 5 mg of warfarin?", "N/A"),
+}
+
+
+def test_levels_are_derived_from_the_words_that_differ_not_from_the_label(tmp_path: Path) -> None:
+    release(tmp_path)
+    rows = [medval_triple(at, output, 2, [], clean=CLEAN) for at, (output, _) in enumerate(LEVELS.values())]
+    rows += [medval_triple(90, "Is it hypotension?", 3, [], clean="Is it hypertension?")]
+    rows += [{**medval_triple(91, CLEAN, 1, [], clean=CLEAN), "variant": "clean", "id": "t91-clean"}]
+    benchmark = adopt_dataset(tmp_path, medval_folder(tmp_path / "a", rows), name=None, rows=None, seed=1)
+    found = _by_id(benchmark, recomputed(tmp_path, benchmark))
+    assert {name: found[f"t{at}-perturbed"]["label"] for at, name in enumerate(LEVELS)} == {
+        name: level for name, (_, level) in LEVELS.items()
+    }
+    assert (found["t90-perturbed"]["label"], found["t91-clean"]["label"]) == ("4", "N/A")
+    assert "the opposite" in found["t90-perturbed"]["why"]
+
+
+def test_the_auditor_of_medval_holds_errors_quotes_and_consistency_against_the_row(tmp_path: Path) -> None:
+    release(tmp_path)
+    error = {"category": "fabricated_claim", "text": "names sepsis", "quote": "sepsis", "quoted_from": "output"}
+    rows = [
+        medval_triple(1, "Is it sepsis?", 4, [error], clean="Is it gout?"),
+        medval_triple(2, "Is it sepsis?", 4, [], clean="Is it gout?"),
+        medval_triple(3, "Is it gouty?", 4, [error], clean="Is it gout?"),
+        medval_triple(4, "Is it hypertension?", 4, [{**error, "quote": "hypertension"}], clean="Is it gout?"),
+        {**medval_triple(5, "Is it sepsis?", 4, [error], clean="Is it gout?"), "consistency": 0.9},
+    ]
+    benchmark = adopt_dataset(tmp_path, medval_folder(tmp_path / "a", rows), name=None, rows=None, seed=1)
+    found = _by_id(benchmark, audited(tmp_path, benchmark))
+    assert found["t1-perturbed"]["verdict"] == "Pass"
+    assert "level 4 with 0 errors" in found["t2-perturbed"]["remark"]
+    assert "does not hold what is quoted" in found["t3-perturbed"]["remark"]
+    assert "the input holds it as well" in found["t4-perturbed"]["remark"]
+    assert "consistency 0.9000, by its levels 1.0000" in found["t5-perturbed"]["remark"]
+
+
+def test_changes_are_words_whatever_their_case_and_punctuation() -> None:
+    assert changes("Left knee, pain.", "left KNEE pain") == []
+    (change,) = changes("pain in the left knee", "pain in the right knee")
+    assert (change.before, change.after, change.left[-1], change.right) == (("left",), ("right",), "the", ("knee",))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "reading"),
+    [
+        ("She denies fever, chills, or ", " today.", "absent"),
+        ("No fever. Known ", ", on metformin", "present"),
+        ("PMH: CAD s/p stent, ", ", gout", "present"),
+        ("Concern for ", " on CT", "possible"),
+        ("Mother with ", ".", "family"),
+        ("Lorazepam\nstopped, ", " reduced", "present"),
+        ("Metformin was given for ", ", then ", "present"),
+        ("", " was ruled out", "absent"),
+        ("Allergic to ", "", "allergy"),
+    ],
+)
+def test_a_mention_reads_as_the_nearest_cue_in_reach_says(before: str, after: str, reading: str) -> None:
+    assert reading_of(before, after) == reading
+
+
+def _item(**changed: Any) -> dict[str, Any]:
+    about = '{"statement": "s", "head_cui": "W", "head_name": "warfarin", "tail_cui": "H", "tail_name": "hypertension"}'
+    held = (
+        '{"id": "x-Q1", "path": [{"head_cui": "W", "predicate": "is_a", "tail_cui": "C", "rela": "isa", "sab": "X", '
+        '"rui": "R1"}], "tier": "stated", "support_spans": [{"role": "head", "text": "Coumadin"}]}'
+    )
+    context = "On Coumadin. HTN, warfarinoid; warfarin\nHypertension"
+    return {"context": context, "features": about, "derivation": held, **changed}
+
+
+def test_a_blind_sheet_marks_the_words_of_the_statement_and_the_other_one_the_evidence_too() -> None:
+    blind, whole = sheet_context(_item(), blind=True), sheet_context(_item())
+    assert "On Coumadin." in blind and "⟦2: HTN⟧, warfarinoid; ⟦1: warfarin⟧\n⟦2: Hypertension⟧" in blind
+    assert "Path" not in blind and "stated" not in blind
+    assert "⟦1: Coumadin⟧" in whole and "warfarin (W) is a C [isa, X, R1]" in whole
+    assert sheet_context(_item(derivation='{"id": "x-Q4", "path": []}'), blind=True) == blind
+    assert is_ours(_item()) and not is_ours({"features": "{'age': 3}", "derivation": "x"})
+
+
+def test_a_share_over_cells_is_weighed_to_the_whole_and_is_plain_wilson_in_proportion() -> None:
+    assert stratified_share([(900, 10, 0), (100, 10, 10)])[0] == pytest.approx(0.1)
+    plain = wilson(3, 20)
+    assert stratified_share([(500, 10, 1), (500, 10, 2)]) == pytest.approx((plain.value, plain.low, plain.high))
+    assert stratified_share([(500, 0, 0)]) == (None, None, None)
+
+
+@given(st.lists(st.tuples(st.integers(1, 1000), st.integers(0, 20), st.integers(0, 20)), min_size=1))
+def test_an_interval_holds_its_share(cells: list[tuple[int, int, int]]) -> None:
+    share, low, high = stratified_share([(size, n, min(n, errors)) for size, n, errors in cells])
+    if share is not None and low is not None and high is not None:
+        assert 0 <= low <= share + 1e-9 and share - 1e-9 <= high <= 1
+
+
+def test_estimates_count_what_each_source_says_by_label_and_stratum(tmp_path: Path) -> None:
+    rows = [row for number in range(10) for row in medhal_pair(number)]
+    benchmark = adopt_dataset(tmp_path, medhal_folder(tmp_path / "a", rows), name=None, rows=None, seed=1)
+    uids = benchmark.items["uid"].to_list()
+    wrong = next(uid for uid in uids if benchmark.history.latest("original")[uid].value == "factual")
+    said = {uid: event.value for uid, event in benchmark.history.latest("original").items()} | {wrong: "non-factual"}
+    benchmark.history.append(
+        [
+            Event(uid=uid, role="recomputed", value=value, status="high_confidence", by="x")
+            for uid, value in said.items()
+        ]
+    )
+    found = {(one.source, one.by, one.group): one for one in label_estimates(benchmark)}
+    whole = found["recomputed", "all", "all"]
+    assert (whole.rows, whole.judged, whole.errors, whole.share) == (20, 20, 1, 0.05)
+    assert found["recomputed", "label", "factual"].share == pytest.approx(0.1)
+    assert found["recomputed", "label", "non-factual"].errors == 0
+    assert not any(source == "audit" for source, _, _ in found)

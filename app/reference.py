@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -22,33 +23,21 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 WIDTH = 80
 SETTING_COLUMNS = ("| key | default | meaning |", "| --- | --- | --- |")
 
-VERBS: tuple[tuple[str, ...], ...] = (
-    ("demo",),
-    ("run",),
-    ("load", "mimic"),
-    ("load", "umls"),
-    ("load", "rxnorm"),
-    ("graph", "build"),
-    ("graph", "show"),
-    ("graph", "relations"),
-    ("graph", "export"),
-    ("notes", "sections"),
-    ("notes", "mentions"),
-    ("build", "medieval"),
-    ("build", "medhal"),
-    ("build", "medval"),
-    ("validate",),
-    ("train", "classifier"),
-    ("train", "corfu"),
-    ("train", "medhal"),
-    ("train", "medval"),
-    ("evaluate", "quadrants"),
-    ("evaluate", "medhal"),
-    ("evaluate", "medval"),
-    ("evaluate", "sheets"),
-    ("status",),
-    ("sql",),
-)
+
+def _verbs() -> tuple[tuple[str, ...], ...]:
+    """Return every verb that the command line has, in the order in which its help lists them."""
+
+    def below(command: Any, name: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+        names = command.list_commands(None) if hasattr(command, "list_commands") else []
+        for one in names:
+            yield from below(command.commands[one], (*name, one))
+        if not names:
+            yield name
+
+    return tuple(below(get_command(app), ()))
+
+
+VERBS = _verbs()
 
 CLI_INTRODUCTION = """# Command line
 
@@ -63,7 +52,7 @@ terminal only.
 | code | meaning |
 | --- | --- |
 | 0 | done |
-| 1 | done, but a check found disagreements (`validate`, `demo`) |
+| 1 | done, but a check found disagreements (`validate`, `demo`, `steward`) |
 | 2 | wrong usage: an unknown verb, option, setting or query |
 | 3 | bad input or missing data |
 | 4 | refused by the privacy gate |
@@ -151,6 +140,7 @@ def settings_page() -> str:
 def _training_sections() -> list[str]:
     from ontoground.lm.settings import LmSettings
     from training.encoder.settings import EncoderSettings
+    from training.grpo.settings import GrpoSettings
     from training.settings import ClassifierSettings, CorfuSettings, MedhalSettings, MedvalSettings
     from training.sft.generate import GenerationSettings
     from training.sft.zeroshot import AskedSettings
@@ -161,6 +151,7 @@ def _training_sections() -> list[str]:
         "corfu": CorfuSettings,
         "medhal": MedhalSettings,
         "medval": MedvalSettings,
+        "grpo": GrpoSettings,
     }
     return [
         TRAINING_INTRODUCTION,

@@ -12,6 +12,7 @@ from ontoground.settings_steward import StewardSettings
 from stewardship.auditing import audit_labels
 from stewardship.benchmark import Benchmark
 from stewardship.engines import CallableEngine, Item
+from stewardship.events import RULE, Event
 from stewardship.prompts import Claim
 from stewardship.recomputing import recompute_labels
 from stewardship.runs import read_runs
@@ -57,6 +58,16 @@ def test_a_consensus_becomes_an_event_once(tmp_path: Path) -> None:
     latest = found.history.latest("recomputed")
     assert (latest["r1"].status, latest["r1"].why) == ("deferred", "4 of 5 runs agree: deferred")
     assert latest["r3"].evidence["rule"] == "5of5"
+
+
+def test_a_label_that_a_rule_put_right_stands_until_the_runs_say_something_new(tmp_path: Path) -> None:
+    found = benchmark(tmp_path)
+    recompute_labels(found, engine(lambda *_: "16"), SETTINGS)
+    found.history.append([Event(uid="r1", role="recomputed", value="17", status=RULE, by="rule")])
+    assert recompute_labels(found, engine(lambda *_: "16"), SETTINGS).events == 0
+    assert found.history.latest("recomputed")["r1"].value == "17"
+    assert recompute_labels(found, engine(lambda *_: "18", name="other"), SETTINGS).events == 3
+    assert found.history.latest("recomputed")["r1"].value == "18"
 
 
 def test_verdicts_in_words_and_tags_are_counted(tmp_path: Path) -> None:

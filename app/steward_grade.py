@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ontoground.grading import LimitsRule
     from ontoground.settings_steward import StewardSettings
     from stewardship.benchmark import Benchmark
-    from stewardship.grades import Answers, Form, Grader, LabelSet, Missing
+    from stewardship.grades import Answers, Form, Grader, LabelSet, Missing, Others
     from stewardship.leaderboard import Board
 
 __all__ = ["Asked", "board_job", "grade_job", "paint_board", "paint_grades"]
@@ -39,6 +39,7 @@ class Asked:
     limits: LimitsRule | None
     form: Form | None
     missing: Missing
+    others: Others
 
     def answers(self) -> list[Answers]:
         """Return the answers of every model of every file.
@@ -77,7 +78,9 @@ def grade_job(asked: Asked, against: str, out: Path | None) -> dict[str, Any]:
     writer = _writer(out)
     labels = label_set(benchmark, against, asked.limits)
     answers = asked.answers()
-    graded = [grade_rows(benchmark, labels, one, asked.grader, missing=asked.missing) for one in answers]
+    graded = [
+        grade_rows(benchmark, labels, one, asked.grader, missing=asked.missing, others=asked.others) for one in answers
+    ]
     if out is not None and writer is not None:
         together = [
             rows.select(pl.lit(one.model).alias("model"), pl.all()) for one, rows in zip(answers, graded, strict=True)
@@ -215,6 +218,7 @@ def board_job(settings: StewardSettings, asked: Asked, before: str, after: str, 
         answers,
         asked.grader,
         missing=asked.missing,
+        others=asked.others,
         resamples=settings.resamples,
         seed=settings.seed,
     )

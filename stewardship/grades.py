@@ -34,6 +34,7 @@ __all__ = [
     "Grader",
     "LabelSet",
     "Missing",
+    "Others",
     "Share",
     "grade_rows",
     "label_set",
@@ -48,6 +49,7 @@ in the authors' code."""
 Form = Literal["tagged", "bare"]
 """Whether an answer is a whole response with its answer in tags, or was taken out already."""
 Missing = Literal["refuse", "wrong", "leave_out"]
+Others = Literal["refuse", "ignore"]
 BY = ("category", "output_type", "stratum")
 """What shares are given by, as far as the benchmark has it."""
 LABELLED: tuple[Role, ...] = tuple(role for role in ROLES if role != "audit")
@@ -220,6 +222,7 @@ def grade_rows(
     grader: Grader,
     *,
     missing: Missing = "refuse",
+    others: Others = "refuse",
     only: Iterable[str] | None = None,
 ) -> pl.DataFrame:
     """Grade one model's answers, row by row, in the order of the benchmark.
@@ -232,6 +235,7 @@ def grade_rows(
         answers: of one model.
         grader: v1, abstention, reward or released.
         missing: what a labelled row without an answer is: an error, wrong, or left out.
+        others: whether answers to rows that the benchmark lacks are an error.
         only: grade these rows only.
 
     Returns:
@@ -242,12 +246,15 @@ def grade_rows(
         InputError: an answer is to a row that the benchmark lacks, or is missing and ``missing`` is ``refuse``.
         UsageError: the grader does not fit the benchmark.
     """
-    if unknown := [uid for uid in answers.texts if uid not in set(benchmark.items["uid"])]:
+    known = set(benchmark.items["uid"])
+    unknown = [uid for uid in answers.texts if uid not in known]
+    if unknown and (others == "refuse" or len(unknown) == len(answers.texts)):
         raise InputError(
             "answers to rows that the benchmark does not have",
             file=answers.file,
             found=f"{len(unknown)}: {', '.join(unknown[:5])}",
             expected=f"keys of the benchmark {benchmark.name}",
+            do="choose --others ignore to leave them out" if len(unknown) < len(answers.texts) else None,
         )
     chosen = set(labels.references) if only is None else set(labels.references) & set(only)
     wanted = [uid for uid in benchmark.items["uid"] if uid in chosen]
@@ -270,9 +277,9 @@ def grade_rows(
         for uid in wanted
     ]
     graded = pl.DataFrame(rows, schema=SCHEMA)
-    known = [name for name in BY if name in benchmark.items.columns]
-    places = benchmark.items.select("uid", *known)
-    return graded.join(places, on="uid", how="left", maintain_order="left").select("uid", *known, *list(SCHEMA)[1:])
+    groups = [name for name in BY if name in benchmark.items.columns]
+    places = benchmark.items.select("uid", *groups)
+    return graded.join(places, on="uid", how="left", maintain_order="left").select("uid", *groups, *list(SCHEMA)[1:])
 
 
 SCHEMA: dict[str, type[pl.DataType]] = {

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ontoground.errors import UsageError
 from ontoground.stable import stable_hash
 from stewardship.benchmark import Benchmark
-from stewardship.grades import Answers, Grader, LabelSet, Missing, Share, grade_rows, share
+from stewardship.grades import Answers, Grader, LabelSet, Missing, Others, Share, grade_rows, share
 
 __all__ = ["Board", "Difference", "Entry", "Place", "board", "paired_difference"]
 
@@ -101,6 +101,7 @@ def board(
     grader: Grader,
     *,
     missing: Missing = "refuse",
+    others: Others = "refuse",
     resamples: int = 10_000,
     seed: int = 42,
 ) -> Board:
@@ -113,6 +114,7 @@ def board(
         answers: of each model; names are unique.
         grader: as `stewardship.grades.grade_rows` takes it.
         missing: what a row without an answer is; ``leave_out`` leaves it out for all models alike.
+        others: whether answers to rows that the benchmark lacks are an error.
         resamples: of the bootstrap.
         seed: of its draws.
 
@@ -132,7 +134,9 @@ def board(
     if not common:
         raise UsageError("no row has a label in both sets", found=f"{first.name} and {second.name}")
     graded = {
-        (one.model, labels.name): grade_rows(benchmark, labels, one, grader, missing=missing, only=common)
+        (one.model, labels.name): grade_rows(
+            benchmark, labels, one, grader, missing=missing, others=others, only=common
+        )
         for one in answers
         for labels in (first, second)
     }

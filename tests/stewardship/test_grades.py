@@ -98,6 +98,10 @@ def test_answers_that_do_not_fit_the_rows_are_refused(bench: Benchmark, tmp_path
     original = label_set(bench, "original")
     with pytest.raises(InputError, match="does not have"):
         grade_rows(bench, original, answers({**RIGHT, "99": "1"}), "v1")
+    more = answers({**RIGHT, "99": "1"})
+    assert grade_rows(bench, original, more, "v1", others="ignore")["correct"].all()
+    with pytest.raises(InputError, match="does not have"):
+        grade_rows(bench, original, answers({"99": "1"}), "v1", others="ignore", missing="wrong")
     with pytest.raises(InputError, match="does not answer every row"):
         grade_rows(bench, original, answers({"1": "100"}), "v1")
     assert grade_rows(bench, original, answers({"1": "100"}), "v1", missing="leave_out").height == 1

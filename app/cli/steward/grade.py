@@ -43,6 +43,10 @@ MissingOption = Annotated[
     typer.Option(help="What a labelled row without an answer is; on a board it is left out for all alike"),
 ]
 
+OthersOption = Annotated[
+    Literal["refuse", "ignore"], typer.Option(help="What answers to rows are that the benchmark does not have")
+]
+
 
 @group.command(
     short_help="Grade models' answers against one set of labels.",
@@ -60,6 +64,7 @@ def grade(
     limits: LimitsOption = None,
     form: FormOption = None,
     missing: MissingOption = "refuse",
+    others: OthersOption = "refuse",
     workspace: WorkspaceDir = DEFAULT_WORKSPACE,
     benchmark: BenchmarkName = None,
     out: Annotated[
@@ -75,7 +80,7 @@ def grade(
     from app.render import emit
     from app.steward_grade import Asked, grade_job, paint_grades
 
-    asked = Asked(workspace, benchmark, tuple(files), grader, limits, form, missing)
+    asked = Asked(workspace, benchmark, tuple(files), grader, limits, form, missing, others)
     payload = grade_job(asked, against, out)
     emit(payload, lambda screen: paint_grades(screen, payload), as_json=as_json)
 
@@ -97,6 +102,7 @@ def board(
     limits: LimitsOption = None,
     form: FormOption = None,
     missing: MissingOption = "refuse",
+    others: OthersOption = "refuse",
     workspace: WorkspaceDir = DEFAULT_WORKSPACE,
     benchmark: BenchmarkName = None,
     out: Annotated[
@@ -115,6 +121,6 @@ def board(
     from app.steward_grade import Asked, board_job, paint_board
 
     settings = open_workspace(workspace, overrides, needs_warehouse=False).settings.steward
-    asked = Asked(workspace, benchmark, tuple(files), grader, limits, form, missing)
+    asked = Asked(workspace, benchmark, tuple(files), grader, limits, form, missing, others)
     payload = board_job(settings, asked, before, after, out)
     emit(payload, lambda screen: paint_board(screen, payload), as_json=as_json)

@@ -95,9 +95,10 @@ def _paint_taken(screen: Console, payload: dict[str, Any]) -> None:
         )
     elif payload["files"]:
         added = payload["events_added"] + payload["spot_checks_added"]
+        nothing = "all known already, nothing was added" if payload["answers"] else "nothing was added"
         screen.print(
             f"{payload['answers']:,} answers read, {payload['abstentions']:,} of them N/A; "
-            + (f"{added:,} events added" if added else "all known already, nothing was added")
+            + (f"{added:,} events added" if added else nothing)
             + (f" (batch {payload['batch']})" if payload["batch"] else "")
         )
     for file in payload["refused_tables"]:

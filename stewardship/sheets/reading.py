@@ -236,7 +236,9 @@ def _judged(
         return [_refusal(sheet, row, item, "answer", answer.problem, expected=expected, do=answer.do)], None, ""
     comment = _unguarded(row.comment)
     note = f"{_quoted(row.answer)} is {answer.note}" if answer.note else ""
-    if answer.value.kind is LabelKind.MISSING and comment:
+    if answer.value.kind is LabelKind.MISSING and sheet.corrections:
+        note = "not corrected yet"
+    elif answer.value.kind is LabelKind.MISSING and comment:
         note = "a comment without an answer: not reviewed, the comment is not kept"
     rating = Rating(
         item.uid, item.rater, one.batch.name, item.item, answer.value, row.answer, comment, sheet.file.name, row.line

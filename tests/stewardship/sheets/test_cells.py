@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import date
+from pathlib import Path
 
 import pytest
 
-from ontoground.labels import LabelKind, LabelValue
+from ontoground.labels import LabelKind, LabelValue, parse_label
+from stewardship.benchmark import Benchmark
 from stewardship.sheets.cells import read_answer
+from stewardship.sheets.shown import answer_kinds
+from stewardship.tables import read_label_table
 
 FLUIDS = "What is the patient's maintenance fluid in mL/hr?"
 FILTRATION = "What is the filtration rate in terms of mL/min/1.73 m²?"
@@ -138,3 +143,27 @@ def test_a_misspelt_name_is_refused_and_the_nearest_is_named() -> None:
 @pytest.mark.parametrize("text", ["1.0", "4.4"])
 def test_a_grade_is_one_of_its_names_only(text: str) -> None:
     assert read_answer(text, "category", categories=("1", "2", "3", "4")).value is None
+
+
+@pytest.mark.real
+def test_every_published_label_and_every_cell_of_the_physicians_is_taken_for_what_it_is(
+    real_data: Path, tmp_path: Path
+) -> None:
+    source = real_data / "stewardship" / "source"
+    names = ("original_test_labels.csv.gz", "y_new_and_sampled_MD_evals.xlsx", "y_final_MD_evals_incorporated.xlsx")
+    published, sheet, final = (read_label_table(source / name) for name in names)
+    bench = Benchmark.adopt(tmp_path, "medcalc", [published], licence_tier="open")
+    kinds = answer_kinds(bench, bench.history.labels("original"))
+    assert Counter(kinds.values()) == {"number": 987, "date": 40, "weeks": 20}
+    questions = dict(bench.items.select("uid", "question").iter_rows())
+    for uid, text in published.frame.select("uid", "label").iter_rows():
+        assert read_answer(text, kinds[uid], question=questions[uid]).value == parse_label(text)
+    noted = []
+    for table in (sheet, final):
+        said = table.frame.drop_nulls("physician").select("uid", "physician").rows()
+        assert len(said) == 50
+        for uid, text in said:
+            answer = read_answer(text, kinds[uid], question=questions[uid])
+            assert answer.value == parse_label(text, physician=True)
+            noted += [text] if answer.note else []
+    assert noted == ["Not applicable", "Multiple"]

@@ -27,6 +27,8 @@ HINTS: dict[AnswerKind, str] = {
 SHOWS = {
     "blind": "Each row of the page Answers shows a question and a context. Please answer the question from the context "
     "alone, on your own and from first principles.",
+    "named": "Each row of the page Answers shows a question and a context. Please judge on your own: what the context "
+    "says, from the context alone; what is right in medicine, where the question asks for it, from your knowledge.",
     "evidence": "Each row of the page Answers shows a question and a context, with what the published label rests on "
     "(mentions, paths, edits). Please judge it, and answer the question yourself.",
     "spot_check": "Each row of the page Answers shows a question, a context, the published label, and what an "
@@ -79,7 +81,7 @@ def guidance(
             )
         ]
         return [SHOWS["spot_check"], *RULES[:2], *RULES[3:]], table
-    intro = SHOWS["blind" if blind else "evidence"]
+    intro = SHOWS["evidence" if not blind else "named" if categories else "blind"]
     if categories:
         table = [(name, _meanings(categories).get(name, "")) for name in categories]
         table.append(("N/A", "it cannot be judged"))

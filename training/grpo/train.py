@@ -21,7 +21,7 @@ from training.grpo.policy import build_trainer
 from training.grpo.prompt import encode, messages, system_prompt
 from training.grpo.rows import Row, order_sha256, planned_order
 from training.grpo.settings import GrpoSettings
-from training.models import adapter_base, load_model, load_tokenizer, save_model
+from training.models import adapter_base, load_model, load_tokenizer, save_model, trained_weights
 from training.quiet import quiet
 from training.running import run_trainer
 from training.runs import CHECKPOINTS, drop_if_refused, finish_run, run_plan, start_run
@@ -134,7 +134,9 @@ def evaluate_base(arm: Arm, model_name: str, settings: GrpoSettings) -> Any:
     machine = choose_machine(settings.hardware)
     with quiet():
         tokenizer = load_tokenizer(model_name)
-        model = load_model(model_name, "causal", settings.hardware, seed=settings.seed, attention=machine.attention)
+        # In the precision that the arms are trained and evaluated in.
+        hardware, _ = trained_weights(settings.hardware, whole=settings.lora.r == 0)
+        model = load_model(model_name, "causal", hardware, seed=settings.seed, attention=machine.attention)
         return grade_sets(_responses(model, tokenizer, arm, settings), arm.sets, arm.categories)
 
 

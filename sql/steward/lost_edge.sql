@@ -4,7 +4,13 @@
 -- Inputs: steward_edge(uid, place, head_cui, predicate, tail_cui, rela, sab, rui), kg.edge, kg.predicate. An edge may
 --   be walked against its direction, under the name of the inverse
 create or replace temp table steward_lost_edge as
-with stored as (
+with ended as (
+    select head_cui as cui from steward_edge
+    union
+    select tail_cui as cui from steward_edge
+),
+
+stored as (
     select
         edge.head_cui,
         edge.predicate,
@@ -13,6 +19,7 @@ with stored as (
         coalesce(edge.sab, '') as sab,
         coalesce(edge.rui, '') as rui
     from kg.edge as edge
+    semi join ended on edge.head_cui = ended.cui
     union all
     select
         edge.tail_cui as head_cui,
@@ -23,6 +30,7 @@ with stored as (
         coalesce(edge.rui, '') as rui
     from kg.edge as edge
     inner join kg.predicate as line on edge.predicate = line.predicate
+    semi join ended on edge.head_cui = ended.cui
 )
 
 select distinct

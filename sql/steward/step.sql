@@ -1,7 +1,7 @@
--- Every edge of the graph, walked in both directions
+-- Every edge of the graph that a pattern can walk, in both directions
 -- Grain: one row per (start, name, goal)
 -- Output: steward_step(start, name, goal, fan): fan counts the goals of (start, name)
--- Inputs: kg.edge, kg.predicate
+-- Inputs: kg.edge, kg.predicate, steward_trie
 create or replace temp table steward_step as
 with both_ways as (
     select
@@ -21,4 +21,5 @@ with both_ways as (
 select
     *,
     count(*) over (partition by start, name) as fan
-from both_ways;
+from both_ways
+where name in (select name from steward_trie);

@@ -2,7 +2,7 @@
 -- Grain: one row per admission and kind
 -- Output: steward_text(text_id, kind, body): kind context, note or code
 -- Inputs: steward_context(text_id, body), steward_admission(text_id, hadm_id), mimiciv_note.discharge,
---   mimiciv_hosp.prescriptions, mimiciv_hosp.diagnoses_icd, mimiciv_hosp.d_icd_diagnoses
+--   mimiciv_hosp.prescriptions, mimiciv_hosp.diagnoses_icd, steward_title(icd_code, icd_version, long_title)
 create or replace temp table steward_text as
 select
     text_id,
@@ -34,7 +34,7 @@ from (
         title.long_title as name
     from steward_admission as admission
     inner join mimiciv_hosp.diagnoses_icd as code on admission.hadm_id = code.hadm_id
-    inner join mimiciv_hosp.d_icd_diagnoses as title
+    inner join steward_title as title
         on code.icd_code = title.icd_code and code.icd_version = title.icd_version
 ) as named
 group by named.text_id;

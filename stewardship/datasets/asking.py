@@ -69,7 +69,7 @@ def truths(connection: duckdb.DuckDBPyConnection, asked: pl.DataFrame, *, tiers:
     pairs = wanted.select("head_cui", "tail_cui").unique()
     turned = pairs.select(head_cui="tail_cui", tail_cui="head_cui")
     every = pl.concat([pairs, turned]).unique().sort("head_cui", "tail_cui")
-    script(connection, "step", "trie")
+    script(connection, "trie", "step")
     found, forbidden, raw = [], [], []
     for part in every.iter_slices(PAIRS_AT_ONCE):
         given(connection, "steward_pair", part)
@@ -142,6 +142,11 @@ def _tables(connection: duckdb.DuckDBPyConnection) -> None:
         "create or replace temp table steward_cue as "
         "select distinct steward_key(cue) as key, reading, side, reach::integer as reach from steward_cue_line"
     )
+    # Titles of codes are optional among MIMIC's tables.
+    titles = "select icd_code, icd_version, long_title from mimiciv_hosp.d_icd_diagnoses"
+    if not table_exists(connection, "mimiciv_hosp.d_icd_diagnoses"):
+        titles = "select '' as icd_code, 0 as icd_version, '' as long_title where false"
+    connection.execute(f"create or replace temp view steward_title as {titles}")
     words = pl.DataFrame(read_table(DATA / "reader_words.tsv", ("written", "means", "source")))
     given(connection, "steward_reader", words)
 

@@ -19,6 +19,7 @@ from stewardship.datasets.estimates import label_estimates
 from stewardship.datasets.recompute import recomputed
 from stewardship.datasets.rows import evidence_of
 from tests.app.conftest import Demo
+from tests.app.schemas import checked
 from tests.stewardship.datasets.folders import medhal_folder
 
 pytestmark = pytest.mark.xdist_group("demo")
@@ -146,8 +147,7 @@ def test_the_verbs_audit_and_recompute_a_sample_and_the_report_estimates_the_dat
 
     def run(*words: str) -> dict[str, Any]:
         assert invoke(["steward", *words, *at]) == 0
-        found: dict[str, Any] = json.loads(capsys.readouterr().out)
-        return found
+        return checked(capsys.readouterr().out, f"steward-{words[0]}")
 
     taken = run("adopt", str(dataset), "--rows", "40")
     assert (taken["rows"], taken["categories"]) == (40, ["Q1", "Q2", "Q3", "Q4"])

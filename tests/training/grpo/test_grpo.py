@@ -31,9 +31,9 @@ pytestmark = pytest.mark.xdist_group("grpo")
 TINY = GrpoSettings(
     epochs=1,
     prompts_per_step=8,
-    group=8,
-    per_device_batch_size=64,
-    generation_batch_size=32,
+    group=4,
+    per_device_batch_size=32,
+    generation_batch_size=16,
     max_new_tokens=4,
     optimizer=OptimizerSettings(learning_rate=1e-3, warmup_ratio=0.0, schedule="constant_with_warmup"),
     hardware=HardwareSettings(device="cpu"),
@@ -133,10 +133,10 @@ def test_training_and_evaluation_encode_a_prompt_alike_and_the_loss_is_plain(
     assert trainer._tokenize_prompts(prompts)[0] == encode(tokenizer, prompts, thinking=True)
     arguments = trainer.args
     assert (arguments.scale_rewards, arguments.loss_type, arguments.num_iterations) == ("none", "dr_grpo", 1)
-    assert (arguments.beta, arguments.num_generations, arguments.steps_per_generation) == (0.001, 8, 1)
+    assert (arguments.beta, arguments.num_generations, arguments.steps_per_generation) == (0.001, 4, 1)
     assert not arguments.shuffle_dataset and arguments.max_completion_length == 4
     # Rows come in the planned order, each as often as a group is large.
-    assert [order[n] for n in trainer._get_train_sampler()] == [uid for uid in order for _ in range(8)]
+    assert [order[n] for n in trainer._get_train_sampler()] == [uid for uid in order for _ in range(4)]
 
 
 def test_the_reward_is_that_of_the_rows_label(base: Path, tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_steps_and_prompts_that_do_not_fit_are_refused(base: Path, tmp_path: Pat
     with pytest.raises(UsageError, match="more rows than there are"):
         train_arm(one, str(base), tmp_path / "a", TINY.model_copy(update={"prompts_per_step": 9}))
     with pytest.raises(UsageError, match="no multiple of per_device"):
-        train_arm(one, str(base), tmp_path / "a", TINY.model_copy(update={"per_device_batch_size": 7}))
+        train_arm(one, str(base), tmp_path / "a", TINY.model_copy(update={"per_device_batch_size": 5}))
     assert not (tmp_path / "a").exists()
 
 

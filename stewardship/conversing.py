@@ -174,8 +174,9 @@ class ModelEngine:
 
     @cached_property
     def _final(self) -> type[BaseModel]:
-        shape: Any = self._script.answer or str
-        return create_model("Final", __base__=_Closed, answer=(shape, Field(description="your answer, as asked for")))
+        # No description beside a reference to a model: OpenAI's strict mode refuses that.
+        shape: Any = (self._script.answer, ...) if self._script.answer else (str, Field(description="as asked for"))
+        return create_model("Final", __base__=_Closed, answer=shape)
 
 
 def _call(name: str, arguments: type[Arguments]) -> type[BaseModel]:

@@ -6,11 +6,13 @@ import contextlib
 import functools
 from collections.abc import Collection
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from ontoground.errors import UsageError
+from ontoground.tables import read_table
 from stewardship.calculating import calculators_digest
 from stewardship.calculators import registry
 from stewardship.calculators.features import Features
@@ -18,6 +20,9 @@ from stewardship.calculators.registry import Calculator, calculate, calculators,
 from stewardship.tools.base import Arguments, ToolResult
 
 __all__ = ["CalculatorArguments", "CalculatorTool", "Given", "inputs_of"]
+
+
+OPIOIDS = Path(__file__).parents[1] / "data" / "opioids.tsv"
 
 
 class Given(BaseModel):
@@ -71,7 +76,7 @@ class CalculatorTool:
         spelt = {name.casefold(): name for name in inputs}
         cells = {spelt.get(one.name.strip().casefold(), one.name): _cell(one) for one in arguments.features}
         found = calculate(known.id, Features(cells))
-        unused = [name for name in cells if inputs and name not in inputs]
+        unused = [name for name in cells if name not in inputs]
         lines = [*found.steps, *(f"assumed: {text}" for text in found.assumptions)]
         lines += [f"not an input of this calculator: {', '.join(unused)}"] if unused else []
         if found.reason:
@@ -89,7 +94,7 @@ def _definition(known: Calculator, inputs: dict[str, str]) -> str:
 
 
 def _listed(inputs: dict[str, str]) -> str:
-    return "; ".join(f"{name} ({form})" for name, form in inputs.items()) or "as the formula says"
+    return "; ".join(f"{name} ({form})" for name, form in inputs.items())
 
 
 def _cell(given: Given) -> object:
@@ -103,7 +108,8 @@ class _Probe(Features):
     """Gives every feature that a calculator asks for, and remembers them."""
 
     def __init__(self, high: bool) -> None:
-        super().__init__({}, lenient=True)
+        # The opioids' calculator asks for the doses of those that are given.
+        super().__init__({f"{row['opioid']} Dose": [1.0, row["unit"]] for row in _opioids()}, lenient=True)
         self.asked: dict[str, str] = {}
         self._high = high
 
@@ -111,7 +117,7 @@ class _Probe(Features):
         return True
 
     def quantity(self, name: str, unit: str, substance: str | None = None) -> float:
-        self.asked.setdefault(name, f"number in {unit} or a unit that converts to it")
+        self.asked.setdefault(name, f"number with unit, such as {unit}")
         return 90.0 if self._high else 40.0
 
     def number(self, name: str) -> float:
@@ -128,11 +134,16 @@ class _Probe(Features):
 
     def parts(self, name: str) -> tuple[object, ...]:
         self.asked.setdefault(name, "list, such as drug, dose, unit")
-        return super().parts(name)
+        return "", 1.0, "mg"
 
     def date(self, name: str) -> date:
         self.asked.setdefault(name, "date as MM/DD/YYYY")
         return date(2020, 1, 15)
+
+
+@functools.cache
+def _opioids() -> list[dict[str, str]]:
+    return read_table(OPIOIDS, ("opioid", "factor", "unit", "source"))
 
 
 @functools.cache

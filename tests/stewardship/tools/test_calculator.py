@@ -10,6 +10,8 @@ from stewardship.calculators.registry import calculators
 from stewardship.tools.base import ToolResult
 from stewardship.tools.calculator import CalculatorArguments, CalculatorTool, inputs_of
 
+PARTS = (("Dose", 30, "mg"), ("Dose Per Day", 4, "per day"))
+
 
 def used(name: str, *features: dict[str, Any]) -> ToolResult:
     given = [{"unit": None, **one} for one in features]
@@ -19,7 +21,7 @@ def used(name: str, *features: dict[str, Any]) -> ToolResult:
 def test_without_features_it_tells_formula_source_and_inputs() -> None:
     told = used("Anion Gap").text
     assert "formula: sodium - (chloride + bicarbonate)" in told and "source: Emmett" in told
-    assert all(name in told for name in ("Sodium (number in mEq/L", "Chloride", "Bicarbonate"))
+    assert all(name in told for name in ("Sodium (number with unit, such as mEq/L", "Chloride", "Bicarbonate"))
 
 
 def test_with_features_it_computes_and_converts() -> None:
@@ -40,6 +42,13 @@ def test_an_unknown_calculator_lists_those_there_are() -> None:
 
 
 @pytest.mark.parametrize("one", calculators(), ids=lambda one: str(one.id))
-def test_every_calculator_tells_its_inputs_or_has_them_in_its_formula(one: Any) -> None:
-    # Opioids are features by their own names: the formula lists them.
-    assert inputs_of(one.id) or one.id == 49
+def test_every_calculator_tells_its_inputs(one: Any) -> None:
+    assert inputs_of(one.id)
+
+
+def test_lists_of_drug_dose_and_unit_can_be_given() -> None:
+    steroid = {"name": "input steroid", "value": ["Hydrocortisone PO", 20, "mg"]}
+    told = used("24", steroid, {"name": "target steroid", "value": "Prednisone PO"}).text
+    assert told.endswith("result: 5 mg") and "not an input" not in told
+    dose = [{"name": f"Codeine {part}", "value": value, "unit": unit} for part, value, unit in PARTS]
+    assert used("49", *dose).text.endswith("result: 18 MME/day")

@@ -142,6 +142,18 @@ def test_a_history_without_its_seal_is_not_taken_for_a_new_one(tmp_path: Path) -
         history.append([said("1", "5")])
 
 
+def test_a_seal_that_says_something_else_than_the_lines_is_found(tmp_path: Path) -> None:
+    history = History(tmp_path)
+    history.append([said("1", "4"), said("2", "5")])
+    seal = tmp_path / "history.seal"
+    seal.write_text(seal.read_text().replace('"events":2', '"events":3'))
+    with pytest.raises(InputError, match="does not end as its seal says"):
+        History(tmp_path)
+    seal.write_text("half a se")
+    with pytest.raises(InputError, match="seal cannot be read"):
+        History(tmp_path)
+
+
 def _write(folder: Path, writer: int) -> None:
     for turn in range(5):
         History(folder).append([said(f"{writer}-{turn}", str(part)) for part in range(4)])

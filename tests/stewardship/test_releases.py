@@ -240,6 +240,18 @@ def test_a_release_that_was_exchanged_or_removed_is_missed_by_the_next_one(bench
     with pytest.raises(InputError) as found:
         check_previous(benchmark, second)
     assert found.value.found == "no release"
+    with pytest.raises(InputError, match=r"release 1\.0\.0 is not the one"):
+        make_release(benchmark, Recipe("original"))
+
+
+def test_nothing_is_released_on_top_of_another_history(tmp_path: Path, benchmark: Benchmark) -> None:
+    say(benchmark, "4", "30")
+    make_release(benchmark, Recipe("original"))
+    other = adopted(tmp_path / "other")
+    for name in ("history.jsonl", "history.seal"):
+        (benchmark.folder / name).write_bytes((other.folder / name).read_bytes())
+    with pytest.raises(InputError, match="not the one that release"):
+        make_release(Benchmark.open(tmp_path), Recipe("recomputed"))
 
 
 def test_a_frozen_version_is_never_made_of_other_labels(benchmark: Benchmark) -> None:

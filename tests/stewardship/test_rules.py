@@ -143,6 +143,8 @@ def test_reviewed_rows_are_never_touched(benchmark: Benchmark) -> None:
     with pytest.raises(UsageError, match="never changes a reviewed row") as found:
         try_rule(benchmark, rule({"uids": ["1", "8"]}, {"abstain": True}))
     assert found.value.found == "1"
+    with_evidence = try_rule(benchmark, rule({"uids": ["8", "9"]}, {"abstain": True}))
+    assert [one.uid for one in with_evidence.changed] == ["8"]
     narrow = try_rule(benchmark, rule({"strata": ["49"]}, {"take": "original"}))
     benchmark.history.append([Event(uid="8", role="physician", value="504", status="labelled", by="rater 1")])
     with pytest.raises(UsageError, match="never changes a reviewed row"):

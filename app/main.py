@@ -7,6 +7,7 @@ by the privacy gate; 70 an error of ontoground itself; 130 interrupted.
 from __future__ import annotations
 
 import atexit
+import functools
 import os
 import sys
 import warnings
@@ -25,6 +26,7 @@ __all__ = ["INTERNAL_ERROR", "INTERRUPTED", "invoke", "main"]
 
 INTERRUPTED = 130
 INTERNAL_ERROR = 70
+_command_of = functools.cache(get_command)
 
 
 def main() -> NoReturn:
@@ -78,7 +80,7 @@ def _guarded(arguments: list[str], as_json: bool, interrupts: Interrupts) -> int
 
 def _dispatch(arguments: list[str]) -> None:
     # Not app(...): that one turns an interrupt and a closed pipe into exits of its own, without a word.
-    command = get_command(app)
+    command = _command_of(app)
     with command.make_context("ontoground", list(arguments)) as context:
         command.invoke(context)
 

@@ -194,7 +194,10 @@ def _(features: Features, version: Version) -> float:
         raise NotComputable(f"triglycerides are over 400 mg/dL, where the formula does not hold: {triglycerides:.5g}")
     if version == "corrected" and hdl >= total:
         raise NotComputable(f"HDL cholesterol is not below total cholesterol: {hdl:.5g} of {total:.5g} mg/dL")
-    return ldl_friedewald(total, hdl, triglycerides)
+    ldl = ldl_friedewald(total, hdl, triglycerides)
+    if version == "corrected" and ldl <= 0:
+        raise NotComputable(f"the formula leaves no LDL cholesterol: {ldl:.5g} mg/dL")
+    return ldl
 
 
 def _gap(features: Features) -> tuple[float, float]:
@@ -223,7 +226,10 @@ def _(features: Features, version: Version) -> float:
 def _(features: Features, version: Version) -> float:
     gap, bicarbonate = _gap(features)
     # v1.0 left the fall of bicarbonate out: what it called the gap is the rise of the anion gap alone.
-    return gap - NORMAL_GAP if version == "v1.0" else delta_gap(gap, bicarbonate)
+    if version == "v1.0":
+        return gap - NORMAL_GAP
+    features.assume("the gap is the rise of the anion gap less the fall of bicarbonate, not the rise alone (gap - 12)")
+    return delta_gap(gap, bicarbonate)
 
 
 @calculator(64)

@@ -54,7 +54,7 @@ def _equivalent_dose(name: str) -> float:
     known = {one.casefold(): dose for one, dose in _steroids().items()}
     dose = known.get(" ".join(name.split()).casefold())
     if dose is None:
-        raise NotComputable(f"no equivalent dose of this steroid is known: {name[:40]}")
+        raise NotComputable(f"no equivalent dose of this steroid is known: {name[:40]}; of {', '.join(_steroids())}")
     return dose
 
 
@@ -93,6 +93,9 @@ def _(features: Features, version: Version) -> float:
         times = features.quantity(f"{drug} Dose Per Day", "per day")
         if not features.lenient and (dose < 0 or times < 0 or not math.isfinite(dose * times)):
             raise NotComputable(f"the dose of {name} is not above zero")
+        if not features.lenient and unit == "µg/hr" and not times.is_integer():
+            # A patch is worn for days, but its factor takes it for one dose a day.
+            raise NotComputable(f"the doses a day of {name} are patches worn at a time, a whole number: {times:g}")
         equivalents = morphine_equivalents(dose, times, factor)
         features.step(f"{name}: {dose:g} {unit} x {times:g} a day x {factor:g} = {equivalents:.6g} MME/day")
         total += equivalents

@@ -18,6 +18,7 @@ __all__ = [
     "qtc_fridericia",
     "qtc_hodges",
     "qtc_rautaharju",
+    "read_mean_pressure",
 ]
 
 
@@ -143,13 +144,22 @@ def framingham_risk(score: float, sex: str) -> float:
     return 1 - math.pow((MEN if sex == "Male" else WOMEN).survival, math.exp(score))
 
 
-@calculator(5)
-def _(features: Features, version: Version) -> float:
-    systolic = features.quantity("Systolic Blood Pressure", "mmhg")
-    diastolic = features.quantity("Diastolic Blood Pressure", "mmhg")
-    if version == "corrected" and diastolic > systolic:
+def read_mean_pressure(features: Features) -> float:
+    """Return the mean arterial pressure of a row, mmHg.
+
+    Raises:
+        NotComputable: a pressure is missing or out of range, or the diastolic one is above the systolic one.
+    """
+    systolic = features.quantity("Systolic Blood Pressure", "mmHg")
+    diastolic = features.quantity("Diastolic Blood Pressure", "mmHg")
+    if not features.lenient and diastolic > systolic:
         raise NotComputable(f"diastolic pressure {diastolic:g} is above systolic pressure {systolic:g}")
     return mean_arterial_pressure(systolic, diastolic)
+
+
+@calculator(5)
+def _(features: Features, version: Version) -> float:
+    return read_mean_pressure(features)
 
 
 def _qt(features: Features, version: Version) -> tuple[float, float]:

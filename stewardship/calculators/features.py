@@ -15,7 +15,7 @@ from ontoground.labels import parse_label
 from ontoground.tables import read_table
 from stewardship.calculators.units import UnitError, convert
 
-__all__ = ["Features", "NotComputable"]
+__all__ = ["Features", "NotComputable", "substance_of"]
 
 FEATURES = Path(__file__).parents[1] / "data" / "features.tsv"
 FLAGS = {"true": True, "yes": True, "present": True, "false": False, "no": False, "absent": False}
@@ -98,9 +98,7 @@ class Features:
         value, written = _finite(name, found[0]), found[1]
         known = _ranges().get(name)
         try:
-            converted = convert(
-                value, written, unit, substance or (known.substance if known else None), as_v1=self.lenient
-            )
+            converted = convert(value, written, unit, substance or substance_of(name), as_v1=self.lenient)
         except UnitError as error:
             raise NotComputable(f"{name} is in {written}, which cannot be converted to {unit}") from error
         same = math.isclose(converted, value, rel_tol=1e-12)
@@ -205,6 +203,12 @@ class Features:
         slack = 1e-9 * max(abs(known.low), abs(known.high))
         if not known.low - slack <= measured <= known.high + slack:
             raise NotComputable(_outside(name, measured, known))
+
+
+def substance_of(name: str) -> str | None:
+    """Return what a feature is a concentration of; None where it is none."""
+    known = _ranges().get(name)
+    return known.substance if known else None
 
 
 @functools.cache

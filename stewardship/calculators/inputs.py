@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import difflib
 import functools
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from ontoground.errors import UsageError
 from ontoground.tables import read_table
-from stewardship.calculators.features import FLAGS
+from stewardship.calculators.features import FLAGS, substance_of
+from stewardship.calculators.units import convert
 
 __all__ = ["Input", "inputs_of", "read_settings_of"]
 
 INPUTS = Path(__file__).parents[1] / "data" / "calculator_inputs.tsv"
+SEXES = {"m": "Male", "man": "Male", "f": "Female", "woman": "Female"}
+AMOUNT = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*([^\s\d.,].*)", re.IGNORECASE)
+"""A number and its unit, with or without a space between them."""
 COLUMNS = ("calculator", "feature", "kind", "unit", "words", "absent", "source")
 
 
@@ -51,7 +56,8 @@ def read_settings_of(number: int, settings: Iterable[str]) -> dict[str, object]:
     """Read features as a person types them, each ``NAME=VALUE``.
 
     A name is compared without regard to case. A quantity is a number and its unit (``age=65 years``), or the number
-    alone where the calculator's rows have one unit; a dose is a drug, a number and a unit.
+    alone where all units of the calculator's rows are the same (mEq/L and mmol/L of sodium); a dose is a drug, a
+    number and a unit.
 
     Returns:
         The cells that `stewardship.calculators.features.Features` takes.
@@ -93,12 +99,13 @@ def _cell(one: Input, text: str) -> object:
         if len(parts) != 3:
             raise UsageError(f"{one.feature} cannot be read", found=text, expected="a drug, a number and a unit")
         return [parts[0], _number(one, parts[1]), parts[2]]
-    return text
+    return SEXES.get(text.casefold(), text) if one.feature == "sex" else text
 
 
 def _quantity(one: Input, text: str) -> list[object]:
-    number, _, unit = text.partition(" ")
-    if not unit and len(one.units) > 1:
+    joined = AMOUNT.fullmatch(text)
+    number, unit = joined.groups() if joined else (text.partition(" ")[0], text.partition(" ")[2])
+    if not unit and len({convert(1.0, each, one.units[0], substance_of(one.feature)) for each in one.units}) > 1:
         raise UsageError(f"{one.feature} needs a unit", found=text, expected=" or ".join(one.units))
     return [_number(one, number), unit or one.units[0]]
 

@@ -106,18 +106,21 @@ def calculators() -> tuple[Calculator, ...]:
 
 
 def find(which: int | str) -> Calculator:
-    """Return a calculator by its number, or by its name without regard to case.
+    """Return a calculator by its number, or by its name or a part that no other name has, without regard to case.
 
     Raises:
-        UsageError: there is none.
+        UsageError: there is none, or several.
     """
     text = str(which).strip().casefold()
     for one in calculators():
         if text in (str(one.id), one.name.casefold()):
             return one
-    raise UsageError(
-        "no such calculator", found=str(which), expected="a number or a name of `ontoground steward calculators`"
-    )
+    near = [one for one in calculators() if text and not text.isdigit() and text in one.name.casefold()]
+    if len(near) == 1:
+        return near[0]
+    what = "several calculators have this in their name" if near else "no such calculator"
+    names = "; ".join(f"{one.id} {one.name}" for one in near)
+    raise UsageError(what, found=str(which), expected=names or "a number or a name of `ontoground steward calculators`")
 
 
 def calculate(which: int | str, features: Features | str, version: Version = "corrected") -> Outcome:

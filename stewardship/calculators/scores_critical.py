@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stewardship.calculators.equations_heart import mean_arterial_pressure
+from stewardship.calculators.equations_heart import read_mean_pressure
 from stewardship.calculators.features import Features, NotComputable
 from stewardship.calculators.registry import Version, calculator
 from stewardship.calculators.scoring import Score
@@ -43,14 +43,11 @@ def _apache(features: Features, version: Version) -> float:
     score = Score(28, features, version)
     apart = ("chronic health", "A-a gradient", "arterial oxygen", "creatinine")
     score.all(but=apart)
-    score.value(
-        "mean arterial pressure", mean_arterial_pressure(*(features.quantity(one, "mmHg") for one in PRESSURES))
-    )
+    score.value("mean arterial pressure", read_mean_pressure(features))
     high = features.quantity("FiO₂", "%") >= 50
     score.item("A-a gradient" if high else "arterial oxygen")
+    _check_coma(features)
     coma = features.number(COMA)
-    if not coma.is_integer():
-        raise NotComputable(f"{COMA} is no whole number: {coma:g}")
     if version == "v1.0":
         _apache_v1(score, coma)
     else:
@@ -94,6 +91,7 @@ def _organ_failure(features: Features, version: Version) -> float:
     oxygen = features.has(OXYGEN) and features.has("FiO₂")
     if not given and not oxygen and not any(_has(score, name) for name in ("creatinine", "urine output")):
         raise NotComputable("no organ's function was measured")
+    _check_coma(features)
     if version == "v1.0":
         return _organ_failure_v1(score)
     if oxygen:
@@ -121,9 +119,7 @@ def _circulation(score: Score) -> None:
     if points := cardiovascular_points(*rates.values()):
         score.add(points, "drugs for the circulation")
     elif all(map(features.has, PRESSURES)):
-        score.value(
-            "mean arterial pressure", mean_arterial_pressure(*(features.quantity(one, "mmHg") for one in PRESSURES))
-        )
+        score.value("mean arterial pressure", read_mean_pressure(features))
     elif features.flag("Hypotension", absent=False):
         features.assume("hypotension without a pressure: mean arterial pressure taken as below 70 mmHg")
         score.add(1, "hypotension")
@@ -136,6 +132,13 @@ def _kidney(score: Score) -> None:
         score.one_of(measured)
     else:
         score.features.assume("creatinine and urine output are not mentioned: taken as normal")
+
+
+def _check_coma(features: Features) -> None:
+    """Refuse a coma score that is no whole number."""
+    found = features.cells.get(COMA)
+    if isinstance(found, float) and not found.is_integer():
+        raise NotComputable(f"{COMA} is no whole number: {found:g}")
 
 
 def _has(score: Score, name: str) -> bool:

@@ -40,8 +40,10 @@ def convert(value: float, unit: str, target: str, substance: str | None = None, 
     Raises:
         UnitError: a spelling is not known, the units measure different things, or the substance is not known.
     """
-    wanted = _unit(target, as_v1)
-    quantity = _registry().Quantity(value, _unit(unit, as_v1))
+    wanted, have = _unit(target, as_v1), _unit(unit, as_v1)
+    if have == wanted and not as_v1:
+        return float(value)
+    quantity = _registry().Quantity(value, have)
     if as_v1:
         of_mole = _of_mole(substance, True) if substance else {}
         rounded = convert_v1(value, _plain(unit), _plain(target), of_mole.get("gram"), of_mole.get("equivalent"))
@@ -78,6 +80,9 @@ def _registry() -> pint.UnitRegistry[Any]:
     registry.define("biological_unit = [biological_effect]")
     registry.define("micro_iu = 1e-6 * biological_unit")
     registry.define("milli_iu = 1e-3 * biological_unit")
+    # Counts of cells are given by the thousand and by the thousand million.
+    registry.define("kilo_count = 1e3")
+    registry.define("giga_count = 1e9")
     return registry
 
 

@@ -47,9 +47,14 @@ def inputs_of(number: int) -> tuple[Input, ...]:
     """Return what a calculator reads; nothing for a number that is none."""
     return tuple(
         Input(row["feature"], row["kind"], _split(row["unit"]), _split(row["words"]), row["absent"])
-        for row in read_table(INPUTS, COLUMNS)
+        for row in _rows()
         if int(row["calculator"]) == number
     )
+
+
+@functools.cache
+def _rows() -> tuple[dict[str, str], ...]:
+    return tuple(read_table(INPUTS, COLUMNS))
 
 
 def read_settings_of(number: int, settings: Iterable[str]) -> dict[str, object]:

@@ -74,14 +74,15 @@ def items_of(number: int, version: Version) -> dict[str, Item]:
     Raises:
         InputError: the table contradicts itself.
     """
-    rows = [
-        row
-        for row in read_table(POINTS, COLUMNS)
-        if int(row["calculator"]) == number and row["version"] in (version, "both")
-    ]
+    rows = [row for row in _rows() if int(row["calculator"]) == number and row["version"] in (version, "both")]
     names = list(dict.fromkeys(row["item"] for row in rows))
     rows.sort(key=lambda row: names.index(row["item"]))
     return {name: _item(name, list(lines)) for name, lines in groupby(rows, key=lambda row: row["item"])}
+
+
+@functools.cache
+def _rows() -> tuple[dict[str, str], ...]:
+    return tuple(read_table(POINTS, COLUMNS))
 
 
 def _item(name: str, rows: list[dict[str, str]]) -> Item:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,11 @@ def test_features_are_read_by_their_kind_without_regard_to_case() -> None:
     assert read_settings_of(24, ["input steroid=PredniSONE PO 10 mg"]) == {
         "input steroid": ["PredniSONE PO", 10.0, "mg"]
     }
+    assert read_settings_of(29, ["sex=f", "Temperature=38.5 °C"]) == {"sex": "Female", "Temperature": [38.5, "°C"]}
+    assert read_settings_of(6, ["height=5ft", "weight=80.5kg"]) == {"height": [5.0, "ft"], "weight": [80.5, "kg"]}
+    # A unit need not be told where all that the rows have are the same.
+    assert read_settings_of(30, ["Sodium=140"]) == {"Sodium": [140.0, "mEq/L"]}
+    assert read_settings_of(51, ["White blood cell count=13 10^9/L"]) == {"White blood cell count": [13.0, "10^9/L"]}
     assert read_settings_of(13, ["Last menstrual date=01/02/2024"]) == {"Last menstrual date": "01/02/2024"}
 
 
@@ -73,8 +79,8 @@ def test_a_feature_said_to_be_needed_is_and_no_other_is(real_data: Path) -> None
     tried = 0
     for number in NUMBERS:
         cells = table.filter(stratum_id=str(number))["features"].to_list()
-        whole = [Features.parse(text).cells for text in cells if not calculate(number, text).reason][:2]
-        for row in whole:
+        whole = (Features.parse(text).cells for text in cells if not calculate(number, text).reason)
+        for row in islice(whole, 2):
             for one in inputs_of(number):
                 if one.feature not in row:
                     assert one.absent, (number, one.feature)

@@ -48,5 +48,12 @@ def test_a_row_of_no_calculator_and_a_table_without_features_are_refused() -> No
 
 def test_calculators_are_found_by_number_and_name() -> None:
     assert [find(which).id for which in (5, "5", " mean arterial pressure (MAP) ")] == [5, 5, 5]
+    # A part of a name does where no other name has it, but no part of a number.
+    assert [find(which).id for which in ("sofa", "bazett", "HAS-BLED")] == [43, 11, 25]
+    with pytest.raises(UsageError, match="several") as error:
+        find("QTc")
+    assert "56 QTc Fridericia Calculator" in str(error.value.expected)
+    with pytest.raises(UsageError, match="no such calculator"):
+        find("200")
     assert len(calculators()) == 55
     assert all(one.source and one.formula and one.name for one in calculators())

@@ -541,7 +541,11 @@ def test_an_impossible_count_of_white_cells_is_refused() -> None:
 
 
 def test_a_coma_score_between_two_and_an_impossible_rate_are_refused() -> None:
-    assert outcome(28, {"Glasgow Coma Score": 12.5}).reason == "Glasgow Coma Score is no whole number: 12.5"
+    for number in (28, 43):
+        reason = outcome(number, {"Glasgow Coma Score": 12.5}).reason
+        assert reason == "Glasgow Coma Score is no whole number: 12.5"
+        swapped = {"Systolic Blood Pressure": [60.0, "mm Hg"], "Diastolic Blood Pressure": [90.0, "mm Hg"]}
+        assert outcome(number, swapped).reason == "diastolic pressure 90 is above systolic pressure 60"
     assert "out of range" in outcome(43, {"norEPINEPHrine": [-0.1, "mcg/kg/min"]}).reason
 
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from ontoground.grading import LimitsRule
     from ontoground.settings_steward import StewardSettings
     from stewardship.benchmark import Benchmark
-    from stewardship.grades import Answers, Form, Grader, LabelSet, Missing, Others
-    from stewardship.leaderboard import Board
+    from stewardship.grading.grades import Answers, Form, Grader, LabelSet, Missing, Others
+    from stewardship.grading.leaderboard import Board
 
 __all__ = ["Asked", "board_job", "grade_job", "paint_board", "paint_grades"]
 
@@ -48,7 +48,7 @@ class Asked:
             InputError: a file cannot be read.
             UsageError: two models have one name.
         """
-        from stewardship.grades import read_answers
+        from stewardship.grading.grades import read_answers
 
         found = [one for file in self.files for one in read_answers(file, self.form)]
         names = [one.model for one in found]
@@ -72,7 +72,7 @@ def grade_job(asked: Asked, against: str, out: Path | None) -> dict[str, Any]:
     import polars as pl
 
     from stewardship.benchmark import Benchmark
-    from stewardship.grades import grade_rows, label_set
+    from stewardship.grading.grades import grade_rows, label_set
 
     benchmark = Benchmark.open(asked.workspace, asked.benchmark)
     writer = _writer(out)
@@ -120,7 +120,7 @@ def _writer(out: Path | None) -> Any:
 
 
 def _model(answers: Answers, graded: pl.DataFrame) -> dict[str, Any]:
-    from stewardship.grades import BY, share, shares
+    from stewardship.grading.grades import BY, share, shares
 
     verdicts = dict(graded["verdict"].value_counts(sort=True).iter_rows())
     return {
@@ -206,8 +206,8 @@ def board_job(settings: StewardSettings, asked: Asked, before: str, after: str, 
     """
     require_packages("statsmodels", "scipy", "matplotlib", extra="steward")
     from stewardship.benchmark import Benchmark
-    from stewardship.grades import label_set
-    from stewardship.leaderboard import board
+    from stewardship.grading.grades import label_set
+    from stewardship.grading.leaderboard import board
 
     benchmark = Benchmark.open(asked.workspace, asked.benchmark)
     sets = label_set(benchmark, before, asked.limits), label_set(benchmark, after, asked.limits)
@@ -260,7 +260,7 @@ def _board_payload(
 def _write(folder: Path, found: Board, payload: dict[str, Any]) -> dict[str, str]:
     import polars as pl
 
-    from stewardship.leaderboard_picture import draw_board
+    from stewardship.grading.picture import draw_board
 
     folder.mkdir(parents=True, exist_ok=True)
     files = {name: folder / f"board.{name}" for name in ("csv", "md", "png")} | {"rows": folder / "rows.csv"}

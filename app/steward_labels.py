@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from ontoground.settings_steward import StewardSettings
     from stewardship.benchmark import Benchmark
     from stewardship.history import Event
-    from stewardship.recipes import Recipe
-    from stewardship.rules import Effect
+    from stewardship.versions.recipes import Recipe
+    from stewardship.versions.rules import Effect
 
 __all__ = ["check_job", "diff_job", "history_job", "release_job", "revert_job", "rule_job"]
 
@@ -33,8 +33,8 @@ def rule_job(
         UsageError: the rule touches reviewed rows, rests on none, or does worse than what it replaces.
     """
     from stewardship.benchmark import Benchmark
-    from stewardship.rule_files import read_rule
-    from stewardship.rules import apply_rule, try_rule
+    from stewardship.versions.rule_files import read_rule
+    from stewardship.versions.rules import apply_rule, try_rule
 
     benchmark = Benchmark.open(workspace, name)
     rule = read_rule(file)
@@ -124,8 +124,8 @@ def release_job(
         UsageError: the version does not fit what changed.
     """
     from stewardship.benchmark import Benchmark
-    from stewardship.releases import Release, Version
-    from stewardship.releasing import made_of, make_release
+    from stewardship.versions.releases import Release, Version
+    from stewardship.versions.releasing import made_of, make_release
 
     benchmark = Benchmark.open(workspace, name)
     wanted = Version.parse(version) if version else None
@@ -168,7 +168,7 @@ def check_job(workspace: Path, name: str | None) -> dict[str, Any]:
         InputError: no such benchmark.
     """
     from stewardship.benchmark import Benchmark
-    from stewardship.releases import Release, check_labels, check_previous, versions_of
+    from stewardship.versions.releases import Release, check_labels, check_previous, versions_of
 
     benchmark = Benchmark.open(workspace, name)
     found: list[dict[str, Any]] = []
@@ -213,8 +213,8 @@ def diff_job(
         UsageError: one side is named and the other is not.
     """
     from stewardship.benchmark import Benchmark
-    from stewardship.diffs import compare
-    from stewardship.releases import versions_of
+    from stewardship.versions.diffs import compare
+    from stewardship.versions.releases import versions_of
 
     benchmark = Benchmark.open(workspace, name)
     if (before is None) != (after is None):
@@ -255,8 +255,8 @@ def diff_job(
 def _side(benchmark: Benchmark, name: str) -> pl.DataFrame:
     """Return the labels that a name stands for: a role, a release, or a table."""
     from stewardship.history import ROLES
-    from stewardship.recipes import role_rows, table_rows
-    from stewardship.releases import Release
+    from stewardship.versions.recipes import role_rows, table_rows
+    from stewardship.versions.releases import Release
 
     role = next((role for role in ROLES if role == name and role != "audit"), None)
     if role is not None:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ontoground.settings_steward import StewardSettings
-    from stewardship.agreement import Estimate
-    from stewardship.report import Report
+    from stewardship.adjudication.agreement import Estimate
+    from stewardship.reporting.report import Report
 
 __all__ = ["paint_report", "report_job"]
 
@@ -33,13 +33,13 @@ def report_job(settings: StewardSettings, workspace: Path, name: str | None) -> 
     """
     require_packages(*PACKAGES, extra="steward")
     from stewardship.benchmark import Benchmark
-    from stewardship.caveats import caveats
     from stewardship.datasets.estimates import estimates_markdown, label_estimates
-    from stewardship.drawing import draw
-    from stewardship.page import write_page
-    from stewardship.published import beside_the_paper, is_medcalc_v1
-    from stewardship.report import build_report
-    from stewardship.sensitivity import printed_inputs, variants
+    from stewardship.reporting.caveats import caveats
+    from stewardship.reporting.drawing import draw
+    from stewardship.reporting.page import write_page
+    from stewardship.reporting.published import beside_the_paper, is_medcalc_v1
+    from stewardship.reporting.report import build_report
+    from stewardship.reporting.sensitivity import printed_inputs, variants
     from stewardship.standing import standing
 
     benchmark = Benchmark.open(workspace, name)
@@ -84,7 +84,7 @@ def _from_paper(benchmark: Any) -> bool:
 
 def _keyed(report: Report) -> dict[str, Estimate | float | None]:
     """Return our numbers by the paper's keys (``stewardship/data/paper_figures.tsv``), shares in percent."""
-    from stewardship.agreement import Estimate
+    from stewardship.adjudication.agreement import Estimate
 
     def percent(share: float | None) -> float | None:
         return None if share is None else 100 * share

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from ontoground.lm.client import LanguageModel
     from ontoground.lm.settings import LmSettings
     from ontoground.settings_steward import StewardSettings
-    from stewardship.auditing import AuditOutcome
     from stewardship.benchmark import Benchmark
-    from stewardship.engines import Engine
-    from stewardship.recomputing import RecomputeOutcome
+    from stewardship.runs.auditing import AuditOutcome
+    from stewardship.runs.engines import Engine
+    from stewardship.runs.recomputing import RecomputeOutcome
     from stewardship.tools.base import Tool, Toolbox
 
 __all__ = ["RunsAsked", "paint_audit", "paint_recompute", "runs_job"]
@@ -64,11 +64,11 @@ def runs_job(asked: RunsAsked) -> dict[str, Any]:
         RefusedError: credentialed rows, and a language model that is not on this machine.
     """
     from ontoground.progress import progress
-    from stewardship.auditing import audit_labels
     from stewardship.benchmark import Benchmark
-    from stewardship.phases import chosen_rows
-    from stewardship.recomputing import recompute_labels
-    from stewardship.runs import differences
+    from stewardship.runs.auditing import audit_labels
+    from stewardship.runs.phases import chosen_rows
+    from stewardship.runs.recomputing import recompute_labels
+    from stewardship.runs.store import differences
 
     kind = _engine_kind(asked)
     benchmark = Benchmark.open(asked.workspace, asked.benchmark)
@@ -114,7 +114,7 @@ def runs_job(asked: RunsAsked) -> dict[str, Any]:
 
 
 def _own(outcome: AuditOutcome | RecomputeOutcome) -> dict[str, Any]:
-    from stewardship.auditing import AuditOutcome
+    from stewardship.runs.auditing import AuditOutcome
 
     if isinstance(outcome, AuditOutcome):
         return {"failure_modes": outcome.failure_modes}
@@ -152,8 +152,8 @@ def _tool_names(asked: RunsAsked, kind: str, default: str) -> tuple[str, ...]:
 
 
 def _sampled(benchmark: Benchmark, asked: RunsAsked) -> frozenset[str] | None:
-    from stewardship.phases import column
-    from stewardship.sampling import stratified_sample
+    from stewardship.runs.phases import column
+    from stewardship.runs.sampling import stratified_sample
 
     if asked.rows is None:
         return None
@@ -167,7 +167,7 @@ def _opened(
 ) -> Iterator[tuple[Engine, LanguageModel | None]]:
     """Open the engine, and the language model where there is one."""
     if kind == "recorded":
-        from stewardship.engines import RecordedEngine
+        from stewardship.runs.engines import RecordedEngine
 
         assert asked.answers is not None
         yield RecordedEngine(asked.answers), None
@@ -179,13 +179,13 @@ def _opened(
         return
     if kind == "calculators":
         from app.runs import require_packages
-        from stewardship.calculating import CalculatorEngine
+        from stewardship.runs.calculating import CalculatorEngine
 
         require_packages("pint", extra="steward")
         yield CalculatorEngine(), None
         return
     from ontoground.lm.client import LanguageModel
-    from stewardship.conversing import ModelEngine
+    from stewardship.runs.conversing import ModelEngine
 
     with LanguageModel(_model_settings(asked.model), asked.workspace, benchmark.licence_tier) as model:
         toolbox = _toolbox(asked, tools, benchmark)
@@ -201,7 +201,7 @@ def _model_settings(options: ModelOptions) -> LmSettings:
 
     from app.runs import model_overrides, require_packages, run_settings
     from ontoground.settings import Section
-    from stewardship.conversing import RunsModelSettings
+    from stewardship.runs.conversing import RunsModelSettings
 
     require_packages("openai", extra="lm")
     if options.endpoint_model is None and options.config is None and not options.overrides:
@@ -218,7 +218,7 @@ def _model_settings(options: ModelOptions) -> LmSettings:
 
 def _toolbox(asked: RunsAsked, names: tuple[str, ...], benchmark: Benchmark) -> Toolbox:
     from ontoground.files import private_directory
-    from stewardship.runs import FOLDER
+    from stewardship.runs.store import FOLDER
     from stewardship.tools.base import Toolbox
 
     folder = private_directory(benchmark.folder / FOLDER)
@@ -242,7 +242,7 @@ def _tool(name: str, asked: RunsAsked) -> Tool:
 
 
 def _script(asked: RunsAsked, toolbox: Toolbox, benchmark: Benchmark) -> Any:
-    from stewardship.prompts import audit_script, recompute_script
+    from stewardship.runs.prompts import audit_script, recompute_script
 
     manuals = [tool.manual() for tool in toolbox.tools.values()]
     looking = bool({"calculator", "reference"} & set(toolbox.tools))

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ontoground.settings_steward import StewardSettings
+    from stewardship.adjudication.finalise import Final, Policy
     from stewardship.benchmark import Benchmark
-    from stewardship.finalise import Final, Policy
     from stewardship.history import Event
     from stewardship.standing import Standing
 
@@ -49,10 +49,10 @@ def triage_job(settings: StewardSettings, workspace: Path, name: str | None, *, 
     """
     import polars as pl
 
+    from stewardship.adjudication.triage import summarise, triage
     from stewardship.benchmark import Benchmark
     from stewardship.discrepancy import Flag
     from stewardship.standing import standing
-    from stewardship.triage import summarise, triage
 
     benchmark = Benchmark.open(workspace, name)
     labels = standing(benchmark)
@@ -144,9 +144,9 @@ def finalise_job(
         InputError: no such benchmark, or it has neither recomputed nor physicians' labels.
         UsageError: several benchmarks and none named.
     """
+    from stewardship.adjudication.finalise import finalise
     from stewardship.benchmark import Benchmark
     from stewardship.discrepancy import FLAGGED, discrepancies
-    from stewardship.finalise import finalise
     from stewardship.standing import standing
 
     benchmark = Benchmark.open(workspace, name)

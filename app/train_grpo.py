@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ontoground.grading import LimitsRule
     from stewardship.benchmark import Benchmark
-    from stewardship.grades import LabelSet
+    from stewardship.grading.grades import LabelSet
     from training.grpo.settings import GrpoSettings
 
 __all__ = ["GrpoJob", "paint_grpo", "train_grpo_job"]
@@ -107,7 +107,7 @@ def _tables(job: GrpoJob, benchmark: Benchmark, settings: GrpoSettings) -> dict[
     """Return the arms' rows and those of evaluation, as training reads them."""
     import polars as pl
 
-    from stewardship.grades import label_set
+    from stewardship.grading.grades import label_set
 
     arms = {arm: label_set(benchmark, arm, job.limits) for arm in job.arms}
     sets = _sets(job, benchmark)
@@ -137,7 +137,7 @@ def _tables(job: GrpoJob, benchmark: Benchmark, settings: GrpoSettings) -> dict[
 def _sets(job: GrpoJob, benchmark: Benchmark) -> dict[str, tuple[Benchmark, LabelSet]]:
     """Return the sets of evaluation: those asked for, or all that the benchmark has."""
     from stewardship.benchmark import Benchmark
-    from stewardship.grades import label_set
+    from stewardship.grading.grades import label_set
 
     if not job.evaluate:
         history = benchmark.history
@@ -277,7 +277,7 @@ def _payload(
 ) -> dict[str, Any]:
     import polars as pl
 
-    from stewardship.leaderboard import paired_difference
+    from stewardship.grading.leaderboard import paired_difference
     from training.grpo.train import EVALUATION
 
     graded = {arm: pl.read_parquet(out / f"arm-{arm}" / EVALUATION) for arm in records}
@@ -320,7 +320,7 @@ def _payload(
 
 
 def _share(values: Sequence[bool]) -> dict[str, Any]:
-    from stewardship.grades import share
+    from stewardship.grading.grades import share
 
     return asdict(share(values))
 

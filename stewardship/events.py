@@ -21,7 +21,7 @@ ROLES: tuple[Role, ...] = get_args(Role)
 REVERTED = "reverted"
 """Status of the events that take back others of their row."""
 RULE = "rule"
-"""Status of the recomputed labels that a rule put right (`stewardship.rules`), and of no others."""
+"""Status of the recomputed labels that a rule put right (`stewardship.versions.rules`), and of no others."""
 
 
 class Event(BaseModel):

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from ontoground.labels import LabelValue, parse_label
 from stewardship.benchmark import Benchmark
-from stewardship.consensus import DEFERRED, HIGH_CONFIDENCE
 from stewardship.history import RULE, Event
+from stewardship.runs.consensus import DEFERRED, HIGH_CONFIDENCE
 
 __all__ = ["Standing", "rests_on", "standing"]
 
@@ -20,8 +20,8 @@ class Standing:
     Attributes:
         original: published first.
         recomputed: with high confidence.
-        settled: as ``recomputed``, and what a rule put right on unreviewed rows (`stewardship.rules`); final labels
-            come from these, every count of phase 2 from ``recomputed``.
+        settled: as ``recomputed``, and what a rule put right on unreviewed rows (`stewardship.versions.rules`); final
+            labels come from these, every count of phase 2 from ``recomputed``.
         physician: a physician's.
         audits: uid to ``likely_error`` or ``passed``.
         attempted: N, the rows that were to be recomputed. All rows of the benchmark where recomputed labels came with

@@ -20,7 +20,7 @@ from stewardship.datasets.adopt import dataset_of
 from stewardship.datasets.asking import DATA
 from stewardship.datasets.auditor import audited
 from stewardship.datasets.recompute import recomputed
-from stewardship.engines import Answer, Ask
+from stewardship.runs.engines import Answer, Ask
 
 __all__ = ["DatasetEngine", "evidence_engine", "sql_engine"]
 

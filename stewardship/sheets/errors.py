@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ontoground.labels import LabelValue
 from ontoground.settings_steward import StewardSettings
-from stewardship.agreement import review, wilson
+from stewardship.adjudication.agreement import review, wilson
 from stewardship.history import History
 from stewardship.sheets.batch import Batch
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from ontoground.labels import LabelKind, LabelValue
 from ontoground.settings_steward import StewardSettings
-from stewardship.agreement import Estimate, wilson
+from stewardship.adjudication.agreement import Estimate, wilson
 from stewardship.sheets.ratings import Ratings, agreed_pair
 
 __all__ = ["Alpha", "Pair", "Reliability", "reliability"]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from ontoground.labels import LabelKind, LabelValue, parse_label
-from stewardship.agreement import ValueType, agrees, value_type
+from stewardship.adjudication.agreement import ValueType, agrees, value_type
 from stewardship.discrepancy import relative_error
 from stewardship.history import Event, History
 from stewardship.sheets.batch import Batch

@@ -13,7 +13,7 @@ from ontoground.errors import UsageError
 from ontoground.labels import LabelKind, LabelValue
 from stewardship.benchmark import Benchmark
 from stewardship.datasets.sheets import is_ours, sheet_context
-from stewardship.runs import read_runs, series_folders
+from stewardship.runs.store import read_runs, series_folders
 from stewardship.sheets.batch import AnswerKind
 
 __all__ = ["Shown", "answer_kinds", "critiques", "shown_rows"]

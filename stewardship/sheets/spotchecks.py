@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ontoground.files import private_directory, write_text
-from stewardship.agreement import wilson
+from stewardship.adjudication.agreement import wilson
 from stewardship.sheets.batch import SHEETS
 from stewardship.sheets.cells import VERDICTS
 from stewardship.sheets.reading import Rating

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from pydantic import BaseModel, ConfigDict
 
 from ontoground.lm.cache import content_key
-from stewardship.runs import ToolUse
+from stewardship.runs.store import ToolUse
 
 __all__ = ["RESULT_CHARACTERS", "Arguments", "Tool", "ToolResult", "Toolbox"]
 

@@ -13,10 +13,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ontoground.errors import UsageError
 from ontoground.tables import read_table
-from stewardship.calculating import calculators_digest
 from stewardship.calculators import registry
 from stewardship.calculators.features import Features
 from stewardship.calculators.registry import Calculator, calculate, calculators, find
+from stewardship.runs.calculating import calculators_digest
 from stewardship.tools.base import Arguments, ToolResult
 
 __all__ = ["CalculatorArguments", "CalculatorTool", "Given", "inputs_of"]

@@ -14,7 +14,7 @@ from app.main import invoke
 from ontoground.files import private_directory
 from stewardship.benchmark import Benchmark
 from stewardship.history import Event
-from stewardship.runs import Run, RunStore
+from stewardship.runs.store import Run, RunStore
 from tests.app.schemas import checked
 from tests.stewardship.sheets.filling import fill, sheet_rows
 from tests.stewardship.sheets.world import scores, statements

@@ -15,7 +15,7 @@ import pytest
 
 from app.main import invoke
 from stewardship.history import History
-from stewardship.runs import Run, read_messages, read_runs
+from stewardship.runs.store import Run, read_messages, read_runs
 from tests.app.schemas import checked
 from tests.app.steward_world import MARKS, adopted, votes_of
 from tests.ontoground.lm.server import Reply, completion, scripted_server

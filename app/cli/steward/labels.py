@@ -129,7 +129,7 @@ def release(
     from app.render import emit
     from app.steward_labels import check_job, release_job
     from app.steward_labels_view import paint_check, paint_release
-    from stewardship.recipes import Recipe
+    from stewardship.versions.recipes import Recipe
 
     if check:
         payload = check_job(workspace, benchmark)

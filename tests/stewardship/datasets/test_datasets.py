@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ontoground.errors import InputError, UsageError
-from stewardship.agreement import wilson
+from stewardship.adjudication.agreement import wilson
 from stewardship.benchmark import Benchmark
 from stewardship.datasets.adopt import adopt_dataset, dataset_of, population_of
 from stewardship.datasets.auditor import audited

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import polars as pl
 
+from stewardship.adjudication.triage import triage
 from stewardship.benchmark import Benchmark
 from stewardship.sheets.shown import answer_kinds, shown_rows
 from stewardship.sheets.writing import Written, write_batch
 from stewardship.tables import LabelTable
-from stewardship.triage import triage
 
 QUADRANTS = ("Q1", "Q2", "Q3", "Q4")
 CALCULATORS = (

@@ -1,0 +1,99 @@
+"""Which label holds in the end (paper 2.5, post-hoc finalisation; specification section 6)."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+from ontoground.labels import LabelValue, parse_label
+from ontoground.tables import read_table
+from stewardship.adjudication.agreement import ValueType, agrees
+
+__all__ = ["POLICIES", "Final", "Policy", "finalise"]
+
+Policy = Literal["physician", "released"]
+POLICIES: tuple[Policy, ...] = get_args(Policy)
+Source = Literal["physician", "recomputed"]
+EXCEPTIONS = Path(__file__).parents[1] / "data" / "finalise_exceptions.tsv"
+
+
+@dataclass(frozen=True)
+class Final:
+    """The label that holds.
+
+    Attributes:
+        label: the label.
+        source: whose it is.
+        why: in words.
+        reviewed: a physician labelled the row.
+    """
+
+    label: LabelValue
+    source: Source
+    why: str
+    reviewed: bool
+
+
+def finalise(
+    recomputed: Mapping[str, LabelValue],
+    physician: Mapping[str, LabelValue],
+    *,
+    policy: Policy,
+    relative: float = 0.05,
+) -> dict[str, Final]:
+    """Return the final label of every row that has one.
+
+    ``physician`` is the paper's words: the physician's label wherever there is one, else the recomputed one.
+    ``released`` is what the released data do, on all 887 rows: the physician's label where the recomputed one is more
+    than ``relative`` of it away, or only one of both abstains; otherwise the recomputed one stays. Points of ordinal
+    scores are not forgiven here, other than in `stewardship.adjudication.agreement`; the one row that departs from
+    this is recorded in ``data/finalise_exceptions.tsv``.
+
+    A row with neither label (deferred, not reviewed) has no final label.
+
+    Args:
+        recomputed: uid to the label recomputed with high confidence.
+        physician: uid to the physician's label; one that cannot be read counts as none.
+        policy: which.
+        relative: share of the physician's value that ``released`` lets pass.
+    """
+    reviewed = {uid: label for uid, label in physician.items() if label.answered}
+    found = {}
+    for uid in [*recomputed, *(uid for uid in reviewed if uid not in recomputed)]:
+        if (label := reviewed.get(uid)) is None:
+            found[uid] = Final(recomputed[uid], "recomputed", "no physician reviewed the row", reviewed=False)
+        else:
+            found[uid] = _reviewed(uid, label, recomputed.get(uid), policy, relative)
+    return found
+
+
+def _reviewed(uid: str, label: LabelValue, other: LabelValue | None, policy: Policy, relative: float) -> Final:
+    if other is None:
+        return Final(label, "physician", "a physician reviewed the row; nothing was recomputed", reviewed=True)
+    if policy == "physician":
+        return Final(label, "physician", "a physician reviewed the row", reviewed=True)
+    close = agrees(label, other, ValueType.CONTINUOUS, relative=relative)
+    takes: Source = "recomputed" if close else "physician"
+    if label.number is None or other.number is None:
+        why = "both say the same" if close else "recomputed and physician's label are not of one kind, or not equal"
+    else:
+        why = f"the recomputed label is {'within' if close else 'not within'} {relative:.3g} of the physician's"
+    if recorded := _exceptions().get((uid, other, label)):
+        takes, why = recorded, f"recorded exception of the released data ({EXCEPTIONS.name})"
+    return Final(label if takes == "physician" else other, takes, why, reviewed=True)
+
+
+@functools.cache
+def _exceptions() -> dict[tuple[str, LabelValue, LabelValue], Source]:
+    rows = read_table(EXCEPTIONS, ("uid", "recomputed", "physician", "takes", "source"))
+    return {
+        (row["uid"], parse_label(row["recomputed"]), parse_label(row["physician"])): _source(row["takes"])
+        for row in rows
+    }
+
+
+def _source(name: str) -> Source:
+    return "physician" if name == "physician" else "recomputed"

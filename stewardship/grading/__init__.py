@@ -1,0 +1,1 @@
+"""Models' answers graded under one set of labels or two, and the leaderboard that they make."""

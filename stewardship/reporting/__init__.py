@@ -1,0 +1,1 @@
+"""The report: what the phases found, its page and pictures, the paper beside it, and other settings."""

@@ -1,0 +1,123 @@
+"""What stored runs come to under other rules of consensus (specification section 4: the thresholds are assumed)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from ontoground.labels import LabelKind, LabelValue, parse_label
+from ontoground.settings_steward import StewardSettings
+from stewardship.benchmark import Benchmark
+from stewardship.discrepancy import FLAGGED, discrepancies
+from stewardship.runs.consensus import DEFERRED, HIGH_CONFIDENCE, consensus
+from stewardship.runs.store import read_runs, series_folders
+
+__all__ = ["Recounted", "recounted"]
+
+MISSING = LabelValue(LabelKind.MISSING)
+NEAR = (0.0, 0.01, 0.1)
+DAYS = (0, 2, 7)
+
+
+@dataclass(frozen=True)
+class Recounted:
+    """Consensus by another rule.
+
+    Attributes:
+        rule: in words; empty for the settings' own.
+        high: rows with a high-confidence label.
+        flagged: of them, rows that triage flags.
+        n: rows with several runs.
+    """
+
+    rule: str
+    high: int
+    flagged: int
+    n: int
+
+
+def recounted(
+    benchmark: Benchmark, original: Mapping[str, LabelValue], settings: StewardSettings
+) -> Iterator[Recounted]:
+    """Count consensus and flags again under other rules; nothing where labels did not come from several stored runs.
+
+    Raises:
+        InputError: a line of the stored runs is none.
+    """
+    answers = _answers(benchmark)
+    if not answers:
+        return
+    own = {
+        "quorum": settings.quorum,
+        "near_quorum": settings.near_quorum,
+        "near_rel_err": settings.near_rel_err,
+        "near_days": settings.near_days,
+        "decimals": settings.decimals,
+    }
+    rules: list[tuple[str, dict[str, float]]] = [("", {})]
+    rules.append(("no near-consensus", {"near_quorum": settings.quorum}))
+    rules += [(f"numbers are near within {near:g}", {"near_rel_err": near}) for near in NEAR]
+    if any(label.day is not None for labels in answers.values() for label in labels):
+        rules += [(f"dates are near within {days} days", {"near_days": days}) for days in DAYS]
+    rules += [(f"numbers are rounded to {digits}", {"decimals": digits}) for digits in (1, 3)]
+    for name, changed in rules:
+        if all(own[key] == value for key, value in changed.items()) and name:
+            continue
+        given = {**own, **changed}
+        yield _counted(name, {uid: _label(labels, given) for uid, labels in answers.items()}, original, settings)
+    share = settings.quorum / max(map(len, answers.values()))
+    yield _counted(
+        "runs without an answer are left out, and the quorum is the same share of the others",
+        {uid: _of_answered(labels, own, share) for uid, labels in answers.items()},
+        original,
+        settings,
+    )
+
+
+def _answers(benchmark: Benchmark) -> dict[str, list[LabelValue]]:
+    """Return the runs behind the labels that hold, by uid; rows of one run, or of a table, have no consensus."""
+    events = benchmark.history.latest("recomputed", statuses=(HIGH_CONFIDENCE, DEFERRED))
+    found: dict[str, list[LabelValue]] = {}
+    series: dict[str, object] = {}
+    for uid, event in events.items():
+        runs = event.evidence.get("runs")
+        if isinstance(runs, int) and runs > 1:
+            found[uid], series[uid] = [MISSING] * runs, event.evidence.get("series")
+    for folder in series_folders(benchmark.folder, "recompute"):
+        if folder.name not in series.values():
+            continue
+        for run in read_runs(folder):
+            if series.get(run.uid) == folder.name and run.run <= len(found[run.uid]):
+                found[run.uid][run.run - 1] = parse_label(run.parsed, categories=benchmark.categories)
+    return found
+
+
+def _label(labels: list[LabelValue], given: Mapping[str, float]) -> LabelValue | None:
+    return consensus(
+        labels,
+        quorum=int(given["quorum"]),
+        near_quorum=int(given["near_quorum"]),
+        near_rel_err=given["near_rel_err"],
+        near_days=int(given["near_days"]),
+        decimals=int(given["decimals"]),
+    ).label
+
+
+def _of_answered(labels: list[LabelValue], own: Mapping[str, float], share: float) -> LabelValue | None:
+    answered = [label for label in labels if label.answered]
+    # Two runs at least: one answer alone agrees with nothing.
+    quorum = max(2, math.ceil(share * len(answered) - 1e-9))
+    return _label(answered, {**own, "quorum": quorum, "near_quorum": min(own["near_quorum"], quorum)})
+
+
+def _counted(
+    rule: str,
+    labels: Mapping[str, LabelValue | None],
+    original: Mapping[str, LabelValue],
+    settings: StewardSettings,
+) -> Recounted:
+    high = {uid: label for uid, label in labels.items() if label is not None}
+    both = [uid for uid in high if uid in original]
+    flags = discrepancies([original[uid] for uid in both], [high[uid] for uid in both], limit=settings.flag_rel_err)
+    return Recounted(rule, len(high), sum(flag in FLAGGED for flag in flags["flag"]), len(labels))

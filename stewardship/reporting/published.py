@@ -1,0 +1,94 @@
+"""The paper's numbers beside ours, for the benchmark that the paper is about."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ontoground.tables import read_table
+from stewardship.adjudication.agreement import Estimate
+from stewardship.benchmark import Benchmark
+
+__all__ = ["Compared", "beside_the_paper", "is_medcalc_v1", "printed"]
+
+FIGURES = Path(__file__).parents[1] / "data" / "paper_figures.tsv"
+COLUMNS = ("key", "what", "value", "low", "high", "decimals", "unit", "simulated", "source")
+LAYOUTS = ("medcalc_v1", "medcalc_v1_uid")
+ROWS = 1047
+
+
+def is_medcalc_v1(benchmark: Benchmark) -> bool:
+    """Return whether a benchmark is the test split of MedCalc-Bench v1.0: one of its layouts, and its rows."""
+    files = (benchmark.record or {}).get("files") or [{}]
+    return files[0].get("layout") in LAYOUTS and benchmark.items.height == ROWS
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One number of the paper and ours.
+
+    Attributes:
+        key: names it.
+        what: in words.
+        ours: as the paper would print it; empty where there is none.
+        paper: as printed.
+        same: ``yes``; ``ends`` where the ends of a simulated interval alone differ; ``no``; or empty where ours is not
+            there.
+        source: place in the paper.
+    """
+
+    key: str
+    what: str
+    ours: str
+    paper: str
+    same: str
+    source: str
+
+
+def beside_the_paper(ours: Mapping[str, Estimate | float | None]) -> list[Compared]:
+    """Compare our numbers with the printed ones, at the decimals that are printed.
+
+    Args:
+        ours: key of ``data/paper_figures.tsv`` to our number, shares in percent.
+    """
+    return [_compare(row, ours.get(row["key"])) for row in _figures()]
+
+
+def printed(key: str) -> Estimate:
+    """Return a number that the paper prints, with its interval."""
+    row = next(row for row in _figures() if row["key"] == key)
+    value, low, high = (float(row[name]) for name in ("value", "low", "high"))
+    return Estimate(value, low, high, 0)
+
+
+@functools.cache
+def _figures() -> list[dict[str, str]]:
+    return read_table(FIGURES, COLUMNS)
+
+
+def _compare(row: Mapping[str, str], ours: Estimate | float | None) -> Compared:
+    decimals = int(row["decimals"])
+    printed = (row["value"], row["low"], row["high"])
+    found = ours if isinstance(ours, Estimate) else Estimate(ours, None, None, 0)
+    numbers = (found.value, found.low, found.high) if row["low"] else (found.value, None, None)
+    own = tuple("" if number is None else f"{number:.{decimals}f}" for number in numbers)
+    if not own[0]:
+        same = ""
+    elif own == printed:
+        same = "yes"
+    else:
+        same = "ends" if own[0] == printed[0] and row["simulated"] == "yes" else "no"
+    return Compared(
+        row["key"], row["what"], _shown(own, row["unit"]), _shown(printed, row["unit"]), same, row["source"]
+    )
+
+
+def _shown(numbers: tuple[str, ...], unit: str) -> str:
+    value, low, high = numbers
+    sign = "%" if unit == "%" else ""
+    if not value:
+        return ""
+    plain = f"{int(value):,}" if value.isdecimal() else value
+    return f"{plain}{sign} [{low}, {high}]" if low else f"{plain}{sign}"

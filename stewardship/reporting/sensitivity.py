@@ -1,0 +1,254 @@
+"""How the counts move where the specification had to assume something, or could have been read otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+
+import polars as pl
+
+from ontoground.labels import LabelValue
+from ontoground.settings_steward import StewardSettings
+from stewardship.adjudication.agreement import Reviewed, ValueType, agrees, review, smape, value_type
+from stewardship.adjudication.estimates import smape_bound, whole_test
+from stewardship.adjudication.finalise import POLICIES, finalise
+from stewardship.benchmark import Benchmark
+from stewardship.discrepancy import FLAGGED, SLACK, Flag, discrepancies, relative_error
+from stewardship.reporting.other_consensus import recounted
+from stewardship.reporting.published import printed
+from stewardship.reporting.report import LABELLERS, Report
+from stewardship.standing import Standing
+
+__all__ = ["Variant", "printed_inputs", "variants"]
+
+SEEDS = 20
+DATE_LIMITS = (1, 2, 7)
+FLAG_LIMITS = (0.01, 0.02, 0.1, 0.2)
+ORDINAL_LIMITS = (10, 50)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One other reading, and what it comes to.
+
+    Attributes:
+        outcome: what is counted.
+        variant: the other reading; ``as set`` is the report's own.
+        value: the count, as text.
+    """
+
+    outcome: str
+    variant: str
+    value: str
+
+    def as_dict(self) -> dict[str, str]:
+        """Return the variant as JSON holds it."""
+        return asdict(self)
+
+
+AS_SET = "as set"
+
+
+def variants(benchmark: Benchmark, labels: Standing, report: Report, settings: StewardSettings) -> list[Variant]:
+    """Return every variant that these labels allow to compute, in the order of the phases."""
+    found = [*_audits(benchmark, settings), *_consensus(benchmark, labels, settings)]
+    if report.table is not None and report.triage is not None:
+        found += _flags(report.table, report.triage.of, settings)
+        found += _spellings(labels, report.table, report.triage.of, settings)
+    if report.phase3 is not None:
+        found += _agreement(labels, report.phase3.rows, settings)
+        found += _estimates(report.phase3.rows, report, settings)
+        found += _policies(labels, settings)
+    return found
+
+
+def printed_inputs(report: Report) -> list[Variant]:
+    """Return the test-wide estimates that follow from the sMAPE that the paper prints, for the paper's benchmark."""
+    if report.triage is None or report.triage.flagged_rate is None:
+        return []
+    supposed = {"original": 0.0, "recomputed": smape_bound(report.settings["flag_rel_err"])}
+    found = []
+    for name, bound in supposed.items():
+        one = whole_test(printed(f"{name}_smape"), report.triage.flagged_rate, bound)
+        value = f"{one.value:.1f}% [{one.low:.2f}, {one.high:.2f}]"
+        found.append(Variant(f"test-wide sMAPE of the {name} labels", "from the sMAPE that the paper prints", value))
+    return found
+
+
+def _audits(benchmark: Benchmark, settings: StewardSettings) -> Iterator[Variant]:
+    votes = [event.evidence.get("suspicious") for event in benchmark.history.latest("audit").values()]
+    known = [count for count in votes if isinstance(count, int)]
+    if not known:
+        return
+    for quorum in sorted({settings.audit_quorum - 1, settings.audit_quorum, settings.audit_quorum + 1}):
+        name = AS_SET if quorum == settings.audit_quorum else f"{quorum} Suspicious verdicts make a likely error"
+        if quorum > 0:
+            yield Variant("likely errors of the audit", name, f"{sum(count >= quorum for count in known):,}")
+
+
+def _consensus(benchmark: Benchmark, labels: Standing, settings: StewardSettings) -> Iterator[Variant]:
+    for one in recounted(benchmark, labels.original, settings):
+        value = f"{one.high:,} and {one.flagged:,} of {one.n:,}"
+        yield Variant("high-confidence labels, and flagged rows", one.rule or AS_SET, value)
+
+
+def _flags(table: pl.DataFrame, of: int, settings: StewardSettings) -> Iterator[Variant]:
+    outcome = "flagged rows"
+    flagged = pl.col("flag").is_in([flag.value for flag in FLAGGED])
+    number, day = pl.col("unit").eq_missing("rel_err"), pl.col("unit").eq_missing("days")
+    base = table.filter(flagged).height
+
+    def counted(expression: pl.Expr) -> str:
+        count = table.filter(expression).height
+        return f"{count:,} of {of:,} ({100 * count / of:.1f}%)"
+
+    yield Variant(outcome, AS_SET, counted(flagged))
+    yield Variant(outcome, "the same, of the compared rows", f"{base:,} of {table.height:,} ({_percent(base, table)})")
+    for limit in FLAG_LIMITS:
+        if limit != settings.flag_rel_err and table.filter(number).height:
+            moved = pl.when(number).then(pl.col("distance") > limit + SLACK).otherwise(flagged)
+            yield Variant(outcome, f"numbers differ above {limit:g}", counted(moved))
+    if table.filter(number).height:
+        least = pl.when(number).then(pl.col("distance") >= settings.flag_rel_err - SLACK).otherwise(flagged)
+        yield Variant(outcome, f"numbers differ from {settings.flag_rel_err:g} on, itself included", counted(least))
+    if table.filter(day).height:
+        for days in DATE_LIMITS:
+            moved = pl.when(day).then(pl.col("distance") > days).otherwise(flagged)
+            yield Variant(outcome, f"dates differ above {days} day{'s' if days > 1 else ''}", counted(moved))
+    whole = _whole_and_close(table)
+    if whole:
+        moved = flagged & ~pl.col("uid").is_in(whole)
+        yield Variant(outcome, "whole numbers up to 20 may be one point apart, as in phase 3", counted(moved))
+    kinds = pl.col("distance").is_null() & (pl.col("flag") == Flag.DIFFERS.value)
+    if table.filter(kinds).height:
+        yield Variant(outcome, "labels of two kinds, number and date, are not flagged", counted(flagged & ~kinds))
+
+
+def _spellings(labels: Standing, table: pl.DataFrame, of: int, settings: StewardSettings) -> Iterator[Variant]:
+    """Lengths of time read as their first number, the weeks."""
+    pairs = [(labels.original[uid], labels.recomputed[uid]) for uid in table["uid"]]
+    if not any(label.weeks_days for pair in pairs for label in pair):
+        return
+    weeks = [[_weeks(label) for label in side] for side in zip(*pairs, strict=True)]
+    flags = discrepancies(*weeks, limit=settings.flag_rel_err)["flag"]
+    count = sum(flag in FLAGGED for flag in flags)
+    share = f"{count:,} of {of:,} ({100 * count / of:.1f}%)"
+    yield Variant("flagged rows", "weeks and days are read as their first number", share)
+
+
+def _weeks(label: LabelValue) -> LabelValue:
+    return LabelValue.of(label.number // 7) if label.weeks_days and label.number is not None else label
+
+
+def _percent(count: int, table: pl.DataFrame) -> str:
+    return f"{100 * count / table.height:.1f}%" if table.height else "-"
+
+
+def _whole_and_close(table: pl.DataFrame) -> list[str]:
+    """Return flagged rows whose labels are ordinal scores at most one point apart."""
+    rows = table.filter(pl.col("unit").eq_missing("rel_err"), pl.col("flag") == Flag.DIFFERS.value)
+    numbers = rows.with_columns(pl.col("original", "recomputed").cast(pl.Float64, strict=False)).drop_nulls()
+    found = []
+    for uid, first, second in numbers.select("uid", "original", "recomputed").iter_rows():
+        a, b = LabelValue.of(first), LabelValue.of(second)
+        kind = value_type(a, [b])
+        if kind is ValueType.ORDINAL and agrees(a, b, kind):
+            found.append(uid)
+    return found
+
+
+Judge = Callable[[Reviewed, LabelValue], bool]
+
+
+def _agreement(labels: Standing, rows: Sequence[Reviewed], settings: StewardSettings) -> Iterator[Variant]:
+    def agreed(found: Sequence[Reviewed]) -> str:
+        counts = {name: sum(row.agree.get(name, False) for row in found) for name in LABELLERS}
+        return " and ".join(f"{counts[name]} of {sum(name in row.agree for row in found)}" for name in LABELLERS)
+
+    def again(**changed: float) -> list[Reviewed]:
+        given = {
+            "relative": settings.agree_rel,
+            "points": settings.ordinal_tolerance,
+            "ordinal_limit": settings.ordinal_limit,
+        }
+        return review(
+            labels.physician, {"original": labels.original, "recomputed": labels.recomputed}, **(given | changed)
+        )
+
+    def judged(judge: Judge) -> list[Reviewed]:
+        return [
+            replace(row, agree={name: judge(row, label) for name, label in row.predictions.items()}) for row in rows
+        ]
+
+    def symmetric(row: Reviewed, label: LabelValue) -> bool:
+        first, second = row.physician.number, label.number
+        if row.type is ValueType.CONTINUOUS and first is not None and second is not None:
+            return float(relative_error(first, second)) <= settings.agree_rel + SLACK
+        return agrees(row.physician, label, row.type, relative=settings.agree_rel, points=settings.ordinal_tolerance)
+
+    def pairwise(row: Reviewed, label: LabelValue) -> bool:
+        kind = value_type(row.physician, [label], ordinal_limit=settings.ordinal_limit) or row.type
+        return agrees(row.physician, label, kind, relative=settings.agree_rel, points=settings.ordinal_tolerance)
+
+    def named(row: Reviewed, label: LabelValue) -> bool:
+        kind = ValueType.ORDINAL if labels.types.get(row.uid) == "integer" else ValueType.CONTINUOUS
+        return agrees(row.physician, label, kind, relative=settings.agree_rel, points=settings.ordinal_tolerance)
+
+    outcome = "original and recomputed labels that agree with the physician"
+    yield Variant(outcome, AS_SET, agreed(rows))
+    yield Variant(outcome, "share of the larger value, not of the physician's", agreed(judged(symmetric)))
+    yield Variant(outcome, "type of a row by each pair of labels alone", agreed(judged(pairwise)))
+    if labels.types:
+        yield Variant(outcome, "type of a row as the benchmark names it", agreed(judged(named)))
+    yield Variant(outcome, "no point of tolerance for ordinal scores", agreed(again(points=0)))
+    for limit in ORDINAL_LIMITS:
+        yield Variant(outcome, f"whole numbers are ordinal up to {limit}", agreed(again(ordinal_limit=limit)))
+    for relative in (0.02, 0.1):
+        yield Variant(outcome, f"within {relative:g} of the physician's value", agreed(again(relative=relative)))
+
+
+def _estimates(rows: Sequence[Reviewed], report: Report, settings: StewardSettings) -> Iterator[Variant]:
+    summary = report.triage
+    if summary is None or summary.flagged_rate is None or not report.whole_test:
+        return
+    for name in LABELLERS:
+        ends = [
+            smape(rows, name, resamples=settings.resamples, seed=seed)
+            for seed in range(settings.seed, settings.seed + SEEDS)
+        ]
+        low, high = ([getattr(one, end) for one in ends] for end in ("low", "high"))
+        yield Variant(
+            f"95% interval of the {name} labels' sMAPE",
+            f"over {SEEDS} seeds of the bootstrap",
+            f"[{min(low):.1f} to {max(low):.1f}, {min(high):.1f} to {max(high):.1f}]",
+        )
+    found = report.phase3.smape["recomputed"] if report.phase3 else None
+    if found is None:
+        return
+    limit = settings.flag_rel_err
+    for name, bound in (
+        (AS_SET, smape_bound(limit)),
+        (f"{limit:g} itself as the bound", 100 * limit),
+        (f"{limit:g} of the smaller label as the bound", 100 * limit / (1 - limit) if limit < 1 else 200.0),
+    ):
+        moved = whole_test(found, summary.flagged_rate, bound)
+        yield Variant(
+            "test-wide sMAPE of the recomputed labels",
+            f"{name} ({bound:.2f}%)",
+            f"{moved.value:.1f}% [{moved.low:.2f}, {moved.high:.2f}]",
+        )
+    share = summary.flagged / summary.n if summary.n else 0.0
+    moved = whole_test(found, share, smape_bound(limit))
+    yield Variant(
+        "test-wide sMAPE of the recomputed labels",
+        "over the compared rows, the deferred ones left out",
+        f"{moved.value:.1f}% [{moved.low:.2f}, {moved.high:.2f}]",
+    )
+
+
+def _policies(labels: Standing, settings: StewardSettings) -> Iterator[Variant]:
+    first, second = (
+        finalise(labels.settled, labels.physician, policy=policy, relative=settings.agree_rel) for policy in POLICIES
+    )
+    moved = sum(first[uid].label != second[uid].label for uid in first)
+    yield Variant("final labels", f"that the policies {' and '.join(POLICIES)} set apart", f"{moved:,}")

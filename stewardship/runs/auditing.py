@@ -1,0 +1,197 @@
+"""Phase 1: independent runs of an auditor over each label, and the verdict of their supermajority (paper 2.3)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ontoground.settings_steward import StewardSettings
+from stewardship.benchmark import Benchmark
+from stewardship.history import Event
+from stewardship.runs.engines import Answer, Engine
+from stewardship.runs.phases import (
+    Made,
+    append_new,
+    check_quorum,
+    chosen_rows,
+    column,
+    make_runs,
+    needed,
+    run_of,
+    single,
+    votes_of,
+    write_votes,
+)
+from stewardship.runs.prompts import FAILURE_MODES, Claim
+from stewardship.runs.store import Run, RunStore, Vote
+from stewardship.runs.votes import AuditSummary, Verdict, audit, parse_verdict, summarise
+
+__all__ = ["LIKELY_ERROR", "PASSED", "AuditOutcome", "audit_labels", "claims", "read_audit"]
+
+LIKELY_ERROR = "Likely Error"
+PASSED = "Passed"
+WRITTEN = {Verdict.SUSPICIOUS: "Suspicious", Verdict.PASS: "Pass", Verdict.NONE: None}
+
+
+@dataclass(frozen=True)
+class AuditOutcome:
+    """What phase 1 came to.
+
+    Attributes:
+        series: name of the series of runs.
+        folder: where its runs are.
+        made: what was asked for and what was there.
+        incomplete: rows without a verdict, since runs are missing.
+        events: events that were added to the history.
+        summary: likely errors among the rows with a verdict.
+        failure_modes: of likely errors, by the mode that most of their Suspicious runs name.
+        votes: the table of votes.
+    """
+
+    series: str
+    folder: Path
+    made: Made
+    incomplete: tuple[str, ...]
+    events: int
+    summary: AuditSummary
+    failure_modes: dict[str, int]
+    votes: Path
+
+
+def audit_labels(
+    benchmark: Benchmark,
+    engine: Engine,
+    settings: StewardSettings,
+    *,
+    runs: int | None = None,
+    uids: Collection[str] | None = None,
+    settle: bool = False,
+    advance: Callable[[int], None] = lambda _: None,
+) -> AuditOutcome:
+    """Audit labels: make the runs that are missing, count the verdicts, and add them to the history.
+
+    A second call with all runs there asks nothing and adds no event.
+
+    Args:
+        benchmark: whose original labels are audited; a row without one is left out.
+        engine: what audits.
+        settings: runs and quorum.
+        runs: of each row; the settings' where left out.
+        uids: rows; all where left out.
+        settle: count runs that could not be made as empty votes; else such a row has no verdict yet.
+        advance: told how many runs have come to an end.
+
+    Raises:
+        InputError: the benchmark lacks columns, or the engine cannot go on.
+        UsageError: the quorum cannot be reached, or no row is left.
+    """
+    number = 1 if single(engine) else runs or settings.runs
+    quorum = 1 if single(engine) else settings.audit_quorum
+    check_quorum(quorum, number, "steward.audit_quorum")
+    rows = chosen_rows(benchmark, engine, uids)
+    with RunStore(benchmark.folder, "audit", engine.name, engine.describe()) as store:
+        made = make_runs(store, engine, claims(benchmark, rows, shown=engine.shows), number, read_audit, advance)
+        labelled = [uid for uid in benchmark.history.latest("original") if uid in rows]
+        votes = {uid: votes_of(store, uid, number) for uid in labelled}
+        ready = {uid: cast for uid, cast in votes.items() if settle or None not in cast}
+        events = [_event(uid, cast, quorum, store.series) for uid, cast in ready.items()]
+        modes = {event.uid: _commonest(ready[event.uid]) for event in events if event.value == LIKELY_ERROR}
+        table = write_votes(
+            store.folder,
+            ["uid", *(f"run{run}" for run in range(1, number + 1)), "suspicious", "verdict", "failure_mode"],
+            (
+                (
+                    *(event.uid, *map(_parsed, ready[event.uid])),
+                    *(str(event.evidence["suspicious"]), event.value, modes.get(event.uid)),
+                )
+                for event in events
+            ),
+        )
+        return AuditOutcome(
+            store.series,
+            store.folder,
+            made,
+            tuple(uid for uid in labelled if uid not in ready),
+            append_new(benchmark, events),
+            summarise({event.uid: event.status for event in events}, column(benchmark, "stratum")),
+            dict(Counter(mode or "not named" for mode in modes.values()).most_common()),
+            table,
+        )
+
+
+def claims(benchmark: Benchmark, rows: Collection[str], *, shown: bool = True) -> Iterator[Claim]:
+    """Yield what an auditor sees of each row that has an original label; the row's name alone where nothing is shown.
+
+    Raises:
+        InputError: the benchmark has no column of contexts or questions, and they are to be shown.
+    """
+    labels = {uid: event.value for uid, event in benchmark.history.latest("original").items() if uid in rows}
+    if not shown:
+        yield from (Claim(uid, "", "", label) for uid, label in labels.items() if label is not None)
+        return
+    needed(benchmark, ("context", "question"), "an audit")
+    more = [name for name in ("features", "derivation", "stratum") if name in benchmark.items.columns]
+    for row in benchmark.items.select("uid", "context", "question", *more).iter_rows(named=True):
+        label = labels.get(row["uid"])
+        if label is not None:
+            yield Claim(
+                row["uid"],
+                row["context"] or "",
+                row["question"] or "",
+                label,
+                row.get("features"),
+                row.get("derivation"),
+                row.get("stratum"),
+            )
+
+
+def read_audit(answer: Answer) -> Run:
+    """Make a run of an auditor's answer."""
+    verdict = parse_verdict(answer.final)
+    known = answer.failure_mode in FAILURE_MODES and verdict is Verdict.SUSPICIOUS
+    outcome = "failed" if answer.final is None else "unparseable" if verdict is Verdict.NONE else "answered"
+    return run_of(
+        answer,
+        "audit",
+        outcome=outcome,
+        parsed=WRITTEN[verdict],
+        failure_mode=answer.failure_mode if known else None,
+        remark=answer.remark or None,
+    )
+
+
+def _event(uid: str, votes: list[Vote | None], quorum: int, series: str) -> Event:
+    found = audit([parse_verdict(_parsed(vote)) for vote in votes], quorum=quorum)
+    modes = _modes(votes)
+    named = f" ({', '.join(f'{mode} {count}' for mode, count in modes)})" if modes else ""
+    return Event(
+        uid=uid,
+        role="audit",
+        value=LIKELY_ERROR if found.status == "likely_error" else PASSED,
+        status=found.status,
+        by=series,
+        why=f"{found.suspicious} of {found.runs} runs Suspicious{named}; {quorum} make a likely error",
+        evidence={
+            "series": series,
+            "suspicious": found.suspicious,
+            "answered": found.answered,
+            "runs": found.runs,
+            "suspicious_runs": [str(run) for run, vote in enumerate(votes, 1) if _parsed(vote) == "Suspicious"],
+            "failure_modes": [mode for mode, _ in modes],
+        },
+    )
+
+
+def _parsed(vote: Vote | None) -> str | None:
+    return None if vote is None else vote.parsed
+
+
+def _modes(votes: list[Vote | None]) -> list[tuple[str, int]]:
+    return Counter(vote.failure_mode for vote in votes if vote and vote.failure_mode).most_common()
+
+
+def _commonest(votes: list[Vote | None]) -> str | None:
+    modes = _modes(votes)
+    return modes[0][0] if modes else None

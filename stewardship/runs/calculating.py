@@ -1,0 +1,63 @@
+"""Labels from extracted features alone, through the local calculators: one run, since it can give one answer only."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import stewardship.calculators
+from ontoground.errors import UsageError
+from ontoground.files import sha256_of
+from ontoground.lm.cache import content_key
+from stewardship.calculators.registry import Version, calculate
+from stewardship.runs.engines import Answer, Ask
+from stewardship.runs.prompts import Extracted
+
+__all__ = ["CalculatorEngine", "calculators_digest"]
+
+TABLE = re.compile(r'"([a-z0-9_]+\.tsv)"')
+ROOT = Path(stewardship.calculators.__path__[0])
+
+
+class CalculatorEngine:
+    """Computes each row's score from its features; ``remark`` of a run holds the steps, or why there is no score."""
+
+    alone = True
+
+    def __init__(self, version: Version = "corrected") -> None:
+        """Choose the definitions: as published, or as MedCalc-Bench v1.0 had them."""
+        self.name = "calculators" if version == "corrected" else f"calculators-{version}"
+        self.shows = True
+        self._version = version
+
+    def describe(self) -> dict[str, Any]:
+        """Return the version and what stands for the calculators' definitions."""
+        return {"engine": "calculators", "version": self._version, "definitions": calculators_digest()}
+
+    def rows(self) -> None:
+        """Return None: it abstains where it cannot compute."""
+
+    def answers(self, asks: Iterator[Ask]) -> Iterator[Sequence[Answer]]:
+        """Compute."""
+        while asked := list(islice(asks, 200)):
+            yield [self._answer(ask) for ask in asked]
+
+    def _answer(self, ask: Ask) -> Answer:
+        item = ask.item
+        assert isinstance(item, Extracted)
+        try:
+            found = calculate(item.name, item.features, self._version)
+        except UsageError as error:
+            return Answer(ask, self.name, reason=error.what)
+        told = [found.reason] if found.reason else [*found.steps, *found.assumptions]
+        return Answer(ask, self.name, found.value.text(), found.value.text(), remark="; ".join(told) or None)
+
+
+def calculators_digest() -> str:
+    """Return a hash of the calculators' code and of the tables that it names."""
+    code = {path.name: path.read_text(encoding="utf-8") for path in ROOT.glob("*.py")}
+    tables = {name for text in code.values() for name in TABLE.findall(text)}
+    return content_key({**code, **{name: sha256_of(ROOT.parent / "data" / name) for name in sorted(tables)}})

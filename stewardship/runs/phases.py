@@ -1,0 +1,210 @@
+"""What phases 1 and 2 share: making the runs that are missing, counting them, and writing only what is new."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ontoground.errors import InputError, UsageError
+from ontoground.files import write_text
+from stewardship.benchmark import Benchmark
+from stewardship.history import RULE, Event
+from stewardship.runs.engines import Answer, Ask, Engine, Item, check_rows
+from stewardship.runs.store import Phase, Run, RunStore, Vote, message_key
+
+__all__ = [
+    "Made",
+    "append_new",
+    "check_quorum",
+    "chosen_rows",
+    "column",
+    "make_runs",
+    "needed",
+    "run_of",
+    "single",
+    "votes_of",
+    "write_votes",
+]
+
+VOTES = "votes.csv"
+
+
+@dataclass
+class Made:
+    """What was done to have all runs.
+
+    Attributes:
+        stored: runs that were stored before.
+        made: runs made and stored now.
+        passing: runs that were not made, by the reason of the moment; they are asked for again the next time.
+    """
+
+    stored: int = 0
+    made: int = 0
+    passing: Counter[str] = field(default_factory=Counter)
+
+
+def chosen_rows(benchmark: Benchmark, engine: Engine, uids: Collection[str] | None) -> set[str]:
+    """Return the rows of a phase: those asked for, of those that the engine can answer.
+
+    Raises:
+        UsageError: the engine has rows that the benchmark lacks, or none is left.
+    """
+    every = benchmark.items["uid"].to_list()
+    check_rows(engine, every)
+    able = engine.rows()
+    rows = {uid for uid in every if (uids is None or uid in uids) and (able is None or uid in able)}
+    if not rows:
+        raise UsageError("no row is left to be asked about", found=f"{len(every)} rows in the benchmark")
+    return rows
+
+
+def single(engine: Engine) -> bool:
+    """Tell whether an engine can give one answer only, so that one run a row is all and its word decides."""
+    return bool(getattr(engine, "alone", False))
+
+
+def check_quorum(quorum: int, runs: int, name: str) -> None:
+    """Refuse a quorum that no row can reach.
+
+    Raises:
+        UsageError: it is larger than the number of runs.
+    """
+    if quorum > runs:
+        raise UsageError(
+            "no row can reach the quorum",
+            found=f"{quorum} of {runs} runs",
+            expected="a quorum of at most all runs",
+            do=f"make more with --runs, or set {name} in ontoground.toml",
+        )
+
+
+def make_runs(
+    store: RunStore,
+    engine: Engine,
+    items: Iterable[Item],
+    runs: int,
+    read: Callable[[Answer], Run],
+    advance: Callable[[int], None],
+) -> Made:
+    """Ask for each run that is not stored, and store it as it is finished.
+
+    Args:
+        store: of the series.
+        engine: what answers.
+        items: the rows.
+        runs: of each row; numbered from 1.
+        read: makes a run of an answer.
+        advance: told how many runs have come to an end.
+
+    Raises:
+        InputError: the engine cannot go on; what was finished is stored.
+    """
+    made = Made()
+
+    def missing() -> Iterator[Ask]:
+        for item in items:
+            for run in range(1, runs + 1):
+                if (item.uid, run) in store:
+                    made.stored += 1
+                    advance(1)
+                else:
+                    yield Ask(item, run)
+
+    for finished in engine.answers(missing()):
+        kept = [answer for answer in finished if not answer.passing]
+        store.append([read(answer) for answer in kept], [said for answer in kept for said in answer.messages])
+        made.made += len(kept)
+        made.passing.update(answer.reason or "" for answer in finished if answer.passing)
+        advance(len(finished))
+    if made.passing and not made.made and not made.stored:
+        raise InputError(
+            "no run could be made",
+            found=", ".join(f"{reason} {count:,}" for reason, count in sorted(made.passing.items())),
+            expected="a server that answers, and knows the model",
+            do="see to the server and run again",
+        )
+    return made
+
+
+def run_of(answer: Answer, phase: Phase, **read: Any) -> Run:
+    """Return an answer as the run that is stored; ``read`` is what the phase reads in it."""
+    return Run(
+        uid=answer.ask.item.uid,
+        phase=phase,
+        run=answer.ask.run,
+        answer=answer.raw,
+        reason=answer.reason,
+        prompt=tuple(map(message_key, answer.messages)),
+        model=answer.model,
+        seed=answer.seed,
+        temperature=answer.temperature,
+        tools=answer.tools,
+        prompt_tokens=answer.prompt_tokens,
+        completion_tokens=answer.completion_tokens,
+        keys=answer.keys,
+        **read,
+    )
+
+
+def votes_of(store: RunStore, uid: str, runs: int) -> list[Vote | None]:
+    """Return the first ``runs`` runs of a row; None for one that is not stored."""
+    stored = store.votes.get(uid, {})
+    return [stored.get(run) for run in range(1, runs + 1)]
+
+
+def append_new(benchmark: Benchmark, events: Sequence[Event]) -> int:
+    """Append those events that say something else than the last one of their row and role; return how many."""
+    history = benchmark.history
+    # A rule that came after stays: runs that say again what they said before do not undo it.
+    latest = {role: history.latest(role, without=(RULE,)) for role in {event.role for event in events}}
+    new = [event for event in events if not _same(latest[event.role].get(event.uid), event)]
+    if new:
+        history.append(new)
+    return len(new)
+
+
+def _same(last: Event | None, event: Event) -> bool:
+    said = {"value", "status", "by", "why", "evidence"}
+    return last is not None and last.model_dump(include=said) == event.model_dump(include=said)
+
+
+def write_votes(folder: Path, head: Sequence[str], rows: Iterable[Sequence[str | int | None]]) -> Path:
+    """Write the votes of a series beside its runs, one row an instance; it can be read as recorded answers."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(head)
+    writer.writerows(rows)
+    file = folder / VOTES
+    write_text(file, text.getvalue())
+    return file
+
+
+def needed(benchmark: Benchmark, columns: Sequence[str], phase: str) -> None:
+    """Refuse a benchmark that lacks what a phase shows.
+
+    Raises:
+        InputError: columns are missing.
+    """
+    missing = [name for name in columns if name not in benchmark.items.columns]
+    if missing:
+        raise InputError(
+            f"the benchmark's rows lack what {phase} shows",
+            file=benchmark.folder,
+            found=", ".join(benchmark.items.columns),
+            expected=", ".join(missing),
+            do="take the table up again with --column ROLE=NAME for these, or give recorded answers",
+        )
+
+
+def column(benchmark: Benchmark, name: str) -> dict[str, str]:
+    """Return a column of the rows by uid, without empty cells; empty where the benchmark lacks it."""
+    items = benchmark.items
+    if name not in items.columns:
+        return {}
+    return {uid: value for uid, value in zip(items["uid"], items[name], strict=True) if value is not None}

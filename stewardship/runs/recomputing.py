@@ -1,0 +1,210 @@
+"""Phase 2: labels made anew by independent runs that see context and question only, and their consensus (paper 2.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from ontoground.grading import answer_in_tags
+from ontoground.labels import LabelKind, LabelValue, parse_label
+from ontoground.settings_steward import StewardSettings
+from stewardship.benchmark import Benchmark
+from stewardship.history import Event
+from stewardship.runs.calculating import CalculatorEngine
+from stewardship.runs.consensus import Consensus, ConsensusSummary, consensus, summarise
+from stewardship.runs.engines import Answer, Engine, Item
+from stewardship.runs.phases import (
+    Made,
+    append_new,
+    check_quorum,
+    chosen_rows,
+    column,
+    make_runs,
+    needed,
+    run_of,
+    single,
+    votes_of,
+    write_votes,
+)
+from stewardship.runs.prompts import Extracted, Question
+from stewardship.runs.store import Run, RunStore, Vote
+
+__all__ = ["RecomputeOutcome", "extracted", "questions", "read_recomputed", "recompute_labels"]
+
+
+@dataclass(frozen=True)
+class RecomputeOutcome:
+    """What phase 2 came to.
+
+    Attributes:
+        series: name of the series of runs.
+        folder: where its runs are.
+        made: what was asked for and what was there.
+        incomplete: rows that have no consensus yet, since runs are missing.
+        events: events that were added to the history.
+        summary: coverage and abstentions of the rows with a consensus or a deferral.
+        unparseable: runs that said something which is no label.
+        votes: the table of votes.
+    """
+
+    series: str
+    folder: Path
+    made: Made
+    incomplete: tuple[str, ...]
+    events: int
+    summary: ConsensusSummary
+    unparseable: int
+    votes: Path
+
+
+def recompute_labels(
+    benchmark: Benchmark,
+    engine: Engine,
+    settings: StewardSettings,
+    *,
+    runs: int | None = None,
+    uids: Collection[str] | None = None,
+    settle: bool = False,
+    advance: Callable[[int], None] = lambda _: None,
+) -> RecomputeOutcome:
+    """Recompute labels: make the runs that are missing, take their consensus, and add it to the history.
+
+    A second call with all runs there asks nothing and adds no event. Local calculators are one run that needs no
+    second: the same features give the same score.
+
+    Args:
+        benchmark: whose rows are recomputed.
+        engine: what recomputes.
+        settings: runs, quorum and nearness.
+        runs: of each row; the settings' where left out.
+        uids: rows; all where left out.
+        settle: count runs that could not be made as empty votes; else such a row has no consensus yet.
+        advance: told how many runs have come to an end.
+
+    Raises:
+        InputError: the benchmark lacks columns, or the engine cannot go on.
+        UsageError: the quorum cannot be reached, or no row is left.
+    """
+    alone, from_features = single(engine), isinstance(engine, CalculatorEngine)
+    number = 1 if alone else runs or settings.runs
+    quorum = 1 if alone else settings.quorum
+    check_quorum(quorum, number, "steward.quorum")
+    rows = chosen_rows(benchmark, engine, uids)
+    benchmark.history  # noqa: B018 - a history that cannot be read is told before runs are made
+    items: Iterator[Item] = (
+        extracted(benchmark, rows) if from_features else questions(benchmark, rows, shown=engine.shows)
+    )
+    read = partial(read_recomputed, categories=benchmark.categories)
+    with RunStore(benchmark.folder, "recompute", engine.name, engine.describe()) as store:
+        made = make_runs(store, engine, items, number, read, advance)
+        ordered = [uid for uid in benchmark.items["uid"] if uid in rows]
+        votes = {uid: votes_of(store, uid, number) for uid in ordered}
+        ready = {uid: cast for uid, cast in votes.items() if settle or None not in cast}
+        found = {uid: _consensus(cast, settings, quorum, benchmark) for uid, cast in ready.items()}
+        why = "computed from the extracted features by a local calculator; " if from_features else ""
+        events = [_event(uid, ready[uid], one, store.series, why) for uid, one in found.items()]
+        table = write_votes(
+            store.folder,
+            ["uid", *(f"run{run}" for run in range(1, number + 1)), "votes", "rule", "status", "label"],
+            (
+                (
+                    *(uid, *map(_parsed, ready[uid])),
+                    *(one.votes, one.rule, one.status, one.label.text() if one.label else None),
+                )
+                for uid, one in found.items()
+            ),
+        )
+        return RecomputeOutcome(
+            store.series,
+            store.folder,
+            made,
+            tuple(uid for uid in ordered if uid not in ready),
+            append_new(benchmark, events),
+            summarise(found.values()),
+            sum(vote.outcome == "unparseable" for cast in ready.values() for vote in cast if vote),
+            table,
+        )
+
+
+def questions(benchmark: Benchmark, rows: Collection[str], *, shown: bool = True) -> Iterator[Question]:
+    """Yield what a recomputation sees of each row: context and question, and no other column is read.
+
+    Raises:
+        InputError: the benchmark has no such column, and they are to be shown.
+    """
+    if not shown:
+        yield from (Question(uid, "", "") for uid in benchmark.items["uid"] if uid in rows)
+        return
+    needed(benchmark, ("context", "question"), "a recomputation")
+    for uid, context, question in benchmark.items.select("uid", "context", "question").iter_rows():
+        if uid in rows:
+            yield Question(uid, context or "", question or "")
+
+
+def extracted(benchmark: Benchmark, rows: Collection[str]) -> Iterator[Extracted]:
+    """Yield the features of each row with the name of its calculator, for the local calculators.
+
+    Raises:
+        InputError: the benchmark has no column of features or calculators.
+    """
+    needed(benchmark, ("features", "stratum"), "a local calculator")
+    numbers = column(benchmark, "stratum_id")
+    for uid, name, features in benchmark.items.select("uid", "stratum", "features").iter_rows():
+        if uid in rows:
+            yield Extracted(uid, numbers.get(uid) or name or "", features or "")
+
+
+def read_recomputed(answer: Answer, *, categories: Collection[str] = ()) -> Run:
+    """Make a run of an answer: the label between the last tags where something is tagged, else the whole text."""
+    if answer.final is None:
+        return run_of(answer, "recompute", outcome="failed")
+    tagged = answer_in_tags(answer.final)
+    # A model's text without tags is no answer: some number of its reasoning would be taken for the label.
+    bare = None if answer.messages else answer.final
+    label = parse_label(tagged if tagged is not None else bare, categories=categories)
+    if label.kind is LabelKind.MISSING:
+        label = LabelValue(LabelKind.UNPARSEABLE)
+    return run_of(
+        answer,
+        "recompute",
+        outcome="answered" if label.answered else "unparseable",
+        parsed=label.text() if label.answered else None,
+        kind=str(label.kind),
+        remark=answer.remark,
+    )
+
+
+def _consensus(votes: list[Vote | None], settings: StewardSettings, quorum: int, benchmark: Benchmark) -> Consensus:
+    return consensus(
+        [parse_label(_parsed(vote), categories=benchmark.categories) for vote in votes],
+        quorum=quorum,
+        near_quorum=settings.near_quorum,
+        near_rel_err=settings.near_rel_err,
+        near_days=settings.near_days,
+        decimals=settings.decimals,
+    )
+
+
+def _event(uid: str, votes: list[Vote | None], found: Consensus, series: str, why: str) -> Event:
+    return Event(
+        uid=uid,
+        role="recomputed",
+        value=found.label.text() if found.label else None,
+        status=found.status,
+        by=series,
+        why=f"{why}{found.votes} of {found.runs} runs agree" + (f" ({found.rule})" if found.rule else ": deferred"),
+        evidence={
+            "series": series,
+            "rule": found.rule,
+            "votes": found.votes,
+            "answered": found.answered,
+            "runs": found.runs,
+            "answered_runs": [str(run) for run, vote in enumerate(votes, 1) if vote and vote.outcome == "answered"],
+        },
+    )
+
+
+def _parsed(vote: Vote | None) -> str | None:
+    return None if vote is None else vote.parsed

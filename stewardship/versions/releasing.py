@@ -1,0 +1,235 @@
+"""Making releases: which version the labels get, and the folder that is frozen.
+
+Versions count up by what changed (`stewardship.versions.diffs`): rows or what they ask for, 1.0.0 to 2.0.0; labels, to
+1.1.0; spelling, limits or reasons alone, to 1.0.1. The same history and recipe give the same bytes; there is no time in
+them.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ontoground.errors import UsageError
+from ontoground.files import atomic_directory, sha256_of
+from ontoground.manifest import to_json, versions
+from ontoground.tables import read_table
+from stewardship.benchmark import Benchmark
+from stewardship.tables import LAYOUTS
+from stewardship.versions.cards import card
+from stewardship.versions.diffs import Diff, Grade, compare
+from stewardship.versions.recipes import Recipe, caveats_of, label_rows
+from stewardship.versions.releases import (
+    CARD,
+    CSV,
+    FOLDER,
+    MANIFEST,
+    PARQUET,
+    SUMS,
+    Release,
+    Version,
+    check_history,
+    check_previous,
+    labels_sha256,
+    versions_of,
+)
+
+__all__ = ["Made", "made_of", "make_release", "proposed"]
+
+GRADES: tuple[Grade, ...] = ("major", "minor", "patch")
+CSV_ROLES = ("uid", "stratum_id", "stratum", "category", "output_type", "label", "lower", "upper")
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a release would be, or is.
+
+    Attributes:
+        version: of it.
+        frame: its labels, as `Release.labels`.
+        grade: what changed since the release before it; None where there is none before, or nothing changed.
+        before: the version before it.
+        diff: what changed; None where there is none before.
+        folder: where it lies; None where it was not written.
+        new: whether it is another one than those that are there.
+        caveats: what a reader must know.
+    """
+
+    version: Version
+    frame: pl.DataFrame
+    grade: Grade | None
+    before: Version | None
+    diff: Diff | None
+    folder: Path | None
+    new: bool
+    caveats: tuple[str, ...] = ()
+
+
+def proposed(
+    frame: pl.DataFrame, before: Release | None, *, categories: Collection[str] = (), limit: float = 0.05
+) -> tuple[Version, Grade | None, Diff | None]:
+    """Return the version that labels would get, what changed, and how far it goes.
+
+    Args:
+        frame: the labels, as `label_rows`.
+        before: the newest release; the first one is 1.0.0.
+        categories: names that labels can be.
+        limit: relative error above which two labels differ.
+    """
+    if before is None:
+        return Version(1, 0, 0), None, None
+    diff = compare(before.labels, frame, categories=categories, limit=limit)
+    # Another source, reason or order is no change of a row, and other bytes all the same.
+    grade = diff.grade or (None if frame.equals(before.labels) else "patch")
+    return before.version.after(grade) if grade else before.version, grade, diff
+
+
+def made_of(benchmark: Benchmark, recipe: Recipe, version: Version | None = None, *, limit: float = 0.05) -> Made:
+    """Return what a release would be, without writing it.
+
+    Raises:
+        InputError: as `label_rows`; a release before it was altered, or the history is not the one that it was made of.
+        UsageError: the version does not fit what changed, or names a release that holds other labels.
+    """
+    known = versions_of(benchmark)
+    again = version in known
+    earlier = [one for one in known if version is None or not again or one < version]
+    before = Release.open(benchmark, earlier[-1]) if earlier else None
+    if known:
+        newest = Release.open(benchmark, known[-1])
+        check_history(benchmark, newest)
+        check_previous(benchmark, newest)
+    frame = label_rows(benchmark, recipe)
+    fit, grade, diff = proposed(frame, before, categories=benchmark.categories, limit=limit)
+    if again and version is not None:
+        if not Release.open(benchmark, version).labels.equals(frame):
+            other, _, _ = proposed(frame, newest, categories=benchmark.categories, limit=limit)
+            raise UsageError("this release is frozen and has other labels", found=str(version), expected=str(other))
+        fit = version
+    elif version is not None:
+        _check_version(version, before, grade)
+        fit = version
+    caveats = tuple(caveats_of(benchmark, frame, recipe))
+    return Made(fit, frame, grade, before.version if before else None, diff, None, fit not in known, caveats)
+
+
+def _check_version(version: Version, before: Release | None, grade: Grade | None) -> None:
+    if before is None:
+        allowed = [Version(1, 0, 0)]
+    elif grade is None:
+        raise UsageError("nothing changed since the newest release", found=str(version), expected=str(before.version))
+    else:
+        # More than what changed calls for can be declared, never less.
+        allowed = [before.version.after(one) for one in GRADES[: GRADES.index(grade) + 1]]
+    if version not in allowed:
+        raise UsageError(
+            f"the version does not fit what changed ({grade})" if grade else "the first release is 1.0.0",
+            found=str(version),
+            expected=" or ".join(str(one) for one in reversed(allowed)),
+        )
+
+
+def make_release(
+    benchmark: Benchmark,
+    recipe: Recipe,
+    version: Version | None = None,
+    *,
+    licence: str | None = None,
+    caveats: Sequence[str] = (),
+    limit: float = 0.05,
+) -> Made:
+    """Make a release and return it; one that is there already with the same labels is left as it is.
+
+    Args:
+        benchmark: whose labels.
+        recipe: which labels.
+        version: of the release; the one proposed where left out.
+        licence: of the labels, in words; that of the release before where left out.
+        caveats: further lines for the card.
+        limit: relative error above which two labels differ, for what the card says of the changes.
+
+    Raises:
+        InputError, UsageError: as `made_of`.
+    """
+    made = made_of(benchmark, recipe, version, limit=limit)
+    folder = benchmark.folder / FOLDER / str(made.version)
+    if not made.new:
+        return replace(made, folder=folder, caveats=tuple(Release.open(benchmark, made.version).manifest["caveats"]))
+    before = Release.open(benchmark, made.before) if made.before else None
+    if licence is None:
+        licence = before.manifest["licence"] if before else ""
+    lines = (*made.caveats, *caveats)
+    with atomic_directory(folder) as part:
+        made.frame.write_parquet(part / PARQUET)
+        _own_columns(benchmark, made.frame).write_csv(part / CSV)
+        manifest = _manifest(benchmark, made, recipe, before, part, licence=licence, caveats=lines)
+        (part / MANIFEST).write_text(to_json(manifest), encoding="utf-8")
+        (part / CARD).write_text(card(manifest, made.diff), encoding="utf-8")
+        sums = [f"{sha256_of(part / name)}  {name}\n" for name in (PARQUET, CSV, MANIFEST, CARD)]
+        (part / SUMS).write_text("".join(sums), encoding="ascii")
+        for file in part.iterdir():
+            file.chmod(0o444)
+    return replace(made, folder=folder, caveats=lines)
+
+
+def _manifest(
+    benchmark: Benchmark,
+    made: Made,
+    recipe: Recipe,
+    before: Release | None,
+    folder: Path,
+    *,
+    licence: str,
+    caveats: Sequence[str],
+) -> dict[str, Any]:
+    history, frame = benchmark.history, made.frame
+    return {
+        "benchmark": benchmark.name,
+        "version": str(made.version),
+        "previous": {"version": str(before.version), "sha256": before.sha256} if before else None,
+        "change": made.grade,
+        "changes": made.diff.counts() if made.diff else {},
+        "recipe": asdict(recipe),
+        "inputs": (benchmark.record or {}).get("files", []),
+        "history": {"events": len(history.events), "sha256": history.digest()},
+        "rows": {
+            "benchmark": benchmark.items.height,
+            "released": frame.height,
+            "reviewed": len(history.latest("physician")),
+            "by_kind": _count(frame, "kind"),
+            "by_source": _count(frame, "source"),
+            "by_output_type": _count(frame, "output_type"),
+            "by_source_and_kind": frame.group_by("source", "kind").len("rows").sort("source", "kind").to_dicts(),
+        },
+        "labels_sha256": labels_sha256(frame),
+        "files": {name: sha256_of(folder / name) for name in (PARQUET, CSV)},
+        "categories": list(benchmark.categories),
+        "licence": licence,
+        "licence_tier": benchmark.licence_tier,
+        "caveats": list(caveats),
+        "software": versions(("ontoground", "polars")),
+    }
+
+
+def _count(frame: pl.DataFrame, column: str) -> dict[str, int]:
+    return dict(frame.select(pl.col(column).fill_null("none")).group_by(column).len().sort(column).iter_rows())
+
+
+def _own_columns(benchmark: Benchmark, frame: pl.DataFrame) -> pl.DataFrame:
+    """Return labels and limits under the names that the benchmark's first table has; nothing of the notes is in it."""
+    columns = _columns_of(((benchmark.record or {}).get("files") or [{}])[0].get("layout"))
+    more = [name for name in ("stratum_id", "category") if name in benchmark.items.columns]
+    table = frame.join(benchmark.items.select("uid", *more), on="uid", how="left", maintain_order="left")
+    roles = [role for role in CSV_ROLES if role in table.columns and not table[role].is_null().all()]
+    return table.select(pl.col(role).alias(columns.get(role, role)) for role in roles)
+
+
+@functools.cache
+def _columns_of(layout: str | None) -> dict[str, str]:
+    rows = read_table(LAYOUTS, ("layout", "role", "column", "source"))
+    return {row["role"]: row["column"] for row in rows if row["layout"] == layout}

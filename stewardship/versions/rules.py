@@ -1,0 +1,291 @@
+"""Rules that a physician found wrong, put right on the rows that nobody reviewed (paper 2.5, post-hoc finalisation).
+
+Where a reviewed row shows that labels share a fault (a factor that no guideline has, a criterion counted twice), a rule
+file says which rows share it and what their label is instead. A rule writes events of role ``recomputed``, status
+``rule``, as one batch: the final label is the physician's where there is one, else the recomputed one, so a rule comes
+before ``finalise`` and never touches a reviewed row. Counts of phase 2 and triage read the labels of the runs
+(``high_confidence``), so a rule changes none of them. Taking the batch back restores what the runs said;
+runs that say another label later go before the rule, which is then applied again.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+import duckdb
+import polars as pl
+
+from ontoground.errors import UsageError
+from ontoground.files import private_directory, write_text
+from ontoground.labels import LabelValue, parse_label
+from stewardship.adjudication.agreement import agrees, value_type
+from stewardship.benchmark import Benchmark
+from stewardship.history import RULE, Event
+from stewardship.versions.rule_files import Do, Rule
+
+__all__ = ["Effect", "Outcome", "apply_rule", "try_rule"]
+
+FOLDER = "rules"
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What a rule does to one row.
+
+    Attributes:
+        uid: the row.
+        stratum: of the row.
+        original: the label published first; None where there is none.
+        before: the recomputed label; None where there is none.
+        after: the label that the rule gives; None where it gives none.
+        note: why it gives none, or what the calculator says.
+        physician: the physician's label; None where the row was not reviewed.
+        agreed: whether ``before`` agrees with the physician's label; None where not reviewed.
+        agrees: whether ``after`` does.
+    """
+
+    uid: str
+    stratum: str | None
+    original: LabelValue | None
+    before: LabelValue | None
+    after: LabelValue | None
+    note: str = ""
+    physician: LabelValue | None = None
+    agreed: bool | None = None
+    agrees: bool | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a rule would do, or did.
+
+    Attributes:
+        rule: the rule.
+        changed: unreviewed rows that get another label.
+        same: unreviewed rows that have this label already.
+        without: unreviewed rows for which the rule gives no label; they keep theirs.
+        reviewed: reviewed rows that the rule is about: never touched, and the proof of it.
+        unlabelled: unreviewed rows that it would be about, had they a recomputed label.
+    """
+
+    rule: Rule
+    changed: tuple[Effect, ...]
+    same: tuple[Effect, ...]
+    without: tuple[Effect, ...]
+    reviewed: tuple[Effect, ...]
+    unlabelled: int
+
+
+def try_rule(benchmark: Benchmark, rule: Rule, *, relative: float = 0.05, points: float = 1) -> Outcome:
+    """Return what a rule would do, without writing anything.
+
+    Args:
+        benchmark: whose labels.
+        rule: the rule.
+        relative: share of the physician's value that agreement allows (specification section 6).
+        points: points of an ordinal score that agreement allows.
+
+    Raises:
+        UsageError: its condition is no SQL, or its value no label; it names a reviewed row to change; its evidence is
+            no reviewed row, or none of the rows that the rule is about.
+    """
+    history, names = benchmark.history, benchmark.categories
+    recomputed = history.labels("recomputed", categories=names)
+    physician = history.labels("physician", categories=names)
+    original = history.labels("original", categories=names)
+    runs = _of_runs(benchmark)
+    given = None if rule.do.value is None else parse_label(rule.do.value, categories=names)
+    if given is not None and not given.answered:
+        raise UsageError("the rule's value is no label", found=rule.do.value, expected=", ".join(names) or "a number")
+    about = _about(benchmark, rule)
+    _check_evidence(rule, set(about["uid"]), set(physician))
+    found: dict[str, list[Effect]] = {"changed": [], "same": [], "without": [], "reviewed": [], "unlabelled": []}
+    for row in about.iter_rows(named=True):
+        uid = row["uid"]
+        before, theirs = recomputed.get(uid), physician.get(uid)
+        after, note = (
+            (given, "") if given is not None else _label(rule.do, row, before, original.get(uid), runs.get(uid))
+        )
+        effect = Effect(uid, row.get("stratum"), original.get(uid), before, after, note, theirs)
+        if theirs is not None:
+            kind = value_type(theirs, [one for one in (before, original.get(uid)) if one is not None])
+            if kind is not None:
+                agreed, agree = (
+                    one is not None and agrees(theirs, one, kind, relative=relative, points=points)
+                    for one in (before, before if after is None else after)
+                )
+                effect = replace(effect, agreed=agreed, agrees=agree)
+            found["reviewed"].append(effect)
+        elif before is None and not rule.rows.unlabelled:
+            found["unlabelled"].append(effect)
+        elif after is None:
+            found["without"].append(effect)
+        else:
+            found["same" if after == before else "changed"].append(effect)
+    lists = {name: tuple(effects) for name, effects in found.items() if name != "unlabelled"}
+    return Outcome(rule, **lists, unlabelled=len(found["unlabelled"]))
+
+
+def apply_rule(benchmark: Benchmark, outcome: Outcome, *, force: bool = False) -> str | None:
+    """Write what a rule changes as one batch, keep the rule beside the history, and return the batch's name.
+
+    Returns None where nothing changes.
+
+    Raises:
+        UsageError: a row was reviewed meanwhile; or the rule agrees with fewer physicians' labels than what it
+            replaces, and ``force`` is not set.
+    """
+    rule, history = outcome.rule, benchmark.history
+    if reviewed := sorted({one.uid for one in outcome.changed} & set(history.latest("physician"))):
+        raise UsageError("a rule never changes a reviewed row", found=", ".join(reviewed[:5]), do="try the rule again")
+    agreed, agree = (sum(bool(getattr(one, name)) for one in outcome.reviewed) for name in ("agreed", "agrees"))
+    if agree < agreed and not force:
+        raise UsageError(
+            "the rule agrees with fewer physicians' labels than the labels that it replaces",
+            found=f"{agree} of {len(outcome.reviewed)} reviewed rows, before {agreed}",
+            do="narrow [rows], or apply it all the same with --force",
+        )
+    if not outcome.changed:
+        return None
+    kept = benchmark.folder / FOLDER / f"{rule.name}-{rule.sha256[:12]}.json"
+    private_directory(kept.parent)
+    write_text(kept, rule.model_dump_json(indent=2) + "\n")
+    return history.append(
+        [
+            Event(
+                uid=one.uid,
+                role="recomputed",
+                value=one.after.text(),
+                status=RULE,
+                by=f"rule {rule.name} ({rule.by})",
+                why=rule.why,
+                evidence={
+                    "rule": rule.name,
+                    "rule_sha256": rule.sha256,
+                    "did": rule.do.named()[0],
+                    "before": one.before.text() if one.before is not None else None,
+                    "reviewed_rows": list(rule.evidence),
+                },
+            )
+            for one in outcome.changed
+            if one.after is not None
+        ]
+    )
+
+
+def _of_runs(benchmark: Benchmark) -> dict[str, LabelValue]:
+    """Return the recomputed labels that no rule gave."""
+    return {
+        uid: parse_label(event.value, categories=benchmark.categories)
+        for uid, event in benchmark.history.latest("recomputed", without=(RULE,)).items()
+        if event.value is not None
+    }
+
+
+def _check_evidence(rule: Rule, about: set[str], reviewed: set[str]) -> None:
+    if lost := [uid for uid in rule.evidence if uid not in reviewed]:
+        raise UsageError("evidence of a rule is a row that a physician reviewed", found=", ".join(lost))
+    if named := [uid for uid in rule.rows.uids if uid in reviewed and uid not in rule.evidence]:
+        raise UsageError("a rule never changes a reviewed row", found=", ".join(named), expected="unreviewed rows")
+    if lost := [uid for uid in rule.evidence if uid not in about and not rule.rows.uids]:
+        raise UsageError(
+            "the rule is not about the rows that show it",
+            found=", ".join(lost),
+            expected="evidence that fits strata and where of [rows]",
+        )
+
+
+def _about(benchmark: Benchmark, rule: Rule) -> pl.DataFrame:
+    """Return the rows that fit, with the columns that a condition can name, in the benchmark's order."""
+    rows, items = rule.rows, benchmark.items
+    if not (rows.strata or rows.uids or rows.where.strip()):
+        raise UsageError("the rule names no rows", expected="strata, uids or where in [rows]")
+    labels = {
+        role: {
+            uid: label.text() for uid, label in benchmark.history.labels(role, categories=benchmark.categories).items()
+        }
+        for role in ("original", "recomputed", "physician", "final")
+    }
+    table = items.with_columns(
+        *(pl.col("uid").replace_strict(values, default=None, return_dtype=pl.String).alias(role)
+          for role, values in labels.items() if values),
+        *(pl.lit(None, pl.String).alias(role) for role, values in labels.items() if not values),
+    )  # fmt: skip
+    if rows.strata:
+        wanted = [one.casefold() for one in rows.strata]
+        columns = [name for name in ("stratum", "stratum_id") if name in table.columns]
+        known = {value.casefold() for name in columns for value in table[name].drop_nulls().unique()}
+        if lost := [one for one in rows.strata if one.casefold() not in known]:
+            raise UsageError("no such stratum", found=", ".join(lost), expected="a number or a name of a stratum")
+        table = table.filter(pl.any_horizontal(pl.col(name).str.to_lowercase().is_in(wanted) for name in columns))
+    if rows.uids:
+        if lost := sorted(set(rows.uids) - set(items["uid"])):
+            raise UsageError("no such rows", found=", ".join(lost[:5]))
+        table = table.filter(pl.col("uid").is_in([*rows.uids, *rule.evidence]))
+    return table.filter(pl.col("uid").is_in(_where(table, rows.where))) if rows.where.strip() else table
+
+
+def _where(table: pl.DataFrame, condition: str) -> list[str]:
+    """Return the keys of the rows that fit an SQL condition; it can read these rows and nothing else."""
+    if "features" in table.columns:
+        table = table.with_columns(pl.col("features").map_elements(_as_json, return_dtype=pl.String))
+    cast = ", features::json as features" if "features" in table.columns else ""
+    with duckdb.connect() as connection:
+        connection.register("given", table.to_arrow())
+        connection.execute(f"create table label_row as select * replace (uid as uid{cast}) from given")
+        connection.execute("set enable_external_access = false; set lock_configuration = true")
+        try:
+            found = connection.execute(f"select uid from label_row where ({condition})").fetchall()
+        except duckdb.Error as error:
+            raise UsageError(
+                "the condition of the rule cannot be run",
+                found=str(error).splitlines()[0],
+                expected=f"SQL on {', '.join(name for name in table.columns if name != 'context')}; labels are text",
+            ) from None
+    return [str(uid) for (uid,) in found]
+
+
+def _as_json(cell: str) -> str | None:
+    """Return features as JSON: they are written as JSON or as a Python dictionary."""
+    for read in (json.loads, ast.literal_eval):
+        try:
+            return json.dumps(read(cell), default=str)
+        except (ValueError, SyntaxError, RecursionError):
+            continue
+    return None
+
+
+def _label(
+    do: Do,
+    row: Mapping[str, str | None],
+    before: LabelValue | None,
+    original: LabelValue | None,
+    runs: LabelValue | None,
+) -> tuple[LabelValue | None, str]:
+    """Return the label that a rule gives a row, and what there is to say about it."""
+    if do.abstain:
+        return LabelValue.of(None), ""
+    if do.take is not None:
+        taken = original if do.take == "original" else runs
+        return taken, "" if taken is not None else f"no label of {do.take}"
+    if do.calculator is not None:
+        # The calculators need pint, and no other rule does.
+        from stewardship.calculators.registry import calculate
+
+        outcome = calculate(row.get("stratum_id") or row.get("stratum") or "", row.get("features") or "", do.calculator)
+        # A calculator that finds no answer in the features says nothing of the note: the label stays.
+        return (None, outcome.reason) if outcome.reason else (_rounded(outcome.value, do.decimals), "")
+    if before is not None and before.day is not None and do.add is not None:
+        return LabelValue.of(before.day + timedelta(days=do.add)), ""
+    if before is None or before.number is None:
+        return None, "no number"
+    number = before.number * do.multiply if do.multiply is not None else before.number + (do.add or 0)
+    return _rounded(LabelValue.of(number), do.decimals), ""
+
+
+def _rounded(label: LabelValue, decimals: int) -> LabelValue:
+    return label if label.number is None else LabelValue.of(round(label.number, decimals))

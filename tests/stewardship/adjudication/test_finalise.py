@@ -1,0 +1,72 @@
+"""Final labels: both policies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ontoground.labels import LabelValue, parse_label
+from stewardship.adjudication.finalise import Policy, finalise
+from stewardship.tables import read_label_table
+
+
+def final(recomputed: str | None, physician: str | None, policy: Policy, uid: str = "1") -> tuple[str, str] | None:
+    found = finalise(
+        {} if recomputed is None else {uid: parse_label(recomputed)},
+        {} if physician is None else {uid: parse_label(physician, physician=True)},
+        policy=policy,
+    )
+    return (found[uid].label.text(), found[uid].source) if found else None
+
+
+@pytest.mark.parametrize(
+    ("recomputed", "physician", "policy", "expected"),
+    [
+        ("10.02", "10", "physician", ("10", "physician")),
+        ("10.02", "10", "released", ("10.02", "recomputed")),
+        ("3", "4", "released", ("4", "physician")),
+        ("4", "Multiple", "released", ("N/A", "physician")),
+        ("N/A", "6.3", "released", ("6.3", "physician")),
+        ("N/A", "N/A", "released", ("N/A", "recomputed")),
+        ("5", None, "physician", ("5", "recomputed")),
+        ("5", None, "released", ("5", "recomputed")),
+        (None, "7", "released", ("7", "physician")),
+        (None, "7", "physician", ("7", "physician")),
+        ("5", "4,4", "physician", ("5", "recomputed")),
+        (None, None, "physician", None),
+    ],
+)
+def test_whose_label_holds(
+    recomputed: str | None, physician: str | None, policy: Policy, expected: tuple[str, str] | None
+) -> None:
+    assert final(recomputed, physician, policy) == expected
+
+
+def test_an_exception_holds_for_its_labels_only() -> None:
+    assert final("8", "7", "released", uid="864") == ("8", "recomputed")
+    assert final("8", "7", "physician", uid="864") == ("7", "physician")
+    assert final("8", "7", "released", uid="865") == ("7", "physician")
+    assert final("9", "7", "released", uid="864") == ("7", "physician")
+
+
+@pytest.mark.real
+def test_the_released_policy_gives_the_released_labels_of_all_887_rows(real_data: Path) -> None:
+    source = real_data / "stewardship" / "source"
+    sheet = read_label_table(source / "y_new_and_sampled_MD_evals.xlsx").frame
+    released = read_label_table(source / "y_final_MD_evals_incorporated.xlsx").frame
+
+    def labels(frame_column: str) -> dict[str, LabelValue]:
+        found = {
+            uid: parse_label(text, physician=frame_column == "physician")
+            for uid, text in sheet.select("uid", frame_column).iter_rows()
+        }
+        return {uid: label for uid, label in found.items() if label.answered}
+
+    found = finalise(labels("recomputed"), labels("physician"), policy="released")
+    wanted = {uid: parse_label(text, physician=True) for uid, text in released.select("uid", "final").iter_rows()}
+    assert len(wanted) == 887
+    assert {uid: one.label for uid, one in found.items()} == wanted
+    assert sum(one.source == "physician" for one in found.values()) == 16
+    strict = finalise(labels("recomputed"), labels("physician"), policy="physician")
+    assert sum(one.source == "physician" for one in strict.values()) == 50

@@ -1,0 +1,93 @@
+"""Sources of runs: recorded answers in every layout, and a function of the user's."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from ontoground.errors import InputError, OntogroundError
+from stewardship.runs.engines import Answer, Ask, CallableEngine, Engine, Item, RecordedEngine
+from stewardship.runs.prompts import Claim, Question
+
+WIDE = pl.DataFrame({"uid": ["a", "b"], "run1": ["16", "N/A"], "run2": [None, "N/A"]})
+LONG = pl.DataFrame({"uid": ["a", "a", "b", "b"], "run": ["1", "2", "1", "2"], "answer": ["16", None, "N/A", "N/A"]})
+
+
+def said(engine: Engine, *uids: str, runs: int = 2) -> dict[tuple[str, int], Answer]:
+    asks = (Ask(Question(uid, "", ""), run) for uid in uids for run in range(1, runs + 1))
+    return {(one.ask.item.uid, one.ask.run): one for batch in engine.answers(asks) for one in batch}
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl"])
+@pytest.mark.parametrize("table", [WIDE, LONG], ids=["wide", "long"])
+def test_recorded_answers_are_read_in_every_layout(tmp_path: Path, table: pl.DataFrame, kind: str) -> None:
+    file = tmp_path / f"answers.{kind}"
+    if kind == "csv":
+        table.write_csv(file)
+    elif kind == "parquet":
+        table.write_parquet(file)
+    else:
+        file.write_text("".join(json.dumps(row) + "\n" for row in table.to_dicts()))
+    engine = RecordedEngine(file)
+    found = said(engine, "a", "b")
+    assert [one.final for one in found.values()] == ["16", None, "N/A", "N/A"]
+    assert found["a", 2].reason == "no_answer" and not found["a", 2].passing
+    assert engine.rows() == {"a", "b"} and engine.runs == 2 and engine.name == "answers"
+
+
+def test_a_long_file_may_name_failure_modes_and_critiques(tmp_path: Path) -> None:
+    file = tmp_path / "audits.jsonl"
+    row = {"uid": "a", "run": 1, "verdict": "Suspicious", "failure_mode": "not_answerable", "critique": "no weight"}
+    file.write_text(json.dumps(row) + "\n")
+    one = said(RecordedEngine(file), "a", runs=1)["a", 1]
+    assert (one.final, one.failure_mode, one.remark) == ("Suspicious", "not_answerable", "no weight")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "told"),
+    [
+        ("name,run1\na,1\n", None, "columns are missing"),
+        ("uid,run,text\na,1,16\n", None, "columns are missing"),
+        ("uid,run1\n", None, "no run"),
+        ("uid,run1\na,16\na,17\n", 3, "twice"),
+        ("uid,run,answer\na,1,16\na,1,17\n", 3, "twice"),
+        ("uid,run,answer\na,first,16\n", 2, "no number"),
+        ("uid,run,answer\na,0,16\n", 2, "no number"),
+        ("uid,run1\n ,16\n", 2, "no key"),
+    ],
+)
+def test_a_file_that_cannot_be_meant_is_refused_with_its_line(
+    tmp_path: Path, text: str, line: int | None, told: str
+) -> None:
+    file = tmp_path / "answers.csv"
+    file.write_text(text)
+    with pytest.raises(OntogroundError) as error:
+        RecordedEngine(file)
+    assert told in str(error.value) and error.value.line == line
+
+
+def test_another_file_of_the_same_name_is_another_series(tmp_path: Path) -> None:
+    file = tmp_path / "answers.csv"
+    file.write_text("uid,run1\na,16\n")
+    before = RecordedEngine(file).describe()
+    file.write_text("uid,run1\na,17\n")
+    assert RecordedEngine(file).describe() != before
+    with pytest.raises(InputError):
+        RecordedEngine(tmp_path / "missing.csv")
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_function_is_called_once_for_each_run(threads: int) -> None:
+    calls: list[tuple[str, int]] = []
+
+    def answer(item: Item, run: int) -> str | None:
+        calls.append((item.uid, run))
+        assert isinstance(item, Question) and not isinstance(item, Claim)
+        return None if run == 2 else f"{item.uid}{run}"
+
+    found = said(CallableEngine(answer, name="mine", threads=threads), "a", "b", "c")
+    assert sorted(calls) == sorted(found) and len(calls) == 6
+    assert found["b", 1].final == "b1" and found["b", 2].reason == "no_answer"

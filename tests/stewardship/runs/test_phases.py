@@ -1,0 +1,134 @@
+"""Phases 1 and 2 through a function of the user's: runs, verdicts, consensus, events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ontoground.errors import UsageError
+from ontoground.settings_steward import StewardSettings
+from stewardship.benchmark import Benchmark
+from stewardship.events import RULE, Event
+from stewardship.runs.auditing import audit_labels
+from stewardship.runs.engines import CallableEngine, Item
+from stewardship.runs.prompts import Claim
+from stewardship.runs.recomputing import recompute_labels
+from stewardship.runs.store import read_runs
+from stewardship.tables import read_label_table
+
+SETTINGS = StewardSettings()
+
+
+def benchmark(folder: Path, labels: str = "7", categories: tuple[str, ...] = ()) -> Benchmark:
+    """Three rows."""
+    table = folder / "table.csv"
+    rows = "".join(f"r{number},{labels},note {number},what?\n" for number in (1, 2, 3))
+    table.write_text("uid,label,context,question\n" + rows)
+    columns = {name: name for name in ("uid", "label", "context", "question")}
+    read = [read_label_table(table, columns=columns)]
+    return Benchmark.adopt(folder, "three", read, licence_tier="open", categories=categories)
+
+
+def engine(answer: Callable[[Item, int], str | None], name: str = "mine") -> CallableEngine:
+    return CallableEngine(answer, name=name)
+
+
+def test_a_consensus_becomes_an_event_once(tmp_path: Path) -> None:
+    found = benchmark(tmp_path)
+    answers = {"r1": ["16", "16.001", "16", "16", "9"], "r2": ["1", "2", "3", "4", "5"], "r3": ["N/A"] * 5}
+
+    def answer(item: Item, run: int) -> str:
+        return answers[item.uid][run - 1]
+
+    first = recompute_labels(found, engine(answer), SETTINGS)
+    assert (first.made.made, first.events, first.summary.high, first.summary.abstained) == (15, 3, 2, 1)
+    latest = found.history.latest("recomputed")
+    assert [(uid, event.value, event.status) for uid, event in latest.items()] == [
+        ("r1", "16", "high_confidence"),
+        ("r2", None, "deferred"),
+        ("r3", "N/A", "high_confidence"),
+    ]
+    assert latest["r1"].why == "4 of 5 runs agree (4of5)" and latest["r1"].evidence["votes"] == 4
+    again = recompute_labels(found, engine(lambda _item, _run: pytest.fail("asked again")), SETTINGS)
+    assert (again.made.made, again.events, again.summary) == (0, 0, first.summary)
+    stricter = recompute_labels(found, engine(answer), StewardSettings(quorum=5))
+    assert (stricter.made.made, stricter.events) == (0, 2)
+    latest = found.history.latest("recomputed")
+    assert (latest["r1"].status, latest["r1"].why) == ("deferred", "4 of 5 runs agree: deferred")
+    assert latest["r3"].evidence["rule"] == "5of5"
+
+
+def test_a_label_that_a_rule_put_right_stands_until_the_runs_say_something_new(tmp_path: Path) -> None:
+    found = benchmark(tmp_path)
+    recompute_labels(found, engine(lambda *_: "16"), SETTINGS)
+    found.history.append([Event(uid="r1", role="recomputed", value="17", status=RULE, by="rule")])
+    assert recompute_labels(found, engine(lambda *_: "16"), SETTINGS).events == 0
+    assert found.history.latest("recomputed")["r1"].value == "17"
+    assert recompute_labels(found, engine(lambda *_: "18", name="other"), SETTINGS).events == 3
+    assert found.history.latest("recomputed")["r1"].value == "18"
+
+
+def test_verdicts_in_words_and_tags_are_counted(tmp_path: Path) -> None:
+    found = benchmark(tmp_path)
+    said = ["Suspicious", "<answer> No </answer>", "no", "<answer>Yes</answer>", None]
+    outcome = audit_labels(found, engine(lambda _item, run: said[run - 1]), SETTINGS)
+    assert outcome.summary.flagged == 0 and {event.value for event in found.history.latest("audit").values()} == {
+        "Passed"
+    }
+    looser = audit_labels(found, engine(lambda *_: None), StewardSettings(audit_quorum=3))
+    assert (looser.made.made, looser.summary.flagged, looser.failure_modes) == (0, 3, {"not named": 3})
+    assert found.history.latest("audit")["r1"].evidence["suspicious_runs"] == ["1", "2", "3"]
+
+
+def test_an_auditor_gets_the_label_and_a_recomputation_does_not(tmp_path: Path) -> None:
+    found = benchmark(tmp_path, labels="4711")
+    seen: list[Item] = []
+
+    def look(item: Item, _run: int) -> str:
+        seen.append(item)
+        return "Pass"
+
+    audit_labels(found, engine(look), SETTINGS, uids={"r2"})
+    assert all(isinstance(item, Claim) and item.label == "4711" for item in seen) and len(seen) == 5
+    seen.clear()
+    recompute_labels(found, engine(look), SETTINGS, uids={"r2"})
+    assert "4711" not in repr(seen) and {item.uid for item in seen} == {"r2"}
+
+
+def test_an_error_of_the_function_keeps_what_was_finished(tmp_path: Path) -> None:
+    found = benchmark(tmp_path)
+    calls: list[tuple[str, int]] = []
+
+    def breaks(item: Item, run: int) -> str:
+        calls.append((item.uid, run))
+        if len(calls) == 8:
+            raise ZeroDivisionError
+        return "16"
+
+    with pytest.raises(ZeroDivisionError):
+        recompute_labels(found, engine(breaks), SETTINGS)
+    assert found.history.latest("recomputed") == {}
+    outcome = recompute_labels(found, engine(breaks), SETTINGS)
+    assert (outcome.made.stored, outcome.made.made, outcome.summary.high) == (7, 8, 3)
+    assert calls[7] == calls[8] and len(calls) == 16
+    assert len(list(read_runs(outcome.folder))) == 15
+
+
+def test_labels_that_are_names_are_voted_on_as_names(tmp_path: Path) -> None:
+    found = benchmark(tmp_path, labels="Q1", categories=("Q1", "Q2"))
+    said = {"r1": "q2", "r2": "<answer>Q1</answer>", "r3": "3"}
+    outcome = recompute_labels(found, engine(lambda item, _run: said[item.uid]), SETTINGS)
+    assert outcome.unparseable == 5 and outcome.summary.high == 2
+    labels = found.history.labels("recomputed", categories=("Q1", "Q2"))
+    assert {uid: label.value for uid, label in labels.items()} == {"r1": "Q2", "r2": "Q1"}
+
+
+def test_a_quorum_out_of_reach_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
+    found = benchmark(tmp_path)
+    for phase in (audit_labels, recompute_labels):
+        with pytest.raises(UsageError, match="4 of 3 runs"):
+            phase(found, engine(lambda *_: pytest.fail("asked")), SETTINGS, runs=3)
+    with pytest.raises(UsageError, match="no row is left"):
+        recompute_labels(found, engine(lambda *_: "1"), SETTINGS, uids={"r9"})

@@ -1,0 +1,211 @@
+"""Rules: what physicians found wrong, put right on unreviewed rows only, and taken back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ontoground.errors import InputError, UsageError
+from ontoground.labels import LabelValue
+from stewardship.benchmark import Benchmark
+from stewardship.history import Event
+from stewardship.runs.phases import append_new
+from stewardship.standing import standing
+from stewardship.tables import read_label_table
+from stewardship.versions.rule_files import Rule, read_rule
+from stewardship.versions.rules import apply_rule, try_rule
+from tests.stewardship.labelled import GCS, MME, adopted
+
+FILE = """
+name = "methadone"
+by = "Dr A"
+why = "methadone was multiplied by 12 at every dose"
+evidence = ["9"]
+[rows]
+strata = ["49"]
+where = "features->>'Methadone Dose' is not null"
+[do]
+take = "original"
+"""
+
+
+@pytest.fixture
+def benchmark(tmp_path: Path) -> Benchmark:
+    return adopted(tmp_path)
+
+
+def rule(rows: dict[str, Any], do: dict[str, Any], evidence: tuple[str, ...] = ("9",)) -> Rule:
+    return Rule.model_validate(
+        {"name": "a-rule", "by": "Dr A", "why": "wrong", "evidence": evidence, "rows": rows, "do": do}
+    )
+
+
+def number(value: float) -> LabelValue:
+    return LabelValue.of(float(value))
+
+
+def labels(benchmark: Benchmark) -> dict[str, str]:
+    return {uid: label.text() for uid, label in benchmark.history.labels("recomputed").items()}
+
+
+def test_a_rule_file_is_tried_applied_and_taken_back(tmp_path: Path, benchmark: Benchmark) -> None:
+    (tmp_path / "rule.toml").write_text(FILE)
+    before = labels(benchmark)
+    outcome = try_rule(benchmark, read_rule(tmp_path / "rule.toml"))
+    assert [(one.uid, one.before, one.after) for one in outcome.changed] == [("8", number(504), number(372))]
+    assert [(one.uid, one.agreed, one.agrees) for one in outcome.reviewed] == [("9", False, True)]
+    assert labels(benchmark) == before, "trying writes nothing"
+    batch = apply_rule(benchmark, outcome)
+    assert batch is not None
+    assert labels(benchmark) == {**before, "8": "372"}
+    event = benchmark.history.latest("recomputed")["8"]
+    assert (event.status, event.by, event.why) == (
+        "rule",
+        "rule methadone (Dr A)",
+        "methadone was multiplied by 12 at every dose",
+    )
+    assert event.evidence["before"] == "504"
+    assert event.evidence["reviewed_rows"] == ["9"]
+    kept = list((benchmark.folder / "rules").iterdir())
+    assert [Rule.model_validate_json(file.read_text()) for file in kept] == [outcome.rule]
+    again = try_rule(benchmark, outcome.rule)
+    assert [one.uid for one in again.same] == ["8"]
+    assert apply_rule(benchmark, again) is None
+    benchmark.history.revert(batch, by="Dr B", why="the guideline of 2016 holds here")
+    assert labels(benchmark) == before
+
+
+def test_final_labels_come_from_the_rule_and_the_counts_of_phase_2_from_the_runs(benchmark: Benchmark) -> None:
+    apply_rule(benchmark, try_rule(benchmark, rule({"strata": ["49"]}, {"take": "original"})))
+    found = standing(benchmark)
+    assert (found.recomputed["8"], found.settled["8"]) == (number(504), number(372))
+    assert {uid for uid in found.settled if found.settled[uid] != found.recomputed[uid]} == {"8"}
+    back = try_rule(benchmark, rule({"strata": ["49"]}, {"take": "runs"}))
+    assert [(one.uid, one.after) for one in back.changed] == [("8", number(504))]
+
+
+def test_runs_that_say_the_same_again_do_not_undo_a_rule_and_new_ones_do(benchmark: Benchmark) -> None:
+    said = benchmark.history.latest("recomputed")["8"].model_copy(update={"batch": ""})
+    apply_rule(benchmark, try_rule(benchmark, rule({"strata": ["49"]}, {"take": "original"})))
+    assert append_new(benchmark, [said]) == 0
+    assert standing(benchmark).settled["8"] == number(372)
+    assert append_new(benchmark, [said.model_copy(update={"value": "400"})]) == 1
+    assert standing(benchmark).settled["8"] == number(400)
+
+
+@pytest.mark.parametrize(
+    ("do", "after"),
+    [
+        ({"take": "original"}, "372"),
+        ({"abstain": True}, "N/A"),
+        ({"value": "380"}, "380"),
+        ({"value": "not available"}, "N/A"),
+        ({"multiply": 0.5}, "252"),
+        ({"multiply": 1 / 3}, "168"),
+        ({"add": -4.006}, "499.99"),
+        ({"add": -4.006, "decimals": 1}, "500"),
+    ],
+)
+def test_what_a_rule_can_do(benchmark: Benchmark, do: dict[str, Any], after: str) -> None:
+    (changed,) = try_rule(benchmark, rule({"strata": [MME]}, do)).changed
+    assert changed.after is not None
+    assert changed.after.text() == after
+
+
+def test_days_are_added_to_a_date(benchmark: Benchmark) -> None:
+    outcome = try_rule(benchmark, rule({"uids": ["6"]}, {"add": 6}))
+    assert [one.after.text() for one in outcome.changed if one.after] == ["03/21/2006"]
+
+
+def test_a_calculator_labels_the_rows_that_were_deferred(benchmark: Benchmark) -> None:
+    do, evidence = {"calculator": "corrected"}, ("1",)
+    assert try_rule(benchmark, rule({"strata": [GCS]}, do, evidence)).unlabelled == 1
+    outcome = try_rule(benchmark, rule({"strata": [GCS], "unlabelled": True}, do, evidence))
+    # 4 for eyes, 4 for words, 6 or 5 for moves; row 2 was recomputed as 12.
+    assert {one.uid: one.after.text() for one in outcome.changed if one.after} == {"2": "13", "3": "14"}
+    assert outcome.changed[1].before is None
+
+
+def test_a_calculator_that_finds_no_answer_leaves_the_label(benchmark: Benchmark) -> None:
+    benchmark.history.append([Event(uid="4", role="physician", value="24.5", status="labelled", by="rater 1")])
+    outcome = try_rule(benchmark, rule({"strata": ["6"]}, {"calculator": "corrected"}, ("4",)))
+    assert [one.uid for one in outcome.without] == ["5"]
+    assert outcome.without[0].note
+    assert not outcome.changed
+
+
+def test_reviewed_rows_are_never_touched(benchmark: Benchmark) -> None:
+    outcome = try_rule(benchmark, rule({"strata": ["49", "21"]}, {"abstain": True}, ("9", "1")))
+    assert {one.uid for one in outcome.changed} == {"2", "8"}
+    assert {one.uid for one in outcome.reviewed} == {"1", "9"}
+    with pytest.raises(UsageError, match="never changes a reviewed row") as found:
+        try_rule(benchmark, rule({"uids": ["1", "8"]}, {"abstain": True}))
+    assert found.value.found == "1"
+    with_evidence = try_rule(benchmark, rule({"uids": ["8", "9"]}, {"abstain": True}))
+    assert [one.uid for one in with_evidence.changed] == ["8"]
+    narrow = try_rule(benchmark, rule({"strata": ["49"]}, {"take": "original"}))
+    benchmark.history.append([Event(uid="8", role="physician", value="504", status="labelled", by="rater 1")])
+    with pytest.raises(UsageError, match="never changes a reviewed row"):
+        apply_rule(benchmark, narrow)
+
+
+def test_a_rule_that_agrees_less_with_the_physicians_is_refused_unless_forced(benchmark: Benchmark) -> None:
+    outcome = try_rule(benchmark, rule({"strata": ["21"]}, {"add": 5}, ("1",)))
+    with pytest.raises(UsageError, match="fewer physicians") as found:
+        apply_rule(benchmark, outcome)
+    assert found.value.found == "0 of 1 reviewed rows, before 1"
+    assert apply_rule(benchmark, outcome, force=True) == "0003"
+
+
+@pytest.mark.parametrize(
+    ("rows", "evidence", "message"),
+    [
+        ({"strata": ["49"]}, ("8",), "a row that a physician reviewed"),
+        ({"strata": ["49"]}, ("1",), "not about the rows that show it"),
+        ({"strata": ["50"]}, ("9",), "no such stratum"),
+        ({"uids": ["77"]}, ("9",), "no such rows"),
+        ({}, ("9",), "names no rows"),
+        ({"where": "nonsense >"}, ("9",), "cannot be run"),
+        ({"where": "uid in (select content from read_text('/etc/hostname'))"}, ("9",), "cannot be run"),
+    ],
+)
+def test_a_rule_that_cannot_be_meant_is_refused(
+    benchmark: Benchmark, rows: dict[str, Any], evidence: tuple[str, ...], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        try_rule(benchmark, rule(rows, {"abstain": True}, evidence))
+
+
+def test_names_are_put_right_by_name_and_other_words_are_no_label(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("id,label,kind\na,Q1,x\nb,Q1,x\nc,Q2,y\n")
+    table = read_label_table(tmp_path / "rows.csv", columns={"uid": "id", "label": "label", "stratum": "kind"})
+    benchmark = Benchmark.adopt(tmp_path, "names", [table], licence_tier="open", categories=("Q1", "Q2"))
+    reviewed = Event(uid="a", role="physician", value="Q2", status="labelled", by="rater 1")
+    benchmark.history.append([reviewed, reviewed.model_copy(update={"uid": "b", "role": "recomputed", "value": "Q1"})])
+    found = try_rule(benchmark, rule({"where": "original = 'Q1'"}, {"value": "q2"}, ("a",)))
+    assert [(one.uid, one.after) for one in found.changed] == [("b", LabelValue.of("Q2"))]
+    assert [(one.agreed, one.agrees) for one in found.reviewed] == [(False, True)]
+    with pytest.raises(UsageError, match="value is no label"):
+        try_rule(benchmark, rule({"strata": ["x"]}, {"value": "Q5"}, ("a",)))
+
+
+@pytest.mark.parametrize(
+    ("file", "found"),
+    [
+        ("name = ", "TOML"),
+        (FILE + "abstain = true\n", "exactly one of"),
+        (FILE.replace('take = "original"', ""), "exactly one of"),
+        (FILE.replace('take = "original"', 'tak = "original"'), "do.tak"),
+        (FILE.replace('evidence = ["9"]', "evidence = []"), "evidence"),
+        (FILE.replace('name = "methadone"', 'name = "../up"'), "name"),
+    ],
+)
+def test_a_file_that_is_no_rule_names_its_fault(tmp_path: Path, file: str, found: str) -> None:
+    (tmp_path / "rule.toml").write_text(file)
+    with pytest.raises(InputError) as error:
+        read_rule(tmp_path / "rule.toml")
+    assert found in str(error.value)
+    with pytest.raises(InputError, match="no such rule file"):
+        read_rule(tmp_path / "none.toml")

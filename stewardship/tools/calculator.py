@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import contextlib
-import functools
-from collections.abc import Collection
-from datetime import date
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from ontoground.errors import UsageError
-from ontoground.tables import read_table
-from stewardship.calculators import registry
 from stewardship.calculators.features import Features
+from stewardship.calculators.inputs import Input, inputs_of
 from stewardship.calculators.registry import Calculator, calculate, calculators, find
 from stewardship.runs.calculating import calculators_digest
 from stewardship.tools.base import Arguments, ToolResult
 
-__all__ = ["CalculatorArguments", "CalculatorTool", "Given", "inputs_of"]
+__all__ = ["CalculatorArguments", "CalculatorTool", "Given"]
 
-
-OPIOIDS = Path(__file__).parents[1] / "data" / "opioids.tsv"
+FORMS = {
+    "number": "number",
+    "flag": "true or false",
+    "date": "date as MM/DD/YYYY",
+    "dose": "list of drug, dose and unit",
+}
+"""How a model gives a feature of each kind that needs no words or units of its own."""
 
 
 class Given(BaseModel):
@@ -73,10 +73,10 @@ class CalculatorTool:
         inputs = inputs_of(known.id)
         if not arguments.features:
             return ToolResult(_definition(known, inputs))
-        spelt = {name.casefold(): name for name in inputs}
+        spelt = {one.feature.casefold(): one.feature for one in inputs}
         cells = {spelt.get(one.name.strip().casefold(), one.name): _cell(one) for one in arguments.features}
         found = calculate(known.id, Features(cells))
-        unused = [name for name in cells if name not in inputs]
+        unused = [name for name in cells if name not in spelt.values()]
         lines = [*found.steps, *(f"assumed: {text}" for text in found.assumptions)]
         lines += [f"not an input of this calculator: {', '.join(unused)}"] if unused else []
         if found.reason:
@@ -86,15 +86,25 @@ class CalculatorTool:
         return ToolResult("\n".join(lines))
 
 
-def _definition(known: Calculator, inputs: dict[str, str]) -> str:
+def _definition(known: Calculator, inputs: Sequence[Input]) -> str:
     return (
         f"{known.name}\nformula: {known.formula}\nresult in: {known.unit or known.output_type}\n"
         f"source: {known.source}\ninputs: {_listed(inputs)}"
     )
 
 
-def _listed(inputs: dict[str, str]) -> str:
-    return "; ".join(f"{name} ({form})" for name, form in inputs.items())
+def _listed(inputs: Sequence[Input]) -> str:
+    return "; ".join(f"{one.feature} ({_form(one)})" for one in inputs)
+
+
+def _form(one: Input) -> str:
+    if one.kind == "quantity":
+        form = f"number with unit, such as {one.units[0]}"
+    elif one.kind == "choice":
+        form = f"one of {', '.join(one.words)}"
+    else:
+        form = FORMS[one.kind]
+    return f"{form}; if not given: {one.absent}" if one.absent else form
 
 
 def _cell(given: Given) -> object:
@@ -102,58 +112,3 @@ def _cell(given: Given) -> object:
     if given.unit is not None and isinstance(value, float):
         return [value, given.unit]
     return value
-
-
-class _Probe(Features):
-    """Gives every feature that a calculator asks for, and remembers them."""
-
-    def __init__(self, high: bool) -> None:
-        # The opioids' calculator asks for the doses of those that are given.
-        super().__init__({f"{row['opioid']} Dose": [1.0, row["unit"]] for row in _opioids()}, lenient=True)
-        self.asked: dict[str, str] = {}
-        self._high = high
-
-    def has(self, name: str) -> bool:
-        return True
-
-    def quantity(self, name: str, unit: str, substance: str | None = None) -> float:
-        self.asked.setdefault(name, f"number with unit, such as {unit}")
-        return 90.0 if self._high else 40.0
-
-    def number(self, name: str) -> float:
-        self.asked.setdefault(name, "number")
-        return 2.0
-
-    def flag(self, name: str, absent: bool | None = None) -> bool:
-        self.asked.setdefault(name, "true or false" + ("" if absent is None else "; absent where not given"))
-        return self._high
-
-    def choice(self, name: str, options: Collection[str], absent: str | None = None) -> str:
-        self.asked.setdefault(name, f"one of {', '.join(options)}")
-        return list(options)[-1 if self._high else 0]
-
-    def parts(self, name: str) -> tuple[object, ...]:
-        self.asked.setdefault(name, "list, such as drug, dose, unit")
-        return "", 1.0, "mg"
-
-    def date(self, name: str) -> date:
-        self.asked.setdefault(name, "date as MM/DD/YYYY")
-        return date(2020, 1, 15)
-
-
-@functools.cache
-def _opioids() -> list[dict[str, str]]:
-    return read_table(OPIOIDS, ("opioid", "factor", "unit", "source"))
-
-
-@functools.cache
-def inputs_of(number: int) -> dict[str, str]:
-    """Return the features that a calculator asks for, each with its form, found by running it."""
-    found: dict[str, str] = {}
-    for high in (False, True):
-        probe = _Probe(high)
-        # Invented values may lead it anywhere; what it asked for until then is what is wanted.
-        with contextlib.suppress(Exception):
-            registry._bindings()[number](probe, "corrected")
-        found.update({name: form for name, form in probe.asked.items() if name not in found})
-    return found

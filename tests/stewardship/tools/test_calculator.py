@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from stewardship.calculators.inputs import inputs_of
 from stewardship.calculators.registry import calculators
 from stewardship.tools.base import ToolResult
-from stewardship.tools.calculator import CalculatorArguments, CalculatorTool, inputs_of
+from stewardship.tools.calculator import CalculatorArguments, CalculatorTool
 
 PARTS = (("Dose", 30, "mg"), ("Dose Per Day", 4, "per day"))
 
@@ -43,7 +44,8 @@ def test_an_unknown_calculator_lists_those_there_are() -> None:
 
 @pytest.mark.parametrize("one", calculators(), ids=lambda one: str(one.id))
 def test_every_calculator_tells_its_inputs(one: Any) -> None:
-    assert inputs_of(one.id)
+    told = used(str(one.id)).text
+    assert inputs_of(one.id) and all(f"{each.feature} (" in told for each in inputs_of(one.id))
 
 
 def test_lists_of_drug_dose_and_unit_can_be_given() -> None:

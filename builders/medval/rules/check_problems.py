@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from builders.medval.rules.comparison import Comparison, Finding, quoted
 from builders.medval.rules.minor import graded, hedged, modifier_before, qualifier_after, word_before
@@ -24,6 +25,10 @@ def problems(c: Comparison) -> list[Finding]:
     for one in c.made.problems():
         mention = one.mention
         if one.polarity == "absent" or not mention.cuis:
+            continue
+        if _is_opposite(c, one):
+            text = "the output names the opposite of the disorder that the input names"
+            found.append(quoted("opposite_diagnosis", text, c, mention.begin, mention.end))
             continue
         if _is_sibling(c, one):
             text = "the output names another diagnosis of the group than the input"
@@ -70,12 +75,25 @@ def _is_risk(c: Comparison, one: Seen) -> bool:
 
 def _is_sibling(c: Comparison, one: Seen) -> bool:
     """Tell whether a diagnosis stands in the place of another of its group: the input has that one, the output not."""
+    return _stands_for(c, one, diagnosis_groups().get(one.mention.text.lower(), ()))
+
+
+def _is_opposite(c: Comparison, one: Seen) -> bool:
+    """Tell whether a problem stands in the place of its opposite, which is called the same but for one prefix."""
     name = one.mention.text.lower()
-    if name not in diagnosis_groups() or one.family & (c.given_families | c.given.unclear):
+    pairs = [pair for written in words("opposite").items() for pair in (written, written[::-1])]
+    swapped = {re.sub(rf"\b{prefix}", other, name) for prefix, other in pairs} - {name}
+    return _stands_for(c, one, sorted(swapped))
+
+
+def _stands_for(c: Comparison, one: Seen, names: Sequence[str]) -> bool:
+    """Tell whether the input names one of these, and in no words the problem of the output itself."""
+    if not names or one.family & (c.given_families | c.given.unclear):
         return False
-    if re.sub(r"\W", "", name) in c.squeezed or c.abbreviated(one.mention.text) or c.in_lay_words(one):
+    text = one.mention.text
+    if re.sub(r"\W", "", text.lower()) in c.squeezed or c.abbreviated(text) or c.in_lay_words(one):
         return False
-    kin = {cui for other in diagnosis_groups()[name] for cui in c.knowledge.concepts(other)[:1]}
+    kin = {cui for name in names for cui in c.knowledge.concepts(name)[:1]}
     return any(
         other.family & kin
         and other.polarity != "absent"

@@ -48,6 +48,7 @@ RULES: dict[str, Rule] = {
     "allergic_drug": grave.allergic_drugs,
     "negation": grave.denied_problems,
     "invented_diagnosis": grave.invented_diagnoses,
+    "opposite_diagnosis": grave.opposed_diagnoses,
     "wrong_subject": grave.wrong_subjects,
     "critical_dose": grave.critical_doses,
     "critical_action": partial(moderate.changed_actions, critical=True),

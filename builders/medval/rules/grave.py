@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 from builders.medval.items import Edit
+from builders.medval.rules.moderate import other_diagnoses
 from builders.medval.rules.polarity import flips
 from builders.medval.rules.scene import Scene
-from builders.medval.rules.tables import critical_drugs, serious_diagnoses, weight_of
+from builders.medval.rules.tables import critical_drugs, opposite_diagnoses, serious_diagnoses, weight_of
 from builders.medval.rules.tables import words as words_of
 from builders.medval.rules.view import Seen, View
 from ontoground.stable import stable_hash
@@ -18,6 +19,7 @@ __all__ = [
     "critical_doses",
     "denied_problems",
     "invented_diagnoses",
+    "opposed_diagnoses",
     "wrong_subjects",
 ]
 
@@ -218,6 +220,11 @@ def _strangers(scene: Scene, about: str) -> list[str]:
 def _some_order(scene: Scene, about: str) -> list[str]:
     key = stable_hash(0, about, scene.item.origin.source, scene.item.origin.inner_id)
     return sorted(serious_diagnoses(), key=lambda name: stable_hash(key, name))
+
+
+def opposed_diagnoses(scene: Scene) -> list[Edit]:
+    """Put the opposite disorder in the place of one that the input names: the opposite treatment follows."""
+    return other_diagnoses(scene, "opposite_diagnosis", opposite_diagnoses(), "the opposite")
 
 
 def wrong_subjects(scene: Scene) -> list[Edit]:

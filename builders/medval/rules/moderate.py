@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from builders.medval.items import Edit
 from builders.medval.rules.polarity import flips
@@ -18,6 +19,7 @@ __all__ = [
     "changed_numbers",
     "flipped_symptoms",
     "is_open",
+    "other_diagnoses",
     "other_questions",
     "other_sides",
     "sibling_diagnoses",
@@ -187,10 +189,15 @@ def _cased(scene: Scene, one: Seen, name: str) -> str:
 
 def sibling_diagnoses(scene: Scene) -> list[Edit]:
     """Put another diagnosis of the group in the place of one that the input names."""
+    return other_diagnoses(scene, "sibling_diagnosis", diagnosis_groups(), "of one group")
+
+
+def other_diagnoses(scene: Scene, rule: str, table: Mapping[str, tuple[str, ...]], relation: str) -> list[Edit]:
+    """Put what a table has for a diagnosis that the input names in its place; the input names nothing akin to it."""
     found = []
     knowledge = scene.knowledge
     for one in scene.made.problems():
-        others = diagnosis_groups().get(one.mention.text.lower(), ())
+        others = table.get(one.mention.text.lower(), ())
         if one.polarity != "present" and scene.item.task != "query2question":
             continue
         if not others or not scene.in_input(one) or not scene.stands_alone(one):
@@ -199,11 +206,9 @@ def sibling_diagnoses(scene: Scene) -> list[Edit]:
             cuis = knowledge.concepts(name)[:1]
             if not cuis or knowledge.akin(cuis, one.family) or knowledge.akin(cuis, scene.given_families):
                 continue
-            kin = any(cui in _graph_siblings(scene, one) for cui in cuis)
-            evidence = f"{'sibling' if kin else 'of one group'} of {one.mention.cuis[0]}: {cuis[0]}"
-            found.append(
-                scene.edit("sibling_diagnosis", one.mention.begin, one.mention.end, _cased(scene, one, name), evidence)
-            )
+            kin = rule == "sibling_diagnosis" and any(cui in _graph_siblings(scene, one) for cui in cuis)
+            evidence = f"{'sibling' if kin else relation} of {one.mention.cuis[0]}: {cuis[0]}"
+            found.append(scene.edit(rule, one.mention.begin, one.mention.end, _cased(scene, one, name), evidence))
     return found
 
 

@@ -21,6 +21,7 @@ __all__ = [
     "drug_groups",
     "flip_words",
     "minor_drugs",
+    "opposite_diagnoses",
     "serious_diagnoses",
     "variants",
     "weight_of",
@@ -132,6 +133,14 @@ def diagnosis_groups() -> dict[str, tuple[str, ...]]:
     """Return, by a diagnosis in lower case, the other diagnoses of its groups."""
     rows = read_table(DATA / "serious_diagnoses_siblings.tsv", ("diagnosis", "sibling_group", "source"))
     return {name: others for name, (others, _) in _groups(rows, "diagnosis").items()}
+
+
+@cache
+def opposite_diagnoses() -> dict[str, tuple[str, ...]]:
+    """Return, by a diagnosis in lower case, the one of the opposite disorder."""
+    rows = read_table(DATA / "serious_diagnoses_opposites.tsv", ("diagnosis", "opposite", "source"))
+    pairs = [(row["diagnosis"], row["opposite"]) for row in rows]
+    return {one.lower(): (other,) for pair in pairs for one, other in (pair, pair[::-1])}
 
 
 @cache

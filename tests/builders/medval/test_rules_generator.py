@@ -50,6 +50,9 @@ def question(given: str, reference: str) -> Item:
         ("symptom_negation", note("The patient denies fever."), ("denies", "reports")),
         ("other_question", question("How is shingles treated?", "What are the treatments for shingles?"),
          ("What are the treatments for", "What are the causes of")),
+        ("opposite_diagnosis", note("He has hypertension."), ("hypertension", "hypotension")),
+        ("opposite_diagnosis", question("I have hypothyroidism", "What helps with hypothyroidism?"),
+         ("hypothyroidism", "hyperthyroidism")),
         ("negation", note("There is no history of asthma."), ("no history of", "a history of")),
         ("critical_dose", note("Continue warfarin 5 mg daily."), ("5", "50")),
         ("critical_action", note("Continue warfarin."), ("Continue", "Discontinue")),
@@ -72,6 +75,9 @@ def test_a_rule_makes_its_change(rules: Engine, rule: str, one: Item, change: tu
         ("laterality", note("The left ankle is normal.")),  # the input says nothing of it
         ("symptom_negation", note("The patient denies fever or chills.")),  # more than one would be flipped
         ("sibling_drug", note("He is allergic to lisinopril.")),
+        ("sibling_diagnosis", note("He has hypertension.")),  # its opposite weighs more than level 3
+        ("opposite_diagnosis", note("He has hypotension.")),  # the input does not name it
+        ("opposite_diagnosis", note("No hypertension.", "[doctor] no hypertension .")),
         ("abbreviation", note("He has HTN (hypertension).")),
         ("understate_certainty", item("course2diagnosis", COURSE, "Discharge diagnoses: Pneumonia.")),  # grave
         ("understate_certainty", GOUT_FIRST),

@@ -101,7 +101,7 @@ def sheets_job(settings: StewardSettings, asked: SheetsAsked) -> dict[str, Any]:
     items = written.batch.items
     groups = {uid: label.text() for uid, label in original.items()} if benchmark.categories else {}
     uids = dict.fromkeys(item.uid for item in items)
-    strata = dict(benchmark.items.select("uid", "stratum").iter_rows()) if "stratum" in benchmark.items.columns else {}
+    strata = benchmark.column("stratum")
     return {
         "verb": "steward sample" if asked.kind == "sample" else "steward sheets",
         "workspace": str(asked.workspace),
@@ -177,7 +177,9 @@ def _draw(
                 barred.setdefault(item.uid, set()).add(item.rater)
         return _drawn_among(disputed, settings, asked, batches, "open", asked.rows, barred)
     if asked.kind == "spot_check":
-        flagged = {uid for uid, event in history.latest("audit").items() if event.status == "likely_error"}
+        from stewardship.runs.votes import LIKELY_ERROR
+
+        flagged = {uid for uid, event in history.latest("audit").items() if event.status == LIKELY_ERROR}
         return _drawn_among(flagged, settings, asked, batches, "audit", asked.rows or SPOT_CHECKED, {})
     return _drawn_blind(settings, asked, benchmark, history, batches)
 
@@ -293,9 +295,7 @@ def read_job(
     _check_files(files)
     adopted = _adopted(benchmark, files)
     sheets = [file for file in files if file not in adopted]
-    questions: dict[str, str] = {}
-    if "question" in benchmark.items.columns:
-        questions = {uid: text or "" for uid, text in benchmark.items.select("uid", "question").iter_rows()}
+    questions = benchmark.column("question")
     found = read_sheets(sheets, batches, questions, categories=benchmark.categories)
     taken = not found.refused or partial
     added, batch, checks = _take(settings, benchmark, batches, found, settle=settle) if taken else (0, None, 0)

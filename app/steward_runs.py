@@ -152,12 +152,11 @@ def _tool_names(asked: RunsAsked, kind: str, default: str) -> tuple[str, ...]:
 
 
 def _sampled(benchmark: Benchmark, asked: RunsAsked) -> frozenset[str] | None:
-    from stewardship.runs.phases import column
     from stewardship.runs.sampling import stratified_sample
 
     if asked.rows is None:
         return None
-    strata = dict.fromkeys(benchmark.items["uid"], "") | column(benchmark, "stratum")
+    strata = dict.fromkeys(benchmark.items["uid"], "") | benchmark.column("stratum")
     return stratified_sample(strata, asked.rows, seed=asked.settings.seed)
 
 

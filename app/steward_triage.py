@@ -14,9 +14,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ontoground.settings_steward import StewardSettings
-    from stewardship.adjudication.finalise import Final, Policy
+    from stewardship.adjudication.finalise import Policy
     from stewardship.benchmark import Benchmark
-    from stewardship.history import Event
     from stewardship.standing import Standing
 
 __all__ = ["finalise_job", "paint_finalised", "paint_triage", "triage_job"]
@@ -145,6 +144,7 @@ def finalise_job(
         UsageError: several benchmarks and none named.
     """
     from stewardship.adjudication.finalise import finalise
+    from stewardship.adjudication.finalising import final_events, says_more
     from stewardship.benchmark import Benchmark
     from stewardship.discrepancy import FLAGGED, discrepancies
     from stewardship.standing import standing
@@ -162,8 +162,8 @@ def finalise_job(
         )
     history = benchmark.history
     before = history.latest("final")
-    events = _events(benchmark, found, policy)
-    changed = [event for event in events if _differs(before.get(event.uid), event)]
+    events = final_events(history, found, policy)
+    changed = [event for event in events if says_more(before.get(event.uid), event)]
     batch = history.append(changed) if changed else None
     both = [uid for uid in found if uid in labels.original]
     against = discrepancies(
@@ -193,58 +193,6 @@ def finalise_job(
         ],
         "why": dict(Counter(event.why for event in events if event.value is not None).most_common()),
     }
-
-
-def _events(benchmark: Benchmark, found: Mapping[str, Final], policy: Policy) -> list[Event]:
-    from stewardship.history import RULE, Event
-    from stewardship.standing import rests_on
-
-    rests = rests_on(benchmark)
-    events = []
-    for uid, one in found.items():
-        rest = rests[one.source][uid]
-        ruled = one.source == "recomputed" and rest.status == RULE
-        evidence: dict[str, str | int | float | bool | list[str] | None] = {
-            "from": "rule" if ruled else one.source,
-            "batch": rest.batch,
-            "by": rest.by,
-        }
-        if one.reviewed:
-            # The policy decides reviewed rows alone: another policy leaves the others as they are.
-            evidence["policy"] = policy
-        events.append(
-            Event(
-                uid=uid,
-                role="final",
-                value=one.label.text(),
-                status="finalised",
-                by=f"policy {policy}" if one.reviewed else "finalise",
-                why=f"{one.why}; a rule put the label right" if ruled else one.why,
-                evidence=evidence,
-            )
-        )
-    # A label that held and has lost what it rested on (its batch was taken back) holds no longer.
-    for uid, old in benchmark.history.latest("final").items():
-        if uid not in found:
-            events.append(
-                Event(
-                    uid=uid,
-                    role="final",
-                    status="withdrawn",
-                    by="finalise",
-                    why="neither a recomputed nor a physician's label holds any more",
-                    evidence={"held": old.value},
-                )
-            )
-    return events
-
-
-def _differs(old: Event | None, new: Event) -> bool:
-    if old is None:
-        return True
-    if old.status == new.status == "withdrawn":
-        return False
-    return any(getattr(old, name) != getattr(new, name) for name in ("value", "status", "by", "why", "evidence"))
 
 
 def paint_finalised(screen: Console, payload: dict[str, Any]) -> None:

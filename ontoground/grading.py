@@ -21,10 +21,10 @@ from typing import Literal, get_args
 from ontoground.labels import LabelKind, LabelValue, parse_label
 
 __all__ = [
-    "OUTPUT_TYPES",
     "Grade",
     "Limits",
     "LimitsRule",
+    "OutputType",
     "Reference",
     "Verdict",
     "answer_in_tags",
@@ -33,11 +33,11 @@ __all__ = [
     "grade_value",
     "limits_corrected",
     "limits_v1",
+    "output_type_of",
     "within",
 ]
 
 OutputType = Literal["decimal", "integer", "date"]
-OUTPUT_TYPES: tuple[OutputType, ...] = get_args(OutputType)
 LimitsRule = Literal["v1", "corrected"]
 Limits = tuple[LabelValue, LabelValue]
 """Lower and upper limit, both allowed; of a label that is no number, twice the label."""
@@ -71,6 +71,11 @@ class Grade:
     def correct(self) -> bool:
         """Whether the answer is right."""
         return self.verdict is Verdict.CORRECT
+
+
+def output_type_of(name: str | None) -> OutputType | None:
+    """Return an output type that limits and graders know; None for any other name."""
+    return next((known for known in get_args(OutputType) if known == name), None)
 
 
 @dataclass(frozen=True)

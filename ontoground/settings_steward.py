@@ -33,7 +33,9 @@ class StewardSettings(Section):
     resamples: int = Field(default=10_000, ge=1, description="resamples of a bootstrap")
     turns: int = Field(default=8, ge=1, description="turns of a run with tools, the last answer included, at most")
     sandbox_seconds: int = Field(default=5, ge=1, description="time that a call of the Python sandbox has, at most")
-    sandbox_mb: int = Field(default=512, ge=64, description="memory in MB that a call of the Python sandbox has, at most")
+    sandbox_mb: int = Field(
+        default=512, ge=64, description="memory in MB that a call of the Python sandbox has, at most"
+    )
     review_rows: int = Field(default=50, ge=1, description="rows that physicians review")
     finalise: Literal["physician", "released"] = Field(
         default="physician",

@@ -70,6 +70,12 @@ class Benchmark:
         """
         return self._history.refresh()
 
+    def column(self, name: str) -> dict[str, str]:
+        """Return a column of the rows by uid, without empty cells; empty where the benchmark lacks it."""
+        if name not in self.items.columns:
+            return {}
+        return dict(self.items.select("uid", name).drop_nulls(name).iter_rows())
+
     @functools.cached_property
     def _history(self) -> History:
         return History(self.folder)

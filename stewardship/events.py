@@ -53,6 +53,10 @@ class Event(BaseModel):
     batch: str = ""
     at: str = Field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
 
+    def says(self) -> dict[str, object]:
+        """Return what is said of a label, without row, batch and time: an event that says the same adds nothing."""
+        return self.model_dump(include={"value", "status", "by", "why", "evidence"})
+
 
 @dataclass(frozen=True)
 class Batch:

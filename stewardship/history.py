@@ -15,7 +15,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -92,8 +92,13 @@ class History(Events):
         _check_behind(behind, seal, self.file)
         return self
 
-    def append(self, events: Sequence[Event]) -> str:
+    def append(self, events: Sequence[Event], *, check: Callable[[], None] | None = None) -> str:
         """Add events as one batch, whole or not at all, and return the batch's name; writers wait for one another.
+
+        Args:
+            events: to add.
+            check: called before the batch is written, when this history holds all that others wrote and no other can
+                write; an error that it raises leaves the history as it was.
 
         Raises:
             UsageError: there are no events: a batch without any could not be seen.
@@ -102,6 +107,8 @@ class History(Events):
             raise UsageError("a batch without events", expected="one event at least")
         with self._locked():
             self.refresh()
+            if check is not None:
+                check()
             return self._write(events)
 
     def _write(self, events: Sequence[Event]) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ontoground.errors import UsageError
 from ontoground.labels import LabelValue, parse_label
 from stewardship.benchmark import Benchmark
-from stewardship.history import RULE, Event
+from stewardship.events import RULE, Event, Events
 from stewardship.runs.consensus import DEFERRED, HIGH_CONFIDENCE
 
-__all__ = ["Standing", "rests_on", "standing"]
+__all__ = ["Standing", "check_final", "outdated", "rests_on", "standing"]
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class Standing:
             a table (it does not say what was deferred); else the rows that have a consensus or were deferred.
         strata: uid to stratum.
         types: uid to the type of output that the benchmark names.
+        outdated: rows whose final label is older than what it rests on.
     """
 
     original: Mapping[str, LabelValue]
@@ -38,6 +40,7 @@ class Standing:
     attempted: int
     strata: Mapping[str, str]
     types: Mapping[str, str]
+    outdated: tuple[str, ...]
 
 
 def standing(benchmark: Benchmark) -> Standing:
@@ -46,7 +49,7 @@ def standing(benchmark: Benchmark) -> Standing:
     events = history.latest("recomputed", statuses=(HIGH_CONFIDENCE, DEFERRED))
     high = {uid: event.value for uid, event in events.items() if event.status == HIGH_CONFIDENCE}
     from_tables = all("file" in event.evidence and event.status == HIGH_CONFIDENCE for event in events.values())
-    settled = history.latest("recomputed", statuses=(HIGH_CONFIDENCE, DEFERRED, RULE))
+    settled = rests_on(history)["recomputed"]
     return Standing(
         original=history.labels("original", categories=benchmark.categories),
         recomputed={uid: parse_label(value, categories=benchmark.categories) for uid, value in high.items()},
@@ -58,20 +61,47 @@ def standing(benchmark: Benchmark) -> Standing:
         physician=history.labels("physician", categories=benchmark.categories),
         audits={uid: event.status for uid, event in history.latest("audit").items()},
         attempted=benchmark.items.height if from_tables else len(events),
-        strata=_column(benchmark, "stratum"),
-        types=_column(benchmark, "output_type"),
+        strata=benchmark.column("stratum"),
+        types=benchmark.column("output_type"),
+        outdated=outdated(history),
     )
 
 
-def rests_on(benchmark: Benchmark) -> dict[str, dict[str, Event]]:
+def rests_on(events: Events) -> dict[str, dict[str, Event]]:
     """Return the events behind the labels that can become final: role to uid to event."""
-    history = benchmark.history
-    settled = history.latest("recomputed", statuses=(HIGH_CONFIDENCE, DEFERRED, RULE))
-    return {"recomputed": settled, "physician": history.latest("physician")}
+    settled = events.latest("recomputed", statuses=(HIGH_CONFIDENCE, DEFERRED, RULE))
+    return {"recomputed": settled, "physician": events.latest("physician")}
 
 
-def _column(benchmark: Benchmark, name: str) -> dict[str, str]:
-    items = benchmark.items
-    if name not in items.columns:
-        return {}
-    return {uid: value for uid, value in zip(items["uid"], items[name], strict=True) if value is not None}
+def outdated(events: Events) -> tuple[str, ...]:
+    """Return the rows whose final label is older than what it rests on.
+
+    Runs, a rule or a physician said something since, or the batch that the label rests on was taken back.
+    """
+    rests = rests_on(events)
+    old = []
+    for uid, event in events.latest("final").items():
+        if event.value is None:
+            continue
+        named = event.evidence.get("from")
+        source = "recomputed" if named == RULE else str(named)
+        rest = rests[source].get(uid) if source in rests else None
+        reviewed = rests["physician"].get(uid)
+        moved = source in rests and (rest is None or rest.batch != event.evidence.get("batch"))
+        if moved or (reviewed is not None and int(reviewed.batch) > int(event.batch)):
+            old.append(uid)
+    return tuple(old)
+
+
+def check_final(events: Events) -> None:
+    """Refuse final labels that are older than what they rest on (`outdated`).
+
+    Raises:
+        UsageError: some are.
+    """
+    if old := outdated(events):
+        raise UsageError(
+            "final labels are older than what they rest on",
+            found=f"{len(old):,} rows: {', '.join(old[:5])}",
+            do="run `ontoground steward finalise` first",
+        )

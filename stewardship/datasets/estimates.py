@@ -16,6 +16,7 @@ from typing import Literal
 from ontoground.labels import LabelKind
 from stewardship.benchmark import Benchmark
 from stewardship.datasets.adopt import population_of
+from stewardship.runs.votes import LIKELY_ERROR
 from stewardship.sheets.batch import read_batches
 from stewardship.sheets.errors import drawn_of
 
@@ -127,7 +128,7 @@ def _verdicts(benchmark: Benchmark, source: Source, labels: Mapping[str, str | N
     history = benchmark.history
     events = history.latest(source)
     if source == "audit":
-        return {uid: event.status == "likely_error" for uid, event in events.items()}
+        return {uid: event.status == LIKELY_ERROR for uid, event in events.items()}
     if source == "physician":
         drawn = drawn_of(history, read_batches(benchmark.folder))
         events = {uid: event for uid, event in events.items() if drawn.get(uid) in FAIR_DRAWS}

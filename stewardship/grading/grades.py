@@ -11,7 +11,6 @@ import polars as pl
 
 from ontoground.errors import InputError, UsageError
 from ontoground.grading import (
-    OUTPUT_TYPES,
     LimitsRule,
     OutputType,
     Reference,
@@ -19,6 +18,7 @@ from ontoground.grading import (
     answer_in_tags,
     grade_v1,
     grade_value,
+    output_type_of,
 )
 from ontoground.labels import parse_label
 from ontoground.rewards import released_reward, reward
@@ -26,6 +26,8 @@ from stewardship.adjudication.agreement import wilson
 from stewardship.benchmark import Benchmark
 from stewardship.cells import read_cells
 from stewardship.history import ROLES, Role
+from stewardship.standing import check_final
+from stewardship.versions.releases import Release, Version, versions_of
 
 __all__ = [
     "BY",
@@ -106,7 +108,8 @@ def label_set(benchmark: Benchmark, name: str, limits: LimitsRule | None = None)
 
     Raises:
         InputError: there are no such labels.
-        UsageError: neither a role nor a release, or v1 limits without output types.
+        UsageError: neither a role nor a release, v1 limits without output types, or final labels that are older than
+            what they rest on.
     """
     if name in LABELLED:
         found, own = _of_role(benchmark, name)
@@ -141,9 +144,11 @@ def _with_limits(one: Reference, rule: LimitsRule) -> Reference:
 
 def _of_role(benchmark: Benchmark, role: Role) -> tuple[dict[str, Reference], bool]:
     """Return a role's labels, and whether the limits are those that they came with."""
-    types = _types(benchmark)
+    if role == "final":
+        check_final(benchmark.history)
+    types = benchmark.column("output_type")
     labels = benchmark.history.labels(role, categories=benchmark.categories)
-    found = {uid: Reference.of(label, "corrected", types.get(uid)) for uid, label in labels.items()}
+    found = {uid: Reference.of(label, "corrected", output_type_of(types.get(uid))) for uid, label in labels.items()}
     if role != "original" or not {"lower", "upper"} <= set(benchmark.items.columns):
         return found, False
     ends = zip(*(benchmark.items[name] for name in ("uid", "lower", "upper")), strict=True)
@@ -155,8 +160,6 @@ def _of_role(benchmark: Benchmark, role: Role) -> tuple[dict[str, Reference], bo
 
 
 def _of_release(benchmark: Benchmark, version: str) -> dict[str, Reference]:
-    from stewardship.versions.releases import Release, Version, versions_of
-
     known = versions_of(benchmark)
     try:
         wanted = Version.parse(version)
@@ -166,15 +169,6 @@ def _of_release(benchmark: Benchmark, version: str) -> dict[str, Reference]:
         expected = ", ".join([*LABELLED, *map(str, known)])
         raise UsageError("neither a role of labels nor a release", found=version, expected=expected)
     return Release.open(benchmark, wanted).references()
-
-
-def _types(benchmark: Benchmark) -> dict[str, OutputType]:
-    items = benchmark.items
-    if "output_type" not in items.columns:
-        return {}
-    known: dict[str | None, OutputType] = {name: name for name in OUTPUT_TYPES}
-    pairs = zip(items["uid"], items["output_type"], strict=True)
-    return {uid: known[name] for uid, name in pairs if name in known}
 
 
 def read_answers(file: Path, form: Form | None = None) -> list[Answers]:

@@ -50,6 +50,8 @@ def caveats(report: Report, labels: Standing, *, paper: bool = False) -> list[Ca
         paper: the physicians' labels are those of the paper, of which the paper says how they came about.
     """
     found: list[Caveat] = []
+    if labels.outdated:
+        found.append(_outdated(labels))
     if report.audits is not None:
         found.append(_audit(report))
     if report.triage is not None and report.table is not None:
@@ -61,6 +63,14 @@ def caveats(report: Report, labels: Standing, *, paper: bool = False) -> list[Ca
             found += _smape(report.phase3, report.table, report.triage)
             found += _whole_test(report, report.table, report.triage)
     return found
+
+
+def _outdated(labels: Standing) -> Caveat:
+    return Caveat(
+        "final labels",
+        f"The final labels of {len(labels.outdated):,} rows are older than what they rest on: runs, a rule or a "
+        "physician said something since. `ontoground steward finalise` brings them up to date.",
+    )
 
 
 def _audit(report: Report) -> Caveat:

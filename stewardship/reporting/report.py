@@ -17,7 +17,7 @@ from stewardship.adjudication.triage import TriageSummary, summarise, triage
 from stewardship.benchmark import Benchmark
 from stewardship.discrepancy import FLAGGED, Flag
 from stewardship.history import Role
-from stewardship.runs.votes import AuditSummary
+from stewardship.runs.votes import LIKELY_ERROR, AuditSummary
 from stewardship.runs.votes import summarise as summarise_audits
 from stewardship.sheets.batch import read_batches
 from stewardship.sheets.errors import drawn_of
@@ -204,7 +204,7 @@ def _failure_modes(benchmark: Benchmark) -> dict[str, int]:
     counted: Counter[str] = Counter()
     for event in benchmark.history.latest("audit").values():
         modes = event.evidence.get("failure_modes")
-        if event.status == "likely_error" and isinstance(modes, list):
+        if event.status == LIKELY_ERROR and isinstance(modes, list):
             counted.update(modes)
     return dict(counted.most_common())
 

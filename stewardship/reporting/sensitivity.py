@@ -14,13 +14,17 @@ from stewardship.adjudication.estimates import smape_bound, whole_test
 from stewardship.adjudication.finalise import POLICIES, finalise
 from stewardship.benchmark import Benchmark
 from stewardship.discrepancy import FLAGGED, SLACK, Flag, discrepancies, relative_error
+from stewardship.history import Event
 from stewardship.reporting.other_consensus import recounted
 from stewardship.reporting.published import printed
 from stewardship.reporting.report import LABELLERS, Report
+from stewardship.runs.votes import LIKELY_ERROR
 from stewardship.standing import Standing
 
 __all__ = ["Variant", "printed_inputs", "variants"]
 
+SEVERAL = 2
+"""Runs from which on there is something to vote about."""
 SEEDS = 20
 DATE_LIMITS = (1, 2, 7)
 FLAG_LIMITS = (0.01, 0.02, 0.1, 0.2)
@@ -76,14 +80,25 @@ def printed_inputs(report: Report) -> list[Variant]:
 
 
 def _audits(benchmark: Benchmark, settings: StewardSettings) -> Iterator[Variant]:
-    votes = [event.evidence.get("suspicious") for event in benchmark.history.latest("audit").values()]
-    known = [count for count in votes if isinstance(count, int)]
-    if not known:
+    """Other quorums, where labels were audited by several runs; a verdict of one run stays what it is."""
+    audits = benchmark.history.latest("audit").values()
+    votes = {event.uid: _votes(event) for event in audits}
+    most = max((runs for _, runs in votes.values()), default=0)
+    if most < SEVERAL:
         return
-    for quorum in sorted({settings.audit_quorum - 1, settings.audit_quorum, settings.audit_quorum + 1}):
-        name = AS_SET if quorum == settings.audit_quorum else f"{quorum} Suspicious verdicts make a likely error"
-        if quorum > 0:
-            yield Variant("likely errors of the audit", name, f"{sum(count >= quorum for count in known):,}")
+    outcome = "likely errors of the audit"
+    held = {event.uid for event in audits if event.status == LIKELY_ERROR}
+    yield Variant(outcome, AS_SET, f"{len(held):,}")
+    for quorum in (settings.audit_quorum - 1, settings.audit_quorum + 1):
+        if 0 < quorum <= most:
+            flagged = sum(count >= quorum if runs >= SEVERAL else uid in held for uid, (count, runs) in votes.items())
+            yield Variant(outcome, f"{quorum} Suspicious verdicts make a likely error", f"{flagged:,}")
+
+
+def _votes(event: Event) -> tuple[int, int]:
+    """Return how many runs found a label suspicious, and how many runs there were; 0 and 0 where it is not said."""
+    suspicious, runs = event.evidence.get("suspicious"), event.evidence.get("runs")
+    return (suspicious, runs) if isinstance(suspicious, int) and isinstance(runs, int) else (0, 0)
 
 
 def _consensus(benchmark: Benchmark, labels: Standing, settings: StewardSettings) -> Iterator[Variant]:

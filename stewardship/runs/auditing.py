@@ -16,7 +16,6 @@ from stewardship.runs.phases import (
     append_new,
     check_quorum,
     chosen_rows,
-    column,
     make_runs,
     needed,
     run_of,
@@ -26,12 +25,11 @@ from stewardship.runs.phases import (
 )
 from stewardship.runs.prompts import FAILURE_MODES, Claim
 from stewardship.runs.store import Run, RunStore, Vote
-from stewardship.runs.votes import AuditSummary, Verdict, audit, parse_verdict, summarise
+from stewardship.runs.votes import LIKELY_ERROR, PASSED, AuditSummary, Verdict, audit, parse_verdict, summarise
 
-__all__ = ["LIKELY_ERROR", "PASSED", "AuditOutcome", "audit_labels", "claims", "read_audit"]
+__all__ = ["AuditOutcome", "audit_labels", "claims", "read_audit"]
 
-LIKELY_ERROR = "Likely Error"
-PASSED = "Passed"
+SAID = {LIKELY_ERROR: "Likely Error", PASSED: "Passed"}
 WRITTEN = {Verdict.SUSPICIOUS: "Suspicious", Verdict.PASS: "Pass", Verdict.NONE: None}
 
 
@@ -97,7 +95,7 @@ def audit_labels(
         votes = {uid: votes_of(store, uid, number) for uid in labelled}
         ready = {uid: cast for uid, cast in votes.items() if settle or None not in cast}
         events = [_event(uid, cast, quorum, store.series) for uid, cast in ready.items()]
-        modes = {event.uid: _commonest(ready[event.uid]) for event in events if event.value == LIKELY_ERROR}
+        modes = {event.uid: _commonest(ready[event.uid]) for event in events if event.status == LIKELY_ERROR}
         table = write_votes(
             store.folder,
             ["uid", *(f"run{run}" for run in range(1, number + 1)), "suspicious", "verdict", "failure_mode"],
@@ -115,7 +113,7 @@ def audit_labels(
             made,
             tuple(uid for uid in labelled if uid not in ready),
             append_new(benchmark, events),
-            summarise({event.uid: event.status for event in events}, column(benchmark, "stratum")),
+            summarise({event.uid: event.status for event in events}, benchmark.column("stratum")),
             dict(Counter(mode or "not named" for mode in modes.values()).most_common()),
             table,
         )
@@ -169,7 +167,7 @@ def _event(uid: str, votes: list[Vote | None], quorum: int, series: str) -> Even
     return Event(
         uid=uid,
         role="audit",
-        value=LIKELY_ERROR if found.status == "likely_error" else PASSED,
+        value=SAID[found.status],
         status=found.status,
         by=series,
         why=f"{found.suspicious} of {found.runs} runs Suspicious{named}; {quorum} make a likely error",

@@ -22,7 +22,6 @@ __all__ = [
     "append_new",
     "check_quorum",
     "chosen_rows",
-    "column",
     "make_runs",
     "needed",
     "run_of",
@@ -163,15 +162,12 @@ def append_new(benchmark: Benchmark, events: Sequence[Event]) -> int:
     history = benchmark.history
     # A rule that came after stays: runs that say again what they said before do not undo it.
     latest = {role: history.latest(role, without=(RULE,)) for role in {event.role for event in events}}
-    new = [event for event in events if not _same(latest[event.role].get(event.uid), event)]
+    new = [
+        event for event in events if (last := latest[event.role].get(event.uid)) is None or last.says() != event.says()
+    ]
     if new:
         history.append(new)
     return len(new)
-
-
-def _same(last: Event | None, event: Event) -> bool:
-    said = {"value", "status", "by", "why", "evidence"}
-    return last is not None and last.model_dump(include=said) == event.model_dump(include=said)
 
 
 def write_votes(folder: Path, head: Sequence[str], rows: Iterable[Sequence[str | int | None]]) -> Path:
@@ -200,11 +196,3 @@ def needed(benchmark: Benchmark, columns: Sequence[str], phase: str) -> None:
             expected=", ".join(missing),
             do="take the table up again with --column ROLE=NAME for these, or give recorded answers",
         )
-
-
-def column(benchmark: Benchmark, name: str) -> dict[str, str]:
-    """Return a column of the rows by uid, without empty cells; empty where the benchmark lacks it."""
-    items = benchmark.items
-    if name not in items.columns:
-        return {}
-    return {uid: value for uid, value in zip(items["uid"], items[name], strict=True) if value is not None}

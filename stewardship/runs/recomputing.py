@@ -20,7 +20,6 @@ from stewardship.runs.phases import (
     append_new,
     check_quorum,
     chosen_rows,
-    column,
     make_runs,
     needed,
     run_of,
@@ -150,7 +149,7 @@ def extracted(benchmark: Benchmark, rows: Collection[str]) -> Iterator[Extracted
         InputError: the benchmark has no column of features or calculators.
     """
     needed(benchmark, ("features", "stratum"), "a local calculator")
-    numbers = column(benchmark, "stratum_id")
+    numbers = benchmark.column("stratum_id")
     for uid, name, features in benchmark.items.select("uid", "stratum", "features").iter_rows():
         if uid in rows:
             yield Extracted(uid, numbers.get(uid) or name or "", features or "")

@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["Audit", "AuditSummary", "Verdict", "audit", "parse_verdict", "summarise"]
+__all__ = ["LIKELY_ERROR", "PASSED", "Audit", "AuditSummary", "Verdict", "audit", "parse_verdict", "summarise"]
 
+LIKELY_ERROR, PASSED = "likely_error", "passed"
+"""Statuses of an audited label."""
 ANSWER = re.compile(r"<answer>\s*(.*?)\s*</answer>", re.IGNORECASE | re.DOTALL)
 
 
@@ -64,7 +66,7 @@ def audit(verdicts: Sequence[Verdict], *, quorum: int = 4) -> Audit:
     """
     suspicious = sum(verdict is Verdict.SUSPICIOUS for verdict in verdicts)
     answered = sum(verdict is not Verdict.NONE for verdict in verdicts)
-    return Audit("likely_error" if suspicious >= quorum else "passed", suspicious, answered, len(verdicts))
+    return Audit(LIKELY_ERROR if suspicious >= quorum else PASSED, suspicious, answered, len(verdicts))
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,7 @@ def summarise(statuses: Mapping[str, str], strata: Mapping[str, str]) -> AuditSu
         statuses: uid to ``likely_error`` or ``passed``.
         strata: uid to stratum (a calculator).
     """
-    flagged = [uid for uid, status in statuses.items() if status == "likely_error"]
+    flagged = [uid for uid, status in statuses.items() if status == LIKELY_ERROR]
     return AuditSummary(
         n=len(statuses),
         flagged=len(flagged),

@@ -6,22 +6,21 @@ import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal
 
 import polars as pl
 
 from ontoground.errors import InputError, UsageError
-from ontoground.grading import Limits, LimitsRule, limits_corrected, limits_v1
+from ontoground.grading import Limits, LimitsRule, limits_corrected, limits_v1, output_type_of
 from ontoground.labels import LabelValue, parse_label
 from stewardship.benchmark import LABELS, Benchmark
 from stewardship.events import RULE, Event, Events, Role
-from stewardship.runs.consensus import DEFERRED, HIGH_CONFIDENCE
+from stewardship.standing import check_final, rests_on
 from stewardship.tables import read_label_table
 from stewardship.versions.diffs import COLUMNS
 
-__all__ = ["LabelRole", "Recipe", "Rest", "caveats_of", "label_rows", "output_type_of", "role_rows", "table_rows"]
+__all__ = ["LabelRole", "Recipe", "Rest", "caveats_of", "label_rows", "role_rows", "table_rows"]
 
-OutputType = Literal["decimal", "integer", "date"]
 LabelRole = Literal["final", "recomputed", "original"]
 Rest = Literal["original", "left_out"]
 DAYS_A_WEEK = 7
@@ -67,7 +66,7 @@ def label_rows(benchmark: Benchmark, recipe: Recipe, events: Events | None = Non
             do="finalise first, or release other labels with --labels" if recipe.labels == "final" else None,
         )
     if recipe.labels == "final":
-        _check_standing(events, chosen)
+        check_final(events)
     if recipe.rest == "original":
         chosen = {**events.latest("original"), **chosen}
     # MedCalc-Bench v1.0 asks for weeks and days where its label has them, and its grader goes by that.
@@ -94,29 +93,6 @@ def label_rows(benchmark: Benchmark, recipe: Recipe, events: Events | None = Non
             expected="a number, a date, a name or N/A",
         )
     return _frame(rows)
-
-
-def _check_standing(events: Events, final: Mapping[str, Event]) -> None:
-    """Refuse final labels that are older than what they rest on: a rule came, or its batch was taken back."""
-    rests = {
-        "recomputed": events.latest("recomputed", statuses=(HIGH_CONFIDENCE, DEFERRED, RULE)),
-        "physician": events.latest("physician"),
-    }
-    old = []
-    for uid, event in final.items():
-        named, batch = event.evidence.get("from"), event.evidence.get("batch")
-        named = "recomputed" if named == RULE else named
-        rest = rests[named].get(uid) if named in rests else None
-        reviewed = rests["physician"].get(uid)
-        moved = named in rests and (rest is None or rest.batch != batch)
-        if moved or (reviewed is not None and reviewed.batch > event.batch):
-            old.append(uid)
-    if old:
-        raise UsageError(
-            "final labels are older than what they rest on",
-            found=f"{len(old):,} rows: {', '.join(old[:5])}",
-            do="run `ontoground steward finalise` first",
-        )
 
 
 def _row(item: Mapping[str, str | None], event: Event, value: LabelValue, limits: Limits) -> dict[str, str | None]:
@@ -153,11 +129,6 @@ def _text(value: LabelValue) -> str:
         weeks, days = divmod(int(value.number), DAYS_A_WEEK)
         return f"('{weeks} weeks', '{days} days')"
     return value.text()
-
-
-def output_type_of(name: str | None) -> OutputType | None:
-    """Return an output type that limits and graders know; None for any other."""
-    return next((known for known in get_args(OutputType) if known == name), None)
 
 
 def role_rows(benchmark: Benchmark, role: Role) -> pl.DataFrame:
@@ -257,8 +228,8 @@ def caveats_of(benchmark: Benchmark, frame: pl.DataFrame, recipe: Recipe) -> lis
 
 def _ruled(benchmark: Benchmark, frame: pl.DataFrame) -> dict[str, str]:
     """Return the rows whose released label a rule gave, and which rule."""
-    settled = benchmark.history.latest("recomputed", statuses=(HIGH_CONFIDENCE, DEFERRED, RULE))
-    reviewed = benchmark.history.latest("physician")
+    rests = rests_on(benchmark.history)
+    settled, reviewed = rests["recomputed"], rests["physician"]
     return {
         uid: str(settled[uid].evidence.get("rule"))
         for uid, source in frame.select("uid", "source").iter_rows()

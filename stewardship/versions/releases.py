@@ -18,11 +18,11 @@ import polars as pl
 
 from ontoground.errors import InputError, UsageError
 from ontoground.files import sha256_of
-from ontoground.grading import Reference
+from ontoground.grading import Reference, output_type_of
 from ontoground.labels import parse_label
 from stewardship.benchmark import Benchmark
 from stewardship.versions.diffs import Grade
-from stewardship.versions.recipes import Recipe, label_rows, output_type_of
+from stewardship.versions.recipes import Recipe, label_rows
 
 __all__ = [
     "FOLDER",

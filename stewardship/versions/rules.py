@@ -140,8 +140,6 @@ def apply_rule(benchmark: Benchmark, outcome: Outcome, *, force: bool = False) -
             replaces, and ``force`` is not set.
     """
     rule, history = outcome.rule, benchmark.history
-    if reviewed := sorted({one.uid for one in outcome.changed} & set(history.latest("physician"))):
-        raise UsageError("a rule never changes a reviewed row", found=", ".join(reviewed[:5]), do="try the rule again")
     agreed, agree = (sum(bool(getattr(one, name)) for one in outcome.reviewed) for name in ("agreed", "agrees"))
     if agree < agreed and not force:
         raise UsageError(
@@ -151,6 +149,13 @@ def apply_rule(benchmark: Benchmark, outcome: Outcome, *, force: bool = False) -
         )
     if not outcome.changed:
         return None
+
+    def check() -> None:
+        if reviewed := sorted({one.uid for one in outcome.changed} & set(history.latest("physician"))):
+            raise UsageError(
+                "a rule never changes a reviewed row", found=", ".join(reviewed[:5]), do="try the rule again"
+            )
+
     kept = benchmark.folder / FOLDER / f"{rule.name}-{rule.sha256[:12]}.json"
     private_directory(kept.parent)
     write_text(kept, rule.model_dump_json(indent=2) + "\n")
@@ -173,7 +178,8 @@ def apply_rule(benchmark: Benchmark, outcome: Outcome, *, force: bool = False) -
             )
             for one in outcome.changed
             if one.after is not None
-        ]
+        ],
+        check=check,
     )
 
 

@@ -132,7 +132,7 @@ def test_report_has_every_phase_its_caveats_and_pictures(workspace: Path, capsys
                 value="Likely Error" if count > 3 else "Passed",
                 status="likely_error" if count > 3 else "passed",
                 by="auditor",
-                evidence={"suspicious": count, "failure_modes": ["feature extraction"]},
+                evidence={"suspicious": count, "runs": 5, "failure_modes": ["feature extraction"]},
             )
             for uid, count in votes.items()
         ]

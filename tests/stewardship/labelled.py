@@ -6,8 +6,10 @@ from pathlib import Path
 
 import polars as pl
 
+from stewardship.adjudication.finalise import finalise
+from stewardship.adjudication.finalising import final_events
 from stewardship.benchmark import Benchmark
-from stewardship.history import Event
+from stewardship.standing import standing
 from stewardship.tables import read_label_table
 
 __all__ = ["GCS", "MME", "adopted", "finalised", "tables"]
@@ -78,20 +80,7 @@ def adopted(workspace: Path) -> Benchmark:
 
 
 def finalised(benchmark: Benchmark) -> str:
-    """Add final labels, the physician's before the recomputed, as the verb finalise writes them; return the batch."""
-    history = benchmark.history
-    rests = {**history.latest("recomputed"), **history.latest("physician")}
-    return history.append(
-        [
-            Event(
-                uid=uid,
-                role="final",
-                value=rest.value,
-                status="finalised",
-                by="finalise",
-                why="a physician reviewed the row" if rest.role == "physician" else "no physician reviewed the row",
-                evidence={"from": rest.role, "batch": rest.batch},
-            )
-            for uid, rest in rests.items()
-        ]
-    )
+    """Add final labels, the physician's before the recomputed, and return the batch."""
+    labels, history = standing(benchmark), benchmark.history
+    found = finalise(labels.settled, labels.physician, policy="physician")
+    return history.append(final_events(history, found, "physician"))

@@ -172,6 +172,20 @@ def test_writers_at_the_same_time_wait_for_one_another(tmp_path: Path) -> None:
     assert all(one.batch <= other.batch for one, other in pairwise(history.events)), "a batch stays together"
 
 
+def test_a_check_before_writing_sees_what_others_wrote_and_can_refuse(tmp_path: Path) -> None:
+    history, other = History(tmp_path), History(tmp_path)
+    other.append([said("1", "4")])
+
+    def check() -> None:
+        assert history.labels("recomputed")["1"].number == 4
+        raise UsageError("not now")
+
+    with pytest.raises(UsageError, match="not now"):
+        history.append([said("1", "5")], check=check)
+    assert len(History(tmp_path).events) == 1
+    assert history.append([said("1", "5")], check=lambda: None) == "0002"
+
+
 def test_when_it_was_said_is_no_part_of_the_digest(tmp_path: Path) -> None:
     first, second = History(tmp_path / "a"), History(tmp_path / "b")
     first.append([said("1", "4", at="2026-01-01T00:00:00+00:00")])

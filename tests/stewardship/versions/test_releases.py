@@ -14,7 +14,9 @@ from ontoground.errors import InputError, UsageError
 from ontoground.grading import Reference, grade_v1
 from ontoground.labels import LabelValue
 from stewardship.benchmark import Benchmark
+from stewardship.grading.grades import label_set
 from stewardship.history import Event
+from stewardship.standing import standing
 from stewardship.tables import read_label_table
 from stewardship.versions.diffs import compare
 from stewardship.versions.recipes import Recipe, label_rows, role_rows, table_rows
@@ -270,6 +272,9 @@ def test_final_labels_that_are_older_than_what_they_rest_on_are_refused(benchmar
     with pytest.raises(UsageError, match="older than what they rest on") as found:
         make_release(benchmark, Recipe())
     assert found.value.found == "1 rows: 4"
+    with pytest.raises(UsageError, match="older than what they rest on"):
+        label_set(benchmark, "final")
+    assert standing(benchmark).outdated == ("4",)
     finalised(benchmark)
     assert str(make_release(benchmark, Recipe()).version) == "1.1.0"
 

@@ -11,6 +11,7 @@ import ast
 import math
 import operator
 import re
+import warnings
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -186,7 +187,7 @@ def grade_value(answer: str | None, reference: Reference, *, categories: Collect
 
 # Grader A
 
-TWO_INTEGERS = re.compile(r"\D*(\d+)\D+(\d+)\D*")
+TWO_INTEGERS = re.compile(r"\D*(\d{1,9})\D+(\d{1,9})\D*")
 DAYS_A_WEEK = 7
 OPERATORS: dict[type[ast.AST], Callable[..., float]] = {
     ast.Add: operator.add,
@@ -210,8 +211,8 @@ def grade_v1(answer: str | None, reference: Reference) -> bool:
 
     Args:
         answer: the short answer, as a model's response was reduced to it.
-        reference: label, limits and output type; a label of weeks and days has ``weeks_days``, or is a whole number of
-            days and the answer is not.
+        reference: label, limits and output type. Only a label with ``weeks_days`` is compared by weeks and days; one
+            that is a whole number of days asks for that number.
 
     Raises:
         ValueError: the reference has no output type.
@@ -247,7 +248,8 @@ def _evaluated(text: str) -> float | None:
     if len(text) > LONGEST_EXPRESSION:
         return None
     try:
-        return _value(ast.parse(text, mode="eval").body)
+        with warnings.catch_warnings(action="ignore"):  # of words that follow a number without a blank
+            return _value(ast.parse(text, mode="eval").body)
     except (SyntaxError, ValueError, ZeroDivisionError, OverflowError, RecursionError):
         return None
 

@@ -29,6 +29,7 @@ DURATIONS = tuple(
     for pattern in (
         rf"\(?\s*{QUOTE}{WEEKS}{QUOTE}\s*(?:,|and|,\s*and|&|\+)?\s*{QUOTE}{DAYS}{QUOTE}\s*\)?",
         rf"\(\s*{QUOTE}(?P<weeks>\d{{1,6}}){QUOTE}\s*,\s*{QUOTE}(?P<days>\d{{1,6}}){QUOTE}\s*\)",
+        rf"{QUOTE}(?P<weeks>\d{{1,6}}){QUOTE},\s+{QUOTE}(?P<days>[0-6]){QUOTE}",
         rf"\(?\s*{QUOTE}{WEEKS}{QUOTE}\s*\)?",
     )
 )

@@ -9,6 +9,7 @@ write a number.
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
@@ -61,9 +62,9 @@ def reward(
 # What the authors' code accepts, and nothing else.
 PLAIN_NUMBER = re.compile(r"-?\d+\.?\d*")
 BRACKETED = (
-    re.compile(r"\(\s*(\d+)\s+weeks?,\s*(\d+)\s+days?\s*\)", re.IGNORECASE),
-    re.compile(r"\(\s*'(\d+)\s+weeks?'\s*,\s*'(\d+)\s+days?'\s*\)", re.IGNORECASE),
-    re.compile(r"\(\s*(\d+)\s*,\s*(\d+)\s*\)"),
+    re.compile(r"\(\s*(\d{1,9})\s+weeks?,\s*(\d{1,9})\s+days?\s*\)", re.IGNORECASE),
+    re.compile(r"\(\s*'(\d{1,9})\s+weeks?'\s*,\s*'(\d{1,9})\s+days?'\s*\)", re.IGNORECASE),
+    re.compile(r"\(\s*(\d{1,9})\s*,\s*(\d{1,9})\s*\)"),
 )
 UNKNOWN = "unknown"
 
@@ -116,8 +117,13 @@ def _released_value(answer: str) -> float | str | datetime | None:
     from dateutil import parser  # type: ignore[import-untyped]
 
     try:
-        found_time = parser.parse(answer)
-    except (ValueError, OverflowError):
+        with warnings.catch_warnings(action="ignore"):  # of names of time zones, which quote the answer
+            found_time = parser.parse(answer)
+    except (
+        ValueError,
+        TypeError,
+        ArithmeticError,
+    ):  # it has a number that is too long for it, or none where one must be
         return None
     return found_time if isinstance(found_time, datetime) else None
 

@@ -11,7 +11,8 @@ __all__ = ["LIKELY_ERROR", "PASSED", "Audit", "AuditSummary", "Verdict", "audit"
 
 LIKELY_ERROR, PASSED = "likely_error", "passed"
 """Statuses of an audited label."""
-ANSWER = re.compile(r"<answer>\s*(.*?)\s*</answer>", re.IGNORECASE | re.DOTALL)
+# A tag that prose names before is not opened by it: no tag stands inside.
+ANSWER = re.compile(r"<answer>((?:(?!</?answer>).)*)</answer>", re.IGNORECASE | re.DOTALL)
 
 
 class Verdict(StrEnum):

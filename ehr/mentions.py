@@ -101,12 +101,17 @@ def _by_names(text: str, sections: Sequence[Section], lexicon: Lexicon, speller:
 
 
 def _by_term(text: str, begin: int, end: int, section: str, lexicon: Lexicon, number: int) -> Mention | None:
-    """Return the mention of an own term; none where it is not a mention, one marked ambiguous where no sense holds."""
+    """Return the mention of an own term; none where it is not a mention.
+
+    It is marked ambiguous where no sense holds, or where the release has no name for the one that does, but for others.
+    """
     term = lexicon.terms[number]
     for sense, cuis in zip(term.senses, lexicon.sense_cuis[number], strict=True):
         if sense.holds(text, begin, end, section):
             if sense.kind == "none":
                 return None
+            if not cuis and any(lexicon.sense_cuis[number]):
+                break
             return Mention(begin, end, sense.kind, cuis, section, _reason(sense.kind, section), sense.denied)
     kinds = [sense.kind for sense in term.senses if sense.kind != "none"]
     cuis = tuple(dict.fromkeys(cui for candidates in lexicon.sense_cuis[number] for cui in candidates))

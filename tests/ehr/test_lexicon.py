@@ -144,3 +144,22 @@ def test_the_speller_keeps_the_first_letter_and_the_ending(word: str, expected: 
 
 def test_the_speller_repairs_nothing_with_two_answers() -> None:
     assert Speller(["abcdefgh", "abcxefgh"]).repair("abcyefgh") is None
+
+
+@pytest.mark.parametrize(
+    ("finding", "assertable"), [(None, False), (("C14", "Depressed mood", ["T184"]), True)], ids=["absent", "known"]
+)
+def test_a_symptom_names_its_finding_and_never_the_disorder_that_it_may_be_a_sign_of(
+    warehouse: duckdb.DuckDBPyConnection, finding: tuple[str, str, list[str]] | None, assertable: bool
+) -> None:
+    fill(warehouse)
+    for cui, name, types in [("C13", "Depressive disorder", ["T048"]), *([finding] if finding else [])]:
+        warehouse.execute("insert into kg.concept values (?, ?, [], ?)", [cui, name, types])
+        warehouse.execute("insert into kg.name values (?, $2, lower($2), 'MSH', 'MH', '', true, 5)", [cui, name])
+    text = "reports low mood. Depression. LVEF depressed."
+    low, disorder = note_mentions(text, split_sections(text), build_lexicon(warehouse))
+    assert (disorder.cuis, disorder.reason) == (("C13",), "")
+    if assertable:
+        assert (low.cuis, low.kind, low.reason) == (("C14",), "finding", "")
+    else:
+        assert (low.cuis, low.reason) == (("C13",), "ambiguous")

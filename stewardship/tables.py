@@ -12,7 +12,7 @@ import polars as pl
 from ontoground.errors import InputError, UsageError
 from ontoground.files import sha256_of
 from ontoground.tables import read_table
-from stewardship.cells import read_cells
+from stewardship.cells import names_of_columns, read_cells
 
 __all__ = ["ROLES", "LabelTable", "read_cells", "read_label_table"]
 
@@ -83,7 +83,9 @@ def read_label_table(file: Path, *, layout: str | None = None, columns: Mapping[
     name = layout or (None if columns and "uid" in columns else _layout_of(cells.columns, file))
     wanted = {**(known[name] if name else {}), **(columns or {})}
     if missing := [column for column in wanted.values() if column not in cells.columns]:
-        raise InputError("columns are missing", file=file, found=", ".join(cells.columns), expected=", ".join(missing))
+        raise InputError(
+            "columns are missing", file=file, found=names_of_columns(cells.columns), expected=", ".join(missing)
+        )
     frame = cells.select(pl.col(column).alias(role) for role, column in wanted.items())
     frame = frame.with_columns(pl.col("uid").str.strip_chars())
     _check_keys(frame, file)
@@ -105,7 +107,7 @@ def _layout_of(columns: list[str], file: Path) -> str:
     raise InputError(
         "the table is of no layout that is known",
         file=file,
-        found=", ".join(columns),
+        found=names_of_columns(columns),
         expected=f"the columns of one of {', '.join(_layouts())}",
         do="name the columns with --column ROLE=NAME (uid and label at least)",
     )

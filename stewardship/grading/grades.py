@@ -24,7 +24,7 @@ from ontoground.labels import parse_label
 from ontoground.rewards import released_reward, reward
 from stewardship.adjudication.agreement import wilson
 from stewardship.benchmark import Benchmark
-from stewardship.cells import read_cells
+from stewardship.cells import names_of_columns, read_cells
 from stewardship.history import ROLES, Role
 from stewardship.standing import check_final
 from stewardship.versions.releases import Release, Version, versions_of
@@ -184,7 +184,7 @@ def read_answers(file: Path, form: Form | None = None) -> list[Answers]:
     cells = read_cells(file)
     if lost := {"uid", "answer"} - set(cells.columns):
         raise InputError(
-            "columns are missing", file=file, found=", ".join(cells.columns), expected=", ".join(sorted(lost))
+            "columns are missing", file=file, found=names_of_columns(cells.columns), expected=", ".join(sorted(lost))
         )
     if "model" not in cells.columns:
         cells = cells.with_columns(pl.lit(file.name.partition(".")[0]).alias("model"))

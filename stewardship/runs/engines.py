@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from ontoground.errors import InputError, UsageError
 from ontoground.files import sha256_of
 from ontoground.lm.results import Message
+from stewardship.cells import names_of_columns
 from stewardship.runs.prompts import Claim, Extracted, Question
 from stewardship.runs.store import ToolUse
 
@@ -194,7 +195,9 @@ def _column(columns: Sequence[str], names: Sequence[str], file: Path) -> str:
     for name in names:
         if name in columns:
             return name
-    raise InputError("columns are missing", file=file, found=", ".join(columns), expected=f"one of {', '.join(names)}")
+    raise InputError(
+        "columns are missing", file=file, found=names_of_columns(columns), expected=f"one of {', '.join(names)}"
+    )
 
 
 def _wide(rows: Iterable[dict[str, str | None]], uid: str, wide: dict[str, int], file: Path) -> Cells:

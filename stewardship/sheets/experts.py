@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from ontoground.errors import InputError, UsageError
-from stewardship.tables import read_cells
+from stewardship.cells import names_of_columns, read_cells
 
 __all__ = ["Experts"]
 
@@ -78,7 +78,7 @@ class Experts:
             raise InputError(
                 "the table of experts has other columns",
                 file=file,
-                found=", ".join(cells.columns),
+                found=names_of_columns(cells.columns),
                 expected="rater, and any of calculator (or stratum), calculator_id, category, rows",
             )
         knows: dict[str, list[Mapping[str, str]]] = {}

@@ -159,6 +159,15 @@ def test_errors_and_unnamed_columns_of_excel_are_refused(tmp_path: Path) -> None
         read_cells(tmp_path / "b.xlsx")
 
 
+def test_a_table_without_a_head_does_not_show_its_first_row(tmp_path: Path) -> None:
+    note = "A 61-year-old woman " + "with a history of hypertension " * 40
+    (tmp_path / "a.csv").write_text(f"7,{note},25.24\n8,another note,3\n")
+    for columns in (None, {"uid": "uid", "label": "7"}):
+        with pytest.raises(InputError) as caught:
+            read_label_table(tmp_path / "a.csv", columns=columns)
+        assert caught.value.found == f"7, (text of {len(note.strip())} characters), 25.24"
+
+
 def test_keys_are_there_once_and_never_empty(tmp_path: Path) -> None:
     rows: list[dict[str, str | None]] = [{"uid": "1", "label": "5"}, {"uid": " 1 ", "label": "6"}]
     columns = {"uid": "uid", "label": "label"}

@@ -186,6 +186,9 @@ def _read_seal(file: Path) -> Seal:
         raise InputError("the history's seal cannot be read", file=seal, do="put the file back as it was") from None
     size = file.stat().st_size if file.is_file() else 0
     if size < found.bytes:
+        if size:
+            # A line that was made shorter is named, rather than called lost.
+            _bodies(file.read_bytes(), Seal(), file)
         raise InputError(
             "lines of the history are lost",
             file=file,
@@ -198,6 +201,24 @@ def _read_seal(file: Path) -> Seal:
 
 def _events(added: bytes, before: Seal, seal: Seal, file: Path) -> list[Event]:
     """Read the lines between two seals, each checked against the chain."""
+    bodies, chain = _bodies(added, before, file)
+    if (before.events + len(bodies), chain) != (seal.events, seal.chain):
+        raise InputError(
+            "the history does not end as its seal says",
+            file=file,
+            line=before.events + len(bodies),
+            expected=f"{seal.events:,} events",
+            do="put both files back as they were",
+        )
+    try:
+        return EVENTS.validate_json(b"[" + b",".join(bodies) + b"]")
+    except ValidationError as error:
+        found = ", ".join(sorted({str(one["type"]) for one in error.errors(include_input=False)}))
+        raise InputError("the history has lines that are no events", file=file, found=found) from None
+
+
+def _bodies(added: bytes, before: Seal, file: Path) -> tuple[list[bytes], str]:
+    """Return whole lines behind a seal without their links, and the chain at their end; a broken link is refused."""
     bodies: list[bytes] = []
     chain = before.chain
     for number, line in enumerate(added.split(b"\n")[:-1], start=before.events + 1):
@@ -212,19 +233,7 @@ def _events(added: bytes, before: Seal, seal: Seal, file: Path) -> list[Event]:
                 do="put the file back as it was: the history is only ever added to by `ontoground steward`",
             )
         bodies.append(body)
-    if (before.events + len(bodies), chain) != (seal.events, seal.chain):
-        raise InputError(
-            "the history does not end as its seal says",
-            file=file,
-            line=before.events + len(bodies),
-            expected=f"{seal.events:,} events",
-            do="put both files back as they were",
-        )
-    try:
-        return EVENTS.validate_json(b"[" + b",".join(bodies) + b"]")
-    except ValidationError as error:
-        found = ", ".join(sorted({str(one["type"]) for one in error.errors(include_input=False)}))
-        raise InputError("the history has lines that are no events", file=file, found=found) from None
+    return bodies, chain
 
 
 def _check_behind(behind: bytes, seal: Seal, file: Path) -> None:

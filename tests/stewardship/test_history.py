@@ -111,6 +111,18 @@ def test_the_line_that_was_altered_is_named(tmp_path: Path) -> None:
             assert found.value.line == number
 
 
+@pytest.mark.parametrize("value", ["7", "a longer label than the one before"])
+def test_a_line_that_was_altered_is_named_whatever_its_new_length(tmp_path: Path, value: str) -> None:
+    history = History(tmp_path)
+    history.append([said(str(uid), "25.24") for uid in range(9)])
+    lines = history.file.read_text(encoding="utf-8").splitlines(keepends=True)
+    lines[4] = lines[4].replace("25.24", value)
+    history.file.write_text("".join(lines), encoding="utf-8")
+    with pytest.raises(InputError, match="not what was written") as found:
+        History(tmp_path)
+    assert found.value.line == 5
+
+
 @pytest.mark.parametrize(
     ("damage", "line"),
     [

@@ -204,7 +204,8 @@ def caveats_of(benchmark: Benchmark, frame: pl.DataFrame, recipe: Recipe) -> lis
             lines.append(f"{total - rows:,} of the benchmark's {total:,} rows have no such label and are left out.")
     else:
         lines.append("The labels are as first published: what audit and review found is not applied.")
-    reviewed = len(set(benchmark.history.latest("physician")) & set(frame["uid"]))
+    # A row whose raters disagree has physicians' answers and no label of theirs: it is not reviewed.
+    reviewed = len(set(benchmark.history.labels("physician")) & set(frame["uid"]))
     lines.append(f"A physician reviewed {reviewed:,} of {rows:,} rows; no physician confirmed the others.")
     ruled = _ruled(benchmark, frame)
     if ruled:

@@ -200,7 +200,7 @@ def _manifest(
         "rows": {
             "benchmark": benchmark.items.height,
             "released": frame.height,
-            "reviewed": len(history.latest("physician")),
+            "reviewed": len(history.labels("physician")),
             "by_kind": _count(frame, "kind"),
             "by_source": _count(frame, "source"),
             "by_output_type": _count(frame, "output_type"),

@@ -16,6 +16,7 @@ from ontoground.labels import LabelValue
 from stewardship.benchmark import Benchmark
 from stewardship.grading.grades import label_set
 from stewardship.history import Event
+from stewardship.sheets.ratings import OPEN, RATED
 from stewardship.standing import standing
 from stewardship.tables import read_label_table
 from stewardship.versions.diffs import compare
@@ -158,6 +159,16 @@ def test_the_table_of_labels_has_the_benchmarks_own_columns(benchmark: Benchmark
     columns = {"uid": "Unique ID", "label": "Ground Truth Answer", "lower": "Lower Limit", "upper": "Upper Limit"}
     again = read_label_table(folder / "labels.csv", columns=columns)
     assert again.frame["label"].to_list()[4] == "N/A"
+
+
+def test_a_row_whose_raters_disagree_is_not_called_reviewed(benchmark: Benchmark) -> None:
+    said = [("12", RATED, "ann"), ("13", RATED, "bob"), (None, OPEN, "raters")]
+    benchmark.history.append(
+        [Event(uid="2", role="physician", value=value, status=status, by=by) for value, status, by in said]
+    )
+    finalised(benchmark)
+    card = (make_release(benchmark, Recipe()).folder / "README.md").read_text()
+    assert "A physician reviewed 2 of 9 rows" in card and "Reviewed by a physician: 2 rows" in card
 
 
 def test_the_manifest_says_what_it_was_made_from(benchmark: Benchmark) -> None:

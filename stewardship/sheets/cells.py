@@ -31,7 +31,7 @@ DIGITS = r"\d+\.?\d*|\.\d+"
 THOUSANDS = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?"
 EXPONENT = r"(?:[eE][-+]?\d+)?"
 NUMBER = re.compile(rf"(?P<number>[-+\u2212]?\s?(?:{THOUSANDS}|{DIGITS}){EXPONENT})\s*(?P<unit>\D.*)?")
-COMMA = re.compile(r"[-+\u2212]?\d*,\d+\D*")
+COMMA = re.compile(r"(?P<number>[-+\u2212]?\d*,\d+)\D*")
 DAY = re.compile(r"(?:\d{1,2}/\d{1,2}/\d{4}|\d{4}([/-])\d{1,2}\1\d{1,2})(?:[T ]0{1,2}:00(?::00(?:\.0+)?)?)?")
 MONTH = r"(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\.?"
 ANY_DAY = re.compile(
@@ -152,15 +152,15 @@ def _number(body: str, question: str) -> Answer:
     value = parse_label(digits)
     if value.kind is not LabelKind.NUMBER:
         return Answer(None, "a number that is too large", "write it without an exponent")
-    return Answer(value, note=f"the comma is read as a thousands mark: {value.text()}" if "," in digits else "")
+    return Answer(value, note=f"read as {value.text()}: the comma is a thousands mark" if "," in digits else "")
 
 
 def _no_number(body: str) -> Answer:
-    if COMMA.fullmatch(body):
+    if comma := COMMA.fullmatch(body):
         return Answer(
             None,
             "a comma that can be a decimal point, or part two numbers",
-            "write a decimal point, as 4.4; one number",
+            f"write a decimal point, as {comma['number'].replace(',', '.')}, or the one number that is meant",
         )
     if not any(map(str.isdigit, body)):
         return Answer(None, "words that are neither a label nor N/A", "write N/A where it cannot be computed")

@@ -46,7 +46,7 @@ def test_a_number_may_have_the_unit_of_its_question(text: str, question: str, va
     ("text", "problem", "do"),
     [
         ("4,4", "a comma that can be a decimal point", "4.4"),
-        ("-0,31", "a comma that can be a decimal point", "4.4"),
+        ("-0,31", "a comma that can be a decimal point", "-0.31"),
         ("03/21/2006", "a date where a number belongs", "write the number"),
         ("2006-03-21 00:00:00", "a date where a number belongs", "write the number"),
         ("2-Jan", "a date where a number belongs", "write the number"),

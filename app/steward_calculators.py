@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from app.steward_shares import percent
 from ontoground.errors import InputError, UsageError
 from ontoground.files import atomic_path
 
@@ -315,7 +316,7 @@ def _paint_agreement(screen: Console, payload: dict[str, Any]) -> None:
     screen.print(table(["id", "calculator", "rows", "N/A", *(ROLES[one] for one in roles)], cells))
     screen.print(f"version {payload['version']}: {payload['rows']:,} rows, {payload['abstained']:,} of them N/A")
     for role, count in payload["labels"].items():
-        share = f" ({100 * count['agree'] / count['of']:.1f}%)" if count["of"] else ""
+        share = f" ({percent(count['agree'] / count['of'])})" if count["of"] else ""
         head = f"agree with {ROLES[role]} ({role})"
         screen.print(f"{head:28} {count['agree']:,} of {count['of']:,}{share}")
     if payload["file"]:

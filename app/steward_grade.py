@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.runs import require_packages
+from app.steward_shares import difference, ends, percent
 from ontoground.errors import UsageError
 from ontoground.files import atomic_path, write_text
 
@@ -148,8 +149,8 @@ def paint_grades(screen: Console, payload: dict[str, Any]) -> None:
     for model in payload["models"]:
         groups = [("", {"name": "all rows", **model["share"]})]
         groups += [(by.replace("_", " "), one) for by in ("category", "output_type") for one in model["by"].get(by, [])]
-        rows = [[by, one["name"], one["correct"], one["n"], percent(one["value"]), interval(one)] for by, one in groups]
-        screen.print(table(["by", "rows", "correct", "of", "%", "95% interval"], rows, title=model["model"]))
+        rows = [[by, one["name"], one["correct"], one["n"], percent(one["value"]), ends(one)] for by, one in groups]
+        screen.print(table(["by", "rows", "correct", "of", "share", "95% interval"], rows, title=model["model"]))
         screen.print(_verdicts(model))
         if strata := model["by"].get("stratum"):
             _strata(screen, strata)
@@ -182,19 +183,9 @@ def _strata(screen: Console, strata: Sequence[dict[str, Any]]) -> None:
     from app.render import table
 
     worst = sorted(strata, key=lambda one: (one["value"], -one["n"], one["name"]))[:10]
-    rows = [[one["name"][:48], one["correct"], one["n"], percent(one["value"]), interval(one)] for one in worst]
+    rows = [[one["name"][:48], one["correct"], one["n"], percent(one["value"]), ends(one)] for one in worst]
     title = f"lowest of {len(strata)} strata" if len(strata) > len(worst) else "strata"
-    screen.print(table(["", "correct", "of", "%", "95% interval"], rows, title=title))
-
-
-def percent(value: float | None) -> str:
-    """Return a share in percent with one decimal."""
-    return "" if value is None else f"{100 * value:.1f}"
-
-
-def interval(one: dict[str, Any]) -> str:
-    """Return an interval in percent."""
-    return "" if one["low"] is None else f"{100 * one['low']:.1f} to {100 * one['high']:.1f}"
+    screen.print(table(["", "correct", "of", "share", "95% interval"], rows, title=title))
 
 
 def board_job(settings: StewardSettings, asked: Asked, before: str, after: str, out: Path | None) -> dict[str, Any]:
@@ -288,8 +279,7 @@ def _cells(one: dict[str, Any]) -> list[str]:
     return [
         one["model"],
         *(percent(one[side]["value"]) for side in ("before", "after")),
-        f"{100 * change['value']:+.1f}",
-        f"{100 * change['low']:+.1f} to {100 * change['high']:+.1f}",
+        *difference(change),
         f"{change['gained']}/{change['lost']}",
         "<0.0001" if change["p"] < 1e-4 else f"{change['p']:.4f}",
         f"{ranks[0]['rank']} -> {ranks[1]['rank']}",
@@ -301,7 +291,7 @@ def _heads(payload: dict[str, Any]) -> list[str]:
     names = payload["before"]["labels"], payload["after"]["labels"]
     return [
         "model",
-        *(f"{name} %" for name in names),
+        *names,
         "change",
         "95% interval",
         "gained/lost",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from app.steward_shares import share
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -120,7 +121,7 @@ def _paint_agreement(screen: Console, found: dict[str, Any]) -> None:
         return
     screen.print()
     rows = [
-        [f"{one['first']}, {one['second']}", one["n"], one["agree"], _interval(one["share"]), one["same"], one["kappa"]]
+        [f"{one['first']}, {one['second']}", one["n"], one["agree"], share(one["share"]), one["same"], one["kappa"]]
         for one in found["pairs"]
     ]
     head = ["raters", "rows", "agree", "share [95% interval]", "same label", "Cohen's kappa"]
@@ -150,7 +151,7 @@ def _paint_errors(screen: Console, payload: dict[str, Any]) -> None:
                 "all" if one["by"] == "all" else one["group"][:30],
                 one["errors"],
                 one["n"],
-                _interval(one),
+                share(one, "share"),
             ]
             for one in shown
             if one["drawn"] == drawn
@@ -165,8 +166,8 @@ def _paint_errors(screen: Console, payload: dict[str, Any]) -> None:
         )
     for one in payload["dataset"]:
         if one["by"] == "all":
-            share = _interval(one)
-            screen.print(f"whole dataset, weighed by its {one['rows']:,} rows: {share} of labels wrong", soft_wrap=True)
+            wrong = share(one, "share")
+            screen.print(f"whole dataset, weighed by its {one['rows']:,} rows: {wrong} of labels wrong", soft_wrap=True)
     if hidden := len(payload["errors"]) - len(shown):
         screen.print(f"{hidden:,} shares of strata with fewer than {LEAST_SHOWN} rows: --json")
     for drawn, counts in payload["confusion"].items():
@@ -176,11 +177,4 @@ def _paint_errors(screen: Console, payload: dict[str, Any]) -> None:
         screen.print(table(["published", *names], cells))
     if found := payload["spot_check"]:
         counts = ", ".join(f"{name} {count}" for name, count in found["verdicts"].items())
-        screen.print(f"\nspot check of the audit's flags: {counts}; agree {_interval(found['agree'])}", soft_wrap=True)
-
-
-def _interval(found: Mapping[str, Any]) -> str:
-    value = found["value"] if "value" in found else found["share"]
-    if value is None:
-        return "-"
-    return f"{100 * value:.1f}% [{100 * found['low']:.1f}, {100 * found['high']:.1f}]"
+        screen.print(f"\nspot check of the audit's flags: {counts}; agree {share(found['agree'])}", soft_wrap=True)

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from app.steward_shares import percent
 from app.text_options import ModelOptions
 from ontoground.errors import UsageError
 
@@ -116,9 +117,8 @@ def runs_job(asked: RunsAsked) -> dict[str, Any]:
 def _own(outcome: AuditOutcome | RecomputeOutcome) -> dict[str, Any]:
     from stewardship.runs.auditing import AuditOutcome
 
-    if isinstance(outcome, AuditOutcome):
-        return {"failure_modes": outcome.failure_modes}
-    return {"unparseable": outcome.unparseable}
+    unread = {"unparseable": outcome.unparseable, "unanswered": outcome.unanswered}
+    return unread | ({"failure_modes": outcome.failure_modes} if isinstance(outcome, AuditOutcome) else {})
 
 
 def _engine_kind(asked: RunsAsked) -> EngineKind:
@@ -258,8 +258,8 @@ def paint_audit(screen: Console, payload: dict[str, Any]) -> None:
 
     summary = payload["summary"]
     rows: list[list[Any]] = [
-        ["likely errors", summary["flagged"], _share(summary["rate"])],
-        ["passed", summary["n"] - summary["flagged"], _share(_rest(summary["rate"]))],
+        ["likely errors", summary["flagged"], percent(summary["rate"])],
+        ["passed", summary["n"] - summary["flagged"], percent(_rest(summary["rate"]))],
     ]
     screen.print(table(["verdict", "rows", "share"], rows))
     if set(payload["failure_modes"]) - {"not named"}:
@@ -269,6 +269,7 @@ def paint_audit(screen: Console, payload: dict[str, Any]) -> None:
     screen.print()
     if summary["strata"]:
         screen.print(f"{summary['strata_touched']} of {summary['strata']} strata have a likely error")
+    _paint_unread(screen, payload, "verdict")
     _paint_runs(screen, payload)
 
 
@@ -279,18 +280,28 @@ def paint_recompute(screen: Console, payload: dict[str, Any]) -> None:
     summary = payload["summary"]
     count = max(summary["n"], 1)
     rows: list[list[Any]] = [
-        ["high confidence", summary["high"], _share(summary["coverage"])],
-        ["  by near-consensus", summary["near"], _share(summary["near"] / count)],
-        ["  abstentions (N/A)", summary["abstained"], _share(summary["abstained"] / count)],
-        ["deferred", summary["deferred"], _share(_rest(summary["coverage"]))],
+        ["high confidence", summary["high"], percent(summary["coverage"])],
+        ["  by near-consensus", summary["near"], percent(summary["near"] / count)],
+        ["  abstentions (N/A)", summary["abstained"], percent(summary["abstained"] / count)],
+        ["deferred", summary["deferred"], percent(_rest(summary["coverage"]))],
     ]
     screen.print(table(["consensus", "rows", "share"], rows))
     screen.print()
     if payload["engine"] in WHENCE:
         screen.print(f"one run a row, {WHENCE[payload['engine']]}: no consensus of several", soft_wrap=True)
-    if payload["unparseable"]:
-        screen.print(f"{payload['unparseable']:,} runs said something that is no label")
+    _paint_unread(screen, payload, "label")
     _paint_runs(screen, payload)
+
+
+def _paint_unread(screen: Console, payload: dict[str, Any], what: str) -> None:
+    """Say how many runs are empty votes: a row passes, or is deferred, for want of an answer too."""
+    counts = payload["unparseable"], payload["unanswered"]
+    said = [f"{counts[0]:,} said something that is no {what}", f"{counts[1]:,} gave no answer"]
+    if told := [line for line, count in zip(said, counts, strict=True) if count]:
+        total = payload["summary"]["n"] * payload["runs"]
+        screen.print(f"empty votes: of {total:,} runs {', '.join(told)}", soft_wrap=True)
+        if sum(counts) == total:
+            screen.print(f"NOT ONE RUN GAVE A {what.upper()}: see votes.csv and runs.jsonl in the folder below")
 
 
 def _paint_runs(screen: Console, payload: dict[str, Any]) -> None:
@@ -306,10 +317,6 @@ def _paint_runs(screen: Console, payload: dict[str, Any]) -> None:
             soft_wrap=True,
         )
     screen.print(f"in {relative(Path(payload['folder']))}", soft_wrap=True)
-
-
-def _share(value: float | None) -> str:
-    return "" if value is None else f"{value:.1%}"
 
 
 def _rest(value: float | None) -> float | None:

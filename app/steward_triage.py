@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from app.steward_shares import percent
 from ontoground.errors import InputError
 from ontoground.files import atomic_path
 
@@ -108,11 +109,11 @@ def paint_triage(screen: Console, payload: dict[str, Any]) -> None:
     screen.print()
     n, of = found["n"], found["of"]
     for text in (
-        f"compared   {n:,} of {of:,} rows ({_percent(found['high_confidence_rate'])}); "
+        f"compared   {n:,} of {of:,} rows ({percent(found['high_confidence_rate'])}); "
         f"{found['deferred']:,} without a high-confidence label",
-        f"differ     {found['differ']:,} of {n:,} ({_percent(found['differ_rate'])})",
-        f"abstained  {found['abstained']:,} of {n:,} ({_percent(found['abstained_rate'])})",
-        f"flagged    {found['flagged']:,} of {of:,} ({_percent(found['flagged_rate'])}), "
+        f"differ     {found['differ']:,} of {n:,} ({percent(found['differ_rate'])})",
+        f"abstained  {found['abstained']:,} of {n:,} ({percent(found['abstained_rate'])})",
+        f"flagged    {found['flagged']:,} of {of:,} ({percent(found['flagged_rate'])}), "
         f"in {found['strata_flagged']:,} of {found['strata']:,} strata",
     ):
         screen.print(text, soft_wrap=True)
@@ -128,10 +129,6 @@ def _cell(row: Mapping[str, Any], name: str) -> str | int | float | None:
     if name == "stratum" and isinstance(value, str) and len(value) > STRATUM:
         return value[: STRATUM - 1] + "…"
     return value
-
-
-def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{100 * share:.1f}%"
 
 
 def finalise_job(

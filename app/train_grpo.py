@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.runs import require_packages, run_folder, run_settings, short_name
+from app.steward_shares import difference, ends, percent
 from app.train import PACKAGES, Say
 from ontoground.errors import InputError, UsageError
 from ontoground.files import atomic_path, private_directory, sha256_of, write_text
@@ -29,7 +30,6 @@ __all__ = ["GrpoJob", "paint_grpo", "train_grpo_job"]
 
 DATA, BASE = "data", "base"
 SMOKE = "A smoke run: the model's weights are random, and its numbers mean nothing."
-RESAMPLES = 10_000
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,8 @@ def train_grpo_job(job: GrpoJob) -> dict[str, Any]:
     require_packages(*PACKAGES, "trl", "datasets", "statsmodels")
     from stewardship.benchmark import Benchmark
     from training.grpo.rows import check_arms, read_rows, read_sets
-    from training.grpo.settings import GrpoSettings, smoke_settings
+    from training.grpo.settings import GrpoSettings
+    from training.grpo.smoke import smoke_settings
     from training.grpo.train import Arm, train_arm
 
     if (job.model is None) != job.smoke:
@@ -277,9 +278,11 @@ def _payload(
 ) -> dict[str, Any]:
     import polars as pl
 
+    from ontoground.settings import read_settings
     from stewardship.grading.leaderboard import paired_difference
     from training.grpo.train import EVALUATION
 
+    resamples = read_settings(job.workspace / "ontoground.toml").steward.resamples
     graded = {arm: pl.read_parquet(out / f"arm-{arm}" / EVALUATION) for arm in records}
     policies = ({} if base is None else {BASE: base}) | graded
     sets = {}
@@ -290,7 +293,7 @@ def _payload(
             "rows": len(right[first]),
             "accuracy": {policy: _share(values) for policy, values in right.items()},
             "difference": {
-                other: asdict(paired_difference(right[first], right[other], RESAMPLES, settings.seed))
+                other: asdict(paired_difference(right[first], right[other], resamples, settings.seed))
                 for other in others
             },
         }
@@ -334,25 +337,17 @@ def _rewards(history: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
 
 
 def _rows(payload: dict[str, Any]) -> list[list[str]]:
-    from app.steward_grade import interval, percent
-
     rows = []
     for name, one in payload["sets"].items():
         for policy, share in one["accuracy"].items():
             change = one["difference"].get(policy)
-            apart = (
-                ""
-                if change is None
-                else f"{100 * change['value']:+.1f} ({100 * change['low']:+.1f} to {100 * change['high']:+.1f})"
-            )
-            rows.append(
-                [name, policy, f"{share['correct']}/{share['n']}", percent(share["value"]), interval(share), apart]
-            )
+            apart = "" if change is None else "{} ({})".format(*difference(change))
+            rows.append([name, policy, f"{share['correct']}/{share['n']}", percent(share["value"]), ends(share), apart])
     return rows
 
 
 def _heads(payload: dict[str, Any]) -> list[str]:
-    return ["labels", "policy", "right", "%", "95% interval", f"less {payload['arms'][0]['arm']} (95%)"]
+    return ["labels", "policy", "right", "share", "95% interval", f"less {payload['arms'][0]['arm']} (95%)"]
 
 
 def _notes(payload: dict[str, Any]) -> list[str]:

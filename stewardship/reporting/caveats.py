@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from stewardship.adjudication.agreement import Estimate, ValueType, review
+from stewardship.adjudication.agreement import ValueType, review
 from stewardship.adjudication.estimates import smape_bound
 from stewardship.adjudication.triage import TriageSummary
 from stewardship.discrepancy import Flag
 from stewardship.reporting.report import Phase3, Report
+from stewardship.reporting.wording import estimate, share
 from stewardship.standing import Standing
 
 __all__ = ["Caveat", "caveats"]
@@ -87,7 +88,7 @@ def _triage(table: pl.DataFrame, found: TriageSummary, report: Report) -> Iterat
     yield Caveat(
         "denominators",
         f"The rates of rows that differ and that abstain are of the {found.n:,} rows with a recomputed label; the rate "
-        f"of flagged rows is of all {found.of:,}. Of the compared rows {_share(found.flagged, found.n)} are flagged.",
+        f"of flagged rows is of all {found.of:,}. Of the compared rows {share(found.flagged, found.n)} are flagged.",
     )
     if found.deferred:
         yield Caveat(
@@ -98,7 +99,7 @@ def _triage(table: pl.DataFrame, found: TriageSummary, report: Report) -> Iterat
         )
     wrong, phase3 = report.wrong_originals, report.phase3
     text = (
-        f"A flag says that two labels differ, not which of them is wrong: {_share(found.flagged, found.of)} flagged is "
+        f"A flag says that two labels differ, not which of them is wrong: {share(found.flagged, found.of)} flagged is "
         "no lower bound of wrong original labels."
     )
     if wrong is not None and phase3 is not None:
@@ -106,8 +107,8 @@ def _triage(table: pl.DataFrame, found: TriageSummary, report: Report) -> Iterat
         count = round((right.value or 0) * right.n)
         text += (
             f" Of the {right.n} flagged rows that were reviewed, the original label agrees with the physician on "
-            f"{count}. If they stood for all flagged rows, {_percent(wrong)} of all labels would be wrong and flagged; "
-            "wrong labels on rows without a flag come on top, and no such row was reviewed."
+            f"{count}. If they stood for all flagged rows, {estimate(wrong, 1, 1)} of all labels would be wrong and "
+            "flagged; wrong labels on rows without a flag come on top, and no such row was reviewed."
             if not phase3.by_flag[Flag.UNFLAGGED.value]["reviewed"]
             else f" Of the {right.n} flagged rows that were reviewed, the original label agrees on {count}."
         )
@@ -175,7 +176,7 @@ def _agreement(found: Phase3, labels: Standing, report: Report, *, paper: bool) 
         "Both kinds of labels are judged on the same rows, so their two intervals are not to be compared with one "
         f"another. Row by row: recomputed alone agrees on {found.only['recomputed']}, original alone on "
         f"{found.only['original']}, both on {found.both}, neither on {found.neither}; difference "
-        f"{_points(found.gain)}{p_value}.",
+        f"{estimate(found.gain, 100, 0, ' points')}{p_value}.",
     )
     strict = review(
         labels.physician,
@@ -238,7 +239,7 @@ def _smape(found: Phase3, table: pl.DataFrame, summary: TriageSummary) -> Iterat
         "left out, so that a number named where none exists costs nothing."
     )
     if common.n and common.n != ours.n:
-        text += f" On the {common.n} rows that both have, the original labels' sMAPE is {_percent(common)}."
+        text += f" On the {common.n} rows that both have, the original labels' sMAPE is {estimate(common, 1, 1)}."
     text += (
         f" What it stands for is the {numeric} flagged rows with two numbers, not all {summary.flagged} flagged ones."
     )
@@ -283,19 +284,3 @@ def _whole_test(report: Report, table: pl.DataFrame, summary: TriageSummary) -> 
         "label is right wherever no flag is, which favours the original labels, and that the reviewed rows stand for "
         "every flagged one, which rows chosen for large differences need not do.",
     )
-
-
-def _share(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.1f}%" if whole else "-"
-
-
-def _percent(found: Estimate) -> str:
-    if found.value is None or found.low is None or found.high is None:
-        return "-"
-    return f"{found.value:.1f}% [{found.low:.1f}, {found.high:.1f}]"
-
-
-def _points(found: Estimate) -> str:
-    if found.value is None or found.low is None or found.high is None:
-        return "-"
-    return f"{100 * found.value:.0f} points [{100 * found.low:.0f}, {100 * found.high:.0f}]"

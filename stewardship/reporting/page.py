@@ -9,6 +9,7 @@ from stewardship.reporting.caveats import Caveat
 from stewardship.reporting.published import Compared
 from stewardship.reporting.report import LABELLERS, Phase3, Report, WholeTest
 from stewardship.reporting.sensitivity import Variant
+from stewardship.reporting.wording import estimate, percent, share
 
 __all__ = ["write_page"]
 
@@ -69,7 +70,7 @@ def _phases(report: Report) -> Iterator[list[str]]:
         yield [
             "## Phase 1: audit of the original labels",
             "",
-            f"{audits.flagged:,} of {audits.n:,} labels ({_share(audits.rate)}) are likely errors, in "
+            f"{audits.flagged:,} of {audits.n:,} labels ({percent(audits.rate)}) are likely errors, in "
             f"{audits.strata_touched:,} of {audits.strata:,} strata.",
             *(["", *_table(["failure mode", "likely errors where an auditor names it"], modes)] if modes else []),
         ]
@@ -88,12 +89,12 @@ def _phase2(report: Report) -> list[str]:
     if found is None:
         return []
     counts = [
-        ["high-confidence recomputed label", f"{found.n:,}", f"{found.of:,}", _share(found.high_confidence_rate)],
-        ["deferred", f"{found.deferred:,}", f"{found.of:,}", _part(found.deferred, found.of)],
-        ["recomputed label: no answer", f"{report.abstentions:,}", f"{found.n:,}", _part(report.abstentions, found.n)],
-        ["flagged: one label abstains", f"{found.abstained:,}", f"{found.n:,}", _share(found.abstained_rate)],
-        ["flagged: labels differ", f"{found.differ:,}", f"{found.n:,}", _share(found.differ_rate)],
-        ["flagged", f"{found.flagged:,}", f"{found.of:,}", _share(found.flagged_rate)],
+        ["high-confidence recomputed label", f"{found.n:,}", f"{found.of:,}", percent(found.high_confidence_rate)],
+        ["deferred", f"{found.deferred:,}", f"{found.of:,}", share(found.deferred, found.of)],
+        ["recomputed label: no answer", f"{report.abstentions:,}", f"{found.n:,}", share(report.abstentions, found.n)],
+        ["flagged: one label abstains", f"{found.abstained:,}", f"{found.n:,}", percent(found.abstained_rate)],
+        ["flagged: labels differ", f"{found.differ:,}", f"{found.n:,}", percent(found.differ_rate)],
+        ["flagged", f"{found.flagged:,}", f"{found.of:,}", percent(found.flagged_rate)],
     ]
     types = [[name, *(f"{one:,}" for one in counts.values())] for name, counts in found.by_type.items()]
     strata = [
@@ -125,10 +126,10 @@ def _pairs(found: Mapping[str, Mapping[str, int]]) -> list[str]:
 def _phase3(found: Phase3) -> list[str]:
     rows = []
     for name in LABELLERS:
-        share = found.agreement[name]
+        agrees = found.agreement[name]
         error = found.smape[name]
-        agreed = round((share.value or 0) * share.n)
-        rows.append([name, f"{agreed} of {share.n}", _percent(share, 100, 0), _percent(error, 1, 1), str(error.n)])
+        agreed = round((agrees.value or 0) * agrees.n)
+        rows.append([name, f"{agreed} of {agrees.n}", estimate(agrees, 100, 0), estimate(error, 1, 1), str(error.n)])
     flags = [
         [flag, f"{counts['reviewed']} of {counts['rows']:,}"]
         + [_agreed(found.agreement_by_flag[name].get(flag)) for name in LABELLERS]
@@ -147,14 +148,14 @@ def _phase3(found: Phase3) -> list[str]:
     ]
 
 
-def _agreed(share: Estimate | None) -> str:
-    return "-" if share is None else f"{round((share.value or 0) * share.n)} of {share.n}"
+def _agreed(found: Estimate | None) -> str:
+    return "-" if found is None else f"{round((found.value or 0) * found.n)} of {found.n}"
 
 
 def _whole_tests(found: Sequence[WholeTest]) -> list[str]:
     rows = [
-        [one.name, f"{100 * one.weight:.1f}%", f"{one.unflagged['recomputed']:.2f}%"]
-        + [_percent(one.estimates[name], 1, 1) for name in LABELLERS]
+        [one.name, percent(one.weight), f"{one.unflagged['recomputed']:.2f}%"]
+        + [estimate(one.estimates[name], 1, 1) for name in LABELLERS]
         for one in found
     ]
     return [
@@ -216,18 +217,3 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     cells = [[cell.replace("|", "\\|") for cell in row] for row in rows]
     lines = [list(columns), ["---:" if right and at else "---" for at, right in enumerate(numeric)], *cells]
     return ["| " + " | ".join(line) + " |" for line in lines]
-
-
-def _share(share: float | None) -> str:
-    return "-" if share is None else f"{100 * share:.1f}%"
-
-
-def _part(part: int, whole: int) -> str:
-    return _share(part / whole if whole else None)
-
-
-def _percent(found: Estimate, scale: float, decimals: int) -> str:
-    if found.value is None or found.low is None or found.high is None:
-        return "-"
-    value, low, high = (f"{scale * number:.{decimals}f}" for number in (found.value, found.low, found.high))
-    return f"{value}% [{low}, {high}]"

@@ -9,15 +9,17 @@ import polars as pl
 
 from ontoground.labels import LabelValue
 from ontoground.settings_steward import StewardSettings
-from stewardship.adjudication.agreement import Reviewed, ValueType, agrees, review, smape, value_type
+from stewardship.adjudication.agreement import Estimate, Reviewed, ValueType, agrees, review, smape, value_type
 from stewardship.adjudication.estimates import smape_bound, whole_test
 from stewardship.adjudication.finalise import POLICIES, finalise
+from stewardship.adjudication.triage import TriageSummary
 from stewardship.benchmark import Benchmark
 from stewardship.discrepancy import FLAGGED, SLACK, Flag, discrepancies, relative_error
 from stewardship.history import Event
 from stewardship.reporting.other_consensus import recounted
 from stewardship.reporting.published import printed
 from stewardship.reporting.report import LABELLERS, Report
+from stewardship.reporting.wording import count_of
 from stewardship.runs.votes import LIKELY_ERROR
 from stewardship.standing import Standing
 
@@ -29,6 +31,7 @@ SEEDS = 20
 DATE_LIMITS = (1, 2, 7)
 FLAG_LIMITS = (0.01, 0.02, 0.1, 0.2)
 ORDINAL_LIMITS = (10, 50)
+AGREE_LIMITS = (0.02, 0.1)
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,8 @@ def variants(benchmark: Benchmark, labels: Standing, report: Report, settings: S
         found += _spellings(labels, report.table, report.triage.of, settings)
     if report.phase3 is not None:
         found += _agreement(labels, report.phase3.rows, settings)
-        found += _estimates(report.phase3.rows, report, settings)
+        if report.table is not None and report.triage is not None and report.whole_test:
+            found += _estimates(report.phase3.rows, report.table, report.triage, settings)
         found += _policies(labels, settings)
     return found
 
@@ -74,7 +78,7 @@ def printed_inputs(report: Report) -> list[Variant]:
     found = []
     for name, bound in supposed.items():
         one = whole_test(printed(f"{name}_smape"), report.triage.flagged_rate, bound)
-        value = f"{one.value:.1f}% [{one.low:.2f}, {one.high:.2f}]"
+        value = _mixed(one)
         found.append(Variant(f"test-wide sMAPE of the {name} labels", "from the sMAPE that the paper prints", value))
     return found
 
@@ -114,11 +118,10 @@ def _flags(table: pl.DataFrame, of: int, settings: StewardSettings) -> Iterator[
     base = table.filter(flagged).height
 
     def counted(expression: pl.Expr) -> str:
-        count = table.filter(expression).height
-        return f"{count:,} of {of:,} ({100 * count / of:.1f}%)"
+        return count_of(table.filter(expression).height, of)
 
     yield Variant(outcome, AS_SET, counted(flagged))
-    yield Variant(outcome, "the same, of the compared rows", f"{base:,} of {table.height:,} ({_percent(base, table)})")
+    yield Variant(outcome, "the same, of the compared rows", count_of(base, table.height))
     for limit in FLAG_LIMITS:
         if limit != settings.flag_rel_err and table.filter(number).height:
             moved = pl.when(number).then(pl.col("distance") > limit + SLACK).otherwise(flagged)
@@ -130,10 +133,9 @@ def _flags(table: pl.DataFrame, of: int, settings: StewardSettings) -> Iterator[
         for days in DATE_LIMITS:
             moved = pl.when(day).then(pl.col("distance") > days).otherwise(flagged)
             yield Variant(outcome, f"dates differ above {days} day{'s' if days > 1 else ''}", counted(moved))
-    whole = _whole_and_close(table)
-    if whole:
-        moved = flagged & ~pl.col("uid").is_in(whole)
-        yield Variant(outcome, "whole numbers up to 20 may be one point apart, as in phase 3", counted(moved))
+    if close := _ordinal_and_close(table, settings):
+        reading = f"whole numbers up to {settings.ordinal_limit:g} may be {settings.ordinal_tolerance:g} apart"
+        yield Variant(outcome, f"{reading}, as in phase 3", counted(flagged & ~pl.col("uid").is_in(close)))
     kinds = pl.col("distance").is_null() & (pl.col("flag") == Flag.DIFFERS.value)
     if table.filter(kinds).height:
         yield Variant(outcome, "labels of two kinds, number and date, are not flagged", counted(flagged & ~kinds))
@@ -146,28 +148,23 @@ def _spellings(labels: Standing, table: pl.DataFrame, of: int, settings: Steward
         return
     weeks = [[_weeks(label) for label in side] for side in zip(*pairs, strict=True)]
     flags = discrepancies(*weeks, limit=settings.flag_rel_err)["flag"]
-    count = sum(flag in FLAGGED for flag in flags)
-    share = f"{count:,} of {of:,} ({100 * count / of:.1f}%)"
-    yield Variant("flagged rows", "weeks and days are read as their first number", share)
+    counted = count_of(sum(flag in FLAGGED for flag in flags), of)
+    yield Variant("flagged rows", "weeks and days are read as their first number", counted)
 
 
 def _weeks(label: LabelValue) -> LabelValue:
     return LabelValue.of(label.number // 7) if label.weeks_days and label.number is not None else label
 
 
-def _percent(count: int, table: pl.DataFrame) -> str:
-    return f"{100 * count / table.height:.1f}%" if table.height else "-"
-
-
-def _whole_and_close(table: pl.DataFrame) -> list[str]:
-    """Return flagged rows whose labels are ordinal scores at most one point apart."""
+def _ordinal_and_close(table: pl.DataFrame, settings: StewardSettings) -> list[str]:
+    """Return flagged rows whose labels are ordinal scores that phase 3 would let pass."""
     rows = table.filter(pl.col("unit").eq_missing("rel_err"), pl.col("flag") == Flag.DIFFERS.value)
     numbers = rows.with_columns(pl.col("original", "recomputed").cast(pl.Float64, strict=False)).drop_nulls()
     found = []
     for uid, first, second in numbers.select("uid", "original", "recomputed").iter_rows():
         a, b = LabelValue.of(first), LabelValue.of(second)
-        kind = value_type(a, [b])
-        if kind is ValueType.ORDINAL and agrees(a, b, kind):
+        kind = value_type(a, [b], ordinal_limit=settings.ordinal_limit)
+        if kind is ValueType.ORDINAL and agrees(a, b, kind, points=settings.ordinal_tolerance):
             found.append(uid)
     return found
 
@@ -218,14 +215,14 @@ def _agreement(labels: Standing, rows: Sequence[Reviewed], settings: StewardSett
     yield Variant(outcome, "no point of tolerance for ordinal scores", agreed(again(points=0)))
     for limit in ORDINAL_LIMITS:
         yield Variant(outcome, f"whole numbers are ordinal up to {limit}", agreed(again(ordinal_limit=limit)))
-    for relative in (0.02, 0.1):
+    for relative in AGREE_LIMITS:
         yield Variant(outcome, f"within {relative:g} of the physician's value", agreed(again(relative=relative)))
 
 
-def _estimates(rows: Sequence[Reviewed], report: Report, settings: StewardSettings) -> Iterator[Variant]:
-    summary = report.triage
-    if summary is None or summary.flagged_rate is None or not report.whole_test:
-        return
+def _estimates(
+    rows: Sequence[Reviewed], table: pl.DataFrame, summary: TriageSummary, settings: StewardSettings
+) -> Iterator[Variant]:
+    """Ends of the bootstrap under other seeds, and the test-wide estimate under other suppositions."""
     for name in LABELLERS:
         ends = [
             smape(rows, name, resamples=settings.resamples, seed=seed)
@@ -237,28 +234,26 @@ def _estimates(rows: Sequence[Reviewed], report: Report, settings: StewardSettin
             f"over {SEEDS} seeds of the bootstrap",
             f"[{min(low):.1f} to {max(low):.1f}, {min(high):.1f} to {max(high):.1f}]",
         )
-    found = report.phase3.smape["recomputed"] if report.phase3 else None
-    if found is None:
-        return
-    limit = settings.flag_rel_err
+    outcome, limit = "test-wide sMAPE of the recomputed labels", settings.flag_rel_err
+    flagged = set(table.filter(pl.col("flag").is_in([flag.value for flag in FLAGGED]))["uid"])
+    stand_for = [row for row in rows if row.uid in flagged]
+    found = smape(stand_for, "recomputed", resamples=settings.resamples, seed=settings.seed)
+    weight = summary.flagged / summary.of
     for name, bound in (
         (AS_SET, smape_bound(limit)),
         (f"{limit:g} itself as the bound", 100 * limit),
         (f"{limit:g} of the smaller label as the bound", 100 * limit / (1 - limit) if limit < 1 else 200.0),
     ):
-        moved = whole_test(found, summary.flagged_rate, bound)
-        yield Variant(
-            "test-wide sMAPE of the recomputed labels",
-            f"{name} ({bound:.2f}%)",
-            f"{moved.value:.1f}% [{moved.low:.2f}, {moved.high:.2f}]",
-        )
-    share = summary.flagged / summary.n if summary.n else 0.0
-    moved = whole_test(found, share, smape_bound(limit))
-    yield Variant(
-        "test-wide sMAPE of the recomputed labels",
-        "over the compared rows, the deferred ones left out",
-        f"{moved.value:.1f}% [{moved.low:.2f}, {moved.high:.2f}]",
-    )
+        yield Variant(outcome, f"{name} ({bound:.2f}%)", _mixed(whole_test(found, weight, bound)))
+    compared = whole_test(found, summary.flagged / summary.n if summary.n else 0.0, smape_bound(limit))
+    yield Variant(outcome, "over the compared rows, the deferred ones left out", _mixed(compared))
+
+
+def _mixed(found: Estimate) -> str:
+    """Write a test-wide estimate, its ends with the decimals that tell readings apart."""
+    if found.value is None or found.low is None or found.high is None:
+        return "-"
+    return f"{found.value:.1f}% [{found.low:.2f}, {found.high:.2f}]"
 
 
 def _policies(labels: Standing, settings: StewardSettings) -> Iterator[Variant]:

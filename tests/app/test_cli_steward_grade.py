@@ -74,7 +74,7 @@ def test_board_prints_and_draws_both_sides(workspace: Path, capsys: pytest.Captu
     said = capsys.readouterr().out
     assert "2 -> 1" in said and "1 -> 2" in said and max(map(len, said.splitlines()[:-1])) <= 80
     assert Path(payload["files"]["png"]).read_bytes() == picture
-    assert "| new | 33.3 | 100.0 | +66.7 |" in Path(payload["files"]["md"]).read_text()
+    assert "| new | 33.3% | 100.0% | +66.7 |" in Path(payload["files"]["md"]).read_text()
 
 
 def test_what_does_not_fit_is_refused(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,7 @@ from pydantic import Field
 from ontoground.settings import Section
 from training.settings import HardwareSettings, LoraSettings, OptimizerSettings
 
-__all__ = ["GrpoSettings", "RewardSettings", "smoke_settings"]
+__all__ = ["GrpoSettings", "RewardSettings"]
 
 
 class RewardSettings(Section):
@@ -61,21 +61,3 @@ class GrpoSettings(Section):
         learning_rate=1e-5, warmup_ratio=0.0, schedule="constant_with_warmup"
     )
     hardware: HardwareSettings = HardwareSettings(gradient_checkpointing=True, save_steps=10)
-
-
-def smoke_settings(settings: GrpoSettings) -> GrpoSettings:
-    """Return settings of a run that shows that the parts fit each other: two steps of a few tokens."""
-    hardware = settings.hardware.model_copy(update={"gradient_checkpointing": False})
-    return settings.model_copy(
-        update={
-            "epochs": 1,
-            "rows": 4,
-            "evaluate_rows": 4,
-            "prompts_per_step": 2,
-            "group": 2,
-            "per_device_batch_size": 2,
-            "max_new_tokens": 16,
-            "max_prompt_tokens": 100_000,
-            "hardware": hardware,
-        }
-    )

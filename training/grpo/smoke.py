@@ -1,17 +1,37 @@
-"""A tiny random model, to see that all parts of a run fit each other without a download; it can do nothing."""
+"""A smoke run: a tiny random model and two steps, to see that all parts fit each other; it can do nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
 
-__all__ = ["write_random_model"]
+from training.grpo.settings import GrpoSettings
+
+__all__ = ["smoke_settings", "write_random_model"]
 
 VOCABULARY = 2000
 TEMPLATE = (
     "{% for message in messages %}<|{{ message['role'] }}|>{{ message['content'] }}{{ eos_token }}{% endfor %}"
     "{% if add_generation_prompt %}<|assistant|>{% endif %}"
 )
+
+
+def smoke_settings(settings: GrpoSettings) -> GrpoSettings:
+    """Return settings of a run that shows that the parts fit each other: two steps of a few tokens."""
+    hardware = settings.hardware.model_copy(update={"gradient_checkpointing": False})
+    return settings.model_copy(
+        update={
+            "epochs": 1,
+            "rows": 4,
+            "evaluate_rows": 4,
+            "prompts_per_step": 2,
+            "group": 2,
+            "per_device_batch_size": 2,
+            "max_new_tokens": 16,
+            "max_prompt_tokens": 100_000,
+            "hardware": hardware,
+        }
+    )
 
 
 def write_random_model(folder: Path, texts: Iterable[str], *, seed: int, positions: int = 32_768) -> Path:

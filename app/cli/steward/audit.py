@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from app.cli.common import DEFAULT_WORKSPACE, Json, WorkspaceDir, example, open_workspace
-from app.cli.steward.group import BenchmarkName, group
+from app.cli.common import DEFAULT_WORKSPACE, Json, WorkspaceDir, example
+from app.cli.steward.group import BenchmarkName, group, steward_settings
 
 __all__: list[str] = []
 
@@ -96,7 +96,7 @@ def audit(
         RunsAsked(
             phase="audit",
             workspace=workspace,
-            settings=open_workspace(workspace, own, needs_warehouse=False).settings.steward,
+            settings=steward_settings(workspace, own),
             benchmark=benchmark,
             engine=engine,
             answers=answers,
@@ -160,7 +160,7 @@ def recompute(
         RunsAsked(
             phase="recompute",
             workspace=workspace,
-            settings=open_workspace(workspace, own, needs_warehouse=False).settings.steward,
+            settings=steward_settings(workspace, own),
             benchmark=benchmark,
             engine=engine,
             answers=answers,

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from app.cli.common import DEFAULT_WORKSPACE, Json, Overrides, WorkspaceDir, example, open_workspace
-from app.cli.steward.group import BenchmarkName, group
+from app.cli.common import DEFAULT_WORKSPACE, Json, Overrides, WorkspaceDir, example
+from app.cli.steward.group import BenchmarkName, group, steward_settings
 
 __all__: list[str] = []
 
@@ -120,7 +120,7 @@ def board(
     from app.render import emit
     from app.steward_grade import Asked, board_job, paint_board
 
-    settings = open_workspace(workspace, overrides, needs_warehouse=False).settings.steward
+    settings = steward_settings(workspace, overrides)
     asked = Asked(workspace, benchmark, tuple(files), grader, limits, form, missing, others)
     payload = board_job(settings, asked, before, after, out)
     emit(payload, lambda screen: paint_board(screen, payload), as_json=as_json)

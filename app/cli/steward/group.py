@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer.core import TyperGroup
 
-__all__ = ["BenchmarkName", "group"]
+from app.cli.common import open_workspace
+
+if TYPE_CHECKING:
+    from ontoground.settings_steward import StewardSettings
+
+__all__ = ["BenchmarkName", "group", "steward_settings"]
 
 ORDER = (
     "adopt",
@@ -45,3 +51,12 @@ BenchmarkName = Annotated[
     str | None,
     typer.Option("--benchmark", metavar="NAME", help="Which benchmark of the workspace; its only one where left out"),
 ]
+
+
+def steward_settings(workspace: Path, overrides: list[str] | None) -> StewardSettings:
+    """Return the table [steward] of a workspace's settings, with overrides; the workspace needs no warehouse.
+
+    Raises:
+        UsageError: a setting is unknown or wrong.
+    """
+    return open_workspace(workspace, overrides, needs_warehouse=False).settings.steward

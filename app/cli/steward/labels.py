@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from app.cli.common import DEFAULT_WORKSPACE, Json, Overrides, WorkspaceDir, example, open_workspace
-from app.cli.steward.group import BenchmarkName, group
+from app.cli.common import DEFAULT_WORKSPACE, Json, Overrides, WorkspaceDir, example
+from app.cli.steward.group import BenchmarkName, group, steward_settings
 
 __all__: list[str] = []
 
@@ -73,7 +73,7 @@ def rule(
         payload = revert_job(workspace, benchmark, revert, by=by, why=why)
         emit(payload, lambda screen: paint_reverted(screen, payload), as_json=as_json)
         return
-    settings = open_workspace(workspace, overrides, needs_warehouse=False).settings.steward
+    settings = steward_settings(workspace, overrides)
     payload = rule_job(settings, workspace, benchmark, file or Path(), apply=apply, force=force)
     emit(payload, lambda screen: paint_rule(screen, payload), as_json=as_json)
 
@@ -137,7 +137,7 @@ def release(
         if payload["altered"]:
             raise typer.Exit(1)
         return
-    settings = open_workspace(workspace, overrides, needs_warehouse=False).settings.steward
+    settings = steward_settings(workspace, overrides)
     payload = release_job(
         settings,
         workspace,
@@ -182,7 +182,7 @@ def diff(
     from app.steward_labels import diff_job
     from app.steward_labels_view import paint_diff
 
-    settings = open_workspace(workspace, overrides, needs_warehouse=False).settings.steward
+    settings = steward_settings(workspace, overrides)
     payload = diff_job(settings, workspace, benchmark, before, after, csv=csv)
     emit(payload, lambda screen: paint_diff(screen, payload, top=top), as_json=as_json)
 

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from app.cli.common import DEFAULT_WORKSPACE, Json, Overrides, WorkspaceDir, example, open_workspace
-from app.cli.steward.group import BenchmarkName, group
+from app.cli.common import DEFAULT_WORKSPACE, Json, Overrides, WorkspaceDir, example
+from app.cli.steward.group import BenchmarkName, group, steward_settings
 
 __all__: list[str] = []
 
@@ -92,7 +92,7 @@ def sheets(
         name=name,
         out=out,
     )
-    payload = sheets_job(open_workspace(workspace, overrides, needs_warehouse=False).settings.steward, asked)
+    payload = sheets_job(steward_settings(workspace, overrides), asked)
     emit(payload, lambda screen: paint_sheets(screen, payload), as_json=as_json)
 
 
@@ -139,7 +139,7 @@ def sample(
         name=name,
         out=out,
     )
-    payload = sheets_job(open_workspace(workspace, overrides, needs_warehouse=False).settings.steward, asked)
+    payload = sheets_job(steward_settings(workspace, overrides), asked)
     emit(payload, lambda screen: paint_sheets(screen, payload), as_json=as_json)
 
 
@@ -178,7 +178,7 @@ def read(
     from app.steward_review import read_job
     from app.steward_review_tables import paint_read
 
-    settings = open_workspace(workspace, overrides, needs_warehouse=False).settings.steward
+    settings = steward_settings(workspace, overrides)
     payload = read_job(settings, workspace, benchmark, tuple(files or ()), partial=partial, settle=settle)
     emit(payload, lambda screen: paint_read(screen, payload), as_json=as_json)
     if payload["refused"]:

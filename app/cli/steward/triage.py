@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from app.cli.common import DEFAULT_WORKSPACE, Json, Overrides, WorkspaceDir, example, open_workspace
-from app.cli.steward.group import BenchmarkName, group
+from app.cli.common import DEFAULT_WORKSPACE, Json, Overrides, WorkspaceDir, example
+from app.cli.steward.group import BenchmarkName, group, steward_settings
 
 __all__: list[str] = []
 
@@ -34,7 +34,7 @@ def triage(
     from app.render import emit
     from app.steward_triage import paint_triage, triage_job
 
-    settings = open_workspace(workspace, overrides, needs_warehouse=False).settings.steward
+    settings = steward_settings(workspace, overrides)
     payload = triage_job(settings, workspace, benchmark, top=top)
     emit(payload, lambda screen: paint_triage(screen, payload), as_json=as_json)
 
@@ -64,7 +64,7 @@ def finalise(
     from app.render import emit
     from app.steward_triage import finalise_job, paint_finalised
 
-    settings = open_workspace(workspace, overrides, needs_warehouse=False).settings.steward
+    settings = steward_settings(workspace, overrides)
     payload = finalise_job(settings, workspace, benchmark, policy=policy)
     emit(payload, lambda screen: paint_finalised(screen, payload), as_json=as_json)
 
@@ -87,6 +87,6 @@ def report(
     from app.render import emit
     from app.steward_report import paint_report, report_job
 
-    settings = open_workspace(workspace, overrides, needs_warehouse=False).settings.steward
+    settings = steward_settings(workspace, overrides)
     payload = report_job(settings, workspace, benchmark)
     emit(payload, lambda screen: paint_report(screen, payload), as_json=as_json)

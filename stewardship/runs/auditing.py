@@ -20,6 +20,7 @@ from stewardship.runs.phases import (
     needed,
     run_of,
     single,
+    unread,
     votes_of,
     write_votes,
 )
@@ -45,6 +46,8 @@ class AuditOutcome:
         events: events that were added to the history.
         summary: likely errors among the rows with a verdict.
         failure_modes: of likely errors, by the mode that most of their Suspicious runs name.
+        unparseable: runs that said something which is no verdict.
+        unanswered: runs without an answer.
         votes: the table of votes.
     """
 
@@ -55,6 +58,8 @@ class AuditOutcome:
     events: int
     summary: AuditSummary
     failure_modes: dict[str, int]
+    unparseable: int
+    unanswered: int
     votes: Path
 
 
@@ -115,6 +120,7 @@ def audit_labels(
             append_new(benchmark, events),
             summarise({event.uid: event.status for event in events}, benchmark.column("stratum")),
             dict(Counter(mode or "not named" for mode in modes.values()).most_common()),
+            *unread(ready.values()),
             table,
         )
 

@@ -26,6 +26,7 @@ __all__ = [
     "needed",
     "run_of",
     "single",
+    "unread",
     "votes_of",
     "write_votes",
 ]
@@ -155,6 +156,12 @@ def votes_of(store: RunStore, uid: str, runs: int) -> list[Vote | None]:
     """Return the first ``runs`` runs of a row; None for one that is not stored."""
     stored = store.votes.get(uid, {})
     return [stored.get(run) for run in range(1, runs + 1)]
+
+
+def unread(votes: Iterable[Sequence[Vote | None]]) -> tuple[int, int]:
+    """Return how many runs said something that cannot be read, and how many gave no answer: both are empty votes."""
+    outcomes = Counter(vote.outcome if vote else "failed" for cast in votes for vote in cast)
+    return outcomes["unparseable"], outcomes["failed"]
 
 
 def append_new(benchmark: Benchmark, events: Sequence[Event]) -> int:

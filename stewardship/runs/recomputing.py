@@ -24,6 +24,7 @@ from stewardship.runs.phases import (
     needed,
     run_of,
     single,
+    unread,
     votes_of,
     write_votes,
 )
@@ -45,6 +46,7 @@ class RecomputeOutcome:
         events: events that were added to the history.
         summary: coverage and abstentions of the rows with a consensus or a deferral.
         unparseable: runs that said something which is no label.
+        unanswered: runs without an answer.
         votes: the table of votes.
     """
 
@@ -55,6 +57,7 @@ class RecomputeOutcome:
     events: int
     summary: ConsensusSummary
     unparseable: int
+    unanswered: int
     votes: Path
 
 
@@ -122,7 +125,7 @@ def recompute_labels(
             tuple(uid for uid in ordered if uid not in ready),
             append_new(benchmark, events),
             summarise(found.values()),
-            sum(vote.outcome == "unparseable" for cast in ready.values() for vote in cast if vote),
+            *unread(ready.values()),
             table,
         )
 

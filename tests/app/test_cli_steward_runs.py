@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from app.main import invoke
+from stewardship.benchmark import Benchmark
 from stewardship.history import History
 from stewardship.runs.store import Run, read_messages, read_runs
 from tests.app.schemas import checked
@@ -223,6 +224,7 @@ def test_a_suspicious_verdict_that_names_no_fault_is_asked_again(
         printed = steward(capsys, "audit", *options)
         assert any("needs a failure_mode" in body["messages"][-1]["content"] for body in server.bodies)
     assert printed["summary"]["flagged"] == 0
+    assert (printed["unparseable"], printed["unanswered"]) == (0, 16)
     failed = [run for run in read_runs(Path(printed["folder"])) if run.outcome == "failed"]
     assert len(failed) == 16 and {run.reason for run in failed} == {"malformed"}
 
@@ -429,3 +431,25 @@ def test_a_person_sees_what_came_out(workspace: Path, capsys: pytest.CaptureFixt
     said = capsys.readouterr()
     assert "likely errors     4  50.0%" in said.out and "1 of 2 strata" in said.out and "40 runs made" in said.out
     assert said.err == ""
+
+
+def test_runs_that_cannot_be_read_are_told_to_a_person(
+    workspace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    uids = Benchmark.open(workspace, None).items["uid"].to_list()
+    files = {
+        "some.csv": ["Suspicious", "Pass", "perhaps", "", "Pass"],
+        "none.csv": ["perhaps", "", "", "", "who knows"],
+    }
+    said = []
+    for name, cells in files.items():
+        lines = ["uid,run1,run2,run3,run4,run5", *(f"{uid},{','.join(cells)}" for uid in uids)]
+        (tmp_path / name).write_text("\n".join(lines), encoding="utf-8")
+        for phase in ("audit", "recompute"):
+            arguments = ["--answers", str(tmp_path / name), "--workspace", str(workspace)]
+            assert invoke(["steward", phase, *arguments]) == 0
+            said.append(capsys.readouterr().out)
+    runs = 5 * len(uids)
+    some = f"empty votes: of {runs} runs {len(uids)} said something that is no verdict, {len(uids)} gave no answer"
+    assert some in said[0] and "NOT ONE RUN" not in said[0]
+    assert all(f"NOT ONE RUN GAVE A {what}" in text for what, text in zip(("VERDICT", "LABEL"), said[2:], strict=True))

@@ -77,9 +77,19 @@ def test_verdicts_in_words_and_tags_are_counted(tmp_path: Path) -> None:
     assert outcome.summary.flagged == 0 and {event.value for event in found.history.latest("audit").values()} == {
         "Passed"
     }
+    assert (outcome.unparseable, outcome.unanswered) == (0, 3)
     looser = audit_labels(found, engine(lambda *_: None), StewardSettings(audit_quorum=3))
     assert (looser.made.made, looser.summary.flagged, looser.failure_modes) == (0, 3, {"not named": 3})
     assert found.history.latest("audit")["r1"].evidence["suspicious_runs"] == ["1", "2", "3"]
+
+
+def test_runs_that_cannot_be_read_are_counted_in_both_phases(tmp_path: Path) -> None:
+    found = benchmark(tmp_path)
+    said = ["perhaps", "", "thirty", None, "Pass"]
+    audited = audit_labels(found, engine(lambda _item, run: said[run - 1]), SETTINGS)
+    assert (audited.summary.flagged, audited.unparseable, audited.unanswered) == (0, 9, 3)
+    made = recompute_labels(found, engine(lambda _item, run: said[run - 1]), SETTINGS)
+    assert (made.summary.high, made.unparseable, made.unanswered) == (0, 12, 3)
 
 
 def test_an_auditor_gets_the_label_and_a_recomputation_does_not(tmp_path: Path) -> None:

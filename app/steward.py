@@ -8,9 +8,21 @@ from typing import TYPE_CHECKING, Any, Literal
 from ontoground.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from rich.console import Console
 
+    from stewardship.history import History
+
 __all__ = ["adopt_job", "paint_adopted"]
+
+ROLES: tuple[Literal["original", "recomputed", "physician", "final"], ...] = (
+    "original",
+    "recomputed",
+    "physician",
+    "final",
+)
+SHOWN = 5
 
 
 def adopt_job(
@@ -55,7 +67,8 @@ def adopt_job(
         "rows": found.items.height,
         "licence_tier": found.licence_tier,
         "categories": list(found.categories),
-        "labels": {role: len(history.latest(role)) for role in ("original", "recomputed", "physician", "final")},
+        "doubtful": _doubtful(history, found.categories),
+        "labels": {role: len(history.latest(role)) for role in ROLES},
         "files": (found.record or {})["files"],
     }
 
@@ -65,8 +78,29 @@ def paint_adopted(screen: Console, payload: dict[str, Any]) -> None:
     from app.render import relative, table
 
     screen.print(table(["labels", "rows"], [[role, count] for role, count in payload["labels"].items()]))
+    for why in dict.fromkeys(one["why"] for one in payload["doubtful"]):
+        rows = [f"{one['uid']} ({one['role']})" for one in payload["doubtful"] if one["why"] == why]
+        screen.print(f"{why}: {', '.join(rows[:SHOWN])}{f' and {len(rows) - SHOWN} more' if len(rows) > SHOWN else ''}")
     screen.print(f"benchmark {payload['benchmark']}: {payload['rows']:,} rows, {payload['licence_tier']}")
     screen.print(f"in {relative(Path(payload['folder']))}", soft_wrap=True)
+
+
+def _doubtful(history: History, categories: Collection[str]) -> list[dict[str, str]]:
+    """Return the labels that cannot be used as they stand, by row, whose they are, and why; never what they say."""
+    from ontoground.labels import LabelKind
+
+    original = history.labels("original", categories=categories)
+    found = []
+    for role in ROLES:
+        for uid, label in history.labels(role, categories=categories).items():
+            if label.kind is LabelKind.UNPARSEABLE:
+                found.append({"uid": uid, "role": role, "why": "cannot be read, and counts as no label"})
+            elif {label.kind, original[uid].kind if uid in original else label.kind} == {
+                LabelKind.NUMBER,
+                LabelKind.DATE,
+            }:
+                found.append({"uid": uid, "role": role, "why": "a date beside an original number, or the reverse"})
+    return found
 
 
 def _columns(given: tuple[str, ...]) -> dict[str, str]:

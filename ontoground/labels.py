@@ -24,12 +24,14 @@ ABSTENTIONS = frozenset({"n/a", "na", "unknown", "not available", "not applicabl
 WEEKS = r"(?P<weeks>\d{1,6})\s*(?:weeks?|wks?|w)"
 DAYS = r"(?P<days>\d{1,6})\s*(?:days?|d)"
 QUOTE = r"['\"\u2018\u2019\u201c\u201d]?"
+# Without words and brackets. A physician may mean two answers by it.
+BARE_WEEKS = rf"{QUOTE}(?P<weeks>\d{{1,6}}){QUOTE},\s+{QUOTE}(?P<days>[0-6]){QUOTE}"
 DURATIONS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         rf"\(?\s*{QUOTE}{WEEKS}{QUOTE}\s*(?:,|and|,\s*and|&|\+)?\s*{QUOTE}{DAYS}{QUOTE}\s*\)?",
         rf"\(\s*{QUOTE}(?P<weeks>\d{{1,6}}){QUOTE}\s*,\s*{QUOTE}(?P<days>\d{{1,6}}){QUOTE}\s*\)",
-        rf"{QUOTE}(?P<weeks>\d{{1,6}}){QUOTE},\s+{QUOTE}(?P<days>[0-6]){QUOTE}",
+        BARE_WEEKS,
         rf"\(?\s*{QUOTE}{WEEKS}{QUOTE}\s*\)?",
     )
 )
@@ -124,7 +126,8 @@ def parse_label(text: str | None, *, physician: bool = False, categories: Collec
 
     Args:
         text: a cell as text; None is an empty cell.
-        physician: a physician's cell, where any text without a digit says that there is no answer.
+        physician: a physician's cell, where any text without a digit says that there is no answer, and ``4, 4`` may be
+            two of them.
         categories: names that a label can be; where some are given, it can be no number, length of time or date.
     """
     body = (text or "").strip()
@@ -135,6 +138,8 @@ def parse_label(text: str | None, *, physician: bool = False, categories: Collec
     if categories:
         named = {name.casefold(): name for name in categories}.get(body.casefold())
         return LabelValue(LabelKind.UNPARSEABLE if named is None else LabelKind.CATEGORY, named)
+    if physician and re.fullmatch(BARE_WEEKS, body):
+        return LabelValue(LabelKind.UNPARSEABLE)
     for read in (_duration, _date, _number):
         if (label := read(body)) is not None:
             return label

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
-from ontoground.labels import LabelValue, parse_label
+from ontoground.labels import LabelKind, LabelValue, parse_label
 from ontoground.tables import read_table
 from stewardship.adjudication.agreement import ValueType, agrees
 
@@ -52,21 +52,23 @@ def finalise(
     scores are not forgiven here, other than in `stewardship.adjudication.agreement`; the one row that departs from
     this is recorded in ``data/finalise_exceptions.tsv``.
 
-    A row with neither label (deferred, not reviewed) has no final label.
+    A row with neither label (deferred, not reviewed) has no final label. One that cannot be read counts as none.
 
     Args:
         recomputed: uid to the label recomputed with high confidence.
-        physician: uid to the physician's label; one that cannot be read counts as none.
+        physician: uid to the physician's label.
         policy: which.
         relative: share of the physician's value that ``released`` lets pass.
     """
-    reviewed = {uid: label for uid, label in physician.items() if label.answered}
+    made, reviewed = ({uid: one for uid, one in given.items() if one.answered} for given in (recomputed, physician))
     found = {}
-    for uid in [*recomputed, *(uid for uid in reviewed if uid not in recomputed)]:
-        if (label := reviewed.get(uid)) is None:
-            found[uid] = Final(recomputed[uid], "recomputed", "no physician reviewed the row", reviewed=False)
+    for uid in [*made, *(uid for uid in reviewed if uid not in made)]:
+        if (label := reviewed.get(uid)) is not None:
+            found[uid] = _reviewed(uid, label, made.get(uid), policy, relative)
         else:
-            found[uid] = _reviewed(uid, label, recomputed.get(uid), policy, relative)
+            unread = uid in physician and physician[uid].kind is LabelKind.UNPARSEABLE
+            why = "the physician's label cannot be read" if unread else "no physician reviewed the row"
+            found[uid] = Final(made[uid], "recomputed", why, reviewed=False)
     return found
 
 

@@ -46,6 +46,30 @@ def test_a_person_sees_what_was_taken_up_and_where(tmp_path: Path, capsys: pytes
     assert "SECRET" not in said
 
 
+def test_labels_that_cannot_be_used_are_named_and_not_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    published, sheet = tables(tmp_path)
+    with sheet.open() as lines:
+        rows = list(csv.DictReader(lines))
+    for row in rows:  # invented: two answers, an ambiguous comma, a date beside a number
+        said = {"1": "4, 4", "9": "4,4", "4": "03/21/2006"}.get(row["uid"], "")
+        row["y* (Physician label)"] = said
+    with sheet.open("w") as lines:
+        writer = csv.DictWriter(lines, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    work = tmp_path / "work"
+    code, printed = adopt(capsys, published, sheet, "--workspace", work)
+    found = {one["uid"]: (one["role"], one["why"]) for one in checked(printed, "steward-adopt")["doubtful"]}
+    assert (code, sorted(found)) == (0, ["1", "4", "9"])
+    assert found["1"] == found["9"] == ("physician", "cannot be read, and counts as no label")
+    assert "date" in found["4"][1]
+    assert invoke(["steward", "adopt", str(published), str(sheet), "--name", "again", "--workspace", str(work)]) == 0
+    shown = capsys.readouterr().out
+    assert "1 (physician), 9 (physician)" in shown and "4,4" not in shown
+    assert invoke(["steward", "finalise", "--benchmark", "again", "--workspace", str(work)]) == 0
+    assert "the physician's label cannot be read" in capsys.readouterr().out
+
+
 def test_a_name_is_taken_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     published, _ = tables(tmp_path)
     assert adopt(capsys, published, "--workspace", tmp_path / "work")[0] == 0

@@ -133,6 +133,8 @@ def test_labels_are_read_as_section_2_says(text: str | None, expected: object) -
         ("17", 17),
         ("8 points", 8),
         ("Multiple: 8", 8),  # has a digit
+        ("(4, 4)", 32),
+        ("4, 4", UNPARSEABLE),  # two answers, or 4 weeks 4 days
         ("03/21/2006", SPRING),
         ("02/30/2006", UNPARSEABLE),  # has digits: a slip of the pen, no abstention
     ],
@@ -532,6 +534,9 @@ def test_a_share_of_no_rows_is_no_number() -> None:
         ("N/A", "N/A", "N/A", "N/A"),
         (None, "17", "17", "17"),  # deferred, and yet reviewed
         (None, "", None, None),
+        ("25.24", "4, 4", "25.24", "25.24"),  # what cannot be read is no review
+        ("4,4", None, None, None),
+        ("4,4", "17", "17", "17"),
     ],
 )
 def test_both_policies_of_final_labels(

@@ -50,9 +50,9 @@ def failure(capsys: pytest.CaptureFixture[str], phase: str, *arguments: str | Pa
     return code, checked(capsys.readouterr().out, "error")["error"]
 
 
-def model(url: str, workspace: Path, *more: str) -> list[str]:
+def model(url: str, workspace: Path, *more: str, at_once: int = 8) -> list[str]:
     """Return the options that ask a model."""
-    few = {"concurrency": CONCURRENCY, "batch_size": CONCURRENCY, "max_retries": 0}
+    few = {"concurrency": at_once, "batch_size": at_once, "max_retries": 0}
     settings = [part for key, value in few.items() for part in ("--set", f"language_model.{key}={value}")]
     return ["--workspace", str(workspace), "--endpoint", url, "--endpoint-model", "m", *settings, *more]
 
@@ -161,17 +161,17 @@ def test_a_row_that_the_file_lacks_is_left_alone_and_one_that_the_benchmark_lack
 
 def test_a_model_with_tools_looks_up_computes_and_answers(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with scripted_server(in_turns) as server:
-        printed = steward(capsys, "recompute", *model(server.url, workspace, "--rows", "4"))
+        printed = steward(capsys, "recompute", *model(server.url, workspace, "--rows", "3"))
         sent = len(server.bodies)
         assert {body["temperature"] for body in server.bodies} == {1.0}
-        again = steward(capsys, "recompute", *model(server.url, workspace, "--rows", "4"))
-        assert len(server.bodies) == sent == 4 * RUNS * TURNS
-    assert printed["summary"]["high"] == 4 and printed["tools"] == ["calculator", "python"]
+        again = steward(capsys, "recompute", *model(server.url, workspace, "--rows", "3"))
+        assert len(server.bodies) == sent == 3 * RUNS * TURNS
+    assert printed["summary"]["high"] == 3 and printed["tools"] == ["calculator", "python"]
     assert {row["label"] for row in votes_of(printed["votes"]).values()} <= {"16", "15", "14"}
     assert (again["runs_made"], again["events"], again["summary"]) == (0, 0, printed["summary"])
     runs = list(read_runs(Path(printed["folder"])))
     messages = read_messages(Path(printed["folder"]))
-    assert len(runs) == 4 * RUNS and len(messages) == 4 + 1
+    assert len(runs) == 3 * RUNS and len(messages) == 3 + 1
     one = runs[0]
     assert [used.tool for used in one.tools] == ["calculator", "python"] and one.tools[1].result in ("14", "15", "16")
     assert "Emmett" in one.tools[0].result and one.prompt_tokens == 7 * TURNS and len(one.keys) == TURNS
@@ -220,13 +220,14 @@ def test_a_suspicious_verdict_that_names_no_fault_is_asked_again(
         return completion(text.replace("aggregation_logic", "none"))
 
     with scripted_server(unfounded) as server:
-        options = model(server.url, workspace, "--tools", "none", "--set", "language_model.answer_retries=1")
+        retries = ("--set", "language_model.answer_retries=1")
+        options = model(server.url, workspace, "--tools", "none", "--rows", "2", *retries)
         printed = steward(capsys, "audit", *options)
         assert any("needs a failure_mode" in body["messages"][-1]["content"] for body in server.bodies)
     assert printed["summary"]["flagged"] == 0
-    assert (printed["unparseable"], printed["unanswered"]) == (0, 16)
+    assert (printed["unparseable"], printed["unanswered"]) == (0, 4)
     failed = [run for run in read_runs(Path(printed["folder"])) if run.outcome == "failed"]
-    assert len(failed) == 16 and {run.reason for run in failed} == {"malformed"}
+    assert len(failed) == 4 and {run.reason for run in failed} == {"malformed"}
 
 
 def test_text_without_the_strict_form_is_no_label(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -260,7 +261,7 @@ def test_a_run_killed_in_the_middle_goes_on_to_the_same_results_and_asks_nothing
     whole, killed = adopted(tmp_path / "whole", ROWS), adopted(tmp_path / "killed", ROWS)
     capsys.readouterr()
     with scripted_server(in_turns) as server:
-        printed = steward(capsys, "recompute", *model(server.url, whole))
+        printed = steward(capsys, "recompute", *model(server.url, whole, at_once=CONCURRENCY))
         wanted = server.times_seen()
     assert set(wanted.values()) == {1} and sum(wanted.values()) == ROWS * RUNS * TURNS
 
@@ -276,7 +277,7 @@ def test_a_run_killed_in_the_middle_goes_on_to_the_same_results_and_asks_nothing
         return Reply(reply.status, reply.body, reply.headers, until=hold)
 
     with scripted_server(held) as server:
-        command = [*COMMAND, "steward", "recompute", *model(server.url, killed)]
+        command = [*COMMAND, "steward", "recompute", *model(server.url, killed, at_once=CONCURRENCY)]
         with subprocess.Popen(command, cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": "7"}) as process:
             assert half_way.wait(timeout=120)
             process.send_signal(signal.SIGKILL)
@@ -286,7 +287,7 @@ def test_a_run_killed_in_the_middle_goes_on_to_the_same_results_and_asks_nothing
         assert lines.count(b"\n") == WINDOW and not (stored / "votes.csv").exists()
         # A kill may cut the last line, too.
         (stored / "runs.jsonl").write_bytes(lines[:-40])
-        resumed = steward(capsys, "recompute", *model(server.url, killed))
+        resumed = steward(capsys, "recompute", *model(server.url, killed, at_once=CONCURRENCY))
         seen = server.times_seen()
     assert (resumed["runs_stored"], resumed["runs_made"]) == (WINDOW - 1, ROWS * RUNS - WINDOW + 1)
     assert set(seen) == set(wanted)

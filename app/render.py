@@ -95,10 +95,14 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Cell]], *, title: str 
 
 
 def _widths(columns: Sequence[str], rows: Sequence[Sequence[Cell]], available: int) -> list[int] | None:
-    """Return column widths that leave cells whole, and words of headers where they can; None where cells do not fit."""
+    """Return column widths that leave cells whole, and words of headers where they can; None where cells do not fit.
+
+    Where a few characters lack, a long text is wrapped between its words before the word of a header is cut.
+    """
     cells = [max((cell_len(number(row[index])) for row in rows), default=1) for index in range(len(columns))]
     whole = [max(width, *map(len, _words(column))) for width, column in zip(cells, columns, strict=True)]
     room = available - GAP * (len(columns) - 1)
+    whole = _wrapped(columns, rows, whole, sum(whole) - room)
     widths = whole if sum(whole) <= room else [max(width, 3) for width in cells]
     spare = room - sum(widths)
     if spare < 0:
@@ -108,6 +112,17 @@ def _widths(columns: Sequence[str], rows: Sequence[Sequence[Cell]], available: i
         lacking = [len(column) - width for width, column in zip(widths, columns, strict=True)]
         widths[lacking.index(max(lacking))] += 1
         spare -= 1
+    return widths
+
+
+def _wrapped(columns: Sequence[str], rows: Sequence[Sequence[Cell]], widths: list[int], lacking: int) -> list[int]:
+    """Return widths that are narrower by what lacks, in the widest column of texts that has blanks where it is cut."""
+    for index in sorted(range(len(widths)), key=lambda one: -widths[one]):
+        width = widths[index] - lacking
+        cells = [number(row[index]) for row in rows]
+        least = max(widths[index] * 3 // 4, *map(len, _words(columns[index])))
+        if lacking > 0 and width >= least and all(" " in cell[: width + 1] for cell in cells if cell_len(cell) > width):
+            return [*widths[:index], width, *widths[index + 1 :]]
     return widths
 
 

@@ -88,7 +88,8 @@ def test_the_kernel_refuses_even_what_python_would_let_through(tmp_path: Path) -
         "os.listdir('/')",
     )
     tries = "".join(
-        f"try:\n    {reach}\n    print({reach!r})\nexcept PermissionError as error:\n    print(error.errno, flush=True)\n"
+        f"try:\n    {reach}\n    print({reach!r})\nexcept PermissionError as error:\n"
+        "    print(error.errno, flush=True)\n"
         for reach in reaches
     )
     program = f"import os, runpy, socket\nrunpy.run_path({str(INSIDE)!r})['shut']()\n{tries}"

@@ -785,6 +785,13 @@ def test_the_released_code_rewards_fewer_spellings_and_no_wrong_type(label: str,
     assert released_reward(label, reference) == 0  # no tag
 
 
+def test_odd_answers_are_not_quoted_in_warnings(recwarn: pytest.WarningsRecorder) -> None:
+    reference = Reference.of(parse_label("25"), "v1", "decimal")
+    assert not grade_v1("25or more", reference)
+    assert released_reward("<answer>10:25 QUX</answer>", reference) == 0
+    assert list(recwarn) == []
+
+
 @pytest.mark.parametrize("digits", [400, 5000])
 def test_answers_that_are_too_long_are_wrong_or_unreadable_and_stop_nothing(digits: int) -> None:
     many = "9" * digits

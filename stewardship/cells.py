@@ -21,6 +21,7 @@ __all__ = ["names_of_columns", "read_cells"]
 # A patient's note is longer than the 128 KiB that Python's reader allows a cell.
 LONGEST_CELL = 64 * 1024 * 1024
 LONGEST_NAME = 60
+OTHER_SIGNS = {";": "semicolons", "\t": "tabs"}
 
 
 def names_of_columns(names: Iterable[str]) -> str:
@@ -47,7 +48,7 @@ def read_cells(file: Path) -> pl.DataFrame:
         UsageError: its name ends in none of .csv, .csv.gz, .tsv, .tsv.gz, .xlsx, .parquet, .jsonl.
     """
     if not file.is_file():
-        raise InputError("no such table of labels", file=file)
+        raise InputError("no such table", file=file)
     kind = "".join(file.suffixes[-2:] if file.suffix == ".gz" else file.suffixes[-1:]).lower()
     readers = {".csv": _csv, ".csv.gz": _csv, ".tsv": _csv, ".tsv.gz": _csv, ".xlsx": _excel}
     reader = readers.get(kind) or {".parquet": _parquet, ".jsonl": _json_lines}.get(kind)
@@ -83,6 +84,8 @@ def _csv(file: Path) -> pl.DataFrame:
         begin = 1
         try:
             for row in reader:
+                if row and not rows:
+                    _check_divided(row, file, begin)
                 if row and rows and len(row) != len(rows[0]):
                     raise InputError(
                         "a line has more or fewer cells than the head",
@@ -102,6 +105,20 @@ def _csv(file: Path) -> pl.DataFrame:
         raise InputError("the table is empty", file=file, expected="a line with the names of the columns")
     columns = list(zip(*rows[1:], strict=True)) or [()] * len(rows[0])
     return _frame([name.strip() for name in rows[0]], columns, file)
+
+
+def _check_divided(head: Sequence[str], file: Path, line: int) -> None:
+    """Refuse a table whose cells are divided by another sign, as Excel does where the comma is the decimal point."""
+    other = next((name for sign, name in OTHER_SIGNS.items() if sign in head[0]), None)
+    if len(head) == 1 and other:
+        raise InputError(
+            "the cells of the table are not divided by commas",
+            file=file,
+            line=line,
+            found=other,
+            expected="commas; in a file named .tsv tabs",
+            do="save it as .xlsx, or as CSV with commas and decimal points",
+        )
 
 
 def _opened(file: Path) -> TextIO:

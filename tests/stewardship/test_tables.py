@@ -120,6 +120,9 @@ def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path: Path) -> None:
     ("name", "content", "what", "line"),
     [
         ("a.csv", b"uid,label\n1,5\n2\n", "more or fewer cells", 3),
+        ("a.csv", b"\xef\xbb\xbfuid;label\r\n1;4,5\r\n", "not divided by commas", 1),
+        ("a.csv", b"uid\tlabel\n1\t4.5\n", "not divided by commas", 1),
+        ("a.tsv", b"uid;label\n1;4\n", "not divided by commas", 1),
         ("a.csv", b'uid,label\n"1\n1",5\n2,4,4\n', "more or fewer cells", 4),
         ("a.csv", b'uid,label\n1,5\n2,"5\n3,6\n', "no CSV", 3),
         ("a.csv", b"uid,uid\n1,5\n", "one name", None),

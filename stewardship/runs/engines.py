@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
-from ontoground.errors import InputError, UsageError
+from ontoground.errors import InputError
 from ontoground.files import sha256_of
 from ontoground.lm.results import Message
 from stewardship.cells import names_of_columns
@@ -238,13 +238,13 @@ def check_rows(engine: Engine, uids: Iterable[str]) -> None:
     """Refuse an engine that has rows which a benchmark lacks.
 
     Raises:
-        UsageError: it has.
+        InputError: it has.
     """
     lost = sorted((engine.rows() or frozenset()) - set(uids))
     if lost:
-        raise UsageError(
+        raise InputError(
             "there are answers to rows that the benchmark lacks",
-            found=f"{len(lost)} rows, such as {', '.join(lost[:3])}",
+            found=f"{len(lost):,} rows, such as {', '.join(lost[:3])}",
             expected="keys of the benchmark",
             do="name the right benchmark with --benchmark",
         )

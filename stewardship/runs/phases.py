@@ -53,7 +53,8 @@ def chosen_rows(benchmark: Benchmark, engine: Engine, uids: Collection[str] | No
     """Return the rows of a phase: those asked for, of those that the engine can answer.
 
     Raises:
-        UsageError: the engine has rows that the benchmark lacks, or none is left.
+        InputError: the engine has rows that the benchmark lacks.
+        UsageError: no row is left.
     """
     every = benchmark.items["uid"].to_list()
     check_rows(engine, every)

@@ -150,7 +150,7 @@ def test_a_row_that_the_file_lacks_is_left_alone_and_one_that_the_benchmark_lack
     answers = tmp_path / "mine.csv"
     answers.write_text("uid,run1\nu1,16\nzz,16\n")
     code, error = failure(capsys, "recompute", "--workspace", workspace, "--answers", answers)
-    assert code == 2 and "zz" in error["found"]
+    assert code == 3 and "zz" in error["found"]
     answers.write_text("uid,run1\nu1,16\n")
     printed = steward(capsys, "recompute", "--workspace", workspace, "--answers", answers)
     assert printed["rows"] == 1 and printed["summary"]["deferred"] == 1

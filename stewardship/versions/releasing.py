@@ -155,11 +155,12 @@ def make_release(
 
     Raises:
         InputError, UsageError: as `made_of`.
+        UsageError: it is there already with another licence, or without one of the caveats.
     """
     made = made_of(benchmark, recipe, version, limit=limit)
     folder = benchmark.folder / FOLDER / str(made.version)
     if not made.new:
-        return replace(made, folder=folder, caveats=tuple(Release.open(benchmark, made.version).manifest["caveats"]))
+        return replace(made, folder=folder, caveats=_frozen(Release.open(benchmark, made.version), licence, caveats))
     before = Release.open(benchmark, made.before) if made.before else None
     if licence is None:
         licence = before.manifest["licence"] if before else ""
@@ -175,6 +176,20 @@ def make_release(
         for file in part.iterdir():
             file.chmod(0o444)
     return replace(made, folder=folder, caveats=lines)
+
+
+def _frozen(release: Release, licence: str | None, caveats: Sequence[str]) -> tuple[str, ...]:
+    """Return the caveats of a release that is there already; refuse to seem to give it others, or another licence."""
+    stated, held = release.manifest["licence"], tuple(release.manifest["caveats"])
+    if licence not in (None, stated) or set(caveats) - set(held):
+        raise UsageError(
+            "a frozen release keeps its licence and its caveats",
+            file=release.folder,
+            found=f"licence {stated}" if stated else "no licence",
+            expected="the same labels under what they were released with",
+            do="give it with the next release; one that nobody has yet is made again where its folder is removed",
+        )
+    return held
 
 
 def _manifest(

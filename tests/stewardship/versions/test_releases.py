@@ -96,6 +96,10 @@ def test_the_same_labels_again_are_the_same_release(benchmark: Benchmark) -> Non
     again = make_release(benchmark, Recipe("recomputed"))
     assert (again.version, again.new) == (first.version, False)
     assert make_release(benchmark, Recipe("recomputed"), Version(1, 0, 0)).new is False
+    assert make_release(benchmark, Recipe("recomputed"), licence="CC BY-SA 4.0").new is False
+    for other in ({"licence": "MIT"}, {"caveats": ["Only for research."]}):
+        with pytest.raises(UsageError, match="keeps its licence and its caveats"):
+            make_release(benchmark, Recipe("recomputed"), **other)
     assert files_of(first.folder) == before
 
 
@@ -167,7 +171,9 @@ def test_a_row_whose_raters_disagree_is_not_called_reviewed(benchmark: Benchmark
         [Event(uid="2", role="physician", value=value, status=status, by=by) for value, status, by in said]
     )
     finalised(benchmark)
-    card = (make_release(benchmark, Recipe()).folder / "README.md").read_text()
+    folder = make_release(benchmark, Recipe()).folder
+    assert folder is not None
+    card = (folder / "README.md").read_text()
     assert "A physician reviewed 2 of 9 rows" in card and "Reviewed by a physician: 2 rows" in card
 
 

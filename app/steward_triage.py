@@ -97,7 +97,9 @@ def paint_triage(screen: Console, payload: dict[str, Any]) -> None:
     """Show the head of the lists and the counts."""
     from app.render import relative, table
 
-    for part, rows in payload["top"].items():
+    for part, head in payload["top"].items():
+        # Names that are the same have no distance that a list could begin with.
+        rows = [row for row in head if row["unit"] != "name" or row["flag"] != "unflagged"]
         if rows:
             cells = [[_cell(row, name) for name in SHOWN] for row in rows]
             title = TITLES["names" if rows[0]["unit"] == "name" else part]

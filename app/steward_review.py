@@ -8,11 +8,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ontoground.errors import InputError, UsageError
+from ontoground.errors import UsageError
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from ontoground.settings_steward import StewardSettings
     from stewardship.benchmark import Benchmark
     from stewardship.history import History
@@ -21,12 +19,9 @@ if TYPE_CHECKING:
     from stewardship.sheets.reading import SheetsRead
     from stewardship.sheets.sampling import Pick
     from stewardship.sheets.shown import Shown
+    from stewardship.sheets.writing import Written
 
 __all__ = ["SheetsAsked", "read_job", "sheets_job"]
-
-SPOT_CHECKED = 7
-"""Rows of a spot check, as many as the paper's clinician took."""
-TRIAGE = "triage.parquet"
 
 
 @dataclass(frozen=True)
@@ -56,15 +51,23 @@ def sheets_job(settings: StewardSettings, asked: SheetsAsked) -> dict[str, Any]:
     """
     from stewardship.benchmark import Benchmark
     from stewardship.sheets.batch import read_batches
+    from stewardship.sheets.draws import EXPECTED_ROWS, draw_rows
     from stewardship.sheets.sampling import assign
     from stewardship.sheets.shown import answer_kinds
     from stewardship.sheets.writing import free_name, write_batch
 
     benchmark = Benchmark.open(asked.workspace, asked.benchmark)
     history = benchmark.history
-    batches = read_batches(benchmark.folder)
     experts = _experts(asked, benchmark)
-    draw = _draw(settings, asked, benchmark, history, batches)
+    if (asked.raters_per_row or 1) > len(experts.knows):
+        raise UsageError(
+            "fewer raters are named than each row is to have",
+            found=f"{len(experts.knows)} of {asked.raters_per_row}",
+            expected="--raters-per-row of at most all raters",
+        )
+    draw = draw_rows(
+        benchmark, read_batches(benchmark.folder), settings, kind=asked.kind, pick=asked.pick, rows=asked.rows
+    )
     assigned = assign(
         draw.order,
         benchmark.items,
@@ -79,7 +82,8 @@ def sheets_job(settings: StewardSettings, asked: SheetsAsked) -> dict[str, Any]:
     if not assigned.pairs:
         raise UsageError(
             "no row is left to draw",
-            found=", ".join(f"{count:,} {reason}" for reason, count in left_out.items()) or "no such row",
+            found=", ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in left_out.items())
+            or "no such row",
             expected=EXPECTED_ROWS[asked.kind],
         )
     original = history.labels("original", categories=benchmark.categories)
@@ -98,37 +102,38 @@ def sheets_job(settings: StewardSettings, asked: SheetsAsked) -> dict[str, Any]:
         seed=settings.seed,
         out=asked.out,
     )
+    return _sheets_payload(asked, benchmark, experts, written, draw.drawn, left_out) | {"seed": settings.seed}
+
+
+def _sheets_payload(
+    asked: SheetsAsked, benchmark: Benchmark, experts: Experts, written: Written, drawn: str, left_out: dict[str, int]
+) -> dict[str, Any]:
     items = written.batch.items
-    groups = {uid: label.text() for uid, label in original.items()} if benchmark.categories else {}
+    given = Counter(item.rater for item in items)
     uids = dict.fromkeys(item.uid for item in items)
     strata = benchmark.column("stratum")
+    groups: dict[str, str] = {}
+    if benchmark.categories:
+        labels = benchmark.history.labels("original", categories=benchmark.categories)
+        groups = {uid: label.text() for uid, label in labels.items()}
     return {
         "verb": "steward sample" if asked.kind == "sample" else "steward sheets",
         "workspace": str(asked.workspace),
         "benchmark": benchmark.name,
         "name": written.batch.name,
         "kind": asked.kind,
-        "drawn": draw.drawn,
+        "drawn": drawn,
         "blind": written.batch.blind,
-        "seed": settings.seed,
         "rows": len(uids),
         "strata": len({strata.get(uid) for uid in uids}),
         "by_label": dict(sorted(Counter(groups[uid] for uid in uids if uid in groups).items())),
-        "raters": dict(sorted(Counter(item.rater for item in items).items())),
+        "raters": {name: given[name] for name in sorted({*experts.knows, *given})},
         "left_out": left_out,
         "too_long": written.too_long,
         "continued": written.continued,
         "sheets": {rater: {"excel": str(two[0]), "csv": str(two[1])} for rater, two in written.sheets.items()},
         "key": str(written.key),
     }
-
-
-EXPECTED_ROWS: dict[BatchKind, str] = {
-    "blind": "flagged rows that nobody has reviewed or been given; all rows with --pick any",
-    "sample": "rows with a published label",
-    "adjudication": "rows that their raters disagree on",
-    "spot_check": "rows that the audit flagged: run `ontoground steward audit` first",
-}
 
 
 def _experts(asked: SheetsAsked, benchmark: Benchmark) -> Experts:
@@ -139,116 +144,6 @@ def _experts(asked: SheetsAsked, benchmark: Benchmark) -> Experts:
     if asked.raters:
         raise UsageError("--rater and --experts together", expected="one of them: the table names the raters")
     return Experts.read(asked.experts, benchmark.items)
-
-
-@dataclass(frozen=True)
-class Draw:
-    """Rows that may be drawn.
-
-    Attributes:
-        order: best first.
-        drawn: how.
-        rows: how many to give at most; all where None.
-        left_out: rows that may not, by reason.
-        barred: by row the raters who must not have it.
-    """
-
-    order: list[str]
-    drawn: str
-    rows: int | None
-    left_out: Mapping[str, int]
-    barred: Mapping[str, set[str]]
-
-
-def _draw(
-    settings: StewardSettings, asked: SheetsAsked, benchmark: Benchmark, history: History, batches: list[Batch]
-) -> Draw:
-    from stewardship.sheets.ratings import OPEN
-    from stewardship.sheets.sampling import balanced
-
-    if asked.kind == "sample":
-        rows = balanced(_sampled_from(benchmark, history), most=asked.rows or settings.review_rows, seed=settings.seed)
-        return Draw(rows, "balanced", None, {}, {})
-    if asked.kind == "adjudication":
-        disputed = {uid for uid, event in history.latest("physician").items() if event.status == OPEN}
-        barred: dict[str, set[str]] = {}
-        for batch in batches:
-            for item in batch.items:
-                barred.setdefault(item.uid, set()).add(item.rater)
-        return _drawn_among(disputed, settings, asked, batches, "open", asked.rows, barred)
-    if asked.kind == "spot_check":
-        from stewardship.runs.votes import LIKELY_ERROR
-
-        flagged = {uid for uid, event in history.latest("audit").items() if event.status == LIKELY_ERROR}
-        return _drawn_among(flagged, settings, asked, batches, "audit", asked.rows or SPOT_CHECKED, {})
-    return _drawn_blind(settings, asked, benchmark, history, batches)
-
-
-def _drawn_among(
-    uids: set[str],
-    settings: StewardSettings,
-    asked: SheetsAsked,
-    batches: list[Batch],
-    drawn: str,
-    rows: int | None,
-    barred: Mapping[str, set[str]],
-) -> Draw:
-    """Draw by hash from rows that something was said of, without those on other sheets of the same kind."""
-    import polars as pl
-
-    from stewardship.sheets.sampling import candidates
-
-    given = {item.uid for batch in batches if batch.kind == asked.kind for item in batch.items} & uids
-    listed = pl.DataFrame({"uid": sorted(uids)}, schema={"uid": pl.String})
-    order = candidates(listed, pick="any", seed=settings.seed, without=given)
-    return Draw(order, drawn, rows, {"on other sheets": len(given)}, barred)
-
-
-def _drawn_blind(
-    settings: StewardSettings, asked: SheetsAsked, benchmark: Benchmark, history: History, batches: list[Batch]
-) -> Draw:
-    from stewardship.sheets.sampling import candidates
-
-    reviewed = set(history.latest("physician"))
-    given = {item.uid for batch in batches if batch.kind == "blind" for item in batch.items} - reviewed
-    ranked = benchmark.items.select("uid") if asked.pick == "any" else _ranked(benchmark)
-    every = candidates(ranked, pick=asked.pick, seed=settings.seed)
-    order = [uid for uid in every if uid not in reviewed and uid not in given]
-    left_out = {"reviewed": len(reviewed.intersection(every)), "on other sheets": len(given.intersection(every))}
-    return Draw(order, asked.pick, asked.rows or settings.review_rows, left_out, {})
-
-
-def _ranked(benchmark: Benchmark) -> pl.DataFrame:
-    import polars as pl
-
-    file = benchmark.folder / TRIAGE
-    if not file.is_file():
-        raise InputError(
-            "there is no ranked list yet",
-            file=file,
-            do="run `ontoground steward triage`; or draw from all rows with --pick any",
-        )
-    return pl.read_parquet(file)
-
-
-def _sampled_from(benchmark: Benchmark, history: History) -> pl.DataFrame:
-    """Return the rows of a balanced sample with what they are balanced over: their labels, or else their strata."""
-    import polars as pl
-
-    labels = history.labels("original", categories=benchmark.categories)
-    rows = benchmark.items.select(
-        "uid",
-        *(
-            pl.col(name) if name in benchmark.items.columns else pl.lit(None, dtype=pl.String).alias(name)
-            for name in ("stratum", "context")
-        ),
-    )
-    if benchmark.categories:
-        named = {uid: label.text() for uid, label in labels.items() if label.value is not None}
-        return rows.filter(pl.col("uid").is_in(list(named))).with_columns(
-            group=pl.col("uid").replace_strict(named, return_dtype=pl.String)
-        )
-    return rows.with_columns(group=pl.col("stratum").fill_null("all"))
 
 
 def _shown(asked: SheetsAsked, benchmark: Benchmark, history: History, uids: list[str]) -> dict[str, Shown]:

@@ -38,7 +38,8 @@ def paint_sheets(screen: Console, payload: dict[str, Any]) -> None:
     """Show who has how many rows, and where the sheets are."""
     from app.render import relative, table
 
-    sheets = [[rater, rows, Path(payload["sheets"][rater]["excel"]).name] for rater, rows in payload["raters"].items()]
+    files = {rater: Path(two["excel"]).name for rater, two in payload["sheets"].items()}
+    sheets = [[rater, rows, files.get(rater, "none")] for rater, rows in payload["raters"].items()]
     screen.print(table(["rater", "rows", "sheet (and .csv)"], sheets))
     screen.print()
     if payload["by_label"]:
@@ -87,10 +88,11 @@ def _paint_taken(screen: Console, payload: dict[str, Any]) -> None:
         more = f", {empty:,} empty: not reviewed" if empty else ""
         more += f", {missing:,} not in the file" if missing else ""
         screen.print(f"{rater}: {count:,} rows given{more}")
-    refused = len(payload["refused"])
+    # A row can be refused for several of its cells.
+    refused = len({(one["file"], one["line"]) for one in payload["refused"]})
     if payload["files"] and not payload["taken"]:
         screen.print(
-            f"NOTHING TAKEN: {refused:,} of {refused + payload['answers']:,} answers cannot be read. Correct them in "
+            f"NOTHING TAKEN: {refused:,} of {refused + payload['answers']:,} answers cannot be taken. Correct them in "
             "the sheet and read it again, or take the others with --partial",
             soft_wrap=True,
         )

@@ -134,7 +134,7 @@ def test_two_raters_disagree_and_a_third_decides(said: Said, bench: Benchmark, t
     agreement = second["agreement"]
     assert agreement["rows"] == 8 and agreement["pairs"][0]["agree"] == 7
     assert "agreement of raters" in said("read")
-    assert "too_few_experts" in str(fails(said, "sheets", "--adjudicate", "--rater", "ann"))
+    assert "too few experts" in str(fails(said, "sheets", "--adjudicate", "--rater", "ann"))
     decide = said.json("sheets", "--adjudicate", "--rater", "cleo")
     assert decide["kind"] == "adjudication" and decide["rows"] == 1
     third = said.json("read", str(answered(decide, "cleo", tmp_path / "cleo.csv", **{uid.replace("-", "_"): "4"})))

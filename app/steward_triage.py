@@ -152,15 +152,15 @@ def finalise_job(
     labels = standing(benchmark)
     policy = policy or settings.finalise
     found = finalise(labels.settled, labels.physician, policy=policy, relative=settings.agree_rel)
-    if not found:
+    history = benchmark.history
+    before = history.latest("final")
+    if not found and all(event.value is None for event in before.values()):
         raise InputError(
             "the benchmark has no label that could hold",
             file=benchmark.folder,
             expected="recomputed or physicians' labels",
             do="run `ontoground steward recompute` or `ontoground steward read`",
         )
-    history = benchmark.history
-    before = history.latest("final")
     events = final_events(history, found, policy)
     changed = [event for event in events if says_more(before.get(event.uid), event)]
     batch = history.append(changed) if changed else None

@@ -120,6 +120,20 @@ def test_a_final_label_whose_ground_was_taken_back_holds_no_longer(
     assert checked(capsys.readouterr().out, "steward-finalise")["added"] == 0
 
 
+def test_final_labels_are_withdrawn_where_nothing_that_they_rest_on_holds(
+    workspace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert invoke(["steward", "finalise", "--json"]) == 0
+    Benchmark.open(workspace).history.revert("0001", by="me", why="another table")
+    capsys.readouterr()
+    assert invoke(["steward", "finalise", "--json"]) == 0
+    payload = checked(capsys.readouterr().out, "steward-finalise")
+    assert (payload["final"], payload["added"]) == (0, 7)
+    held = Benchmark.open(workspace).history.latest("final").values()
+    assert {event.status for event in held} == {"withdrawn"}
+    assert invoke(["steward", "finalise", "--json"]) == 3
+
+
 def test_report_has_every_phase_its_caveats_and_pictures(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib")
     pytest.importorskip("statsmodels")

@@ -123,16 +123,28 @@ def _paint_agreement(screen: Console, found: dict[str, Any]) -> None:
         return
     screen.print()
     rows = [
-        [f"{one['first']}, {one['second']}", one["n"], one["agree"], share(one["share"]), one["same"], one["kappa"]]
+        [
+            f"{one['first']}, {one['second']}",
+            one["n"],
+            one["agree"],
+            share(one["share"]),
+            one["same"],
+            _coefficient(one["kappa"]),
+        ]
         for one in found["pairs"]
     ]
     head = ["raters", "rows", "agree", "share [95% interval]", "same label", "Cohen's kappa"]
     screen.print(table(head, rows, title="agreement of raters"))
     screen.print(f"unanimous: {found['unanimous']:,} of {found['rows']:,} rows")
     for alpha in found["alphas"]:
-        value = "not defined" if alpha["value"] is None else f"{alpha['value']:.3f}"
         rests = f"{alpha['rows']:,} rows, {alpha['answers']:,} answers"
-        screen.print(f"Krippendorff's alpha, {ALPHAS[alpha['level']]}: {value} ({rests})", soft_wrap=True)
+        screen.print(
+            f"Krippendorff's alpha, {ALPHAS[alpha['level']]}: {_coefficient(alpha['value'])} ({rests})", soft_wrap=True
+        )
+
+
+def _coefficient(value: float | None) -> str:
+    return "not defined" if value is None else f"{value:.3f}"
 
 
 ALPHAS = {

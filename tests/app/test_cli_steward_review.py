@@ -16,7 +16,7 @@ from stewardship.benchmark import Benchmark
 from stewardship.history import Event
 from stewardship.runs.store import Run, RunStore
 from tests.app.schemas import checked
-from tests.stewardship.sheets.filling import fill, sheet_rows
+from tests.stewardship.sheets.filling import fill, save, sheet_rows
 from tests.stewardship.sheets.world import scores, statements
 
 
@@ -107,6 +107,23 @@ def test_sheets_are_written_filled_refused_corrected_and_taken(said: Said, bench
     # What is reviewed or on a sheet is not drawn again.
     more = said.json("sheets", "--rater", "cleo", "--pick", "any", "--rows", "40")
     assert more["rows"] == 20 and more["left_out"] == {"reviewed": 20}
+
+
+def test_a_row_that_is_refused_for_two_cells_is_counted_once(said: Said, bench: Benchmark, tmp_path: Path) -> None:
+    assert bench.name == "scores"
+    sheet = answered(said.json("sheets", "--rater", "ann", "--rows", "3"), "ann", tmp_path / "ann.csv")
+    rows = sheet_rows(sheet)
+    rows[0] |= {"question": "another?", "context": "another"}
+    text = said("read", str(save(sheet, rows)), code=1)
+    assert text.count("is not the item's") == 2 and "NOTHING TAKEN: 1 of 3 answers" in text
+
+
+def test_a_rater_for_whom_no_row_was_drawn_is_named(said: Said, bench: Benchmark) -> None:
+    assert bench.name == "scores"
+    lines = said("sheets", "--rater", "ann", "--rater", "bob", "--rows", "1").splitlines()
+    assert sorted(line.split()[1] for line in lines[1:3]) == ["0", "1"]
+    assert sorted(line.split()[0] for line in lines[1:3]) == ["ann", "bob"]
+    assert any(line.split()[2] == "none" for line in lines[1:3])
 
 
 def test_no_label_of_the_benchmark_is_in_what_the_experts_get(said: Said, bench: Benchmark) -> None:
@@ -222,6 +239,7 @@ def test_a_spot_check_shows_label_and_critique_and_is_no_label(said: Said, bench
         (["sheets", "--rater", "ann", "--evidence"], 2, "no evidence to show"),
         (["sheets", "--rater", "ann", "--experts", "none.csv"], 2, "together"),
         (["sheets", "--experts", "none.csv"], 3, "no such table"),
+        (["sheets", "--rater", "ann", "--raters-per-row", "2"], 2, "fewer raters are named"),
         (["sheets", "--rater", "ann", "--adjudicate"], 2, "no row is left to draw"),
         (["read", "none.csv"], 3, "no such sheet"),
         (["read", "a/x.csv", "b/x.csv"], 2, "two sheets have one name"),

@@ -212,7 +212,10 @@ def _reasons(one: Mapping[str, Any]) -> str:
     evidence = [
         f"{name} {_plain(name, value)}"
         for name, value in one["evidence"].items()
-        if value not in (None, "", []) and value != one["by"] and not (name == "rule" and value in one["by"])
+        if value not in (None, "", [])
+        and value != one["by"]
+        and not (name == "rule" and value in one["by"])
+        and f"{name} {value}" != one["by"]
     ]
     status = "" if one["status"] in PLAIN or one["value"] is None else f" ({one['status'].replace('_', ' ')})"
     parts = [f"{one['by']}{status}", one["why"], ", ".join(evidence)]

@@ -14,7 +14,7 @@ __all__: list[str] = []
 
 
 @group.command(
-    short_help="Put a fault that physicians found right on the rows that share it.",
+    short_help="Put right a fault that physicians found, on the rows that share it.",
     epilog=example(
         "ontoground steward rule methadone.toml           # shows, writes nothing",
         "ontoground steward rule methadone.toml --apply",

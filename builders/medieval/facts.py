@@ -103,9 +103,11 @@ def read_support(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, set
     run_steps(connection, ["macros", "cohort", "context", "mention_concept", "statement_name"])
     concepts = cuis(connection, KNOWN_CONCEPTS)
     set_table(connection, "closure", _closure(graph, concepts))
-    run_steps(
-        connection, ["clear_mention", "attested", "unclear", "linked_base", "fact_end", "stated_link", "present_link"]
-    )
+    run_steps(connection, ["namesake"])
+    alike = cuis(connection, f"select distinct other from namesake where cui in ({KNOWN_CONCEPTS})")
+    set_table(connection, "namesake_closure", _closure(graph, alike))
+    run_steps(connection, ["clear_mention", "attested", "linked_base", "class_member", "unclear"])
+    run_steps(connection, ["fact_end", "stated_link", "present_link"])
 
 
 def _read_knowledge(connection: duckdb.DuckDBPyConnection) -> None:

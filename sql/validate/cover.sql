@@ -1,9 +1,11 @@
 -- What a mention must mean to attest an end of a statement, and what it or a code must mean to leave it unclear
 -- Grain: one row per end and concept
 -- Output: attesting(cui, mentioned), unclear_by(cui, mentioned, by_code)
--- Inputs: labelled, kg.edge
+-- Inputs: labelled, kg.edge, kg.name, kg.concept
 -- Walked from the end to the mentions, where the builder walks from the mentions to the ends. An end is attested by its
---   forms and by its descendants in any form; it is unclear by these, and by mentions of ancestors within two steps
+--   forms and by its descendants in any form; it is unclear by these, by mentions of ancestors within two steps (of a
+--   drug, its pharmacologic classes, too; a brand or salt without any has those of its other forms), and by concepts
+--   that are called alike
 create or replace temp table form_step as
 select
     head_cui as one,
@@ -54,39 +56,94 @@ select distinct
     form.mentioned
 from form;
 
-create or replace temp table unclear_by as
-with recursive parent as (
-    select distinct
-        head_cui as child,
-        tail_cui as parent
-    from kg.edge
-    where predicate = 'is_a'
-),
+create or replace temp table labelled_end as
+select head_cui as cui from labelled
+union
+select tail_cui as cui from labelled;
 
-above as (
+create or replace temp table parent as
+select distinct
+    edge.head_cui as child,
+    edge.tail_cui as parent
+from kg.edge as edge
+inner join kg.concept as concept on edge.head_cui = concept.cui
+where
+    edge.predicate = 'is_a'
+    or (edge.predicate = 'has_pharmacologic_class' and list_contains(concept.groups, 'CHEM'));
+
+create or replace temp table above as
+with recursive form as (
     select
-        labelled.end_cui as cui,
-        parent.parent as mentioned
-    from (
-        select head_cui as end_cui from labelled
-        union
-        select tail_cui as end_cui from labelled
-    ) as labelled
-    inner join parent on labelled.end_cui = parent.child
+        cui,
+        cui as other
+    from labelled_end
     union
     select
-        labelled.end_cui as cui,
-        grandparent.parent as mentioned
-    from (
-        select head_cui as end_cui from labelled
-        union
-        select tail_cui as end_cui from labelled
-    ) as labelled
-    inner join parent on labelled.end_cui = parent.child
-    inner join parent as grandparent on parent.parent = grandparent.child
+        form.cui,
+        form_step.other
+    from form
+    inner join form_step on form.other = form_step.one
+    where form.cui not in (select parent.child from parent)
 ),
 
-form as (
+first_step as (
+    select
+        form.cui,
+        parent.parent as mentioned
+    from form
+    inner join parent on form.other = parent.child
+)
+
+select
+    cui,
+    mentioned
+from first_step
+union
+select
+    first_step.cui,
+    parent.parent as mentioned
+from first_step
+inner join parent on first_step.mentioned = parent.child;
+
+create or replace temp table alike as
+with subject as (
+    select cui from labelled_end
+    union
+    select mentioned as cui from above
+),
+
+spelled as (
+    select
+        cui,
+        regexp_replace(normalized, '([a-z][a-z][^sui])s$', '\1') as word,
+        max(is_preferred::integer) as preferred
+    from kg.name
+    where length(normalized) >= 5
+    group by all
+),
+
+crowd as (
+    select word
+    from spelled
+    group by word
+    having count(*) between 2 and 20
+)
+
+select
+    one.cui,
+    two.cui as other
+from spelled as one
+semi join subject on one.cui = subject.cui
+semi join crowd on one.word = crowd.word
+inner join spelled as two on one.word = two.word
+inner join kg.concept as one_concept on one.cui = one_concept.cui
+inner join kg.concept as two_concept on two.cui = two_concept.cui
+where one.cui != two.cui and list_has_any(one_concept.groups, two_concept.groups)
+group by one.cui, two.cui
+having sum(1 + one.preferred + two.preferred) >= 2;
+
+create or replace temp table unclear_by as
+with recursive form as (
     select
         above.cui,
         above.mentioned
@@ -97,6 +154,21 @@ form as (
         form_step.other as mentioned
     from form
     inner join form_step on form.mentioned = form_step.one
+),
+
+below_alike as (
+    select
+        labelled_end.cui,
+        alike.other as mentioned
+    from labelled_end
+    inner join alike on labelled_end.cui = alike.cui
+    union
+    select
+        below_alike.cui,
+        edge.head_cui as mentioned
+    from below_alike
+    inner join kg.edge as edge on below_alike.mentioned = edge.tail_cui
+    where edge.predicate = 'is_a'
 )
 
 select
@@ -126,4 +198,17 @@ select distinct
     form.cui,
     form.mentioned,
     false as by_code
-from form;
+from form
+union
+select
+    below_alike.cui,
+    below_alike.mentioned,
+    true as by_code
+from below_alike
+union
+select
+    above.cui,
+    alike.other as mentioned,
+    false as by_code
+from above
+inner join alike on above.mentioned = alike.cui;

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ontoground.rows import MEDIEVAL_SCHEMA, QUADRANTS, STATEMENT_SCHEMA
-from tests.builders.medieval_world import Built, Row, data_files
+from tests.builders.medieval_world import Built, Row, Truth, data_files
 
 SPLITS = {"train", "validation", "test"}
 
@@ -292,6 +292,30 @@ def test_the_replaced_end_of_an_unsupported_statement_is_not_among_the_codes(med
     for row in medieval.rows:
         if not row["is_supported"]:
             assert (row["hadm_id"], row[f"{row['replaced_end']}_cui"]) not in coded
+
+
+def test_no_class_of_a_drug_that_is_called_unsupported_is_named_in_the_note(medieval: Built, truth: Truth) -> None:
+    """A note that says "antibiotics" leaves ciprofloxacin unclear, and its brands, which are in no class themselves."""
+    mentioned = defaultdict(set)
+    for table in ("ground.mention", "ground.unclear_mention"):
+        for hadm_id, cui in medieval.connection.execute(f"select hadm_id, unnest(cuis) from {table}").fetchall():
+            mentioned[hadm_id].add(cui)
+    drugs = {
+        cui
+        for (cui,) in medieval.connection.execute(
+            "select cui from kg.concept where list_contains(groups, 'CHEM')"
+        ).fetchall()
+    }
+    with_class = 0
+    for row in medieval.rows:
+        cui = row.get(f"{row['replaced_end']}_cui")
+        if row["is_supported"] or cui is None or cui not in drugs:
+            continue
+        classes = {above for form in truth.same(cui) for above in truth.up[form]}
+        classes |= {further for above in classes for further in truth.up[above]}
+        with_class += bool(classes)
+        assert not classes & mentioned[row["hadm_id"]]
+    assert with_class > 20
 
 
 def test_a_distractor_of_q4_is_distant_and_a_relative_of_q2_is_not(medieval: Built) -> None:

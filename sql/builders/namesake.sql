@@ -1,0 +1,59 @@
+-- Concepts that the release calls alike: a note that names the one may mean the other
+-- Grain: one row per ordered pair, of concepts that mentions and codes mean or attest, and their namesakes
+-- Output: namesake(cui, other). Inputs: closure, kg.name, kg.concept
+-- In one semantic group, the preferred name of the one is a name of the other, or they share two names; singular and
+--   plural are one name. Abbreviations are not counted, nor names of very many concepts. Sources that map one of their
+--   terms to several CUIs split what is one thing: DESIGN section 5 (ambiguous mentions)
+create or replace temp table namesake as
+with wanted as (
+    select distinct other as cui
+    from closure
+    where relation in ('self', 'equivalent', 'ancestor')
+),
+
+worded as (
+    select
+        name.cui,
+        regexp_replace(name.normalized, '([a-z][a-z][^sui])s$', '\1') as word,
+        bool_or(name.is_preferred) as is_preferred
+    from kg.name as name
+    where length(name.normalized) > 4
+    group by all
+),
+
+own as (
+    select
+        worded.cui,
+        worded.word,
+        worded.is_preferred
+    from worded
+    semi join wanted on worded.cui = wanted.cui
+),
+
+shared as (
+    select
+        own.cui,
+        worded.cui as other,
+        own.is_preferred or worded.is_preferred as is_preferred
+    from own
+    inner join worded on own.word = worded.word
+    qualify count(*) over (partition by own.cui, own.word) <= 20
+),
+
+pair as (
+    select
+        cui,
+        other
+    from shared
+    where cui != other
+    group by cui, other
+    having bool_or(is_preferred) or count(*) >= 2
+)
+
+select
+    pair.cui,
+    pair.other
+from pair
+inner join kg.concept as concept on pair.cui = concept.cui
+inner join kg.concept as other_concept on pair.other = other_concept.cui
+where list_has_any(concept.groups, other_concept.groups);

@@ -119,11 +119,8 @@ def _released_value(answer: str) -> float | str | datetime | None:
     try:
         with warnings.catch_warnings(action="ignore"):  # of names of time zones, which quote the answer
             found_time = parser.parse(answer)
-    except (
-        ValueError,
-        TypeError,
-        ArithmeticError,
-    ):  # it has a number that is too long for it, or none where one must be
+    except (ValueError, TypeError, ArithmeticError):
+        # It has a number that is too long for it, or none where one must be.
         return None
     return found_time if isinstance(found_time, datetime) else None
 

@@ -14,12 +14,11 @@ from stewardship.runs.engines import Answer, Engine
 from stewardship.runs.phases import (
     Made,
     append_new,
-    check_quorum,
     chosen_rows,
     make_runs,
     needed,
     run_of,
-    single,
+    runs_and_quorum,
     unread,
     votes_of,
     write_votes,
@@ -90,9 +89,7 @@ def audit_labels(
         InputError: the benchmark lacks columns, or the engine cannot go on.
         UsageError: the quorum cannot be reached, or no row is left.
     """
-    number = 1 if single(engine) else runs or settings.runs
-    quorum = 1 if single(engine) else settings.audit_quorum
-    check_quorum(quorum, number, "steward.audit_quorum")
+    number, quorum = runs_and_quorum(engine, runs or settings.runs, settings.audit_quorum, "steward.audit_quorum")
     rows = chosen_rows(benchmark, engine, uids)
     with RunStore(benchmark.folder, "audit", engine.name, engine.describe()) as store:
         made = make_runs(store, engine, claims(benchmark, rows, shown=engine.shows), number, read_audit, advance)

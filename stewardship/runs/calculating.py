@@ -25,12 +25,11 @@ ROOT = Path(stewardship.calculators.__path__[0])
 class CalculatorEngine:
     """Computes each row's score from its features; ``remark`` of a run holds the steps, or why there is no score."""
 
-    alone = True
-
     def __init__(self, version: Version = "corrected") -> None:
         """Choose the definitions: as published, or as MedCalc-Bench v1.0 had them."""
         self.name = "calculators" if version == "corrected" else f"calculators-{version}"
         self.shows = True
+        self.alone = True
         self._version = version
 
     def describe(self) -> dict[str, Any]:

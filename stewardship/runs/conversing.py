@@ -77,6 +77,7 @@ class ModelEngine:
         """
         self.name = model.settings.model.rstrip("/").rpartition("/")[2]
         self.shows = True
+        self.alone = False
         self._model = model
         self._script = script
         self._tools = toolbox if toolbox is not None and toolbox.tools else None

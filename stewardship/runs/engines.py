@@ -83,6 +83,8 @@ class Engine(Protocol):
     name: str
     shows: bool
     """Whether what is asked is shown to something; else a row's name is all that is looked at."""
+    alone: bool
+    """Whether it can give one answer only, so that one run a row is all and its word decides."""
 
     def describe(self) -> dict[str, Any]:
         """Return all that decides the answers besides row and run: what makes a series of runs."""
@@ -114,6 +116,7 @@ class CallableEngine:
         """
         self.name = name
         self.shows = True
+        self.alone = False
         self._function = function
         self._version = version
         self._threads = threads
@@ -160,6 +163,7 @@ class RecordedEngine:
         cells = read_cells(file)
         self.name = re.sub(r"(\.csv|\.tsv)?\.\w+$", "", file.name) or "recorded"
         self.shows = False
+        self.alone = False
         self._file, self._sha256 = file.name, sha256_of(file)
         uid = _column(cells.columns, UIDS, file)
         wide = {name: int(found[1]) for name in cells.columns if (found := WIDE.fullmatch(name))}

@@ -20,12 +20,11 @@ from stewardship.runs.store import Phase, Run, RunStore, Vote, message_key
 __all__ = [
     "Made",
     "append_new",
-    "check_quorum",
     "chosen_rows",
     "make_runs",
     "needed",
     "run_of",
-    "single",
+    "runs_and_quorum",
     "unread",
     "votes_of",
     "write_votes",
@@ -65,17 +64,20 @@ def chosen_rows(benchmark: Benchmark, engine: Engine, uids: Collection[str] | No
     return rows
 
 
-def single(engine: Engine) -> bool:
-    """Tell whether an engine can give one answer only, so that one run a row is all and its word decides."""
-    return bool(getattr(engine, "alone", False))
+def runs_and_quorum(engine: Engine, runs: int, quorum: int, name: str) -> tuple[int, int]:
+    """Return how many runs a row has, and how many must agree: one, where an engine can give one answer only.
 
-
-def check_quorum(quorum: int, runs: int, name: str) -> None:
-    """Refuse a quorum that no row can reach.
+    Args:
+        engine: what answers.
+        runs: asked for.
+        quorum: of the settings.
+        name: of that setting.
 
     Raises:
-        UsageError: it is larger than the number of runs.
+        UsageError: the quorum is larger than the number of runs, so that no row can reach it.
     """
+    if engine.alone:
+        return 1, 1
     if quorum > runs:
         raise UsageError(
             "no row can reach the quorum",
@@ -83,6 +85,7 @@ def check_quorum(quorum: int, runs: int, name: str) -> None:
             expected="a quorum of at most all runs",
             do=f"make more with --runs, or set {name} in ontoground.toml",
         )
+    return runs, quorum
 
 
 def make_runs(

@@ -18,12 +18,11 @@ from stewardship.runs.engines import Answer, Engine, Item
 from stewardship.runs.phases import (
     Made,
     append_new,
-    check_quorum,
     chosen_rows,
     make_runs,
     needed,
     run_of,
-    single,
+    runs_and_quorum,
     unread,
     votes_of,
     write_votes,
@@ -89,10 +88,8 @@ def recompute_labels(
         InputError: the benchmark lacks columns, or the engine cannot go on.
         UsageError: the quorum cannot be reached, or no row is left.
     """
-    alone, from_features = single(engine), isinstance(engine, CalculatorEngine)
-    number = 1 if alone else runs or settings.runs
-    quorum = 1 if alone else settings.quorum
-    check_quorum(quorum, number, "steward.quorum")
+    from_features = isinstance(engine, CalculatorEngine)
+    number, quorum = runs_and_quorum(engine, runs or settings.runs, settings.quorum, "steward.quorum")
     rows = chosen_rows(benchmark, engine, uids)
     benchmark.history  # noqa: B018 - a history that cannot be read is told before runs are made
     items: Iterator[Item] = (

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +20,7 @@ __all__ = ["FilledRow", "FilledSheet", "read_filled"]
 
 NEEDED = ("item", "answer", "comment")
 PROBLEM = "problem"
+COLUMN = re.compile(r"item|question|answer|comment|context(?: \d+)?")
 LONGEST_CELL = 64 * 1024 * 1024
 ERROR = "#ERROR!"
 """What a cell holds whose formula failed: the reader does not say how."""
@@ -59,7 +62,7 @@ class FilledSheet:
 
 
 def read_filled(file: Path) -> FilledSheet:
-    """Read a filled sheet, Excel or CSV (comma, semicolon or tab; UTF-8, or what Excel writes on Windows).
+    """Read a filled sheet, Excel or CSV (comma, semicolon or tab; UTF-8, UTF-16, or what Excel writes on Windows).
 
     Raises:
         UsageError: its name ends in neither .xlsx nor .csv.
@@ -100,17 +103,27 @@ def read_filled(file: Path) -> FilledSheet:
 
 
 def _check_head(names: Sequence[str], file: Path) -> None:
-    twice = sorted(name for name, count in Counter(names).items() if name and count > 1)
+    twice = sorted(name for name, count in Counter(names).items() if COLUMN.fullmatch(name) and count > 1)
     lacking = [name for name in NEEDED if name not in names]
     if twice or lacking:
         raise InputError(
             "a column is there twice" if twice else "a column is missing",
             file=file,
             line=1,
-            found=", ".join(twice) if twice else ", ".join(name for name in names if name)[:200],
+            found=_own_columns(twice or names),
             expected=f"{', '.join(NEEDED)}, question and context, each once",
             do=HEAD,
         )
+
+
+def _own_columns(names: Sequence[str]) -> str | None:
+    """Return the columns of sheets among some names.
+
+    A sheet without its head has an expert's words and a patient's note there: what is no such column is counted only.
+    """
+    own = [name for name in names if COLUMN.fullmatch(name)]
+    others = sum(bool(name) for name in names) - len(own)
+    return ", ".join([*own, *([f"{others} other{'s' if others > 1 else ''}"] if others else [])]) or None
 
 
 def _csv(file: Path) -> list[list[str]]:
@@ -126,6 +139,9 @@ def _csv(file: Path) -> list[list[str]]:
 
 def _decoded(file: Path) -> str:
     content = file.read_bytes()
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        # "Unicode text" of Excel.
+        return content.decode("utf-16", errors="replace")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:

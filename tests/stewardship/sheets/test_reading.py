@@ -53,8 +53,9 @@ def read(benchmark: Benchmark, *files: Path) -> SheetsRead:
         ("a.csv", {"separator": ";"}),
         ("a.csv", {"separator": "\t", "encoding": "utf-8-sig"}),
         ("a.csv", {"separator": ";", "encoding": "cp1252"}),
+        ("a.csv", {"separator": "\t", "encoding": "utf-16"}),
     ],
-    ids=["excel", "csv", "semicolons", "tabs", "windows"],
+    ids=["excel", "csv", "semicolons", "tabs", "windows", "unicode text"],
 )
 def test_sheets_come_back_whole_as_excel_and_as_csv(
     benchmark: Benchmark, given: Written, tmp_path: Path, name: str, options: dict[str, str]
@@ -203,6 +204,21 @@ def test_what_is_no_sheet_is_refused_as_a_whole(benchmark: Benchmark, given: Wri
     with pytest.raises(UsageError):
         (tmp_path / "sheet.ods").write_bytes(b"x")
         read(benchmark, tmp_path / "sheet.ods")
+
+
+def test_a_sheet_without_its_head_shows_nothing_of_its_first_row(
+    benchmark: Benchmark, given: Written, tmp_path: Path
+) -> None:
+    lines = given.sheets["ann"][1].read_text(encoding="utf-8-sig").splitlines(keepends=True)
+    for rest in (lines[1:], ["comment,answer,a note,a note\n", *lines[1:]]):
+        (tmp_path / "ann.csv").write_text("".join(rest), encoding="utf-8")
+        with pytest.raises(InputError, match="column is missing") as found:
+            read(benchmark, tmp_path / "ann.csv")
+        assert found.value.found is not None and found.value.found.endswith("others")
+        first = sheet_rows(given.sheets["ann"][1])[0]
+        assert "a note" not in found.value.found and not any(
+            value in found.value.found for value in first.values() if value
+        )
 
 
 def test_thousands_marks_are_refused_on_a_sheet_that_has_decimal_commas(

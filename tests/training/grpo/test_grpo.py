@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +40,17 @@ TINY = GrpoSettings(
     optimizer=OptimizerSettings(learning_rate=1e-3, warmup_ratio=0.0, schedule="constant_with_warmup"),
     hardware=HardwareSettings(device="cpu"),
 )
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_objects_to_look_through() -> Iterator[None]:
+    """Keep the collector from the objects of torch and trl: accelerate calls it at the begin and end of every run."""
+    import trl.trainer.grpo_trainer  # noqa: F401
+
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 @pytest.fixture(scope="module")

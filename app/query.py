@@ -23,20 +23,13 @@ from app.status import dataset_files
 from ontoground.errors import InputError, UsageError
 from ontoground.files import atomic_path, private_directory
 from ontoground.sqlfiles import sql_names, sql_text, sql_title
+from ontoground.warehouse import SPOKEN
 from ontoground.workspace import Workspace
 
 __all__ = ["Rows", "exploring", "fetch", "named_queries", "query_text", "write_rows"]
 
 AREA = "queries"
 COPY_OPTIONS = {"csv": "format csv, header true", "parquet": "format parquet", "json": "format json, array true"}
-# Errors whose text speaks of the query and the schema only; others may quote a patient's values.
-SPOKEN = (
-    duckdb.ParserException,
-    duckdb.SyntaxException,
-    duckdb.BinderException,
-    duckdb.CatalogException,
-    duckdb.PermissionException,
-)
 
 
 @dataclass(frozen=True)

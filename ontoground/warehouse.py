@@ -15,6 +15,7 @@ from ontoground.settings import RunSettings
 from ontoground.sqlfiles import sql_text
 
 __all__ = [
+    "SPOKEN",
     "arrow_of",
     "connect",
     "count_drop",
@@ -24,6 +25,16 @@ __all__ = [
     "table_exists",
     "transaction",
 ]
+
+
+# Errors whose text speaks of the query and the schema only; others may quote a patient's values.
+SPOKEN = (
+    duckdb.ParserException,
+    duckdb.SyntaxException,
+    duckdb.BinderException,
+    duckdb.CatalogException,
+    duckdb.PermissionException,
+)
 
 
 def database_config(settings: RunSettings, spill: Path) -> dict[str, str | bool | int | float | list[str]]:

@@ -22,6 +22,7 @@ import polars as pl
 from ontoground.errors import UsageError
 from ontoground.files import private_directory, write_text
 from ontoground.labels import LabelValue, parse_label
+from ontoground.warehouse import SPOKEN
 from stewardship.adjudication.agreement import agrees, value_type
 from stewardship.benchmark import Benchmark
 from stewardship.history import RULE, Event
@@ -249,7 +250,8 @@ def _where(table: pl.DataFrame, condition: str) -> list[str]:
         except duckdb.Error as error:
             raise UsageError(
                 "the condition of the rule cannot be run",
-                found=str(error).splitlines()[0],
+                # An error on a row would quote the row: a note, a comment, features.
+                found=str(error).splitlines()[0] if isinstance(error, SPOKEN) else f"{type(error).__name__} on a row",
                 expected=f"SQL on {', '.join(name for name in table.columns if name != 'context')}; labels are text",
             ) from None
     return [str(uid) for (uid,) in found]

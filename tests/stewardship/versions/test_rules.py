@@ -178,6 +178,16 @@ def test_a_rule_that_cannot_be_meant_is_refused(
         try_rule(benchmark, rule(rows, {"abstain": True}, evidence))
 
 
+@pytest.mark.parametrize(
+    "condition", ["context::int > 0", "comment::date is null", "derivation::double = 1", "error(features::varchar)"]
+)
+def test_a_condition_that_fails_on_a_row_shows_nothing_of_it(benchmark: Benchmark, condition: str) -> None:
+    with pytest.raises(UsageError, match="cannot be run") as found:
+        try_rule(benchmark, rule({"where": condition}, {"take": "original"}))
+    assert str(found.value.found).endswith("Exception on a row")
+    assert "SECRET" not in str(found.value) and "Methadone" not in str(found.value)
+
+
 def test_names_are_put_right_by_name_and_other_words_are_no_label(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("id,label,kind\na,Q1,x\nb,Q1,x\nc,Q2,y\n")
     table = read_label_table(tmp_path / "rows.csv", columns={"uid": "id", "label": "label", "stratum": "kind"})

@@ -210,7 +210,7 @@ def _strangers(scene: Scene, about: str) -> list[str]:
         # Where a telling word of the name stands in the input, it may not be all invented.
         if any(len(word) > 4 and word[:5] in scene.given.stems for word in name.lower().split()):
             continue
-        if not knowledge.akin(cuis, scene.given_families) and not knowledge.akin(cuis, made):
+        if not knowledge.akin(cuis, scene.may_be_given) and not knowledge.akin(cuis, made):
             names.append(name)
         if len(names) == _FEW:
             break

@@ -204,7 +204,7 @@ def other_diagnoses(scene: Scene, rule: str, table: Mapping[str, tuple[str, ...]
             continue
         for name in others:
             cuis = knowledge.concepts(name)[:1]
-            if not cuis or knowledge.akin(cuis, one.family) or knowledge.akin(cuis, scene.given_families):
+            if not cuis or knowledge.akin(cuis, one.family) or knowledge.akin(cuis, scene.may_be_given):
                 continue
             kin = rule == "sibling_diagnosis" and any(cui in _graph_siblings(scene, one) for cui in cuis)
             evidence = f"{'sibling' if kin else relation} of {one.mention.cuis[0]}: {cuis[0]}"

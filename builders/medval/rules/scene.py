@@ -68,6 +68,11 @@ class Scene:
         """All concepts that the input names."""
         return self.given.families
 
+    @cached_property
+    def may_be_given(self) -> frozenset[str]:
+        """All concepts that the input names, or that an ambiguous word of it may mean."""
+        return self.given_families | self.given.unclear
+
     def in_input(self, one: Seen) -> bool:
         """Tell whether the input names what a mention of the output names."""
         return bool(one.family & self.given_families)

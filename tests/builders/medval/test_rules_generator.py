@@ -77,6 +77,7 @@ def test_a_rule_makes_its_change(rules: Engine, rule: str, one: Item, change: tu
         ("sibling_drug", note("He is allergic to lisinopril.")),
         ("sibling_diagnosis", note("He has hypertension.")),  # its opposite weighs more than level 3
         ("opposite_diagnosis", note("He has hypotension.")),  # the input does not name it
+        ("opposite_diagnosis", note("He has hypotension.", "[doctor] hypotension , and elevated blood pressure .")),
         ("opposite_diagnosis", note("No hypertension.", "[doctor] no hypertension .")),
         ("abbreviation", note("He has HTN (hypertension).")),
         ("understate_certainty", item("course2diagnosis", COURSE, "Discharge diagnoses: Pneumonia.")),  # grave

@@ -192,7 +192,8 @@ def _table(file: Path) -> tuple[pl.DataFrame, dict[str, pl.DataFrame], None]:
 
 
 def _counts(table: pl.DataFrame) -> dict[str, int]:
-    return {"agree": int(table["agrees"].sum()), "of": table.height}
+    # The sum of no row is none: a calculator of which no row has such a label.
+    return {"agree": int(table["agrees"].sum() or 0), "of": table.height}
 
 
 def _by_calculator(found: pl.DataFrame, agreed: dict[str, pl.DataFrame], version: Version) -> list[dict[str, Any]]:

@@ -12,6 +12,8 @@ import pytest
 from app.main import invoke
 from app.steward_calculators import check_request, compute_job
 from ontoground.errors import UsageError
+from stewardship.benchmark import Benchmark
+from stewardship.history import Event
 from tests.app.schemas import checked
 
 SCHEMA = "steward-calculators"
@@ -122,6 +124,19 @@ def test_a_benchmark_is_computed_into_its_folder(
     assert invoke(["steward", "calculators", "--benchmark", "small", *workspace]) == 0
     said = capsys.readouterr().out
     assert "1/1" in said and "agree with label (original)" in said
+
+
+def test_one_calculator_of_a_benchmark_may_have_no_row_with_a_label_of_some_role(
+    capsys: pytest.CaptureFixture[str], table: Path, tmp_path: Path
+) -> None:
+    workspace = ["--workspace", str(tmp_path / "work")]
+    assert invoke(["steward", "adopt", str(table), "--name", "small", *workspace]) == 0
+    reviewed = Event(uid="1", role="physician", value="14", status="labelled", by="ann")
+    Benchmark.open(tmp_path / "work", "small").history.append([reviewed])
+    capsys.readouterr()
+    found = printed(capsys, "45", "--benchmark", "small", *workspace)
+    assert found["labels"] == {"original": {"agree": 1, "of": 1}, "physician": {"agree": 0, "of": 0}}
+    assert invoke(["steward", "calculators", "45", "--benchmark", "small", *workspace]) == 0
 
 
 @pytest.mark.parametrize(

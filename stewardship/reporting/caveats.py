@@ -56,6 +56,7 @@ def caveats(report: Report, labels: Standing, *, paper: bool = False) -> list[Ca
     if report.audits is not None:
         found.append(_audit(report))
     if report.triage is not None and report.table is not None:
+        found += _series(report)
         found += _triage(report.table, report.triage, report)
         if report.phase3 is not None:
             found += _sampling(report.phase3, report.table, report.triage, paper=paper)
@@ -82,6 +83,17 @@ def _audit(report: Report) -> Caveat:
         "instructions, so that an error that all of them make is not outvoted. A rate close to that of triage shows "
         "that two ways of asking agree, not that either is right.",
     )
+
+
+def _series(report: Report) -> Iterator[Caveat]:
+    for role, said in (("audit", "verdicts"), ("recomputed", "recomputed labels")):
+        series = [name for name in report.sources.get(role, ()) if not name.startswith("rule ")]
+        if len(series) > 1:
+            yield Caveat(
+                f"{said} of several series",
+                f"The {said} come from {len(series)} series of runs or tables ({', '.join(series)}): each row has what "
+                "the last one that was about it said. The counts put them together.",
+            )
 
 
 def _triage(table: pl.DataFrame, found: TriageSummary, report: Report) -> Iterator[Caveat]:

@@ -182,6 +182,21 @@ def test_report_has_every_phase_its_caveats_and_pictures(workspace: Path, capsys
     assert "original agrees with the physician" in said and "report.md" in said
 
 
+def test_labels_of_several_series_are_called_so(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def abouts() -> list[str]:
+        assert invoke(["steward", "report", "--set", "steward.resamples=200", "--json"]) == 0
+        return [one["about"] for one in checked(capsys.readouterr().out, "steward-report")["caveats"]]
+
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("statsmodels")
+    rule = Event(uid="1", role="recomputed", value="7", status="rule", by="rule mine (Dr A)")
+    Benchmark.open(workspace).history.append([rule])
+    assert "recomputed labels of several series" not in abouts()
+    again = Event(uid="10", role="recomputed", value="8", status="high_confidence", by="model-1234")
+    Benchmark.open(workspace).history.append([again])
+    assert "recomputed labels of several series" in abouts()
+
+
 def test_a_phase_that_was_not_run_is_left_out(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib")
     pytest.importorskip("statsmodels")

@@ -213,7 +213,14 @@ def _wide(rows: Iterable[dict[str, str | None]], uid: str, wide: dict[str, int],
 
 
 def _long(rows: Iterable[dict[str, str | None]], uid: str, columns: Sequence[str], file: Path) -> Cells:
-    answer, number = _column(columns, ANSWERS, file), _column(columns, ("run",), file)
+    if "run" not in columns:
+        raise InputError(
+            "columns of runs are missing",
+            file=file,
+            found=names_of_columns(columns),
+            expected=f"run1, run2, ...; or run, and one of {', '.join(ANSWERS)}",
+        )
+    answer, number = _column(columns, ANSWERS, file), "run"
     found: Cells = {}
     for line, row in enumerate(rows, start=2):
         run = (row[number] or "").strip()

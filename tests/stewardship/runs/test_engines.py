@@ -51,6 +51,7 @@ def test_a_long_file_may_name_failure_modes_and_critiques(tmp_path: Path) -> Non
     [
         ("name,run1\na,1\n", None, "columns are missing"),
         ("uid,run,text\na,1,16\n", None, "columns are missing"),
+        ("uid,ans1,ans2\na,16,17\n", None, "run1, run2, ...; or run, and one of answer"),
         ("uid,run1\n", None, "no run"),
         ("uid,run1\na,16\na,17\n", 3, "twice"),
         ("uid,run,answer\na,1,16\na,1,17\n", 3, "twice"),

@@ -314,7 +314,8 @@ def _unguarded(text: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    return text if len(text) <= LONGEST_FOUND else f"{text[: LONGEST_FOUND - 3]}..."
+    """Return a cell for a message; of one that is too long for a label, a note pasted perhaps, the length alone."""
+    return text if len(text) <= LONGEST_FOUND else f"(text of {len(text):,} characters)"
 
 
 def _refusal(

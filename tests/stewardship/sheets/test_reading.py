@@ -206,6 +206,18 @@ def test_what_is_no_sheet_is_refused_as_a_whole(benchmark: Benchmark, given: Wri
         read(benchmark, tmp_path / "sheet.ods")
 
 
+def test_a_note_in_a_cell_of_an_answer_or_an_item_is_not_shown(
+    benchmark: Benchmark, given: Written, tmp_path: Path
+) -> None:
+    rows: list[dict[str, Any]] = [{**row, **right(given)[row["item"]]} for row in sheet_rows(given.sheets["ann"][1])]
+    note = "A woman of 71 years came with pain in her chest. " * 4
+    rows[0]["answer"], rows[1]["item"] = note, note
+    found = read(benchmark, save(tmp_path / "ann.csv", rows)).refused
+    assert {one.column: one.found for one in found} == dict.fromkeys(
+        ("answer", "item"), f"(text of {len(note.strip())} characters)"
+    )
+
+
 def test_a_sheet_without_its_head_shows_nothing_of_its_first_row(
     benchmark: Benchmark, given: Written, tmp_path: Path
 ) -> None:

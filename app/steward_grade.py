@@ -316,14 +316,12 @@ def _notes(payload: dict[str, Any]) -> list[str]:
 
 
 def _markdown(payload: dict[str, Any]) -> str:
-    heads = _heads(payload)
+    from ontoground.markdown import markdown_table
+
     lines = [
         f"# {payload['benchmark']}: {payload['before']['labels']} and {payload['after']['labels']} labels",
         "",
-        "| " + " | ".join(heads) + " |",
-        "|" + "---|" * len(heads),
-        *("| " + " | ".join(_cells(one)) + " |" for one in payload["models"]),
-        "",
+        markdown_table(_heads(payload), [_cells(one) for one in payload["models"]]),
         *(f"- {note}" for note in _notes(payload)),
         "",
         "![Accuracy of each model under both sets of labels](board.png)",

@@ -369,14 +369,12 @@ def _number(value: float | None) -> str:
 
 
 def _markdown(payload: dict[str, Any]) -> str:
-    heads = _heads(payload)
+    from ontoground.markdown import markdown_table
+
     lines = [
         f"# GRPO on {payload['benchmark']}",
         "",
-        "| " + " | ".join(heads) + " |",
-        "|" + "---|" * len(heads),
-        *("| " + " | ".join(row) + " |" for row in _rows(payload)),
-        "",
+        markdown_table(_heads(payload), _rows(payload)),
         *(f"- {note}" for note in _notes(payload)),
     ]
     return "\n".join(lines) + "\n"

@@ -9,8 +9,9 @@ import polars as pl
 import pyarrow as pa
 
 from ontoground.manifest import LicenceTier
+from ontoground.markdown import markdown_table
 
-__all__ = ["LICENCE", "croissant_of", "front_matter", "licence_of_sources", "markdown_table", "percent"]
+__all__ = ["LICENCE", "croissant_of", "frame_table", "front_matter", "licence_of_sources", "percent", "plain_table"]
 
 FRONT_MATTER = """---
 pretty_name: {title}
@@ -79,11 +80,14 @@ def percent(part: float, whole: float) -> str:
     return f"{100 * part / whole:.1f}" if whole else "–"
 
 
-def markdown_table(frame: pl.DataFrame) -> str:
-    """Return a table in Markdown; no text in it may hold a line break."""
-    lines = ["| " + " | ".join(frame.columns) + " |", "| " + " | ".join("---" for _ in frame.columns) + " |"]
-    lines += ["| " + " | ".join(str(value) for value in row) + " |" for row in frame.iter_rows()]
-    return "\n".join(lines)
+def frame_table(frame: pl.DataFrame) -> str:
+    """Return a frame as a table in Markdown."""
+    return plain_table(frame.columns, frame.rows())
+
+
+def plain_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Return a table in Markdown with every column aligned left, without a last line end."""
+    return markdown_table(columns, rows, left=len(columns)).rstrip("\n")
 
 
 CROISSANT_TYPES = {"int64": "sc:Integer", "int32": "sc:Integer", "bool": "sc:Boolean"}

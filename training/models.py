@@ -23,6 +23,7 @@ __all__ = [
     "load_tokenizer",
     "lora_of",
     "precision_of",
+    "refuse_adapter",
     "save_model",
     "trained_weights",
     "usable_length",
@@ -76,6 +77,18 @@ def adapter_base(model: str | Path) -> str | None:
     from peft import PeftConfig
 
     return str(PeftConfig.from_pretrained(str(model)).base_model_name_or_path)
+
+
+def refuse_adapter(model: str | Path) -> None:
+    """Refuse an adapter where a whole model is wanted.
+
+    Raises:
+        UsageError: it is an adapter.
+    """
+    if adapter_base(model) is not None:
+        raise UsageError(
+            "the base model is an adapter", file=model, expected="a whole model", do="merge the adapter first"
+        )
 
 
 def lora_of(model: str | Path, asked: LoraSettings) -> LoraSettings:

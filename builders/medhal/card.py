@@ -6,9 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-import polars as pl
-
-from builders.cards import LICENCE, front_matter, markdown_table, percent
+from builders.cards import LICENCE, front_matter, percent, plain_table
 from builders.medhal.counts import VERSIONS, BuildReport
 from builders.medhal.feeds import Feed
 from builders.shards import SPLITS
@@ -62,12 +60,6 @@ def _papers(table: str, key: str, column: str) -> str:
     return found[0] if found else NONE
 
 
-def _table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    return markdown_table(
-        pl.DataFrame([[str(cell) for cell in row] for row in rows], schema=list(columns), orient="row")
-    )
-
-
 def card_of(
     feeds: Sequence[Feed],
     settings: MedhalSettings,
@@ -93,7 +85,7 @@ def card_of(
         "## Contents\n",
         _contents(report),
         "\n### By split\n",
-        _table(("split", "rows"), [(split, report.splits[split]) for split in SPLITS]),
+        plain_table(("split", "rows"), [(split, report.splits[split]) for split in SPLITS]),
         "\n## Beside the paper\n",
         "A dash is a figure that is not there: a source that was not used here, or that the paper does not use.\n",
         "### Sources and generated rows (its Table 2)\n",
@@ -105,7 +97,7 @@ def card_of(
         "\n### Rows that a reader confirmed (its Table 5)\n",
         _validity(report, reviewed),
         "\n## Left out, by source and reason\n",
-        _table(("reason", "n"), sorted(report.dropped.items())),
+        plain_table(("reason", "n"), sorted(report.dropped.items())),
         LIMITS.format(engine=ENGINES[engine]),
         "## Licences\n",
         _licences(feeds),
@@ -126,7 +118,9 @@ def _splits_note(settings: MedhalSettings) -> str:
 def _contents(report: BuildReport) -> str:
     rows = [(one.source, one.task, one.factual, one.non_factual, 2 * one.factual) for one in report.sources]
     total = report.rows // 2
-    return _table(("source", "task", "factual", "not factual", "rows"), [*rows, ("all", "", total, total, report.rows)])
+    return plain_table(
+        ("source", "task", "factual", "not factual", "rows"), [*rows, ("all", "", total, total, report.rows)]
+    )
 
 
 def _sources(feeds: Sequence[Feed], report: BuildReport) -> str:
@@ -146,7 +140,7 @@ def _sources(feeds: Sequence[Feed], report: BuildReport) -> str:
                 2 * one.factual if one else NONE,
             )
         )
-    return _table(("source", "synthetic text", "items (paper)", "items", "rows (paper)", "rows"), rows)
+    return plain_table(("source", "synthetic text", "items (paper)", "items", "rows (paper)", "rows"), rows)
 
 
 def _name(table: str, key: str) -> str:
@@ -164,7 +158,7 @@ def _kept(feeds: Sequence[Feed], report: BuildReport) -> str:
         )
         for feed, one in zip(feeds, report.sources, strict=True)
     ]
-    return _table(("source", "judge", "kept (paper)", "kept", "pairs judged or taken"), rows)
+    return plain_table(("source", "judge", "kept (paper)", "kept", "pairs judged or taken"), rows)
 
 
 def _versions(report: BuildReport) -> str:
@@ -181,7 +175,7 @@ def _versions(report: BuildReport) -> str:
     last: list[object] = ["rows"]
     for version in VERSIONS:
         last += [_papers("versions", "all", version), totals[version]]
-    return _table(columns, [*rows, last])
+    return plain_table(columns, [*rows, last])
 
 
 def _validity(report: BuildReport, reviewed: Mapping[str, tuple[int, int]]) -> str:
@@ -191,11 +185,11 @@ def _validity(report: BuildReport, reviewed: Mapping[str, tuple[int, int]]) -> s
         right, read = reviewed.get(task, (0, 0))
         share = f"{right / read:.2f}" if read else NONE
         rows.append((task, _papers("validity", task, "share"), share, read or NONE))
-    return note + _table(("task", "confirmed (paper)", "confirmed", "rows read"), rows)
+    return note + plain_table(("task", "confirmed (paper)", "confirmed", "rows read"), rows)
 
 
 def _licences(feeds: Sequence[Feed]) -> str:
-    return _table(
+    return plain_table(
         ("source", "tier", "licence", "origin"),
         [(feed.source.name, feed.source.tier, feed.stamp.licence, feed.source.origin) for feed in feeds],
     )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import polars as pl
 import pyarrow as pa
 
-from builders.cards import LICENCE, front_matter, markdown_table
+from builders.cards import LICENCE, frame_table, front_matter
 from builders.medieval.baselines import Auc
 from ontoground.manifest import LicenceTier
 from ontoground.rows import QUADRANTS
@@ -59,7 +59,7 @@ def _by_quadrant(rows: pl.DataFrame, column: str) -> str:
     table = rows.group_by(column).agg(
         *((pl.col("quadrant") == q).sum().alias(q) for q in QUADRANTS), pl.len().alias("all")
     )
-    return markdown_table(table.sort(pl.col("all"), pl.col(column).cast(pl.String), descending=[True, False]))
+    return frame_table(table.sort(pl.col("all"), pl.col(column).cast(pl.String), descending=[True, False]))
 
 
 def _auc_table(aucs: Sequence[Auc]) -> str:
@@ -111,7 +111,7 @@ def card_of(table: pa.Table, aucs: Sequence[Auc], dropped: dict[str, int], tier:
         "and no label by the context, so those intervals should hold 0.5. Truth can be known from medicine.\n",
         _auc_table(aucs),
         "\n## Left out, by reason\n",
-        markdown_table(reasons),
+        frame_table(reasons),
         LIMITS,
         "## Licence\n",
         LICENCE[tier] + "\n",

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ontoground.labels import LabelKind
+from ontoground.markdown import markdown_table
 from stewardship.benchmark import Benchmark
 from stewardship.datasets.adopt import population_of
 from stewardship.runs.votes import LIKELY_ERROR
@@ -113,14 +114,14 @@ def estimates_markdown(found: Collection[GroupEstimate]) -> str:
         "other shares; 95% Wilson intervals with the effective number of rows. Rows that a source says nothing of are",
         "taken to be like the others of their cell, and a share holds for the cells that have a judged row. An audit",
         "or a second road that errs as the builder does finds nothing: only reviewers are independent of both.\n",
-        "| says | by | part | rows | in judged cells | judged | wrong | share | 95% interval |",
-        "| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | --- |",
     ]
+    heads = ("says", "by", "part", "rows", "in judged cells", "judged", "wrong", "share", "95% interval")
+    rows = []
     for one in found:
         share, ends = ("", "") if one.share is None else (f"{one.share:.1%}", f"{one.low:.1%} to {one.high:.1%}")
-        counts = f"{one.rows:,} | {one.holds_for:,} | {one.judged:,} | {one.errors:,}"
-        lines.append(f"| {one.source} | {one.by} | {one.group} | {counts} | {share} | {ends} |")
-    return "\n".join(lines) + "\n"
+        counts = [f"{count:,}" for count in (one.rows, one.holds_for, one.judged, one.errors)]
+        rows.append((one.source, one.by, one.group, *counts, share, ends))
+    return "\n".join(lines) + "\n" + markdown_table(heads, rows, left=3)
 
 
 def _verdicts(benchmark: Benchmark, source: Source, labels: Mapping[str, str | None]) -> dict[str, bool]:

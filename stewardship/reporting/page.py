@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ontoground.markdown import markdown_table
 from stewardship.adjudication.agreement import Estimate
 from stewardship.reporting.caveats import Caveat
 from stewardship.reporting.published import Compared
@@ -214,6 +215,4 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     numeric = [
         bool(rows) and all(row[at][:1].isdigit() or row[at] in ("", "-") for row in rows) for at in range(len(columns))
     ]
-    cells = [[cell.replace("|", "\\|") for cell in row] for row in rows]
-    lines = [list(columns), ["---:" if right and at else "---" for at, right in enumerate(numeric)], *cells]
-    return ["| " + " | ".join(line) + " |" for line in lines]
+    return markdown_table(columns, rows, right=numeric).splitlines()

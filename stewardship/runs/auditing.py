@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from ontoground.settings_steward import StewardSettings
 from stewardship.benchmark import Benchmark
 from stewardship.history import Event
 from stewardship.runs.engines import Answer, Engine
 from stewardship.runs.phases import (
-    Made,
-    append_new,
+    Outcome,
     chosen_rows,
     make_runs,
     needed,
+    outcome_of,
+    ready_votes,
+    run_columns,
     run_of,
     runs_and_quorum,
-    unread,
-    votes_of,
+    said,
     write_votes,
 )
 from stewardship.runs.prompts import FAILURE_MODES, Claim
@@ -34,32 +34,16 @@ WRITTEN = {Verdict.SUSPICIOUS: "Suspicious", Verdict.PASS: "Pass", Verdict.NONE:
 
 
 @dataclass(frozen=True)
-class AuditOutcome:
+class AuditOutcome(Outcome):
     """What phase 1 came to.
 
     Attributes:
-        series: name of the series of runs.
-        folder: where its runs are.
-        made: what was asked for and what was there.
-        incomplete: rows without a verdict, since runs are missing.
-        events: events that were added to the history.
         summary: likely errors among the rows with a verdict.
         failure_modes: of likely errors, by the mode that most of their Suspicious runs name.
-        unparseable: runs that said something which is no verdict.
-        unanswered: runs without an answer.
-        votes: the table of votes.
     """
 
-    series: str
-    folder: Path
-    made: Made
-    incomplete: tuple[str, ...]
-    events: int
     summary: AuditSummary
     failure_modes: dict[str, int]
-    unparseable: int
-    unanswered: int
-    votes: Path
 
 
 def audit_labels(
@@ -94,31 +78,24 @@ def audit_labels(
     with RunStore(benchmark.folder, "audit", engine.name, engine.describe()) as store:
         made = make_runs(store, engine, claims(benchmark, rows, shown=engine.shows), number, read_audit, advance)
         labelled = [uid for uid in benchmark.history.latest("original") if uid in rows]
-        votes = {uid: votes_of(store, uid, number) for uid in labelled}
-        ready = {uid: cast for uid, cast in votes.items() if settle or None not in cast}
+        votes = ready, _ = ready_votes(store, labelled, number, settle=settle)
         events = [_event(uid, cast, quorum, store.series) for uid, cast in ready.items()]
         modes = {event.uid: _commonest(ready[event.uid]) for event in events if event.status == LIKELY_ERROR}
         table = write_votes(
             store.folder,
-            ["uid", *(f"run{run}" for run in range(1, number + 1)), "suspicious", "verdict", "failure_mode"],
+            ["uid", *run_columns(number), "suspicious", "verdict", "failure_mode"],
             (
                 (
-                    *(event.uid, *map(_parsed, ready[event.uid])),
+                    *(event.uid, *map(said, ready[event.uid])),
                     *(str(event.evidence["suspicious"]), event.value, modes.get(event.uid)),
                 )
                 for event in events
             ),
         )
         return AuditOutcome(
-            store.series,
-            store.folder,
-            made,
-            tuple(uid for uid in labelled if uid not in ready),
-            append_new(benchmark, events),
-            summarise({event.uid: event.status for event in events}, benchmark.column("stratum")),
-            dict(Counter(mode or "not named" for mode in modes.values()).most_common()),
-            *unread(ready.values()),
-            table,
+            **outcome_of(benchmark, store, made, votes, events, table),
+            summary=summarise({event.uid: event.status for event in events}, benchmark.column("stratum")),
+            failure_modes=dict(Counter(mode or "not named" for mode in modes.values()).most_common()),
         )
 
 
@@ -164,7 +141,7 @@ def read_audit(answer: Answer) -> Run:
 
 
 def _event(uid: str, votes: list[Vote | None], quorum: int, series: str) -> Event:
-    found = audit([parse_verdict(_parsed(vote)) for vote in votes], quorum=quorum)
+    found = audit([parse_verdict(said(vote)) for vote in votes], quorum=quorum)
     modes = _modes(votes)
     named = f" ({', '.join(f'{mode} {count}' for mode, count in modes)})" if modes else ""
     return Event(
@@ -179,14 +156,10 @@ def _event(uid: str, votes: list[Vote | None], quorum: int, series: str) -> Even
             "suspicious": found.suspicious,
             "answered": found.answered,
             "runs": found.runs,
-            "suspicious_runs": [str(run) for run, vote in enumerate(votes, 1) if _parsed(vote) == "Suspicious"],
+            "suspicious_runs": [str(run) for run, vote in enumerate(votes, 1) if said(vote) == "Suspicious"],
             "failure_modes": [mode for mode, _ in modes],
         },
     )
-
-
-def _parsed(vote: Vote | None) -> str | None:
-    return None if vote is None else vote.parsed
 
 
 def _modes(votes: list[Vote | None]) -> list[tuple[str, int]]:

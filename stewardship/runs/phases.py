@@ -19,14 +19,17 @@ from stewardship.runs.store import Phase, Run, RunStore, Vote, message_key
 
 __all__ = [
     "Made",
+    "Outcome",
     "append_new",
     "chosen_rows",
     "make_runs",
     "needed",
+    "outcome_of",
+    "ready_votes",
+    "run_columns",
     "run_of",
     "runs_and_quorum",
-    "unread",
-    "votes_of",
+    "said",
     "write_votes",
 ]
 
@@ -46,6 +49,31 @@ class Made:
     stored: int = 0
     made: int = 0
     passing: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a phase came to, whatever it asked.
+
+    Attributes:
+        series: name of the series of runs.
+        folder: where its runs are.
+        made: what was asked for and what was there.
+        incomplete: rows of which nothing follows yet, since runs are missing.
+        events: events that were added to the history.
+        unparseable: runs that said something which cannot be read.
+        unanswered: runs without an answer.
+        votes: the table of votes.
+    """
+
+    series: str
+    folder: Path
+    made: Made
+    incomplete: tuple[str, ...]
+    events: int
+    unparseable: int
+    unanswered: int
+    votes: Path
 
 
 def chosen_rows(benchmark: Benchmark, engine: Engine, uids: Collection[str] | None) -> set[str]:
@@ -156,16 +184,49 @@ def run_of(answer: Answer, phase: Phase, **read: Any) -> Run:
     )
 
 
-def votes_of(store: RunStore, uid: str, runs: int) -> list[Vote | None]:
-    """Return the first ``runs`` runs of a row; None for one that is not stored."""
-    stored = store.votes.get(uid, {})
-    return [stored.get(run) for run in range(1, runs + 1)]
+def ready_votes(
+    store: RunStore, uids: Iterable[str], runs: int, *, settle: bool
+) -> tuple[dict[str, list[Vote | None]], tuple[str, ...]]:
+    """Return the first ``runs`` runs of each row that can be counted (None: not stored), and the other rows.
+
+    A row can be counted where all its runs are stored, or where ``settle`` takes the missing ones for empty votes.
+    """
+    cast = {uid: [store.votes.get(uid, {}).get(run) for run in range(1, runs + 1)] for uid in uids}
+    ready = {uid: votes for uid, votes in cast.items() if settle or None not in votes}
+    return ready, tuple(uid for uid in cast if uid not in ready)
 
 
-def unread(votes: Iterable[Sequence[Vote | None]]) -> tuple[int, int]:
-    """Return how many runs said something that cannot be read, and how many gave no answer: both are empty votes."""
-    outcomes = Counter(vote.outcome if vote else "failed" for cast in votes for vote in cast)
-    return outcomes["unparseable"], outcomes["failed"]
+def said(vote: Vote | None) -> str | None:
+    """Return what a run said, as it was read; None for a run that is not stored or said nothing that can be read."""
+    return None if vote is None else vote.parsed
+
+
+def outcome_of(
+    benchmark: Benchmark,
+    store: RunStore,
+    made: Made,
+    votes: tuple[dict[str, list[Vote | None]], tuple[str, ...]],
+    events: Sequence[Event],
+    table: Path,
+) -> dict[str, Any]:
+    """Append what is new to the history and return the fields of `Outcome`; ``votes`` is that of `ready_votes`."""
+    ready, incomplete = votes
+    outcomes = Counter(vote.outcome if vote else "failed" for cast in ready.values() for vote in cast)
+    return {
+        "series": store.series,
+        "folder": store.folder,
+        "made": made,
+        "incomplete": incomplete,
+        "events": append_new(benchmark, events),
+        "unparseable": outcomes["unparseable"],
+        "unanswered": outcomes["failed"],
+        "votes": table,
+    }
+
+
+def run_columns(runs: int) -> list[str]:
+    """Return the names of the columns of runs in a table of votes: run1, run2, ..."""
+    return [f"run{run}" for run in range(1, runs + 1)]
 
 
 def append_new(benchmark: Benchmark, events: Sequence[Event]) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 from ontoground.grading import answer_in_tags
 from ontoground.labels import LabelKind, LabelValue, parse_label
@@ -16,15 +15,16 @@ from stewardship.runs.calculating import CalculatorEngine
 from stewardship.runs.consensus import Consensus, ConsensusSummary, consensus, summarise
 from stewardship.runs.engines import Answer, Engine, Item
 from stewardship.runs.phases import (
-    Made,
-    append_new,
+    Outcome,
     chosen_rows,
     make_runs,
     needed,
+    outcome_of,
+    ready_votes,
+    run_columns,
     run_of,
     runs_and_quorum,
-    unread,
-    votes_of,
+    said,
     write_votes,
 )
 from stewardship.runs.prompts import Extracted, Question
@@ -34,30 +34,14 @@ __all__ = ["RecomputeOutcome", "extracted", "questions", "read_recomputed", "rec
 
 
 @dataclass(frozen=True)
-class RecomputeOutcome:
+class RecomputeOutcome(Outcome):
     """What phase 2 came to.
 
     Attributes:
-        series: name of the series of runs.
-        folder: where its runs are.
-        made: what was asked for and what was there.
-        incomplete: rows that have no consensus yet, since runs are missing.
-        events: events that were added to the history.
         summary: coverage and abstentions of the rows with a consensus or a deferral.
-        unparseable: runs that said something which is no label.
-        unanswered: runs without an answer.
-        votes: the table of votes.
     """
 
-    series: str
-    folder: Path
-    made: Made
-    incomplete: tuple[str, ...]
-    events: int
     summary: ConsensusSummary
-    unparseable: int
-    unanswered: int
-    votes: Path
 
 
 def recompute_labels(
@@ -99,31 +83,23 @@ def recompute_labels(
     with RunStore(benchmark.folder, "recompute", engine.name, engine.describe()) as store:
         made = make_runs(store, engine, items, number, read, advance)
         ordered = [uid for uid in benchmark.items["uid"] if uid in rows]
-        votes = {uid: votes_of(store, uid, number) for uid in ordered}
-        ready = {uid: cast for uid, cast in votes.items() if settle or None not in cast}
+        votes = ready, _ = ready_votes(store, ordered, number, settle=settle)
         found = {uid: _consensus(cast, settings, quorum, benchmark) for uid, cast in ready.items()}
         why = "computed from the extracted features by a local calculator; " if from_features else ""
         events = [_event(uid, ready[uid], one, store.series, why) for uid, one in found.items()]
         table = write_votes(
             store.folder,
-            ["uid", *(f"run{run}" for run in range(1, number + 1)), "votes", "rule", "status", "label"],
+            ["uid", *run_columns(number), "votes", "rule", "status", "label"],
             (
                 (
-                    *(uid, *map(_parsed, ready[uid])),
+                    *(uid, *map(said, ready[uid])),
                     *(one.votes, one.rule, one.status, one.label.text() if one.label else None),
                 )
                 for uid, one in found.items()
             ),
         )
         return RecomputeOutcome(
-            store.series,
-            store.folder,
-            made,
-            tuple(uid for uid in ordered if uid not in ready),
-            append_new(benchmark, events),
-            summarise(found.values()),
-            *unread(ready.values()),
-            table,
+            **outcome_of(benchmark, store, made, votes, events, table), summary=summarise(found.values())
         )
 
 
@@ -177,7 +153,7 @@ def read_recomputed(answer: Answer, *, categories: Collection[str] = ()) -> Run:
 
 def _consensus(votes: list[Vote | None], settings: StewardSettings, quorum: int, benchmark: Benchmark) -> Consensus:
     return consensus(
-        [parse_label(_parsed(vote), categories=benchmark.categories) for vote in votes],
+        [parse_label(said(vote), categories=benchmark.categories) for vote in votes],
         quorum=quorum,
         near_quorum=settings.near_quorum,
         near_rel_err=settings.near_rel_err,
@@ -203,7 +179,3 @@ def _event(uid: str, votes: list[Vote | None], found: Consensus, series: str, wh
             "answered_runs": [str(run) for run, vote in enumerate(votes, 1) if vote and vote.outcome == "answered"],
         },
     )
-
-
-def _parsed(vote: Vote | None) -> str | None:
-    return None if vote is None else vote.parsed

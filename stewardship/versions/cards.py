@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ontoground.markdown import markdown_table
 from stewardship.versions.diffs import Diff
 
 __all__ = ["card"]
@@ -74,18 +75,14 @@ def _changes(manifest: Mapping[str, Any], diff: Diff | None) -> list[str]:
     if not diff.frame.height:
         return [*lines, "- Only sources or reasons of labels are others."]
     strata = diff.by_stratum()
-    lines += [
-        "",
-        "| stratum | other label | of these, differ | N/A on one side | limits or spelling | added | removed |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
-    ]
-    lines += [f"| {' | '.join(map(_cell, row))} |" for row in strata.head(STRATA_SHOWN).iter_rows()]
+    heads = ("stratum", "other label", "of these, differ", "N/A on one side", "limits or spelling", "added", "removed")
+    rows = list(strata.head(STRATA_SHOWN).iter_rows())
     if strata.height > STRATA_SHOWN:
         rest = strata.slice(STRATA_SHOWN)
-        row = (f"{rest.height} more", *rest.drop("stratum").sum().row(0))
-        lines.append(f"| {' | '.join(map(_cell, row))} |")
+        rows.append((f"{rest.height} more", *rest.drop("stratum").sum().row(0)))
+    lines += ["", *markdown_table(heads, [[_cell(cell) for cell in row] for row in rows]).splitlines()]
     return lines
 
 
 def _cell(value: str | int | None) -> str:
-    return f"{value:,}" if isinstance(value, int) else (value or "(none)").replace("|", "\\|")
+    return f"{value:,}" if isinstance(value, int) else value or "(none)"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ontoground.markdown import markdown_table
 from ontoground.rows import QUADRANTS
 from training.evaluation.compare import FEW_DISCORDANT
 from training.evaluation.intervals import FEWEST_PATIENTS
@@ -13,7 +14,6 @@ from training.evaluation.slices import SMALL_PATIENTS, SMALL_ROWS
 from training.evaluation.tables import (
     PAPER_COLUMNS,
     difference_cell,
-    markdown_table,
     percent_cell,
     share_cell,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,6 @@ from ontoground.tables import read_table
 __all__ = [
     "PAPER_COLUMNS",
     "difference_cell",
-    "markdown_table",
     "paper_results",
     "percent_cell",
     "same_measurement",
@@ -95,10 +94,3 @@ def difference_cell(estimate: Plain) -> str:
 def share_cell(part: float, whole: float) -> str:
     """Write a count and its share in percent."""
     return f"{part:,.0f} ({_percent(part / whole)}%)" if whole else f"{part:,.0f}"
-
-
-def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
-    """Return a Markdown table; the first ``left`` columns are aligned left, the rest right."""
-    escaped = [[cell.replace("|", "\\|").replace("\n", " ") for cell in row] for row in (head, *rows)]
-    rule = ["---"] * left + ["---:"] * (len(head) - left)
-    return "\n".join("| " + " | ".join(row) + " |" for row in (escaped[0], rule, *escaped[1:])) + "\n"

@@ -21,7 +21,7 @@ from training.grpo.policy import build_trainer
 from training.grpo.prompt import encode, messages, system_prompt
 from training.grpo.rows import Row, order_sha256, planned_order
 from training.grpo.settings import GrpoSettings
-from training.models import adapter_base, load_model, load_tokenizer, save_model, trained_weights
+from training.models import load_model, load_tokenizer, refuse_adapter, save_model, trained_weights
 from training.quiet import quiet
 from training.running import run_trainer
 from training.runs import CHECKPOINTS, drop_if_refused, finish_run, run_plan, start_run
@@ -85,10 +85,7 @@ def train_arm(
     if (whole := start_run(out_dir, plan, resume=resume)) is not None:
         return whole
     with drop_if_refused(out_dir), quiet():
-        if adapter_base(model_name) is not None:
-            raise UsageError(
-                "the base model is an adapter", file=model_name, expected="a whole model", do="merge the adapter first"
-            )
+        refuse_adapter(model_name)
         tokenizer = load_tokenizer(model_name)
         rows, too_long = _fitting(arm, tokenizer, settings)
         order = planned_order(list(rows), settings.seed, settings.epochs, settings.prompts_per_step)

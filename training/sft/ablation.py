@@ -25,9 +25,10 @@ import pyarrow.parquet as pq
 from ontoground.errors import InputError, OntogroundError, UsageError
 from ontoground.files import atomic_directory, sha256_of, write_text
 from ontoground.manifest import to_json
+from ontoground.markdown import markdown_table
 from ontoground.settings import Section
 from ontoground.taxonomy import medval_tasks, resolve_tasks
-from training.evaluation.tables import markdown_table, percent_cell
+from training.evaluation.tables import percent_cell
 from training.settings import MedvalSettings
 from training.sft.evaluate import evaluate_predictions
 from training.sft.generate import GenerationSettings, generate_medval

@@ -19,7 +19,7 @@ from ontoground.errors import UsageError
 from ontoground.progress import progress
 from ontoground.taxonomy import resolve_tasks
 from training.arguments import trainer_arguments
-from training.models import adapter_base, device_of, load_model, load_tokenizer, save_model, trained_weights
+from training.models import device_of, load_model, load_tokenizer, refuse_adapter, save_model, trained_weights
 from training.quiet import quiet
 from training.running import last_checkpoint, not_a_number, run_trainer
 from training.runs import CHECKPOINTS, drop_if_refused, finish_run, join_processes, run_plan, start_run
@@ -107,10 +107,7 @@ def _train(
     if (whole := start_run(out_dir, plan, resume=resume)) is not None:
         return whole
     with drop_if_refused(out_dir), quiet():
-        if adapter_base(model_name) is not None:
-            raise UsageError(
-                "the base model is an adapter", file=model_name, expected="a whole model", do="merge the adapter first"
-            )
+        refuse_adapter(model_name)
         tokenizer = load_tokenizer(model_name)
         max_length, shorter = rows_length(model_name, settings.max_length)
         task, by_task = TASKS[kind], Counter[str]()

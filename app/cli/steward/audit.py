@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -87,29 +87,21 @@ def audit(
     Every run is stored as it is finished, with its prompt and its raw answer. A second call makes only the runs that
     are missing. The model answers at temperature 1 unless language_model.temperature says otherwise.
     """
-    from app.render import emit, note
-    from app.steward_runs import RunsAsked, paint_audit, runs_job
-    from app.text_options import ModelOptions, split_overrides
-
-    own, of_model = split_overrides(overrides)
-    payload = runs_job(
-        RunsAsked(
-            phase="audit",
-            workspace=workspace,
-            settings=steward_settings(workspace, own),
-            benchmark=benchmark,
-            engine=engine,
-            answers=answers,
-            model=ModelOptions(endpoint, endpoint_model, config, of_model),
-            tools=tools,
-            reference=reference,
-            runs=runs,
-            rows=rows,
-            settle=settle,
-            say=note,
-        )
+    _make_runs(
+        "audit",
+        workspace,
+        (endpoint, endpoint_model, config),
+        overrides,
+        as_json=as_json,
+        benchmark=benchmark,
+        engine=engine,
+        answers=answers,
+        tools=tools,
+        reference=reference,
+        runs=runs,
+        rows=rows,
+        settle=settle,
     )
-    emit(payload, lambda screen: paint_audit(screen, payload), as_json=as_json)
 
 
 @group.command(
@@ -151,26 +143,47 @@ def recompute(
     A second call makes only the runs that are missing. The model answers at temperature 1 unless
     language_model.temperature says otherwise.
     """
+    _make_runs(
+        "recompute",
+        workspace,
+        (endpoint, endpoint_model, config),
+        overrides,
+        as_json=as_json,
+        benchmark=benchmark,
+        engine=engine,
+        answers=answers,
+        tools=tools,
+        reference=reference,
+        runs=runs,
+        rows=rows,
+        settle=settle,
+    )
+
+
+def _make_runs(
+    phase: Literal["audit", "recompute"],
+    workspace: Path,
+    model: tuple[str | None, str | None, Path | None],
+    overrides: list[str] | None,
+    *,
+    as_json: bool,
+    **asked: Any,
+) -> None:
+    """Do what both verbs do; ``asked`` are the other fields of `app.steward_runs.RunsAsked`."""
     from app.render import emit, note
-    from app.steward_runs import RunsAsked, paint_recompute, runs_job
+    from app.steward_runs import RunsAsked, paint_audit, paint_recompute, runs_job
     from app.text_options import ModelOptions, split_overrides
 
     own, of_model = split_overrides(overrides)
     payload = runs_job(
         RunsAsked(
-            phase="recompute",
+            phase=phase,
             workspace=workspace,
             settings=steward_settings(workspace, own),
-            benchmark=benchmark,
-            engine=engine,
-            answers=answers,
-            model=ModelOptions(endpoint, endpoint_model, config, of_model),
-            tools=tools,
-            reference=reference,
-            runs=runs,
-            rows=rows,
-            settle=settle,
+            model=ModelOptions(*model, of_model),
             say=note,
+            **asked,
         )
     )
-    emit(payload, lambda screen: paint_recompute(screen, payload), as_json=as_json)
+    paint = paint_audit if phase == "audit" else paint_recompute
+    emit(payload, lambda screen: paint(screen, payload), as_json=as_json)

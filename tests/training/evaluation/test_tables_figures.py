@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ontoground.markdown import markdown_table
 from ontoground.rows import QUADRANTS
 from training.evaluation import drawing, figures
 from training.evaluation.metrics import METRICS
 from training.evaluation.tables import (
     PAPER_COLUMNS,
     difference_cell,
-    markdown_table,
     paper_results,
     percent_cell,
     same_measurement,

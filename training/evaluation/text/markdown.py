@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ontoground.markdown import markdown_table
 from training.evaluation.compare import FEW_DISCORDANT
 from training.evaluation.intervals import FEWEST_PATIENTS
 from training.evaluation.slices import SMALL_ROWS
-from training.evaluation.tables import difference_cell, markdown_table, percent_cell
+from training.evaluation.tables import difference_cell, percent_cell
 
 __all__ = ["text_report_markdown"]
 

@@ -22,7 +22,7 @@ import polars as pl
 from app.openworld import render
 from app.render import note
 from benchmarks.command import parser, run
-from benchmarks.run import RESULTS, machine
+from benchmarks.measuring import RESULTS, machine
 from benchmarks.tokenizer import train_tokenizer
 from benchmarks.training import PACKAGES
 from ontoground.files import private_directory, write_text

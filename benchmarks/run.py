@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
-import resource
-import sys
 import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -22,17 +17,16 @@ from app.pipeline import Outcome, load_source, run_stages
 from app.render import Cell, console, note, table
 from app.validation import validated
 from benchmarks.command import parser, run
+from benchmarks.measuring import RESULTS, machine, peak_bytes
 from ontoground.errors import UsageError
 from ontoground.files import private_directory, write_text
 from ontoground.warehouse import connect
 from ontoground.workspace import Workspace
 
-__all__ = ["Measure", "machine", "main", "measured"]
+__all__ = ["Measure", "main", "measured"]
 
 PATIENTS = 120
 SEED = 7
-RESULTS = Path(__file__).resolve().parent / "results"
-PACKAGES = ("duckdb", "numpy", "pyarrow", "polars", "numba", "scikit-learn")
 # The figure of a stage's report that says how much it made, and what it counts.
 MADE = {
     "graph": ("edges", "edges"),
@@ -64,25 +58,6 @@ class Measure:
     rows_per_second: float
     peak_bytes: int
     warehouse_bytes: int
-
-
-def peak_bytes() -> int:
-    """Return the peak resident memory of this process; Linux counts it in KiB, macOS in bytes."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
-
-
-def machine() -> dict[str, Any]:
-    """Describe the machine by what its speed depends on; nothing that names it."""
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return {
-        "cores": cores,
-        "memory_gib": round(memory / 2**30, 1),
-        "system": f"{platform.system()} {platform.machine()}",
-        "python": platform.python_version(),
-        "packages": {name: version(name) for name in PACKAGES},
-    }
 
 
 def measured(folder: Path, patients: int, concepts: float) -> tuple[list[Measure], bool]:

@@ -19,7 +19,7 @@ from typing import Any
 
 from app.render import console, note, table
 from benchmarks.command import parser, run
-from benchmarks.run import RESULTS, machine
+from benchmarks.measuring import RESULTS, machine
 from ontoground.errors import InputError, UsageError
 from ontoground.files import private_directory, write_text
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from app.render import Cell, console, note, table
 from benchmarks.command import parser, run
-from benchmarks.run import RESULTS, machine, peak_bytes
+from benchmarks.measuring import RESULTS, machine, peak_bytes
 from ontoground.errors import InputError
 from ontoground.files import write_text
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from app.flow import STAGES
-from benchmarks.run import MADE, machine, main, measured
+from benchmarks.measuring import machine
+from benchmarks.run import MADE, main, measured
 from ontoground.errors import UsageError
 
 

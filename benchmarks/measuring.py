@@ -1,0 +1,511 @@
+"""Measure work in a process of its own: wall and CPU seconds, peak memory of all its processes, bytes on disk, rows.
+
+A stage benchmark is a module with functions that do the work, and one ``measure`` that runs them side by side::
+
+    # benchmarks/stages/load_umls.py
+    def ours(meta: Path, workspace: Path) -> Done:            # module level: it runs in a process of its own
+        import duckdb                                         # imports and preparation are not timed ...
+        with stopwatch() as watch:                            # ... where a stopwatch says what is
+            rows = load(meta, workspace)
+        return Done(rows, "rows", watch=watch, disk=[workspace / "warehouse.duckdb"])
+
+    def bare(meta: Path, file: Path) -> Done: ...             # a yardstick is measured in the same way
+
+    def measure(inputs: Inputs) -> Result:
+        folder = inputs.scratch("load_umls")                  # an empty folder, removed by the caller
+        mine = run_apart(ours, inputs.world.meta, folder / "work")
+        theirs = run_apart(bare, inputs.world.meta, folder / "bare.duckdb", name="DuckDB read_csv", may_fail=True)
+        return Result("load UMLS", [mine, theirs], [
+            at_most("time, times DuckDB's", mine.seconds / theirs.seconds, 1.3),
+            at_most("peak memory, GiB", mine.peak_bytes / 2**30, 6.0),
+        ])
+
+    if __name__ == "__main__":
+        run(stage_main(__doc__, measure))                     # python -m benchmarks.stages.load_umls --world ...
+
+Memory is the proportional set size (PSS) of the process and all its children, read while they run: a page that several
+of them share counts once, mapped files count as far as they are resident. ``private_bytes`` is the part that no file
+stands behind. Only Linux has PSS; elsewhere the peak is that of the process alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import platform
+import resource
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from app.openworld import World
+from app.render import Cell, console, note, table
+from benchmarks.command import parser
+from ontoground.errors import InputError, OntogroundError
+from ontoground.files import private_directory, write_text
+
+__all__ = [
+    "RESULTS",
+    "Check",
+    "Done",
+    "Inputs",
+    "Measure",
+    "Memory",
+    "Result",
+    "Watch",
+    "at_least",
+    "at_most",
+    "bytes_on_disk",
+    "machine",
+    "memory_of_tree",
+    "peak_bytes",
+    "print_result",
+    "run_apart",
+    "save",
+    "stage_main",
+    "stopwatch",
+]
+
+RESULTS = Path(__file__).resolve().parent / "results"
+PACKAGES = ("duckdb", "numpy", "pyarrow", "polars", "numba", "scikit-learn", "networkx", "spacy", "ray")
+LEAST_INTERVAL = 0.05
+SHARE_OF_TIME = 0.05
+"""Reading the memory of a process walks its page tables; it may take this share of the time at most."""
+OURS = "ontoground"
+
+
+@dataclass(slots=True)
+class Watch:
+    """What a stopwatch found: wall seconds, and seconds of all cores of this process and its ended children."""
+
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What a measured function returns.
+
+    Attributes:
+        rows: how many things were made or answered.
+        unit: what these are ("rows", "admissions", "edges visited").
+        watch: what was timed; without one, the whole call.
+        disk: files and folders that the work left.
+        figures: further numbers, such as a median in microseconds; the names say the unit.
+    """
+
+    rows: int
+    unit: str
+    watch: Watch | None = None
+    disk: Sequence[Path] = ()
+    figures: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Bytes that a tree of processes holds: all that is resident, and the part that no file stands behind."""
+
+    resident: int = 0
+    private: int = 0
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One run. ``failed`` says why a yardstick gave no figures; then all others are 0.
+
+    Attributes:
+        name: whose work it is: "ontoground" or the yardstick's name.
+        rows, unit: what was made.
+        seconds, cpu_seconds: wall time, and the time of all cores.
+        peak_bytes: the most that all its processes held at once (PSS).
+        private_bytes: the most of it that no file stood behind.
+        disk_bytes: what it left on disk.
+        processes: the most that ran at once.
+        figures: further numbers by name.
+        failed: why it did not end.
+    """
+
+    name: str
+    rows: int = 0
+    unit: str = ""
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    peak_bytes: int = 0
+    private_bytes: int = 0
+    disk_bytes: int = 0
+    processes: int = 1
+    figures: Mapping[str, float] = field(default_factory=dict)
+    failed: str = ""
+
+    @property
+    def rows_per_second(self) -> float:
+        """Rows a second of wall time."""
+        return self.rows / self.seconds if self.seconds else 0.0
+
+    @property
+    def rows_per_core_second(self) -> float:
+        """Rows a second of one core."""
+        return self.rows / self.cpu_seconds if self.cpu_seconds else 0.0
+
+
+@dataclass(frozen=True)
+class Check:
+    """A figure with the limit it should keep: ``bound`` is "at most" or "at least"; no limit, nothing to keep."""
+
+    what: str
+    found: float
+    bound: str = ""
+    limit: float = 0.0
+
+    @property
+    def met(self) -> bool:
+        """Whether the limit is kept; a figure that is not a number keeps none."""
+        if not self.bound:
+            return True
+        return self.found <= self.limit if self.bound == "at most" else self.found >= self.limit
+
+
+def at_most(what: str, found: float, limit: float) -> Check:
+    """Return the check that a figure is at most the limit."""
+    return Check(what, round(found, 4), "at most", limit)
+
+
+def at_least(what: str, found: float, limit: float) -> Check:
+    """Return the check that a figure is at least the limit."""
+    return Check(what, round(found, 4), "at least", limit)
+
+
+@dataclass(frozen=True)
+class Result:
+    """A stage: its measures, ours first, and the checks made of them; ``remark`` is one line for the reader."""
+
+    stage: str
+    measures: Sequence[Measure]
+    checks: Sequence[Check] = ()
+    remark: str = ""
+
+    @property
+    def ours(self) -> Measure:
+        """Our own measure."""
+        return self.measures[0]
+
+    @property
+    def met(self) -> bool:
+        """Whether every check is kept."""
+        return all(check.met for check in self.checks)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What stage benchmarks read: a rendered world and a workspace in which the earlier stages are finished.
+
+    Attributes:
+        world: sources in the layouts of MIMIC-IV, UMLS and RxNorm.
+        workspace: folder of a finished workspace of this world; read only: copy what a stage would change.
+        folder: where scratch folders go.
+        scale: size of the world, 1 for that of the real releases; 0 where it is unknown.
+        workers: processes that a stage may use.
+    """
+
+    world: World
+    workspace: Path
+    folder: Path
+    scale: float = 0.0
+    workers: int = 1
+
+    def scratch(self, name: str) -> Path:
+        """Return an empty private folder of this name."""
+        folder = self.folder / name
+        shutil.rmtree(folder, ignore_errors=True)
+        return private_directory(folder)
+
+
+@contextmanager
+def stopwatch() -> Iterator[Watch]:
+    """Time what runs inside."""
+    watch = Watch()
+    wall, cpu = time.perf_counter(), _cpu_seconds()
+    yield watch
+    watch.seconds, watch.cpu_seconds = time.perf_counter() - wall, _cpu_seconds() - cpu
+
+
+def _cpu_seconds() -> float:
+    """Seconds of all threads of this process and of its children that have ended."""
+    used = os.times()
+    return used.user + used.system + used.children_user + used.children_system
+
+
+def run_apart(
+    work: Callable[..., Done],
+    *arguments: Any,
+    name: str = OURS,
+    may_fail: bool = False,
+    limit_seconds: float | None = None,
+    limit_bytes: int | None = None,
+) -> Measure:
+    """Call a function of a module in a new process and measure it.
+
+    Args:
+        work: a function at module level; it and its arguments are pickled.
+        arguments: what it is called with.
+        name: whose work it is.
+        may_fail: a failure becomes a ``Measure`` that says so, as yardsticks need; otherwise it is raised.
+        limit_seconds: after these the work is stopped and counts as failed.
+        limit_bytes: the same for memory, so that a yardstick cannot bring the machine down.
+
+    Raises:
+        InputError: the work failed and may not.
+    """
+    context = multiprocessing.get_context("spawn")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_call, args=(sender, work, arguments))
+    process.start()
+    sender.close()
+    assert process.pid is not None
+    _answer(receiver)  # it has begun: starting Python and importing modules counts for nothing
+    watched = _watch(process.pid, lambda seconds: _ended(process, receiver, seconds), limit_seconds, limit_bytes)
+    answer = _answer(receiver)
+    process.join()
+    failed = watched.stopped or (answer if isinstance(answer, str) else "")
+    if failed:
+        if not may_fail:
+            raise InputError(f"{name}: {getattr(work, '__name__', 'the work')} failed", found=failed)
+        return Measure(name, failed=failed)
+    done, watch, own_peak = answer
+    return _measure(name, done, watch, watched, own_peak)
+
+
+def _measure(name: str, done: Done, watch: Watch, watched: _Watched, own_peak: int) -> Measure:
+    # A lone process knows its own peak exactly; samples may miss a short one.
+    alone = watched.processes <= 1
+    return Measure(
+        name,
+        done.rows,
+        done.unit,
+        round(watch.seconds, 6),
+        round(watch.cpu_seconds, 3),
+        max(watched.peak.resident, own_peak) if alone else watched.peak.resident,
+        watched.peak.private,
+        bytes_on_disk(done.disk),
+        max(watched.processes, 1),
+        dict(done.figures),
+    )
+
+
+def _call(sender: Connection, work: Callable[..., Done], arguments: Sequence[Any]) -> None:
+    """Do the work and send back what it took: (done, watch, peak bytes), or one line of text that says what failed."""
+    sender.send("begun")
+    try:
+        with stopwatch() as whole:
+            done = work(*arguments)
+        sender.send((done, done.watch or whole, peak_bytes()))
+    except OntogroundError as error:
+        sender.send(str(error))
+    except Exception as error:
+        sender.send(f"{type(error).__name__}: {error}"[:500])
+        raise
+    finally:
+        sender.close()
+
+
+def _ended(process: Any, receiver: Connection, seconds: float) -> bool:
+    """Wait for an answer or the end of the process."""
+    return bool(receiver.poll(seconds)) or not process.is_alive()
+
+
+def _answer(receiver: Connection) -> Any:
+    try:
+        return receiver.recv()
+    except EOFError:
+        return "the process was killed"
+
+
+@dataclass(slots=True)
+class _Watched:
+    peak: Memory = field(default_factory=Memory)
+    processes: int = 0
+    stopped: str = ""
+
+
+def _watch(root: int, ended: Callable[[float], bool], limit_seconds: float | None, limit_bytes: int | None) -> _Watched:
+    """Read the memory of a tree of processes until it has ended, or stop it at a limit."""
+    found = _Watched()
+    begin, interval = time.perf_counter(), LEAST_INTERVAL
+    while not ended(interval):
+        at = time.perf_counter()
+        now, processes = memory_of_tree(root)
+        interval = max(LEAST_INTERVAL, (time.perf_counter() - at) / SHARE_OF_TIME)
+        found.peak = Memory(max(found.peak.resident, now.resident), max(found.peak.private, now.private))
+        found.processes = max(found.processes, processes)
+        if limit_seconds is not None and time.perf_counter() - begin > limit_seconds:
+            found.stopped = f"stopped after {limit_seconds:g} s"
+        elif limit_bytes is not None and now.resident > limit_bytes:
+            found.stopped = f"stopped at {now.resident / 2**30:.1f} GiB"
+        if found.stopped:
+            _kill(root)
+            break
+    return found
+
+
+def _kill(root: int) -> None:
+    for pid in _tree(root):
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def memory_of_tree(root: int) -> tuple[Memory, int]:
+    """Return what a process and all its children hold now, and how many they are; zeros where there is no PSS."""
+    resident = private = count = 0
+    for pid in _tree(root):
+        held = _held(pid)
+        resident, private, count = resident + held.resident, private + held.private, count + 1
+    return Memory(resident, private), count
+
+
+def _tree(root: int) -> list[int]:
+    """Return the process and its descendants."""
+    children: dict[int, list[int]] = {}
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            # The name in brackets may hold spaces; the parent is the second field after it.
+            parent = int(entry.read_text().rpartition(")")[2].split()[1])
+        except (OSError, IndexError, ValueError):
+            continue
+        children.setdefault(parent, []).append(int(entry.parent.name))
+    found = [root]
+    for pid in found:
+        found += children.get(pid, [])
+    return found
+
+
+def _held(pid: int) -> Memory:
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]
+    except OSError:
+        return Memory()
+    sizes = {name: int(value.split()[0]) * 1024 for name, _, value in (line.partition(":") for line in lines)}
+    return Memory(sizes.get("Pss", 0), sizes.get("Pss_Anon", 0) + sizes.get("Pss_Shmem", 0))
+
+
+def peak_bytes() -> int:
+    """Return the peak resident memory of this process; Linux counts it in KiB, macOS in bytes."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def bytes_on_disk(paths: Sequence[Path]) -> int:
+    """Return the size of files, and of all files below folders; what is not there has none."""
+    files = (file for path in paths for file in (path.rglob("*") if path.is_dir() else [path]))
+    return sum(file.stat().st_size for file in files if file.is_file())
+
+
+def machine() -> dict[str, Any]:
+    """Describe the machine by what its speed depends on; nothing that names it."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return {
+        "cores": cores,
+        "memory_gib": round(memory / 2**30, 1),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "packages": {name: number for name in PACKAGES if (number := _version(name))},
+    }
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
+
+
+COLUMNS = ("by", "rows", "of", "seconds", "rows/s", "rows/s per core", "peak MiB", "private MiB", "disk MiB", "time")
+
+
+def print_result(result: Result) -> None:
+    """Print one table of measures (time: as a multiple of ours) and one line a check."""
+    rows = [_cells(one, result.ours) for one in result.measures]
+    console().print(table(COLUMNS, rows, title=result.stage))
+    for one in result.measures:
+        for name, value in one.figures.items():
+            console().print(f"  {one.name}: {name} {value:,.6g}")
+    for check in result.checks:
+        limit = f" ({check.bound} {check.limit:g}: {'yes' if check.met else 'NO'})" if check.bound else ""
+        console().print(f"  {check.what}: {check.found:,.4g}{limit}")
+    if result.remark:
+        console().print(f"  {result.remark}", soft_wrap=True)
+
+
+def _cells(one: Measure, ours: Measure) -> tuple[Cell, ...]:
+    if one.failed:
+        return (one.name, None, one.failed, None, None, None, None, None, None, None)
+    return (
+        one.name,
+        one.rows,
+        one.unit,
+        f"{one.seconds:.3f}",
+        round(one.rows_per_second),
+        round(one.rows_per_core_second),
+        round(one.peak_bytes / 2**20),
+        round(one.private_bytes / 2**20),
+        round(one.disk_bytes / 2**20, 1),
+        f"{one.seconds / ours.seconds:.2f}" if ours.seconds else None,
+    )
+
+
+def save(name: str, results: Sequence[Result], settings: Mapping[str, Any]) -> Path:
+    """Write results with settings, machine and versions to ``benchmarks/results/NAME.json``."""
+    path = RESULTS / f"{name}.json"
+    path.parent.mkdir(exist_ok=True)
+    stages = [asdict(one) for one in results]
+    for stage, result in zip(stages, results, strict=True):
+        for check, made in zip(stage["checks"], result.checks, strict=True):
+            check["met"] = made.met
+    write_text(path, json.dumps({"settings": settings, "machine": machine(), "stages": stages}, indent=1) + "\n")
+    note(f"written: {path}")
+    return path
+
+
+def stage_main(description: str | None, measure: Callable[[Inputs], Result]) -> Callable[[list[str]], int]:
+    """Return the program of one stage: it measures a world and a workspace that are there, and prints the table.
+
+    Its exit code is 1 where a check is not kept.
+    """
+
+    def main(values: list[str]) -> int:
+        program = f"stages.{Path(sys.argv[0]).stem}"
+        options = parser(program, description or "", f"python -m benchmarks.{program} --world DIR --workspace DIR")
+        options.add_argument("--world", type=Path, required=True, help="a world of app.openworld")
+        options.add_argument("--workspace", type=Path, required=True, help="its finished workspace; only read")
+        options.add_argument("--scale", type=float, default=0.0, help="size of the world, 1 = the real releases")
+        options.add_argument("--workers", type=int, default=1)
+        options.add_argument("--save", metavar="NAME", help="write benchmarks/results/NAME.json")
+        arguments = options.parse_args(values)
+        with tempfile.TemporaryDirectory(prefix="ontoground-bench-") as folder:
+            inputs = _inputs(arguments, Path(folder))
+            result = measure(inputs)
+        print_result(result)
+        if arguments.save:
+            save(arguments.save, [result], {"scale": arguments.scale, "workers": arguments.workers})
+        return 0 if result.met else 1
+
+    return main
+
+
+def _inputs(arguments: argparse.Namespace, folder: Path) -> Inputs:
+    for path in (arguments.world, arguments.workspace):
+        if not path.is_dir():
+            raise InputError("there is no such folder", file=path)
+    world = World(arguments.world.absolute())
+    return Inputs(world, arguments.workspace.absolute(), folder, arguments.scale, arguments.workers)

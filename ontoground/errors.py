@@ -5,7 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import ClassVar
 
-__all__ = ["CheckError", "InputError", "OntogroundError", "RefusedError", "TrainingError", "UsageError"]
+__all__ = [
+    "CheckError",
+    "InputError",
+    "OntogroundError",
+    "RefusedError",
+    "TrainingError",
+    "UsageError",
+    "WorkerError",
+]
 
 
 class OntogroundError(Exception):
@@ -83,5 +91,11 @@ class RefusedError(OntogroundError):
 
 class TrainingError(OntogroundError):
     """Training cannot go on: the loss is no number, it diverges, or memory is short."""
+
+    exit_code = 3
+
+
+class WorkerError(OntogroundError):
+    """A worker process ended before its work was done, or the machines it runs on cannot be used."""
 
     exit_code = 3

@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from ontoground.errors import UsageError
 from ontoground.settings_base import Section
+from ontoground.settings_remote import RemoteSettings
 from ontoground.settings_steward import StewardSettings
 from ontoground.settings_text import MedhalSettings, MedvalSettings
 
@@ -40,6 +41,21 @@ class RunSettings(Section):
 
     threads: int | None = Field(default=None, ge=1, description="DuckDB's threads; all cores where unset")
     workers: int = Field(default=1, ge=1, description="processes for the stages that work in shards")
+    executor: Literal["serial", "processes", "ray"] = Field(
+        default="processes",
+        description="where shards are worked on: in the program itself (as with one worker), in processes of this "
+        "machine, or on Ray (extra `ray`)",
+    )
+    address: str = Field(
+        default="",
+        description="Ray's address, HOST:PORT or auto (the one that runs here); Ray is started on this machine where "
+        "empty",
+    )
+    allow_remote_credentialed: tuple[str, ...] = Field(
+        default=(),
+        description="names, addresses or networks of a Ray cluster that may read credentialed data",
+    )
+    allow_remote_reason: str = Field(default="", description="why they may: the agreement or local rule that covers it")
     memory_limit: str = Field(
         default="4GB",
         pattern=r"^\d+(\.\d+)?\s*([KMGT]i?B|[kmgt]i?b)$",
@@ -113,6 +129,7 @@ class Settings(Section):
 
     run: RunSettings = RunSettings()
     load: LoadSettings = LoadSettings()
+    remote: RemoteSettings = RemoteSettings()
     notes: NoteSettings = NoteSettings()
     build: BuildSettings = BuildSettings()
     medhal: MedhalSettings = MedhalSettings()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol, cast
 
 import duckdb
@@ -14,7 +13,8 @@ from app.flow import PREFIX, STAGES, Stage, expected_fingerprint, state_of, upst
 from app.session import writing
 from app.summary import summary_of
 from ontoground.errors import InputError
-from ontoground.settings import LoadSettings
+from ontoground.remote import Place
+from ontoground.settings import Settings
 from ontoground.stages import mark_done, stage_fingerprint
 from ontoground.workspace import Workspace
 
@@ -52,22 +52,22 @@ class Outcome:
         return {"stage": self.stage, "state": self.state, "seconds": round(self.seconds, 2), "report": self.report}
 
 
-def _load_mimic(connection: duckdb.DuckDBPyConnection, folder: Path, settings: LoadSettings) -> object:
+def _load_mimic(connection: duckdb.DuckDBPyConnection, folder: Place, settings: Settings) -> object:
     from ehr.load import load_mimic
 
-    return load_mimic(connection, folder, settings)
+    return load_mimic(connection, folder, settings.load, settings.remote)
 
 
-def _load_umls(connection: duckdb.DuckDBPyConnection, folder: Path, settings: LoadSettings) -> object:
+def _load_umls(connection: duckdb.DuckDBPyConnection, folder: Place, settings: Settings) -> object:
     from kg.load import load_umls
 
-    return load_umls(connection, folder, settings)
+    return load_umls(connection, folder, settings.load, settings.remote)
 
 
-def _load_rxnorm(connection: duckdb.DuckDBPyConnection, folder: Path, settings: LoadSettings) -> object:
+def _load_rxnorm(connection: duckdb.DuckDBPyConnection, folder: Place, settings: Settings) -> object:
     from kg.load import load_rxnorm
 
-    return load_rxnorm(connection, folder, settings)
+    return load_rxnorm(connection, folder, settings.load, settings.remote)
 
 
 LOADERS = {"mimic": _load_mimic, "umls": _load_umls, "rxnorm": _load_rxnorm}
@@ -77,7 +77,7 @@ def load_source(
     workspace: Workspace,
     connection: duckdb.DuckDBPyConnection,
     source: str,
-    folder: Path,
+    folder: Place,
     say: Callable[[str], None] = SAY_NOTHING,
 ) -> Outcome:
     """Load one source; files that were loaded before and have not changed are skipped by the loader.
@@ -87,7 +87,7 @@ def load_source(
     """
     check_folder(source, folder)
     begin = time.perf_counter()
-    report = cast(_Report, LOADERS[source](connection, folder, workspace.settings.load)).as_dict()
+    report = cast(_Report, LOADERS[source](connection, folder, workspace.settings)).as_dict()
     unchanged = all(one["skipped_because_done"] for one in report["tables"])
     outcome = Outcome(f"load {source}", "current" if unchanged else "done", time.perf_counter() - begin, report)
     say(outcome.in_words(outcome.stage))
@@ -123,7 +123,7 @@ def run_stages(
 
 
 def run_all(
-    workspace: Workspace, folders: Mapping[str, Path], say: Callable[[str], None] = SAY_NOTHING
+    workspace: Workspace, folders: Mapping[str, Place], say: Callable[[str], None] = SAY_NOTHING
 ) -> tuple[list[Outcome], dict[str, Any]]:
     """Load the folders (``mimic``, ``umls``, perhaps ``rxnorm``), run every stage, and return the figures.
 
@@ -139,7 +139,7 @@ def run_all(
         return outcomes, summary_of(connection)
 
 
-def check_folder(source: str, folder: Path) -> None:
+def check_folder(source: str, folder: Place) -> None:
     """Raise InputError where the folder of a source is not there."""
     if not folder.is_dir():
         raise InputError("there is no such folder", file=folder, expected=f"the folder of a {source} release")

@@ -6,10 +6,10 @@ DuckDB passes in silence over the lines that an unclosed quote swallows, so its 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import duckdb
 
+from ontoground.remote import Place
 from ontoground.scanning import open_bytes, whole_file
 
 __all__ = ["Survey", "kept_lines", "survey"]
@@ -42,7 +42,7 @@ def kept_lines(connection: duckdb.DuckDBPyConnection, table: str, types: dict[st
     return int(row[0]) if row else 0
 
 
-def survey(path: Path) -> Survey:
+def survey(path: Place) -> Survey:
     """Look through a CSV file for what explains lines that are in no row; slow, for files that have such lines."""
     blank, opened = 0, 0
     carriage_return: int | None = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import duckdb
 
@@ -25,8 +24,10 @@ from ontoground.loading import (
     too_many_rejects,
 )
 from ontoground.progress import progress
+from ontoground.remote import Place, reading_from, require_allowed
 from ontoground.scanning import FileScan, scanning
 from ontoground.settings import LoadSettings
+from ontoground.settings_remote import RemoteSettings
 from ontoground.sqlfiles import sql_text
 from ontoground.warehouse import transaction
 
@@ -47,7 +48,12 @@ class _TooManyRejectsError(Exception):
         self.total = total
 
 
-def load_mimic(connection: duckdb.DuckDBPyConnection, folder: Path, settings: LoadSettings) -> LoadReport:
+def load_mimic(
+    connection: duckdb.DuckDBPyConnection,
+    folder: Place,
+    settings: LoadSettings,
+    remote: RemoteSettings = RemoteSettings(),  # noqa: B008
+) -> LoadReport:
     """Load a MIMIC-IV release into ``mimiciv_hosp``, ``mimiciv_note`` and ``mimiciv_icu``.
 
     The folder holds hosp/, note/ and icu/, or they lie up to three levels below it. Each file is one transaction
@@ -57,8 +63,15 @@ def load_mimic(connection: duckdb.DuckDBPyConnection, folder: Path, settings: Lo
     Raises:
         InputError: a required file or a needed column is missing, a file is damaged or (where asked) has another
             SHA-256 than stated, or too many of its rows are malformed.
+        RefusedError: it lies in object storage that the settings do not name for credentialed data.
     """
-    release = find_mimic(folder, icu=settings.icu)
+    with reading_from(connection, folder):
+        release = find_mimic(folder, icu=settings.icu)
+        require_allowed(folder, credentialed=release.credentialed, settings=remote)
+        return _load(connection, release, settings)
+
+
+def _load(connection: duckdb.DuckDBPyConnection, release: MimicRelease, settings: LoadSettings) -> LoadReport:
     prepare(connection)
     warnings = list(release.warnings)
     loaded: list[LoadedFile] = []
@@ -215,7 +228,7 @@ def _orphan_warnings(connection: duckdb.DuckDBPyConnection, loaded: Sequence[Loa
     return warnings
 
 
-def _stated_digests(folder: Path) -> dict[str, str]:
+def _stated_digests(folder: Place) -> dict[str, str]:
     """Read SHA256SUMS.txt: a digest and a path on each line."""
     path = folder / "SHA256SUMS.txt"
     if not path.is_file():

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from ontoground.errors import InputError
 from ontoground.loading import SourceFile
+from ontoground.manifest import is_open_release
+from ontoground.remote import Place
 from ontoground.tables import read_table
 
 __all__ = ["MimicFile", "MimicRelease", "Module", "Table", "documented", "find_mimic", "published_counts"]
@@ -52,16 +54,16 @@ class MimicFile:
 
 @dataclass(frozen=True)
 class Module:
-    """A module on disk: its folder and the name of its release (hosp and note have releases of their own)."""
+    """A module: its folder and the name of its release (hosp and note have releases of their own)."""
 
     name: str
-    folder: Path
+    folder: Place
     release: str | None
 
 
 @dataclass(frozen=True)
 class MimicRelease:
-    """A MIMIC-IV release on disk."""
+    """A MIMIC-IV release."""
 
     modules: tuple[Module, ...]
     files: tuple[MimicFile, ...]
@@ -74,6 +76,11 @@ class MimicRelease:
         names = {module.name: module.release for module in self.modules}
         hosp, note = names.get("hosp"), names.get("note")
         return f"{hosp or 'unknown'}, note {note}" if note and note != hosp else hosp
+
+    @property
+    def credentialed(self) -> bool:
+        """Tell whether any module is anything but the embedded open world."""
+        return not all(is_open_release(module.release) for module in self.modules)
 
     def release_of(self, module: str) -> str | None:
         """Return the release of one module."""
@@ -105,18 +112,18 @@ def published_counts() -> dict[tuple[str, str], tuple[int, ...]]:
     return counts
 
 
-def _stem(path: Path) -> str | None:
+def _stem(path: Place) -> str | None:
     """Return the table that a file's name says, or None for a file that is no table."""
     name = path.name.lower()
     return next((name.removesuffix(suffix) for suffix in SUFFIXES if name.endswith(suffix)), None)
 
 
-def _holds(folder: Path, module: str) -> bool:
+def _holds(folder: Place, module: str) -> bool:
     names = {table.name for table in documented() if table.module == module}
     return folder.is_dir() and any(_stem(path) in names for path in folder.iterdir())
 
 
-def _find_module(folder: Path, module: str) -> Path | None:
+def _find_module(folder: Place, module: str) -> Place | None:
     """Return the nearest folder of a module at or below a folder.
 
     Raises:
@@ -139,7 +146,7 @@ def _find_module(folder: Path, module: str) -> Path | None:
     return None
 
 
-def _release_in_names(folder: Path) -> str | None:
+def _release_in_names(folder: Place) -> str | None:
     """Read the release off the names of the folders above a module: ``mimiciv/3.1/hosp``, ``...-demo-2.2/hosp``."""
     names = [parent.name.lower() for parent in folder.resolve().parents[:3]]
     for position, name in enumerate(names):
@@ -152,7 +159,7 @@ def _release_in_names(folder: Path) -> str | None:
     return None
 
 
-def _release_in_texts(folder: Path) -> str | None:
+def _release_in_texts(folder: Place) -> str | None:
     """Read the release off the change log or the read-me beside a module's folder."""
     for path in [*sorted(folder.parent.glob("CHANGELOG*")), *sorted(folder.parent.glob("README*"))]:
         text = path.read_text(encoding="utf-8", errors="replace")[:20_000]
@@ -163,10 +170,10 @@ def _release_in_texts(folder: Path) -> str | None:
     return None
 
 
-def _files_of(module: Module) -> tuple[dict[str, Path], list[str]]:
+def _files_of(module: Module) -> tuple[dict[str, Place], list[str]]:
     """Return the files of a module by table, and what was passed over: unknown tables and second copies."""
     known = {table.name for table in documented() if table.module == module.name}
-    chosen: dict[str, Path] = {}
+    chosen: dict[str, Place] = {}
     warnings = []
     order = {suffix: rank for rank, suffix in enumerate(SUFFIXES)}
     paths = sorted(
@@ -186,7 +193,7 @@ def _files_of(module: Module) -> tuple[dict[str, Path], list[str]]:
     return chosen, warnings
 
 
-def _require(folder: Path, modules: Sequence[Module], files: Sequence[MimicFile]) -> None:
+def _require(folder: Place, modules: Sequence[Module], files: Sequence[MimicFile]) -> None:
     there = {found.table.qualified for found in files}
     required = [table for table in documented() if table.required]
     lacking = [table for table in required if table.qualified not in there]
@@ -202,7 +209,7 @@ def _require(folder: Path, modules: Sequence[Module], files: Sequence[MimicFile]
     )
 
 
-def _find_modules(folder: Path, wanted: Sequence[str]) -> list[Module]:
+def _find_modules(folder: Place, wanted: Sequence[str]) -> list[Module]:
     base = folder.parent if folder.name == "hosp" and _holds(folder, "hosp") else folder
     modules: list[Module] = []
     for name in wanted:
@@ -212,7 +219,7 @@ def _find_modules(folder: Path, wanted: Sequence[str]) -> list[Module]:
     return modules
 
 
-def find_mimic(folder: Path, *, icu: bool = True) -> MimicRelease:
+def find_mimic(folder: Place, *, icu: bool = True) -> MimicRelease:
     """Find a MIMIC-IV release at or up to three levels below a folder; ``note/`` may be a release of its own.
 
     Raises:
@@ -224,7 +231,7 @@ def find_mimic(folder: Path, *, icu: bool = True) -> MimicRelease:
     modules = _find_modules(folder, wanted)
     files: list[MimicFile] = []
     warnings: list[str] = []
-    paths: dict[tuple[str, str], Path] = {}
+    paths: dict[tuple[str, str], Place] = {}
     for module in modules:
         chosen, passed_over = _files_of(module)
         warnings += passed_over

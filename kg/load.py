@@ -11,7 +11,7 @@ from typing import IO
 
 import duckdb
 
-from kg.release import Release, RrfFile, find_release
+from kg.release import Kind, Release, RrfFile, find_release
 from kg.rrf import DUMMY, copy_good_rows, read_rrf
 from ontoground.errors import InputError
 from ontoground.files import private_directory
@@ -28,9 +28,12 @@ from ontoground.loading import (
     record,
     too_many_rejects,
 )
+from ontoground.manifest import is_open_release
 from ontoground.progress import progress
+from ontoground.remote import Place, reading_from, require_allowed
 from ontoground.scanning import FileScan, is_gzip, scanning
 from ontoground.settings import LoadSettings
+from ontoground.settings_remote import RemoteSettings
 from ontoground.warehouse import count_drop, table_exists, transaction
 
 __all__ = ["load_rxnorm", "load_umls"]
@@ -40,7 +43,12 @@ class _NotCleanError(Exception):
     """DuckDB's pass and the count of lines disagree, or a row is malformed: the exact way has to be taken."""
 
 
-def load_umls(connection: duckdb.DuckDBPyConnection, folder: Path, settings: LoadSettings) -> LoadReport:
+def load_umls(
+    connection: duckdb.DuckDBPyConnection,
+    folder: Place,
+    settings: LoadSettings,
+    remote: RemoteSettings = RemoteSettings(),  # noqa: B008
+) -> LoadReport:
     """Load a UMLS release into the schema ``umls``; the folder is META or one above it.
 
     Each file is one transaction together with its line in ``ground.load``: a load that was stopped goes on with the
@@ -48,13 +56,32 @@ def load_umls(connection: duckdb.DuckDBPyConnection, folder: Path, settings: Loa
 
     Raises:
         InputError: no release, a required file is missing, a file is damaged, or too many of its rows are malformed.
+        RefusedError: it lies in object storage that the settings do not name for credentialed data.
     """
-    return _load(connection, find_release("umls", folder), settings)
+    return _load_from("umls", connection, folder, settings, remote)
 
 
-def load_rxnorm(connection: duckdb.DuckDBPyConnection, folder: Path, settings: LoadSettings) -> LoadReport:
+def load_rxnorm(
+    connection: duckdb.DuckDBPyConnection,
+    folder: Place,
+    settings: LoadSettings,
+    remote: RemoteSettings = RemoteSettings(),  # noqa: B008
+) -> LoadReport:
     """Load an RxNorm release into the schema ``rxnorm``; the folder is rrf or one above it. As ``load_umls``."""
-    return _load(connection, find_release("rxnorm", folder), settings)
+    return _load_from("rxnorm", connection, folder, settings, remote)
+
+
+def _load_from(
+    kind: Kind,
+    connection: duckdb.DuckDBPyConnection,
+    folder: Place,
+    settings: LoadSettings,
+    remote: RemoteSettings,
+) -> LoadReport:
+    with reading_from(connection, folder):
+        release = find_release(kind, folder)
+        require_allowed(folder, credentialed=not is_open_release(release.name), settings=remote)
+        return _load(connection, release, settings)
 
 
 def _load(connection: duckdb.DuckDBPyConnection, release: Release, settings: LoadSettings) -> LoadReport:
@@ -100,7 +127,7 @@ class _Job:
         return f"columns={','.join(self.file.columns)};languages={','.join(self.languages)}"
 
     @property
-    def paths(self) -> list[Path]:
+    def paths(self) -> list[Place]:
         """The pieces, in order."""
         return [piece.path for piece in self.file.pieces]
 

@@ -11,10 +11,11 @@ from typing import Literal
 
 from ontoground.errors import InputError
 from ontoground.loading import SourceFile
+from ontoground.remote import Place
 from ontoground.scanning import open_bytes, whole_file
 from ontoground.tables import read_table
 
-__all__ = ["Release", "RrfFile", "find_release"]
+__all__ = ["Kind", "Release", "RrfFile", "find_release"]
 
 Kind = Literal["umls", "rxnorm"]
 
@@ -52,10 +53,10 @@ class RrfFile:
 
 @dataclass(frozen=True)
 class Release:
-    """An RRF release on disk; ``absent`` holds table and columns of each optional file that it lacks."""
+    """An RRF release; ``absent`` holds table and columns of each optional file that it lacks."""
 
     kind: Kind
-    folder: Path
+    folder: Place
     name: str | None
     files: tuple[RrfFile, ...]
     absent: tuple[tuple[str, tuple[str, ...]], ...]
@@ -87,9 +88,9 @@ def documented(kind: Kind) -> tuple[Documented, ...]:
     )
 
 
-def _pieces(folder: Path) -> dict[str, tuple[SourceFile, ...]]:
+def _pieces(folder: Place) -> dict[str, tuple[SourceFile, ...]]:
     """Return the files of a folder by stem (``MRREL``), pieces in order, of a plain and a gzipped copy the plain."""
-    found: dict[str, dict[str, Path]] = {}
+    found: dict[str, dict[str, Place]] = {}
     for path in sorted(folder.iterdir()):
         match = SUFFIX.search(path.name)
         if match and path.is_file():
@@ -102,7 +103,7 @@ def _pieces(folder: Path) -> dict[str, tuple[SourceFile, ...]]:
     return pieces
 
 
-def _find_folder(kind: Kind, folder: Path) -> Path:
+def _find_folder(kind: Kind, folder: Place) -> Place:
     wanted = next(file.name for file in documented(kind) if file.required)
     levels = [[folder]] + [sorted(folder.glob(pattern)) for pattern in FOLDERS[kind]]
     for candidates in levels:
@@ -149,7 +150,7 @@ def _read_mrcols(pieces: Sequence[SourceFile]) -> dict[str, set[str]]:
     return columns
 
 
-def _check_columns(mrfiles: Path, file: Documented, stated: Stated) -> None:
+def _check_columns(mrfiles: Place, file: Documented, stated: Stated) -> None:
     """Refuse columns that the flow cannot work with: one that is documented is missing, or one is named twice."""
     lacking = [column for column in file.columns if column not in stated.columns]
     if lacking or len(set(stated.columns)) != len(stated.columns):
@@ -186,7 +187,7 @@ def _column_warnings(kind: Kind, files: Sequence[RrfFile], has: dict[str, tuple[
     return warnings
 
 
-def _require(kind: Kind, folder: Path, pieces: dict[str, tuple[SourceFile, ...]]) -> None:
+def _require(kind: Kind, folder: Place, pieces: dict[str, tuple[SourceFile, ...]]) -> None:
     lacking = [file.name for file in documented(kind) if file.required and file.name not in pieces]
     if lacking:
         raise InputError(
@@ -197,7 +198,7 @@ def _require(kind: Kind, folder: Path, pieces: dict[str, tuple[SourceFile, ...]]
         )
 
 
-def _release_dat(folder: Path) -> str | None:
+def _release_dat(folder: Place) -> str | None:
     for path in (folder / "release.dat", folder.parent / "release.dat"):
         if path.is_file():
             text = path.read_text(encoding="utf-8", errors="replace")
@@ -215,7 +216,7 @@ def _current_version(pieces: Sequence[SourceFile], vcui_sab: str) -> str | None:
     return None
 
 
-def _release_name(kind: Kind, folder: Path, pieces: dict[str, tuple[SourceFile, ...]]) -> str | None:
+def _release_name(kind: Kind, folder: Place, pieces: dict[str, tuple[SourceFile, ...]]) -> str | None:
     """Return the release's own name: of release.dat, else of the source table (MTH, RXNORM), else of the folder."""
     if kind == "umls":
         name = _release_dat(folder) or (_current_version(pieces["MRSAB"], "MTH") if "MRSAB" in pieces else None)
@@ -231,7 +232,7 @@ def _release_name(kind: Kind, folder: Path, pieces: dict[str, tuple[SourceFile, 
     return None
 
 
-def find_release(kind: Kind, folder: Path) -> Release:
+def find_release(kind: Kind, folder: Place) -> Release:
     """Find an RRF release in a folder or below it.
 
     Raises:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from ontoground.remote import Place
 
 __all__ = [
     "CheckError",
@@ -31,7 +33,7 @@ class OntogroundError(Exception):
         *,
         found: str | None = None,
         expected: str | None = None,
-        file: Path | str | None = None,
+        file: Place | str | None = None,
         line: int | None = None,
         do: str | None = None,
     ) -> None:

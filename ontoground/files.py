@@ -9,6 +9,10 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ontoground.remote import Place
 
 __all__ = ["atomic_directory", "atomic_path", "private_directory", "sha256_of", "write_text"]
 
@@ -100,7 +104,7 @@ def write_text(path: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
-def sha256_of(path: Path) -> str:
+def sha256_of(path: Place) -> str:
     """Return the SHA-256 of a file as 64 hexadecimal digits."""
     digest = hashlib.sha256()
     with path.open("rb") as file:

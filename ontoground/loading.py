@@ -12,6 +12,7 @@ import duckdb
 
 from ontoground.errors import InputError, UsageError
 from ontoground.files import sha256_of
+from ontoground.remote import Place
 from ontoground.scanning import FileScan
 from ontoground.settings import LoadSettings
 from ontoground.sqlfiles import sql_text
@@ -42,7 +43,12 @@ class SourceFile:
     """A file of a source: its name below the release's folder (as ``ground.load`` keeps it) and where it lies."""
 
     name: str
-    path: Path
+    path: Place
+
+    @property
+    def version(self) -> int:
+        """What tells an unchanged file without reading it: its time of change in ns, of a store the store's mark."""
+        return self.path.stat().st_mtime_ns if isinstance(self.path, Path) else self.path.version()
 
 
 @dataclass(frozen=True)
@@ -92,10 +98,9 @@ def prepare(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _unchanged(file: SourceFile, path: str, modified_ns: int, size: int, sha256: str) -> bool:
-    status = file.path.stat()
-    if status.st_size != size:
+    if file.path.stat().st_size != size:
         return False
-    if path == str(file.path.resolve()) and modified_ns == status.st_mtime_ns:
+    if path == str(file.path.resolve()) and modified_ns == file.version:
         return True
     return sha256_of(file.path) == sha256
 
@@ -129,7 +134,7 @@ def finished_files(
 
 def _note_place(connection: duckdb.DuckDBPyConnection, source: str, file: SourceFile) -> None:
     """Remember where a known file lies now, so that it is not hashed the next time."""
-    place = [str(file.path.resolve()), file.path.stat().st_mtime_ns]
+    place = [str(file.path.resolve()), file.version]
     connection.execute(
         "update ground.load_origin set path = ?, modified_ns = ? where source = ? and file = ? "
         "and (path, modified_ns) is distinct from (?, ?)",
@@ -176,7 +181,14 @@ def record(
     release: str | None,
     recipe: str,
 ) -> list[LoadedFile]:
-    """Write the bookkeeping of a table's files; call it in the transaction that makes the table."""
+    """Write the bookkeeping of a table's files; call it in the transaction that makes the table.
+
+    Raises:
+        InputError: a file of a store was replaced while it was read.
+    """
+    for file in files:
+        if not isinstance(file.path, Path):
+            file.path.require_unchanged()
     _forget(connection, source, table, [file.name for file in files])
     finished = datetime.now(UTC).replace(tzinfo=None)
     loaded = []
@@ -188,7 +200,7 @@ def record(
         )
         connection.execute(
             "insert into ground.load_origin values (?, ?, ?, ?, ?, ?)",
-            [source, file.name, table, str(file.path.resolve()), file.path.stat().st_mtime_ns, recipe],
+            [source, file.name, table, str(file.path.resolve()), file.version, recipe],
         )
         loaded.append(LoadedFile(table, file.name, rows, refused, False))
     _insert_rejects(connection, source, rejects)

@@ -12,7 +12,7 @@ import duckdb
 
 from ontoground import __version__
 
-__all__ = ["LicenceTier", "dropped", "inputs", "licence_tier", "manifest_of", "to_json", "versions"]
+__all__ = ["LicenceTier", "dropped", "inputs", "is_open_release", "licence_tier", "manifest_of", "to_json", "versions"]
 
 LicenceTier = Literal["open", "credentialed"]
 
@@ -54,6 +54,11 @@ def licence_tier(connection: duckdb.DuckDBPyConnection) -> LicenceTier:
         [OPEN_RELEASE],
     ).fetchone()
     return "open" if row and row[0] == row[1] > 0 else "credentialed"
+
+
+def is_open_release(release: str | None) -> bool:
+    """Tell whether a release is the embedded open world; every other one counts as credentialed."""
+    return (release or "").lower().startswith(OPEN_RELEASE)
 
 
 def versions(packages: Iterable[str]) -> dict[str, str | None]:

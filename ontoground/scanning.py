@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ontoground.errors import InputError
+from ontoground.remote import Place, RemotePath
 
 __all__ = ["FileScan", "is_gzip", "lines_at", "open_bytes", "scan_file", "scanning", "whole_file"]
 
@@ -64,18 +65,20 @@ class _HashingReader(io.RawIOBase):
         return self._digest.hexdigest()
 
 
-def is_gzip(path: Path) -> bool:
+def is_gzip(path: Place) -> bool:
     """Tell whether a file's name says that it is gzipped."""
     return path.suffix.lower() == ".gz"
 
 
-def open_bytes(path: Path) -> BinaryIO:
+def open_bytes(path: Place) -> BinaryIO:
     """Open the content of a file, decompressed where it is gzipped."""
-    return gzip.open(path, "rb") if is_gzip(path) else path.open("rb")  # type: ignore[return-value]
+    if not is_gzip(path):
+        return path.open("rb")
+    return gzip.open(path if isinstance(path, Path) else path.open(), "rb")  # type: ignore[return-value]
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[None]:
+def whole_file(path: Place) -> Iterator[None]:
     """Turn the errors of a damaged gzip stream, met while the block reads a file, into one that names the file.
 
     Raises:
@@ -95,14 +98,14 @@ def whole_file(path: Path) -> Iterator[None]:
         raise InputError("a file cannot be read", file=path, found=error.strerror or type(error).__name__) from error
 
 
-def _chunks(path: Path, reader: _HashingReader, cancelled: threading.Event) -> Iterator[bytes]:
+def _chunks(path: Place, reader: _HashingReader, cancelled: threading.Event) -> Iterator[bytes]:
     buffered = io.BufferedReader(reader, CHUNK_BYTES)
     content = gzip.GzipFile(fileobj=buffered) if is_gzip(path) else buffered
     while not cancelled.is_set() and (chunk := content.read(CHUNK_BYTES)):
         yield chunk
 
 
-def scan_file(path: Path, cancelled: threading.Event | None = None) -> FileScan:
+def scan_file(path: Place, cancelled: threading.Event | None = None) -> FileScan:
     """Read a file once, from its first byte to its last.
 
     Raises:
@@ -125,8 +128,15 @@ def scan_file(path: Path, cancelled: threading.Event | None = None) -> FileScan:
 
 
 @contextmanager
-def scanning(paths: Sequence[Path]) -> Iterator[Future[list[FileScan]]]:
-    """Scan files in a thread while the block runs; a block that fails or is interrupted does not wait for the rest."""
+def scanning(paths: Sequence[Place]) -> Iterator[Future[list[FileScan]]]:
+    """Scan files in a thread while the block runs; a block that fails or is interrupted does not wait for the rest.
+
+    Of a store's files only these are kept on this machine from now on.
+    """
+    for path in paths:
+        if isinstance(path, RemotePath):
+            path.files.forget_all_but([one.key for one in paths if isinstance(one, RemotePath)])
+            break
     cancelled = threading.Event()
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="scan") as pool:
         try:
@@ -135,7 +145,7 @@ def scanning(paths: Sequence[Path]) -> Iterator[Future[list[FileScan]]]:
             cancelled.set()
 
 
-def lines_at(path: Path, offsets: Sequence[int]) -> list[int]:
+def lines_at(path: Place, offsets: Sequence[int]) -> list[int]:
     """Return the 1-based physical lines that hold byte offsets of the content; offsets are in ascending order."""
     lines: list[int] = []
     start, line = 0, 1

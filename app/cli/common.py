@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from ontoground.remote import Place
     from ontoground.settings import Settings
     from ontoground.workspace import Workspace
 
@@ -44,7 +45,7 @@ def open_workspace(
     *,
     create: bool = False,
     needs_warehouse: bool = True,
-    folders: Mapping[str, Path] | None = None,
+    folders: Mapping[str, Place] | None = None,
 ) -> Workspace:
     """Open a workspace with its settings, flags over the file; ``folders`` (by source) are to be loaded into it.
 

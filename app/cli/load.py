@@ -19,7 +19,8 @@ group = typer.Typer(
 @group.command(short_help="Load MIMIC-IV.", epilog=example("ontoground load mimic /data/mimiciv --workspace work"))
 def mimic(
     folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Folder that holds hosp/ and, where you have it, note/")
+        str,
+        typer.Argument(metavar="DIR", help="Folder, or URL as s3://bucket/mimiciv, that holds hosp/ and perhaps note/"),
     ],
     workspace: WorkspaceDir = DEFAULT_WORKSPACE,
     overrides: Overrides = None,
@@ -33,7 +34,9 @@ def mimic(
     short_help="Load a UMLS release.", epilog=example("ontoground load umls /data/umls/META --workspace work")
 )
 def umls(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The release's META folder with its .RRF files")],
+    folder: Annotated[
+        str, typer.Argument(metavar="DIR", help="The release's META folder with its .RRF files, or its URL")
+    ],
     workspace: WorkspaceDir = DEFAULT_WORKSPACE,
     overrides: Overrides = None,
     as_json: Json = False,
@@ -46,7 +49,9 @@ def umls(
     short_help="Load an RxNorm release.", epilog=example("ontoground load rxnorm /data/rxnorm/rrf --workspace work")
 )
 def rxnorm(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The release's rrf folder with its .RRF files")],
+    folder: Annotated[
+        str, typer.Argument(metavar="DIR", help="The release's rrf folder with its .RRF files, or its URL")
+    ],
     workspace: WorkspaceDir = DEFAULT_WORKSPACE,
     overrides: Overrides = None,
     as_json: Json = False,
@@ -55,13 +60,15 @@ def rxnorm(
     _load("rxnorm", folder, workspace, overrides, as_json)
 
 
-def _load(source: str, folder: Path, root: Path, overrides: list[str] | None, as_json: bool) -> None:
+def _load(source: str, named: str, root: Path, overrides: list[str] | None, as_json: bool) -> None:
     from rich.console import Console
 
     from app.pipeline import load_source
     from app.render import emit, number, table
     from app.session import writing
+    from ontoground.remote import place_of
 
+    folder = place_of(named)
     workspace = open_workspace(root, overrides, create=True, folders={source: folder})
     with writing(workspace) as connection:
         outcome = load_source(workspace, connection, source, folder)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -26,9 +25,9 @@ def register(app: typer.Typer) -> None:
 
 
 def _run(
-    mimic: Annotated[Path, typer.Option("--mimic", metavar="DIR", help="MIMIC-IV folder with hosp/ and note/")],
-    umls: Annotated[Path, typer.Option("--umls", metavar="DIR", help="UMLS META folder")],
-    rxnorm: Annotated[Path | None, typer.Option("--rxnorm", metavar="DIR", help="RxNorm rrf folder")] = None,
+    mimic: Annotated[str, typer.Option("--mimic", metavar="DIR", help="MIMIC-IV folder or URL with hosp/ and note/")],
+    umls: Annotated[str, typer.Option("--umls", metavar="DIR", help="UMLS META folder or URL")],
+    rxnorm: Annotated[str | None, typer.Option("--rxnorm", metavar="DIR", help="RxNorm rrf folder or URL")] = None,
     workspace: WorkspaceDir = DEFAULT_WORKSPACE,
     overrides: Overrides = None,
     as_json: Json = False,
@@ -40,8 +39,10 @@ def _run(
     from app.pipeline import run_all
     from app.render import emit, note
     from app.summary import paint_summary
+    from ontoground.remote import place_of
 
-    folders = {"mimic": mimic, "umls": umls} | ({"rxnorm": rxnorm} if rxnorm else {})
+    named = {"mimic": mimic, "umls": umls} | ({"rxnorm": rxnorm} if rxnorm else {})
+    folders = {source: place_of(text) for source, text in named.items()}
     opened = open_workspace(workspace, overrides, create=True, folders=folders)
     outcomes, summary = run_all(opened, folders, say=note)
     stages = [outcome.as_dict() for outcome in outcomes]

@@ -4,6 +4,6 @@ Everything here was written for this project and may be shipped. CUIs are C99xxx
 nobody takes them for the UMLS's; patients are 90000001 and up, admissions 95000001 and up.
 """
 
-from app.openworld.render import World, render
+from app.openworld.render import World, render, render_scale
 
-__all__ = ["World", "render"]
+__all__ = ["World", "render", "render_scale"]

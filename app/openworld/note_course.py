@@ -112,15 +112,13 @@ class CoursePart(GeneralTerms):
 
     def possible(self, name: str) -> None:
         """Say that another disorder of the same class is possible."""
-        parents = self.known.concepts[name].parents
-        kin = [
-            concept.name
-            for concept in self.known.concepts.values()
-            if set(concept.parents) & set(parents) and concept.kind == "disorder" and concept.course != "class"
-        ]
         mine = set(self.problems) | {place for one in self.problems for place in self.known.ancestors(one)}
         mine |= set(self.ruled_out.values())
-        kin = [one for one in kin if one not in mine and not set(self.known.ancestors(one)) & set(self.problems)]
+        kin = [
+            one
+            for one in self.known.kin(name)
+            if one not in mine and not set(self.known.ancestors(one)) & set(self.problems)
+        ]
         if kin:
             self.text.sentence("course_possible", self.values(Q=[Item(self.dice.pick(kin, "possible", name))]), name)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from app.openworld.laboratory import laboratory_lines
 from app.openworld.note_writer import NoteWriter, note_words
 from app.openworld.notetext import Item, phrases
 from app.openworld.patients import Problem
@@ -190,6 +191,9 @@ class HistoryPart(NoteWriter):
             text.line()
         self.header("results")
         text.raw(f"ADMISSION LABS:\n{self.labs('admission')}\n")
+        if self.volume.laboratory:
+            blocks = dice.integer(2, 2 * self.volume.laboratory - 2, "laboratory blocks")
+            text.raw("\n".join((*laboratory_lines(dice, blocks), "")))
         for name in self.admission.procedures:
             self.result(name)
         text.raw(f"DISCHARGE LABS:\n{self.labs('discharge')}\n")

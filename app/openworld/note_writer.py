@@ -7,6 +7,7 @@ from functools import cached_property, lru_cache
 
 from app.openworld.notetext import Item, Mention, NoteText, Values
 from app.openworld.patients import Admission, Order, Patient, Problem
+from app.openworld.volume import STORY, Volume
 from app.openworld.world import DATA, Knowledge
 from ontoground.tables import read_table
 
@@ -64,10 +65,11 @@ class Note:
 class NoteWriter:
     """The state of one note, shared by its parts."""
 
-    def __init__(self, known: Knowledge, patient: Patient, admission: Admission) -> None:
+    def __init__(self, known: Knowledge, patient: Patient, admission: Admission, volume: Volume = STORY) -> None:
         self.known = known
         self.patient = patient
         self.admission = admission
+        self.volume = volume
         self.dice = patient.dice.about("note", admission.number)
         self.text = NoteText(known, self.dice)
         self.links: list[Link] = []

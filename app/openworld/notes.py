@@ -7,6 +7,7 @@ from app.openworld.note_history import HistoryPart
 from app.openworld.note_lists import ListsPart
 from app.openworld.note_writer import Note
 from app.openworld.patients import Admission, Patient
+from app.openworld.volume import STORY, Volume
 from app.openworld.world import Knowledge
 
 __all__ = ["Note", "write_note"]
@@ -26,6 +27,6 @@ class _Writer(HistoryPart, CoursePart, ListsPart):
         return Note(text, self.text.mentions, self.links, silent)
 
 
-def write_note(known: Knowledge, patient: Patient, admission: Admission) -> Note:
+def write_note(known: Knowledge, patient: Patient, admission: Admission, volume: Volume = STORY) -> Note:
     """Write the discharge summary of an admission; it follows from (seed, patient, admission) alone."""
-    return _Writer(known, patient, admission).write()
+    return _Writer(known, patient, admission, volume).write()

@@ -51,6 +51,18 @@ def phrases() -> dict[str, tuple[str, ...]]:
     return {slot: tuple(texts) for slot, texts in found.items()}
 
 
+@lru_cache(maxsize=4096)
+def _slots(text: str) -> tuple[tuple[tuple[str, str, str, str], ...], str]:
+    """Return (text before it, name, join, assertion) of each slot of a template, and what follows the last one."""
+    found, place = [], 0
+    for match in SLOT.finditer(text):
+        found.append(
+            (text[place : match.start()], match["name"], match["join"] or "and", match["assertion"] or "present")
+        )
+        place = match.end()
+    return tuple(found), text[place:]
+
+
 def wrap(text: str) -> str:
     """Break lines at spaces, so that no character moves; lines that have breaks already keep them."""
     lines = []
@@ -77,6 +89,7 @@ class NoteText:
     section: str = ""
     mentions: list[Mention] = field(default_factory=list)
     _paragraph: list[str] = field(default_factory=list)
+    _paragraph_length: int = 0
     _written: int = 0
 
     def header(self, section: str, title: str) -> None:
@@ -93,13 +106,15 @@ class NoteText:
     def say(self, text: str) -> None:
         """Add plain text to the paragraph."""
         self._paragraph.append(text)
+        self._paragraph_length += len(text)
 
     def flush(self) -> None:
         """End the paragraph."""
-        text = wrap("".join(self._paragraph))
-        self.parts.append(text)
-        self.length += len(text)
-        self._paragraph.clear()
+        if self._paragraph:
+            self.parts.append(wrap("".join(self._paragraph)))
+            self.length += self._paragraph_length
+            self._paragraph.clear()
+            self._paragraph_length = 0
 
     def line(self) -> None:
         """End the paragraph and the line."""
@@ -109,11 +124,14 @@ class NoteText:
     @property
     def place(self) -> int:
         """Offset at which the next character stands."""
-        return self.length + sum(map(len, self._paragraph))
+        return self.length + self._paragraph_length
 
     def tail(self) -> str:
         """Return the last characters."""
-        return ("".join(self._paragraph) or (self.parts[-1] if self.parts else ""))[-2:]
+        if self._paragraph_length:
+            last = self._paragraph[-1]
+            return last[-2:] if len(last) > 1 else "".join(self._paragraph)[-2:]
+        return self.parts[-1][-2:] if self.parts else ""
 
     def starts_sentence(self) -> bool:
         """Return whether the next word begins a sentence."""
@@ -149,9 +167,9 @@ class NoteText:
     def phrase(self, slot: str, values: Values, *label: str | int) -> str:
         """Add one phrasing of a slot to the paragraph and return the text that it made."""
         text = self.dice.pick(phrases()[slot], slot, *label)
-        before = len("".join(self._paragraph))
+        before = len(self._paragraph)
         self.template(text, values)
-        return "".join(self._paragraph)[before:]
+        return "".join(self._paragraph[before:])
 
     def sentence(self, slot: str, values: Values, *label: str | int) -> str:
         """Add a phrasing as a sentence, with a space before it where the paragraph goes on."""
@@ -161,17 +179,16 @@ class NoteText:
 
     def template(self, text: str, values: Values) -> None:
         """Fill in a template."""
-        place = 0
-        for match in SLOT.finditer(text):
-            self.say(text[place : match.start()])
-            place = match.end()
-            value = values[match["name"]]
+        slots, rest = _slots(text)
+        for before, name, join, assertion in slots:
+            self.say(before)
+            value = values[name]
             if isinstance(value, str):
                 capital = self.starts_sentence() and value[:1].islower()
                 self.say(value[:1].upper() + value[1:] if capital else value)
             else:
-                self._list(value, match["join"] or "and", match["assertion"] or "present")
-        self.say(text[place:])
+                self._list(value, join, assertion)
+        self.say(rest)
 
     def _list(self, items: Sequence[Item], join: str, assertion: str) -> None:
         for number, item in enumerate(items):

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from app.openworld.dice import Dice
+from app.openworld.volume import STORY, Volume
 from app.openworld.world import DATA, Knowledge, split
 from ontoground.tables import read_table
 
@@ -27,7 +28,6 @@ MAX_PROBLEMS = 14
 MAX_ORDERS = 16
 MAX_FORBIDDEN = 3
 TWO_ADMISSIONS = 0.15
-WITHOUT_NOTE = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,7 +310,7 @@ class _Planner:
         return chosen[: self.dice.integer(2, 5, "procedures")]
 
 
-def _plan_admission(known: Knowledge, patient: Patient, number: int, profile: Profile) -> Admission:
+def _plan_admission(known: Knowledge, patient: Patient, number: int, profile: Profile, volume: Volume) -> Admission:
     dice = patient.dice.about("admission", number)
     planner = _Planner(known, patient, number, profile)
     planner.choose_problems()
@@ -326,11 +326,11 @@ def _plan_admission(known: Knowledge, patient: Patient, number: int, profile: Pr
         list(planner.problems.values()),
         list(planner.orders.values()),
         planner.choose_procedures(),
-        not dice.chance(WITHOUT_NOTE, "no note"),
+        not dice.chance(volume.without_note, "no note"),
     )
 
 
-def plan_patient(known: Knowledge, seed: int, index: int) -> Patient:
+def plan_patient(known: Knowledge, seed: int, index: int, volume: Volume = STORY) -> Patient:
     """Return patient number ``index``: the same whatever the number of patients."""
     dice = Dice(seed, "patient", index)
     profile = dice.weighted(tuple((each, each.weight) for each in profiles()), "profile")
@@ -339,5 +339,5 @@ def plan_patient(known: Knowledge, seed: int, index: int) -> Patient:
     patient = Patient(FIRST_SUBJECT + index, index, sex, age, dice.integer(2110, 2190, "year"), dice, [])
     count = 2 if dice.chance(TWO_ADMISSIONS, "admissions") else 1
     for number in range(count):
-        patient.admissions.append(_plan_admission(known, patient, number, profile))
+        patient.admissions.append(_plan_admission(known, patient, number, profile, volume))
     return patient

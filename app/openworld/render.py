@@ -6,14 +6,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.openworld.filler import FillerPlan
-from app.openworld.hospital import write_hospital
 from app.openworld.release import write_meta
 from app.openworld.rxnorm import write_rxnorm
+from app.openworld.shards import write_hospital
+from app.openworld.sizes import sizes
+from app.openworld.volume import REAL, STORY, Volume
 from app.openworld.world import Fact, Knowledge, knowledge
 from ontoground.errors import UsageError
 from ontoground.files import atomic_directory
 
-__all__ = ["World", "render"]
+__all__ = ["World", "render", "render_scale"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,8 @@ def render(
     scale_concepts: float = 1.0,
     names_per_filler: int = 4,
     relations_per_filler: int = 7,
+    volume: Volume = STORY,
+    workers: int = 1,
 ) -> World:
     """Write a world; the same arguments give the same bytes, and patient k does not depend on how many there are.
 
@@ -80,6 +84,8 @@ def render(
         scale_concepts: 1 for the world's own concepts; more adds filler concepts up to that multiple of them.
         names_per_filler, relations_per_filler: rows of MRCONSO for a filler concept, and relations that start at it
             (two rows of MRREL each).
+        volume: how much is written about an admission.
+        workers: processes that make patients; more of them change nothing but the time.
 
     Raises:
         UsageError: a number is out of range.
@@ -98,7 +104,26 @@ def render(
         world.truth.mkdir(parents=True)
         counts = write_meta(world.meta, known, plan)
         counts |= write_rxnorm(world.rxnorm, known)
-        counts |= write_hospital(world.mimic, world.truth, known, patients, seed)
+        counts |= write_hospital(world.mimic, world.truth, patients, seed, volume, workers)
         _write_readme(world.mimic)
         counts["truth/facts"] = _write_facts(world.truth / "facts.tsv", known)
     return World(folder, counts)
+
+
+def render_scale(folder: Path, scale: float, seed: int = 7, workers: int = 1) -> World:
+    """Write a world of a size between 1/2000 and that of the real releases, with as much written as a hospital writes.
+
+    Raises:
+        UsageError: the scale is out of range.
+    """
+    wanted = sizes(scale)
+    return render(
+        folder,
+        wanted.patients,
+        seed,
+        scale_concepts=1 + wanted.fillers / len(knowledge().concepts),
+        names_per_filler=wanted.names_per_filler,
+        relations_per_filler=wanted.relations_per_filler,
+        volume=REAL,
+        workers=workers,
+    )

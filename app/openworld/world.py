@@ -104,6 +104,8 @@ class Knowledge:
         self.drugs: dict[str, Drug] = {}
         self._facts: dict[tuple[str, str, str], bool] = {}
         self._counts = dict.fromkeys(CUI_BASE, 0)
+        self._ancestors: dict[str, tuple[str, ...]] = {}
+        self._kin: dict[str, tuple[str, ...]] = {}
         self._read_conditions()
         self._read_terms()
         self._read_classes()
@@ -155,14 +157,28 @@ class Knowledge:
 
     def ancestors(self, name: str) -> tuple[str, ...]:
         """Return all ancestors along is_a, nearest first, without the concept itself."""
-        found: dict[str, None] = {}
-        queue = list(self.concepts[name].parents)
-        while queue:
-            parent = queue.pop(0)
-            if parent not in found:
-                found[parent] = None
-                queue.extend(self.concepts[parent].parents)
-        return tuple(found)
+        known = self._ancestors.get(name)
+        if known is None:
+            found: dict[str, None] = {}
+            queue = list(self.concepts[name].parents)
+            while queue:
+                parent = queue.pop(0)
+                if parent not in found:
+                    found[parent] = None
+                    queue.extend(self.concepts[parent].parents)
+            known = self._ancestors[name] = tuple(found)
+        return known
+
+    def kin(self, name: str) -> tuple[str, ...]:
+        """Return the disorders, no classes, that share a parent with a concept, the concept among them, in order."""
+        if name not in self._kin:
+            parents = set(self.concepts[name].parents)
+            self._kin[name] = tuple(
+                concept.name
+                for concept in self.concepts.values()
+                if concept.kind == "disorder" and concept.course != "class" and not parents.isdisjoint(concept.parents)
+            )
+        return self._kin[name]
 
     def holds(self, head: str, predicate: str, tail: str) -> bool:
         """Return whether a fact holds, stated or inherited."""

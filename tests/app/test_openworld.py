@@ -8,6 +8,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.openworld import World, render
+from app.openworld import World, render, shards
 from app.openworld.__main__ import main
 from app.openworld.dice import Dice
+from app.openworld.hospital import COLUMNS
+from app.openworld.laboratory import laboratory_lines
 from app.openworld.notes import write_note
 from app.openworld.notetext import WIDTH, wrap
-from app.openworld.patients import limits, plan_patient
+from app.openworld.patients import FIRST_SUBJECT, limits, plan_patient
+from app.openworld.shards import write_hospital
+from app.openworld.sizes import REAL_SIZES, sizes
+from app.openworld.volume import REAL
 from app.openworld.world import Knowledge, knowledge
 from ontoground.errors import UsageError
 
@@ -242,7 +248,9 @@ def test_what_a_note_links_holds_in_the_world(gold: list[dict[str, Any]], known:
 def test_a_note_says_nothing_that_the_truth_does_not_know(
     gold: list[dict[str, Any]], notes: dict[str, str], known: Knowledge
 ) -> None:
-    """Every name of the world that stands in a note is part of a marked mention."""
+    """Every name of the world that stands in a note is part of a marked mention; laboratory values are none."""
+    notes = {"values": "\n".join(laboratory_lines(Dice(7, "all"), 3)), **notes}
+    gold = [{"note_id": "values", "mentions": []}, *gold]
     names = {
         tuple(re.findall(r"[a-z0-9]+", surface.lower())) for name in known.concepts for surface in known.surfaces(name)
     }
@@ -330,6 +338,57 @@ def test_filler_concepts_scale_a_release_and_keep_it_sound(tmp_path: Path, known
     assert len({row[8] for row in relations}) == len(relations)
     stated = {row[0]: int(row[4]) for row in rrf(world.meta / "MRFILES.RRF")}
     assert stated["MRCONSO.RRF"] == len(rows)
+
+
+def test_the_number_of_workers_changes_no_byte(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shards, "PATIENTS_PER_SHARD", 10)
+    write_hospital(tmp_path / "mimic", tmp_path / "truth", PATIENTS, 7, workers=2)
+    written = digests(tmp_path)
+    alone = digests(world.folder)
+    assert written == {name: alone[name] for name in written} and len(written) == len(COLUMNS) + 1
+
+
+def test_the_real_volume_has_the_real_proportions_and_the_same_patients(tmp_path: Path, world: World) -> None:
+    counts = write_hospital(tmp_path / "mimic", tmp_path / "truth", 60, 7, REAL)
+    admissions = counts["hosp/admissions"]
+    assert 30 < counts["hosp/prescriptions"] / admissions < 45
+    assert 10 < counts["hosp/diagnoses_icd"] / admissions < 14
+    assert 0.4 < counts["note/discharge"] / admissions < 0.85
+    assert counts["truth/notes"] == 0
+    orders = [row["pharmacy_id"] for row in csv_rows(tmp_path / "mimic" / "hosp" / "prescriptions.csv.gz")]
+    assert len(set(orders)) == len(orders)
+    texts = [row["text"] for row in csv_rows(tmp_path / "mimic" / "note" / "discharge.csv.gz")]
+    assert 8_000 < sum(map(len, texts)) / len(texts) < 12_000
+    mine = csv_rows(tmp_path / "mimic" / "hosp" / "patients.csv.gz")
+    assert mine[:PATIENTS] == csv_rows(world.mimic / "hosp" / "patients.csv.gz")
+
+
+def test_a_story_that_is_told_again_has_identifiers_and_laboratory_values_of_its_own(tmp_path: Path) -> None:
+    counts = write_hospital(tmp_path / "mimic", tmp_path / "truth", 20, 7, replace(REAL, stories=8))
+    tables = {name: csv_rows(tmp_path / "mimic" / f"{name}.csv.gz") for name in COLUMNS}
+    assert {name: len(rows) for name, rows in tables.items()} | {"truth/notes": 0} == counts
+    assert [row["subject_id"] for row in tables["hosp/patients"]] == [str(FIRST_SUBJECT + k) for k in range(20)]
+    owner = {row["hadm_id"]: row["subject_id"] for row in tables["hosp/admissions"]}
+    assert len(owner) == counts["hosp/admissions"]
+    for name in ("hosp/diagnoses_icd", "hosp/procedures_icd", "hosp/prescriptions", "note/discharge"):
+        assert all(owner[row["hadm_id"]] == row["subject_id"] for row in tables[name])
+    orders = [row["pharmacy_id"] for row in tables["hosp/prescriptions"]]
+    assert len(set(orders)) == len(orders)
+    notes = tables["note/discharge"]
+    assert len({row["note_id"] for row in notes}) == len({row["text"] for row in notes}) == len(notes)
+    told = {row["subject_id"]: row["text"] for row in notes}
+    pairs = [(told[one], told[str(int(one) + 8)]) for one in told if str(int(one) + 8) in told]
+    assert pairs and all(a.split("Brief Hospital")[1] == b.split("Brief Hospital")[1] for a, b in pairs)
+
+
+def test_a_scale_is_that_share_of_the_real_sizes() -> None:
+    tenth = sizes(0.1)
+    assert tenth.fillers * tenth.names_per_filler == pytest.approx(REAL_SIZES["MRCONSO.RRF"] / 10, rel=0.05)
+    assert tenth.fillers * tenth.relations_per_filler * 2 == pytest.approx(REAL_SIZES["MRREL.RRF"] / 10, rel=0.05)
+    assert tenth.patients * 1.15 * (1 - REAL.without_note) == pytest.approx(REAL_SIZES["note/discharge"] / 10, rel=0.01)
+    for wrong in (0.0, 1.01):
+        with pytest.raises(UsageError):
+            sizes(wrong)
 
 
 def test_sizes_out_of_range_are_refused(tmp_path: Path) -> None:

@@ -8,14 +8,15 @@
 --   combination of which the release has no name is taken apart ("Amoxicillin-Clavulanic Acid"): each part that has
 --   a concept is a candidate
 -- Source: own rules; the word lists name theirs
-create or replace temp table drug_variant as
-with unit as (
-    select string_agg(word, '|' order by length(word) desc, word) as pattern
+-- A pattern that is a constant of the statement is compiled once, one that is a column for every name.
+set variable drug_unit = (
+    select string_agg(word, '|' order by length(word) desc, word)
     from drug_word
     where kind = 'unit'
-),
+);
 
-name as (
+create or replace temp table drug_variant as
+with name as (
     select
         code,
         lower(code) as whole,
@@ -33,8 +34,8 @@ strengthless as (
         p.raw,
         regexp_replace(
             p.raw,
-            '\b[0-9][0-9,.]*(\s*-\s*[0-9.,]+)?\s*-?\s*(' || u.pattern || ')'
-            || '(\s*/\s*[0-9.,]*\s*(' || u.pattern || '))?(\b|\s|$)|[0-9][0-9,.]*\s*%',
+            '\b[0-9][0-9,.]*(\s*-\s*[0-9.,]+)?\s*-?\s*(' || getvariable('drug_unit') || ')'
+            || '(\s*/\s*[0-9.,]*\s*(' || getvariable('drug_unit') || '))?(\b|\s|$)|[0-9][0-9,.]*\s*%',
             ' ', 'g'
         ) as bare
     from (
@@ -50,7 +51,6 @@ strengthless as (
             inside as raw
         from name
     ) as p
-    cross join unit as u
 ),
 
 bare as (

@@ -1,0 +1,96 @@
+"""The benchmark of mentions: what counts as found, the files that all readers get, and our own reader on them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from benchmarks.measuring import Measure
+from benchmarks.stages.mentions import Options, checks, ours, prepare
+from benchmarks.yardsticks.prepare import write_notes
+from benchmarks.yardsticks.scoring import Score, score
+from benchmarks.yardsticks.task import Found, Note, Reader, clocked, read_names, read_notes
+from ontoground.errors import InputError
+from tests.ehr.test_lexicon import fill
+
+TEXT = "Chief Complaint:\npneumonia\n\nHistory of Present Illness:\nDenies hypertension. On warfarin.\n"
+MARKS = [
+    {"start": TEXT.index(word), "end": TEXT.index(word) + len(word), "assertion": said}
+    for word, said in (("pneumonia", "present"), ("hypertension", "absent"), ("warfarin", "present"))
+]
+
+
+@pytest.fixture
+def options(tmp_path: Path) -> Options:
+    warehouse = tmp_path / "warehouse.duckdb"
+    with duckdb.connect(str(warehouse)) as connection:
+        connection.execute("create schema kg")
+        fill(connection)
+    notes, gold = tmp_path / "discharge.csv", tmp_path / "gold.jsonl"
+    notes.write_text(f'note_id,text\nn1,"{TEXT}"\nn2,"no gold"\n', encoding="utf-8")
+    gold.write_text(json.dumps({"note_id": "n1", "mentions": MARKS}) + "\n", encoding="utf-8")
+    (tmp_path / "bench").mkdir()
+    return Options(warehouse, notes, gold, tmp_path / "bench", names=100, least=0.0)
+
+
+def test_spans_that_overlap_count_and_those_of_unread_notes_do_not() -> None:
+    notes = [
+        Note("a", "", ((0, 4, "present"), (10, 14, "family"), (20, 24, "absent"), (30, 34, "present"))),
+        Note("unread", "", ((0, 4, "present"),)),
+    ]
+    found: dict[str, list[Found]] = {
+        "a": [(0, 4, "present"), (12, 20, "absent"), (22, 23, "possible"), (40, 44, "present")]
+    }
+    assert score(notes, found) == Score(recall=3 / 4, exact_recall=1 / 4, precision=3 / 4, assertion=2 / 3)
+
+
+def test_every_reader_gets_the_lexicon_filled_up_and_ours_finds_the_marked_spans(options: Options) -> None:
+    done = prepare(options)
+    names = list(read_names(options.folder))
+    assert done.rows == len(names) >= 100
+    texts = {name.text for name in names}
+    assert {"Hypertensive disease", "Aortic Valve Stenosis", "warfarin"} <= texts
+    assert {name.cui for name in names if name.text == "Pneumonia"} == {"C2", "C10"}
+    assert not {"Escherichia coli", "warfarin 5 MG Oral Tablet"} & texts
+    assert list(read_names(options.folder, 3)) == names[:3]
+    assert ours(options).rows == len(TEXT)
+    answer = json.loads(options.answer("ours").read_text(encoding="utf-8"))
+    assert score(read_notes(options.folder), answer["spans"]) == Score(1.0, 1.0, 1.0, 1.0)
+
+
+def test_a_gold_whose_notes_have_no_text_is_refused(options: Options) -> None:
+    options.gold.write_text(json.dumps({"note_id": "n9", "mentions": MARKS}) + "\n", encoding="utf-8")
+    with pytest.raises(InputError, match="no note of the gold has a text"):
+        write_notes(options.notes, options.gold, options.folder, 10)
+
+
+def test_notes_are_read_again_by_a_new_reader_until_the_least_time_has_gone(tmp_path: Path) -> None:
+    notes = [Note(name, "x" * 5_000, ()) for name in "ab"]
+    made: list[list[str]] = []
+
+    def make() -> Reader:
+        read: list[str] = []
+        made.append(read)
+        return lambda note: read.append(note.id) or [(0, sum(map(ord, note.text)) > 0, "")]  # type: ignore[func-returns-value]
+
+    figures = clocked(make, notes, tmp_path / "out.json", 0.002, 10.0)
+    assert figures["passes"] == len(made) > 1
+    assert all(read == ["a", "a", "b"] for read in made)
+    assert figures["bytes"] == 10_000 * len(made)
+
+
+def test_the_fastest_other_reader_sets_the_speed_and_the_linker_no_recall() -> None:
+    mine = Measure("ontoground", 30_000_000, cpu_seconds=10.0, figures={"recall": 0.9})
+    slow = replace(mine, name="slow", rows=1_000_000, figures={"recall": 0.8})
+    linker = replace(mine, name="scispaCy linker", rows=2_000_000, figures={"recall": 0.99})
+    broken = Measure("broken", failed="it stopped")
+    found = {check.what: (check.found, check.met) for check in checks([mine, slow, linker, broken])}
+    assert found == {
+        "text, MB per core second": (3.0, True),
+        "speed, times that of scispaCy linker, the fastest": (15.0, True),
+        "recall less that of slow": (0.1, True),
+    }

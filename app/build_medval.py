@@ -151,7 +151,8 @@ def _made_by_rules(
     # Words of the ontology come into the outputs: its licence holds for them too.
     tier = _closest(inputs_tier, licence_tier(connection))
     of_graph = [entry for entry in inputs(connection) if entry["source"] != "mimic"]
-    workers = asked.workspace.settings.run.workers
+    run = asked.workspace.settings.run
+    workers = 1 if run.executor == "serial" else run.workers
     return Made("rules", partial(rules_of, asked.workspace), tier, patient_seed, inputs=of_graph, workers=workers)
 
 

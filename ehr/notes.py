@@ -1,40 +1,34 @@
 """The two stages that read notes: sections (``ground.section``, ``ground.segment``) and mentions (``ground.mention``).
 
-Notes are read in shards of ``run.shard_notes``, in ``run.workers`` processes; neither changes what is written.
+Notes are read in shards of some ``run.shard_notes`` by the executor of the settings; neither changes what is written.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache, partial
-from multiprocessing import get_context
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import duckdb
 import pyarrow as pa
 
+from ehr.note_shards import NoteTables, ReadShard, fill
 from ehr.sections import SECTION_TABLE, split_sections
 from ontoground.errors import InputError
+from ontoground.executors import SharedFolder, nothing, open_executor
 from ontoground.files import sha256_of
-from ontoground.progress import progress
+from ontoground.manifest import licence_tier
 from ontoground.settings import NoteSettings, Settings
-from ontoground.stages import fingerprint, is_current, load_fingerprint, mark_done, stage_fingerprint
-from ontoground.warehouse import run_sql, table_exists, transaction
+from ontoground.stages import fingerprint, is_current, load_fingerprint, stage_fingerprint
+from ontoground.warehouse import table_exists
 
 if TYPE_CHECKING:
-    from ehr.lexicon import Lexicon
-    from ehr.misspellings import Speller
+    from ehr.reading import TextReader
 
 __all__ = ["MentionReport", "SectionReport", "find_mentions", "notes_preview", "split_notes"]
-
-Result = TypeVar("Result")
-Note = tuple[str, int | None, str]
-_DATA = Path(__file__).parent / "data"
 
 _SECTION = pa.schema(
     [
@@ -111,58 +105,28 @@ def _need_notes(connection: duckdb.DuckDBPyConnection) -> None:
         )
 
 
-def _shards(connection: duckdb.DuckDBPyConnection, size: int) -> Iterator[list[Note]]:
-    ids = [
-        row[0] for row in connection.execute("select note_id from mimiciv_note.discharge order by note_id").fetchall()
-    ]
-    for start in range(0, len(ids), size):
-        yield connection.execute(
-            "select note_id, hadm_id, coalesce(text, '') from mimiciv_note.discharge "
-            "where note_id between ? and ? order by note_id",
-            [ids[start], ids[min(start + size, len(ids)) - 1]],
-        ).fetchall()
+def _tier(connection: duckdb.DuckDBPyConnection) -> str:
+    # A cursor of its own: no result is left open on the connection that shards are read from.
+    with connection.cursor() as cursor:
+        return licence_tier(cursor)
 
 
-def _in_order(
-    work: Callable[[list[Note]], Result], shards: Iterator[list[Note]], workers: int
-) -> Iterator[tuple[int, Result]]:
-    """Yield the number of notes and the result of each shard in order; few shards are in memory at a time."""
-    if workers == 1:
-        for shard in shards:
-            yield len(shard), work(shard)
-        return
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        waiting: deque[tuple[int, Future[Result]]] = deque()
-        for shard in shards:
-            waiting.append((len(shard), pool.submit(work, shard)))
-            if len(waiting) > workers + 1:
-                n, future = waiting.popleft()
-                yield n, future.result()
-        for n, future in waiting:
-            yield n, future.result()
+def _rows_of(notes: pa.Table) -> Iterator[tuple[str, int | None, str]]:
+    return zip(*(column.to_pylist() for column in notes.columns), strict=True)
 
 
-def _append(connection: duckdb.DuckDBPyConnection, table: str, rows: pa.Table) -> None:
-    connection.register("shard_rows", rows)
-    connection.execute(f"insert into {table} select * from shard_rows order by note_id, begin_offset, end_offset")
-    connection.unregister("shard_rows")
-
-
-def _section_shard(notes: list[Note]) -> tuple[pa.Table, pa.Table, int, int]:
+def _section_shard(_: None, notes: pa.Table) -> ReadShard:
     from ehr.segments import segment_note
 
     sections: list[tuple[object, ...]] = []
     segments: list[tuple[object, ...]] = []
-    empty = without = 0
-    for note_id, hadm_id, text in notes:
+    for note_id, hadm_id, text in _rows_of(notes):
         parts = split_sections(text)
-        empty += not parts
-        without += len(parts) == 1 and not parts[0].header
         sections += [(note_id, hadm_id, part.section, part.header, part.begin, part.end) for part in parts]
         segments += [
             (note_id, segment.kind, segment.begin, segment.end, segment.block) for segment in segment_note(text, parts)
         ]
-    return _table(sections, _SECTION), _table(segments, _SEGMENT), empty, without
+    return ReadShard(notes.num_rows, (_table(sections, _SECTION), _table(segments, _SEGMENT)))
 
 
 def _table(rows: Sequence[tuple[object, ...]], schema: pa.Schema) -> pa.Table:
@@ -188,16 +152,13 @@ def split_notes(connection: duckdb.DuckDBPyConnection, settings: Settings) -> Se
     expected = _section_fingerprint(connection)
     if is_current(connection, "sections", expected) and table_exists(connection, "ground.segment"):
         return _section_report(connection, skipped=True)
-    with transaction(connection):
-        run_sql(connection, "ehr/section")
-        total = _count(connection, "mimiciv_note.discharge")
-        shards = _shards(connection, settings.run.shard_notes)
-        with progress("sections", total) as advance:
-            for n, (sections, segments, _, _) in _in_order(_section_shard, shards, settings.run.workers):
-                _append(connection, "ground.section", sections)
-                _append(connection, "ground.segment", segments)
-                advance(n)
-        mark_done(connection, "sections", expected)
+    tables = NoteTables("sections", expected, "ehr/section_part", ("section", "segment"))
+
+    def read(shards: Iterator[pa.Table]) -> Generator[ReadShard]:
+        with open_executor(settings.run, _tier(connection)) as executor:
+            yield from executor.in_order(nothing, _section_shard, shards)
+
+    fill(connection, tables, read, settings.run.shard_notes)
     return _section_report(connection, skipped=False)
 
 
@@ -220,25 +181,21 @@ def _section_report(connection: duckdb.DuckDBPyConnection, *, skipped: bool) -> 
     )
 
 
-@cache
-def _lexicon(folder: str) -> tuple[Lexicon, Speller]:
+def _open_reader(lexicon: SharedFolder, options: NoteSettings) -> TextReader:
     from ehr.lexicon import Lexicon
     from ehr.misspellings import Speller
+    from ehr.reading import TextReader, detector_of
 
-    lexicon = Lexicon.load(Path(folder))
-    return lexicon, Speller(lexicon.words.tolist())
+    mapped = Lexicon.load(lexicon.path())
+    speller = Speller(mapped.words.tolist()) if options.fuzzy else None
+    return TextReader(mapped, speller, detector_of(options.abbreviation_detector))
 
 
-def _mention_shard(notes: list[Note], *, folder: str, options: NoteSettings) -> tuple[pa.Table, pa.Table]:
-    from ehr.reading import detector_of, read_text
-
-    lexicon, known = _lexicon(folder)
-    speller = known if options.fuzzy else None
-    detect = detector_of(options.abbreviation_detector)
+def _mention_shard(reader: TextReader, notes: pa.Table) -> ReadShard:
     clear: list[tuple[object, ...]] = []
     unclear: list[tuple[object, ...]] = []
-    for note_id, hadm_id, text in notes:
-        reading = read_text(text, lexicon, speller, detect)
+    for note_id, hadm_id, text in _rows_of(notes):
+        reading = reader.read(text)
         clear += [
             (note_id, hadm_id, m.begin, m.end, m.text, m.cuis, m.assertion.value, m.section) for m in reading.mentions
         ]
@@ -246,7 +203,7 @@ def _mention_shard(notes: list[Note], *, folder: str, options: NoteSettings) -> 
             (note_id, hadm_id, m.begin, m.end, text[m.begin : m.end], m.cuis, m.reason, m.section)
             for m in reading.unclear
         ]
-    return _table(clear, _MENTION), _table(unclear, _UNCLEAR)
+    return ReadShard(notes.num_rows, (_table(clear, _MENTION), _table(unclear, _UNCLEAR)))
 
 
 def _mention_fingerprint(connection: duckdb.DuckDBPyConnection, settings: Settings) -> str:
@@ -278,20 +235,19 @@ def find_mentions(connection: duckdb.DuckDBPyConnection, settings: Settings) -> 
     expected = _mention_fingerprint(connection, settings)
     if is_current(connection, "mentions", expected) and table_exists(connection, "ground.unclear_mention"):
         return _mention_report(connection, skipped=True)
-    with tempfile.TemporaryDirectory(prefix="ontoground-lexicon-") as scratch, transaction(connection):
-        folder = Path(scratch) / "lexicon"
-        build_lexicon(connection).save(folder)
-        run_sql(connection, "ehr/mention")
-        work = partial(_mention_shard, folder=str(folder), options=settings.notes)
-        total = _count(connection, "mimiciv_note.discharge")
-        with progress("mentions", total) as advance:
-            for n, (clear, unclear) in _in_order(
-                work, _shards(connection, settings.run.shard_notes), settings.run.workers
-            ):
-                _append(connection, "ground.mention", clear)
-                _append(connection, "ground.unclear_mention", unclear)
-                advance(n)
-        mark_done(connection, "mentions", expected)
+    tables = NoteTables("mentions", expected, "ehr/mention_part", ("mention", "unclear_mention"))
+
+    def read(shards: Iterator[pa.Table]) -> Generator[ReadShard]:
+        with (
+            tempfile.TemporaryDirectory(prefix="ontoground-lexicon-") as scratch,
+            open_executor(settings.run, _tier(connection)) as executor,
+        ):
+            folder = Path(scratch) / "lexicon"
+            build_lexicon(connection).save(folder)
+            setup = partial(_open_reader, executor.share(folder), settings.notes)
+            yield from executor.in_order(setup, _mention_shard, shards)
+
+    fill(connection, tables, read, settings.run.shard_notes)
     return _mention_report(connection, skipped=False)
 
 

@@ -135,7 +135,7 @@ def open_ray(settings: RunSettings, licence_tier: str) -> Iterator[RayExecutor]:
 
     Raises:
         RefusedError: see `check_machines`.
-        UsageError: Ray is not installed, the address is none, or the cluster has fewer CPUs than there are workers.
+        UsageError: the address is none, or the cluster has fewer CPUs than there are workers.
         WorkerError: the cluster cannot be reached, or its machines run another version of this program.
     """
     _check_address(settings, licence_tier)
@@ -166,10 +166,8 @@ def _import_ray(own: bool) -> Any:
         # Ray listens on all interfaces; who has not this word is turned away. It is read with the import.
         os.environ["RAY_AUTH_MODE"] = "token"
         os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
-    try:
-        import ray
-    except ImportError as error:
-        raise UsageError("Ray is not installed", do="pip install 'ontoground[ray]'") from error
+    import ray
+
     return ray
 
 

@@ -16,6 +16,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from multiprocessing import get_context, parent_process
 from multiprocessing.synchronize import Event
 from pathlib import Path
@@ -24,7 +25,7 @@ from typing import Any, TypeVar
 from ontoground.errors import UsageError, WorkerError
 from ontoground.settings import RunSettings
 
-__all__ = ["Executor", "Processes", "Serial", "SharedFolder", "nothing", "open_executor"]
+__all__ = ["Executor", "Processes", "Serial", "SharedFolder", "check_executor", "nothing", "open_executor"]
 
 Shard = TypeVar("Shard")
 State = TypeVar("State")
@@ -158,6 +159,20 @@ def _work_on(work: Callable[[Any, Shard], Result], shard: Shard) -> Result:
     if not _Worker.opened:
         _Worker.opened = (_Worker.setup(),)
     return work(_Worker.opened[0], shard)
+
+
+def check_executor(settings: RunSettings) -> None:
+    """Check what can be known before there is work.
+
+    Raises:
+        UsageError: an address without Ray, or Ray is not installed.
+    """
+    if settings.executor == "ray":
+        if find_spec("ray") is None:
+            raise UsageError("Ray is not installed", do="pip install 'ontoground[ray]'")
+    elif settings.address:
+        found = f"run.executor = {settings.executor}"
+        raise UsageError("run.address is Ray's", found=found, expected="run.executor = ray, or no address")
 
 
 @contextmanager

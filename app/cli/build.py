@@ -7,7 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from app.cli.common import DEFAULT_WORKSPACE, Force, Json, Overrides, WorkspaceDir, example, open_workspace
+from app.cli.common import (
+    DEFAULT_WORKSPACE,
+    Address,
+    Executor,
+    Force,
+    Json,
+    Overrides,
+    Workers,
+    WorkspaceDir,
+    example,
+    open_to_work,
+    open_workspace,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -47,6 +59,9 @@ group = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Build dat
 )
 def medieval(
     workspace: WorkspaceDir = DEFAULT_WORKSPACE,
+    workers: Workers = None,
+    executor: Executor = None,
+    address: Address = None,
     overrides: Overrides = None,
     force: Force = False,
     as_json: Json = False,
@@ -61,7 +76,7 @@ def medieval(
     from app.status import dataset_counts
     from app.summary import quadrant_table
 
-    opened = open_workspace(workspace, overrides)
+    opened = open_to_work(workspace, overrides, workers, executor, address)
     with writing(opened) as connection:
         outcomes = run_stages(opened, connection, ["medieval"], force=force, say=note)
         quadrants = quadrant_table(connection)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -14,7 +14,19 @@ if TYPE_CHECKING:
     from ontoground.settings import Settings
     from ontoground.workspace import Workspace
 
-__all__ = ["DEFAULT_WORKSPACE", "Force", "Json", "Overrides", "WorkspaceDir", "example", "open_workspace"]
+__all__ = [
+    "DEFAULT_WORKSPACE",
+    "Address",
+    "Executor",
+    "Force",
+    "Json",
+    "Overrides",
+    "Workers",
+    "WorkspaceDir",
+    "example",
+    "open_to_work",
+    "open_workspace",
+]
 
 DEFAULT_WORKSPACE = Path("work")
 
@@ -30,6 +42,18 @@ Json = Annotated[
 Overrides = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Override one setting of ontoground.toml, as build.seed=7."),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option("--workers", min=1, metavar="N", help="Processes that share the notes; run.workers where left out."),
+]
+Executor = Annotated[
+    Literal["serial", "processes", "ray"] | None,
+    typer.Option("--executor", metavar="NAME", help="Where the notes are read: serial, processes or ray."),
+]
+Address = Annotated[
+    str | None,
+    typer.Option("--address", metavar="HOST:PORT", help="Ray's address, or auto; it is started here where left out."),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Run the stages again although they are up to date.")]
 
@@ -67,10 +91,38 @@ def open_workspace(
         from app.pipeline import check_folder
 
         for source, folder in folders.items():
-            check_folder(source, folder)
+            check_folder(source, folder, workspace.settings.remote)
     if create:
         Workspace.create(root)
     return workspace
+
+
+def open_to_work(
+    root: Path,
+    overrides: list[str] | None,
+    workers: int | None,
+    executor: str | None,
+    address: str | None,
+    *,
+    create: bool = False,
+    folders: Mapping[str, Place] | None = None,
+) -> Workspace:
+    """Open a workspace for stages that work in shards: as `open_workspace`, with the options that say where.
+
+    Raises:
+        InputError: see `open_workspace`.
+        UsageError: a setting is unknown or wrong, an address is given without Ray, or Ray is not installed.
+    """
+    from ontoground.executors import check_executor
+    from ontoground.workspace import Workspace
+
+    chosen = {"workers": workers, "executor": executor, "address": address}
+    own = [f"run.{name}={value}" for name, value in chosen.items() if value is not None]
+    opened = open_workspace(root, [*(overrides or []), *own], needs_warehouse=not create, folders=folders)
+    check_executor(opened.settings.run)
+    if create:
+        Workspace.create(root)
+    return opened
 
 
 def _with_overrides(settings: Settings, overrides: list[str]) -> Settings:

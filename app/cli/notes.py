@@ -6,10 +6,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.cli.common import DEFAULT_WORKSPACE, Force, Json, Overrides, WorkspaceDir, example, open_workspace
+from app.cli.common import (
+    DEFAULT_WORKSPACE,
+    Address,
+    Executor,
+    Force,
+    Json,
+    Overrides,
+    Workers,
+    WorkspaceDir,
+    example,
+    open_to_work,
+    open_workspace,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from ontoground.workspace import Workspace
 
 __all__ = ["group"]
 
@@ -29,6 +43,9 @@ Hadm = Annotated[
 def sections(
     hadm: Hadm = None,
     workspace: WorkspaceDir = DEFAULT_WORKSPACE,
+    workers: Workers = None,
+    executor: Executor = None,
+    address: Address = None,
     overrides: Overrides = None,
     force: Force = False,
     as_json: Json = False,
@@ -37,16 +54,24 @@ def sections(
     if hadm is not None:
         _show("sections", hadm, workspace, as_json)
         return
-    _build("sections", "sections_per_note", workspace, overrides, force, as_json)
+    opened = open_to_work(workspace, overrides, workers, executor, address)
+    _build("sections", "sections_per_note", opened, force, as_json)
 
 
 @group.command(
     short_help="Find concepts and what is said of them.",
-    epilog=example("ontoground notes mentions", "ontoground notes mentions --hadm 20000001"),
+    epilog=example(
+        "ontoground notes mentions --workers 4",
+        "ontoground notes mentions --workers 32 --executor ray --address auto",
+        "ontoground notes mentions --hadm 20000001",
+    ),
 )
 def mentions(
     hadm: Hadm = None,
     workspace: WorkspaceDir = DEFAULT_WORKSPACE,
+    workers: Workers = None,
+    executor: Executor = None,
+    address: Address = None,
     overrides: Overrides = None,
     force: Force = False,
     as_json: Json = False,
@@ -58,22 +83,22 @@ def mentions(
     if hadm is not None:
         _show("mentions", hadm, workspace, as_json)
         return
-    _build("mentions", "mentions_by_section", workspace, overrides, force, as_json)
+    opened = open_to_work(workspace, overrides, workers, executor, address)
+    _build("mentions", "mentions_by_section", opened, force, as_json)
 
 
-def _build(name: str, query: str, root: Any, overrides: list[str] | None, force: bool, as_json: bool) -> None:
+def _build(name: str, query: str, opened: Workspace, force: bool, as_json: bool) -> None:
     from app.pipeline import run_stages
     from app.query import fetch, query_text
     from app.render import emit, note, table
     from app.session import writing
 
-    opened = open_workspace(root, overrides)
     with writing(opened) as connection:
         outcomes = run_stages(opened, connection, [name], force=force, say=note)
         found = fetch(connection, query_text(query, None), 0)
     payload: dict[str, Any] = {
         "verb": f"notes {name}",
-        "workspace": str(root),
+        "workspace": str(opened.root),
         "columns": found.columns,
         "rows": [list(row) for row in found.rows],
         "stages": [outcome.as_dict() for outcome in outcomes],

@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli.common import DEFAULT_WORKSPACE, Json, Overrides, WorkspaceDir, example, open_workspace
+from app.cli.common import (
+    DEFAULT_WORKSPACE,
+    Address,
+    Executor,
+    Json,
+    Overrides,
+    Workers,
+    WorkspaceDir,
+    example,
+    open_to_work,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,6 +39,9 @@ def _run(
     umls: Annotated[str, typer.Option("--umls", metavar="DIR", help="UMLS META folder or URL")],
     rxnorm: Annotated[str | None, typer.Option("--rxnorm", metavar="DIR", help="RxNorm rrf folder or URL")] = None,
     workspace: WorkspaceDir = DEFAULT_WORKSPACE,
+    workers: Workers = None,
+    executor: Executor = None,
+    address: Address = None,
     overrides: Overrides = None,
     as_json: Json = False,
 ) -> None:
@@ -43,7 +56,7 @@ def _run(
 
     named = {"mimic": mimic, "umls": umls} | ({"rxnorm": rxnorm} if rxnorm else {})
     folders = {source: place_of(text) for source, text in named.items()}
-    opened = open_workspace(workspace, overrides, create=True, folders=folders)
+    opened = open_to_work(workspace, overrides, workers, executor, address, create=True, folders=folders)
     outcomes, summary = run_all(opened, folders, say=note)
     stages = [outcome.as_dict() for outcome in outcomes]
     payload = {"verb": "run", "workspace": str(workspace), "stages": stages, "summary": summary}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from multiprocessing import get_context
+from functools import partial
 
 from builders.medval.algorithm import Triple, make_triples
 from builders.medval.items import Generator, Item, Validator
+from ontoground.executors import Executor, Processes, Serial
 from ontoground.settings_text import MedvalSettings
 from ontoground.workspace import Workspace
 
@@ -16,8 +15,6 @@ __all__ = ["OpenEngine", "rules_of", "triples_of"]
 
 OpenEngine = Callable[[], tuple[Generator, Validator]]
 """Opens an engine; for several processes it must be picklable, as a ``functools.partial`` of a module's function is."""
-
-_AHEAD = 2  # batches a worker: one that it works on, one that waits for it
 
 
 def rules_of(workspace: Workspace) -> tuple[Generator, Validator]:
@@ -36,16 +33,8 @@ def rules_of(workspace: Workspace) -> tuple[Generator, Validator]:
         connection.close()
 
 
-# The engine of a worker process, once it is open.
-_own: list[tuple[Generator, Validator]] = []
-
-
-def _open(engine: OpenEngine) -> None:
-    _own.append(engine())
-
-
-def _make(items: Sequence[Item], settings: MedvalSettings) -> list[Triple]:
-    return make_triples(items, *_own[0], settings)
+def _make(settings: MedvalSettings, engine: tuple[Generator, Validator], items: Sequence[Item]) -> list[Triple]:
+    return make_triples(items, *engine, settings)
 
 
 def triples_of(
@@ -59,16 +48,5 @@ def triples_of(
         settings: what decides the triples.
         workers: processes; 1 works in this one.
     """
-    if workers == 1:
-        generator, validator = engine()
-        yield from (make_triples(items, generator, validator, settings) for items in batches)
-        return
-    waiting: deque[Future[list[Triple]]] = deque()
-    # spawn: a forked process would inherit the open warehouse.
-    with ProcessPoolExecutor(workers, get_context("spawn"), initializer=_open, initargs=(engine,)) as pool:
-        for items in batches:
-            waiting.append(pool.submit(_make, items, settings))
-            if len(waiting) > workers * _AHEAD:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+    chosen: Executor = Serial() if workers == 1 else Processes(workers)
+    yield from chosen.in_order(engine, partial(_make, settings), batches)

@@ -7,9 +7,13 @@ import sys
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
 import pytest
 
+import ehr.notes
+from ehr.note_shards import ReadShard, note_shards
 from ehr.notes import find_mentions, notes_preview, split_notes
+from ehr.reading import TextReader
 from ontoground.errors import InputError
 from ontoground.settings import Settings
 from tests.ehr.test_lexicon import fill
@@ -136,6 +140,68 @@ def test_the_number_of_workers_changes_nothing(notes: duckdb.DuckDBPyConnection,
     subprocess.run([sys.executable, str(script), path], check=True, cwd=root, env={"PYTHONPATH": str(root)})
     with duckdb.connect(path) as connection:
         assert (rows(connection, "section"), rows(connection, "mention")) == expected
+
+
+def test_a_stage_that_was_stopped_goes_on_after_its_finished_shards(
+    notes: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    split_notes(notes, Settings())
+    find_mentions(notes, Settings())
+    expected = rows(notes, "mention"), rows(notes, "unclear_mention")
+    notes.execute("delete from ground.stage where stage = 'mentions'")
+    read: list[list[str]] = []
+    whole = ehr.notes._mention_shard
+
+    def stopped(reader: TextReader, shard: pa.Table) -> ReadShard:
+        read.append(shard["note_id"].to_pylist())
+        if len(read) == 3:
+            raise KeyboardInterrupt
+        return whole(reader, shard)
+
+    monkeypatch.setattr(ehr.notes, "_mention_shard", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        find_mentions(notes, settings(shard_notes=1))
+    # What was there before stays until the new tables are whole.
+    assert (rows(notes, "mention"), rows(notes, "unclear_mention")) == expected
+    report = find_mentions(notes, settings(shard_notes=2))
+    assert read == [["10-DS-1"], ["11-DS-1"], ["12-DS-1"], ["12-DS-1", "13-DS-1"], ["14-DS-1"]]
+    assert not report.skipped
+    assert (rows(notes, "mention"), rows(notes, "unclear_mention")) == expected
+    assert find_mentions(notes, Settings()).skipped
+    tables = notes.execute("select table_name from duckdb_tables() where schema_name = 'ground'").fetchall()
+    assert not [name for (name,) in tables if name.endswith("_part")]
+
+
+def test_a_stage_that_was_stopped_begins_again_where_its_settings_changed(
+    notes: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    split_notes(notes, Settings())
+    find_mentions(notes, Settings())
+    expected = rows(notes, "mention")
+    notes.execute("delete from ground.stage where stage = 'mentions'")
+    whole = ehr.notes._mention_shard
+
+    def stopped(reader: TextReader, shard: pa.Table) -> ReadShard:
+        if shard["note_id"][0].as_py() == "12-DS-1":
+            raise KeyboardInterrupt
+        return whole(reader, shard)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ehr.notes, "_mention_shard", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            find_mentions(notes, settings(shard_notes=1))
+    find_mentions(notes, Settings.model_validate({"notes": {"fuzzy": False}}))
+    assert rows(notes, "mention") == expected
+
+
+def test_a_shard_holds_all_notes_of_its_patients(notes: duckdb.DuckDBPyConnection) -> None:
+    notes.execute("insert into mimiciv_note.discharge values ('10-DS-2', 9, 'HTN'), ('100-DS-1', 8, 'HTN')")
+    ids = [shard["note_id"].to_pylist() for shard in note_shards(notes, 1)]
+    assert ids == [["10-DS-1", "10-DS-2"], ["100-DS-1"], ["11-DS-1"], ["12-DS-1"], ["13-DS-1"], ["14-DS-1"]]
+    assert [shard["note_id"].to_pylist() for shard in note_shards(notes, 4, after=3)] == [
+        ["11-DS-1"],
+        ["12-DS-1", "13-DS-1", "14-DS-1"],
+    ]
 
 
 def test_a_warehouse_without_notes_or_names_is_an_error(warehouse: duckdb.DuckDBPyConnection) -> None:

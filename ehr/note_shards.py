@@ -1,0 +1,109 @@
+"""Notes in shards of whole patients, and tables that grow by a shard at a time and appear when all notes are read.
+
+A stage that is stopped keeps the shards that are finished: the next run goes on after them, whatever its number of
+workers or the size of its shards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+
+import duckdb
+import pyarrow as pa
+
+from ontoground.progress import progress
+from ontoground.sqlfiles import sql_text
+from ontoground.stages import mark_done, stage_fingerprint
+from ontoground.warehouse import arrow_of, run_sql, table_exists, transaction
+
+__all__ = ["NoteTables", "ReadShard", "fill", "note_shards"]
+
+
+@dataclass(frozen=True)
+class ReadShard:
+    """What was read in one shard: how many notes it has, and the new rows of each table."""
+
+    notes: int
+    rows: tuple[pa.Table, ...]
+
+
+@dataclass(frozen=True)
+class NoteTables:
+    """The tables of one stage that reads notes.
+
+    Attributes:
+        stage: its name in ``ground.stage``.
+        fingerprint: of all that decides the rows.
+        sql: the file that makes the tables, empty, as ``ground.NAME_part``.
+        names: of the tables, below ``ground``.
+    """
+
+    stage: str
+    fingerprint: str
+    sql: str
+    names: tuple[str, ...]
+
+
+def note_shards(connection: duckdb.DuckDBPyConnection, size: int, after: int = 0) -> Iterator[pa.Table]:
+    """Yield the notes in order as tables (note_id, hadm_id, text), without the first ``after`` ones."""
+    connection.execute(f"set variable shard_notes = {size}")
+    connection.execute(f"set variable notes_done = {after}")
+    for bounds in run_sql(connection, "ehr/note_shard").fetchall():
+        for name, note_id in zip(("first_note_id", "last_note_id"), bounds, strict=True):
+            connection.execute(f"set variable {name} = $value", {"value": note_id})
+        yield arrow_of(connection, sql_text("ehr/shard_text"))
+
+
+def fill(
+    connection: duckdb.DuckDBPyConnection,
+    tables: NoteTables,
+    read: Callable[[Iterator[pa.Table]], Generator[ReadShard]],
+    size: int,
+) -> None:
+    """Read all notes into the tables of a stage, or those that an earlier run of the same stage did not come to.
+
+    Args:
+        connection: the warehouse, open for writing.
+        tables: what is made; they replace the ones of an earlier run as a whole.
+        read: reads shards, in order.
+        size: notes in a shard.
+    """
+    done = _notes_done(connection, tables)
+    if not done:
+        run_sql(connection, tables.sql)
+    total = connection.execute("select count(*) from mimiciv_note.discharge").fetchall()[0][0]
+    # Closed at once where it fails: workers are not left waiting.
+    with progress(tables.stage, total) as advance, closing(read(note_shards(connection, size, done))) as made:
+        advance(done)
+        for shard in made:
+            done += shard.notes
+            with transaction(connection):
+                for name, rows in zip(tables.names, shard.rows, strict=True):
+                    _append(connection, f"ground.{name}_part", rows)
+                mark_done(connection, tables.stage, _until(tables, done))
+            advance(shard.notes)
+    with transaction(connection):
+        for name in tables.names:
+            connection.execute(f"drop table if exists ground.{name}")
+            connection.execute(f"alter table ground.{name}_part rename to {name}")
+        mark_done(connection, tables.stage, tables.fingerprint)
+
+
+def _until(tables: NoteTables, done: int) -> str:
+    """Return the mark of a stage that has read its first notes: its fingerprint is not the one of a finished stage."""
+    return f"{tables.fingerprint}+{done}"
+
+
+def _notes_done(connection: duckdb.DuckDBPyConnection, tables: NoteTables) -> int:
+    """Return how many notes an earlier run of the very same stage has finished."""
+    fingerprint, _, done = stage_fingerprint(connection, tables.stage).partition("+")
+    there = all(table_exists(connection, f"ground.{name}_part") for name in tables.names)
+    return int(done) if there and done and fingerprint == tables.fingerprint else 0
+
+
+def _append(connection: duckdb.DuckDBPyConnection, table: str, rows: pa.Table) -> None:
+    connection.register("shard_rows", rows)
+    connection.execute(f"insert into {table} select * from shard_rows order by note_id, begin_offset, end_offset")
+    connection.unregister("shard_rows")

@@ -13,8 +13,10 @@ from app.flow import PREFIX, STAGES, Stage, expected_fingerprint, state_of, upst
 from app.session import writing
 from app.summary import summary_of
 from ontoground.errors import InputError
-from ontoground.remote import Place
+from ontoground.manifest import is_open_release
+from ontoground.remote import Place, RemotePath, require_allowed
 from ontoground.settings import Settings
+from ontoground.settings_remote import RemoteSettings
 from ontoground.stages import mark_done, stage_fingerprint
 from ontoground.workspace import Workspace
 
@@ -85,7 +87,7 @@ def load_source(
     Raises:
         InputError: the folder is not there, or the loader refuses what it holds.
     """
-    check_folder(source, folder)
+    check_folder(source, folder, workspace.settings.remote)
     begin = time.perf_counter()
     report = cast(_Report, LOADERS[source](connection, folder, workspace.settings)).as_dict()
     unchanged = all(one["skipped_because_done"] for one in report["tables"])
@@ -130,19 +132,37 @@ def run_all(
     Raises:
         InputError: a folder is missing (found before anything is loaded), or a stage refuses its input; what was
             finished before stays.
+        RefusedError: as `check_folder`, before anything is loaded.
     """
     for source, folder in folders.items():
-        check_folder(source, folder)
+        check_folder(source, folder, workspace.settings.remote)
     with writing(workspace) as connection:
         outcomes = [load_source(workspace, connection, source, folder, say) for source, folder in folders.items()]
         outcomes += run_stages(workspace, connection, [one.name for one in STAGES], say=say)
         return outcomes, summary_of(connection)
 
 
-def check_folder(source: str, folder: Place) -> None:
-    """Raise InputError where the folder of a source is not there."""
+def check_folder(source: str, folder: Place, remote: RemoteSettings = RemoteSettings()) -> None:  # noqa: B008
+    """Make sure that a source can be loaded from a folder.
+
+    Raises:
+        InputError: it is not there, or its store cannot be read.
+        RefusedError: it holds credentialed data in a store that the settings do not name.
+    """
     if not folder.is_dir():
         raise InputError("there is no such folder", file=folder, expected=f"the folder of a {source} release")
+    if isinstance(folder, RemotePath):
+        require_allowed(folder, credentialed=_is_credentialed(source, folder), settings=remote)
+
+
+def _is_credentialed(source: str, folder: Place) -> bool:
+    if source == "mimic":
+        from ehr.release import find_mimic
+
+        return find_mimic(folder).credentialed
+    from kg.release import find_release
+
+    return not is_open_release(find_release("umls" if source == "umls" else "rxnorm", folder).name)
 
 
 def _run(workspace: Workspace, connection: duckdb.DuckDBPyConnection, one: Stage, *, force: bool) -> Outcome:

@@ -28,7 +28,7 @@ RULE = (
     "PhysioNet and NLM: credentialed data stay with those who signed; a store of others may hold them only under an "
     "agreement that covers it"
 )
-SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+)://")
+SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*")
 PASSWORD = re.compile(r":[^/]*@")
 EXTRA = "pip install 'ontoground[object-storage]'"
 
@@ -161,17 +161,17 @@ def place_of(text: str) -> Place:
         UsageError: the URL holds a name or password, climbs up, chains filesystems, or names a store for which no
             package is installed.
     """
-    match = SCHEME.match(text)
-    if match is None:
+    before, separator, rest = text.partition("://")
+    if not separator:
         return Path(text)
-    scheme, rest = match.group(1).lower(), text[match.end() :]
     # The value itself is not repeated: it may hold a password.
-    if "::" in text or "?" in rest or PASSWORD.search(rest):
+    if not SCHEME.fullmatch(before) or "?" in rest or PASSWORD.search(rest):
         raise UsageError(
-            f"a {scheme} URL that holds a password, a query or another URL is not taken",
-            expected=f"{scheme}://STORE/FOLDER",
+            "a URL that holds a password, a query or another URL is not taken",
+            expected="such as s3://bucket/folder",
             do="give credentials where the store's own tools find them, such as AWS_PROFILE",
         )
+    scheme = before.lower()
     if ".." in rest.split("/"):
         raise UsageError("a URL that climbs up is not taken", found="..", expected=f"{scheme}://STORE/FOLDER")
     if scheme in {"file", "local"}:

@@ -14,6 +14,7 @@ from ontoground.warehouse import connect
 
 if TYPE_CHECKING:
     from tests.served import Served
+    from tests.stores import Store
 
 # Tests run side by side: threads that wait for one another on busy cores make a test many times slower. Subprocesses
 # inherit it; what has not loaded torch yet takes it from here.
@@ -54,4 +55,13 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     from tests.served import serving
 
     with serving(tmp_path_factory.mktemp("served")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def store() -> Iterator[Store]:
+    """A real S3 server; tests that use it share the xdist group ``object_storage``."""
+    from tests.stores import serving_store
+
+    with serving_store() as running:
         yield running

@@ -5,12 +5,26 @@ from __future__ import annotations
 import typer
 from typer.core import TyperGroup
 
-from app.cli import build, demo, evaluate, graph, load, notes, run, sql, status, steward, train, validate
+from app.cli import build, demo, evaluate, graph, load, notes, publish, run, sql, status, steward, train, validate
 from ontoground import __version__
 
 __all__ = ["app"]
 
-ORDER = ["demo", "run", "load", "graph", "notes", "build", "validate", "train", "evaluate", "steward", "status", "sql"]
+ORDER = [
+    "demo",
+    "run",
+    "load",
+    "graph",
+    "notes",
+    "build",
+    "validate",
+    "publish",
+    "train",
+    "evaluate",
+    "steward",
+    "status",
+    "sql",
+]
 
 
 class FlowOrder(TyperGroup):
@@ -58,6 +72,7 @@ app.add_typer(graph.group, name="graph")
 app.add_typer(notes.group, name="notes")
 app.add_typer(build.group, name="build")
 validate.register(app)
+publish.register(app)
 app.add_typer(train.group, name="train")
 app.add_typer(evaluate.group, name="evaluate")
 app.add_typer(steward.group, name="steward")

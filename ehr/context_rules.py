@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -18,7 +18,7 @@ from ehr.spans import Assertion, Kind
 from ontoground.errors import InputError
 from ontoground.tables import read_table
 
-__all__ = ["TOKEN", "Rule", "RuleSet", "load_rules"]
+__all__ = ["NOT_ANY", "TOKEN", "Node", "Rule", "RuleSet", "Trigger", "load_rules"]
 
 TOKEN = re.compile(r"[a-z0-9]+(?:['’][a-z]+|\.[0-9]+)?|_+|[^\sa-z0-9]")
 
@@ -27,7 +27,7 @@ _RULE_COLUMNS = ("trigger", "category", "direction", "scope", "rank", "kinds", "
 _DEFAULT_COLUMNS = ("section", "kinds", "rank", "assertion", "source")
 _CLASS_COLUMNS = ("term", "class", "source")
 # A wildcard stands for none of these: another clause begins there.
-_NOT_ANY = frozenset({"except", "but", "which", "who", ".", ";", ":"})
+NOT_ANY = frozenset({"except", "but", "which", "who", ".", ";", ":"})
 _DIRECTIONS = frozenset({"forward", "backward", "both", "within", "lookahead", "lookahead-backward"})
 _SCOPES = frozenset(
     {"adjacent", "near", "next", "chain", "phrase", "list", "clause", "sentence", "hard", "soft", "none"}
@@ -53,14 +53,6 @@ class Rule:
     excluded: bool
     """Whether ``sections`` names where the rule does not hold."""
     order: int
-
-    def holds_kind(self, classes: frozenset[str]) -> bool:
-        """Whether the rule is about mentions of any of ``classes``."""
-        return not self.kinds or not self.kinds.isdisjoint(classes)
-
-    def holds(self, classes: frozenset[str], section: str) -> bool:
-        """Whether the rule is about mentions of any of ``classes`` in ``section``."""
-        return self.holds_kind(classes) and (not self.sections or (section in self.sections) != self.excluded)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,26 +100,6 @@ class Node:
     rules: list[Rule] = field(default_factory=list)
     trigger: Trigger | None = None
 
-    def longest(self, tokens: Sequence[str], position: int) -> tuple[int, list[Trigger]]:
-        """Where the longest phrase that starts at ``position`` ends, and its triggers; wildcards count."""
-        best: tuple[int, list[Trigger]] = (position + 1, [])
-        nodes = [self]
-        while nodes and position < len(tokens):
-            nodes = [child for node in nodes for child in node._step(tokens[position])]
-            position += 1
-            found = [node.trigger for node in nodes if node.trigger is not None]
-            if found:
-                best = (position, found)
-        return best
-
-    def _step(self, token: str) -> Iterator[Node]:
-        child = self.children.get(token)
-        if child is not None:
-            yield child
-        for suffix, node in self.suffixes:
-            if token.endswith(suffix) and token not in _NOT_ANY:
-                yield node
-
     def add(self, parts: Sequence[str], rule: Rule) -> None:
         """Add a phrase, given as its tokens."""
         node = self
@@ -158,26 +130,13 @@ class RuleSet:
 
     root: Node
     lookahead: Node
-    starts: set[str]
-    """The words that triggers start with."""
     terms: dict[str, str]
     by_class: dict[str, frozenset[str]]
     defaults: dict[str, list[tuple[str, int, Assertion]]]
 
-    def classes(self, tokens: Iterable[str]) -> frozenset[str]:
-        """The classes that the words of a mention belong to."""
-        return frozenset(self.terms[token] for token in tokens if token in self.terms)
-
     def words(self, name: str) -> frozenset[str]:
         """The words of one class."""
         return self.by_class.get(name, frozenset())
-
-    def default(self, section: str, classes: frozenset[str]) -> tuple[int, Assertion]:
-        """What a section says of a mention, and at which rank: triggers of a lower rank do not count there."""
-        for kind, rank, assertion in self.defaults.get(section, ()):
-            if kind == "*" or kind in classes:
-                return rank, assertion
-        return 0, Assertion.PRESENT
 
 
 @cache
@@ -189,7 +148,7 @@ def load_rules() -> RuleSet:
     """
     terms = {row["term"]: row["class"] for row in read_table(_DATA / "term_classes.tsv", _CLASS_COLUMNS)}
     by_class = {name: frozenset(t for t, c in terms.items() if c == name) for name in sorted(set(terms.values()))}
-    rules = RuleSet(Node(), Node(), set(), terms, by_class, {})
+    rules = RuleSet(Node(), Node(), terms, by_class, {})
     path = _DATA / "context_rules.tsv"
     known = frozenset(get_args(Kind)) | frozenset(terms.values())
     for order, row in enumerate(read_table(path, _RULE_COLUMNS)):
@@ -199,7 +158,6 @@ def load_rules() -> RuleSet:
             trie.add(_parts(phrase), rule)
     rules.root.compile()
     rules.lookahead.compile()
-    rules.starts.update(rules.root.children, rules.lookahead.children)
     for row in read_table(_DATA / "section_defaults.tsv", _DEFAULT_COLUMNS):
         rules.defaults.setdefault(row["section"], []).append(
             (row["kinds"], int(row["rank"]), Assertion(row["assertion"]))

@@ -17,7 +17,7 @@ import pyarrow as pa
 from ehr.abbreviations import Sense, Term, read_terms
 from ehr.matching import CASE_ANY, CASE_CAPITAL, CASE_UPPER, IntArray, Trie, build_trie
 from ehr.misspellings import SHORTEST
-from ehr.spans import Kind
+from ehr.spans import KINDS, Kind
 from ontoground.files import atomic_directory
 from ontoground.tables import read_table
 from ontoground.warehouse import run_sql
@@ -25,7 +25,6 @@ from ontoground.warehouse import run_sql
 __all__ = ["KINDS", "LEXICON_FILES", "Lexicon", "build_lexicon"]
 
 _DATA = Path(__file__).parent / "data"
-KINDS: tuple[Kind, ...] = ("disorder", "finding", "procedure", "drug")
 _ARRAYS = ("kind", "term", "cui_begin", "cuis", "words")
 _TRUSTED_LENGTH = 5
 _LONGEST_WORD = 30

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MentionReport", "SectionReport", "find_mentions", "notes_preview", "split_notes"]
 
+_SECTION_CODE = ("sections.py", "segments.py", "segment_scan.py", "characters.py")
 _SECTION = pa.schema(
     [
         ("note_id", pa.string()),
@@ -136,7 +137,7 @@ def _table(rows: Sequence[tuple[object, ...]], schema: pa.Schema) -> pa.Table:
 
 
 def _section_fingerprint(connection: duckdb.DuckDBPyConnection) -> str:
-    code = [sha256_of(Path(__file__).parent / name) for name in ("sections.py", "segments.py")]
+    code = [sha256_of(Path(__file__).parent / name) for name in _SECTION_CODE]
     return fingerprint(
         {"notes": load_fingerprint(connection, "mimic"), "headers": sha256_of(SECTION_TABLE), "code": code}
     )

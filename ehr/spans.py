@@ -6,9 +6,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-__all__ = ["Assertion", "Kind", "Section", "Segment", "Span"]
+__all__ = ["KINDS", "SEGMENT_KINDS", "Assertion", "Kind", "Section", "Segment", "SegmentKind", "Span"]
 
 Kind = Literal["disorder", "finding", "drug", "procedure"]
+SegmentKind = Literal["sentence", "item", "heading"]
+# In arrays a kind is its place here.
+KINDS: tuple[Kind, ...] = ("disorder", "finding", "procedure", "drug")
+SEGMENT_KINDS: tuple[SegmentKind, ...] = ("sentence", "item", "heading")
 
 
 class Assertion(StrEnum):
@@ -47,7 +51,7 @@ class Segment:
     the lines below it) share the block.
     """
 
-    kind: Literal["sentence", "item", "heading"]
+    kind: SegmentKind
     begin: int
     end: int
     block: int

@@ -1,0 +1,92 @@
+"""A text as an array of code points, and what kind of character each code point is, for compiled scans."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+__all__ = [
+    "ALPHA",
+    "DECIMAL",
+    "DIGIT",
+    "LOWER",
+    "SPACE",
+    "ByteArray",
+    "CodeArray",
+    "HashArray",
+    "IntArray",
+    "codes_of",
+    "hash_of",
+    "is_kind",
+    "kinds_of_characters",
+    "lower",
+    "word_hash",
+]
+
+IntArray = npt.NDArray[np.int32]
+CodeArray = npt.NDArray[np.uint32]
+HashArray = npt.NDArray[np.uint64]
+ByteArray = npt.NDArray[np.uint8]
+
+# What ``str.isspace``, ``islower``, ``isalpha``, ``isdigit`` and ``isdecimal`` say of a character, as bits.
+SPACE, LOWER, ALPHA, DIGIT, DECIMAL = 1, 2, 4, 8, 16
+# Code points above are ideographs and tags: none of them is a blank, a digit or in lower case.
+_TABLE = 0x20000
+_FNV_OFFSET = np.uint64(0xCBF29CE484222325)
+_FNV_PRIME = np.uint64(0x100000001B3)
+
+
+def codes_of(text: str) -> CodeArray:
+    """Return the code points of a text; shape: (len(text),)."""
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+
+
+@cache
+def kinds_of_characters() -> ByteArray:
+    """Return the kinds of each code point, as bits; shape: (0x20000,)."""
+    table = np.zeros(_TABLE, dtype=np.uint8)
+    for code in range(_TABLE):
+        letter = chr(code)
+        if letter.isalnum():
+            table[code] = (
+                LOWER * letter.islower()
+                + ALPHA * letter.isalpha()
+                + DIGIT * letter.isdigit()
+                + DECIMAL * letter.isdecimal()
+            )
+        elif letter.isspace():
+            table[code] = SPACE
+        elif letter.islower():
+            table[code] = LOWER
+    return table
+
+
+@njit(cache=True, nogil=True, inline="always")
+def is_kind(code: int, kind: int, table: ByteArray) -> bool:
+    """Tell whether a character is of a kind, such as ``SPACE``."""
+    return code < table.size and (table[code] & kind) != 0
+
+
+@njit(cache=True, nogil=True, inline="always")
+def lower(code: int) -> int:
+    """Return a character in lower case where that is an ASCII letter, else the character itself."""
+    if 65 <= code <= 90:
+        return code + 32
+    return 107 if code == 0x212A else code  # the Kelvin sign is a k
+
+
+@njit(cache=True, nogil=True)
+def word_hash(codes: CodeArray, begin: int, end: int) -> np.uint64:
+    """Return the hash of a stretch of a text in lower case (FNV-1a over code points)."""
+    value = _FNV_OFFSET
+    for position in range(begin, end):
+        value = (value ^ np.uint64(lower(codes[position]))) * _FNV_PRIME
+    return value
+
+
+def hash_of(word: str) -> int:
+    """Return the hash of a word."""
+    return int(word_hash(codes_of(word), 0, len(word)))

@@ -315,6 +315,10 @@ class RayExecutor(Executor):
         self._stored.append(store(folder))
         return self._stored[-1]
 
+    def discard(self, folder: StoredFolder) -> None:
+        """Remove the copies that machines made of a folder."""
+        self._everywhere(folder.discard)
+
     def in_order(
         self, setup: Callable[[], State], work: Callable[[State, Shard], Result], shards: Iterable[Shard]
     ) -> Iterator[Result]:
@@ -338,9 +342,8 @@ class RayExecutor(Executor):
         finally:
             for actor in actors:
                 ray.kill(actor)
-            for folder in self._stored:
-                self._everywhere(folder.discard)
-            self._stored.clear()
+            while self._stored:
+                self.discard(self._stored.pop())
 
     def _actors(self, setup: Callable[[], Any], work: Callable[[Any, Any], Any]) -> list[Any]:
         import ray

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -111,35 +113,47 @@ def test_the_size_of_shards_changes_nothing(notes: duckdb.DuckDBPyConnection) ->
     assert [rows(notes, table) for table in ("section", "segment", "mention", "unclear_mention")] == tables
 
 
-WORKERS = """
+EXECUTORS = """
+import json
 import sys
 from pathlib import Path
 from ehr.notes import find_mentions, split_notes
 from ontoground.settings import Settings
 from ontoground.warehouse import connect
 
+RUNS = ({"workers": 2}, {"workers": 2, "executor": "ray"})
+
 if __name__ == "__main__":
-    connection = connect(Path(sys.argv[1]))
-    settings = Settings.model_validate({"run": {"workers": 2, "shard_notes": 2}})
-    split_notes(connection, settings)
-    find_mentions(connection, settings)
-    connection.close()
+    for n, run in enumerate(RUNS):
+        connection = connect(Path(sys.argv[1]))
+        connection.execute("delete from ground.stage where stage = 'mentions'")
+        settings = Settings.model_validate({"run": {"shard_notes": 1, **run}})
+        split_notes(connection, settings)
+        find_mentions(connection, settings)
+        rows = [connection.execute(f"select * from ground.{table}").fetchall() for table in sys.argv[3:]]
+        Path(sys.argv[2], f"{n}.json").write_text(json.dumps(rows))
+        connection.close()
 """
 
 
-def test_the_number_of_workers_changes_nothing(notes: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+@pytest.mark.xdist_group("ray")
+def test_the_executor_and_the_number_of_workers_change_nothing(
+    notes: duckdb.DuckDBPyConnection, tmp_path: Path
+) -> None:
     split_notes(notes, Settings())
     find_mentions(notes, Settings())
-    expected = rows(notes, "section"), rows(notes, "mention")
-    notes.execute("delete from ground.stage")
+    tables = ("section", "segment", "mention", "unclear_mention")
+    expected = [[list(row) for row in rows(notes, table)] for table in tables]
     (path,) = [row[0] for row in notes.execute("select path from duckdb_databases() where path is not null").fetchall()]
-    notes.close()
-    script = tmp_path / "workers.py"
-    script.write_text(WORKERS)
+    script = tmp_path / "executors.py"
+    script.write_text(EXECUTORS)
     root = Path(__file__).resolve().parents[2]
-    subprocess.run([sys.executable, str(script), path], check=True, cwd=root, env={"PYTHONPATH": str(root)})
-    with duckdb.connect(path) as connection:
-        assert (rows(connection, "section"), rows(connection, "mention")) == expected
+    notes.execute("delete from ground.stage")
+    notes.close()
+    arguments = [sys.executable, str(script), path, str(tmp_path), *tables]
+    subprocess.run(arguments, check=True, cwd=root, env=os.environ | {"PYTHONPATH": str(root)})
+    made = [json.loads((tmp_path / f"{n}.json").read_text()) for n in range(2)]
+    assert made == [expected] * 2
 
 
 def test_a_stage_that_was_stopped_goes_on_after_its_finished_shards(

@@ -24,7 +24,7 @@ rui.npy              (k,)        RUIs as bytes
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -34,11 +34,20 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from kg.packing import fill_adjacency, fill_rows
 from kg.predicates import Pattern, Predicate, Vocabulary
 from ontoground.errors import InputError
 from ontoground.files import atomic_directory
 
-__all__ = ["GraphArrays", "adjacency_of", "evidence_counts", "is_written", "open_arrays", "write_arrays"]
+__all__ = [
+    "GraphArrays",
+    "RepeatedRowsError",
+    "adjacency_of",
+    "evidence_counts",
+    "is_written",
+    "open_arrays",
+    "write_arrays",
+]
 
 MANIFEST = "manifest.json"
 BATCH_ROWS = 1 << 20
@@ -47,6 +56,10 @@ ARRAY_NAMES = (
     "head", "tail", "predicate", "evidence_begin", "rela", "sab", "rui",
 )  # fmt: skip
 EDGE_ARRAYS = ("head", "predicate", "tail", "evidence_begin")
+
+
+class RepeatedRowsError(Exception):
+    """Evidence that is the same in all: it would be counted twice."""
 
 
 @dataclass(frozen=True)
@@ -131,16 +144,31 @@ def evidence_counts(arrays: GraphArrays) -> tuple[dict[str, int], dict[str, dict
 
 
 def write_arrays(
-    connection: duckdb.DuckDBPyConnection, folder: Path, vocabulary: Vocabulary, graph_fingerprint: str
+    connection: duckdb.DuckDBPyConnection,
+    folder: Path,
+    vocabulary: Vocabulary,
+    graph_fingerprint: str,
+    *,
+    distinct: bool = False,
 ) -> None:
-    """Write the graph of ``kg.node``, ``kg.concept``, ``kg.label`` and ``kg.edge_code`` as arrays, whole or not at all.
+    """Write the graph of ``kg.node``, ``kg.concept``, ``label`` and ``kg.edge_code`` as arrays, whole or not at all.
 
     Memory is bounded by the edges' numbers (some 40 bytes an edge); evidence and names pass through in batches.
+
+    Args:
+        connection: the warehouse.
+        folder: where to.
+        vocabulary: what the numbers of predicates mean.
+        graph_fingerprint: what the graph was made of.
+        distinct: no row of ``kg.edge_code`` stands there twice; otherwise this is looked at.
+
+    Raises:
+        RepeatedRowsError: a row of ``kg.edge_code`` stands there twice.
     """
     with atomic_directory(folder) as part:
         group_names = _write_nodes(connection, part)
         _write_labels(connection, part)
-        relas, sabs = _write_edges(connection, part)
+        relas, sabs = _write_edges(connection, part, distinct=distinct)
         _write_adjacency(part, vocabulary)
         manifest = {
             "fingerprint": graph_fingerprint,
@@ -241,10 +269,10 @@ def _write_nodes(connection: duckdb.DuckDBPyConnection, folder: Path) -> list[st
 def _write_labels(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
     """Write the other names of each concept, in alphabetical order."""
     n = _count(connection, "select count(*) from kg.concept")
-    size = _count(connection, "select sum(strlen(name)) from kg.label")
-    texts = _Texts(folder, "label", _count(connection, "select count(*) from kg.label"), size)
+    size = _count(connection, "select sum(strlen(name)) from label")
+    texts = _Texts(folder, "label", _count(connection, "select count(*) from label"), size)
     counts = np.zeros(n, np.int64)
-    for batch in _batches(connection, "select node, name from kg.label"):
+    for batch in _batches(connection, "select node, name from label"):
         counts += np.bincount(batch.column(0).to_numpy(), minlength=n)
         texts.add(batch.column(1))
     np.save(folder / "label_first.npy", np.concatenate(([0], np.cumsum(counts))))
@@ -254,7 +282,7 @@ def _kind_numbers(connection: duckdb.DuckDBPyConnection, column: str) -> tuple[l
     """Return the names of RELA or SAB that edges carry, sorted, and the place among them of each kind's name."""
     used = "select distinct kind from kg.edge_code"
     rows = connection.execute(
-        f"select distinct kind, {column} as value from kg.edge_kind where kind in ({used})"
+        f"select kind, coalesce({column}, '') as value from kg.evidence_kind where kind in ({used})"
     ).fetchall()
     names = sorted({str(value) for _, value in rows})
     numbers = np.zeros(max((kind for kind, _ in rows), default=0) + 1, np.uint16)
@@ -268,34 +296,46 @@ def _fixed(column: pa.Array, width: int) -> NDArray[np.bytes_]:
     encoded = column.cast(pa.large_binary()).fill_null(b"")
     offsets = np.frombuffer(encoded.buffers()[1], np.int64)[encoded.offset : encoded.offset + len(encoded) + 1]
     fixed = np.zeros((len(encoded), width), np.uint8)
-    places = np.arange(width) < np.diff(offsets)[:, None]
     data = encoded.buffers()[2]
     if data is not None:
-        fixed[places] = np.frombuffer(data, np.uint8)[offsets[0] : offsets[-1]]
+        fill_rows(fixed, offsets, np.frombuffer(data, np.uint8))
     return fixed.view(f"S{width}")[:, 0]
 
 
-def _write_edges(connection: duckdb.DuckDBPyConnection, folder: Path) -> tuple[list[str], list[str]]:
-    """Write canonical edges and their evidence in one pass, and return the names of RELA and of SAB."""
+def _changes(columns: Sequence[NDArray[Any]], before: Sequence[Any] | None) -> NDArray[np.bool_]:
+    """Tell which rows differ from the row above them in any column; ``before`` is the row above the first."""
+    changed = np.zeros(columns[0].shape[0], bool)
+    for place, column in enumerate(columns):
+        changed[1:] |= column[1:] != column[:-1]
+        changed[:1] |= True if before is None else column[:1] != before[place]
+    return changed
+
+
+def _write_edges(connection: duckdb.DuckDBPyConnection, folder: Path, *, distinct: bool) -> tuple[list[str], list[str]]:
+    """Write canonical edges and their evidence in one pass, and return the names of RELA and of SAB.
+
+    Raises:
+        RepeatedRowsError: rows are not known to be distinct, and one is the same as the one before it.
+    """
     (relas, rela_of), (sabs, sab_of) = (_kind_numbers(connection, column) for column in ("rela", "sab"))
     k = _count(connection, "select count(*) from kg.edge_code")
     width = max(1, _count(connection, "select max(strlen(rui)) from kg.edge_code"))
     rela, sab = _array(folder, "rela", "uint16", k), _array(folder, "sab", "uint16", k)
     rui = _array(folder, "rui", f"S{width}", k)
-    row, last, parts = 0, (-1, -1, -1), []
-    for batch in _batches(connection, "select head, predicate, tail, kind, rui from kg.edge_code"):
+    row, before, parts = 0, None, []
+    for batch in _batches(connection, "select head, predicate, tail, kind, forward, rui from kg.edge_code"):
         end = row + batch.num_rows
         keys = [batch.column(name).to_numpy() for name in ("head", "predicate", "tail")]
-        kind = batch.column("kind").to_numpy()
-        rela[row:end], sab[row:end] = rela_of[kind], sab_of[kind]
-        rui[row:end] = _fixed(batch.column("rui"), width)
-        is_new = np.zeros(batch.num_rows, bool)
-        for key, before in zip(keys, last, strict=True):
-            is_new[1:] |= key[1:] != key[:-1]
-            is_new[:1] |= key[:1] != before
+        kind, forward = (batch.column(name).to_numpy(zero_copy_only=False) for name in ("kind", "forward"))
+        ruis = _fixed(batch.column("rui"), width)
+        rela[row:end], sab[row:end], rui[row:end] = rela_of[kind], sab_of[kind], ruis
+        is_new = _changes(keys, before and before[:3])
+        evidence = (kind, forward, ruis)
+        if not distinct and not (is_new | _changes(evidence, before and before[3:])).all():
+            raise RepeatedRowsError
         starts = np.flatnonzero(is_new)
         parts.append([*(key[starts] for key in keys), starts + row])
-        row, last = end, tuple(int(key[-1]) for key in keys)  # type: ignore[assignment]
+        row, before = end, [column[-1] for column in (*keys, *evidence)]
     begins = np.array([k], np.int64)
     edges = zip(*parts, strict=True) if parts else ([np.empty(0, np.int64)] for _ in range(4))
     for name, dtype, arrays in zip(EDGE_ARRAYS, ("int32", "uint8", "int32", "int64"), edges, strict=True):
@@ -318,24 +358,15 @@ def adjacency_of(
         ``indptr``, ``step``, ``neighbour`` and ``edge`` as the module describes them.
     """
     m = head.shape[0]
-    backwards = np.array([0 if line.symmetric else 1 for line in vocabulary.predicates], np.uint8)
-    source, target = np.concatenate((head, tail)), np.concatenate((tail, head))
-    step = np.concatenate((2 * predicate, 2 * predicate + backwards[predicate])).astype(np.uint8)
-    # 25 bits for the source, 8 for the step, 31 for the target: one sort of one number.
-    key = (source.astype(np.uint64) << 39) | (step.astype(np.uint64) << 31) | target.astype(np.uint64)
-    order = np.argsort(key, kind="stable")
+    back = np.array([2 * code + (not line.symmetric) for code, line in enumerate(vocabulary.predicates)], np.uint8)
     indptr = np.zeros(n_nodes + 1, np.int64)
-    np.cumsum(np.bincount(source, minlength=n_nodes), out=indptr[1:])
-    return {
-        "indptr": indptr,
-        "step": step[order],
-        "neighbour": target[order].astype(np.int32),
-        "edge": (order % max(m, 1)).astype(np.int32),
-    }
+    step, neighbour, edge = np.empty(2 * m, np.uint8), np.empty(2 * m, np.int32), np.empty(2 * m, np.int32)
+    fill_adjacency(head, tail, predicate, back, indptr, step, neighbour, edge)
+    return {"indptr": indptr, "step": step, "neighbour": neighbour, "edge": edge}
 
 
 def _write_adjacency(folder: Path, vocabulary: Vocabulary) -> None:
-    head, tail, predicate = (np.load(folder / f"{name}.npy", mmap_mode="r") for name in ("head", "tail", "predicate"))
+    head, tail, predicate = (np.load(folder / f"{name}.npy") for name in ("head", "tail", "predicate"))
     n = np.load(folder / "cui.npy", mmap_mode="r").shape[0]
     for name, array in adjacency_of(head, tail, predicate, vocabulary, n).items():
         np.save(folder / f"{name}.npy", array)

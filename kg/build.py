@@ -11,7 +11,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from kg.arrays import evidence_counts, is_written, open_arrays, write_arrays
+from kg.arrays import RepeatedRowsError, evidence_counts, is_written, open_arrays, write_arrays
 from kg.composition import resolve_drugs
 from kg.predicates import (
     ANY,
@@ -33,6 +33,7 @@ __all__ = ["GraphReport", "build_graph"]
 
 STAGE = "graph"
 ARRAY_FORMAT = 2
+EVERY_NODE = 1 << 62
 
 
 @dataclass(frozen=True)
@@ -73,14 +74,36 @@ def build_graph(connection: duckdb.DuckDBPyConnection, folder: Path, settings: L
     vocabulary = read_vocabulary()
     with progress("graph", len(_steps())) as advance:
         with transaction(connection):
+            _forget_table(connection)
             _register(connection, vocabulary, settings)
             for _ in _run_steps(connection):
                 advance(1)
             _count_drops(connection)
-        write_arrays(connection, folder, vocabulary, expected)
+        _write(connection, folder, vocabulary, expected)
         run_sql(connection, "kg/staging_drop")
     mark_done(connection, STAGE, expected)
     return _report(connection, folder, skipped=False)
+
+
+def _forget_table(connection: duckdb.DuckDBPyConnection) -> None:
+    """Drop ``kg.edge`` where an earlier version of this package made it a table: it is a view now."""
+    row = connection.execute(
+        "select 1 from duckdb_tables() where database_name = current_database() and schema_name = 'kg' "
+        "and table_name = 'edge'"
+    ).fetchone()
+    if row is not None:
+        connection.execute("drop table kg.edge")
+
+
+def _write(connection: duckdb.DuckDBPyConnection, folder: Path, vocabulary: Vocabulary, graph_fingerprint: str) -> None:
+    """Write the arrays; where the release has a row twice, which only sorting shows, each row is taken once first."""
+    try:
+        write_arrays(connection, folder, vocabulary, graph_fingerprint)
+    except RepeatedRowsError:
+        with transaction(connection):
+            run_sql(connection, "kg/edge_row_once")
+            run_sql(connection, "kg/edge_code")
+        write_arrays(connection, folder, vocabulary, graph_fingerprint, distinct=True)
 
 
 def _fingerprint(connection: duckdb.DuckDBPyConnection, settings: LoadSettings) -> str:
@@ -116,6 +139,8 @@ def _steps() -> tuple[str, ...]:
         "kg/edge_candidate_class",
         "kg/edge_refused",
         "kg/product_route",
+        "kg/edge_candidate_route",
+        "kg/edge_row",
         "kg/edge_code",
         "kg/edge",
         "kg/label",
@@ -124,15 +149,16 @@ def _steps() -> tuple[str, ...]:
 
 def _run_steps(connection: duckdb.DuckDBPyConnection) -> Iterator[str]:
     for name in _steps():
-        if name == "kg/edge_code":
+        if name == "kg/edge_candidate_route":
             _resolve_drugs(connection)
         run_sql(connection, name)
         yield name
 
 
-def _create(connection: duckdb.DuckDBPyConnection, table: str, rows: pa.Table) -> None:
+def _create(connection: duckdb.DuckDBPyConnection, table: str, rows: pa.Table, *, staging: bool = False) -> None:
     connection.register("rows_to_create", rows)
-    connection.execute(f"create or replace table {table} as select * from rows_to_create")
+    kind = "temp table" if staging else "table"
+    connection.execute(f"create or replace {kind} {table} as select * from rows_to_create")
     connection.unregister("rows_to_create")
 
 
@@ -159,19 +185,20 @@ def _register(connection: duckdb.DuckDBPyConnection, vocabulary: Vocabulary, set
 
 
 def _predicate_codes(vocabulary: Vocabulary, groups: Iterable[str]) -> pa.Table:
-    """Return each predicate with its number and, as bits, the groups that its ends may have (bit i: i-th by name)."""
-    bit = {group: 1 << place for place, group in enumerate(sorted(set(groups)))}
+    """Return each predicate with its number and, as bits, the groups that its ends may have (bit i: i-th by name).
+
+    Where any group will do the bits are that of ``EVERY_NODE``, which all concepts share, those without a group too.
+    """
+    bit = {group: 1 << place for place, group in enumerate(sorted(set(groups)))} | {ANY: EVERY_NODE}
     rows = [
         {
             "code": code,
             "predicate": line.predicate,
             "implies": line.implies,
             "symmetric": line.symmetric,
-            "same_group": line.same_group,
-            "any_head": line.head_groups == (ANY,),
-            "any_tail": line.tail_groups == (ANY,),
-            "head_bits": sum(bit[group] for group in line.head_groups if group != ANY),
-            "tail_bits": sum(bit[group] for group in line.tail_groups if group != ANY),
+            "head_bits": sum(bit[group] for group in line.head_groups),
+            "tail_bits": sum(bit[group] for group in line.tail_groups),
+            "same_bits": EVERY_NODE - 1 if line.same_group else EVERY_NODE,
         }
         for code, line in enumerate(vocabulary.predicates)
     ]
@@ -180,10 +207,10 @@ def _predicate_codes(vocabulary: Vocabulary, groups: Iterable[str]) -> pa.Table:
 
 
 def _resolve_drugs(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make ``kg.drug_link`` and ``kg.drug_route`` of the composition links and the products' dose forms."""
+    """Make ``drug_link`` and ``drug_route`` of the composition links and the products' dose forms."""
     links, products = (
         connection.sql(f"select {columns} from {table} order by all").to_arrow_table()
-        for columns, table in (("head, tail", "kg.composition"), ("node, is_local", "kg.product_route"))
+        for columns, table in (("head, tail", "composition"), ("node, is_local", "product_route"))
     )
     ((nodes,),) = connection.execute("select count(*) from kg.node").fetchall()
     found = resolve_drugs(
@@ -193,11 +220,11 @@ def _resolve_drugs(connection: duckdb.DuckDBPyConnection) -> None:
         products["is_local"].to_numpy(zero_copy_only=False).astype(bool),
         int(nodes),
     )
-    _create(connection, "kg.drug_link", links.append_column("same", pa.array(found.same)))
+    _create(connection, "drug_link", links.append_column("same", pa.array(found.same)), staging=True)
     known = np.flatnonzero(found.systemic | found.local).astype(np.int32)
     mixed = pa.array((found.systemic & found.local)[known])
     routes = pa.table({"node": known, "systemic": pa.array(found.systemic[known]), "mixed": mixed})
-    _create(connection, "kg.drug_route", routes)
+    _create(connection, "drug_route", routes, staging=True)
 
 
 def _count_drops(connection: duckdb.DuckDBPyConnection) -> None:

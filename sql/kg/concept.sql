@@ -1,10 +1,21 @@
 -- Concepts with their preferred name, semantic groups and types
 -- Grain: one row per CUI of MRCONSO. A suppressed name, or one of another language, is used where there is no other.
--- Inputs: umls.mrconso, kg.node, kg.atom_rank, kg.language, kg.suppressed
+-- Inputs: umls.mrconso, kg.name, kg.node, concept_type, kg.atom_rank, kg.language, kg.suppressed
 -- Output: kg.concept(cui, name, groups, types)
 -- Source: UMLS Reference Manual (TS = P, STT = PF, ISPREF = Y; ties by MRRANK, higher first, then by the lowest AUI)
 create or replace table kg.concept as
-with atom as (
+-- Nearly every concept has a preferred name among kg.name, which is in the order of preference: the names of the others
+-- are all weighed.
+with best as (
+    select
+        cui,
+        arg_min(name, rowid) as name
+    from kg.name
+    where is_preferred
+    group by cui
+),
+
+atom as (
     select
         conso.cui,
         conso.str,
@@ -16,15 +27,29 @@ with atom as (
             'aui': conso.aui
         } as preference
     from umls.mrconso as conso
+    anti join best on conso.cui = best.cui
     left join kg.atom_rank as rank on conso.sab = rank.sab and conso.tty = rank.tty
+),
+
+named as (
+    select
+        cui,
+        name
+    from best
+    union all
+    select
+        cui,
+        arg_min(str, preference) as name
+    from atom
+    group by cui
 )
 
 select
     node.cui as cui,
-    arg_min(atom.str, atom.preference) as name,
-    any_value(node.groups) as groups,
-    any_value(node.types) as types
+    named.name as name,
+    coalesce(typed.groups, []) as groups,
+    coalesce(typed.types, []) as types
 from kg.node as node
-inner join atom on node.cui = atom.cui
-group by node.cui
+inner join named on node.cui = named.cui
+left join concept_type as typed on node.cui = typed.cui
 order by node.cui;

@@ -1,8 +1,8 @@
 -- Names of a concept besides its preferred one
 -- Grain: one row per concept and name
 -- Inputs: kg.name, kg.node, kg.concept
--- Output: kg.label(node, name), a staging table, by node and name. Source: docs/architecture.md
-create or replace table kg.label as
+-- Output: label(node, name), a staging table, by node and name. Source: docs/architecture.md
+create or replace temp table label as
 select distinct
     node.node,
     name.name

@@ -1,14 +1,14 @@
 -- Products with the route of their dose form
 -- Grain: one row per product; local where all its dose forms act where they are applied
--- Inputs: kg.edge_candidate, kg.predicate_code, kg.node, kg.concept, kg.dose_form_word
--- Output: kg.product_route(node, is_local), a staging table. Source: kg/data/dose_forms.tsv
-create or replace table kg.product_route as
+-- Inputs: edge_candidate, kg.predicate_code, kg.node, kg.concept, kg.dose_form_word
+-- Output: product_route(node, is_local), a staging table. Source: kg/data/dose_forms.tsv
+create or replace temp table product_route as
 with has_form as (
     select
         edge.head,
         edge.tail,
         edge.refused
-    from kg.edge_candidate as edge
+    from edge_candidate as edge
     inner join kg.predicate_code as code on edge.predicate = code.code and code.predicate = 'has_dose_form'
 ),
 

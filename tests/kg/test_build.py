@@ -244,6 +244,26 @@ def test_a_current_graph_is_left_as_it_is_and_a_stale_one_is_built_again(tmp_pat
     assert len(release.graph()) == len(CONCEPTS)
 
 
+def test_a_row_that_the_release_states_twice_is_one_piece_of_evidence(tmp_path: Path) -> None:
+    rows = [rel(DRUG, "may_treat", DISEASE), rel(DISEASE, "isa", BROAD, "SNOMEDCT_US"), rel(CLASS, "may_treat", BROAD)]
+    for folder in ("once", "twice"):
+        (tmp_path / folder).mkdir()
+    once, twice = build(tmp_path / "once", rows), build(tmp_path / "twice", [*rows, rows[1], rows[0]])
+    digests = [_digests(tmp_path / folder / "graph") for folder in ("once", "twice")]
+    differ = [name for name, digest in digests[0].items() if digests[1][name] != digest]
+    assert differ == ["manifest.json"]  # which says how many rows there were
+    assert len(twice.graph().evidence(DRUG, "treats", DISEASE)) == 1
+    tables = [one.connection.execute("select * from kg.edge order by all").fetchall() for one in (once, twice)]
+    assert tables[0] == tables[1]
+
+
+def test_a_graph_of_an_earlier_version_whose_edges_are_a_table_is_replaced(tmp_path: Path) -> None:
+    release = Release(tmp_path, CONCEPTS, [rel(DRUG, "may_treat", DISEASE)])
+    release.connection.execute("create table kg.edge as select 'C' as head_cui")
+    release.build()
+    assert release.triples("treats") == {(DRUG, "treats", DISEASE)}
+
+
 def test_without_a_release_or_a_graph_the_error_says_what_to_do(tmp_path: Path) -> None:
     from kg.build import build_graph
 
@@ -259,6 +279,6 @@ def test_staging_tables_are_gone_after_the_build(tmp_path: Path) -> None:
         "select table_name from information_schema.tables where table_schema = 'kg' order by table_name"
     ).fetchall()
     assert [name for (name,) in tables] == [
-        "concept", "edge", "edge_refused", "name", "pattern", "predicate", "relation_map", "relation_use",
-        "semantic_group", "uncovered",
+        "concept", "edge", "edge_code", "edge_refused", "evidence_kind", "name", "node", "pattern", "predicate",
+        "predicate_code", "relation_map", "relation_use", "semantic_group", "uncovered",
     ]  # fmt: skip

@@ -48,20 +48,24 @@ name as (
         )
 ),
 
--- "a / b" and "b-a" are one combination: the words in order of the alphabet tell them.
+-- "a / b" and "b-a" are one combination: the words in order of the alphabet tell them. What agrees with a form of the
+-- records as it stands agrees with it in this order too, so that one look is enough.
 sorted as (
     select
         form,
         array_to_string(list_sort(string_split(form, ' ')), ' ') as sorted_form,
         node,
-        min(rank) as rank
+        rank
     from name
-    where node not in (select d.node from dose_form as d)
-    group by all
 )
 
-select *
+select
+    form,
+    sorted_form,
+    node,
+    min(rank) as rank
 from sorted
 where
-    form in (select v.form from drug_variant as v)
-    or sorted_form in (select v.sorted_form from drug_variant as v);
+    sorted_form in (select v.sorted_form from drug_variant as v)
+    and node not in (select d.node from dose_form as d)
+group by all;

@@ -47,13 +47,15 @@ from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from app.openworld import World
 from app.render import Cell, console, note, table
 from benchmarks.command import parser
 from ontoground.errors import InputError, OntogroundError
 from ontoground.files import private_directory, write_text
+
+if TYPE_CHECKING:
+    from app.openworld import World
 
 __all__ = [
     "RESULTS",
@@ -507,5 +509,7 @@ def _inputs(arguments: argparse.Namespace, folder: Path) -> Inputs:
     for path in (arguments.world, arguments.workspace):
         if not path.is_dir():
             raise InputError("there is no such folder", file=path)
+    from app.openworld import World
+
     world = World(arguments.world.absolute())
     return Inputs(world, arguments.workspace.absolute(), folder, arguments.scale, arguments.workers)

@@ -1,174 +1,168 @@
-"""Time every stage of the flow once on an open world of a given size: ``make bench [SCALE=...]``."""
+"""Measure every stage on an open world of a given size, beside its yardsticks: ``make bench [SCALE=...]``.
+
+A scale of 1 has the sizes of the real releases. First the whole flow, each step in a process of its own; then each
+stage of ``benchmarks.stages`` with its yardsticks; last one table of all ratios. The exit code is 1 where the dataset
+does not validate; with ``--strict`` also where a limit is not kept.
+"""
 
 from __future__ import annotations
 
 import argparse
-import json
 import tempfile
-import time
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import Any
 
-from app.flow import STAGES
-from app.openworld import World, render
-from app.pipeline import Outcome, load_source, run_stages
+from app.openworld import World
 from app.render import Cell, console, note, table
-from app.validation import validated
 from benchmarks.command import parser, run
-from benchmarks.measuring import RESULTS, machine, peak_bytes
+from benchmarks.flow import STEPS, flow_checks, generated, run_flow, whole_run
+from benchmarks.measuring import Check, Inputs, Measure, Result, machine, print_result, save
 from ontoground.errors import UsageError
 from ontoground.files import private_directory, write_text
-from ontoground.warehouse import connect
 from ontoground.workspace import Workspace
 
-__all__ = ["Measure", "main", "measured"]
+__all__ = ["STAGES", "main", "measured"]
 
-PATIENTS = 120
-SEED = 7
-# The figure of a stage's report that says how much it made, and what it counts.
-MADE = {
-    "graph": ("edges", "edges"),
-    "concepts": ("admission_concepts", "code concepts"),
-    "sections": ("sections", "sections"),
-    "mentions": ("mentions", "mentions"),
-    "medieval": ("rows", "samples"),
+SCALE = 0.002
+STAGES = {
+    "load-umls": "benchmarks.stages.load_umls",
+    "load-mimic": "benchmarks.stages.load_mimic",
+    "graph": "benchmarks.stages.graph",
+    "mentions": "benchmarks.stages.mentions",
+    "concepts": "benchmarks.stages.concepts",
 }
+"""Stages with yardsticks; each module has ``measure(inputs)``."""
 
 
 @dataclass(frozen=True)
-class Measure:
-    """One stage: what it made, how long it took, and how large the process and the warehouse had become by then.
+class Options:
+    """What is measured where."""
 
-    Attributes:
-        stage: its name.
-        rows: how many it made.
-        unit: what these are.
-        seconds: wall time.
-        rows_per_second: the two divided.
-        peak_bytes: the most memory that the process has held since it began.
-        warehouse_bytes: the DuckDB file with its log.
-    """
-
-    stage: str
-    rows: int
-    unit: str
-    seconds: float
-    rows_per_second: float
-    peak_bytes: int
-    warehouse_bytes: int
+    scale: float
+    workers: int
+    threads: int
+    memory_limit: str
+    stages: Sequence[str]
+    steps: Sequence[str]
 
 
-def measured(folder: Path, patients: int, concepts: float) -> tuple[list[Measure], bool]:
-    """Render a world below ``folder``, run every stage once, and say whether the validation found nothing.
+def settings_text(options: Options) -> str:
+    """Return the settings of the workspace that is measured."""
+    lines = ["[run]", f"workers = {options.workers}", f"threads = {options.threads}"]
+    return "\n".join([*lines, f'memory_limit = "{options.memory_limit}"', ""])
+
+
+def measured(folder: Path, options: Options, world: World | None = None) -> list[Result]:
+    """Measure a world below a folder, and print each table when it is there.
 
     Args:
-        folder: an empty folder; input and workspace are left in it.
-        patients: patients of the world.
-        concepts: multiple of the world's own concepts.
+        folder: an empty folder; world, workspace and scratch folders are left in it.
+        options: what is measured.
+        world: a world of this scale that is there already.
     """
-    workspace = Workspace.create(folder / "workspace")
-    begin = time.perf_counter()
-    world = render(folder / "world", patients, SEED, scale_concepts=concepts)
-    seconds = time.perf_counter() - begin
-    measures = [_measure(workspace, "render", sum(world.counts.values()), "rows written", seconds)]
-    measures += _stages(workspace, world)
-    begin = time.perf_counter()
-    report = validated(workspace, workspace.dataset("medieval"))
-    measures.append(
-        _measure(workspace, "validate", report["rows"], "samples checked", time.perf_counter() - begin),
-    )
-    return measures, bool(report["agrees"])
+    results = []
+    if world is None:
+        world = World(folder / "world")
+        results.append(Result("generate", [generated(world.folder, options.scale, options.workers)]))
+        print_result(results[-1])
+    root = private_directory(folder / "workspace")
+    write_text(root / "ontoground.toml", settings_text(options))
+    Workspace.create(root)
+    flow = run_flow(root, world, options.steps, note)
+    results += [Result(step, [one], flow_checks(step, one)) for step, one in flow.items()]
+    results.append(whole_run(list(flow.values()), options.scale))
+    console().print(_table("the flow, each step from nothing", results))
+    inputs = Inputs(world, root, private_directory(folder / "scratch"), options.scale, options.workers)
+    for name in options.stages:
+        result = import_module(STAGES[name]).measure(inputs)
+        results.append(result)
+        print_result(result)
+    console().print(_checks(results))
+    return results
 
 
-def _stages(workspace: Workspace, world: World) -> list[Measure]:
-    folders = {"mimic": world.mimic, "umls": world.meta, "rxnorm": world.rxnorm}
-    measures = []
-    connection = connect(workspace.warehouse, workspace.settings.run)
-    try:
-        for source, folder in folders.items():
-            outcome = load_source(workspace, connection, source, folder, say=note)
-            rows = sum(one["rows_read"] - one["rows_rejected"] for one in outcome.report["tables"])
-            measures.append(_measure(workspace, outcome.stage, rows, "rows loaded", outcome.seconds))
-        for stage in STAGES:
-            # Those before it are current by now, so that exactly one outcome is new.
-            outcome = run_stages(workspace, connection, [stage.name])[-1]
-            note(outcome.in_words(stage.name))
-            rows, unit = _made(outcome)
-            measures.append(_measure(workspace, stage.name, rows, unit, outcome.seconds))
-    finally:
-        connection.close()
-    return measures
+def _table(title: str, results: Sequence[Result]) -> object:
+    columns = ("stage", "rows", "of", "seconds", "CPU s", "rows/s", "peak MiB", "private MiB", "disk MiB", "processes")
+    return table(columns, [_line(one.stage, one.ours) for one in results], title=title)
 
 
-def _made(outcome: Outcome) -> tuple[int, str]:
-    key, unit = MADE[outcome.stage]
-    return int(outcome.report[key]), unit
+def _line(stage: str, one: Measure) -> tuple[Cell, ...]:
+    memory = (round(one.peak_bytes / 2**20), round(one.private_bytes / 2**20), round(one.disk_bytes / 2**20, 1))
+    speed = (f"{one.seconds:.2f}", f"{one.cpu_seconds:.2f}", round(one.rows_per_second))
+    return (stage, one.rows, one.unit, *speed, *memory, one.processes)
 
 
-def _measure(workspace: Workspace, stage: str, rows: int, unit: str, seconds: float) -> Measure:
-    files = [workspace.warehouse, workspace.warehouse.with_name(workspace.warehouse.name + ".wal")]
-    size = sum(file.stat().st_size for file in files if file.exists())
-    return Measure(stage, rows, unit, round(seconds, 3), round(rows / max(seconds, 1e-9), 1), peak_bytes(), size)
+def _checks(results: Sequence[Result]) -> object:
+    rows = [_check_line(one.stage, check) for one in results for check in one.checks]
+    return table(("stage", "figure", "found", "to reach", "reached"), rows, title="ratios and limits")
 
 
-def _paint(measures: list[Measure], title: str) -> None:
-    columns = ("stage", "rows", "of", "seconds", "rows/s", "peak MiB", "warehouse MiB")
-    rows: list[tuple[Cell, ...]] = [
-        (
-            one.stage,
-            one.rows,
-            one.unit,
-            f"{one.seconds:.2f}",
-            round(one.rows_per_second),
-            round(one.peak_bytes / 2**20),
-            round(one.warehouse_bytes / 2**20, 1),
-        )
-        for one in measures
-    ]
-    total = sum(one.seconds for one in measures)
-    rows.append(("all", None, "", f"{total:.2f}", None, round(measures[-1].peak_bytes / 2**20), None))
-    console().print(table(columns, rows, title=title))
+def _check_line(stage: str, check: Check) -> tuple[Cell, ...]:
+    limit = f"{check.bound} {check.limit:g}" if check.bound else ""
+    return (stage, check.what, f"{check.found:,.4g}", limit, ("yes" if check.met else "no") if check.bound else "")
 
 
-def _save(path: Path, payload: Mapping[str, Any]) -> None:
-    path.parent.mkdir(exist_ok=True)
-    write_text(path, json.dumps(payload, indent=2) + "\n")
-    note(f"written: {path}")
+def validates(results: Sequence[Result]) -> bool:
+    """Return whether the validation of the dataset, where it was run, found nothing."""
+    return not any(one.ours.figures.get("disagrees") for one in results)
 
 
 def _arguments(values: list[str]) -> argparse.Namespace:
-    options = parser("run", __doc__ or "", "make bench SCALE=2", "python -m benchmarks.run --scale 0.25 --concepts 20")
-    options.add_argument("--scale", type=float, default=1.0, help=f"patients, as a multiple of {PATIENTS} (default 1)")
-    options.add_argument("--concepts", type=float, default=1.0, help="concepts, as a multiple of the world's own")
+    options = parser(
+        "run", __doc__ or "", "make bench SCALE=0.01", "python -m benchmarks.run --scale 0.333 --world DIR --save"
+    )
+    options.add_argument("--scale", type=float, default=SCALE, help=f"1 = the real releases (default {SCALE})")
+    options.add_argument("--world", type=Path, help="a world of that scale (python -m app.openworld DIR --scale F)")
+    options.add_argument("--folder", type=Path, help="an empty folder to work in, which is kept (default: temporary)")
+    options.add_argument("--workers", type=int, help="processes (default: as many as cores)")
+    options.add_argument("--threads", type=int, help="threads of DuckDB (default: as many as cores)")
+    options.add_argument("--memory-limit", default="4GB", help="memory of DuckDB (default 4GB)")
+    options.add_argument("--stages", nargs="*", choices=STAGES, help="stages with yardsticks (default: all)")
+    options.add_argument("--steps", nargs="*", choices=STEPS, help="steps of the flow (default: all)")
+    options.add_argument("--strict", action="store_true", help="exit code 1 where a limit is not kept")
     options.add_argument("--save", action="store_true", help="write benchmarks/results/run-SCALE.json")
     return options.parse_args(values)
 
 
+@contextmanager
+def _working(folder: Path | None) -> Iterator[Path]:
+    if folder is None:
+        with tempfile.TemporaryDirectory(prefix="ontoground-bench-") as temporary:
+            yield Path(temporary)
+        return
+    if folder.exists() and any(folder.iterdir()):
+        raise UsageError("the folder is not empty", found=str(folder), expected="an empty folder")
+    yield private_directory(folder.absolute())
+
+
 def main(values: list[str]) -> int:
-    """Measure, print one table, and return 1 where the validation of the dataset found a disagreement."""
+    """Measure, print the tables, and say whether the dataset validates."""
     arguments = _arguments(values)
-    patients = round(PATIENTS * arguments.scale)
-    if patients < 1:
-        raise UsageError("the scale is too small", found=str(arguments.scale), expected="at least one patient")
-    with tempfile.TemporaryDirectory(prefix="ontoground-bench-") as folder:
-        measures, agrees = measured(private_directory(Path(folder)), patients, arguments.concepts)
     described = machine()
-    _paint(measures, f"{patients} patients, concepts x {arguments.concepts:g}")
-    versions = ", ".join(f"{name} {number}" for name, number in described["packages"].items())
-    console().print(
-        f"{described['cores']} cores, {described['memory_gib']} GiB, {described['system']}, "
-        f"Python {described['python']}, {versions}; the dataset validates: {'yes' if agrees else 'no'}",
-        soft_wrap=True,
+    cores = described["cores"]
+    options = Options(
+        arguments.scale,
+        arguments.workers or cores,
+        arguments.threads or cores,
+        arguments.memory_limit,
+        list(STAGES) if arguments.stages is None else arguments.stages,
+        STEPS if arguments.steps is None else arguments.steps,
     )
+    world = World(arguments.world.absolute()) if arguments.world else None
+    with _working(arguments.folder) as folder:
+        results = measured(folder, options, world)
+    versions = ", ".join(f"{name} {number}" for name, number in described["packages"].items())
+    valid = "yes" if validates(results) else "NO"
+    line = f"{cores} cores, {described['memory_gib']} GiB, {described['system']}, Python {described['python']}"
+    console().print(f"{line}, {versions}; the dataset validates: {valid}", soft_wrap=True)
     if arguments.save:
-        size = f"{arguments.scale:g}" + (f"-concepts-{arguments.concepts:g}" if arguments.concepts != 1 else "")
-        settings = {"scale": arguments.scale, "patients": patients, "concepts": arguments.concepts, "seed": SEED}
-        stages = [asdict(one) for one in measures]
-        payload = {"settings": settings, "machine": described, "validates": agrees, "stages": stages}
-        _save(RESULTS / f"run-{size}.json", payload)
-    return 0 if agrees else 1
+        settings = {"scale": options.scale, "workers": options.workers, "threads": options.threads}
+        save(f"run-{options.scale:g}", results, {**settings, "memory_limit": options.memory_limit})
+    kept = all(one.met for one in results) or not arguments.strict
+    return 0 if validates(results) and kept else 1
 
 
 if __name__ == "__main__":

@@ -1,0 +1,206 @@
+"""How time and memory grow: the results of several scales, a fitted exponent for each step, and a drawing.
+
+``python -m benchmarks.growth --scales 0.003 0.01 0.03 0.1`` measures the flow at each scale that has no saved result
+yet, then fits and draws; without ``--scales`` it reads what is saved. The exponent is the slope of a line through the
+logarithms; a step that has a fixed part, such as starting or compiling, shows a smaller one at small scales, so that
+the slope between the two largest scales is given too. What a step would take at 1/1 is extrapolated from its largest
+scale with the larger of these exponents, and of 1 for time; it is no measurement.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from app.render import Cell, console, note, table
+from benchmarks.command import parser, run
+from benchmarks.flow import STEPS
+from benchmarks.measuring import RESULTS
+from ontoground.errors import InputError
+from ontoground.markdown import markdown_table
+
+__all__ = ["Growth", "exponent", "growth_of", "main", "runs"]
+
+DRAWING = Path(__file__).resolve().parents[1] / "docs" / "growth.svg"
+STEEP = 1.1
+LEAST_SCALES = 2
+FIGURES = {"seconds": "seconds", "cpu_seconds": "CPU seconds", "peak_bytes": "peak memory"}
+WHOLE = "whole run"
+
+
+@dataclass(frozen=True)
+class Growth:
+    """One figure of one step over the scales.
+
+    Attributes:
+        step: of the flow, or the whole run.
+        figure: a number of ``Measure``.
+        scales, values: in increasing order of scale.
+    """
+
+    step: str
+    figure: str
+    scales: tuple[float, ...]
+    values: tuple[float, ...]
+
+    @property
+    def fitted(self) -> float:
+        """The exponent over all scales."""
+        return exponent(self.scales, self.values)
+
+    @property
+    def last(self) -> float:
+        """The exponent between the two largest scales."""
+        return exponent(self.scales[-2:], self.values[-2:])
+
+    @property
+    def full(self) -> float:
+        """The value at 1/1: extrapolated, unless it was measured there."""
+        steepness = max(self.fitted, self.last, 0.0 if self.figure == "peak_bytes" else 1.0)
+        return float(self.values[-1] * (1 / self.scales[-1]) ** steepness)
+
+
+def exponent(scales: Sequence[float], values: Sequence[float]) -> float:
+    """Return b of the best fit value = a * scale ** b in logarithms; 0 where all values are 0."""
+    known = [(scale, value) for scale, value in zip(scales, values, strict=True) if value > 0]
+    if len(known) < LEAST_SCALES:
+        return 0.0
+    logs = np.log(np.array(known))
+    return float(np.polyfit(logs[:, 0], logs[:, 1], 1)[0])
+
+
+def runs(folder: Path = RESULTS) -> dict[float, dict[str, Any]]:
+    """Return scale -> saved result of ``benchmarks.run``, in increasing order of scale."""
+    found = {}
+    for file in folder.glob("run-*.json"):
+        payload = json.loads(file.read_text(encoding="utf-8"))
+        found[float(payload["settings"]["scale"])] = payload
+    return dict(sorted(found.items()))
+
+
+def growth_of(saved: Mapping[float, Mapping[str, Any]], figure: str) -> list[Growth]:
+    """Return how a figure of every step grows, for steps that at least two scales have.
+
+    Raises:
+        InputError: fewer than two scales are saved.
+    """
+    if len(saved) < LEAST_SCALES:
+        raise InputError(
+            "growth needs results of several scales", file=RESULTS, found=f"{len(saved)}", do="give --scales A B C D"
+        )
+    found = []
+    for step in (*STEPS, WHOLE):
+        points = [(scale, value) for scale, one in saved.items() if (value := _value(one, step, figure)) is not None]
+        if len(points) >= LEAST_SCALES:
+            scales, values = zip(*points, strict=True)
+            found.append(Growth(step, figure, scales, values))
+    return found
+
+
+def _value(payload: Mapping[str, Any], step: str, figure: str) -> float | None:
+    # A step of the flow comes first; its stage with yardsticks may have the same name.
+    stages = [one for one in payload["stages"] if one["stage"] == step]
+    return float(stages[0]["measures"][0][figure]) if stages else None
+
+
+def growth_rows(found: Sequence[Growth]) -> list[tuple[Cell, ...]]:
+    """Return one line a step: values at each scale, exponents, and what follows for 1/1."""
+    divide = 2**20 if found[0].figure == "peak_bytes" else 1
+    return [
+        (one.step, *(_figure(value / divide) for value in one.values), *_slopes(one), _figure(one.full / divide))
+        for one in found
+    ]
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.2f}"
+
+
+def _slopes(one: Growth) -> tuple[str, str]:
+    mark = " !" if one.figure != "peak_bytes" and max(one.fitted, one.last) > STEEP else ""
+    return f"{one.fitted:.2f}", f"{one.last:.2f}{mark}"
+
+
+def growth_columns(found: Sequence[Growth]) -> tuple[str, ...]:
+    """Return the names of the columns of ``growth_rows``."""
+    scales = max((one.scales for one in found), key=len)
+    return ("step", *(f"{scale:g}" for scale in scales), "exponent", "last two", "1/1, extrapolated")
+
+
+def growth_markdown(saved: Mapping[float, Mapping[str, Any]]) -> str:
+    """Return the tables of all figures as Markdown."""
+    parts = []
+    for figure, title in FIGURES.items():
+        found = growth_of(saved, figure)
+        unit = " in MiB" if figure == "peak_bytes" else ""
+        parts.append(f"{title[0].upper()}{title[1:]}{unit}, by scale:\n")
+        rows = [[str(cell) for cell in row] for row in growth_rows(found)]
+        parts.append(markdown_table(growth_columns(found), rows))
+    return "\n".join(parts)
+
+
+def draw(saved: Mapping[float, Mapping[str, Any]], path: Path) -> None:
+    """Draw seconds and peak memory of every step over the scales, both axes logarithmic."""
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    # The same results give the same file.
+    mpl.rcParams.update({"svg.hashsalt": "growth", "svg.fonttype": "none", "font.size": 8})
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(1, 2, figsize=(9.5, 4.2), layout="constrained")
+    for axis, name, divide, label in zip(
+        axes, ("seconds", "peak_bytes"), (1, 2**30), ("seconds", "peak memory, GiB"), strict=True
+    ):
+        for place, one in enumerate(growth_of(saved, name)):
+            style = {"color": "black", "linewidth": 2} if one.step == WHOLE else {"color": f"C{place}"}
+            values = [value / divide for value in one.values]
+            axis.plot(one.scales, values, marker="o", markersize=3, label=f"{one.step} ({one.fitted:.2f})", **style)
+        axis.set(xscale="log", yscale="log", xlabel="scale (1 = the real releases)", ylabel=label)
+        axis.grid(visible=True, which="major", alpha=0.3)
+        axis.legend(fontsize=6, title="step (exponent)", title_fontsize=6)
+    figure.savefig(path, metadata={"Date": None})
+    pyplot.close(figure)
+    note(f"drawn: {path}")
+
+
+def _measure(scale: float, rest: Sequence[str]) -> None:
+    """Measure the flow at a scale in a program of its own and save it."""
+    command = [sys.executable, "-m", "benchmarks.run", "--scale", f"{scale:g}", "--save", "--stages", *rest]
+    code = subprocess.run(command, check=False).returncode
+    if code:
+        raise InputError("the flow could not be measured", found=f"scale {scale:g}: exit code {code}")
+
+
+def _arguments(values: list[str]) -> argparse.Namespace:
+    options = parser("growth", __doc__ or "", "python -m benchmarks.growth --scales 0.003 0.01 0.03 0.1")
+    options.add_argument("--scales", type=float, nargs="+", default=[], help="scales that are measured where not saved")
+    options.add_argument("--again", action="store_true", help="measure them although they are saved")
+    return options.parse_args(values)
+
+
+def main(values: list[str]) -> int:
+    """Measure what is missing, print one table a figure, and draw."""
+    arguments = _arguments(values)
+    there = runs()
+    for scale in arguments.scales:
+        if arguments.again or scale not in there:
+            _measure(scale, [])
+    saved = runs()
+    for figure, title in FIGURES.items():
+        found = growth_of(saved, figure)
+        console().print(table(growth_columns(found), growth_rows(found), title=title))
+    draw(saved, DRAWING)
+    return 0
+
+
+if __name__ == "__main__":
+    run(main)

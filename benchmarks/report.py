@@ -1,0 +1,107 @@
+"""Write the saved results into docs/benchmarks.md, between its marks: tables of the largest scale, growth, drawing."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from app.render import note
+from benchmarks.command import parser, run
+from benchmarks.growth import DRAWING, LEAST_SCALES, draw, growth_markdown, runs
+from benchmarks.measuring import RESULTS
+from ontoground.errors import InputError
+from ontoground.files import write_text
+from ontoground.markdown import markdown_table
+
+__all__ = ["main", "measured_text", "with_measured"]
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
+BEGIN, END = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
+COLUMNS = ("stage", "by", "rows", "of", "seconds", "CPU s", "rows/s", "peak MiB", "private MiB", "disk MiB")
+CHECKS = ("stage", "figure", "found", "to reach", "reached")
+
+
+def measured_text(saved: Mapping[float, Mapping[str, Any]]) -> str:
+    """Return what was measured as Markdown: the largest scale, and growth where there are several.
+
+    Raises:
+        InputError: nothing is saved.
+    """
+    if not saved:
+        raise InputError("no measurement is saved", file=RESULTS, do="python -m benchmarks.run --save")
+    scale, payload = list(saved.items())[-1]
+    parts = [_machine(scale, payload), _measures(payload), _checks(payload)]
+    if len(saved) >= LEAST_SCALES:
+        parts += [f"![Seconds and peak memory by scale]({DRAWING.name})\n", growth_markdown(saved)]
+    return "\n".join(parts)
+
+
+def with_measured(page: str, text: str) -> str:
+    """Return the page with the text between its marks.
+
+    Raises:
+        InputError: it has no marks.
+    """
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise InputError("the page has no place for measurements", file=PAGE, expected=f"{BEGIN}{END}")
+    return f"{before}{BEGIN}\n{text}\n{END}{after}"
+
+
+def _machine(scale: float, payload: Mapping[str, Any]) -> str:
+    one, settings = payload["machine"], payload["settings"]
+    versions = ", ".join(f"{name} {number}" for name, number in one["packages"].items())
+    return (
+        f"Scale {scale:g}, {one['cores']} cores, {one['memory_gib']} GiB, {one['system']}, Python {one['python']}, "
+        f"{versions}; {settings['workers']} workers, DuckDB with {settings['threads']} threads and "
+        f"{settings['memory_limit']}.\n"
+    )
+
+
+def _measures(payload: Mapping[str, Any]) -> str:
+    rows = [_measure(stage["stage"], one) for stage in payload["stages"] for one in stage["measures"]]
+    return markdown_table(COLUMNS, rows, 2)
+
+
+def _measure(stage: str, one: Mapping[str, Any]) -> list[str]:
+    if one["failed"]:
+        return [stage, one["name"], "", one["failed"], *[""] * (len(COLUMNS) - 4)]
+    seconds = one["seconds"]
+    return [
+        *(stage, one["name"], f"{one['rows']:,}", one["unit"], f"{seconds:,.2f}", f"{one['cpu_seconds']:,.2f}"),
+        f"{one['rows'] / seconds:,.0f}" if seconds else "",
+        *(f"{one[name] / 2**20:,.0f}" for name in ("peak_bytes", "private_bytes", "disk_bytes")),
+    ]
+
+
+def _checks(payload: Mapping[str, Any]) -> str:
+    rows = [
+        [
+            *(stage["stage"], check["what"], f"{check['found']:,.4g}"),
+            f"{check['bound']} {check['limit']:g}" if check["bound"] else "",
+            ("yes" if check["met"] else "no") if check["bound"] else "",
+        ]
+        for stage in payload["stages"]
+        for check in stage["checks"]
+    ]
+    return markdown_table(CHECKS, rows, 2)
+
+
+def main(values: list[str]) -> int:
+    """Write the page and the drawing."""
+    options: argparse.ArgumentParser = parser("report", __doc__ or "", "python -m benchmarks.report")
+    options.parse_args(values)
+    saved = runs()
+    page = with_measured(PAGE.read_text(encoding="utf-8"), measured_text(saved))
+    if len(saved) >= LEAST_SCALES:
+        draw(saved, DRAWING)
+    write_text(PAGE, page)
+    note(f"written: {PAGE}")
+    return 0
+
+
+if __name__ == "__main__":
+    run(main)

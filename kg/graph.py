@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -13,6 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from kg.arrays import GraphArrays, open_arrays
+from kg.numbers import VocabularyNumbers, pattern_name
 from kg.predicates import TIERS, Pattern
 from ontoground.errors import InputError
 from ontoground.rows import PathEdgeRow
@@ -21,25 +22,15 @@ if TYPE_CHECKING:
     import networkx
     import rdflib
 
-    from kg.search import Adjacency, PatternTrie
+    from kg.pairs import Plan
 
-__all__ = ["FACT_SCHEMA", "ConceptGraph", "Edge", "Relation"]
+__all__ = ["ConceptGraph", "Edge", "Relation"]
 
 MAX_HOPS = 3
-HEADS_AT_ONCE = 64
 FREE_FAN = 1 << 62
 
-FACT_SCHEMA = pa.schema(
-    [
-        pa.field("head_cui", pa.string()),
-        pa.field("predicate", pa.dictionary(pa.int32(), pa.string())),
-        pa.field("tail_cui", pa.string()),
-        pa.field("pattern", pa.dictionary(pa.int32(), pa.string())),
-        pa.field("tier", pa.dictionary(pa.int32(), pa.string())),
-        pa.field("hops", pa.int8()),
-    ]
-)
-"""One row for each (head, predicate, tail) and pattern that connects them."""
+Said = tuple[str, str, str]
+"""Predicate, name and tier of a pattern."""
 
 
 @dataclass(frozen=True, order=True)
@@ -69,12 +60,16 @@ class Relation:
         return len(self.path)
 
 
-def _pattern_name(pattern: Pattern) -> str:
-    """Name a pattern; a descriptive extension stands in brackets: ``treats . (is_a)``."""
-    return f"{pattern.pattern} . ({pattern.extends})" if pattern.extends else pattern.pattern
-
-
 HIERARCHY_STEPS = ("is_a", "has_subtype", "has_pharmacologic_class", "pharmacologic_class_of")
+
+
+def _as_path(start: str, edges: Sequence[tuple[str, str, str, str, str]]) -> tuple[PathEdgeRow, ...]:
+    """Return edges (predicate, RELA, tail, SAB, RUI) that follow one another as rows with both ends."""
+    path: list[PathEdgeRow] = []
+    for predicate, rela, tail, sab, rui in edges:
+        path.append({"head_cui": start, "predicate": predicate, "rela": rela, "tail_cui": tail, "sab": sab, "rui": rui})
+        start = tail
+    return tuple(path)
 
 
 class ConceptGraph:
@@ -88,8 +83,15 @@ class ConceptGraph:
         self._vocabulary = arrays.vocabulary
         self._step_names = self._vocabulary.step_names
         self._patterns = self._vocabulary.patterns
-        self._cuis = arrays.cui
-        self._tries: dict[tuple[int, ...], PatternTrie] = {}
+        # Plain arrays over the same pages: indexing a memmap makes a new one each time.
+        self._cuis = np.asarray(arrays.cui)
+        self._rui = np.asarray(arrays.rui)
+        self._groups = np.asarray(arrays.groups)
+        self._graph = (np.asarray(arrays.indptr), np.asarray(arrays.step), np.asarray(arrays.neighbour))
+        self._stated = tuple(np.asarray(a) for a in (arrays.edge, arrays.evidence_begin, arrays.rela, arrays.sab))
+        self._numbers = VocabularyNumbers(arrays.vocabulary, arrays.group_names)
+        self._plans: dict[tuple[int, tuple[str, ...] | None, bool], tuple[Plan, list[Said]]] = {}
+        self._path_plans: dict[tuple[str, str, int], Plan] = {}
         self._width = arrays.cui.dtype.itemsize
 
     @classmethod
@@ -136,11 +138,6 @@ class ConceptGraph:
 
     def _cui(self, node: int) -> str:
         return str(self._cuis[node], "ascii")
-
-    def _cui_array(self, nodes: NDArray[np.int32]) -> pa.Array:
-        distinct, places = np.unique(nodes, return_inverse=True)
-        names = pa.array([self._cui(node) for node in distinct], pa.string())
-        return names.take(pa.array(places))
 
     def name(self, cui: str) -> str:
         """Return the preferred name of a concept."""
@@ -234,11 +231,6 @@ class ConceptGraph:
             found += [self._edge(int(node), int(entry)) for entry in np.flatnonzero(kept) + begin]
         return found
 
-    def _adjacency(self) -> Adjacency:
-        from kg.search import Adjacency
-
-        return Adjacency(self._arrays.indptr, self._arrays.step, self._arrays.neighbour)
-
     def _bounds(self, node: int, step: int) -> tuple[int, int]:
         begin, end = (int(value) for value in self._arrays.indptr[node : node + 2])
         steps = self._arrays.step[begin:end]
@@ -266,110 +258,29 @@ class ConceptGraph:
             and (extended or not pattern.extends)
         ]
 
-    def _connections(
-        self, heads: NDArray[np.int32], targets: NDArray[np.int32], patterns: list[int]
-    ) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]]:
-        """Yield (heads, patterns, tails) of what the patterns connect, for some heads at a time."""
-        from kg.search import find_pairs, target_reach
+    def _paths(self, head: int, tail: int, plan: Plan, limit: int) -> list[tuple[int, tuple[PathEdgeRow, ...]]]:
+        """Return (place of the pattern, path) of each path, by the patterns of the plan and the concepts in between."""
+        from kg.pairs import connect
 
-        trie = self._trie(tuple(patterns))
-        back = np.array([self._backwards(int(step)) for step in trie.reach_steps], np.int64)
-        adjacency = self._adjacency()
-        reach = target_reach(adjacency, targets, back)
-        is_target = np.zeros(len(self), np.uint8)
-        is_target[targets] = 1
-        tree = (trie.depth, trie.step, trie.max_fan, trie.leaf, trie.emits, trie.skip, trie.reach_row)
-        for begin in range(0, heads.size, HEADS_AT_ONCE):
-            found = find_pairs(adjacency, heads[begin : begin + HEADS_AT_ONCE], is_target, reach, tree)
-            yield self._named(found, trie.ends)
+        graph = (*self._graph, self._groups, self._numbers.back)
+        found = connect(*graph, plan.first, plan.walks, plan.patterns, head, tail, limit)
+        if not found.shape[0]:
+            return []
+        rows = sorted((plan.places[place], entries) for place, *entries in found.tolist())
+        known = self._described({entry for _, entries in rows for entry in entries if entry >= 0})
+        start = self._cui(head)
+        return [(place, _as_path(start, [known[entry] for entry in entries if entry >= 0])) for place, entries in rows]
 
-    def _trie(self, patterns: tuple[int, ...]) -> PatternTrie:
-        """Return the tree of some patterns; the few that are asked for are kept."""
-        from kg.search import build_trie
+    def _described(self, entries: Collection[int]) -> dict[int, tuple[str, str, str, str, str]]:
+        """Return (predicate, RELA, tail, SAB, RUI) of adjacency entries, with the first evidence of each edge."""
+        from kg.pairs import describe
 
-        if patterns not in self._tries:
-            lines = [(number, self._patterns[number]) for number in patterns]
-            step = {name: number for number, name in enumerate(self._step_names)}
-            self._tries[patterns] = build_trie(
-                [(number, tuple(step[name] for name in line.steps), line.max_fan) for number, line in lines]
-            )
-        return self._tries[patterns]
-
-    def _backwards(self, step: int) -> int:
-        return step if self._vocabulary.predicates[step // 2].symmetric else step ^ 1
-
-    def _named(
-        self, found: NDArray[np.int32], ends: tuple[tuple[int, ...], ...]
-    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-        """Turn tree nodes into patterns, and keep what the ends of each pattern's predicate allow."""
-        order = np.argsort(found[:, 1], kind="stable")
-        found = found[order]
-        parts: list[NDArray[np.int32]] = [np.empty((0, 3), np.int32)]
-        trees, begins = np.unique(found[:, 1], return_index=True)
-        for tree, rows in zip(trees, np.split(found, begins[1:]), strict=False):
-            for number in ends[tree]:
-                kept = rows[self._allowed(number, rows[:, 0], rows[:, 2])]
-                part = kept.copy()
-                part[:, 1] = number
-                parts.append(part)
-        every = np.concatenate(parts)
-        return every[:, 0], every[:, 1], every[:, 2]
-
-    def _mask(self, groups: tuple[str, ...]) -> int:
-        names = self._arrays.group_names
-        return -1 if groups == ("*",) else sum(1 << names.index(name) for name in groups if name in names)
-
-    def _allowed(self, number: int, heads: NDArray[np.int32], tails: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Tell which pairs have ends that the pattern's predicate and extension allow. Shape: (n,)"""
-        pattern = self._patterns[number]
-        head_groups, tail_groups, same_group = self._vocabulary.ends_of(pattern.predicate)
-        masks = self._arrays.groups
-        head_masks, tail_masks = masks[heads], masks[tails]
-        allowed = np.ones(heads.shape, bool)
-        for groups, found in ((head_groups, head_masks), (tail_groups, tail_masks)):
-            if groups != ("*",):
-                allowed &= (found & self._mask(groups)) != 0
-        if same_group:
-            allowed &= (head_masks & tail_masks) != 0
-        if pattern.extends:
-            allowed &= self._extensible(heads, tails, self._vocabulary.step_of(pattern.extends))
-        return allowed
-
-    def _extensible(self, heads: NDArray[np.int32], tails: NDArray[np.int32], step: int) -> NDArray[np.bool_]:
-        """Tell which tails have an edge that describes them and does not lead back to the head. Shape: (n,)"""
-        distinct, places = np.unique(tails, return_inverse=True)
-        bounds = [self._bounds(int(tail), step) for tail in distinct]
-        count = np.array([end - begin for begin, end in bounds], np.int64)
-        only = np.array([self._arrays.neighbour[begin] if end - begin == 1 else -1 for begin, end in bounds], np.int64)
-        return np.asarray((count[places] > 1) | ((count[places] == 1) & (only[places] != heads)), bool)
-
-    def _extension(self, head: int, tail: int, step: int) -> int:
-        """Return the entry of the first edge that describes the tail and does not lead back to the head, or -1."""
-        begin, end = self._bounds(tail, step)
-        for entry in range(begin, end):
-            if int(self._arrays.neighbour[entry]) != head:
-                return entry
-        return -1
-
-    def _paths(self, head: int, tail: int, pattern: Pattern, limit: int) -> list[tuple[PathEdgeRow, ...]]:
-        from kg.search import find_paths
-
-        arrays = self._arrays
-        steps = np.array([self._vocabulary.step_of(name) for name in pattern.steps], np.int64)
-        found = find_paths(self._adjacency(), head, tail, steps, pattern.max_fan, limit)
-        extension = -1
-        if pattern.extends:
-            extension = self._extension(head, tail, self._vocabulary.step_of(pattern.extends))
-            if extension < 0:
-                return []
-        paths = []
-        for entries in found:
-            place, edges = head, []
-            for entry in [*entries, *([extension] if extension >= 0 else [])]:
-                edges.append(self._entry_edge(place, int(entry)))
-                place = int(arrays.neighbour[int(entry)])
-            paths.append(tuple(edges))
-        return paths
+        found = describe(np.array(list(entries)), *self._graph[1:], *self._stated).tolist()
+        names, relas, sabs = self._step_names, self._arrays.rela_names, self._arrays.sab_names
+        return {
+            entry: (names[step], relas[rela], self._cui(tail), sabs[sab], self._rui[evidence].decode())
+            for entry, (step, tail, rela, sab, evidence) in zip(entries, found, strict=True)
+        }
 
     def relations(
         self,
@@ -397,18 +308,33 @@ class ConceptGraph:
             InputError: an unknown concept, a wrong number of hops, or an unknown tier.
         """
         one, other = self._node(head), self._node(tail)
-        chosen = self._chosen(max_hops, tiers, None, extended)
-        ends = (np.array([one], np.int32), np.array([other], np.int32))
-        numbers = [int(n) for _, found, _ in self._connections(*ends, chosen) for n in found]
+        plan, patterns = self._relation_plan(max_hops, None if tiers is None else tuple(tiers), extended)
         return [
-            Relation(pattern.predicate, _pattern_name(pattern), pattern.tier, path)
-            for pattern in sorted((self._patterns[n] for n in numbers), key=self._order)
-            for path in self._paths(one, other, pattern, paths_per_pattern or 0)
+            Relation(*patterns[place], path) for place, path in self._paths(one, other, plan, paths_per_pattern or 0)
         ]
 
-    @staticmethod
-    def _order(pattern: Pattern) -> tuple[int, int, str, str]:
-        return TIERS.index(pattern.tier), pattern.hops, pattern.predicate, _pattern_name(pattern)
+    def _relation_plan(self, max_hops: int, tiers: tuple[str, ...] | None, extended: bool) -> tuple[Plan, list[Said]]:
+        """Return a choice of patterns by tier, hops, predicate and name, and their plan, which is kept."""
+        from kg.pairs import make_plan
+
+        key = (max_hops, tiers, extended)
+        if key not in self._plans:
+            chosen = set(self._chosen(max_hops, tiers, None, extended))
+            order = [number for number in self._numbers.order if number in chosen]
+            plan = make_plan([self._numbers.patterns[number] for number in order], self._numbers.back.tolist())
+            lines = [self._patterns[number] for number in order]
+            self._plans[key] = plan, [(line.predicate, pattern_name(line), line.tier) for line in lines]
+        return self._plans[key]
+
+    def _path_plan(self, pattern: Pattern) -> Plan:
+        """Return the plan of one pattern between concepts of any groups; it is kept."""
+        from kg.pairs import make_plan
+
+        key = (pattern.pattern, pattern.extends, pattern.max_fan)
+        if key not in self._path_plans:
+            numbered = self._numbers.pattern(pattern, any_groups=True)
+            self._path_plans[key] = make_plan([numbered], self._numbers.back.tolist())
+        return self._path_plans[key]
 
     def facts(
         self,
@@ -420,7 +346,7 @@ class ConceptGraph:
         targets: Iterable[str] | None = None,
         extended: bool = False,
     ) -> pa.Table:
-        """Return what the patterns say about all ordered pairs of concepts at once; schema ``FACT_SCHEMA``.
+        """Return what the patterns say about all ordered pairs of concepts at once; schema ``kg.facts.FACT_SCHEMA``.
 
         The work grows with the edges that are visited, not with the number of pairs. The result depends on the sets of
         concepts only, and is sorted by head, predicate, tail, hops, tier and pattern.
@@ -436,43 +362,30 @@ class ConceptGraph:
         Raises:
             InputError: an unknown concept, predicate or tier, or a wrong number of hops.
         """
+        from kg.facts import FACT_SCHEMA
+
+        tables = self.fact_tables(concepts, max_hops, tiers, predicates, targets=targets, extended=extended)
+        return pa.concat_tables([FACT_SCHEMA.empty_table(), *tables]).combine_chunks()
+
+    def fact_tables(
+        self,
+        concepts: Iterable[str],
+        max_hops: int = MAX_HOPS,
+        tiers: Sequence[str] | None = None,
+        predicates: Sequence[str] | None = None,
+        *,
+        targets: Iterable[str] | None = None,
+        extended: bool = False,
+    ) -> Iterator[pa.Table]:
+        """Return what ``facts`` returns, some heads at a time: for results that are larger than memory."""
         heads = self._nodes(concepts)
         tails = heads if targets is None else self._nodes(targets)
         chosen = self._chosen(max_hops, tiers, predicates, extended)
-        parts = [np.empty((3, 0), np.int32)]
-        if heads.size and tails.size and chosen:
-            parts += [np.stack(part) for part in self._connections(heads, tails, chosen)]
-        return self._fact_table(np.concatenate(parts, axis=1))
+        if not (heads.size and tails.size and chosen):
+            return iter(())
+        from kg.facts import FactSearch
 
-    def _fact_table(self, found: NDArray[np.int32]) -> pa.Table:
-        """Sort and name facts given as (head, pattern, tail). Shape: (3, n)"""
-        predicates = sorted({pattern.predicate for pattern in self._patterns})
-        names = sorted({_pattern_name(pattern) for pattern in self._patterns})
-        code = {name: n for n, name in enumerate(names)}
-        columns = np.array(
-            [
-                (predicates.index(line.predicate), line.hops, TIERS.index(line.tier), code[_pattern_name(line)])
-                for line in self._patterns
-            ],
-            np.int32,
-        ).reshape(-1, 4)
-        predicate, hops, tier, pattern = columns[found[1]].T
-        order = np.lexsort((pattern, tier, hops, found[2], predicate, found[0]))
-
-        def coded(codes: NDArray[np.int32], values: Sequence[str]) -> pa.Array:
-            return pa.DictionaryArray.from_arrays(pa.array(codes[order], pa.int32()), pa.array(values, pa.string()))
-
-        return pa.table(
-            [
-                self._cui_array(found[0][order]),
-                coded(predicate, predicates),
-                self._cui_array(found[2][order]),
-                coded(pattern, names),
-                coded(tier, TIERS),
-                pa.array(hops[order], pa.int8()),
-            ],
-            schema=FACT_SCHEMA,
-        )
+        return FactSearch(self._arrays, self._numbers, tails, chosen).tables(heads)
 
     def path(self, head: str, tail: str, pattern: str) -> list[PathEdgeRow]:
         """Return the first path of a pattern, by the concepts in between, with the first evidence of each edge.
@@ -487,12 +400,14 @@ class ConceptGraph:
             The edges in order, each read in the direction in which it is walked; empty where there is no such path.
         """
         one, other = self._node(head), self._node(tail)
-        known = [line for line in self._patterns if _pattern_name(line) == pattern]
+        known = [line for line in self._patterns if pattern_name(line) == pattern]
         free = Pattern(pattern, tuple(pattern.split(" . ")), "", "", "stated", 0, "")
+        if free.hops > MAX_HOPS and not known:
+            raise InputError("a path has 1 to 3 hops", found=pattern, expected="1, 2 or 3 steps")
         # The same steps may serve two predicates, one with a limit of fan: its path says more.
         for line in sorted(known, key=lambda line: line.max_fan or FREE_FAN) or [free]:
-            if paths := self._paths(one, other, line, 1):
-                return list(paths[0])
+            for _, path in self._paths(one, other, self._path_plan(line), 1):
+                return list(path)
         return []
 
     # ---- hierarchy and kin
@@ -502,7 +417,7 @@ class ConceptGraph:
 
         numbers = np.array([self._vocabulary.step_of(name) for name in steps], np.int64)
         depth = len(self) if max_depth is None else max_depth
-        found = levels(self._adjacency(), self._node(cui), numbers, depth)
+        found = levels(*self._graph, self._node(cui), numbers, depth)
         order = np.lexsort((found[:, 0], found[:, 1]))
         return {self._cui(int(node)): int(level) for node, level in found[order]}
 
@@ -556,7 +471,7 @@ class ConceptGraph:
             [self._vocabulary.step_of(name) for name in HIERARCHY_STEPS if name in self._vocabulary.step_names],
             np.int64,
         )
-        found = int(meet(self._adjacency(), self._node(one), self._node(other), steps, max_distance))
+        found = int(meet(*self._graph, self._node(one), self._node(other), steps, max_distance))
         return None if found < 0 else found
 
     # ---- exports

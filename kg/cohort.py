@@ -1,0 +1,450 @@
+"""Everything that the patterns say between some heads and some targets at once, each edge visited once per state.
+
+The search goes forwards from one head after another, two steps at most; the last step is looked up in an index of the
+targets' own edges, so that it visits only edges that end in a target. Patterns share their first steps in a tree, and a
+concept is passed on once for each place of the tree, however many walks lead to it. A walk counts as a path when its
+concepts are all different. Time grows with the edges visited; memory with the edges beside the targets (some 15 bytes
+each while the index is made, 6 after) and with what a batch of heads finds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from kg.numbers import NumberedPattern
+from kg.search import grow, run_end, step_bounds
+from ontoground.errors import InputError
+
+__all__ = [
+    "PatternTree",
+    "TargetIndex",
+    "build_tree",
+    "find_facts",
+    "index_targets",
+    "mark",
+    "number_of",
+    "prune",
+]
+
+MAX_CHILDREN = 32
+"""A state of a reached concept is two bits (seen, done) for each place of the tree below a first step."""
+
+
+@dataclass(frozen=True)
+class PatternTree:
+    """Walks that share their first steps as one tree; node 0 is the head of all.
+
+    Attributes:
+        child: the node that a step leads to, or -1. Shape: (n_nodes, n_steps)
+        limits: the limits of fan that occur, sorted. The class of a fan is how many it exceeds.
+            Shape: (n_limits,)
+        widest, narrowest: the largest and the smallest class that a pattern at or below the node allows.
+            Shape: (n_nodes,)
+        local: number of a node among those below the same first step that lead on, or -1. Shape: (n_nodes,)
+        first_unit: where the units of a node begin in ``unit_class``. Shape: (n_nodes + 1,)
+        unit_class: the class up to which a unit, one limit at one node, allows a walk. Shape: (n_units,)
+        unit_local: number of a unit among those below the same first step. Shape: (n_units,)
+        first_end: where the patterns of a unit begin in ``ends``. Shape: (n_units + 1,)
+        ends: number, mask of the tail's groups, whether the ends must share one. Shape: (n_ends, 3)
+    """
+
+    child: NDArray[np.int16]
+    limits: NDArray[np.int64]
+    widest: NDArray[np.int64]
+    narrowest: NDArray[np.int64]
+    local: NDArray[np.int64]
+    first_unit: NDArray[np.int64]
+    unit_class: NDArray[np.int64]
+    unit_local: NDArray[np.int64]
+    first_end: NDArray[np.int64]
+    ends: NDArray[np.int64]
+
+    @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """What the kernel takes, in its order."""
+        return (
+            self.child, self.limits, self.widest, self.narrowest, self.local,
+            self.first_unit, self.unit_class, self.unit_local, self.first_end, self.ends,
+        )  # fmt: skip
+
+
+def prune(
+    patterns: Sequence[NumberedPattern], chosen: Sequence[int], head_mask: int, tail_masks: NDArray[np.int64]
+) -> list[int]:
+    """Return the patterns that may begin at a head of these groups and end at a target of any of the given groups."""
+    kept = []
+    for number in chosen:
+        pattern = patterns[number]
+        ends = tail_masks if pattern.tails == -1 else tail_masks[(tail_masks & pattern.tails) != 0]
+        if pattern.same:
+            ends = ends[(ends & head_mask) != 0]
+        if ends.size and (pattern.heads == -1 or pattern.heads & head_mask):
+            kept.append(number)
+    return kept
+
+
+def build_tree(patterns: Sequence[tuple[int, NumberedPattern]], limits: Sequence[int], n_steps: int) -> PatternTree:
+    """Build the tree of some patterns.
+
+    Args:
+        patterns: each with its number.
+        limits: all limits of fan that the index knows, sorted.
+        n_steps: number of steps of the vocabulary.
+
+    Raises:
+        InputError: more steps follow upon one first step than a state has bits for.
+    """
+    ends: dict[tuple[tuple[int, ...], int], list[list[int]]] = {}
+    for number, pattern in patterns:
+        level = len(limits) if pattern.max_fan == 0 else list(limits).index(pattern.max_fan)
+        ends.setdefault((pattern.steps, level), []).append([number, pattern.tails, int(pattern.same)])
+    keys = sorted({steps[:length] for steps, _ in ends for length in range(len(steps) + 1)} | {()})
+    place = {key: i for i, key in enumerate(keys)}
+    child = np.full((len(keys), n_steps), -1, np.int16)
+    for key in keys[1:]:
+        child[place[key[:-1]], key[-1]] = place[key]
+    widest, narrowest = np.full(len(keys), -1), np.full(len(keys), len(limits))
+    for steps, level in ends:
+        nodes = [place[steps[:length]] for length in range(len(steps) + 1)]
+        widest[nodes] = np.maximum(widest[nodes], level)
+        narrowest[nodes] = np.minimum(narrowest[nodes], level)
+    units = sorted(ends, key=lambda unit: (place[unit[0]], unit[1]))
+    rows = [row for unit in units for row in ends[unit]]
+    leads_on = {key for key in keys if len(key) == 2 and (child[place[key]] >= 0).any()}
+    local = _numbered([key[:1] if key in leads_on else None for key in keys])
+    if local.max(initial=-1) >= MAX_CHILDREN:
+        raise InputError(
+            "too many patterns of three steps begin alike",
+            found=str(local.max() + 1),
+            expected=f"{MAX_CHILDREN} second steps",
+        )
+    return PatternTree(
+        child=child,
+        limits=np.array(limits, np.int64),
+        widest=widest,
+        narrowest=narrowest,
+        local=local,
+        first_unit=np.searchsorted([place[steps] for steps, _ in units], np.arange(len(keys) + 1)),
+        unit_class=np.array([level for _, level in units], np.int64),
+        unit_local=_numbered([steps[:1] if len(steps) > 1 else () for steps, _ in units]),
+        first_end=np.cumsum([0, *(len(ends[unit]) for unit in units)]),
+        ends=np.array(rows, np.int64).reshape(-1, 3),
+    )
+
+
+def _numbered(owners: Sequence[tuple[int, ...] | None]) -> NDArray[np.int64]:
+    """Number the members of each owner from 0; -1 for those of none."""
+    counts: dict[tuple[int, ...], int] = {}
+    numbers = []
+    for owner in owners:
+        if owner is not None:
+            counts[owner] = counts.get(owner, -1) + 1
+        numbers.append(-1 if owner is None else counts[owner])
+    return np.array(numbers, np.int64)
+
+
+class TargetIndex(NamedTuple):
+    """The edges that end in a target, by the concept from which they lead there.
+
+    Attributes:
+        bits: 1 for concepts that have such an edge. Shape: (ceil(n_nodes / 64),)
+        rank: how many of those stand before each word of ``bits``. Shape: (n_words,)
+        first: where the bundles of each of them begin; a bundle is its edges of one step. Shape: (n_sources + 1,)
+        step: step of a bundle. Shape: (n_bundles,)
+        wide: class of the number of all neighbours that the step leads to, targets or not. Shape: (n_bundles,)
+        begin: where the edges of a bundle begin. Shape: (n_bundles + 1,)
+        target: place of the target among the targets, sorted within a bundle. Shape: (n,)
+    """
+
+    bits: NDArray[np.uint64]
+    rank: NDArray[np.int32]
+    first: NDArray[np.int64]
+    step: NDArray[np.uint8]
+    wide: NDArray[np.uint8]
+    begin: NDArray[np.int64]
+    target: NDArray[np.int32]
+
+
+@njit(cache=True)
+def _class_of(fan: int, limits: Any) -> int:
+    """Return how many limits a fan exceeds."""
+    level = 0
+    for limit in limits:
+        level += fan > limit
+    return level
+
+
+@njit(cache=True)
+def _popcount(word: Any) -> Any:
+    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
+@njit(cache=True)
+def number_of(bits: Any, rank: Any, node: int) -> Any:
+    """Return the place of a concept among those that are marked, or -1."""
+    word = bits[node >> 6]
+    bit = np.uint64(node & 63)
+    if (word >> bit) & np.uint64(1) == 0:
+        return -1
+    return rank[node >> 6] + _popcount(word & ((np.uint64(1) << bit) - np.uint64(1)))
+
+
+@njit(cache=True)
+def mark(nodes: Any, n_nodes: int) -> Any:
+    """Return (bits, rank) of sorted concepts, so that ``number_of`` gives the place of each among them."""
+    bits, rank = np.zeros((n_nodes + 63) // 64, np.uint64), np.zeros((n_nodes + 63) // 64, np.int32)
+    for node in nodes:
+        bits[node >> 6] |= np.uint64(1) << np.uint64(node & 63)
+    before = 0
+    for word in range(bits.size):
+        rank[word] = before
+        before += _popcount(bits[word])
+    return bits, rank
+
+
+@njit(cache=True)
+def _by_step(indptr: Any, step: Any, neighbour: Any, targets: Any, back: Any, is_last: Any) -> Any:
+    """Return (bounds of each step, concepts, places of targets) of the edges that lead to targets by a last step."""
+    bounds = np.zeros(back.size + 1, np.int64)
+    for target in targets:
+        for entry in range(indptr[target], indptr[target + 1]):
+            bounds[back[step[entry]] + 1] += is_last[back[step[entry]]]
+    for forwards in range(back.size):
+        bounds[forwards + 1] += bounds[forwards]
+    source, place = np.empty(bounds[-1], np.int32), np.empty(bounds[-1], np.int32)
+    cursor = bounds.copy()
+    for i in range(targets.size):
+        for entry in range(indptr[targets[i]], indptr[targets[i] + 1]):
+            forwards = back[step[entry]]
+            if is_last[forwards]:
+                source[cursor[forwards]], place[cursor[forwards]] = neighbour[entry], i
+                cursor[forwards] += 1
+    return bounds, source, place
+
+
+@njit(cache=True)
+def index_targets(indptr: Any, step: Any, neighbour: Any, targets: Any, back: Any, is_last: Any, limits: Any) -> Any:
+    """Index the edges that lead to targets by a last step.
+
+    Args:
+        indptr, step, neighbour: the graph.
+        targets: sorted concepts. Shape: (n_targets,)
+        back: each step read backwards. Shape: (n_steps,)
+        is_last: whether a step is one. Shape: (n_steps,)
+        limits: sorted limits of fan. Shape: (n_limits,)
+
+    Returns:
+        What ``TargetIndex`` holds.
+    """
+    bounds, source, place = _by_step(indptr, step, neighbour, targets, back, is_last)
+    count, last = np.zeros(indptr.size - 1, np.int32), np.full(indptr.size - 1, -1, np.int16)
+    bundles = np.zeros(indptr.size - 1, np.uint8)
+    for forwards in range(back.size):
+        for i in range(bounds[forwards], bounds[forwards + 1]):
+            node = source[i]
+            count[node] += 1
+            bundles[node] += last[node] != forwards
+            last[node] = forwards
+    sources = np.flatnonzero(count)
+    bits, rank = mark(sources, indptr.size - 1)
+    first, cursor = np.zeros(sources.size + 1, np.int64), np.zeros(sources.size + 1, np.int64)
+    for i in range(sources.size):
+        first[i + 1] = first[i] + bundles[sources[i]]
+        cursor[i + 1] = cursor[i] + count[sources[i]]
+    steps, wide, begin = (
+        np.empty(first[-1], np.uint8), np.zeros(first[-1], np.uint8), np.zeros(first[-1] + 1, np.int64)
+    )  # fmt: skip
+    begin[-1] = source.size
+    target = np.empty(source.size, np.int32)
+    opened = first.copy()
+    last.fill(-1)
+    for forwards in range(back.size):
+        for i in range(bounds[forwards], bounds[forwards + 1]):
+            node = source[i]
+            at = number_of(bits, rank, node)
+            if last[node] != forwards:
+                last[node] = forwards
+                steps[opened[at]], begin[opened[at]] = forwards, cursor[at]
+                if limits.size > 0:
+                    low, high = step_bounds(indptr, step, node, forwards)
+                    wide[opened[at]] = _class_of(high - low, limits)
+                opened[at] += 1
+            target[cursor[at]] = place[i]
+            cursor[at] += 1
+    return bits, rank, first, steps, wide, begin, target
+
+
+@njit(cache=True)
+def _emit(
+    index: Any, at: int, node: int, level: int, barred: Any, tree: Any, masks: Any, memory: Any, out: Any, n: Any
+) -> Any:
+    """Follow the indexed edges of one concept to targets, and keep what is new.
+
+    Args:
+        at: the concept's number in the index.
+        node: the place in the tree at which the concept was reached.
+        level: the class of the walk up to here.
+        barred: two concepts that the walk has passed, as places among the targets, or -1.
+        masks: (groups of the head, groups of the targets).
+        memory: bits of what was found by (unit, target). Shape: (n_units, n_words)
+        out: (rows, units): see ``find_facts``; they must have room for all that may be found.
+        n: edges visited, rows, units.
+    """
+    _, _, first, steps, wide, begin, target = index
+    child, _, _, _, _, first_unit, unit_class, unit_local, first_end, ends = tree
+    rows, units = out
+    head_mask, tail_masks = masks
+    for bundle in range(first[at], first[at + 1]):
+        leaf = child[node, steps[bundle]]
+        if leaf < 0:
+            continue
+        reached = max(level, wide[bundle])
+        for unit in range(first_unit[leaf], first_unit[leaf + 1]):
+            if reached > unit_class[unit]:
+                continue
+            local = unit_local[unit]
+            n[0] += begin[bundle + 1] - begin[bundle]
+            for i in range(begin[bundle], begin[bundle + 1]):
+                other = target[i]
+                word, bit = other >> 6, np.uint64(1) << np.uint64(other & 63)
+                if memory[local, word] & bit != 0 or other == barred[0] or other == barred[1]:
+                    continue
+                memory[local, word] |= bit
+                units[n[2], 0], units[n[2], 1] = local, word
+                n[2] += 1
+                for end in range(first_end[unit], first_end[unit + 1]):
+                    if ends[end, 1] != -1 and ends[end, 1] & tail_masks[other] == 0:
+                        continue
+                    if ends[end, 2] == 1 and head_mask & tail_masks[other] == 0:
+                        continue
+                    rows[n[1], 1], rows[n[1], 2] = ends[end, 0], other
+                    n[1] += 1
+
+
+@njit(cache=True)
+def _room(out: Any, n: Any, index: Any, at: int, per_edge: Any) -> Any:
+    """Return ``out`` with room for all that one concept's indexed edges may add."""
+    rows, units = out
+    first, begin = index[2], index[5]
+    edges = begin[first[at + 1]] - begin[first[at]]
+    while n[1] + edges * per_edge[0] > rows.shape[0]:
+        rows = grow(rows)
+    while n[2] + edges * per_edge[1] > units.shape[0]:
+        units = grow(units)
+    return rows, units
+
+
+@njit(cache=True)
+def find_facts(
+    graph: Any, heads: Any, head_mask: int, places: Any, tail_masks: Any, index: Any, tree: Any, memory: Any, seen: Any
+) -> Any:
+    """Find every (head, pattern, target) that a path connects, for heads of the same groups.
+
+    Args:
+        graph: (indptr, step, neighbour).
+        heads: where paths begin. Shape: (n_heads,)
+        head_mask: their groups.
+        places: (bits, rank) of the targets, see ``mark``.
+        tail_masks: groups of the targets. Shape: (n_targets,)
+        index: see ``TargetIndex``.
+        tree: see ``PatternTree.arrays``.
+        memory: zeros, and left so. Shape: (n_units, n_words)
+        seen: zeros, and left so: two bits for each place of the tree at which a concept of the index was reached with
+            a walk of a class: once, with nothing more to come. Shape: (n_classes, n_sources)
+
+    Returns:
+        (rows (head, pattern, place of the target), each once; how many edges were visited). Shape: (n, 3)
+    """
+    indptr, step, neighbour = graph
+    bits, rank = index[0], index[1]
+    child, limits, widest, narrowest, local, first_unit, _, _, first_end, _ = tree
+    per_edge = _most(first_end, first_unit)
+    out = (np.empty((4096, 3), np.int32), np.empty((4096, 2), np.int32))
+    touched, n = np.empty((4096, 2), np.int32), np.zeros(4, np.int64)
+    none = np.int64(-1)
+    for head in heads:
+        before, own = n[1], number_of(places[0], places[1], head)
+        at = number_of(bits, rank, head)
+        if at >= 0:
+            out = _room(out, n, index, at, per_edge)
+            _emit(index, at, 0, 0, (none, none), tree, (head_mask, tail_masks), memory, out, n)
+            _clear(memory, out[1], n)
+        begin, end = indptr[head], indptr[head + 1]
+        while begin < end:
+            after = run_end(step, begin, end)
+            one, low, begin = child[0, step[begin]], begin, after
+            level = _class_of(after - low, limits)
+            if one < 0 or level > widest[one]:
+                continue
+            for entry in range(low, after):
+                x = neighbour[entry]
+                n[0] += 1
+                if x == head:
+                    continue
+                at = number_of(bits, rank, x)
+                if at >= 0:
+                    out = _room(out, n, index, at, per_edge)
+                    _emit(index, at, one, level, (own, none), tree, (head_mask, tail_masks), memory, out, n)
+                place = number_of(places[0], places[1], x)
+                x_begin, x_end = indptr[x], indptr[x + 1]
+                while x_begin < x_end:
+                    x_after = run_end(step, x_begin, x_end)
+                    two, x_low, x_begin = child[one, step[x_begin]], x_begin, x_after
+                    if two < 0 or local[two] < 0:
+                        continue
+                    deeper = max(level, _class_of(x_after - x_low, limits))
+                    if deeper > widest[two]:
+                        continue
+                    # Where all that follows allows the walk, its class does not matter.
+                    kept = 0 if deeper <= narrowest[two] else deeper
+                    once = np.uint64(1) << np.uint64(2 * local[two])
+                    done = once << np.uint64(1)
+                    n[0] += x_after - x_low
+                    for x_entry in range(x_low, x_after):
+                        y = neighbour[x_entry]
+                        at = number_of(bits, rank, y)
+                        if at < 0 or y == head or seen[kept, at] & done != 0:
+                            continue
+                        # A walk through x cannot end in x: another walk to y may. The second one leaves nothing out.
+                        state = done if place < 0 or seen[kept, at] & once != 0 else once
+                        if seen[kept, at] == 0:
+                            if n[3] == touched.shape[0]:
+                                touched = grow(touched)
+                            touched[n[3], 0], touched[n[3], 1] = kept, at
+                            n[3] += 1
+                        seen[kept, at] |= state
+                        out = _room(out, n, index, at, per_edge)
+                        _emit(index, at, two, deeper, (own, place), tree, (head_mask, tail_masks), memory, out, n)
+            _clear(memory, out[1], n)
+            for i in range(n[3]):
+                seen[touched[i, 0], touched[i, 1]] = 0
+            n[3] = 0
+        for row in range(before, n[1]):
+            out[0][row, 0] = head
+    return out[0][: n[1]], n[0]
+
+
+@njit(cache=True)
+def _clear(memory: Any, units: Any, n: Any) -> None:
+    for i in range(n[2]):
+        memory[units[i, 0], units[i, 1]] = 0
+    n[2] = 0
+
+
+@njit(cache=True)
+def _most(first_end: Any, first_unit: Any) -> Any:
+    """Return the largest number of patterns, and of units, at one place of the tree."""
+    most, units = 0, 0
+    for node in range(first_unit.size - 1):
+        most = max(most, first_end[first_unit[node + 1]] - first_end[first_unit[node]])
+        units = max(units, first_unit[node + 1] - first_unit[node])
+    return most, units

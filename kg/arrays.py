@@ -25,6 +25,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -38,6 +40,7 @@ from kg.packing import fill_adjacency, fill_rows
 from kg.predicates import Pattern, Predicate, Vocabulary
 from ontoground.errors import InputError
 from ontoground.files import atomic_directory
+from ontoground.warehouse import run_sql
 
 __all__ = [
     "GraphArrays",
@@ -151,9 +154,10 @@ def write_arrays(
     *,
     distinct: bool = False,
 ) -> None:
-    """Write the graph of ``kg.node``, ``kg.concept``, ``label`` and ``kg.edge_code`` as arrays, whole or not at all.
+    """Write the graph of ``kg.node``, ``kg.concept``, ``kg.name`` and ``kg.edge_code`` as arrays, whole or not at all.
 
-    Memory is bounded by the edges' numbers (some 40 bytes an edge); evidence and names pass through in batches.
+    Memory is bounded by the edges' numbers (some 40 bytes an edge); evidence and names pass through in batches, names
+    in a thread of their own.
 
     Args:
         connection: the warehouse.
@@ -165,11 +169,16 @@ def write_arrays(
     Raises:
         RepeatedRowsError: a row of ``kg.edge_code`` stands there twice.
     """
-    with atomic_directory(folder) as part:
-        group_names = _write_nodes(connection, part)
-        _write_labels(connection, part)
+    with (
+        atomic_directory(folder) as part,
+        _rows_in_order(connection),
+        connection.cursor() as beside,
+        ThreadPoolExecutor(max_workers=1, thread_name_prefix="names") as pool,
+    ):
+        named = pool.submit(_write_names, beside, part)
         relas, sabs = _write_edges(connection, part, distinct=distinct)
-        _write_adjacency(part, vocabulary)
+        _write_adjacency(part, vocabulary, _count(connection, "select count(*) from kg.node"))
+        group_names = named.result()
         manifest = {
             "fingerprint": graph_fingerprint,
             "nodes": int(np.load(part / "cui.npy", mmap_mode="r").shape[0]),
@@ -193,13 +202,18 @@ def _vocabulary_from(manifest: dict[str, Any]) -> Vocabulary:
     return Vocabulary(tuple(predicates), tuple(patterns))
 
 
-def _batches(connection: duckdb.DuckDBPyConnection, query: str) -> Iterator[pa.RecordBatch]:
-    """Yield a query's rows in the order in which its table was written."""
+@contextmanager
+def _rows_in_order(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Let queries return rows in the order in which their tables were written; all connections do while this lasts."""
     connection.execute("set preserve_insertion_order = true")
     try:
-        yield from connection.sql(query).to_arrow_reader(BATCH_ROWS)
+        yield
     finally:
         connection.execute("set preserve_insertion_order = false")
+
+
+def _batches(connection: duckdb.DuckDBPyConnection, query: str) -> Iterator[pa.RecordBatch]:
+    yield from connection.sql(query).to_arrow_reader(BATCH_ROWS)
 
 
 def _count(connection: duckdb.DuckDBPyConnection, query: str) -> int:
@@ -240,6 +254,14 @@ class _Texts:
         self.row, self.place = self.row + len(encoded), self.place + size
 
 
+def _write_names(connection: duckdb.DuckDBPyConnection, folder: Path) -> list[str]:
+    """Write what concepts are called, and return the names of the groups' bits."""
+    group_names = _write_nodes(connection, folder)
+    run_sql(connection, "kg/label")
+    _write_labels(connection, folder)
+    return group_names
+
+
 def _write_nodes(connection: duckdb.DuckDBPyConnection, folder: Path) -> list[str]:
     """Write CUIs, groups and preferred names, and return the names of the groups' bits."""
     names = [
@@ -257,7 +279,7 @@ def _write_nodes(connection: duckdb.DuckDBPyConnection, folder: Path) -> list[st
         "select concept.cui, coalesce(concept.name, '') as name, node.group_bits "
         "from kg.concept as concept inner join kg.node as node on concept.cui = node.cui order by node.node"
     )
-    for batch in connection.sql(query).to_arrow_reader(BATCH_ROWS):
+    for batch in _batches(connection, query):
         end = row + batch.num_rows
         cui[row:end] = _fixed(batch.column(0), width)
         groups[row:end] = batch.column(2).to_numpy()
@@ -365,8 +387,7 @@ def adjacency_of(
     return {"indptr": indptr, "step": step, "neighbour": neighbour, "edge": edge}
 
 
-def _write_adjacency(folder: Path, vocabulary: Vocabulary) -> None:
+def _write_adjacency(folder: Path, vocabulary: Vocabulary, n_nodes: int) -> None:
     head, tail, predicate = (np.load(folder / f"{name}.npy") for name in ("head", "tail", "predicate"))
-    n = np.load(folder / "cui.npy", mmap_mode="r").shape[0]
-    for name, array in adjacency_of(head, tail, predicate, vocabulary, n).items():
+    for name, array in adjacency_of(head, tail, predicate, vocabulary, n_nodes).items():
         np.save(folder / f"{name}.npy", array)

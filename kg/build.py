@@ -143,7 +143,6 @@ def _steps() -> tuple[str, ...]:
         "kg/edge_row",
         "kg/edge_code",
         "kg/edge",
-        "kg/label",
     )
 
 

@@ -5,7 +5,6 @@ drop table if exists edge_row_once;
 drop table if exists edge_candidate;
 drop table if exists edge_kind;
 drop table if exists concept_type;
-drop table if exists label;
 drop table if exists composition;
 drop table if exists drug_link;
 drop table if exists drug_route;

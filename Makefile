@@ -6,7 +6,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 CODE := ontoground kg ehr builders training stewardship app tests
 
-.PHONY: setup demo test check lint types bench clean
+.PHONY: setup demo test check lint types bench growth clean
 setup: $(STAMP)
 
 $(STAMP): pyproject.toml $(CONSTRAINTS)
@@ -33,8 +33,14 @@ check: lint types
 test: check
 	$(BIN)/pytest -n 2 --dist loadgroup
 
+# SCALE=0.333 is a third of the real releases: hours on two cores, 20 GB of disk below TMPDIR.
 bench: setup
-	$(BIN)/python -m benchmarks.run $(if $(SCALE),--scale $(SCALE))
+	$(BIN)/python -m benchmarks.run $(if $(SCALE),--scale $(SCALE)) $(if $(WORLD),--world $(WORLD)) $(if $(SAVE),--save)
+
+# The flow at several scales, fitted exponents, and docs/benchmarks.md with all that is saved.
+growth: setup
+	$(BIN)/python -m benchmarks.growth --scales $(or $(SCALES),0.001 0.003 0.01 0.03)
+	$(BIN)/python -m benchmarks.report
 
 clean:
 	rm -rf .venv work dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -28,6 +28,7 @@ __all__ = ["STAGES", "main", "measured"]
 
 SCALE = 0.002
 STAGES = {
+    "machine": "benchmarks.stages.machine",
     "load-umls": "benchmarks.stages.load_umls",
     "load-mimic": "benchmarks.stages.load_mimic",
     "graph": "benchmarks.stages.graph",

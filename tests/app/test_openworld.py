@@ -349,7 +349,7 @@ def test_the_number_of_workers_changes_no_byte(world: World, tmp_path: Path, mon
 
 
 def test_the_real_volume_has_the_real_proportions_and_the_same_patients(tmp_path: Path, world: World) -> None:
-    counts = write_hospital(tmp_path / "mimic", tmp_path / "truth", 60, 7, REAL)
+    counts = write_hospital(tmp_path / "mimic", tmp_path / "truth", 40, 7, REAL)
     admissions = counts["hosp/admissions"]
     assert 30 < counts["hosp/prescriptions"] / admissions < 45
     assert 10 < counts["hosp/diagnoses_icd"] / admissions < 14

@@ -117,7 +117,7 @@ def _shards(plan: Plan, patients: int, workers: int) -> Iterator[Shard]:
         return
     told = []
     for shard in _first_told(plan, stories, workers):
-        told.append(shard)
+        told.append({name: rows for name, rows in shard.items() if name != TRUTH})
         yield shard
     for turn in range(1, -(-patients // stories)):
         for shard in told:

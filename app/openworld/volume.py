@@ -18,7 +18,7 @@ class Volume:
         other_codes: fewest and most codes of an admission that no concept carries.
         stories: how many patients have a story of their own; those that follow tell these again, in turn, under
             identifiers and laboratory values of their own. 0: every patient has one.
-        truth: whether the truth about each note is written too; not for stories that are told again.
+        truth: whether the truth about each note is written too, where its story is told for the first time.
     """
 
     without_note: float = 0.05
@@ -30,5 +30,5 @@ class Volume:
 
 
 STORY = Volume()
-REAL = Volume(without_note=0.39, laboratory=12, courses=5, other_codes=(1, 4), stories=5_000, truth=False)
+REAL = Volume(without_note=0.39, laboratory=12, courses=5, other_codes=(1, 4), stories=5_000)
 """As MIMIC-IV 3.1: 332,000 notes of 10,000 characters; 546,000 admissions, each with 37 prescriptions, 12 diagnoses."""

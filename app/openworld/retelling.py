@@ -1,4 +1,4 @@
-"""Stories told again: later patients have the rows of earlier ones, with identifiers and laboratory values of their own.
+"""Stories told again: later patients have the rows of earlier ones, but identifiers and laboratory values of their own.
 
 To make a story takes some milliseconds, to tell it again some microseconds; a world of the real sizes needs both. Rows
 are text as they stand in the files: a subject and an admission have 8 digits, a pharmacy_id is an admission's number

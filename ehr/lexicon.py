@@ -15,7 +15,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ehr.abbreviations import Sense, Term, read_terms
-from ehr.matching import CASE_ANY, CASE_CAPITAL, CASE_UPPER, IntArray, Trie, build_trie
+from ehr.characters import IntArray
+from ehr.matching import CASE_ANY, CASE_CAPITAL, CASE_UPPER, Trie, build_trie, mapped
 from ehr.misspellings import SHORTEST
 from ehr.spans import KINDS, Kind
 from ontoground.files import atomic_directory
@@ -60,9 +61,14 @@ class Lexicon:
     sense_cuis: tuple[tuple[tuple[str, ...], ...], ...]
     words: npt.NDArray[np.str_]
 
-    def concepts(self, entry: int) -> tuple[str, ...]:
-        """Return the candidate CUIs of an entry, best first."""
-        return tuple(self.cuis[self.cui_begin[entry] : self.cui_begin[entry + 1]].tolist())
+    def candidates(self, entries: IntArray) -> list[tuple[str, ...]]:
+        """Return the candidate CUIs of each entry, best first."""
+        begin = self.cui_begin[entries]
+        count = self.cui_begin[entries + 1] - begin
+        ends = np.cumsum(count)
+        where = np.arange(ends[-1] if ends.size else 0) + np.repeat(begin - ends + count, count)
+        cuis = self.cuis[where].tolist()
+        return [tuple(cuis[end - n : end]) for n, end in zip(count.tolist(), ends.tolist(), strict=True)]
 
     def save(self, folder: Path) -> None:
         """Write the lexicon, so that other processes can map it."""
@@ -76,7 +82,7 @@ class Lexicon:
     @classmethod
     def load(cls, folder: Path) -> Lexicon:
         """Map a saved lexicon."""
-        arrays = {name: np.load(folder / f"lexicon_{name}.npy", mmap_mode="r") for name in _ARRAYS}
+        arrays = {name: mapped(folder / f"lexicon_{name}.npy") for name in _ARRAYS}
         senses = json.loads((folder / "senses.json").read_text(encoding="utf-8"))
         sense_cuis = tuple(tuple(tuple(sense) for sense in term_senses) for term_senses in senses)
         terms = pickle.loads((folder / "terms.pickle").read_bytes())

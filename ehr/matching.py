@@ -12,17 +12,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-__all__ = ["CASE_ANY", "CASE_CAPITAL", "CASE_UPPER", "Matches", "Tokens", "Trie", "build_trie", "codes_of", "tokenise"]
+from ehr.characters import ByteArray, CodeArray, HashArray, IntArray, codes_of
 
-IntArray = npt.NDArray[np.int32]
-CodeArray = npt.NDArray[np.uint32]
-HashArray = npt.NDArray[np.uint64]
-ByteArray = npt.NDArray[np.uint8]
+__all__ = ["CASE_ANY", "CASE_CAPITAL", "CASE_UPPER", "Matches", "Tokens", "Trie", "build_trie", "mapped", "tokenise"]
 
 # What must be true of a text's letters for a name to match.
 CASE_ANY, CASE_CAPITAL, CASE_UPPER = 0, 1, 2
@@ -73,9 +71,9 @@ def _fold_table() -> tuple[CodeArray, ByteArray]:
     return folded, capital
 
 
-def codes_of(text: str) -> CodeArray:
-    """Return the code points of a text; shape: (len(text),)."""
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+def mapped(path: Path) -> npt.NDArray[Any]:
+    """Map a saved array, as a plain array: those of the class memmap are slow to index."""
+    return np.asarray(np.load(path, mmap_mode="r"))
 
 
 @njit(cache=True, nogil=True)
@@ -220,7 +218,7 @@ class Trie:
     @classmethod
     def load(cls, folder: Path) -> Trie:
         """Map the arrays of a saved trie."""
-        return cls(**{field.name: np.load(folder / f"{field.name}.npy", mmap_mode="r") for field in fields(cls)})
+        return cls(**{field.name: mapped(folder / f"{field.name}.npy") for field in fields(cls)})
 
     def token_numbers(self, hashes: HashArray) -> IntArray:
         """Return the number of each token, -1 for one that no name has."""

@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from ehr.abbreviations import Definition, defined_abbreviations
-from ehr.lexicon import KINDS, Lexicon
-from ehr.matching import UPPER, IntArray, Tokens, codes_of, tokenise
+from ehr.characters import CodeArray, IntArray, codes_of
+from ehr.lexicon import Lexicon
+from ehr.matching import UPPER, Tokens, tokenise
 from ehr.misspellings import SHORTEST, Speller
 from ehr.sections import UNKNOWN
-from ehr.spans import Kind, Section
+from ehr.spans import KINDS, Kind, Section
 
 __all__ = ["Mention", "note_mentions"]
 
@@ -24,10 +24,10 @@ _RELEASE = re.compile(r"[ -](?:XL|XR|ER|SR|CR|LA|CD|EC|DR)\b")
 _DRUG = KINDS.index("drug")
 
 Reason = Literal["", "ambiguous", "examination_sign", "study_title"]
+_REASONS: dict[str, Reason] = {"physical_exam": "examination_sign", "pertinent_results": "study_title"}
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
+class Mention(NamedTuple):
     """A mention before its assertion is known; ``reason`` says why it is left unclear (empty: it is not)."""
 
     begin: int
@@ -49,11 +49,7 @@ def _header_end(text: str, section: Section) -> int:
 
 def _reason(kind: Kind, section: str) -> Reason:
     """Signs of the examination and titles of studies are not asserted problems or treatments of the admission."""
-    if section == "physical_exam" and kind in {"finding", "procedure"}:
-        return "examination_sign"
-    if section == "pertinent_results" and kind in {"finding", "procedure"}:
-        return "study_title"
-    return ""
+    return _REASONS.get(section, "") if kind in {"finding", "procedure"} else ""
 
 
 def _repaired(text: str, tokens: Tokens, lexicon: Lexicon, speller: Speller) -> IntArray:
@@ -67,36 +63,40 @@ def _repaired(text: str, tokens: Tokens, lexicon: Lexicon, speller: Speller) -> 
     return numbers
 
 
-def _by_names(text: str, sections: Sequence[Section], lexicon: Lexicon, speller: Speller | None) -> list[Mention]:
-    tokens = tokenise(codes_of(text))
+def _by_names(
+    text: str, codes: CodeArray, sections: Sequence[Section], lexicon: Lexicon, speller: Speller | None
+) -> list[Mention]:
+    tokens = tokenise(codes)
     matches = lexicon.trie.find(tokens, _repaired(text, tokens, lexicon, speller) if speller else None)
     entries = lexicon.trie.entry[matches.node]
-    kinds = lexicon.kind[entries].tolist()
-    terms = lexicon.term[entries].tolist()
-    starts = [section.begin for section in sections]
-    bodies = [_header_end(text, section) for section in sections]
+    begins, ends = tokens.begin[matches.first], tokens.end[matches.last]
+    kinds, terms = lexicon.kind[entries], lexicon.term[entries]
+    starts = np.array([section.begin for section in sections], dtype=np.int32)
+    ends_of_headers = [_header_end(text, section) for section in sections]
+    bodies = np.array([*ends_of_headers[-1:], *ends_of_headers] or [-1], dtype=np.int32)
+    places = np.searchsorted(starts, begins, side="right")
+    kept = np.flatnonzero(((kinds >= 0) | (terms >= 0)) & (begins >= bodies[places]))
+    names = [section.section for section in (*sections[-1:], *sections)] or [UNKNOWN]
     found = []
-    for begin, end, entry, kind, term in zip(
-        tokens.begin[matches.first].tolist(),
-        tokens.end[matches.last].tolist(),
-        entries.tolist(),
-        kinds,
-        terms,
+    for begin, end, place, kind, term, cuis in zip(
+        begins[kept].tolist(),
+        ends[kept].tolist(),
+        places[kept].tolist(),
+        kinds[kept].tolist(),
+        terms[kept].tolist(),
+        lexicon.candidates(entries[kept]),
         strict=True,
     ):
-        place = bisect_right(starts, begin) - 1
-        section = sections[place].section if sections else UNKNOWN
+        section = names[place]
         release = _RELEASE.match(text, end) if kind == _DRUG else None
         end = release.end() if release else end  # noqa: PLW2901
-        if sections and begin < bodies[place]:
-            continue
         if term >= 0:
             mention = _by_term(text, begin, end, section, lexicon, term)
             if mention is not None:
                 found.append(mention)
-        elif kind >= 0:
+        else:
             name = KINDS[kind]
-            found.append(Mention(begin, end, name, lexicon.concepts(entry), section, _reason(name, section)))
+            found.append(Mention(begin, end, name, cuis, section, _reason(name, section)))
     return found
 
 
@@ -136,7 +136,7 @@ def _by_definitions(
                 continue
             section = sections[bisect_right(starts, begin) - 1].section if sections else UNKNOWN
             reason = _reason(long[0].kind, section)
-            found.append(replace(long[0], begin=begin, end=end, section=section, reason=reason))
+            found.append(long[0]._replace(begin=begin, end=end, section=section, reason=reason))
     return sorted(found, key=lambda m: (m.begin, m.end))
 
 
@@ -146,6 +146,7 @@ def note_mentions(
     lexicon: Lexicon,
     speller: Speller | None = None,
     detect: Callable[[str], list[Definition]] = defined_abbreviations,
+    codes: CodeArray | None = None,
 ) -> list[Mention]:
     """Return the mentions of a note in their order, not overlapping, those left unclear among them.
 
@@ -155,7 +156,8 @@ def note_mentions(
         lexicon: the names.
         speller: repairs misspellings, where wanted.
         detect: finds the abbreviations that the note defines.
+        codes: the note as code points, where they are known.
     """
-    found = _by_names(text, sections, lexicon, speller)
+    found = _by_names(text, codes_of(text) if codes is None else codes, sections, lexicon, speller)
     definitions = detect(text)
     return _by_definitions(text, found, definitions, sections) if definitions else found

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MentionReport", "SectionReport", "find_mentions", "notes_preview", "split_notes"]
 
-_SECTION_CODE = ("sections.py", "segments.py", "segment_scan.py", "characters.py")
+_SECTION_CODE = ("sections.py", "header_scan.py", "segments.py", "segment_scan.py", "characters.py")
 _SECTION = pa.schema(
     [
         ("note_id", pa.string()),

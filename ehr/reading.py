@@ -9,12 +9,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
 from ehr.abbreviations import Definition, defined_abbreviations, scispacy_abbreviations
-from ehr.assertion import assert_spans
+from ehr.assertion import assert_arrays
+from ehr.characters import CodeArray, codes_of
+from ehr.context_arrays import ASSERTIONS
 from ehr.mentions import Mention, note_mentions
 from ehr.sections import UNKNOWN, split_sections
-from ehr.segments import segment_note
-from ehr.spans import Assertion, Kind, Section, Segment, Span
+from ehr.segments import SegmentArrays, segment_arrays, segments_of
+from ehr.spans import KINDS, Assertion, Kind, Section, Segment
 
 if TYPE_CHECKING:
     import duckdb
@@ -75,24 +79,31 @@ def read_text(
         sections: its sections, where they are known or where headers are not wanted; None splits at headers.
     """
     parts = split_sections(text) if sections is None else list(sections)
-    segments = segment_note(text, parts)
-    found = note_mentions(text, parts, lexicon, speller, detect)
+    codes = codes_of(text)
+    segments = segment_arrays(codes, parts)
+    found = note_mentions(text, parts, lexicon, speller, detect, codes)
     kept = [mention for mention in found if not mention.reason]
-    spans = [Span(mention.begin, mention.end, mention.kind) for mention in kept]
-    assertions = assert_spans(text, parts, segments, spans) if spans else []
     mentions = tuple(
-        ReadMention(
-            m.begin,
-            m.end,
-            text[m.begin : m.end],
-            m.cuis,
-            m.kind,
-            Assertion.ABSENT if m.denied and judged is Assertion.PRESENT else judged,
-            m.section,
-        )
-        for m, judged in zip(kept, assertions, strict=True)
+        ReadMention(m.begin, m.end, text[m.begin : m.end], m.cuis, m.kind, assertion, m.section)
+        for m, assertion in zip(kept, _assertions(codes, parts, segments, kept), strict=True)
     )
-    return TextReading(tuple(parts), tuple(segments), mentions, tuple(m for m in found if m.reason))
+    return TextReading(tuple(parts), tuple(segments_of(segments)), mentions, tuple(m for m in found if m.reason))
+
+
+def _assertions(
+    codes: CodeArray, sections: Sequence[Section], segments: SegmentArrays, mentions: Sequence[Mention]
+) -> list[Assertion]:
+    if not mentions:
+        return []
+    begin = np.array([mention.begin for mention in mentions], dtype=np.int32)
+    end = np.array([mention.end for mention in mentions], dtype=np.int32)
+    kind = np.array([KINDS.index(mention.kind) for mention in mentions], dtype=np.int32)
+    judged = assert_arrays(codes, sections, segments, begin, end, kind).tolist()
+    found = [ASSERTIONS[number] for number in judged]
+    return [
+        Assertion.ABSENT if mention.denied and assertion is Assertion.PRESENT else assertion
+        for mention, assertion in zip(mentions, found, strict=True)
+    ]
 
 
 def detector_of(name: Literal["own", "scispacy"]) -> Detector:

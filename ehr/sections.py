@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
+from ehr.characters import codes_of
+from ehr.header_scan import HeaderTrie, header_places, header_trie
 from ehr.spans import Section
 from ontoground.tables import read_table
 
@@ -29,10 +32,6 @@ _PROBLEM = r"\#+[ \t]*(?=[^\s#])[^\n:]{1,80}?(?=:|[ \t]+-{1,2}[ \t]|[.,;]?[ \t]*
 _CAPITALS = r"(?=[^\n]*[A-Z]{3})[A-Z][A-Z /&'-]{2,50}(?=:[ \t]*$)"
 
 
-# Where a header may begin: a line, after two blanks, a problem heading after the end of a sentence.
-_PLACES = re.compile(r"^[ \t]*(?=[A-Za-z#])|(?:[ \t]{2,}|\t)(?=[A-Za-z])|(?<=[.;])[ \t]{1,2}(?=#)", re.MULTILINE)
-
-
 @dataclass(frozen=True, slots=True)
 class HeaderRule:
     """One line of ``sections.tsv``: the section that a header opens and, for a sub-header, where it belongs."""
@@ -42,8 +41,7 @@ class HeaderRule:
     weak: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Header:
+class _Header(NamedTuple):
     begin: int
     text: str
     rule: HeaderRule | None
@@ -59,6 +57,12 @@ def header_rules() -> dict[str, HeaderRule]:
     """Return the rule of each header, keyed by the header in lower case without white space."""
     rows = read_table(SECTION_TABLE, _COLUMNS)
     return {_key(row["header"]): HeaderRule(row["name"], row["parent"], row["strength"] == "weak") for row in rows}
+
+
+@lru_cache(maxsize=4096)
+def _known(words: str) -> tuple[str, HeaderRule]:
+    """Return a header of the table as it is written, on one line, and its rule."""
+    return " ".join(words.split()), header_rules()[_key(words)]
 
 
 def _alternatives(phrases: Sequence[str]) -> str:
@@ -85,29 +89,33 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     rows = read_table(SECTION_TABLE, _COLUMNS)
     known = _alternatives(sorted({" ".join(row["header"].split()) for row in rows}))
     at_line = re.compile(
-        rf"(?P<line>(?i:{known}))(?=[ \t]*:)"
-        rf"|(?P<alone>(?i:{known}))(?=[ \t]*$)"
+        rf"(?P<line>(?ai:{known}))(?=[ \t]*:)"
+        rf"|(?P<alone>(?ai:{known}))(?=[ \t]*$)"
         rf"|(?P<problem>{_PROBLEM})"
         rf"|(?P<capitals>{_CAPITALS})",
         re.MULTILINE,
     )
-    inside = re.compile(rf"(?P<inline>(?i:{known}))(?=[ \t]*:)|(?P<problem>{_PROBLEM})", re.MULTILINE)
+    inside = re.compile(rf"(?P<inline>(?ai:{known}))(?=[ \t]*:)|(?P<problem>{_PROBLEM})", re.MULTILINE)
     return at_line, inside
+
+
+@cache
+def _trie() -> HeaderTrie:
+    return header_trie(header_rules())
 
 
 def _candidates(text: str) -> Iterator[tuple[int, re.Match[str]]]:
     """Yield where the line or the gap before each possible header begins, and the header."""
     at_line, inside = _patterns()
     end = 0
-    for place in _PLACES.finditer(text):
-        position = place.end()
+    for position, start in header_places(codes_of(text), _trie()).tolist():
         if position < end:
             continue
-        begins_line = place.start() == 0 or text[place.start() - 1] == "\n"
+        begins_line = start == 0 or text[start - 1] == "\n"
         match = (at_line if begins_line else inside).match(text, position)
         if match is not None and (match.lastgroup != "problem" or begins_line or text[position] == "#"):
             end = match.end()
-            yield place.start(), match
+            yield start, match
 
 
 def _after_blank_line(text: str, begin: int) -> bool:
@@ -124,7 +132,6 @@ def _looks_like_header(text: str, begin: int, phrase: str) -> bool:
 
 
 def _headers(text: str) -> list[_Header]:
-    rules = header_rules()
     found = []
     for line, match in _candidates(text):
         group = str(match.lastgroup)
@@ -132,9 +139,10 @@ def _headers(text: str) -> list[_Header]:
         begin = match.start(group)
         if group == "alone" and not _looks_like_header(text, begin, words):
             continue
-        rule = None if group in {"problem", "capitals"} else rules[_key(words)]
+        is_known = group not in {"problem", "capitals"}
+        header, rule = _known(words) if is_known else (" ".join(words.split()), None)
         start = begin if group in {"inline", "problem"} else line
-        found.append(_Header(start, " ".join(words.split()), rule, _after_blank_line(text, start)))
+        found.append(_Header(start, header, rule, _after_blank_line(text, start)))
     return found
 
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ehr.matching import CASE_ANY, CASE_CAPITAL, CASE_UPPER, Trie, build_trie, codes_of, tokenise
+from ehr.characters import codes_of
+from ehr.matching import CASE_ANY, CASE_CAPITAL, CASE_UPPER, Trie, build_trie, tokenise
 
 
 def trie_of(*names: str, case: int = CASE_ANY) -> Trie:

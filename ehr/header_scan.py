@@ -1,0 +1,128 @@
+"""The compiled search for places where a header may begin; ``ehr.sections`` decides whether one does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from ehr.characters import CodeArray, IntArray, lower
+
+__all__ = ["HeaderTrie", "header_places", "header_trie"]
+
+
+class HeaderTrie(NamedTuple):
+    """Headers in lower case without white space, as paths of code points from node 0; ``is_end``: one ends there."""
+
+    child_begin: IntArray
+    child_code: IntArray
+    child_node: IntArray
+    is_end: IntArray
+
+
+def header_trie(headers: Iterable[str]) -> HeaderTrie:
+    """Build the trie of headers."""
+    children: list[dict[int, int]] = [{}]
+    ends: set[int] = set()
+    for header in sorted(headers):
+        node = 0
+        for letter in header:
+            if ord(letter) not in children[node]:
+                children[node][ord(letter)] = len(children)
+                children.append({})
+            node = children[node][ord(letter)]
+        ends.add(node)
+    begin = np.cumsum([0, *map(len, children)]).astype(np.int32)
+    pairs = [pair for known in children for pair in sorted(known.items())]
+    codes, nodes = (np.array(column, dtype=np.int32) for column in zip(*pairs, strict=True))
+    return HeaderTrie(begin, codes, nodes, np.array([node in ends for node in range(len(children))], dtype=np.int32))
+
+
+@njit(cache=True, nogil=True)
+def _is_blank(code: int) -> bool:
+    return code in (32, 9)
+
+
+@njit(cache=True, nogil=True)
+def _skip_blanks(codes: CodeArray, begin: int) -> int:
+    while begin < codes.size and _is_blank(codes[begin]):
+        begin += 1
+    return begin
+
+
+@njit(cache=True, nogil=True)
+def _is_letter(code: int) -> bool:
+    return 97 <= code <= 122 or 65 <= code <= 90
+
+
+@njit(cache=True, nogil=True)
+def _may_be_known(codes: CodeArray, begin: int, trie: HeaderTrie) -> bool:
+    """Whether a known header stands at ``begin``, in any case and spacing, before a colon or a line's end."""
+    node = 0
+    position = begin
+    while position < codes.size:
+        code = codes[position]
+        if _is_blank(code) or code == 10:
+            position += 1
+            continue
+        code = lower(code)
+        low, high = trie.child_begin[node], trie.child_begin[node + 1]
+        while low < high and trie.child_code[low] != code:
+            low += 1
+        if low == high:
+            return False
+        node = trie.child_node[low]
+        position += 1
+        if trie.is_end[node]:
+            after = _skip_blanks(codes, position)
+            if after == codes.size or codes[after] in (58, 10):
+                return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _may_be_capitals(codes: CodeArray, begin: int) -> bool:
+    """Whether a line goes on to a colon at its end."""
+    if not 65 <= codes[begin] <= 90:
+        return False
+    end = begin
+    while end < codes.size and codes[end] != 10:
+        end += 1
+    while end > begin and _is_blank(codes[end - 1]):
+        end -= 1
+    return bool(codes[end - 1] == 58)
+
+
+@njit(cache=True, nogil=True)
+def header_places(codes: CodeArray, trie: HeaderTrie) -> Any:
+    """Return where headers may begin and where the blanks before them do, in order; shape: (places, 2).
+
+    They may begin a line, or stand after two blanks or a tab; a problem heading ("# ...") also after a sentence's end.
+    """
+    places = np.empty((codes.size + 1, 2), np.int32)
+    count = position = 0
+    while position < codes.size:
+        begins_line = position == 0 or codes[position - 1] == 10
+        if not begins_line and not _is_blank(codes[position]):
+            position += 1
+            continue
+        begin = _skip_blanks(codes, position)
+        if begin == codes.size:
+            break
+        is_wide = begin - position > 1 or codes[position] == 9
+        ends_sentence = begin - position <= 2 and position > 0 and codes[position - 1] in (46, 59)
+        if codes[begin] == 35:
+            found = begins_line or ends_sentence
+        else:
+            found = (
+                _is_letter(codes[begin])
+                and (begins_line or is_wide)
+                and (_may_be_known(codes, begin, trie) or (begins_line and _may_be_capitals(codes, begin)))
+            )
+        if found:
+            places[count, 0], places[count, 1] = begin, position
+            count += 1
+        position = max(begin, position + 1)
+    return places[:count].copy()

@@ -22,19 +22,20 @@ with kind as (
 )
 
 select
-    edge.head,
-    edge.predicate,
-    edge.tail,
-    edge.kind,
-    edge.forward,
-    edge.rui
-from edge_row as edge
-inner join kind on edge.kind = kind.kind
-order by
-    edge.head asc,
-    edge.predicate asc,
-    edge.tail asc,
-    edge.forward desc,
-    kind.evidence_rank asc,
-    edge.rui asc,
-    edge.kind asc;
+    cast(sorted.edge >> 39 as integer) as head,
+    cast((sorted.edge >> 31) & 255 as utinyint) as predicate,
+    cast(sorted.edge & 2147483647 as integer) as tail,
+    sorted.kind,
+    sorted.evidence < 32768 as forward,
+    sorted.rui
+from (
+    -- Numbers in one another's bits, 25 of the head, 8 of the predicate, 31 of the tail: few columns are sorted fast.
+    select
+        (cast(edge.head as ubigint) << 39) | (cast(edge.predicate as ubigint) << 31) | cast(edge.tail as ubigint) as edge,
+        cast(kind.evidence_rank + if(edge.forward, 0, 32768) as usmallint) as evidence,
+        edge.rui,
+        edge.kind
+    from edge_row as edge
+    inner join kind on edge.kind = kind.kind
+    order by edge asc, evidence asc, rui asc, kind asc
+) as sorted;

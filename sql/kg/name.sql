@@ -17,23 +17,33 @@ create or replace table kg.name ( -- noqa: PRS
 
 insert into kg.name
 select
-    atom.cui as cui,
-    atom.str as name,
+    sorted.cui,
+    sorted.name,
     -- Most names are plain words; the expression that replaces runs of characters is ten times as slow as this one.
     case
-        when regexp_matches(atom.str, '[^A-Za-z0-9 ]|  |^ | $')
-            then trim(regexp_replace(lower(atom.str), '[^\p{L}\p{N}]+', ' ', 'g'))
-        else lower(atom.str)
+        when regexp_matches(sorted.name, '[^A-Za-z0-9 ]|  |^ | $')
+            then trim(regexp_replace(lower(sorted.name), '[^\p{L}\p{N}]+', ' ', 'g'))
+        else lower(sorted.name)
     end as normalized,
-    atom.sab as sab,
-    atom.tty as tty,
-    atom.code as code,
-    atom.ts = 'P' and atom.stt = 'PF' and atom.ispref = 'Y' as is_preferred,
-    coalesce(rank.rank, 0) as rank
-from umls.mrconso as atom
-left join kg.atom_rank as rank on atom.sab = rank.sab and atom.tty = rank.tty
-where
-    atom.lat in (select lat from kg.language)
-    and coalesce(atom.suppress, 'N') not in (select suppress from kg.suppressed)
-    and atom.str is not null
-order by atom.cui asc, is_preferred desc, rank desc, atom.aui asc;
+    sorted.sab,
+    sorted.tty,
+    sorted.code,
+    sorted.is_preferred,
+    sorted.rank
+from (
+    select
+        atom.cui as cui,
+        atom.str as name,
+        atom.sab as sab,
+        atom.tty as tty,
+        atom.code as code,
+        atom.ts = 'P' and atom.stt = 'PF' and atom.ispref = 'Y' as is_preferred,
+        coalesce(rank.rank, 0) as rank
+    from umls.mrconso as atom
+    left join kg.atom_rank as rank on atom.sab = rank.sab and atom.tty = rank.tty
+    where
+        atom.lat in (select lat from kg.language)
+        and coalesce(atom.suppress, 'N') not in (select suppress from kg.suppressed)
+        and atom.str is not null
+    order by atom.cui asc, is_preferred desc, rank desc, atom.aui asc
+) as sorted;

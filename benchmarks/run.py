@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
-from app.openworld import World
+from app.openworld import World, render
 from app.render import Cell, console, note, table
 from benchmarks.command import parser, run
 from benchmarks.flow import STEPS, flow_checks, generated, run_flow, whole_run
@@ -48,6 +48,14 @@ class Options:
     memory_limit: str
     stages: Sequence[str]
     steps: Sequence[str]
+
+
+def warm_up(folder: Path) -> None:
+    """Run the flow on five patients, so that compiled searches are there: they are compiled once an installation."""
+    note("compiling on five patients ...")
+    root = private_directory(folder / "warm")
+    write_text(root / "ontoground.toml", "[build]\nbalance_trials = 1\nbalance_rounds = 1\n")
+    run_flow(root, render(folder / "warm-world", 5))
 
 
 def settings_text(options: Options) -> str:
@@ -123,6 +131,7 @@ def _arguments(values: list[str]) -> argparse.Namespace:
     options.add_argument("--memory-limit", default="4GB", help="memory of DuckDB (default 4GB)")
     options.add_argument("--stages", nargs="*", choices=STAGES, help="stages with yardsticks (default: all)")
     options.add_argument("--steps", nargs="*", choices=STEPS, help="steps of the flow (default: all)")
+    options.add_argument("--no-warm-up", action="store_true", help="do not run the flow on five patients first")
     options.add_argument("--strict", action="store_true", help="exit code 1 where a limit is not kept")
     options.add_argument("--save", action="store_true", help="write benchmarks/results/run-SCALE.json")
     return options.parse_args(values)
@@ -154,6 +163,8 @@ def main(values: list[str]) -> int:
     )
     world = World(arguments.world.absolute()) if arguments.world else None
     with _working(arguments.folder) as folder:
+        if not arguments.no_warm_up:
+            warm_up(folder)
         results = measured(folder, options, world)
     versions = ", ".join(f"{name} {number}" for name, number in described["packages"].items())
     valid = "yes" if validates(results) else "NO"

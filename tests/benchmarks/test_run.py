@@ -54,7 +54,7 @@ def test_a_measurement_is_printed_and_saved(
     world = render(tmp_path / "world", 1)
     folder = tmp_path / "folder"
     arguments = ["--scale", "0.0005", "--world", str(world.folder), "--folder", str(folder), "--workers", "1"]
-    assert main([*arguments, "--steps", "load rxnorm", "--stages", "--save"]) == 0
+    assert main([*arguments, "--steps", "load rxnorm", "--stages", "--save", "--no-warm-up"]) == 0
     assert "load rxnorm" in capsys.readouterr().out
     saved = json.loads((tmp_path / "results" / "run-0.0005.json").read_text())
     assert [one["stage"] for one in saved["stages"]] == ["load rxnorm", "whole run"]

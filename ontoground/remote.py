@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeAlias
+from urllib.parse import unquote
 
 from ontoground.errors import InputError, RefusedError, UsageError
 from ontoground.settings_remote import RemoteSettings
@@ -172,7 +173,7 @@ def place_of(text: str) -> Place:
             do="give credentials where the store's own tools find them, such as AWS_PROFILE",
         )
     scheme = before.lower()
-    if ".." in rest.split("/"):
+    if ".." in unquote(rest).split("/"):
         raise UsageError("a URL that climbs up is not taken", found="..", expected=f"{scheme}://STORE/FOLDER")
     if scheme in {"file", "local"}:
         return Path("/" + rest.lstrip("/"))
@@ -191,7 +192,7 @@ def _remote(scheme: str, url: str) -> RemotePath:
     except ValueError as error:
         raise UsageError(f"{scheme}:// is no store that fsspec knows", expected="such as s3://bucket") from error
     store.invalidate_cache()
-    return RemotePath(key, RemoteFiles(store))
+    return RemotePath(key, RemoteFiles(store, url, key))
 
 
 @contextmanager
@@ -226,7 +227,8 @@ def require_allowed(place: Place, *, credentialed: bool, settings: RemoteSetting
     """
     if isinstance(place, Path) or not credentialed:
         return
-    store = next((name for name in settings.allow_credentialed if _is_below(str(place), name)), None)
+    url = f"{str(place).rstrip('/')}/"
+    store = next((name for name in settings.allow_credentialed if url.startswith(f"{name.rstrip('/')}/")), None)
     if store is None:
         raise RefusedError(
             "credentialed data are not read from or written to a store that the settings do not name",
@@ -240,7 +242,3 @@ def require_allowed(place: Place, *, credentialed: bool, settings: RemoteSetting
             expected=RULE,
             do="set remote.allow_reason to the agreement or the local rule that covers it",
         )
-
-
-def _is_below(url: str, store: str) -> bool:
-    return f"{url.rstrip('/')}/".startswith(f"{store.rstrip('/')}/")

@@ -110,13 +110,19 @@ class RemoteFiles(AbstractFileSystem):  # type: ignore[misc]
     """A store, read-only, for DuckDB and for us. While there is a folder to keep downloads in, each byte comes once.
 
     Errors of the store's client become ``OSError`` without its text, which may hold signed URLs.
+
+    Args:
+        store: the filesystem.
+        url: what the user named; files below keep it as their beginning, hosts too, which keys do not hold.
+        key: the same within the store.
     """
 
     cachable = False
 
-    def __init__(self, store: AbstractFileSystem) -> None:
+    def __init__(self, store: AbstractFileSystem, url: str, key: str) -> None:
         super().__init__()
         self.store = store
+        self._root = (url.rstrip("/"), key.rstrip("/"))
         protocol = store.protocol
         self.protocol = (protocol,) if isinstance(protocol, str) else tuple(protocol)
         self._folder: Path | None = None
@@ -151,12 +157,19 @@ class RemoteFiles(AbstractFileSystem):  # type: ignore[misc]
         return self.version(key) == download.version
 
     def _strip_protocol(self, path: str) -> str:
-        key = self.store._strip_protocol(path)
-        return key if isinstance(key, str) else key[0]
+        url, key = self._root
+        if f"{path}/".startswith(f"{url}/"):
+            return key + path[len(url) :]
+        return str(self.store._strip_protocol(path))
 
     def unstrip_protocol(self, name: str) -> str:
         """Return the URL of a key."""
-        return str(self.store.unstrip_protocol(name))
+        url, key = self._root
+        return url + name[len(key) :] if f"{name}/".startswith(f"{key}/") else str(self.store.unstrip_protocol(name))
+
+    def glob(self, path: str, **_options: Any) -> list[str]:
+        """Return the one file of that name: DuckDB asks, but is never given a pattern."""
+        return [self._strip_protocol(path)]
 
     def info(self, path: str, **_options: Any) -> dict[str, Any]:
         """Return what the store says of a path: name, size in bytes, type."""

@@ -37,6 +37,7 @@ def test_what_is_no_url_of_a_store_is_a_path(text: str) -> None:
         "s3://bucket/mimic?versionId=1",
         "simplecache::s3://bucket/mimic",
         "s3://bucket/open/../closed",
+        "https://host/open/%2e%2e/closed",
         "nosuchstore://bucket/mimic",
     ],
 )
@@ -44,6 +45,15 @@ def test_a_url_that_hides_something_is_refused_and_not_repeated(text: str) -> No
     with pytest.raises(UsageError) as error:
         place_of(text)
     assert "secret" not in str(error.value)
+
+
+@pytest.mark.parametrize("url", ["memory://mimic/3.1", "memory:///mimic/3.1/", "s3://bucket/mimic"])
+def test_a_place_keeps_the_name_that_it_was_given(store: Store, url: str) -> None:
+    assert store.files is not None
+    place = remote(url)
+    file = place / "hosp" / "a.csv"
+    assert (str(place), str(file)) == (url.rstrip("/"), f"{url.rstrip('/')}/hosp/a.csv")
+    assert file.files._strip_protocol(str(file)) == file.key
 
 
 def test_folders_of_a_store_are_listed_as_folders_on_disk(tmp_path: Path, store: Store) -> None:

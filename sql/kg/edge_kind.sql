@@ -2,7 +2,7 @@
 -- Grain: edge_kind, one row per kind and line that applies to it; kg.evidence_kind, one row per kind
 -- Inputs: kg.relation_use, kg.predicate_code
 -- Output: edge_kind, a staging table: kind, evidence_rank, rela, rel, sab, predicate, forward, symmetric, head_bits,
---   tail_bits, same_bits; kg.evidence_kind(kind, rela, rel, sab). Edges carry the number of their kind in place of three
+--   tail_bits, same_bits; kg.evidence_kind(kind, rela, rel, sab). Edges carry the number of their kind for three
 --   texts; evidence_rank follows SAB and RELA, by which evidence is sorted; bits: groups that the ends must have.
 --   Source: docs/architecture.md
 create or replace temp table edge_kind as

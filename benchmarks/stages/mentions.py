@@ -124,7 +124,8 @@ def measured(options: Options, *, alone: bool = False) -> Result:
     remark = (
         f"{lexicon.rows:,} names (scispaCy's linker: {options.linker_names:,}, and the marked spans for nothing); "
         f"{lexicon.figures['notes']:,.0f} notes; lexicon from the warehouse: {lexicon.cpu_seconds:.0f} CPU s, "
-        f"{lexicon.peak_bytes / 2**20:,.0f} MiB"
+        f"{lexicon.peak_bytes / 2**20:,.0f} MiB; "
+        "readers go over the notes until some seconds have gone: compare rows/s per core, not seconds"
     )
     return Result("mentions", measures, checks(measures), remark)
 

@@ -14,9 +14,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 
 from app.openworld import World, render
 from app.render import Cell, console, note, table
+from benchmarks import stages
 from benchmarks.command import parser, run
 from benchmarks.flow import STEPS, flow_checks, generated, run_flow, whole_run
 from benchmarks.measuring import Check, Inputs, Measure, Result, machine, print_result, save
@@ -27,13 +29,11 @@ from ontoground.workspace import Workspace
 __all__ = ["STAGES", "main", "measured"]
 
 SCALE = 0.002
+NO_STAGES = ("bare",)
 STAGES = {
-    "machine": "benchmarks.stages.machine",
-    "load-umls": "benchmarks.stages.load_umls",
-    "load-mimic": "benchmarks.stages.load_mimic",
-    "graph": "benchmarks.stages.graph",
-    "mentions": "benchmarks.stages.mentions",
-    "concepts": "benchmarks.stages.concepts",
+    name.replace("_", "-"): f"{stages.__name__}.{name}"
+    for _, name, _ in iter_modules(stages.__path__)
+    if name not in NO_STAGES
 }
 """Stages with yardsticks; each module has ``measure(inputs)``."""
 

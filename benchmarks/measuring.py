@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from app.openworld import World
 
 __all__ = [
+    "OURS",
     "RESULTS",
     "Check",
     "Done",

@@ -2,14 +2,14 @@
 
 A scale of 1 has the sizes of the real releases. First the whole flow, each step in a process of its own; then each
 stage of ``benchmarks.stages`` with its yardsticks; last one table of all ratios. The exit code is 1 where the dataset
-does not validate; with ``--strict`` also where a limit is not kept.
+does not validate or a stage failed; with ``--strict`` also where a limit is not kept.
 """
 
 from __future__ import annotations
 
 import argparse
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -21,8 +21,8 @@ from app.render import Cell, console, note, table
 from benchmarks import stages
 from benchmarks.command import parser, run
 from benchmarks.flow import STEPS, flow_checks, generated, run_flow, whole_run
-from benchmarks.measuring import Check, Inputs, Measure, Result, machine, print_result, save
-from ontoground.errors import UsageError
+from benchmarks.measuring import OURS, Check, Inputs, Measure, Result, machine, print_result, save
+from ontoground.errors import OntogroundError, UsageError
 from ontoground.files import private_directory, write_text
 from ontoground.workspace import Workspace
 
@@ -64,13 +64,19 @@ def settings_text(options: Options) -> str:
     return "\n".join([*lines, f'memory_limit = "{options.memory_limit}"', ""])
 
 
-def measured(folder: Path, options: Options, world: World | None = None) -> list[Result]:
+def measured(
+    folder: Path,
+    options: Options,
+    world: World | None = None,
+    keep: Callable[[Sequence[Result]], object] = lambda _results: None,
+) -> list[Result]:
     """Measure a world below a folder, and print each table when it is there.
 
     Args:
         folder: an empty folder; world, workspace and scratch folders are left in it.
         options: what is measured.
         world: a world of this scale that is there already.
+        keep: is given what there is, again and again, so that hours of measuring do not hang on the last stage.
     """
     results = []
     if world is None:
@@ -82,15 +88,26 @@ def measured(folder: Path, options: Options, world: World | None = None) -> list
     Workspace.create(root)
     flow = run_flow(root, world, options.steps, note)
     results += [Result(step, [one], flow_checks(step, one)) for step, one in flow.items()]
-    results.append(whole_run(list(flow.values()), options.scale))
-    console().print(_table("the flow, each step from nothing", results))
+    if flow:
+        results.append(whole_run(list(flow.values()), options.scale))
+        console().print(_table("the flow, each step from nothing", results))
+    keep(results)
     inputs = Inputs(world, root, private_directory(folder / "scratch"), options.scale, options.workers)
     for name in options.stages:
-        result = import_module(STAGES[name]).measure(inputs)
-        results.append(result)
-        print_result(result)
+        results.append(_stage(name, inputs))
+        print_result(results[-1])
+        keep(results)
     console().print(_checks(results))
     return results
+
+
+def _stage(name: str, inputs: Inputs) -> Result:
+    """Measure a stage; one that fails costs its own figures only."""
+    try:
+        result: Result = import_module(STAGES[name]).measure(inputs)
+    except OntogroundError as error:
+        return Result(name, [Measure(OURS, failed=" ".join(str(error).split()))])
+    return result
 
 
 def _table(title: str, results: Sequence[Result]) -> object:
@@ -165,16 +182,19 @@ def main(values: list[str]) -> int:
     with _working(arguments.folder) as folder:
         if not arguments.no_warm_up:
             warm_up(folder)
-        results = measured(folder, options, world)
+        results = measured(folder, options, world, _keeper(options) if arguments.save else lambda _results: None)
     versions = ", ".join(f"{name} {number}" for name, number in described["packages"].items())
     valid = "yes" if validates(results) else "NO"
     line = f"{cores} cores, {described['memory_gib']} GiB, {described['system']}, Python {described['python']}"
     console().print(f"{line}, {versions}; the dataset validates: {valid}", soft_wrap=True)
-    if arguments.save:
-        settings = {"scale": options.scale, "workers": options.workers, "threads": options.threads}
-        save(f"run-{options.scale:g}", results, {**settings, "memory_limit": options.memory_limit})
     kept = all(one.met for one in results) or not arguments.strict
-    return 0 if validates(results) and kept else 1
+    return 0 if validates(results) and kept and not any(one.ours.failed for one in results) else 1
+
+
+def _keeper(options: Options) -> Callable[[Sequence[Result]], object]:
+    settings: dict[str, object] = {"scale": options.scale, "workers": options.workers, "threads": options.threads}
+    settings["memory_limit"] = options.memory_limit
+    return lambda results: save(f"run-{options.scale:g}", results, settings)
 
 
 if __name__ == "__main__":

@@ -75,3 +75,12 @@ def test_a_scale_out_of_range_is_refused(tmp_path: Path) -> None:
     options = Options(2.0, 1, 1, "1GB", [], [])
     with pytest.raises(Exception, match="scale"):
         measured(tmp_path, options)
+
+
+def test_a_stage_that_fails_costs_its_own_figures_only(tmp_path: Path) -> None:
+    world = render(tmp_path / "world", 0)
+    kept: list[int] = []
+    options = Options(0.0005, 1, 1, "1GB", ["mentions"], [])
+    results = measured(tmp_path / "folder", options, world, lambda found: kept.append(len(found)))
+    assert [one.stage for one in results] == ["mentions"] and kept == [0, 1]
+    assert "no warehouse" in results[0].ours.failed

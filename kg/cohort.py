@@ -44,18 +44,22 @@ class PatternTree:
         child: the node that a step leads to, or -1. Shape: (n_nodes, n_steps)
         limits: the limits of fan that occur, sorted. The class of a fan is how many it exceeds.
             Shape: (n_limits,)
+        follows: bits of the steps that end a walk next, step modulo 64. Shape: (n_nodes,)
         widest, narrowest: the largest and the smallest class that a pattern at or below the node allows.
             Shape: (n_nodes,)
-        local: number of a node among those below the same first step that lead on, or -1. Shape: (n_nodes,)
+        local: number of a node of one or two steps among its siblings, if a walk of three steps passes it; or -1.
+            Shape: (n_nodes,)
         first_unit: where the units of a node begin in ``unit_class``. Shape: (n_nodes + 1,)
         unit_class: the class up to which a unit, one limit at one node, allows a walk. Shape: (n_units,)
         unit_local: number of a unit among those below the same first step. Shape: (n_units,)
         first_end: where the patterns of a unit begin in ``ends``. Shape: (n_units + 1,)
-        ends: number, mask of the tail's groups, whether the ends must share one. Shape: (n_ends, 3)
+        ends: key of the pattern, mask of the tail's groups, whether the ends must share one, by how many bits the
+            place of a target is shifted in the key. Shape: (n_ends, 4)
     """
 
     child: NDArray[np.int16]
     limits: NDArray[np.int64]
+    follows: NDArray[np.uint64]
     widest: NDArray[np.int64]
     narrowest: NDArray[np.int64]
     local: NDArray[np.int64]
@@ -69,7 +73,7 @@ class PatternTree:
     def arrays(self) -> tuple[NDArray[Any], ...]:
         """What the kernel takes, in its order."""
         return (
-            self.child, self.limits, self.widest, self.narrowest, self.local,
+            self.child, self.limits, self.follows, self.widest, self.narrowest, self.local,
             self.first_unit, self.unit_class, self.unit_local, self.first_end, self.ends,
         )  # fmt: skip
 
@@ -89,21 +93,24 @@ def prune(
     return kept
 
 
-def build_tree(patterns: Sequence[tuple[int, NumberedPattern]], limits: Sequence[int], n_steps: int) -> PatternTree:
+def build_tree(
+    patterns: Sequence[tuple[int, NumberedPattern]], limits: Sequence[int], n_steps: int, shift: int
+) -> PatternTree:
     """Build the tree of some patterns.
 
     Args:
-        patterns: each with its number.
+        patterns: each with its key.
         limits: all limits of fan that the index knows, sorted.
         n_steps: number of steps of the vocabulary.
+        shift: by how many bits the place of a target is shifted in a key.
 
     Raises:
         InputError: more steps follow upon one first step than a state has bits for.
     """
     ends: dict[tuple[tuple[int, ...], int], list[list[int]]] = {}
-    for number, pattern in patterns:
+    for code, pattern in patterns:
         level = len(limits) if pattern.max_fan == 0 else list(limits).index(pattern.max_fan)
-        ends.setdefault((pattern.steps, level), []).append([number, pattern.tails, int(pattern.same)])
+        ends.setdefault((pattern.steps, level), []).append([code, pattern.tails, int(pattern.same), shift])
     keys = sorted({steps[:length] for steps, _ in ends for length in range(len(steps) + 1)} | {()})
     place = {key: i for i, key in enumerate(keys)}
     child = np.full((len(keys), n_steps), -1, np.int16)
@@ -114,11 +121,15 @@ def build_tree(patterns: Sequence[tuple[int, NumberedPattern]], limits: Sequence
         nodes = [place[steps[:length]] for length in range(len(steps) + 1)]
         widest[nodes] = np.maximum(widest[nodes], level)
         narrowest[nodes] = np.minimum(narrowest[nodes], level)
+    follows = np.zeros(len(keys), np.uint64)
+    for steps, _ in ends:
+        follows[place[steps[:-1]]] |= np.uint64(1 << steps[-1] % 64)
     units = sorted(ends, key=lambda unit: (place[unit[0]], unit[1]))
     rows = [row for unit in units for row in ends[unit]]
     leads_on = {key for key in keys if len(key) == 2 and (child[place[key]] >= 0).any()}
-    local = _numbered([key[:1] if key in leads_on else None for key in keys])
-    if local.max(initial=-1) >= MAX_CHILDREN:
+    begins = {key[:1] for key in leads_on}
+    local = _numbered([key[:-1] if key in leads_on or key in begins else None for key in keys])
+    if local.max(initial=-1, where=np.array([len(steps) == 2 for steps in keys])) >= MAX_CHILDREN:
         raise InputError(
             "too many patterns of three steps begin alike",
             found=str(local.max() + 1),
@@ -127,6 +138,7 @@ def build_tree(patterns: Sequence[tuple[int, NumberedPattern]], limits: Sequence
     return PatternTree(
         child=child,
         limits=np.array(limits, np.int64),
+        follows=follows,
         widest=widest,
         narrowest=narrowest,
         local=local,
@@ -134,7 +146,7 @@ def build_tree(patterns: Sequence[tuple[int, NumberedPattern]], limits: Sequence
         unit_class=np.array([level for _, level in units], np.int64),
         unit_local=_numbered([steps[:1] if len(steps) > 1 else () for steps, _ in units]),
         first_end=np.cumsum([0, *(len(ends[unit]) for unit in units)]),
-        ends=np.array(rows, np.int64).reshape(-1, 3),
+        ends=np.array(rows, np.int64).reshape(-1, 4),
     )
 
 
@@ -155,6 +167,7 @@ class TargetIndex(NamedTuple):
     Attributes:
         bits: 1 for concepts that have such an edge. Shape: (ceil(n_nodes / 64),)
         rank: how many of those stand before each word of ``bits``. Shape: (n_words,)
+        leads: bits of the steps by which each of them leads to a target, step modulo 64. Shape: (n_sources,)
         first: where the bundles of each of them begin; a bundle is its edges of one step. Shape: (n_sources + 1,)
         step: step of a bundle. Shape: (n_bundles,)
         wide: class of the number of all neighbours that the step leads to, targets or not. Shape: (n_bundles,)
@@ -164,6 +177,7 @@ class TargetIndex(NamedTuple):
 
     bits: NDArray[np.uint64]
     rank: NDArray[np.int32]
+    leads: NDArray[np.uint64]
     first: NDArray[np.int64]
     step: NDArray[np.uint8]
     wide: NDArray[np.uint8]
@@ -265,7 +279,7 @@ def index_targets(indptr: Any, step: Any, neighbour: Any, targets: Any, back: An
     )  # fmt: skip
     begin[-1] = source.size
     target = np.empty(source.size, np.int32)
-    opened = first.copy()
+    opened, leads = first.copy(), np.zeros(sources.size, np.uint64)
     last.fill(-1)
     for forwards in range(back.size):
         for i in range(bounds[forwards], bounds[forwards + 1]):
@@ -274,84 +288,179 @@ def index_targets(indptr: Any, step: Any, neighbour: Any, targets: Any, back: An
             if last[node] != forwards:
                 last[node] = forwards
                 steps[opened[at]], begin[opened[at]] = forwards, cursor[at]
+                leads[at] |= np.uint64(1) << np.uint64(forwards & 63)
                 if limits.size > 0:
                     low, high = step_bounds(indptr, step, node, forwards)
                     wide[opened[at]] = _class_of(high - low, limits)
                 opened[at] += 1
             target[cursor[at]] = place[i]
             cursor[at] += 1
-    return bits, rank, first, steps, wide, begin, target
+    return bits, rank, leads, first, steps, wide, begin, target
 
 
 @njit(cache=True)
-def _emit(
-    index: Any, at: int, node: int, level: int, barred: Any, tree: Any, masks: Any, memory: Any, out: Any, n: Any
+def _second(  # noqa: PLR0912 - one loop over numbers: a call for each edge would cost more than the edge
+    graph: Any,
+    head: int,
+    first: Any,
+    one: int,
+    level: int,
+    index: Any,
+    places: Any,
+    tree: Any,
+    seen: Any,
+    out: Any,
+    n: Any,
 ) -> Any:
-    """Follow the indexed edges of one concept to targets, and keep what is new.
+    """Take the first and the second step of a head, and list what is reached that the index knows.
 
     Args:
-        at: the concept's number in the index.
-        node: the place in the tree at which the concept was reached.
-        level: the class of the walk up to here.
-        barred: two concepts that the walk has passed, as places among the targets, or -1.
-        masks: (groups of the head, groups of the targets).
-        memory: bits of what was found by (unit, target). Shape: (n_units, n_words)
-        out: (rows, units): see ``find_facts``; they must have room for all that may be found.
-        n: edges visited, rows, units.
+        first: begin and end of the head's entries of the first step.
+        one, level: the place in the tree that the step leads to, and the class of its fan.
+        out: (visits, touched): rows (number in the index, place in the tree, class of the walk, place among the targets
+            of the concept in between or -1), and what was set in ``seen``.
+        n: edges visited, keys, visits, touched.
     """
-    _, _, first, steps, wide, begin, target = index
-    child, _, _, _, _, first_unit, unit_class, unit_local, first_end, ends = tree
-    rows, units = out
-    head_mask, tail_masks = masks
-    for bundle in range(first[at], first[at + 1]):
-        leaf = child[node, steps[bundle]]
-        if leaf < 0:
+    indptr, step, neighbour = graph
+    bits, rank, leads = index[0], index[1], index[2]
+    child, limits, follows, widest, narrowest, local = tree[:6]
+    visits, touched = out
+    for entry in range(first[0], first[1]):
+        x = neighbour[entry]
+        if x == head:
             continue
-        reached = max(level, wide[bundle])
-        for unit in range(first_unit[leaf], first_unit[leaf + 1]):
-            if reached > unit_class[unit]:
+        at = number_of(bits, rank, x)
+        if at >= 0 and leads[at] & follows[one] != 0:
+            if n[2] == visits.shape[0]:
+                visits = grow(visits)
+            visits[n[2], 0], visits[n[2], 1], visits[n[2], 2], visits[n[2], 3] = at, one, level, -1
+            n[2] += 1
+        if local[one] < 0:
+            continue
+        place = number_of(places[0], places[1], x)
+        begin, end = indptr[x], indptr[x + 1]
+        while begin < end:
+            after = run_end(step, begin, end)
+            two, low, begin = child[one, step[begin]], begin, after
+            deeper = max(level, _class_of(after - low, limits))
+            if two < 0 or local[two] < 0 or deeper > widest[two]:
                 continue
-            local = unit_local[unit]
-            n[0] += begin[bundle + 1] - begin[bundle]
-            for i in range(begin[bundle], begin[bundle + 1]):
-                other = target[i]
-                word, bit = other >> 6, np.uint64(1) << np.uint64(other & 63)
-                if memory[local, word] & bit != 0 or other == barred[0] or other == barred[1]:
+            # Where all that follows allows the walk, its class does not matter.
+            kept = 0 if deeper <= narrowest[two] else deeper
+            once = np.uint64(1) << np.uint64(2 * local[two])
+            done = once << np.uint64(1)
+            n[0] += after - low
+            for x_entry in range(low, after):
+                y = neighbour[x_entry]
+                at = number_of(bits, rank, y)
+                if at < 0 or y == head or leads[at] & follows[two] == 0:
                     continue
-                memory[local, word] |= bit
-                units[n[2], 0], units[n[2], 1] = local, word
+                state = seen[kept, at]
+                if state & done != 0:
+                    continue
+                if state == 0:
+                    if n[3] == touched.shape[0]:
+                        touched = grow(touched)
+                    touched[n[3], 0], touched[n[3], 1] = kept, at
+                    n[3] += 1
+                # A walk through x cannot end in x; another walk to y may, and the second one leaves nothing out.
+                seen[kept, at] = state | (done if place < 0 or state & once != 0 else once)
+                if n[2] == visits.shape[0]:
+                    visits = grow(visits)
+                visits[n[2], 0], visits[n[2], 1], visits[n[2], 2], visits[n[2], 3] = at, two, deeper, place
                 n[2] += 1
-                for end in range(first_end[unit], first_end[unit + 1]):
-                    if ends[end, 1] != -1 and ends[end, 1] & tail_masks[other] == 0:
-                        continue
-                    if ends[end, 2] == 1 and head_mask & tail_masks[other] == 0:
-                        continue
-                    rows[n[1], 1], rows[n[1], 2] = ends[end, 0], other
-                    n[1] += 1
+    for i in range(n[3]):
+        seen[touched[i, 0], touched[i, 1]] = 0
+    n[3] = 0
+    return visits, touched
 
 
 @njit(cache=True)
-def _room(out: Any, n: Any, index: Any, at: int, per_edge: Any) -> Any:
-    """Return ``out`` with room for all that one concept's indexed edges may add."""
-    rows, units = out
-    first, begin = index[2], index[5]
-    edges = begin[first[at + 1]] - begin[first[at]]
-    while n[1] + edges * per_edge[0] > rows.shape[0]:
-        rows = grow(rows)
-    while n[2] + edges * per_edge[1] > units.shape[0]:
-        units = grow(units)
-    return rows, units
+def _last(  # noqa: PLR0912 - as above
+    visits: Any,
+    own: int,
+    head_key: int,
+    head_mask: int,
+    index: Any,
+    tail_masks: Any,
+    tree: Any,
+    memory: Any,
+    out: Any,
+    n: Any,
+) -> Any:
+    """Follow the indexed edges of what was reached to targets, and keep what is new.
+
+    Args:
+        visits: see ``_second``.
+        own: the head's place among the targets, or -1.
+        head_key: the head's part of the keys.
+        memory: bits of what was found by (unit, target). Shape: (n_units, n_words)
+        out: (keys, words): what was found, and which words of ``memory`` are not zero.
+        n: edges visited, keys, visits.
+    """
+    _, _, _, first, steps, wide, begin, target = index
+    child, first_unit, unit_class, unit_local, first_end, ends = tree
+    keys, words = out
+    n_words = 0
+    for visit in range(n[2]):
+        at, node, level, between = visits[visit, 0], visits[visit, 1], visits[visit, 2], visits[visit, 3]
+        for bundle in range(first[at], first[at + 1]):
+            leaf = child[node, steps[bundle]]
+            if leaf < 0:
+                continue
+            reached = max(level, wide[bundle])
+            for unit in range(first_unit[leaf], first_unit[leaf + 1]):
+                if reached > unit_class[unit]:
+                    continue
+                local, low, high = unit_local[unit], begin[bundle], begin[bundle + 1]
+                first_of, after = first_end[unit], first_end[unit + 1]
+                n[0] += high - low
+                while n[1] + (high - low) * (after - first_of) > keys.shape[0]:
+                    keys = grow(keys)
+                for i in range(low, high):
+                    other = target[i]
+                    word, bit = other >> 6, np.uint64(1) << np.uint64(other & 63)
+                    known = memory[local, word]
+                    if known & bit != 0 or other in (own, between):
+                        continue
+                    memory[local, word] = known | bit
+                    if known == 0:
+                        if n_words == words.shape[0]:
+                            words = grow(words)
+                        words[n_words, 0], words[n_words, 1] = local, word
+                        n_words += 1
+                    mask = tail_masks[other]
+                    for end in range(first_of, after):
+                        if (ends[end, 1] == -1 or ends[end, 1] & mask != 0) and (
+                            ends[end, 2] == 0 or head_mask & mask != 0
+                        ):
+                            keys[n[1], 0] = head_key | ends[end, 0] | (np.int64(other) << ends[end, 3])
+                            n[1] += 1
+    for i in range(n_words):
+        memory[words[i, 0], words[i, 1]] = 0
+    n[2] = 0
+    return keys, words
 
 
 @njit(cache=True)
 def find_facts(
-    graph: Any, heads: Any, head_mask: int, places: Any, tail_masks: Any, index: Any, tree: Any, memory: Any, seen: Any
+    graph: Any,
+    heads: Any,
+    head_keys: Any,
+    head_mask: int,
+    places: Any,
+    tail_masks: Any,
+    index: Any,
+    tree: Any,
+    memory: Any,
+    seen: Any,
 ) -> Any:
     """Find every (head, pattern, target) that a path connects, for heads of the same groups.
 
     Args:
         graph: (indptr, step, neighbour).
         heads: where paths begin. Shape: (n_heads,)
+        head_keys: their parts of the keys. Shape: (n_heads,)
         head_mask: their groups.
         places: (bits, rank) of the targets, see ``mark``.
         tail_masks: groups of the targets. Shape: (n_targets,)
@@ -362,22 +471,23 @@ def find_facts(
             a walk of a class: once, with nothing more to come. Shape: (n_classes, n_sources)
 
     Returns:
-        (rows (head, pattern, place of the target), each once; how many edges were visited). Shape: (n, 3)
+        (what was found, each once, as head key | pattern's key | place of the target; how many edges were visited).
+        Shape: (n, 1)
     """
-    indptr, step, neighbour = graph
+    indptr, step, _ = graph
     bits, rank = index[0], index[1]
-    child, limits, widest, narrowest, local, first_unit, _, _, first_end, _ = tree
-    per_edge = _most(first_end, first_unit)
-    out = (np.empty((4096, 3), np.int32), np.empty((4096, 2), np.int32))
-    touched, n = np.empty((4096, 2), np.int32), np.zeros(4, np.int64)
-    none = np.int64(-1)
-    for head in heads:
-        before, own = n[1], number_of(places[0], places[1], head)
-        at = number_of(bits, rank, head)
+    child, limits, _, widest, _, _, first_unit, unit_class, unit_local, first_end, ends = tree
+    last = (child, first_unit, unit_class, unit_local, first_end, ends)
+    keys, words = np.empty((4096, 1), np.int64), np.empty((4096, 2), np.int64)
+    visits, touched, n = np.empty((4096, 4), np.int64), np.empty((4096, 2), np.int64), np.zeros(4, np.int64)
+    for i in range(heads.size):
+        head: Any = np.int64(heads[i])
+        head_key: Any = head_keys[i]
+        own, at = number_of(places[0], places[1], head), number_of(bits, rank, head)
         if at >= 0:
-            out = _room(out, n, index, at, per_edge)
-            _emit(index, at, 0, 0, (none, none), tree, (head_mask, tail_masks), memory, out, n)
-            _clear(memory, out[1], n)
+            visits[0, 0], visits[0, 1], visits[0, 2], visits[0, 3] = at, 0, 0, -1
+            n[2] = 1
+            keys, words = _last(visits, own, head_key, head_mask, index, tail_masks, last, memory, (keys, words), n)
         begin, end = indptr[head], indptr[head + 1]
         while begin < end:
             after = run_end(step, begin, end)
@@ -385,66 +495,8 @@ def find_facts(
             level = _class_of(after - low, limits)
             if one < 0 or level > widest[one]:
                 continue
-            for entry in range(low, after):
-                x = neighbour[entry]
-                n[0] += 1
-                if x == head:
-                    continue
-                at = number_of(bits, rank, x)
-                if at >= 0:
-                    out = _room(out, n, index, at, per_edge)
-                    _emit(index, at, one, level, (own, none), tree, (head_mask, tail_masks), memory, out, n)
-                place = number_of(places[0], places[1], x)
-                x_begin, x_end = indptr[x], indptr[x + 1]
-                while x_begin < x_end:
-                    x_after = run_end(step, x_begin, x_end)
-                    two, x_low, x_begin = child[one, step[x_begin]], x_begin, x_after
-                    if two < 0 or local[two] < 0:
-                        continue
-                    deeper = max(level, _class_of(x_after - x_low, limits))
-                    if deeper > widest[two]:
-                        continue
-                    # Where all that follows allows the walk, its class does not matter.
-                    kept = 0 if deeper <= narrowest[two] else deeper
-                    once = np.uint64(1) << np.uint64(2 * local[two])
-                    done = once << np.uint64(1)
-                    n[0] += x_after - x_low
-                    for x_entry in range(x_low, x_after):
-                        y = neighbour[x_entry]
-                        at = number_of(bits, rank, y)
-                        if at < 0 or y == head or seen[kept, at] & done != 0:
-                            continue
-                        # A walk through x cannot end in x: another walk to y may. The second one leaves nothing out.
-                        state = done if place < 0 or seen[kept, at] & once != 0 else once
-                        if seen[kept, at] == 0:
-                            if n[3] == touched.shape[0]:
-                                touched = grow(touched)
-                            touched[n[3], 0], touched[n[3], 1] = kept, at
-                            n[3] += 1
-                        seen[kept, at] |= state
-                        out = _room(out, n, index, at, per_edge)
-                        _emit(index, at, two, deeper, (own, place), tree, (head_mask, tail_masks), memory, out, n)
-            _clear(memory, out[1], n)
-            for i in range(n[3]):
-                seen[touched[i, 0], touched[i, 1]] = 0
-            n[3] = 0
-        for row in range(before, n[1]):
-            out[0][row, 0] = head
-    return out[0][: n[1]], n[0]
-
-
-@njit(cache=True)
-def _clear(memory: Any, units: Any, n: Any) -> None:
-    for i in range(n[2]):
-        memory[units[i, 0], units[i, 1]] = 0
-    n[2] = 0
-
-
-@njit(cache=True)
-def _most(first_end: Any, first_unit: Any) -> Any:
-    """Return the largest number of patterns, and of units, at one place of the tree."""
-    most, units = 0, 0
-    for node in range(first_unit.size - 1):
-        most = max(most, first_end[first_unit[node + 1]] - first_end[first_unit[node]])
-        units = max(units, first_unit[node + 1] - first_unit[node])
-    return most, units
+            n[0] += after - low
+            out = (visits, touched)
+            visits, touched = _second(graph, head, (low, after), one, level, index, places, tree, seen, out, n)
+            keys, words = _last(visits, own, head_key, head_mask, index, tail_masks, last, memory, (keys, words), n)
+    return keys[: n[1]], n[0]

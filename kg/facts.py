@@ -62,11 +62,32 @@ class FactSearch:
         is_last[[patterns[number].steps[-1] for number in self.chosen]] = True
         limits = np.array(self._limits, np.int64)
         self._index = index_targets(*self._graph, self.tails, self.numbers.back, is_last, limits)
-        self._seen = np.zeros((len(self._limits) + 1, self._index[2].size - 1), np.uint64)
+        self._seen = np.zeros((len(self._limits) + 1, self._index[2].size), np.uint64)
         self._memory = np.zeros((0, 0), np.uint64)
         self._trees: dict[int, tuple[NDArray[Any], ...]] = {}
         self._extensions: dict[int, NDArray[np.int64]] = {}
-        self._columns = self._pattern_columns()
+        self._cuis = pa.array(np.asarray(arrays.cui)[self.tails].astype(str), pa.string())
+        self._number_keys()
+
+    def _number_keys(self) -> None:
+        """Lay out the key of a fact: head, predicate, tail, pattern, from the highest bits down, as facts are sorted.
+
+        A pattern is numbered by hops, tier and name, which do not tell patterns of two predicates apart.
+        """
+        lines = self.arrays.vocabulary.patterns
+        of_line = [(line.hops, TIERS.index(line.tier), pattern_name(line)) for line in lines]
+        self._ranked = sorted(set(of_line))
+        self._predicates = sorted({line.predicate for line in lines})
+        rank, predicate = ({name: n for n, name in enumerate(names)} for names in (self._ranked, self._predicates))
+        self._pattern_bits = len(self._ranked).bit_length()
+        self._tail_bits = self.tails.size.bit_length()
+        self._head_shift = self._pattern_bits + self._tail_bits + len(predicate).bit_length()
+        self._keys = [
+            predicate[line.predicate] << (self._pattern_bits + self._tail_bits) | rank[name]
+            for line, name in zip(lines, of_line, strict=True)
+        ]
+        patterns = zip(self.numbers.patterns, of_line, strict=True)
+        self._extended = [(rank[name], pattern.extends) for pattern, name in patterns if pattern.extends >= 0]
 
     def tables(self, heads: NDArray[np.int32]) -> Iterator[pa.Table]:
         """Yield the facts of some heads at a time; schema ``FACT_SCHEMA``, sorted throughout.
@@ -78,40 +99,53 @@ class FactSearch:
             some = heads[begin : begin + HEADS_AT_ONCE]
             yield self._table(some, self._found(some))
 
-    def _found(self, heads: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return (head, number of the pattern, place of the tail). Shape: (n, 3)"""
+    def _found(self, heads: NDArray[np.int32]) -> NDArray[np.int64]:
+        """Return the sorted keys of what is found. Shape: (n,)"""
         masks = np.asarray(self.arrays.groups)[heads]
-        parts = [np.empty((0, 3), np.int32)]
+        keys = np.arange(heads.size) << self._head_shift
+        parts = [np.empty(0, np.int64)]
         for mask in np.unique(masks):
-            tree = self._tree(int(mask))
-            rows, visited = find_facts(
-                self._graph, heads[masks == mask], int(mask), self._places, self._masks, self._index, tree,
+            tree, these = self._tree(int(mask)), masks == mask
+            found, visited = find_facts(
+                self._graph, heads[these], keys[these], int(mask), self._places, self._masks, self._index, tree,
                 self._memory, self._seen,
             )  # fmt: skip
             self.visited += int(visited)
-            parts.append(rows)
+            parts.append(found[:, 0])
         found = np.concatenate(parts)
-        kept = np.ones(found.shape[0], bool)
-        for number in self.chosen:
-            step = self.numbers.patterns[number].extends
-            if step >= 0:
-                rows = np.flatnonzero(found[:, 1] == number)
-                kept[rows] = self._extensible(found[rows, 0], found[rows, 2], step)
-        return np.asarray(found[kept], np.int32)
+        found.sort()
+        return self._with_extensions(heads, found)
+
+    def _with_extensions(self, heads: NDArray[np.int32], found: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Drop what needs an edge that describes the tail and has none. Shape: (n,)"""
+        place, dropped = self._pattern_of(found), np.zeros(found.size, bool)
+        for rank, step in self._extended:
+            rows = np.flatnonzero(place == rank)
+            if rows.size:
+                ends = heads[found[rows] >> self._head_shift], self._tail_of(found[rows])
+                dropped[rows] = ~self._extensible(*ends, step)
+        return found[~dropped] if dropped.any() else found
+
+    def _pattern_of(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
+        return keys & ((1 << self._pattern_bits) - 1)
+
+    def _tail_of(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
+        return keys >> self._pattern_bits & ((1 << self._tail_bits) - 1)
 
     def _tree(self, head_mask: int) -> tuple[NDArray[Any], ...]:
         """Return the tree of the patterns that heads of these groups may have."""
         if head_mask not in self._trees:
             patterns = self.numbers.patterns
             kept = prune(patterns, self.chosen, head_mask, self._tail_masks)
-            tree = build_tree([(n, patterns[n]) for n in kept], self._limits, self.numbers.back.size)
+            lines = [(self._keys[number], patterns[number]) for number in kept]
+            tree = build_tree(lines, self._limits, self.numbers.back.size, self._pattern_bits)
             self._trees[head_mask] = tree.arrays
             rows, words = int(tree.unit_local.max(initial=-1)) + 1, (self.tails.size + 63) // 64
             if rows > self._memory.shape[0]:
                 self._memory = np.zeros((rows, words), np.uint64)
         return self._trees[head_mask]
 
-    def _extensible(self, heads: NDArray[np.int32], places: NDArray[np.int32], step: int) -> NDArray[np.bool_]:
+    def _extensible(self, heads: NDArray[np.int32], places: NDArray[np.int64], step: int) -> NDArray[np.bool_]:
         """Tell which tails have an edge that describes them and does not lead back to the head. Shape: (n,)"""
         if step not in self._extensions:
             # The only neighbour that describes a tail; -1 where there is none, -2 where there are several.
@@ -124,46 +158,27 @@ class FactSearch:
         only = self._extensions[step][places]
         return np.asarray((only != -1) & (only != heads))
 
-    def _pattern_columns(self) -> tuple[NDArray[np.int64], list[list[str]]]:
-        """Return (predicate, rank among patterns, hops, tier, name) of each pattern as numbers, and their names."""
-        lines = self.arrays.vocabulary.patterns
-        predicates = sorted({line.predicate for line in lines})
-        names = sorted({pattern_name(line) for line in lines})
-        code = {name: n for n, name in enumerate(names)}
-        rows = [(line.hops, TIERS.index(line.tier), code[pattern_name(line)]) for line in lines]
-        rank = {row: n for n, row in enumerate(sorted(set(rows)))}
-        place = {name: n for n, name in enumerate(predicates)}
-        table = [(place[line.predicate], rank[row], *row) for line, row in zip(lines, rows, strict=True)]
-        return np.array(table, np.int64).reshape(-1, 5), [predicates, list(TIERS), names]
-
-    def _table(self, heads: NDArray[np.int32], found: NDArray[np.int32]) -> pa.Table:
-        """Sort and name facts by head, predicate, tail, hops, tier and pattern."""
-        columns, (predicates, tiers, names) = self._columns
-        of_pattern = columns[found[:, 1]]
-        # One number for all that is sorted by: some 10 bits of head, 7 of predicate, 22 of tail, 11 of pattern.
-        key = np.searchsorted(heads, found[:, 0]) * np.int64(len(predicates)) + of_pattern[:, 0]
-        key = (key * self.tails.size + found[:, 2]) * len(columns) + of_pattern[:, 1]
-        order = np.argsort(key)
-        found, of_pattern = found[order], of_pattern[order]
-
-        def coded(column: int, values: Sequence[str]) -> pa.Array:
-            codes = pa.array(of_pattern[:, column].astype(np.int32))
-            return pa.DictionaryArray.from_arrays(codes, pa.array(values, pa.string()))
-
+    def _table(self, heads: NDArray[np.int32], found: NDArray[np.int64]) -> pa.Table:
+        """Name the facts of sorted keys."""
+        pattern = self._pattern_of(found)
+        predicate = found >> (self._pattern_bits + self._tail_bits)
+        predicate &= (1 << (self._head_shift - self._pattern_bits - self._tail_bits)) - 1
+        hops, tiers, names = (list(column) for column in zip(*self._ranked, strict=True))
+        texts = sorted(set(names))
+        name = np.array([texts.index(text) for text in names], np.int32)
+        cuis = pa.array(np.asarray(self.arrays.cui)[heads].astype(str), pa.string())
         return pa.table(
             [
-                self._cuis(heads, np.searchsorted(heads, found[:, 0])),
-                coded(0, predicates),
-                self._cuis(self.tails, found[:, 2]),
-                coded(4, names),
-                coded(3, tiers),
-                pa.array(of_pattern[:, 2].astype(np.int8)),
+                cuis.take(pa.array(found >> self._head_shift)),
+                _coded(predicate.astype(np.int32), self._predicates),
+                self._cuis.take(pa.array(self._tail_of(found))),
+                _coded(name[pattern], texts),
+                _coded(np.array(tiers, np.int32)[pattern], TIERS),
+                pa.array(np.array(hops, np.int8)[pattern]),
             ],
             schema=FACT_SCHEMA,
         )
 
-    def _cuis(self, nodes: NDArray[np.int32], places: NDArray[Any]) -> pa.Array:
-        """Return the CUIs of some places among sorted concepts."""
-        distinct, inverse = np.unique(places, return_inverse=True)
-        cuis = np.asarray(self.arrays.cui)[nodes[distinct]]
-        return pa.array(cuis.astype(str), pa.string()).take(pa.array(inverse))
+
+def _coded(codes: NDArray[np.int32], values: Sequence[str]) -> pa.Array:
+    return pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(values, pa.string()))

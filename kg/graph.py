@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -45,8 +45,7 @@ class Edge:
     rui: str
 
 
-@dataclass(frozen=True)
-class Relation:
+class Relation(NamedTuple):
     """One path of one pattern between two concepts: what it says, how strongly, and its edges in order."""
 
     predicate: str
@@ -61,15 +60,6 @@ class Relation:
 
 
 HIERARCHY_STEPS = ("is_a", "has_subtype", "has_pharmacologic_class", "pharmacologic_class_of")
-
-
-def _as_path(start: str, edges: Sequence[tuple[str, str, str, str, str]]) -> tuple[PathEdgeRow, ...]:
-    """Return edges (predicate, RELA, tail, SAB, RUI) that follow one another as rows with both ends."""
-    path: list[PathEdgeRow] = []
-    for predicate, rela, tail, sab, rui in edges:
-        path.append({"head_cui": start, "predicate": predicate, "rela": rela, "tail_cui": tail, "sab": sab, "rui": rui})
-        start = tail
-    return tuple(path)
 
 
 class ConceptGraph:
@@ -266,20 +256,42 @@ class ConceptGraph:
         found = connect(*graph, plan.first, plan.walks, plan.patterns, head, tail, limit)
         if not found.shape[0]:
             return []
-        rows = sorted((plan.places[place], entries) for place, *entries in found.tolist())
-        known = self._described({entry for _, entries in rows for entry in entries if entry >= 0})
-        start = self._cui(head)
-        return [(place, _as_path(start, [known[entry] for entry in entries if entry >= 0])) for place, entries in rows]
+        rows = found.tolist()
+        rows.sort()
+        known = self._described(np.unique(found[:, 1:]))
+        start, made = self._cui(head), dict[int, Any]()
+        paths = []
+        for place, *entries in rows:
+            source, path = start, []
+            for entry in entries:
+                if entry >= 0:
+                    if entry not in made:
+                        # An entry has one head: paths that share an edge share its row.
+                        made[entry] = {"head_cui": source, **known[entry]}
+                    path.append(made[entry])
+                    source = made[entry]["tail_cui"]
+            paths.append((place, tuple(path)))
+        return paths
 
-    def _described(self, entries: Collection[int]) -> dict[int, tuple[str, str, str, str, str]]:
-        """Return (predicate, RELA, tail, SAB, RUI) of adjacency entries, with the first evidence of each edge."""
+    def _described(self, entries: NDArray[np.int64]) -> dict[int, dict[str, str]]:
+        """Return adjacency entries as edges without their heads, each with its first evidence; -1 stands for none."""
         from kg.pairs import describe
 
-        found = describe(np.array(list(entries)), *self._graph[1:], *self._stated).tolist()
+        entries = entries[np.searchsorted(entries, 0) :]
+        found = describe(entries, *self._graph[1:], *self._stated)
+        tails, ruis = self._cuis[found[:, 1]].tolist(), self._rui[found[:, 4]].tolist()
         names, relas, sabs = self._step_names, self._arrays.rela_names, self._arrays.sab_names
         return {
-            entry: (names[step], relas[rela], self._cui(tail), sabs[sab], self._rui[evidence].decode())
-            for entry, (step, tail, rela, sab, evidence) in zip(entries, found, strict=True)
+            entry: {
+                "predicate": names[step],
+                "rela": relas[rela],
+                "tail_cui": tail.decode(),
+                "sab": sabs[sab],
+                "rui": rui.decode(),
+            }
+            for entry, (step, _, rela, sab, _), tail, rui in zip(
+                entries.tolist(), found.tolist(), tails, ruis, strict=True
+            )
         }
 
     def relations(

@@ -20,7 +20,7 @@ __all__ = ["Plan", "connect", "describe", "make_plan"]
 
 # Columns of ``Plan.walks`` and of ``Plan.patterns``.
 FIRST, SECOND, THIRD, BACK, FAN, BEGIN, END = range(7)
-HEADS, TAILS, SAME, EXTENDS = range(4)
+HEADS, TAILS, SAME, EXTENDS, PLACE = range(5)
 NONE: Any = np.int64(-1)  # a literal -1 would be a type of its own, and compile all again
 
 
@@ -32,14 +32,12 @@ class Plan(NamedTuple):
         walks: distinct sequences of steps: up to three steps (-1: none), the last one read backwards, the largest fan
             (0: any), where their patterns begin and end. Shape: (n_walks, 7)
         patterns: masks of the groups of head and tail, whether they must share one, the step that extends the pattern
-            (-1: none). Shape: (n_patterns, 4)
-        places: where the pattern of a row of ``patterns`` stands among those given. Shape: (n_patterns,)
+            (-1: none), its place among those given. Shape: (n_patterns, 5)
     """
 
     first: NDArray[np.int64]
     walks: NDArray[np.int64]
     patterns: NDArray[np.int64]
-    places: list[int]
 
 
 def make_plan(patterns: Sequence[NumberedPattern], back: Sequence[int]) -> Plan:
@@ -62,10 +60,7 @@ def make_plan(patterns: Sequence[NumberedPattern], back: Sequence[int]) -> Plan:
     return Plan(
         first=np.searchsorted(table[:, FIRST], np.arange(len(back) + 1)),
         walks=table,
-        patterns=np.array(
-            [(p.heads, p.tails, p.same, p.extends) for p in (patterns[i] for i in order)], np.int64
-        ).reshape(-1, 4),
-        places=order,
+        patterns=np.array([(*patterns[i][2:], i) for i in order], np.int64).reshape(-1, 5),
     )
 
 
@@ -205,10 +200,41 @@ def _holds(row: Any, head_mask: int, tail_mask: int) -> bool:
 
 
 @njit(cache=True)
+def _any_holds(patterns: Any, walk: Any, head_mask: int, tail_mask: int) -> bool:
+    allowed = False
+    for place in range(walk[BEGIN], walk[END]):
+        allowed |= _holds(patterns[place], head_mask, tail_mask)
+    return allowed
+
+
+@njit(cache=True)
+def _follow(graph: Any, found: Any, at: int, walk: Any, ends: Any, near: Any, far: Any, back: Any, limit: int) -> Any:
+    """Return the paths of one walk, from the head's entries of its first step and the tail's of its last."""
+    if walk[SECOND] >= 0 and walk[THIRD] >= 0:
+        return _three(graph, found, at, walk, ends, near, far, back[walk[SECOND]], limit)
+    if walk[SECOND] >= 0:
+        return _two(graph, found, at, walk, ends, near, far, limit)
+    entry = position(graph[2], near[0], near[1], ends[1])
+    return _put(found, 0, limit, (at, entry, NONE, NONE)) if entry >= 0 else (found, 0)
+
+
+@njit(cache=True)
+def _copied(rows: Any, n: int, pattern: int, found: Any, paths: int, extension: int) -> Any:
+    """Return rows with those of a pattern's paths added."""
+    while n + paths > rows.shape[0]:
+        rows = grow(rows)
+    for i in range(paths):
+        rows[n + i, 0], rows[n + i, 4] = pattern, extension
+        for column in range(1, 4):
+            rows[n + i, column] = found[i, column]
+    return rows
+
+
+@njit(cache=True)
 def _extension(graph: Any, head: int, tail: int, extends: int) -> int:
     """Return the entry of the first edge that describes the tail and does not lead back to the head, or -1."""
     indptr, step, neighbour = graph
-    begin, end = step_bounds(indptr, step, tail, extends)
+    begin, end = step_bounds(indptr, step, tail, extends) if extends >= 0 else (NONE, NONE)
     for entry in range(begin, end):
         if neighbour[entry] != head:
             return entry
@@ -239,8 +265,8 @@ def connect(
         limit: paths of a pattern that are kept, the first by the concepts in between (0: all).
 
     Returns:
-        Rows (pattern, entries of its one to three edges, entry of its extension), -1 where there is none; in no order
-        where there is no limit. Shape: (n, 5)
+        Rows (place of the pattern, entries of its one to three edges, entry of its extension), -1 where there is none,
+        in no order. Shape: (n, 5)
     """
     graph = (indptr, step, neighbour)
     rows = np.empty((16, 5), np.int64)
@@ -259,36 +285,18 @@ def connect(
             far = (beside[0, walk[BACK]], beside[1, walk[BACK]])
             if far[0] == far[1] or _too_wide(near[0], near[1], walk[FAN]):
                 continue
-            allowed = False
-            for place in range(walk[BEGIN], walk[END]):
-                allowed |= _holds(patterns[place], head_mask, tail_mask)
-            if not allowed:
+            if not _any_holds(patterns, walk, head_mask, tail_mask):
                 continue
-            n = 0
-            if walk[SECOND] < 0:
-                entry = position(neighbour, near[0], near[1], tail)
-                if entry >= 0:
-                    found, n = _put(found, n, limit, (at, entry, NONE, NONE))
-            elif walk[THIRD] < 0:
-                found, n = _two(graph, found, at, walk, ends, near, far, limit)
-            else:
-                found, n = _three(graph, found, at, walk, ends, near, far, back[walk[SECOND]], limit)
+            found, n = _follow(graph, found, at, walk, ends, near, far, back, limit)
             if n == 0:
                 continue
             for place in range(walk[BEGIN], walk[END]):
                 if not _holds(patterns[place], head_mask, tail_mask):
                     continue
-                extension = NONE
-                if patterns[place, EXTENDS] >= 0:
-                    extension = _extension(graph, head, tail, patterns[place, EXTENDS])
-                    if extension < 0:
-                        continue
-                while n_rows + n > rows.shape[0]:
-                    rows = grow(rows)
-                for i in range(n):
-                    rows[n_rows + i, 0], rows[n_rows + i, 4] = place, extension
-                    for column in range(1, 4):
-                        rows[n_rows + i, column] = found[i, column]
+                extension = _extension(graph, head, tail, patterns[place, EXTENDS])
+                if extension < 0 and patterns[place, EXTENDS] >= 0:
+                    continue
+                rows = _copied(rows, n_rows, patterns[place, PLACE], found, n, extension)
                 n_rows += n
     return rows[:n_rows]
 

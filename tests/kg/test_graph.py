@@ -147,6 +147,36 @@ def test_fewer_hops_and_fewer_tiers_give_a_part_of_the_facts(edges: set[tuple[in
 
 
 @settings(max_examples=40, deadline=None)
+@given(EDGES, st.integers(1, 3))
+def test_a_limit_keeps_the_first_paths_of_each_pattern(edges: set[tuple[int, int, int]], limit: int) -> None:
+    graph = plain_graph(VOCABULARY, NODES, edges)
+    for head, tail in product(CUIS[:4], CUIS[3:]):
+        kept: dict[tuple[str, str], int] = {}
+        expected = []
+        for relation in graph.relations(head, tail):
+            key = (relation.predicate, relation.pattern)
+            kept[key] = kept.get(key, 0) + 1
+            expected += [relation] * (kept[key] <= limit)
+        assert graph.relations(head, tail, paths_per_pattern=limit) == expected
+
+
+def test_facts_come_some_heads_at_a_time_and_are_sorted_throughout(monkeypatch: pytest.MonkeyPatch) -> None:
+    edges = {
+        (head, number, tail) for head in range(NODES) for tail in range(NODES) for number in range(2) if head < tail
+    }
+    graph = plain_graph(VOCABULARY, NODES, edges)
+    whole = graph.facts(CUIS, extended=True)
+    monkeypatch.setattr("kg.facts.HEADS_AT_ONCE", 2)
+    tables = list(graph.fact_tables(CUIS, extended=True))
+    assert len(tables) == 4
+    assert [row for table in tables for row in table.to_pylist()] == whole.to_pylist()
+    rows = [(r["head_cui"], r["predicate"], r["tail_cui"], r["hops"], TIERS.index(r["tier"]), r["pattern"])
+            for r in whole.to_pylist()]  # fmt: skip
+    assert rows == sorted(rows)
+    assert len(rows) > 100
+
+
+@settings(max_examples=40, deadline=None)
 @given(EDGES)
 def test_path_is_the_first_relation_of_its_pattern(edges: set[tuple[int, int, int]]) -> None:
     graph = plain_graph(VOCABULARY, NODES, edges)
@@ -230,6 +260,8 @@ def test_wrong_questions_are_input_errors(small: ConceptGraph) -> None:
         small.facts(CUIS, predicates=["cures"])
     with pytest.raises(InputError, match="predicate"):
         small.neighbours(CUIS[0], "cures")
+    with pytest.raises(InputError, match="hops"):
+        small.path(CUIS[0], CUIS[1], "treats . is_a . is_a . is_a")
 
 
 def test_an_empty_cohort_has_no_facts(small: ConceptGraph) -> None:

@@ -1,0 +1,178 @@
+"""Queries of the concept graph: all paths between two concepts, and the facts of a cohort.
+
+Paths stand beside the same typed search over networkx, on the neighbourhood of all pairs that are asked (extracted
+before the clock starts), and beside one recursive query in DuckDB; all three must give the same paths. The graph is
+made of numbers with the skew of the real release (``benchmarks.skewed``), since the open world's filler has no hubs.
+The facts are those of all pairs of concepts of a cohort; "edges visited" are the entries of the adjacency and of the
+targets' own edges that the search follows, and a second cohort of a fifth of the admissions shows what time grows with.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.command import run
+from benchmarks.measuring import Check, Done, Inputs, Measure, Result, Watch, at_least, at_most, run_apart, stage_main
+from benchmarks.skewed import CONCEPTS, cohort, open_skewed, write_skewed
+from benchmarks.typed_search import NetworkxSearch, SqlSearch, Walk
+from ontoground.errors import InputError
+from ontoground.stable import stable_hash
+
+__all__ = ["facts", "measure", "paths", "paths_networkx", "paths_sql"]
+
+SEED = 7
+DEFAULT_SCALE = 0.1
+ADMISSIONS, CONCEPTS_EACH = 10_000, 30
+PAIRS, NETWORKX_PAIRS, SQL_PAIRS = 2000, 50, 5
+TRUTH = ("stated", "equivalent", "inherited")
+MEDIAN, ANSWERS = "median, microseconds", "answers, as a number"
+
+
+def _pairs(folder: Path, count: int) -> list[tuple[str, str]]:
+    """Return pairs of concepts, each of one admission."""
+    rows = cohort(open_skewed(folder), 2 * count, CONCEPTS_EACH, SEED)
+    ends = [
+        (row[stable_hash(SEED, number, "head") % len(row)], row[stable_hash(SEED, number, "tail") % len(row)])
+        for number, row in enumerate(rows)
+    ]
+    return [pair for pair in ends if pair[0] != pair[1]][:count]
+
+
+def _asked(pairs: Sequence[Any], ask: Callable[[Any], Any], read: Callable[[Any], list[Walk]]) -> Done:
+    """Ask of every pair, and time the asking only."""
+    times, numbers, found = [], [], 0
+    cpu = 0.0
+    for pair in pairs:
+        begin, begin_cpu = time.perf_counter(), time.process_time()
+        raw = ask(pair)
+        times.append(time.perf_counter() - begin)
+        cpu += time.process_time() - begin_cpu
+        walks = read(raw)
+        found += len(walks)
+        numbers.append(stable_hash(SEED, repr(sorted(walks))))
+    figures = {
+        MEDIAN: statistics.median(times) * 1e6,
+        "99th percentile, microseconds": float(np.quantile(times, 0.99)) * 1e6,
+        "paths": float(found),
+        ANSWERS: float(stable_hash(SEED, *numbers) % 2**48),
+    }
+    return Done(len(pairs), "pairs", Watch(sum(times), cpu), figures=figures)
+
+
+def _node(cui: str) -> int:
+    return int(cui[1:])
+
+
+def paths(folder: Path, count: int) -> Done:
+    """Ask ``ConceptGraph.relations``."""
+    from kg.graph import ConceptGraph
+
+    graph = ConceptGraph(open_skewed(folder))
+    pairs = _pairs(folder, count)
+    any(graph.relations(*pair) for pair in pairs)  # until one has a path: compiled, or read from the cache
+
+    def read(raw: Any) -> list[Walk]:
+        return [
+            (one.predicate, one.pattern, (_node(one.path[0]["head_cui"]), *(_node(e["tail_cui"]) for e in one.path)))
+            for one in raw
+        ]
+
+    return _asked(pairs, lambda pair: graph.relations(*pair), read)
+
+
+def paths_networkx(folder: Path, count: int) -> Done:
+    """Ask networkx."""
+    search = NetworkxSearch(open_skewed(folder))
+    nodes = [(_node(head), _node(tail)) for head, tail in _pairs(folder, count)]
+    graph = search.neighbourhood(sorted({node for pair in nodes for node in pair}))
+    return _asked(nodes, lambda pair: search.search(graph, *pair), list)
+
+
+def paths_sql(folder: Path, count: int) -> Done:
+    """Ask DuckDB."""
+    import duckdb
+
+    with duckdb.connect(config={"threads": 1, "memory_limit": "4GB"}) as connection:
+        search = SqlSearch(connection, open_skewed(folder))
+        nodes = [(_node(head), _node(tail)) for head, tail in _pairs(folder, count)]
+        return _asked(nodes, lambda pair: search.search(*pair), search.walks)
+
+
+def facts(folder: Path, admissions: int, tiers: Sequence[str] | None) -> Done:
+    """Find the facts of all pairs of concepts of a cohort, batch by batch."""
+    from kg.facts import FactSearch
+    from kg.graph import ConceptGraph
+    from kg.numbers import VocabularyNumbers
+
+    arrays = open_skewed(folder)
+    graph = ConceptGraph(arrays)
+    concepts = {cui for row in cohort(arrays, admissions, CONCEPTS_EACH, SEED) for cui in row}
+    nodes = np.array(sorted(map(_node, concepts)), np.int32)
+    graph.facts([min(concepts)])  # compiled, or read from the cache
+    begin, cpu = time.perf_counter(), time.process_time()
+    chosen = [
+        number
+        for number, pattern in enumerate(arrays.vocabulary.patterns)
+        if not pattern.extends and (tiers is None or pattern.tier in tiers)
+    ]
+    search = FactSearch(arrays, VocabularyNumbers(arrays.vocabulary, arrays.group_names), nodes, chosen)
+    rows = sum(table.num_rows for table in search.tables(nodes))
+    watch = Watch(time.perf_counter() - begin, time.process_time() - cpu)
+    figures = {"concepts": float(nodes.size), "pairs": float(nodes.size**2), "facts": float(rows)}
+    return Done(search.visited, "edges visited", watch, figures=figures)
+
+
+def _made(folder: Path, concepts: int) -> Done:
+    return Done(write_skewed(folder, concepts, SEED), "edges")
+
+
+def _ratio(folder: Path, work: Callable[[Path, int], Done], count: int, name: str) -> tuple[Measure, float]:
+    """Measure a yardstick, and how many times as fast we answer the same pairs.
+
+    Raises:
+        InputError: the answers differ.
+    """
+    theirs = run_apart(work, folder, count, name=name)
+    mine = run_apart(paths, folder, count, name=f"ontoground, {count} pairs")
+    if mine.figures[ANSWERS] != theirs.figures[ANSWERS]:
+        raise InputError(f"{name} finds other paths", found=str(theirs.figures), expected=str(mine.figures))
+    return theirs, theirs.cpu_seconds / max(mine.cpu_seconds, 1e-9)
+
+
+def measure(inputs: Inputs) -> Result:
+    """Measure paths and facts on a skewed graph of the world's scale."""
+    folder = inputs.scratch("queries") / "graph"
+    concepts = round(CONCEPTS * (inputs.scale or DEFAULT_SCALE))
+    run_apart(_made, folder, concepts, name="generator")
+    mine = run_apart(paths, folder, PAIRS)
+    networkx, faster = _ratio(folder, paths_networkx, NETWORKX_PAIRS, "networkx")
+    sql, faster_than_sql = _ratio(folder, paths_sql, SQL_PAIRS, "recursive SQL in DuckDB")
+    small, large = (
+        run_apart(facts, folder, admissions, None, name=f"facts of {admissions} admissions, all tiers")
+        for admissions in (ADMISSIONS // 5, ADMISSIONS)
+    )
+    true = run_apart(facts, folder, ADMISSIONS, TRUTH, name=f"facts of {ADMISSIONS} admissions, true ones")
+    grown = (large.cpu_seconds / small.cpu_seconds) / (large.rows / small.rows)
+    return Result(
+        "graph queries",
+        [mine, networkx, sql, small, large, true],
+        [
+            at_most("median of relations(h, t), microseconds", mine.figures[MEDIAN], 100),
+            at_least("pairs a second, times networkx's", faster, 300),
+            at_least("pairs a second, times the recursive SQL's", faster_than_sql, 50),
+            at_least("edges visited a second per core", large.rows_per_core_second, 20e6),
+            at_most("time of a cohort five times as large, times what its edges visited grew by", grown, 1.3),
+            Check("its pairs of concepts grew by", large.figures["pairs"] / small.figures["pairs"]),
+        ],
+        f"A graph of {concepts} concepts; true facts: {true.rows_per_core_second / 1e6:.1f} million edges a second.",
+    )
+
+
+if __name__ == "__main__":
+    run(stage_main(__doc__, measure))

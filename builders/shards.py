@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-__all__ = ["SPLITS", "ShardWriter", "Split"]
+__all__ = ["ROW_GROUP", "SPLITS", "ShardWriter", "Split"]
 
 Split = Literal["train", "validation", "test"]
 SPLITS: tuple[Split, ...] = ("train", "validation", "test")

@@ -7,66 +7,101 @@ How much spread that takes depends on how unevenly a cohort uses its concepts, s
 
 from __future__ import annotations
 
-from typing import cast
-
 import duckdb
 import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
 
 from builders.medieval.baselines import cross_validated_point
-from builders.medieval.facts import run_steps
+from builders.medieval.facts import run_steps, set_table
+from builders.medieval.pool import Pool
 from ontoground.settings import BuildSettings
 from ontoground.sqlfiles import sql_text
 from ontoground.warehouse import arrow_of
 
 __all__ = ["draw_statements"]
 
-MEASURED_ROWS = 20_000
-"""Statements that one measurement looks at, at most."""
+MEASURED_GROUPS = 5_000
+"""Complete groups, of four statements each, that one measurement looks at, at most."""
+
+HIGHEST_WEIGHT = 1e6
+REPLACED = ("Q2", "Q3", "Q4")
+
+Floats = npt.NDArray[np.float64]
 
 
-def _choose(connection: duckdb.DuckDBPyConnection, quadrants: str) -> None:
-    """Draw the statements of some quadrants, in rounds, until no group finds a new one."""
-    connection.execute(f"set variable quadrants = {quadrants}")
-    before, chosen = -1, 0
-    while chosen != before:
-        before = chosen
-        connection.execute(sql_text("builders/choice"))
-        chosen = cast("tuple[int]", connection.execute("select count(*) from choice").fetchone())[0]
+def _choices(pool: Pool, groups: npt.NDArray[np.intp], quadrants: tuple[int, ...]) -> pa.Table:
+    """Return (group_no, quadrant, code) of some groups."""
+    return pa.table(
+        {
+            "group_no": np.repeat(groups, len(quadrants)),
+            "quadrant": np.tile([REPLACED[quadrant] for quadrant in quadrants], groups.size),
+            "code": pool.choice[groups][:, list(quadrants)].reshape(-1),
+        }
+    )
 
 
-def _draw_with(connection: duckdb.DuckDBPyConnection, spread: float, rounds: int) -> None:
-    """Draw Q2 and Q4 anew, their chances fitted to targets that spread this much."""
-    connection.execute("delete from choice where quadrant != 'Q3'")
+def _targets(connection: duckdb.DuckDBPyConnection, spread: float, concepts: int) -> Floats:
+    """Return how often each concept should be drawn, NaN for those that no supported statement has."""
     connection.execute(f"set variable spread = {spread}")
-    connection.execute(sql_text("builders/target"))
+    found = arrow_of(connection, sql_text("builders/target"))
+    target = np.full(concepts, np.nan)
+    target[found["code"].to_numpy()] = found["expected"].to_numpy()
+    return target
+
+
+def _fitted(pool: Pool, target: Floats, rounds: int) -> Floats:
+    """Return weights by iterative proportional fitting of the expected counts. Shape: (concepts,)"""
+    weight = np.where(np.isnan(target), pool.floor, np.maximum(pool.floor, target))
     for _ in range(rounds):
-        connection.execute(sql_text("builders/weight"))
-    _choose(connection, "['Q2', 'Q4']")
+        expected = pool.expected(weight)
+        moved = ~np.isnan(target) & (expected > 0)
+        factor = np.ones(weight.size)
+        factor[moved] = np.sqrt(target[moved] / expected[moved])
+        weight = np.minimum(HIGHEST_WEIGHT, np.maximum(pool.floor, weight * factor))
+    return weight
 
 
-def _shortcut(connection: duckdb.DuckDBPyConnection, seed: int) -> float:
+def _draw_with(connection: duckdb.DuckDBPyConnection, pool: Pool, spread: float, rounds: int) -> None:
+    """Draw Q2 and Q4 anew, their chances fitted to targets that spread this much."""
+    pool.choice[:, [0, 2]] = -1
+    pool.draw(_fitted(pool, _targets(connection, spread, pool.concepts), rounds), (0, 2))
+
+
+def _shortcut(connection: duckdb.DuckDBPyConnection, pool: Pool, seed: int) -> float:
     """Return the AUC of support from the statement alone, less one half."""
-    draft = arrow_of(connection, sql_text("builders/draft")).slice(0, MEASURED_ROWS)
+    set_table(connection, "drafted", _choices(pool, pool.complete()[:MEASURED_GROUPS], (0, 1, 2)))
+    draft = arrow_of(connection, sql_text("builders/draft"))
     labels = np.array(draft["is_supported"].to_pylist(), dtype=np.bool_)
     patients = draft["subject_id"].to_numpy()
     # Cuts of its own: the card's baselines measure with others.
     return cross_validated_point(draft["text"].to_pylist(), labels, patients, seed + 1) - 0.5
 
 
-def draw_statements(connection: duckdb.DuckDBPyConnection, settings: BuildSettings) -> None:
+def draw_statements(
+    connection: duckdb.DuckDBPyConnection, pool: Pool, recombined: Floats, settings: BuildSettings
+) -> None:
     """Make ``choice`` and cut ``fact_group`` to the complete groups.
 
     The spread is halved in on (more spread makes names tell more) and the best one seen is used.
+
+    Args:
+        connection: with the tables of the groups.
+        pool: candidates of the groups.
+        recombined: weights of the recombinations of Q3. Shape: (concepts,)
+        settings: seed, rounds and trials.
     """
-    connection.execute(sql_text("builders/first_weight"))
-    _choose(connection, "['Q3']")
+    pool.draw(recombined, (1,))
+    set_table(connection, "choice_code", _choices(pool, np.flatnonzero(pool.choice[:, 1] >= 0), (1,)))
+    run_steps(connection, ["supported"])
     low, high, seen = 0.0, 2.0, dict[float, float]()
     for _ in range(settings.balance_trials):
         spread = (low + high) / 2
-        _draw_with(connection, spread, settings.balance_rounds)
-        seen[spread] = _shortcut(connection, settings.seed)
+        _draw_with(connection, pool, spread, settings.balance_rounds)
+        seen[spread] = _shortcut(connection, pool, settings.seed)
         low, high = (low, spread) if seen[spread] > 0 else (spread, high)
     best = min(seen, key=lambda spread: (abs(seen[spread]), spread))
     if best != spread:
-        _draw_with(connection, best, settings.balance_rounds)
-    run_steps(connection, ["complete_choice"])
+        _draw_with(connection, pool, best, settings.balance_rounds)
+    set_table(connection, "choice_code", _choices(pool, pool.complete(), (0, 1, 2)))
+    run_steps(connection, ["choice"])

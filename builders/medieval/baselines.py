@@ -8,17 +8,28 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Literal
 
+import duckdb
 import numpy as np
 import numpy.typing as npt
 
 from ontoground.stable import stable_hash
 
-__all__ = ["Auc", "cross_validated_auc", "cross_validated_point", "split_auc", "weighted_auc"]
+__all__ = [
+    "Auc",
+    "TextFeatures",
+    "cross_validated_auc",
+    "cross_validated_point",
+    "measured_patients",
+    "split_auc",
+    "weighted_auc",
+]
 
 FOLDS = 5
 CUTS = 3
 RESAMPLES = 1000
 FEWEST_PATIENTS = 5
+MEASURED_PATIENTS = 1_000
+"""Patients whose rows baselines look at, at most: enough for intervals much narrower than their limits."""
 
 Indices = npt.NDArray[np.intp]
 
@@ -40,17 +51,47 @@ class Auc:
         return asdict(self)
 
 
-def _scores(texts: list[str], train: Indices, labels: npt.NDArray[np.bool_], test: Indices) -> npt.NDArray[np.float64]:
-    """Fit on the training rows and score the test rows; a text that many rows share is read once."""
-    from sklearn.feature_extraction.text import TfidfVectorizer
-    from sklearn.linear_model import LogisticRegression
+def measured_patients(connection: duckdb.DuckDBPyConnection, seed: int) -> list[int]:
+    """Return the patients of ``statement`` that baselines look at, those of the lowest hashes, sorted."""
+    query = "select distinct subject_id from statement"
+    patients = [row[0] for row in connection.execute(query).fetchall()]
+    return sorted(sorted(patients, key=lambda one: stable_hash(seed, "measured", one))[:MEASURED_PATIENTS])
 
-    distinct, code = np.unique(np.array(texts, dtype=object), return_inverse=True)
-    seen = np.unique(code[train])
-    vectorizer = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True).fit(distinct[seen])
-    features = vectorizer.transform(distinct)
-    model = LogisticRegression(max_iter=1000).fit(features[code[train]], labels[train])
-    return np.asarray(model.decision_function(features[code[test]]), dtype=np.float64)
+
+class TextFeatures:
+    """TF-IDF of words and pairs of words; each distinct text is read once, whatever is fitted on which rows.
+
+    Args:
+        texts: one a row. Shape: (n,)
+        merged: fit rows of one text and label as one row of their weight: the same model, sooner, where many rows
+            share few long texts.
+    """
+
+    def __init__(self, texts: list[str], *, merged: bool = False) -> None:
+        from sklearn.feature_extraction.text import CountVectorizer
+
+        distinct, self._code = np.unique(np.array(texts, dtype=object), return_inverse=True)
+        self._merged = merged
+        self._counts = CountVectorizer(ngram_range=(1, 2)).fit_transform(distinct)
+
+    def __len__(self) -> int:
+        return int(self._code.size)
+
+    def scores(self, train: Indices, labels: npt.NDArray[np.bool_], test: Indices) -> npt.NDArray[np.float64]:
+        """Fit on the training rows and score the test rows. Shape: (test rows,)"""
+        from sklearn.feature_extraction.text import TfidfTransformer
+        from sklearn.linear_model import LogisticRegression
+
+        code, wanted, weight = self._code[train], labels[train], None
+        seen = self._counts[np.unique(code)]
+        words = np.unique(seen.indices)
+        features = TfidfTransformer(sublinear_tf=True).fit(seen[:, words]).transform(self._counts[:, words])
+        if self._merged:
+            key, weight = np.unique(2 * code + wanted, return_counts=True)
+            code, wanted = key // 2, key % 2 == 1
+        model = LogisticRegression(max_iter=1000).fit(features[code], wanted, weight)
+        found = np.asarray(model.decision_function(features), dtype=np.float64)[self._code[test]]
+        return np.asarray(found, dtype=np.float64)
 
 
 def weighted_auc(
@@ -97,7 +138,7 @@ def _interval(
 
 
 def _cross_validated(
-    texts: list[str], labels: npt.NDArray[np.bool_], patients: npt.NDArray[np.int64], seed: int, cuts: int
+    texts: TextFeatures, labels: npt.NDArray[np.bool_], patients: npt.NDArray[np.int64], seed: int, cuts: int
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
     """Return the mean scores of rows over several cuts into folds by patient, and which rows have a score."""
     ids, index = np.unique(patients, return_inverse=True)
@@ -110,7 +151,7 @@ def _cross_validated(
         for fold in range(FOLDS):
             train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
             if len(test) and len(np.unique(labels[train])) == 2:
-                fitted = _scores(texts, train, labels, test)
+                fitted = texts.scores(train, labels, test)
                 # Folds have models of their own: centre their scores before pooling.
                 total[test] += fitted - np.median(fitted)
                 times[test] += 1
@@ -121,7 +162,9 @@ def cross_validated_point(
     texts: list[str], labels: npt.NDArray[np.bool_], patients: npt.NDArray[np.int64], seed: int
 ) -> float:
     """Return the cross-validated AUC without its interval; 0.5 where there is too little to tell."""
-    scores, scored = _cross_validated(texts, labels, patients, seed, CUTS)
+    if len(np.unique(labels)) < 2:
+        return 0.5
+    scores, scored = _cross_validated(TextFeatures(texts), labels, patients, seed, CUTS)
     if not scored.any():
         return 0.5
     rank = np.unique(np.round(scores[scored], 9), return_inverse=True)[1]
@@ -130,7 +173,7 @@ def cross_validated_point(
 
 
 def cross_validated_auc(
-    texts: list[str],
+    texts: list[str] | TextFeatures,
     labels: npt.NDArray[np.bool_],
     patients: npt.NDArray[np.int64],
     view: Literal["statement", "context"],
@@ -140,7 +183,7 @@ def cross_validated_auc(
     """Score TF-IDF with logistic regression by cross-validation over patients.
 
     Args:
-        texts: shape (n,), what the baseline sees.
+        texts: shape (n,), what the baseline sees, or its features.
         labels: shape (n,).
         patients: shape (n,), patient of each row; folds never share one.
         view: what ``texts`` are.
@@ -149,13 +192,14 @@ def cross_validated_auc(
     """
     # A context says the same of all rows of its patient: more cuts tell nothing more, and it is long to read.
     cuts = CUTS if view == "statement" else 1
-    scores, scored = _cross_validated(texts, labels, patients, seed, cuts)
+    features = texts if isinstance(texts, TextFeatures) else TextFeatures(texts)
+    scores, scored = _cross_validated(features, labels, patients, seed, cuts)
     auc, low, high = _interval(labels[scored], scores[scored], patients[scored], seed)
     return Auc(view, label, f"{FOLDS}-fold by patient, cuts: {cuts}", int(scored.sum()), auc, low, high)
 
 
 def split_auc(
-    texts: list[str],
+    texts: list[str] | TextFeatures,
     labels: npt.NDArray[np.bool_],
     patients: npt.NDArray[np.int64],
     splits: list[str | None],
@@ -167,6 +211,7 @@ def split_auc(
     train, test = np.flatnonzero(split == "train"), np.flatnonzero(split == "test")
     if min(len(np.unique(labels[train])), len(np.unique(labels[test]))) < 2:
         return None
-    scores = _scores(texts, train, labels, test)
+    features = texts if isinstance(texts, TextFeatures) else TextFeatures(texts)
+    scores = features.scores(train, labels, test)
     auc, low, high = _interval(labels[test], scores, patients[test], seed)
     return Auc("statement", "is_true", how, len(test), auc, low, high)

@@ -9,19 +9,23 @@ from typing import Any
 import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from builders.cards import LICENCE, croissant_of
-from builders.medieval.assemble import medieval_table, statement_table
-from builders.medieval.baselines import Auc, cross_validated_auc, split_auc
+from builders.medieval.assemble import medieval_tables
+from builders.medieval.baselines import Auc, TextFeatures, cross_validated_auc, measured_patients, split_auc
 from builders.medieval.card import DESCRIPTION, card_of
-from builders.medieval.facts import find_true_facts, read_support
+from builders.medieval.facts import find_true_facts, read_support, run_steps, set_table
 from builders.medieval.groups import make_groups
+from builders.shards import ROW_GROUP, ShardWriter
 from kg.graph import ConceptGraph
 from ontoground.errors import InputError
-from ontoground.files import atomic_directory, sha256_of, write_text
+from ontoground.files import atomic_directory, private_directory, sha256_of, write_text
 from ontoground.manifest import dropped, inputs, licence_tier, manifest_of, to_json
 from ontoground.progress import progress
+from ontoground.rows import MEDIEVAL_SCHEMA, STATEMENT_SCHEMA
+from ontoground.settings import BuildSettings
 from ontoground.sqlfiles import sql_text
 from ontoground.stages import fingerprint, is_current, mark_done, stage_fingerprint
 from ontoground.warehouse import count_drop, reset_drops, table_exists
@@ -39,8 +43,8 @@ NEEDED = (
     "ground.admission_concept",
     "kg.edge",
 )
-SPLITS = ("train", "validation", "test")
-ROW_GROUP = 2_000
+NESTED = ("context", "path", "support_spans")
+"""Columns that are in the files only, not in the table ``ground.medieval``."""
 
 
 @dataclass(frozen=True)
@@ -79,10 +83,13 @@ def _require(connection: duckdb.DuckDBPyConnection) -> None:
 def _baselines(table: pa.Table, seed: int) -> list[Auc]:
     """Measure what one side alone tells of the labels."""
     patients = table["subject_id"].to_numpy()
-    texts = {"statement": table["statement"].to_pylist(), "context": table["context"].to_pylist()}
     labels = {name: np.array(table[name].to_pylist(), dtype=np.bool_) for name in ("is_true", "is_supported")}
     if len(np.unique(patients)) < 5:
         return []
+    texts = {
+        "statement": TextFeatures(table["statement"].to_pylist()),
+        "context": TextFeatures(table["context"].to_pylist(), merged=True),
+    }
     found = [
         cross_validated_auc(texts["statement"], labels["is_supported"], patients, "statement", "is_supported", seed),
         cross_validated_auc(texts["context"], labels["is_supported"], patients, "context", "is_supported", seed),
@@ -95,44 +102,72 @@ def _baselines(table: pa.Table, seed: int) -> list[Auc]:
     return found
 
 
-def _write_parquet(table: pa.Table, path: Path) -> None:
-    pq.write_table(table, path, compression="zstd", row_group_size=ROW_GROUP, store_schema=True)
-
-
 def _count_drops(connection: duckdb.DuckDBPyConnection) -> None:
     reset_drops(connection, STAGE)
     for reason, n in connection.execute(sql_text("builders/medieval_drop")).fetchall():
         count_drop(connection, STAGE, reason, n)
 
 
-def _write(workspace: Workspace, connection: duckdb.DuckDBPyConnection, table: pa.Table, aucs: list[Auc]) -> None:
-    statements = statement_table(connection, table)
+def _write_rows(
+    connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, data: Path, settings: BuildSettings
+) -> pa.Table:
+    """Write the rows to ``data`` and to ``ground.medieval`` as they come; return those that baselines look at."""
+    wanted = pa.array(measured_patients(connection, settings.seed), pa.int64())
+    measured = [MEDIEVAL_SCHEMA.empty_table()]
+    flat = pa.schema([field for field in MEDIEVAL_SCHEMA if field.name not in NESTED])
+    set_table(connection, "medieval_rows", flat.empty_table())
+    connection.execute("create or replace table ground.medieval as select * from medieval_rows")
+    with ShardWriter(data, MEDIEVAL_SCHEMA) as writer:
+        for table in medieval_tables(connection, graph):
+            writer.write(table)
+            connection.register("medieval_rows_now", table.select(flat.names))
+            connection.execute("insert into ground.medieval select * from medieval_rows_now")
+            connection.unregister("medieval_rows_now")
+            measured.append(table.filter(pc.is_in(table["subject_id"], wanted)))
+    return pa.concat_tables(measured)
+
+
+def _write_statements(connection: duckdb.DuckDBPyConnection, path: Path) -> int:
+    """Write each distinct statement once, with how many samples use it, and return their number."""
+    connection.execute("select 1").fetchall()
+    reader = connection.sql(sql_text("builders/distinct_statement")).to_arrow_reader(ROW_GROUP)
+    rows, waiting = 0, STATEMENT_SCHEMA.empty_table()
+    with pq.ParquetWriter(path, STATEMENT_SCHEMA, compression="zstd", store_schema=True) as writer:
+        for batch in reader:
+            waiting = pa.concat_tables([waiting, pa.Table.from_batches([batch]).cast(STATEMENT_SCHEMA)])
+            while waiting.num_rows >= ROW_GROUP:
+                writer.write_table(waiting.slice(0, ROW_GROUP).combine_chunks(), row_group_size=ROW_GROUP)
+                waiting, rows = waiting.slice(ROW_GROUP), rows + ROW_GROUP
+        if waiting.num_rows:
+            writer.write_table(waiting.combine_chunks(), row_group_size=ROW_GROUP)
+    return int(rows + waiting.num_rows)
+
+
+def _describe(
+    workspace: Workspace, connection: duckdb.DuckDBPyConnection, folder: Path, statements: int, aucs: list[Auc]
+) -> None:
+    """Write the card, the Croissant description and the manifest."""
     tier = licence_tier(connection)
-    with atomic_directory(workspace.dataset(STAGE)) as folder:
-        (folder / "data").mkdir()
-        for split in SPLITS:
-            part = table.filter(pa.compute.equal(table["split"], split))
-            if part.num_rows:
-                _write_parquet(part, folder / "data" / f"{split}-00000-of-00001.parquet")
-        _write_parquet(statements, folder / "statements.parquet")
-        write_text(folder / "README.md", card_of(table, aucs, dropped(connection, STAGE), tier))
-        write_text(folder / "croissant.json", to_json(croissant_of(STAGE, DESCRIPTION, table.schema, LICENCE[tier])))
-        kept = {
-            "rows": table.num_rows,
-            "statements": statements.num_rows,
-            "files": {f.relative_to(folder).as_posix(): sha256_of(f) for f in sorted(folder.rglob("*.parquet"))},
-        }
-        manifest = manifest_of(
-            STAGE,
-            inputs=inputs(connection),
-            settings=workspace.settings.model_dump(mode="json", include={"load", "notes", "build"}),
-            seed=workspace.settings.build.seed,
-            kept=kept,
-            dropped=dropped(connection, STAGE),
-            tier=tier,
-        )
-        manifest["baselines"] = [auc.as_dict() for auc in aucs]
-        write_text(folder / "manifest.json", to_json(manifest))
+    left_out = dropped(connection, STAGE)
+    write_text(folder / "README.md", card_of(connection, aucs, left_out, tier))
+    write_text(folder / "croissant.json", to_json(croissant_of(STAGE, DESCRIPTION, MEDIEVAL_SCHEMA, LICENCE[tier])))
+    ((rows,),) = connection.execute("select count(*) from ground.medieval").fetchall()
+    kept = {
+        "rows": rows,
+        "statements": statements,
+        "files": {f.relative_to(folder).as_posix(): sha256_of(f) for f in sorted(folder.rglob("*.parquet"))},
+    }
+    manifest = manifest_of(
+        STAGE,
+        inputs=inputs(connection),
+        settings=workspace.settings.model_dump(mode="json", include={"load", "notes", "build"}),
+        seed=workspace.settings.build.seed,
+        kept=kept,
+        dropped=left_out,
+        tier=tier,
+    )
+    manifest["baselines"] = [auc.as_dict() for auc in aucs]
+    write_text(folder / "manifest.json", to_json(manifest))
 
 
 def _report(connection: duckdb.DuckDBPyConnection, folder: Path, aucs: list[Auc], skipped: bool) -> BuildReport:
@@ -171,6 +206,16 @@ def _fingerprint(workspace: Workspace, connection: duckdb.DuckDBPyConnection) ->
     return fingerprint({**stages, "build": workspace.settings.build.model_dump_json()})
 
 
+def _require_statements(connection: duckdb.DuckDBPyConnection) -> None:
+    if not connection.execute("select 1 from statement limit 1").fetchall():
+        raise InputError(
+            "no statement could be made",
+            found=f"{sum(dropped(connection, STAGE).values())} items left out; the reasons are in ground.drop",
+            expected="admissions with notes whose concepts the graph relates",
+            do="look at `ontoground sql dropped` and at the coverage queries",
+        )
+
+
 def build_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnection) -> BuildReport:
     """Build ``datasets/medieval`` and the table ``ground.medieval``; a dataset that is current is left as it is.
 
@@ -190,25 +235,17 @@ def build_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnection) 
         find_true_facts(connection, graph, settings)
         connection.execute("create or replace temp table first_isolated as select * from isolated")
         advance(1)
-        make_groups(connection, graph, settings)
+        make_groups(connection, graph, settings, private_directory(workspace.root / "cache"))
         advance(1)
-        for step in ("statement", "support_span"):
-            connection.execute(sql_text(f"builders/{step}"))
-        table = medieval_table(connection, graph)
+        run_steps(connection, ["statement", "present_link", "support_span"])
         _count_drops(connection)
-        if not table.num_rows:
-            raise InputError(
-                "no statement could be made",
-                found=f"{sum(dropped(connection, STAGE).values())} items left out; the reasons are in ground.drop",
-                expected="admissions with notes whose concepts the graph relates",
-                do="look at `ontoground sql dropped` and at the coverage queries",
-            )
-        advance(1)
-        aucs = _baselines(table, settings.seed)
-        connection.register("medieval_rows", table.drop_columns(["context", "path", "support_spans"]))
-        connection.execute("create or replace table ground.medieval as select * from medieval_rows")
-        connection.unregister("medieval_rows")
-        _write(workspace, connection, table, aucs)
-        advance(1)
+        _require_statements(connection)
+        with atomic_directory(folder) as made:
+            measured = _write_rows(connection, graph, made / "data", settings)
+            statements = _write_statements(connection, made / "statements.parquet")
+            advance(1)
+            aucs = _baselines(measured, settings.seed)
+            _describe(workspace, connection, made, statements, aucs)
+            advance(1)
     mark_done(connection, STAGE, expected)
     return _report(connection, folder, aucs, skipped=False)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import polars as pl
-import pyarrow as pa
+import duckdb
 
-from builders.cards import LICENCE, frame_table, front_matter
+from builders.cards import LICENCE, front_matter, plain_table
 from builders.medieval.baselines import Auc
 from ontoground.manifest import LicenceTier
 from ontoground.rows import QUADRANTS
+from ontoground.sqlfiles import sql_text
 
 __all__ = ["DESCRIPTION", "card_of"]
 
@@ -55,11 +55,16 @@ LIMITS = """
 """
 
 
-def _by_quadrant(rows: pl.DataFrame, column: str) -> str:
-    table = rows.group_by(column).agg(
-        *((pl.col("quadrant") == q).sum().alias(q) for q in QUADRANTS), pl.len().alias("all")
+def _by_quadrant(connection: duckdb.DuckDBPyConnection, column: str, title: str = "") -> str:
+    """Return a table of the values of a column, or of an expression, by quadrant, the most frequent first."""
+    counts = ", ".join(f"count(*) filter (where quadrant = '{quadrant}') as {quadrant}" for quadrant in QUADRANTS)
+    found = connection.execute(
+        f'with counted as (select {column} as value, {counts}, count(*) as "all" '
+        f"from ground.medieval group by {column}) "
+        f'select value as "{title or column}", {", ".join(QUADRANTS)}, "all" from counted '
+        'order by "all" desc, value::varchar'
     )
-    return frame_table(table.sort(pl.col("all"), pl.col(column).cast(pl.String), descending=[True, False]))
+    return plain_table([name for name, *_ in found.description or ()], found.fetchall())
 
 
 def _auc_table(aucs: Sequence[Auc]) -> str:
@@ -70,48 +75,55 @@ def _auc_table(aucs: Sequence[Auc]) -> str:
     return "\n".join(lines)
 
 
-def card_of(table: pa.Table, aucs: Sequence[Auc], dropped: dict[str, int], tier: LicenceTier) -> str:
-    """Return the text of README.md for one dataset of MediEval rows."""
-    rows = pl.from_arrow(table.drop_columns(["context", "path", "support_spans"]))
-    assert isinstance(rows, pl.DataFrame)
-    present = [split for split in SPLITS if (rows["split"] == split).any()]
-    configs = {"default": {split: f"data/{split}-*.parquet" for split in present}, "statements": "statements.parquet"}
-    groups = rows.group_by("group_id").agg(pl.col("quadrant").n_unique())
+def _facts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
+    found = connection.execute(sql_text("builders/medieval_total"))
+    row = found.fetchone()
+    assert row is not None
+    return dict(zip([name for name, *_ in found.description or ()], row, strict=True))
+
+
+def card_of(
+    connection: duckdb.DuckDBPyConnection, aucs: Sequence[Auc], dropped: dict[str, int], tier: LicenceTier
+) -> str:
+    """Return the text of README.md for the rows in ``ground.medieval``."""
+    present = {row[0] for row in connection.execute("select distinct split from ground.medieval").fetchall()}
+    splits = [split for split in SPLITS if split in present]
+    configs = {"default": {split: f"data/{split}-*.parquet" for split in splits}, "statements": "statements.parquet"}
+    total = _facts(connection)
     facts = [
-        f"- rows: {rows.height}, groups: {groups.height}, admissions: {rows['hadm_id'].n_unique()}, "
-        f"distinct statements: {rows['statement'].n_unique()}",
-        f"- complete groups (all four quadrants): {(groups['quadrant'] == 4).sum()}",
-        f"- statements that claim more than one edge: {(rows['hops'] > 1).sum()}",
+        f"- rows: {total['rows']}, groups: {total['groups']}, admissions: {total['admissions']}, "
+        f"distinct statements: {total['statements']}",
+        f"- complete groups (all four quadrants): {total['complete']}",
+        f"- statements that claim more than one edge: {total['multi_hop']}",
     ]
-    reasons = pl.DataFrame(sorted(dropped.items()), schema=["reason", "n"], orient="row")
     parts = [
         front_matter(
             title="MediEval statements built by ontoground",
             tier=tier,
             task="text-classification",
             tags=["ontology-grounded"],
-            rows=rows.height,
+            rows=total["rows"],
             configs=configs,
         ),
         INTRODUCTION,
         "## Contents\n",
         "\n".join(facts),
         "\n### By split\n",
-        _by_quadrant(rows, "split"),
+        _by_quadrant(connection, "split"),
         "\n### By predicate\n",
-        _by_quadrant(rows, "predicate"),
+        _by_quadrant(connection, "predicate"),
         "\n### By tier of the path, edges claimed and support\n",
-        _by_quadrant(rows.with_columns(pl.col("tier").fill_null("(false)")), "tier"),
+        _by_quadrant(connection, "coalesce(tier, '(false)')", "tier"),
         "",
-        _by_quadrant(rows.rename({"hops": "edges claimed"}), "edges claimed"),
+        _by_quadrant(connection, "hops", "edges claimed"),
         "",
-        _by_quadrant(rows, "support_level"),
+        _by_quadrant(connection, "support_level"),
         "\n## What can be guessed from one side alone\n",
         "TF-IDF with logistic regression; intervals by resampling patients. Support must not be told by the statement, "
         "and no label by the context, so those intervals should hold 0.5. Truth can be known from medicine.\n",
         _auc_table(aucs),
         "\n## Left out, by reason\n",
-        frame_table(reasons),
+        plain_table(["reason", "n"], sorted(dropped.items())),
         LIMITS,
         "## Licence\n",
         LICENCE[tier] + "\n",

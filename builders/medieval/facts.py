@@ -14,7 +14,17 @@ from ontoground.settings import BuildSettings
 from ontoground.sqlfiles import sql_text
 from ontoground.tables import read_table
 
-__all__ = ["CONTEXT_SECTIONS", "TAXONOMIC", "find_true_facts", "read_support", "statement_predicates"]
+__all__ = [
+    "CONTEXT_SECTIONS",
+    "SHARD_SIZE",
+    "TAXONOMIC",
+    "cuis",
+    "find_true_facts",
+    "read_support",
+    "run_steps",
+    "set_table",
+    "statement_predicates",
+]
 
 CONTEXT_SECTIONS = (
     "chief_complaint",
@@ -31,6 +41,9 @@ section 3.1 step 1)."""
 
 TAXONOMIC = ("classified_as", "has_pharmacologic_class")
 """Predicates whose tail is a class: an ancestor of what is mentioned may stand there."""
+
+SHARD_SIZE = 1_000
+"""Admissions that are looked at together."""
 
 CLOSURE_SCHEMA = pa.schema(
     [("cui", pa.string()), ("other", pa.string()), ("relation", pa.string()), ("depth", pa.int32())]
@@ -91,12 +104,13 @@ def _closure(graph: ConceptGraph, concepts: Sequence[str]) -> pa.Table:
 
 
 def read_support(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, settings: BuildSettings) -> None:
-    """Make the tables of support: cohort, context, mentions with their concepts, attested, unclear."""
+    """Make the tables of support: cohort, context, mentions with their concepts, what they may be an end of."""
     values: dict[str, object] = {
         "seed": settings.seed,
         "sections": list(settings.sections or CONTEXT_SECTIONS),
         "ancestor_steps": settings.ancestor_steps,
         "taxonomic": list(TAXONOMIC),
+        "shard_size": SHARD_SIZE,
     }
     for name, value in values.items():
         connection.execute(f"set variable {name} = $value", {"value": value})
@@ -106,8 +120,7 @@ def read_support(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, set
     run_steps(connection, ["namesake"])
     alike = cuis(connection, f"select distinct other from namesake where cui in ({KNOWN_CONCEPTS})")
     set_table(connection, "namesake_closure", _closure(graph, alike))
-    run_steps(connection, ["clear_mention", "attested", "linked_base", "class_member", "unclear"])
-    run_steps(connection, ["fact_end", "stated_link", "present_link"])
+    run_steps(connection, ["clear_mention", "present_mention", "linked_base", "class_member", "fact_end"])
 
 
 def _read_knowledge(connection: duckdb.DuckDBPyConnection) -> None:
@@ -154,4 +167,9 @@ def find_true_facts(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, 
         predicates=statement_predicates(connection, settings),
     )
     set_table(connection, "found_fact", found)
-    run_steps(connection, ["twin", "contraindicated", "near_fact", "area", "isolated", "true_fact", "admission_fact"])
+    run_steps(connection, ["twin", "contraindicated", "near_fact", "area", "isolated", "true_fact"])
+    run_steps(connection, ["usable_fact", "attested", "admission"])
+    shards = connection.execute("select distinct shard from admission order by shard").fetchall()
+    for (shard,) in shards:
+        connection.execute(f"set variable shard = {shard}")
+        run_steps(connection, ["admission_fact"])

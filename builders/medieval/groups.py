@@ -1,17 +1,31 @@
-"""Groups of four: candidates for Q2, Q3 and Q4 of each fact, checked, one of each drawn so that names tell nothing."""
+"""Groups of four: candidates for Q2, Q3 and Q4 of each fact, checked, one of each drawn so that names tell nothing.
+
+What is true or false of a pair does not depend on the admission, so it is asked once for all: a first pass over the
+admissions marks the pairs that some group asks about, SQL and the graph judge them, and further passes read the
+answers. An admission is a matter of arrays throughout (builders/medieval/kernels.py), a shard of them at a time.
+"""
 
 from __future__ import annotations
 
-from typing import cast
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import duckdb
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
+from builders.medieval import kernels
 from builders.medieval.balance import draw_statements
-from builders.medieval.facts import cuis, run_steps, set_table, statement_predicates
+from builders.medieval.coding import read_shard, read_terms
+from builders.medieval.facts import SHARD_SIZE, cuis, run_steps, set_table, statement_predicates
+from builders.medieval.pool import Candidates, Pool
+from builders.medieval.records import lifted_pairs, linked_pairs
 from kg.graph import ConceptGraph
 from ontoground.settings import BuildSettings
 from ontoground.sqlfiles import sql_text
+from ontoground.warehouse import arrow_of
 
 __all__ = ["make_groups"]
 
@@ -23,13 +37,42 @@ WEIGHT_FLOOR = 0.02
 
 TIERS = ("stated", "equivalent", "inherited", "plausible")
 
+Bytes = npt.NDArray[np.uint8]
+
+
+@dataclass
+class _Groups:
+    """What the passes over the admissions share.
+
+    Attributes:
+        terms: what holds of concepts and frames.
+        cui: concepts by number. Shape: (concepts,)
+        used: bits of (place, kept end) and replacement. Shape: (pairs, concepts)
+        shards: number of shards of admissions.
+        folder: where the shards lie.
+        without: facts that have no candidate for Q2, Q3 and Q4. Shape: (3,)
+    """
+
+    terms: kernels.Terms
+    cui: pa.Array
+    used: Bytes
+    shards: int
+    folder: Path
+    without: npt.NDArray[np.int64]
+
+    def shard(self, number: int) -> kernels.Shard:
+        return read_shard(self.folder / f"{number}.npz")
+
+    def pairs(self, bit: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        """Return (pair, concept) numbers of the replacements that have a bit."""
+        pair, code = np.nonzero(self.used & bit)
+        return pair, code
+
 
 def _set_variables(connection: duckdb.DuckDBPyConnection, settings: BuildSettings) -> None:
     values = {
         "bucket_size": BUCKET_SIZE,
-        "weight_floor": WEIGHT_FLOOR,
         "family_size": settings.family_size,
-        "max_lift": settings.max_lift,
         "extended_share": settings.extended_share,
         "max_groups": settings.max_groups_per_admission,
     }
@@ -37,9 +80,22 @@ def _set_variables(connection: duckdb.DuckDBPyConnection, settings: BuildSetting
         connection.execute(f"set variable {name} = {value}")
 
 
+def _ends_table(connection: duckdb.DuckDBPyConnection, groups: _Groups, name: str, bit: int) -> None:
+    """Make a table (pair, code, predicate, head_cui, tail_cui) of the replacements that have a bit."""
+    pair, code = groups.pairs(bit)
+    set_table(connection, "asked_code", pa.table({"pair": pair.astype(np.int32), "code": code.astype(np.int32)}))
+    connection.execute(f"create or replace temp table {name} as {sql_text('builders/replacement')}")
+
+
+def _answer(connection: duckdb.DuckDBPyConnection, groups: _Groups, query: str, bit: int) -> None:
+    """Set a bit where a query over (pair, code) says so."""
+    found = arrow_of(connection, query)
+    groups.used[found["pair"].to_numpy(), found["code"].to_numpy()] |= bit
+
+
 def _relations(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph) -> pa.Table:
     """Return (head, tail) of all paths of any tier between candidates or their twins, in both directions."""
-    query = "select distinct twin.other from false_candidate inner join twin on false_candidate.{}_cui = twin.cui"
+    query = "select distinct twin.other from false_pair inner join twin on false_pair.{}_cui = twin.cui"
     heads, tails = (cuis(connection, query.format(end)) for end in ("head", "tail"))
     found = [
         graph.facts(heads, targets=tails, max_hops=3, tiers=TIERS),
@@ -62,48 +118,168 @@ def _relative_facts(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, 
     )
 
 
-def _far(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, least: int) -> pa.Table:
-    """Return the pairs (original, candidate) of Q4 that are semantically distant, whatever form of a drug they are."""
-    pairs = connection.execute(sql_text("builders/distractor")).fetchall()
+def _judge(
+    connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, groups: _Groups, settings: BuildSettings
+) -> None:
+    """Find what of the marked replacements is false, and what is true."""
+    _ends_table(connection, groups, "false_pair", kernels.MAY_BE_FALSE)
+    set_table(connection, "lifted", lifted_pairs(connection, groups.cui, settings.max_lift))
+    set_table(connection, "found_relation", _relations(connection, graph))
+    run_steps(connection, ["related", "why_not_false"])
+    _answer(
+        connection,
+        groups,
+        "select false_pair.pair, false_pair.code from false_pair inner join false_check using (predicate, head_cui, "
+        "tail_cui) where false_check.reason is null",
+        kernels.FALSE,
+    )
+    _ends_table(connection, groups, "relative", kernels.MAY_BE_TRUE)
+    set_table(connection, "found_fact", _relative_facts(connection, graph, settings))
+    run_steps(connection, ["contraindicated", "area", "isolated", "true_fact"])
+    connection.execute("create or replace temp table relative_fact as select * from true_fact")
+    _answer(
+        connection,
+        groups,
+        "select relative.pair, relative.code from relative inner join relative_fact using (predicate, head_cui, "
+        "tail_cui)",
+        kernels.TRUE,
+    )
+
+
+def _far(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, groups: _Groups, least: int) -> Bytes:
+    """Return which distractors are semantically distant, whatever form of a drug they are, and count the others.
+
+    Shape: (concepts, concepts)
+    """
+    asked = np.zeros((len(groups.cui), len(groups.cui)), np.uint8)
+    for number in range(groups.shards):
+        kernels.mark_asked(groups.terms, groups.shard(number), groups.used, asked)
+    original, candidate = np.nonzero(asked)
+    base = dict(connection.execute("select cui, base_cui from linked_base").fetchall())
+    names = groups.cui.to_pylist()
+    bases = [base.get(name, name) for name in names]
     near: dict[tuple[str, str], bool] = {}
-    for _, _, one, other in pairs:
-        if (one, other) not in near:
+    for one, other in zip(original.tolist(), candidate.tolist(), strict=True):
+        pair = (bases[one], bases[other])
+        if pair not in near:
             # A pair nearer than the limit is found within limit - 1 steps; None means farther.
-            near[one, other] = one == other or graph.distance(one, other, least - 1) is not None
-    far = [pair[:2] for pair in pairs if not near[pair[2], pair[3]]]
-    schema = pa.schema([("original_cui", pa.string()), ("candidate_cui", pa.string())])
-    return pa.table([[pair[0] for pair in far], [pair[1] for pair in far]], schema=schema)
+            near[pair] = pair[0] == pair[1] or graph.distance(pair[0], pair[1], least - 1) is not None
+        asked[one, other] = not near[pair]
+    connection.execute(f"set variable near_pairs = {int(original.size - asked.sum())}")
+    return asked
 
 
 def _count(connection: duckdb.DuckDBPyConnection, query: str) -> int:
-    return cast("tuple[int]", connection.execute(query).fetchone())[0]
+    return int(connection.execute(query).fetchall()[0][0])
+
+
+def _find_complete(connection: duckdb.DuckDBPyConnection, groups: _Groups, far: Bytes) -> None:
+    """Make ``completed_group``: one group of each fact of which every quadrant has a candidate."""
+    connection.execute("create or replace temp table completed_group (number integer, frame integer, draw double)")
+    for number in range(groups.shards):
+        shard = groups.shard(number)
+        counts = np.zeros((shard.frame.size, 3), np.int32)
+        kernels.candidates_of(groups.terms, shard, groups.used, far, np.zeros(shard.frame.size, np.uint8), counts)
+        # The two places of a fact follow one another.
+        groups.without += ((counts[0::2] == 0) & (counts[1::2] == 0)).sum(axis=0)
+        complete = np.flatnonzero((counts > 0).all(axis=1))
+        admission = np.repeat(np.arange(shard.group_begin.size - 1, dtype=np.int32), np.diff(shard.group_begin))
+        table = pa.table({"number": admission[complete] + number * SHARD_SIZE, "frame": shard.frame[complete]})
+        set_table(connection, "shard_completed", table)
+        run_steps(connection, ["completed_group"])
 
 
 def _limit(connection: duckdb.DuckDBPyConnection, settings: BuildSettings) -> None:
     """Apply the limits until they hold: fewer groups make the share of a pair or predicate larger."""
-    before, groups = -1, _count(connection, "select count(distinct fact_id) from first_group where completed")
-    predicates = _count(connection, sql_text("builders/completed_predicate"))
+    connection.execute("create or replace temp table kept_group as select * from completed_group")
+    before, groups = -1, _count(connection, "select count(*) from kept_group")
+    predicates = _count(
+        connection, "select count(distinct frame.predicate) from frame semi join kept_group using (frame)"
+    )
     # Shares of one or two predicates cannot all be below the limit.
     share = max(settings.max_predicate_share, 1 / max(1, predicates))
     while groups != before:
         before = groups
         connection.execute(f"set variable max_pairs = {max(1, int(settings.max_pair_share * groups))}")
         connection.execute(f"set variable max_of_predicate = {max(1, int(share * groups))}")
-        connection.execute(sql_text("builders/group_limit"))
-        groups = _count(connection, "select count(*) from fact_group")
+        run_steps(connection, ["group_limit"])
+        groups = _count(connection, "select count(*) from kept_group")
+    run_steps(connection, ["fact_group"])
 
 
-def make_groups(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, settings: BuildSettings) -> None:
-    """Make ``fact_group``, ``candidate``, ``choice`` and ``extension``: complete groups and the statements of each."""
+def _list_candidates(connection: duckdb.DuckDBPyConnection, groups: _Groups, far: Bytes, number: int) -> Candidates:
+    """Return the candidates of the kept groups of one shard, with their draws."""
+    shard = groups.shard(number)
+    kept = arrow_of(
+        connection,
+        "select group_no, number, frame, turn from fact_group "
+        f"where number between {number * SHARD_SIZE} and {(number + 1) * SHARD_SIZE - 1} order by group_no",
+    )
+    admission = np.repeat(np.arange(shard.group_begin.size - 1, dtype=np.int64), np.diff(shard.group_begin))
+    frames = groups.terms.original.size
+    held = kept["frame"].to_numpy().astype(np.int64)
+    its = kept["number"].to_numpy().astype(np.int64) - number * SHARD_SIZE
+    chosen = np.isin(admission * frames + shard.frame, its * frames + held)
+    counts = np.zeros((shard.frame.size, 3), np.int32)
+    code = kernels.candidates_of(groups.terms, shard, groups.used, far, chosen.astype(np.uint8), counts)
+    counts = counts[chosen].reshape(-1)
+    listed = {
+        "place": np.arange(code.size),
+        "group_no": np.repeat(np.repeat(kept["group_no"].to_numpy(), 3), counts),
+        "quadrant": pa.DictionaryArray.from_arrays(
+            np.repeat(np.tile(np.arange(3, dtype=np.int32), held.size), counts), ["Q2", "Q3", "Q4"]
+        ),
+        "code": code,
+    }
+    set_table(connection, "shard_candidate", pa.table(listed))
+    drawn = arrow_of(connection, sql_text("builders/candidate_draw"))
+    draw = np.empty(code.size)
+    draw[drawn["place"].to_numpy()] = drawn["draw"].to_numpy()
+    return Candidates(
+        np.searchsorted(its, np.arange(shard.group_begin.size)),
+        groups.terms.kept[shard.frame[chosen]],
+        kept["turn"].to_numpy(),
+        np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]),
+        code,
+        draw,
+    )
+
+
+def make_groups(
+    connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, settings: BuildSettings, scratch: Path
+) -> None:
+    """Make ``fact_group``, ``choice``, ``relative_fact`` and ``extension``: complete groups and their statements.
+
+    Args:
+        connection: with what is true and what is attested.
+        graph: the concept graph.
+        settings: of the build.
+        scratch: a folder for the shards while the groups are made.
+    """
     _set_variables(connection, settings)
-    run_steps(connection, ["fact_group", "false_candidate"])
-    set_table(connection, "found_relation", _relations(connection, graph))
-    run_steps(connection, ["related", "lifted", "why_not_false", "relative"])
-    set_table(connection, "found_fact", _relative_facts(connection, graph, settings))
-    run_steps(connection, ["contraindicated", "area", "isolated", "true_fact"])
-    connection.execute("create or replace temp table relative_fact as select * from true_fact")
-    set_table(connection, "far", _far(connection, graph, settings.min_distractor_distance))
-    run_steps(connection, ["candidate", "first_group"])
-    _limit(connection, settings)
-    draw_statements(connection, settings)
-    connection.execute(sql_text("builders/extension"))
+    run_steps(connection, ["frame", "coded", "cover"])
+    terms, cui = read_terms(connection)
+    shards = _count(connection, "select coalesce(max(shard), -1) + 1 from admission")
+    with TemporaryDirectory(dir=scratch) as folder:
+        used = np.zeros((int(terms.pair.max(initial=-1)) + 1, len(cui)), np.uint8)
+        groups = _Groups(terms, cui, used, shards, Path(folder), np.zeros(3, np.int64))
+        set_table(connection, "co_stated", linked_pairs(connection, groups.folder, shards, cui))
+        for number in range(shards):
+            kernels.mark_used(terms, groups.shard(number), used)
+        _judge(connection, graph, groups, settings)
+        far = _far(connection, graph, groups, settings.min_distractor_distance)
+        _find_complete(connection, groups, far)
+        _limit(connection, settings)
+        kept = _count(connection, "select count(*) from fact_group")
+        pool = Pool(groups.folder, len(cui), WEIGHT_FLOOR, np.full((kept, 3), -1, np.int32))
+        for number in range(shards):
+            pool.add(_list_candidates(connection, groups, far, number))
+        recombined = np.full(len(cui), WEIGHT_FLOOR)
+        recombined[
+            arrow_of(connection, "select distinct code from fact_group inner join coded on original_cui = coded.cui")[
+                "code"
+            ].to_numpy()
+        ] = 1.0
+        draw_statements(connection, pool, recombined, settings)
+    connection.execute(f"set variable facts_without = {groups.without.tolist()}")
+    run_steps(connection, ["extension"])

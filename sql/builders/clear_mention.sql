@@ -3,7 +3,7 @@
 -- Output: clear_mention(note_id, mention)
 -- Inputs: mention_concept, closure(cui, other, relation, depth), kg.concept
 -- Two candidates mean the same when one is an equivalent, a parent or a child of the other, or when both have the same
---   preferred name (a source term that carries several CUIs)
+--   preferred name (a source term that carries several CUIs). Each pair of candidates is compared once
 create or replace temp table clear_mention as
 with close_pair as (
     select distinct
@@ -13,25 +13,47 @@ with close_pair as (
     where relation = 'equivalent' or (relation in ('ancestor', 'descendant') and depth <= 1)
 ),
 
-compared as (
+paired as (
     select
         other.note_id,
         other.mention,
-        first_candidate.cui = other.cui
-        or close_pair.cui is not null
-        or lower(first_concept.name) = lower(other_concept.name) as same
+        first_candidate.cui as first_cui,
+        other.cui
     from mention_concept as other
     inner join mention_concept as first_candidate
         on other.note_id = first_candidate.note_id and other.mention = first_candidate.mention
-    inner join kg.concept as first_concept on first_candidate.cui = first_concept.cui
-    inner join kg.concept as other_concept on other.cui = other_concept.cui
-    left join close_pair on first_candidate.cui = close_pair.cui and other.cui = close_pair.other
-    where first_candidate.position = 1
+    where first_candidate.position = 1 and other.n_candidates > 1 and first_candidate.n_candidates > 1
+),
+
+compared as (
+    select
+        pair.first_cui,
+        pair.cui,
+        pair.first_cui = pair.cui
+        or close_pair.cui is not null
+        or lower(first_concept.name) = lower(other_concept.name) as same
+    from (
+        select distinct
+            paired.first_cui,
+            paired.cui
+        from paired
+    ) as pair
+    inner join kg.concept as first_concept on pair.first_cui = first_concept.cui
+    inner join kg.concept as other_concept on pair.cui = other_concept.cui
+    left join close_pair on pair.first_cui = close_pair.cui and pair.cui = close_pair.other
 )
 
 select
-    note_id,
-    mention
-from compared
-group by note_id, mention
-having bool_and(same);
+    paired.note_id,
+    paired.mention
+from paired
+inner join compared on paired.first_cui = compared.first_cui and paired.cui = compared.cui
+group by paired.note_id, paired.mention
+having bool_and(compared.same)
+union all
+select
+    mention_concept.note_id,
+    mention_concept.mention
+from mention_concept
+semi join kg.concept as concept on mention_concept.cui = concept.cui
+where mention_concept.n_candidates = 1;

@@ -1,16 +1,7 @@
--- The statements of complete groups in plain words, to measure what their names tell of support
+-- The first statements of complete groups in plain words, to measure what their names tell of support
 -- Grain: one row per group and quadrant. Output: (subject_id, text, is_supported)
--- Inputs: choice, candidate, fact_group, cohort, statement_name
-with complete as (
-    select
-        group_id,
-        quadrant,
-        candidate_cui
-    from choice
-    qualify count(*) over (partition by group_id) = 3
-),
-
-ended as (
+-- Inputs: drafted(group_no, quadrant, code), fact_group, coded, cohort, statement_name
+with ended as (
     select
         fact_group.hadm_id,
         fact_group.group_id,
@@ -19,17 +10,18 @@ ended as (
         fact_group.head_cui,
         fact_group.tail_cui
     from fact_group
-    where fact_group.group_id in (select complete.group_id from complete)
+    where fact_group.group_no in (select drafted.group_no from drafted)
     union all
     select
         fact_group.hadm_id,
         fact_group.group_id,
-        complete.quadrant,
+        drafted.quadrant,
         fact_group.predicate,
-        if(fact_group.slot = 'head', complete.candidate_cui, fact_group.kept_cui) as head_cui,
-        if(fact_group.slot = 'head', fact_group.kept_cui, complete.candidate_cui) as tail_cui
-    from complete
-    inner join fact_group on complete.group_id = fact_group.group_id
+        if(fact_group.slot = 'head', coded.cui, fact_group.kept_cui) as head_cui,
+        if(fact_group.slot = 'head', fact_group.kept_cui, coded.cui) as tail_cui
+    from drafted
+    inner join fact_group on drafted.group_no = fact_group.group_no
+    inner join coded on drafted.code = coded.code
 )
 
 select

@@ -1,17 +1,55 @@
 -- Concepts that can be an end of a fact of an admission
 -- Grain: one row per admission and concept
 -- Output: fact_end(hadm_id, cui, base_cui, closeness)
--- Inputs: attested, linked_base(cui, base_cui), kg.edge
+-- Inputs: present_mention, closure, linked_base(cui, base_cui), kg.edge
 -- closeness 0: mentioned itself; 1: the ingredient or base of what is mentioned (a note that says Lasix attests
 --   furosemide; the reverse is attested too, but nobody would write it); 2: an ancestor, close enough to be meant.
 --   base_cui is one for all forms of a drug. Concepts with very many descendants (carcinoma, vascular disease) say too
 --   little to be an end, except as a class
 create or replace temp table fact_end as
-with recursive kin as (
+with recursive near_closure as (
+    select
+        closure.cui,
+        closure.other,
+        min(
+            case
+                when closure.relation = 'self' then 0
+                when closure.relation = 'equivalent' then 1
+                else 2
+            end
+        ) as closeness
+    from closure
+    left join linked_base as base on closure.cui = base.cui
+    where
+        closure.relation = 'self'
+        or (closure.relation = 'equivalent' and base.base_cui = closure.other)
+        or (closure.relation = 'ancestor' and closure.depth <= getvariable('ancestor_steps'))
+    group by closure.cui, closure.other
+),
+
+meant as (
     select distinct
-        cui,
-        cui as descendant
-    from attested
+        hadm_id,
+        cui
+    from present_mention
+),
+
+ranked as (
+    select
+        meant.hadm_id,
+        near_closure.other as cui,
+        min(near_closure.closeness) as closeness
+    from meant
+    inner join near_closure on meant.cui = near_closure.cui
+    group by meant.hadm_id, near_closure.other
+),
+
+kin as (
+    select distinct
+        near_closure.other as cui,
+        near_closure.other as descendant
+    from near_closure
+    where near_closure.closeness < 2 and near_closure.cui in (select meant.cui from meant)
     union
     select
         kin.cui,
@@ -33,22 +71,6 @@ broad as (
                 where predicate = 'is_a'
             )
         )
-),
-
-ranked as (
-    select
-        attested.hadm_id,
-        attested.cui,
-        min(
-            case
-                when attested.relation = 'self' then 0
-                when attested.relation = 'equivalent' and base.base_cui = attested.cui then 1
-                when attested.relation = 'ancestor' and attested.depth <= getvariable('ancestor_steps') then 2
-            end
-        ) as closeness
-    from attested
-    left join linked_base as base on attested.via_cui = base.cui
-    group by attested.hadm_id, attested.cui
 )
 
 select
@@ -58,6 +80,4 @@ select
     ranked.closeness
 from ranked
 left join linked_base as base on ranked.cui = base.cui
-where
-    ranked.closeness is not null
-    and (ranked.cui not in (select broad.cui from broad) or ranked.closeness = 2);
+where ranked.cui not in (select broad.cui from broad) or ranked.closeness = 2;

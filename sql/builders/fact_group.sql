@@ -1,25 +1,32 @@
--- Groups of statements that could be made: one per fact of an admission and end that its other statements replace
--- Grain: one row per fact and place of the replaced end
--- Output: fact_group(group_id, fact_id, hadm_id, predicate, head_cui, tail_cui, pattern, tier, hops, slot,
---   original_cui,
---   kept_cui)
--- Inputs: admission_fact. One of the two places is picked later (sql/builders/group_limit.sql)
--- Source: DESIGN section 6 (the replaced end varies)
+-- The groups of statements that are drawn, numbered in the order of their ids
+-- Grain: one row per group
+-- Output: fact_group(number, group_no, group_id, hadm_id, frame, predicate, head_cui, tail_cui, pattern, tier, hops,
+--   slot, original_cui, kept_cui, turn)
+-- Inputs: kept_group, admission, frame, usable_fact. turn: which of two groups with the same statement keeps it
 create or replace temp table fact_group as
-with keyed as (
+with named as (
     select
-        *,
-        concat(
-            hadm_id, '-', left(md5(concat_ws(chr(31), getvariable('seed'), head_cui, predicate, tail_cui)), 12)
-        ) as fact_id
-    from admission_fact
+        kept_group.number,
+        kept_group.frame,
+        admission.hadm_id,
+        concat(admission.hadm_id, '-', fact.key, '-', left(frame.slot, 1)) as group_id,
+        fact.predicate,
+        fact.head_cui,
+        fact.tail_cui,
+        fact.pattern,
+        fact.tier,
+        fact.hops,
+        frame.slot,
+        frame.original_cui,
+        frame.kept_cui
+    from kept_group
+    inner join admission on kept_group.number = admission.number
+    inner join frame on kept_group.frame = frame.frame
+    inner join usable_fact as fact on frame.fact = fact.fact
 )
 
 select
-    concat(keyed.fact_id, '-', left(place.slot, 1)) as group_id,
-    keyed.*,
-    place.slot,
-    if(place.slot = 'head', keyed.head_cui, keyed.tail_cui) as original_cui,
-    if(place.slot = 'head', keyed.tail_cui, keyed.head_cui) as kept_cui
-from keyed
-cross join (values ('head'), ('tail')) as place (slot);
+    row_number() over (order by number, group_id) - 1 as group_no,
+    named.*,
+    unit(group_id) as turn
+from named;

@@ -4,23 +4,30 @@
 --   tail_name,
 --   slot, kept_cui, original_cui, original_base, candidate_base, candidate_cui, pattern, tier, hops,
 --   broader_cui, broader_predicate, broader_name)
--- Inputs: fact_group, choice, candidate, cohort, statement_name, extension
+-- Inputs: fact_group, choice, relative_fact, cohort, statement_name, extension
 create or replace temp table statement as
 with chosen as (
     select
-        candidate.group_id,
-        candidate.quadrant,
-        candidate.head_cui,
-        candidate.tail_cui,
-        candidate.candidate_cui,
-        candidate.pattern,
-        candidate.tier,
-        candidate.hops
-    from candidate
-    inner join choice
+        replaced.*,
+        relative_fact.pattern,
+        relative_fact.tier,
+        coalesce(relative_fact.hops, 1) as hops
+    from (
+        select
+            fact_group.group_id,
+            choice.quadrant,
+            if(fact_group.slot = 'head', choice.candidate_cui, fact_group.kept_cui) as head_cui,
+            if(fact_group.slot = 'head', fact_group.kept_cui, choice.candidate_cui) as tail_cui,
+            choice.candidate_cui,
+            fact_group.predicate
+        from choice
+        inner join fact_group on choice.group_id = fact_group.group_id
+    ) as replaced
+    left join relative_fact
         on
-            candidate.group_id = choice.group_id and candidate.quadrant = choice.quadrant
-            and candidate.candidate_cui = choice.candidate_cui
+            replaced.quadrant = 'Q2'
+            and replaced.head_cui = relative_fact.head_cui and replaced.predicate = relative_fact.predicate
+            and replaced.tail_cui = relative_fact.tail_cui
     union all
     select
         group_id,
@@ -28,6 +35,7 @@ with chosen as (
         head_cui,
         tail_cui,
         null as candidate_cui,
+        predicate,
         pattern,
         tier,
         hops

@@ -1,8 +1,9 @@
 -- Statements that must not be called false, with the first reason why
--- Grain: one row per (predicate, head, tail) of false_candidate; reason is null where the statement is false
+-- Grain: one row per (predicate, head, tail) of false_pair; reason is null where the statement is false
 -- Output: false_check(predicate, head_cui, tail_cui, reason)
--- Inputs: false_candidate, related(head_cui, tail_cui), known_end(predicate, place, cui), area(cui, area_cui),
---   near_fact(head_cui, predicate, tail_cui), known_use(cui, other), co_stated(cui, other), lifted(cui, other), kg.name
+-- Inputs: false_pair(predicate, head_cui, tail_cui), related(head_cui, tail_cui), known_end(predicate, place, cui),
+--   area(cui, area_cui), near_fact(head_cui, predicate, tail_cui), known_use(cui, other), co_stated(cui, other),
+--   lifted(cui, other), kg.name
 -- related: a path of any tier within 3 hops in either direction, of any predicate. known_end: concepts that the graph
 --   knows this predicate for (local closed world). area: ancestors that are not too general: a drug that is used in
 --   a disease of one area may well be used in another of it. co_stated: a note of the cohort links the two.
@@ -13,7 +14,7 @@ with pair as (
         predicate,
         head_cui,
         tail_cui
-    from false_candidate
+    from false_pair
 ),
 
 tail_area as (

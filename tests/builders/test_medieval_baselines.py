@@ -63,14 +63,14 @@ def test_rows_of_one_patient_never_lie_on_both_sides_of_a_fold(
 ) -> None:
     """What is fitted and scored is watched on its way in; nothing is replaced."""
     seen: list[int] = []
-    real = baselines._scores
+    real = baselines.TextFeatures.scores
 
     def watched(texts, train, labels, test):  # type: ignore[no-untyped-def]
         assert not set(patients[train]) & set(patients[test])
         seen.extend(test)
         return real(texts, train, labels, test)
 
-    monkeypatch.setattr(baselines, "_scores", watched)
+    monkeypatch.setattr(baselines.TextFeatures, "scores", watched)
     texts = [f"word{n % 7}" for n in range(len(labels))]
     cross_validated_point(texts, labels, patients, 1)
     assert sorted(seen) == sorted(list(range(len(labels))) * baselines.CUTS)
@@ -127,3 +127,11 @@ def test_a_few_patients_give_no_interval() -> None:
     auc = split_auc(["yes", "no"] * 4, labels, np.array([1, 1, 1, 1, 2, 2, 2, 2]), splits, "split", 1)
     assert auc is not None
     assert (auc.auc, auc.low, auc.high) == (1.0, None, None)
+
+
+def test_a_text_of_many_rows_weighs_as_often_as_it_stands_there(labels: npt.NDArray[np.bool_]) -> None:
+    """Fitting each text and label once, with its weight, gives the model of all rows."""
+    texts = [f"word{n % 7} word{n % 3}" for n in range(len(labels))]
+    rows = np.arange(len(labels))
+    one, other = (baselines.TextFeatures(texts, merged=merged).scores(rows, labels, rows) for merged in (True, False))
+    np.testing.assert_allclose(one, other, atol=1e-3)

@@ -1,0 +1,123 @@
+"""The builder's tables as arrays of numbers: concepts and frames once, admissions in shards on disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from builders.medieval.facts import SHARD_SIZE
+from builders.medieval.kernels import Shard, Terms
+from ontoground.sqlfiles import sql_text
+from ontoground.warehouse import arrow_of
+
+__all__ = ["begins", "read_shard", "read_terms", "shard_of"]
+
+Ints = npt.NDArray[np.int32]
+
+
+def begins(sorted_keys: npt.NDArray[Any], n: int) -> Ints:
+    """Return where the rows of each key from 0 to n - 1 begin, and where the last ones end. Shape: (n + 1,)"""
+    return np.searchsorted(sorted_keys, np.arange(n + 1)).astype(np.int32)
+
+
+def _columns(connection: duckdb.DuckDBPyConnection, query: str, *names: str) -> list[npt.NDArray[np.int32]]:
+    table = arrow_of(connection, query)
+    return [table[name].to_numpy().astype(np.int32) for name in names]
+
+
+def read_terms(connection: duckdb.DuckDBPyConnection) -> tuple[Terms, pa.Array]:
+    """Return what holds whatever the admission, and the concepts by number."""
+    coded = arrow_of(connection, "select * from coded order by code")
+    concepts = coded.num_rows
+    original, kept, place, pair = _columns(
+        connection,
+        "select original.code as original, stays.code as stays, frame.place, frame.kept from frame "
+        "inner join coded as original on frame.original_cui = original.cui "
+        "inner join coded as stays on frame.kept_cui = stays.cui order by frame.frame",
+        "original",
+        "stays",
+        "place",
+        "kept",
+    )
+    places = arrow_of(connection, sql_text("builders/place_flags"))
+    first_bucket = np.concatenate([[0], np.cumsum(places["buckets"].to_numpy())]).astype(np.int32)
+    where, bucket, in_bucket = _columns(
+        connection,
+        "select place, bucket, code from place_concept inner join coded using (cui) order by place, bucket, code",
+        "place",
+        "bucket",
+        "code",
+    )
+    known = np.zeros((places.num_rows, concepts), np.uint8)
+    known_place, known_code = _columns(
+        connection,
+        "select place.place, coded.code from known_end inner join place on known_end.predicate = place.predicate "
+        "and known_end.place = place.slot inner join coded on known_end.cui = coded.cui",
+        "place",
+        "code",
+    )
+    known[known_place, known_code] = 1
+    sibling_of, sibling = _columns(
+        connection,
+        "select own.code as own, other.code as other from sibling inner join coded as own on sibling.cui = own.cui "
+        "inner join coded as other on sibling.sibling = other.cui order by all",
+        "own",
+        "other",
+    )
+    covering, cover, by_code = _columns(
+        connection, "select * from cover order by concept, code", "concept", "code", "by_code"
+    )
+    flags = {name: np.array(coded[name].to_pylist(), np.uint8) for name in ("plain", "has_members")}
+    terms = Terms(
+        original,
+        kept,
+        place,
+        pair,
+        first_bucket,
+        begins(first_bucket[where] + bucket, int(first_bucket[-1])),
+        in_bucket,
+        known,
+        np.array(places["taxonomic"].to_pylist(), np.uint8),
+        np.array(places["of_head"].to_pylist(), np.uint8),
+        coded["mask"].to_numpy(),
+        flags["plain"],
+        flags["has_members"],
+        begins(sibling_of, concepts),
+        sibling,
+        begins(covering, int(covering[-1]) + 1 if covering.size else 0),
+        cover,
+        by_code.astype(np.uint8),
+    )
+    return terms, coded["cui"].combine_chunks()
+
+
+def shard_of(connection: duckdb.DuckDBPyConnection, number: int) -> Shard:
+    """Return one shard of admissions, as the warehouse has it."""
+    connection.execute(f"set variable shard = {number}")
+    admissions = connection.execute(f"select count(*) from admission where shard = {number}").fetchall()[0][0]
+    first = number * SHARD_SIZE
+    owner, frame, bucket = _columns(connection, sql_text("builders/shard_group"), "number", "frame", "bucket")
+    hearing, mention, coded = _columns(connection, sql_text("builders/shard_mention"), "number", "concept", "coded")
+    linking, link, linked = _columns(connection, sql_text("builders/shard_link"), "number", "code", "other")
+    return Shard(
+        begins(owner - first, admissions),
+        frame,
+        bucket,
+        begins(hearing - first, admissions),
+        mention,
+        coded.astype(np.uint8),
+        begins(linking - first, admissions),
+        link,
+        linked,
+    )
+
+
+def read_shard(file: Path) -> Shard:
+    """Return a shard that was written with ``np.savez``."""
+    with np.load(file) as arrays:
+        return Shard(*(arrays[name] for name in Shard._fields))

@@ -1,0 +1,424 @@
+"""Compiled loops over groups and candidates: what is neither attested nor linked, what is drawn, how often.
+
+Concepts, frames and admissions are numbers here (sql/builders/coded.sql, frame.sql, admission.sql). An admission looks
+at some twenty thousand candidates; none of them is kept in memory before it is known to be a candidate of a kept group.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+__all__ = [
+    "FALSE",
+    "MAY_BE_FALSE",
+    "MAY_BE_TRUE",
+    "TRUE",
+    "Shard",
+    "Terms",
+    "add_chances",
+    "add_pairs",
+    "candidates_of",
+    "choose",
+    "mark_asked",
+    "mark_used",
+]
+
+Ints = npt.NDArray[np.int32]
+Bytes = npt.NDArray[np.uint8]
+
+# Bits of a replacement of one kept end: asked for, and what was found of it.
+MAY_BE_FALSE, MAY_BE_TRUE, FALSE, TRUE = 1, 2, 4, 8
+
+
+class Terms(NamedTuple):
+    """What holds of concepts, frames and places, whatever the admission.
+
+    Attributes:
+        original: concept that a frame replaces. Shape: (frames,)
+        kept: concept that it keeps. Shape: (frames,)
+        place: predicate and slot of it. Shape: (frames,)
+        pair: number of (place, kept). Shape: (frames,)
+        first_bucket: first bucket of a place. Shape: (places + 1,)
+        bucket_begin: where a bucket's concepts begin. Shape: (buckets + 1,)
+        bucket: concepts of buckets.
+        known: whether the graph knows the predicate of a place for a concept. Shape: (places, concepts)
+        taxonomic: whether the predicate of a place names a class. Shape: (places,)
+        of_head: whether a place is that of the head. Shape: (places,)
+        mask: semantic groups. Shape: (concepts,)
+        plain: whether a class can be named in a sentence. Shape: (concepts,)
+        has_members: whether drugs have the class. Shape: (concepts,)
+        sibling_begin: where the relatives of a concept begin. Shape: (concepts + 1,)
+        sibling: relatives.
+        cover_begin: where what a mentioned concept covers begins. Shape: (mentioned concepts + 1,)
+        cover: covered concepts.
+        by_code: whether a code covers it too.
+    """
+
+    original: Ints
+    kept: Ints
+    place: Ints
+    pair: Ints
+    first_bucket: Ints
+    bucket_begin: Ints
+    bucket: Ints
+    known: Bytes
+    taxonomic: Bytes
+    of_head: Bytes
+    mask: npt.NDArray[np.int64]
+    plain: Bytes
+    has_members: Bytes
+    sibling_begin: Ints
+    sibling: Ints
+    cover_begin: Ints
+    cover: Ints
+    by_code: Bytes
+
+
+class Shard(NamedTuple):
+    """What is known of some admissions; ``*_begin`` have shape (admissions + 1,).
+
+    Attributes:
+        group_begin: where the groups of an admission begin.
+        frame: frame of a group.
+        bucket: bucket of distractors that a group looks at.
+        mention_begin: where the mentioned and coded concepts of an admission begin.
+        mention: mentioned or coded concept.
+        coded: whether it is coded.
+        link_begin: where the linked pairs of an admission begin.
+        link: one concept of a linked pair, sorted.
+        linked: the other one.
+    """
+
+    group_begin: Ints
+    frame: Ints
+    bucket: Ints
+    mention_begin: Ints
+    mention: Ints
+    coded: Bytes
+    link_begin: Ints
+    link: Ints
+    linked: Ints
+
+
+@njit(cache=True)
+def _mark_unclear(terms: Any, shard: Any, admission: int, unclear: Any) -> None:
+    for i in range(shard.mention_begin[admission], shard.mention_begin[admission + 1]):
+        concept, coded = shard.mention[i], shard.coded[i]
+        for j in range(terms.cover_begin[concept], terms.cover_begin[concept + 1]):
+            if not coded or terms.by_code[j]:
+                unclear[terms.cover[j]] = admission
+
+
+@njit(cache=True)
+def _ends(terms: Any, shard: Any, admission: int, seen: Any) -> Any:
+    """Return the ends of the facts of an admission, sorted."""
+    found = np.empty(2 * (shard.group_begin[admission + 1] - shard.group_begin[admission]), np.int32)
+    n = 0
+    for group in range(shard.group_begin[admission], shard.group_begin[admission + 1]):
+        code = terms.original[shard.frame[group]]
+        if seen[code] != admission:
+            seen[code] = admission
+            found[n] = code
+            n += 1
+    return np.sort(found[:n])
+
+
+@njit(cache=True)
+def _fits(terms: Any, frame: int, code: int) -> Any:
+    """Tell whether a concept may stand in for the replaced end: another one, of a common semantic group."""
+    return (
+        code != terms.original[frame]
+        and code != terms.kept[frame]
+        and (terms.mask[code] & terms.mask[terms.original[frame]]) != 0
+    )
+
+
+@njit(cache=True)
+def _nameable(terms: Any, place: int, code: int) -> Any:
+    """Tell whether a relative can stand where a predicate names a class."""
+    return not terms.taxonomic[place] or (
+        terms.plain[code] != 0 and not (terms.of_head[place] != 0 and terms.has_members[code] != 0)
+    )
+
+
+@njit(cache=True)
+def _bucket_of(terms: Any, shard: Any, group: int) -> Any:
+    bucket = terms.first_bucket[terms.place[shard.frame[group]]] + shard.bucket[group]
+    return terms.bucket_begin[bucket], terms.bucket_begin[bucket + 1]
+
+
+@njit(cache=True)
+def mark_used(terms: Any, shard: Any, used: Any) -> None:
+    """Mark the replacements that some group asks about.
+
+    Args:
+        terms: of the cohort.
+        shard: admissions.
+        used: bits of (place, kept end) and replacement. Shape: (pairs, concepts)
+    """
+    unclear = np.full(terms.mask.size, -1, np.int32)
+    seen = np.full(terms.mask.size, -1, np.int32)
+    for admission in range(shard.group_begin.size - 1):
+        _mark_unclear(terms, shard, admission, unclear)
+        ends = _ends(terms, shard, admission, seen)
+        for group in range(shard.group_begin[admission], shard.group_begin[admission + 1]):
+            frame = shard.frame[group]
+            place, row = terms.place[frame], used[terms.pair[frame]]
+            begin, end = _bucket_of(terms, shard, group)
+            for i in range(begin, end):
+                code = terms.bucket[i]
+                if unclear[code] != admission and _fits(terms, frame, code):
+                    row[code] |= MAY_BE_FALSE
+            for code in ends:
+                if terms.known[place, code] and _fits(terms, frame, code):
+                    row[code] |= MAY_BE_FALSE
+            original = terms.original[frame]
+            for i in range(terms.sibling_begin[original], terms.sibling_begin[original + 1]):
+                code = terms.sibling[i]
+                if unclear[code] != admission and code != terms.kept[frame] and _nameable(terms, place, code):
+                    row[code] |= MAY_BE_TRUE
+
+
+@njit(cache=True)
+def mark_asked(terms: Any, shard: Any, used: Any, asked: Any) -> None:
+    """Mark the pairs of a replaced end and a false distractor, whose distance is wanted.
+
+    Args:
+        terms: of the cohort.
+        shard: admissions.
+        used: bits of (place, kept end) and replacement. Shape: (pairs, concepts)
+        asked: of replaced end and distractor. Shape: (concepts, concepts)
+    """
+    unclear = np.full(terms.mask.size, -1, np.int32)
+    for admission in range(shard.group_begin.size - 1):
+        _mark_unclear(terms, shard, admission, unclear)
+        for group in range(shard.group_begin[admission], shard.group_begin[admission + 1]):
+            frame = shard.frame[group]
+            row, asked_row = used[terms.pair[frame]], asked[terms.original[frame]]
+            begin, end = _bucket_of(terms, shard, group)
+            for i in range(begin, end):
+                code = terms.bucket[i]
+                if row[code] & FALSE and unclear[code] != admission and _fits(terms, frame, code):
+                    asked_row[code] = 1
+
+
+@njit(cache=True)
+def _index_links(shard: Any, admission: int, begin: Any, end: Any, seen: Any) -> None:
+    for i in range(shard.link_begin[admission], shard.link_begin[admission + 1]):
+        code = shard.link[i]
+        if seen[code] != admission:
+            seen[code] = admission
+            begin[code] = i
+        end[code] = i + 1
+
+
+@njit(cache=True)
+def _replacements(
+    terms: Any, shard: Any, used: Any, far: Any, group: int, admission: int, ends: Any, unclear: Any, blocked: Any
+) -> Any:
+    """Return the candidates of a group for Q2, Q3 and Q4, each list sorted where its source is, and their counts.
+
+    Kept apart from the loops so that counting and writing cannot differ.
+    """
+    frame = shard.frame[group]
+    place, row, original = terms.place[frame], used[terms.pair[frame]], terms.original[frame]
+    begin, end = _bucket_of(terms, shard, group)
+    siblings = terms.sibling_begin[original + 1] - terms.sibling_begin[original]
+    found = np.empty(siblings + ends.size + end - begin, np.int32)
+    n = 0
+    for i in range(terms.sibling_begin[original], terms.sibling_begin[original + 1]):
+        code = terms.sibling[i]
+        if (
+            row[code] & TRUE
+            and unclear[code] != admission
+            and code != terms.kept[frame]
+            and _nameable(terms, place, code)
+        ):
+            found[n] = code
+            n += 1
+    of_q2 = n
+    for code in ends:
+        if row[code] & FALSE and blocked[code] != group and terms.known[place, code] and _fits(terms, frame, code):
+            found[n] = code
+            n += 1
+    of_q3 = n - of_q2
+    for i in range(begin, end):
+        code = terms.bucket[i]
+        if (
+            row[code] & FALSE
+            and far[original, code]
+            and blocked[code] != group
+            and unclear[code] != admission
+            and _fits(terms, frame, code)
+        ):
+            found[n] = code
+            n += 1
+    return found[:n], of_q2, of_q3
+
+
+@njit(cache=True)
+def candidates_of(terms: Any, shard: Any, used: Any, far: Any, kept: Any, counts: Any) -> Any:
+    """Count the candidates of every group, and list those of the kept ones.
+
+    Args:
+        terms: of the cohort.
+        shard: admissions.
+        used: bits of (place, kept end) and replacement. Shape: (pairs, concepts)
+        far: whether a distractor is distant from a replaced end. Shape: (concepts, concepts)
+        kept: which groups are listed. Shape: (groups,)
+        counts: takes the number of candidates for Q2, Q3 and Q4. Shape: (groups, 3)
+
+    Returns:
+        Candidates of the kept groups, by group and quadrant. Shape: (n,)
+    """
+    size = terms.mask.size
+    unclear, seen, link_seen = np.full(size, -1, np.int32), np.full(size, -1, np.int32), np.full(size, -1, np.int32)
+    link_begin, link_end = np.zeros(size, np.int32), np.zeros(size, np.int32)
+    blocked = np.full(size, -1, np.int32)
+    out = np.empty(1024, np.int32)
+    n = 0
+    for admission in range(shard.group_begin.size - 1):
+        _mark_unclear(terms, shard, admission, unclear)
+        ends = _ends(terms, shard, admission, seen)
+        _index_links(shard, admission, link_begin, link_end, link_seen)
+        for group in range(shard.group_begin[admission], shard.group_begin[admission + 1]):
+            stays = terms.kept[shard.frame[group]]
+            if link_seen[stays] == admission:
+                for i in range(link_begin[stays], link_end[stays]):
+                    blocked[shard.linked[i]] = group
+            found, of_q2, of_q3 = _replacements(terms, shard, used, far, group, admission, ends, unclear, blocked)
+            counts[group, 0], counts[group, 1], counts[group, 2] = of_q2, of_q3, found.size - of_q2 - of_q3
+            if kept[group]:
+                while n + found.size > out.size:
+                    out = np.concatenate((out, np.empty(out.size, np.int32)))
+                out[n : n + found.size] = found
+                n += found.size
+    return out[:n].copy()
+
+
+@njit(cache=True)
+def add_pairs(begin: Any, code: Any, together: Any) -> None:
+    """Count in how many admissions concepts stand together; each concept occurs once in an admission.
+
+    Args:
+        begin: where the concepts of an admission begin. Shape: (admissions + 1,)
+        code: concepts.
+        together: counts, added to. Shape: (concepts, concepts)
+    """
+    for admission in range(begin.size - 1):
+        for i in range(begin[admission], begin[admission + 1]):
+            row = together[code[i]]
+            for j in range(begin[admission], begin[admission + 1]):
+                row[code[j]] += 1
+
+
+@njit(cache=True)
+def add_chances(begin: Any, code: Any, weight: Any, expected: Any) -> None:
+    """Add up the chances of the candidates for Q2 and Q4: in a group, in proportion to their weights.
+
+    Args:
+        begin: where the candidates of a group for Q2, Q3 and Q4 begin. Shape: (3 * groups + 1,)
+        code: candidates.
+        weight: of concepts. Shape: (concepts,)
+        expected: sums, added to. Shape: (concepts,)
+    """
+    for run in range(begin.size - 1):
+        if run % 3 == 1:
+            continue
+        total = 0.0
+        for i in range(begin[run], begin[run + 1]):
+            total += weight[code[i]]
+        for i in range(begin[run], begin[run + 1]):
+            expected[code[i]] += weight[code[i]] / total
+
+
+@njit(cache=True)
+def _mark_taken(stays: int, key: Any, n: int, run: int, blocked: Any) -> None:
+    """Block what would make a statement that the admission has already."""
+    for i in range(n):
+        if key[i, 0] == stays:
+            blocked[key[i, 1]] = run
+        if key[i, 1] == stays:
+            blocked[key[i, 0]] = run
+
+
+@njit(cache=True)
+def _best(begin: int, end: int, code: Any, draw: Any, weight: Any, blocked: Any, run: int) -> int:
+    best, least = -1, np.inf
+    for i in range(begin, end):
+        if blocked[code[i]] != run:
+            value = draw[i] / weight[code[i]]
+            if value < least or (value == least and best >= 0 and code[i] < code[best]):
+                best, least = i, value
+    return best
+
+
+@njit(cache=True)
+def _keep_first(drawn: Any, stays: Any, turn: Any, key: Any, choice: Any) -> int:
+    """Choose what was drawn; of those that make the same statement, the one of the lowest hash. Return how many."""
+    n = 0
+    for i in range(drawn.shape[0]):
+        group, other = drawn[i, 0] // 3, drawn[i, 1]
+        keeps = True
+        for j in range(drawn.shape[0]):
+            rival, its = drawn[j, 0] // 3, drawn[j, 1]
+            same = (stays[rival] == stays[group] and its == other) or (stays[rival] == other and its == stays[group])
+            if j != i and same and (turn[rival] < turn[group] or (turn[rival] == turn[group] and j < i)):
+                keeps = False
+        if keeps:
+            choice[group, drawn[i, 0] % 3] = other
+            key[n, 0], key[n, 1] = stays[group], other
+            n += 1
+    return n
+
+
+@njit(cache=True)
+def choose(
+    group_begin: Any, stays: Any, turn: Any, begin: Any, code: Any, draw: Any, weight: Any, quadrants: Any, choice: Any
+) -> None:
+    """Draw the statements of some quadrants, in rounds, until no group of an admission finds a new one.
+
+    A race of exponential draws: the chance of a candidate is in proportion to its weight. Where two groups of an
+    admission draw the same pair of ends the lower hash keeps it, and the other draws again in the next round.
+
+    Args:
+        group_begin: where the groups of an admission begin. Shape: (admissions + 1,)
+        stays: the kept end of a group. Shape: (groups,)
+        turn: hash of a group. Shape: (groups,)
+        begin: where the candidates of a group for Q2, Q3 and Q4 begin. Shape: (3 * groups + 1,)
+        code: candidates.
+        draw: exponential draws of the candidates.
+        weight: of concepts. Shape: (concepts,)
+        quadrants: which of the three are drawn, as numbers from 0.
+        choice: chosen concepts, -1 for none, added to. Shape: (groups, 3)
+    """
+    blocked = np.full(weight.size, -1, np.int64)
+    stamp = 0
+    for admission in range(group_begin.size - 1):
+        first, last = group_begin[admission], group_begin[admission + 1]
+        key = np.empty((3 * (last - first), 2), np.int32)
+        drawn = np.empty((3 * (last - first), 2), np.int32)
+        n = 0
+        for group in range(first, last):
+            for quadrant in range(3):
+                if choice[group, quadrant] >= 0:
+                    key[n, 0], key[n, 1] = stays[group], choice[group, quadrant]
+                    n += 1
+        found = 1
+        while found:
+            found = 0
+            for group in range(first, last):
+                stamp += 1
+                _mark_taken(stays[group], key, n, stamp, blocked)
+                for quadrant in quadrants:
+                    run = 3 * group + quadrant
+                    if choice[group, quadrant] < 0:
+                        best = _best(begin[run], begin[run + 1], code, draw, weight, blocked, stamp)
+                        if best >= 0:
+                            drawn[found, 0], drawn[found, 1] = run, code[best]
+                            found += 1
+            n += _keep_first(drawn[:found], stays, turn, key[n:], choice)

@@ -1,0 +1,97 @@
+"""Candidates of kept groups, on disk by shard of admissions, and the statements that are drawn from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Candidates", "Part", "Pool"]
+
+
+class Candidates(NamedTuple):
+    """Candidates of the kept groups of one shard.
+
+    Attributes:
+        group_begin: where the groups of an admission begin. Shape: (admissions + 1,)
+        stays: the kept end of a group. Shape: (groups,)
+        turn: hash of a group. Shape: (groups,)
+        begin: where the candidates of a group for Q2, Q3 and Q4 begin. Shape: (3 * groups + 1,)
+        code: candidates. Shape: (n,)
+        draw: exponential draw of each. Shape: (n,)
+    """
+
+    group_begin: npt.NDArray[np.int64]
+    stays: npt.NDArray[np.int32]
+    turn: npt.NDArray[np.float64]
+    begin: npt.NDArray[np.int64]
+    code: npt.NDArray[np.int32]
+    draw: npt.NDArray[np.float64]
+
+
+class Part(NamedTuple):
+    """One shard: its groups are the numbers from ``first`` on."""
+
+    first: int
+    candidates: Candidates
+
+
+@dataclass
+class Pool:
+    """The candidates of a cohort; a shard at a time is mapped into memory.
+
+    Attributes:
+        folder: where the shards lie.
+        concepts: number of concepts.
+        floor: weight of a concept that no supported statement has.
+        choice: chosen concepts of all groups for Q2, Q3 and Q4, -1 for none. Shape: (groups, 3)
+    """
+
+    folder: Path
+    concepts: int
+    floor: float
+    choice: npt.NDArray[np.int32]
+    shards: int = 0
+    groups: int = 0
+
+    def add(self, candidates: Candidates) -> None:
+        """Write one more shard; its groups follow those of the shard before."""
+        folder = self.folder / str(self.shards)
+        folder.mkdir()
+        for name, values in candidates._asdict().items():
+            np.save(folder / f"{name}.npy", values)
+        self.shards += 1
+
+    def __iter__(self) -> Iterator[Part]:
+        first = 0
+        for shard in range(self.shards):
+            folder = self.folder / str(shard)
+            candidates = Candidates(*(np.load(folder / f"{name}.npy", mmap_mode="r") for name in Candidates._fields))
+            yield Part(first, candidates)
+            first += candidates.stays.size
+
+    def expected(self, weight: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return how often each concept is expected to be drawn for Q2 and Q4. Shape: (concepts,)"""
+        from builders.medieval.kernels import add_chances
+
+        expected = np.zeros(self.concepts)
+        for part in self:
+            add_chances(part.candidates.begin, part.candidates.code, weight, expected)
+        return expected
+
+    def draw(self, weight: npt.NDArray[np.float64], quadrants: Sequence[int]) -> None:
+        """Draw the statements of some quadrants (0 to 2 for Q2 to Q4) that no group has yet."""
+        from builders.medieval.kernels import choose
+
+        wanted = np.array(quadrants, np.int64)
+        for first, held in self:
+            chosen = self.choice[first : first + held.stays.size]
+            choose(held.group_begin, held.stays, held.turn, held.begin, held.code, held.draw, weight, wanted, chosen)
+
+    def complete(self) -> npt.NDArray[np.intp]:
+        """Return the numbers of the groups that have a statement of every quadrant."""
+        return np.flatnonzero((self.choice >= 0).all(axis=1))

@@ -1,0 +1,81 @@
+-- Frames: a fact that some admission has, and the end of it that the other statements of a group replace
+-- Grain: frame, one row per fact and place of the replaced end; place, one row per predicate and place; place_concept,
+--   one row per place and concept that facts have there; sibling, one row per replaced concept and close relative
+-- Output: frame(frame, fact, predicate, slot, place, kept, original_cui, kept_cui), place(place, predicate, slot,
+--   buckets), place_concept(place, cui, bucket), sibling(cui, sibling)
+-- Inputs: admission_fact, usable_fact, kg.edge, kg.concept, linked_base. Parameters: seed, bucket_size, family_size
+-- kept numbers the distinct (place, kept end): whether a replacement gives a true or a false statement is asked of
+--   these. A group is a frame in an admission. Close relatives share a direct parent and a semantic group: the parents
+--   of a brand or salt are those of its substance, parents with very many children say nothing about closeness.
+--   Source: DESIGN section 6 (the replaced end varies; Q2)
+create or replace temp table frame as
+with used as (
+    select
+        fact.fact,
+        fact.predicate,
+        place.slot,
+        if(place.slot = 'head', fact.head_cui, fact.tail_cui) as original_cui,
+        if(place.slot = 'head', fact.tail_cui, fact.head_cui) as kept_cui
+    from usable_fact as fact
+    cross join (values ('head'), ('tail')) as place (slot)
+    where fact.fact in (select admission_fact.fact from admission_fact)
+)
+
+select
+    row_number() over (order by fact, slot) - 1 as frame,
+    fact,
+    predicate,
+    slot,
+    dense_rank() over (order by predicate, slot) - 1 as place,
+    dense_rank() over (order by predicate, slot, kept_cui) - 1 as kept,
+    original_cui,
+    kept_cui
+from used;
+
+create or replace temp table place as
+select
+    place,
+    predicate,
+    slot,
+    greatest(1, count(distinct original_cui) // getvariable('bucket_size')) as buckets
+from frame
+group by place, predicate, slot;
+
+create or replace temp table place_concept as
+select distinct
+    frame.place,
+    frame.original_cui as cui,
+    (
+        md5_number_upper(concat_ws(chr(31), getvariable('seed'), 'bucket', frame.original_cui)) % place.buckets::ubigint
+    )::integer as bucket
+from frame
+inner join place on frame.place = place.place;
+
+create or replace temp table sibling as
+with parent as (
+    select distinct
+        head_cui as cui,
+        tail_cui as parent
+    from kg.edge
+    where predicate in ('is_a', 'has_pharmacologic_class')
+),
+
+family as (
+    select parent from parent
+    group by parent
+    having count(*) between 2 and getvariable('family_size')
+)
+
+select distinct
+    original.original_cui as cui,
+    other.cui as sibling
+from (select distinct frame.original_cui from frame) as original
+left join linked_base as base on original.original_cui = base.cui
+inner join parent as own on coalesce(base.base_cui, original.original_cui) = own.cui
+inner join family on own.parent = family.parent
+inner join parent as other on own.parent = other.parent
+inner join kg.concept as own_concept on original.original_cui = own_concept.cui
+inner join kg.concept as other_concept on other.cui = other_concept.cui
+where
+    coalesce(base.base_cui, original.original_cui) != other.cui and original.original_cui != other.cui
+    and list_has_any(own_concept.groups, other_concept.groups);

@@ -1,0 +1,22 @@
+-- The groups that the admissions of one shard could have
+-- Grain: one row per admission, fact and place of the replaced end. Output: (number, frame, bucket)
+-- Inputs: admission_fact, usable_fact, frame, place. Parameters: shard, shard_size, seed
+-- In the order of the groups' ids; the two places of a fact follow one another. Where a place has many concepts, each
+--   group looks at the bucket that its hash picks, so that work grows with the number of groups
+select
+    admission_fact.number::integer as number,
+    frame.frame::integer as frame,
+    (
+        md5_number_upper(
+            concat_ws(
+                chr(31), getvariable('seed'), 'pick',
+                concat(admission_fact.hadm_id, '-', fact.key, '-', left(frame.slot, 1))
+            )
+        ) % place.buckets::ubigint
+    )::integer as bucket
+from admission_fact
+inner join usable_fact as fact on admission_fact.fact = fact.fact
+inner join frame on admission_fact.fact = frame.fact
+inner join place on frame.place = place.place
+where admission_fact.number // getvariable('shard_size') = getvariable('shard')
+order by number, fact.key, frame.slot;

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +14,7 @@ __all__ = [
     "ALPHA",
     "DECIMAL",
     "DIGIT",
+    "FNV_OFFSET",
     "LOWER",
     "SPACE",
     "ByteArray",
@@ -20,12 +23,15 @@ __all__ = [
     "IntArray",
     "codes_of",
     "hash_of",
+    "hash_on",
     "is_kind",
     "kinds_of_characters",
     "lower",
+    "part",
     "word_hash",
 ]
 
+Function = TypeVar("Function", bound=Callable[..., Any])
 IntArray = npt.NDArray[np.int32]
 CodeArray = npt.NDArray[np.uint32]
 HashArray = npt.NDArray[np.uint64]
@@ -35,8 +41,14 @@ ByteArray = npt.NDArray[np.uint8]
 SPACE, LOWER, ALPHA, DIGIT, DECIMAL = 1, 2, 4, 8, 16
 # Code points above are ideographs and tags: none of them is a blank, a digit or in lower case.
 _TABLE = 0x20000
-_FNV_OFFSET = np.uint64(0xCBF29CE484222325)
+FNV_OFFSET = np.uint64(0xCBF29CE484222325)
 _FNV_PRIME = np.uint64(0x100000001B3)
+
+
+def part(function: Function) -> Function:
+    """Compile a function that only compiled ones call: without the costly entry from Python, kept with its callers."""
+    compiler: Any = njit
+    return cast(Function, compiler(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function))
 
 
 def codes_of(text: str) -> CodeArray:
@@ -64,13 +76,13 @@ def kinds_of_characters() -> ByteArray:
     return table
 
 
-@njit(cache=True, nogil=True, inline="always")
+@part
 def is_kind(code: int, kind: int, table: ByteArray) -> bool:
     """Tell whether a character is of a kind, such as ``SPACE``."""
     return code < table.size and (table[code] & kind) != 0
 
 
-@njit(cache=True, nogil=True, inline="always")
+@part
 def lower(code: int) -> int:
     """Return a character in lower case where that is an ASCII letter, else the character itself."""
     if 65 <= code <= 90:
@@ -78,13 +90,18 @@ def lower(code: int) -> int:
     return 107 if code == 0x212A else code  # the Kelvin sign is a k
 
 
-@njit(cache=True, nogil=True)
-def word_hash(codes: CodeArray, begin: int, end: int) -> np.uint64:
-    """Return the hash of a stretch of a text in lower case (FNV-1a over code points)."""
-    value = _FNV_OFFSET
+@part
+def hash_on(value: np.uint64, codes: CodeArray, begin: int, end: int) -> np.uint64:
+    """Return a hash that goes on over a stretch of a text in lower case."""
     for position in range(begin, end):
         value = (value ^ np.uint64(lower(codes[position]))) * _FNV_PRIME
     return value
+
+
+@njit(cache=True, nogil=True)
+def word_hash(codes: CodeArray, begin: int, end: int) -> np.uint64:
+    """Return the hash of a stretch of a text in lower case (FNV-1a over code points)."""
+    return hash_on(FNV_OFFSET, codes, begin, end)
 
 
 def hash_of(word: str) -> int:

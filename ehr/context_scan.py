@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 
 from ehr import context_arrays as c
-from ehr.characters import DIGIT, SPACE, ByteArray, CodeArray, HashArray, IntArray, is_kind, lower, word_hash
+from ehr.characters import DIGIT, SPACE, ByteArray, CodeArray, HashArray, IntArray, is_kind, lower, part, word_hash
 from ehr.context_arrays import MaskArray, Rules, Tries, Words
 
 __all__ = ["Places", "judge"]
@@ -79,7 +79,7 @@ class _Hits(NamedTuple):
     whole: ByteArray
 
 
-@njit(cache=True, nogil=True)
+@part
 def _number_of(codes: CodeArray, begin: int, end: int, slots: HashArray, slot_word: IntArray) -> int:
     value = word_hash(codes, begin, end)
     mask = np.uint64(slots.size - 1)
@@ -89,17 +89,17 @@ def _number_of(codes: CodeArray, begin: int, end: int, slots: HashArray, slot_wo
     return int(slot_word[slot])
 
 
-@njit(cache=True, nogil=True, inline="always")
+@part
 def _is_letter(code: int) -> bool:
     return 97 <= code <= 122
 
 
-@njit(cache=True, nogil=True, inline="always")
+@part
 def _is_figure(code: int) -> bool:
     return 48 <= code <= 57
 
 
-@njit(cache=True, nogil=True)
+@part
 def _token_end(codes: CodeArray, begin: int) -> int:
     """Return where the word at ``begin`` ends: letters, figures and an ending ("'s", ".5"), "___" or a mark."""
     size = codes.size
@@ -124,7 +124,7 @@ def _token_end(codes: CodeArray, begin: int) -> int:
     return end
 
 
-@njit(cache=True, nogil=True)
+@part
 def _is_number(codes: CodeArray, begin: int, end: int, characters: ByteArray) -> bool:
     for position in range(begin, end):
         if not is_kind(codes[position], DIGIT, characters):
@@ -132,7 +132,7 @@ def _is_number(codes: CodeArray, begin: int, end: int, characters: ByteArray) ->
     return True
 
 
-@njit(cache=True, nogil=True)
+@part
 def _tokens(codes: CodeArray, characters: ByteArray, words: Words) -> _Tokens:
     """Return the words of a note."""
     begins = np.empty(codes.size, np.int32)
@@ -157,7 +157,7 @@ def _tokens(codes: CodeArray, characters: ByteArray, words: Words) -> _Tokens:
     return _Tokens(begins[:count], ends[:count], numbers[:count], bits[:count])
 
 
-@njit(cache=True, nogil=True)
+@part
 def _left(values: IntArray, value: int, low: int, high: int) -> int:
     """``bisect_left`` in ``values[low:high]``."""
     while low < high:
@@ -169,7 +169,7 @@ def _left(values: IntArray, value: int, low: int, high: int) -> int:
     return low
 
 
-@njit(cache=True, nogil=True)
+@part
 def _step(tries: Tries, node: int, word: int) -> int:
     """Return the child of a node of the trie (0: none)."""
     high = tries.child_begin[node + 1]
@@ -177,7 +177,7 @@ def _step(tries: Tries, node: int, word: int) -> int:
     return tries.child_node[place] if place < high and tries.child_word[place] == word else 0
 
 
-@njit(cache=True, nogil=True)
+@part
 def _ends_with(codes: CodeArray, begin: int, end: int, tries: Tries, suffix: int) -> bool:
     low, high = tries.suffix_begin[suffix], tries.suffix_begin[suffix + 1]
     if end - begin < high - low:
@@ -188,7 +188,7 @@ def _ends_with(codes: CodeArray, begin: int, end: int, tries: Tries, suffix: int
     return True
 
 
-@njit(cache=True, nogil=True)
+@part
 def _longest(tokens: _Tokens, position: int, stop: int, tries: Tries) -> tuple[int, int]:
     """Return the trigger of the longest phrase at ``position`` (-1: none) and where it ends."""
     found, last = -1, position
@@ -204,7 +204,7 @@ def _longest(tokens: _Tokens, position: int, stop: int, tries: Tries) -> tuple[i
     return found, last
 
 
-@njit(cache=True, nogil=True)
+@part
 def _looking_ahead(
     codes: CodeArray, tokens: _Tokens, position: int, stop: int, tries: Tries, found: IntArray
 ) -> tuple[int, int]:
@@ -240,7 +240,7 @@ def _looking_ahead(
         step += 1
 
 
-@njit(cache=True, nogil=True)
+@part
 def _stand(
     found: int, first: int, last: int, stop: int, tokens: _Tokens, rules: Rules, places: Places, low: int, high: int
 ) -> tuple[int, bool]:
@@ -265,7 +265,7 @@ def _stand(
     return rules.ahead[found], False
 
 
-@njit(cache=True, nogil=True)
+@part
 def _mark_words(base: int, stop: int, tokens: _Tokens, view: _View, places: Places, low: int, high: int) -> None:
     """Mark the words of mentions, count commas, measure parentheses."""
     view.marks[base : stop + 1] = 0
@@ -283,7 +283,7 @@ def _mark_words(base: int, stop: int, tokens: _Tokens, view: _View, places: Plac
     view.depth[stop] = depth
 
 
-@njit(cache=True, nogil=True)
+@part
 def _look(
     codes: CodeArray,
     base: int,
@@ -349,7 +349,7 @@ def _look(
     return count
 
 
-@njit(cache=True, nogil=True)
+@part
 def _has(tokens: _Tokens, begin: int, end: int, bit: int) -> bool:
     for position in range(begin, end):
         if tokens.bits[position] & bit:
@@ -357,7 +357,7 @@ def _has(tokens: _Tokens, begin: int, end: int, bit: int) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True)
+@part
 def _joined(tokens: _Tokens, view: _View, begin: int, end: int, joints: int) -> bool:
     """Whether nothing but joints and mentions lies between two words; doses too where no comma does."""
     if begin < end and view.commas[begin] == view.commas[end]:
@@ -368,7 +368,7 @@ def _joined(tokens: _Tokens, view: _View, begin: int, end: int, joints: int) -> 
     return True
 
 
-@njit(cache=True, nogil=True)
+@part
 def _last_between(classes: int, places: Places, low: int, high: int, begin: int, end: int) -> int:
     """Return the last place between two words that a rule for ``classes`` is about (-1: none)."""
     place = _left(places.first, end, low, high) - 1
@@ -379,7 +379,7 @@ def _last_between(classes: int, places: Places, low: int, high: int, begin: int,
     return -1
 
 
-@njit(cache=True, nogil=True)
+@part
 def _is_short(scope: int, tokens: _Tokens, view: _View, begin: int, end: int) -> bool:
     if scope == ADJACENT:
         return begin == end or (end - begin == 1 and (tokens.bits[begin] & HYPHEN) != 0)
@@ -388,7 +388,7 @@ def _is_short(scope: int, tokens: _Tokens, view: _View, begin: int, end: int) ->
     return scope == PHRASE or (end - begin <= _NEAR_WORDS and not _has(tokens, begin, end, AND))
 
 
-@njit(cache=True, nogil=True)
+@part
 def _plain_after(tokens: _Tokens, view: _View, places: Places, place: int, last: int, end: int) -> bool:
     """Whether a predicate may belong to a mention over words such as "for pain": nothing new begins between them."""
     begin = places.last[last if last >= 0 else place]
@@ -397,7 +397,7 @@ def _plain_after(tokens: _Tokens, view: _View, places: Places, place: int, last:
     return last < 0 or _joined(tokens, view, places.last[place], places.first[last], JOINT)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _backward_reaches(
     scope: int, tokens: _Tokens, view: _View, hit: int, places: Places, place: int, last: int, end: int
 ) -> bool:
@@ -413,13 +413,13 @@ def _backward_reaches(
     return in_list and view.depth[hit] <= view.depth[places.first[place]]
 
 
-@njit(cache=True, nogil=True)
+@part
 def _group(kind: int) -> int:
     """Disorders and findings are problems; a list goes on among mentions of one group."""
     return 0 if kind == 1 else kind
 
 
-@njit(cache=True, nogil=True)
+@part
 def _one_group(view: _View, places: Places, low: int, high: int, place: int, begin: int, end: int) -> bool:
     """Whether a list that starts after a trigger goes on to ``place``: over commas only among mentions of one group."""
     if view.commas[begin] == view.commas[end]:
@@ -431,7 +431,7 @@ def _one_group(view: _View, places: Places, low: int, high: int, place: int, beg
     return _group(places.kind[first]) == _group(places.kind[place])
 
 
-@njit(cache=True, nogil=True)
+@part
 def _same_parentheses(backward: bool, tokens: _Tokens, view: _View, hit: int, depth: int, begin: int, end: int) -> bool:
     """A trigger in parentheses says nothing of what stands outside them, save of the words just before."""
     outer = depth if begin >= end else view.depth[begin]
@@ -442,7 +442,7 @@ def _same_parentheses(backward: bool, tokens: _Tokens, view: _View, hit: int, de
     return backward and bool(tokens.bits[hit - 1] & OPEN)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _reaches(
     rule: int,
     hit: int,
@@ -485,7 +485,7 @@ def _reaches(
     return _is_short(scope, tokens, view, begin, end)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _covers(
     rule: int,
     first: int,
@@ -518,7 +518,7 @@ def _covers(
     return False
 
 
-@njit(cache=True, nogil=True)
+@part
 def _assertion(
     place: int,
     section: int,
@@ -566,14 +566,14 @@ def _assertion(
     return int(rules.assertion[best]) if best >= 0 and rules.rank[best] >= 0 else 0
 
 
-@njit(cache=True, nogil=True, inline="always")
+@part
 def _is_better(rules: Rules, rule: int, away: int, best: int, distance: int) -> bool:
     if rules.rank[rule] != rules.rank[best]:
         return bool(rules.rank[rule] > rules.rank[best])
     return away < distance or (away == distance and rule < best)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _is_among(rule: int, lead: IntArray, count: int) -> bool:
     for index in range(count):
         if lead[index] == rule:
@@ -581,7 +581,7 @@ def _is_among(rule: int, lead: IntArray, count: int) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True)
+@part
 def _still_open(stop: int, rules: Rules, view: _View, hits: _Hits, n_hits: int, lead: IntArray) -> int:
     """Write the rules whose scope is still open at the end of a segment that ends with a colon; return their number."""
     count = 0
@@ -598,7 +598,7 @@ def _still_open(stop: int, rules: Rules, view: _View, hits: _Hits, n_hits: int, 
     return count
 
 
-@njit(cache=True, nogil=True)
+@part
 def _leads(codes: CodeArray, segments: tuple[IntArray, IntArray, IntArray, IntArray], headers: IntArray) -> IntArray:
     """Return for each segment the one that introduces the list in which it stands, or -1."""
     kinds, begins, ends, blocks = segments
@@ -615,7 +615,7 @@ def _leads(codes: CodeArray, segments: tuple[IntArray, IntArray, IntArray, IntAr
     return leads
 
 
-@njit(cache=True, nogil=True)
+@part
 def _places(
     tokens: _Tokens, words: Words, spans: tuple[IntArray, IntArray, IntArray], segment_begins: IntArray
 ) -> tuple[Places, IntArray]:
@@ -642,7 +642,7 @@ def _places(
     return Places(firsts[order], lasts[order], kinds[order], classes[order], order), segments[order]
 
 
-@njit(cache=True, nogil=True)
+@part
 def _comes_before(one: int, other: int, segments: IntArray, firsts: IntArray, lasts: IntArray) -> bool:
     if segments[one] != segments[other]:
         return bool(segments[one] < segments[other])
@@ -651,7 +651,7 @@ def _comes_before(one: int, other: int, segments: IntArray, firsts: IntArray, la
     return bool(lasts[one] < lasts[other])
 
 
-@njit(cache=True, nogil=True)
+@part
 def _scratch(size: int, most: int) -> tuple[_View, _Hits]:
     view = _View(
         np.empty(size + 1, np.uint8),

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from ehr.characters import CodeArray, IntArray, lower
+from ehr.characters import CodeArray, IntArray, lower, part
 
 __all__ = ["HeaderTrie", "header_places", "header_trie"]
 
@@ -40,24 +40,24 @@ def header_trie(headers: Iterable[str]) -> HeaderTrie:
     return HeaderTrie(begin, codes, nodes, np.array([node in ends for node in range(len(children))], dtype=np.int32))
 
 
-@njit(cache=True, nogil=True)
+@part
 def _is_blank(code: int) -> bool:
     return code in (32, 9)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _skip_blanks(codes: CodeArray, begin: int) -> int:
     while begin < codes.size and _is_blank(codes[begin]):
         begin += 1
     return begin
 
 
-@njit(cache=True, nogil=True)
+@part
 def _is_letter(code: int) -> bool:
     return 97 <= code <= 122 or 65 <= code <= 90
 
 
-@njit(cache=True, nogil=True)
+@part
 def _may_be_known(codes: CodeArray, begin: int, trie: HeaderTrie) -> bool:
     """Whether a known header stands at ``begin``, in any case and spacing, before a colon or a line's end."""
     node = 0
@@ -82,7 +82,7 @@ def _may_be_known(codes: CodeArray, begin: int, trie: HeaderTrie) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True)
+@part
 def _may_be_capitals(codes: CodeArray, begin: int) -> bool:
     """Whether a line goes on to a colon at its end."""
     if not 65 <= codes[begin] <= 90:

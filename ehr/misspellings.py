@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from ehr.characters import FNV_OFFSET, CodeArray, HashArray, IntArray, codes_of, hash_on, word_hash
 
 __all__ = ["SHORTEST", "Speller"]
 
@@ -14,23 +20,58 @@ _KEPT_END = 2
 _ENGLISH_ENDINGS = ("ing", "tion", "ed", "ly", "ness", "line", "ment", "ity", "able")
 
 
+# Repairs that are kept at hand; words of notes have no end.
+_KEPT_REPAIRS = 100_000
+
+
+@njit(cache=True, nogil=True)
+def _shortened(codes: CodeArray, ends: IntArray) -> Any:
+    """Return the hashes of each word as it is and with one letter left out, and the number of the word.
+
+    Only letters between the first and the last two are left out, since edits leave these alone. Two words that are one
+    edit apart have a hash in common.
+
+    Args:
+        codes: the words, one after another.
+        ends: where each ends.
+    """
+    room = codes.size + ends.size
+    hashes = np.empty(room, np.uint64)
+    words = np.empty(room, np.int32)
+    count = begin = 0
+    for word in range(ends.size):
+        hashes[count], words[count] = word_hash(codes, begin, ends[word]), word
+        count += 1
+        for left_out in range(begin + 1, ends[word] - _KEPT_END):
+            value = hash_on(FNV_OFFSET, codes, begin, left_out)
+            hashes[count], words[count] = hash_on(value, codes, left_out + 1, ends[word]), word
+            count += 1
+        begin = ends[word]
+    return hashes[:count], words[:count]
+
+
 class Speller:
     """Finds the one known word that a word is a misspelling of.
 
     Known words are names of one word. A repair is one letter added, left out, replaced or swapped with its neighbour;
-    it keeps the first letter and the last two, and must be the only one.
+    it keeps the first letter and the last two, and must be the only one. Words are found by what is left of them
+    without one letter (the method of SymSpell), so that the number of known words hardly matters.
     """
 
     def __init__(self, words: Iterable[str]) -> None:
-        self._known: dict[tuple[str, int], list[str]] = {}
-        for word in sorted(set(words)):
-            if len(word) >= SHORTEST:
-                self._known.setdefault((word[0], len(word)), []).append(word)
+        self._words = sorted({word for word in words if len(word) >= SHORTEST})
+        ends = np.cumsum([len(word) for word in self._words], dtype=np.int32)
+        hashes, owners = _shortened(codes_of("".join(self._words)), ends)
+        order = np.argsort(hashes)
+        self._hashes: HashArray = hashes[order]
+        self._owners: IntArray = owners[order]
         self._repaired: dict[str, str | None] = {}
 
     def repair(self, word: str) -> str | None:
         """Return the known word that ``word`` (lower case, not known itself) misspells, if there is exactly one."""
         if word not in self._repaired:
+            if len(self._repaired) >= _KEPT_REPAIRS:
+                self._repaired.clear()
             self._repaired[word] = self._find(word)
         return self._repaired[word]
 
@@ -41,8 +82,17 @@ class Speller:
             return None
         found = [
             known
-            for length in (len(word) - 1, len(word), len(word) + 1)
-            for known in self._known.get((word[0], length), ())
-            if known.endswith(word[-_KEPT_END:]) and OSA.distance(word, known, score_cutoff=1) == 1
+            for known in self._near(word)
+            if known[0] == word[0]
+            and known.endswith(word[-_KEPT_END:])
+            and OSA.distance(word, known, score_cutoff=1) == 1
         ]
         return found[0] if len(found) == 1 else None
+
+    def _near(self, word: str) -> list[str]:
+        """Return the known words that have a hash in common with ``word``."""
+        hashes, _ = _shortened(codes_of(word), np.array([len(word)], dtype=np.int32))
+        begins = np.searchsorted(self._hashes, hashes, side="left").tolist()
+        ends = np.searchsorted(self._hashes, hashes, side="right").tolist()
+        owners = {owner for begin, end in zip(begins, ends, strict=True) for owner in self._owners[begin:end].tolist()}
+        return [self._words[owner] for owner in owners]

@@ -21,6 +21,7 @@ from ehr.characters import (
     HashArray,
     IntArray,
     is_kind,
+    part,
     word_hash,
 )
 
@@ -76,12 +77,12 @@ class Abbreviations(NamedTuple):
     before_number: ByteArray
 
 
-@njit(cache=True, nogil=True, inline="always")
+@part
 def _is_ascii_letter(code: int) -> bool:
     return 97 <= code <= 122 or 65 <= code <= 90
 
 
-@njit(cache=True, nogil=True)
+@part
 def _is_any(code: int, codes: tuple[int, ...]) -> bool:
     for one in codes:
         if code == one:
@@ -89,21 +90,21 @@ def _is_any(code: int, codes: tuple[int, ...]) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True)
+@part
 def _skip_spaces(codes: CodeArray, begin: int, end: int, characters: ByteArray) -> int:
     while begin < end and is_kind(codes[begin], SPACE, characters):
         begin += 1
     return begin
 
 
-@njit(cache=True, nogil=True)
+@part
 def _trim_end(codes: CodeArray, begin: int, end: int, characters: ByteArray) -> int:
     while end > begin and is_kind(codes[end - 1], SPACE, characters):
         end -= 1
     return end
 
 
-@njit(cache=True, nogil=True)
+@part
 def _number_end(codes: CodeArray, begin: int, end: int, characters: ByteArray) -> int:
     """Return where "1.", "12)" or "(3)" at ``begin`` ends; -1 where there is none."""
     position = begin + (begin < end and codes[begin] == 40)
@@ -115,7 +116,7 @@ def _number_end(codes: CodeArray, begin: int, end: int, characters: ByteArray) -
     return -1
 
 
-@njit(cache=True, nogil=True)
+@part
 def _bullet_end(codes: CodeArray, begin: int, end: int, characters: ByteArray) -> int:
     """Return where the bullet at ``begin`` ends ("#", "-", "[ ]", "a.", "1."); -1 where there is none."""
     code = codes[begin]
@@ -145,7 +146,7 @@ def _bullet_end(codes: CodeArray, begin: int, end: int, characters: ByteArray) -
     return -1
 
 
-@njit(cache=True, nogil=True)
+@part
 def _label_end(codes: CodeArray, begin: int, end: int, characters: ByteArray) -> int:
     """Return where a label such as "Brain abscess:" ends that opens a stretch; -1 where there is none."""
     if begin >= end or not _is_ascii_letter(codes[begin]):
@@ -164,7 +165,7 @@ def _label_end(codes: CodeArray, begin: int, end: int, characters: ByteArray) ->
     return -1
 
 
-@njit(cache=True, nogil=True)
+@part
 def _wrap_width(codes: CodeArray, characters: ByteArray) -> int:
     """Return the width at which a note is wrapped; one odd long line, such as a table, does not set it."""
     lengths = np.empty(np.sum(codes == np.uint32(10)) + 1, np.int32)
@@ -178,7 +179,7 @@ def _wrap_width(codes: CodeArray, characters: ByteArray) -> int:
     return max(int(lengths[min(count - 1, int(count * 0.98))]), _WRAP_MIN)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _ends_open(codes: CodeArray, begin: int, end: int) -> bool:
     """Whether a line ends in a comma, an opening mark or a small word, after which something must follow."""
     last = codes[end - 1]
@@ -195,7 +196,7 @@ def _ends_open(codes: CodeArray, begin: int, end: int) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True)
+@part
 def _goes_on(codes: CodeArray, previous: _Line, begin: int, end: int, width: int, characters: ByteArray) -> bool:
     """Whether a line goes on with what the line before says."""
     if _bullet_end(codes, begin, end, characters) >= 0 or width > _WRAP_MAX:
@@ -208,7 +209,7 @@ def _goes_on(codes: CodeArray, previous: _Line, begin: int, end: int, width: int
     return is_kind(codes[begin], LOWER, characters) and previous.length > width * 0.6
 
 
-@njit(cache=True, nogil=True)
+@part
 def _last_space(codes: CodeArray, begin: int, end: int, characters: ByteArray) -> int:
     """Where a stretch that is too long is cut: after its last word, or at its end if it is one word."""
     cut = end
@@ -218,7 +219,7 @@ def _last_space(codes: CodeArray, begin: int, end: int, characters: ByteArray) -
     return cut if cut > begin else end
 
 
-@njit(cache=True, nogil=True)
+@part
 def _add(
     codes: CodeArray,
     kind: int,
@@ -240,7 +241,7 @@ def _add(
     return count
 
 
-@njit(cache=True, nogil=True)
+@part
 def _is_abbreviation(
     codes: CodeArray, dot: int, after: int, start: int, characters: ByteArray, abbreviations: Abbreviations
 ) -> bool:
@@ -272,7 +273,7 @@ def _is_abbreviation(
     return opens and figures == end - begin and figures <= 2
 
 
-@njit(cache=True, nogil=True)
+@part
 def _next_sentence(codes: CodeArray, begin: int, end: int, characters: ByteArray) -> tuple[int, int]:
     """Return where the next mark that may end a sentence stands, and where the next sentence begins; -1: none."""
     position = begin
@@ -297,7 +298,7 @@ def _next_sentence(codes: CodeArray, begin: int, end: int, characters: ByteArray
     return -1, -1
 
 
-@njit(cache=True, nogil=True)
+@part
 def _split_entry(
     codes: CodeArray,
     entry: _Entry,
@@ -335,7 +336,7 @@ def _split_entry(
     return _add(codes, kind, start, entry.end, entry.block, characters, found, count)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _next_problem(codes: CodeArray, begin: int, end: int) -> int:
     """Return where the next problem of a line begins ("# GERD: omeprazole. # BPH: tamsulosin"); -1: there is none."""
     for position in range(begin + 1, end):
@@ -355,7 +356,7 @@ def _next_problem(codes: CodeArray, begin: int, end: int) -> int:
     return -1
 
 
-@njit(cache=True, nogil=True)
+@part
 def _split_problems(
     codes: CodeArray,
     entry: _Entry,
@@ -445,7 +446,7 @@ def scan_segments(
     )
 
 
-@njit(cache=True, nogil=True)
+@part
 def _opened(
     codes: CodeArray,
     begin: int,

@@ -19,7 +19,7 @@ import tempfile
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain, zip_longest
@@ -44,6 +44,7 @@ RULE = (
 # A worker that dies is started again and given its shard again, this many times.
 _RESTARTS = 2
 _STORE_BYTES = 1 << 30
+_KNOCK_SECONDS = 10.0
 _PACKAGES = ("ontoground", "ehr", "kg", "builders")
 
 
@@ -144,19 +145,25 @@ def open_ray(settings: RunSettings, licence_tier: str) -> Iterator[RayExecutor]:
     try:
         with _own_signals():
             _connect(ray, settings, scratch)
-        nodes = _nodes(ray)
-        check_machines([node.address for node in nodes], settings, licence_tier)
-        cpus = sum(node.cpus for node in nodes)
-        if settings.workers > cpus:
-            raise UsageError(
-                "there are more workers than Ray has CPUs",
-                found=f"{settings.workers} workers",
-                expected=f"at most {cpus}",
-            )
-        yield RayExecutor(settings.workers, nodes)
+        # Ray tells of workers that died on standard output, which is for the verb's one answer.
+        with redirect_stdout(sys.stderr):
+            try:
+                yield _executor(ray, settings, licence_tier)
+            finally:
+                ray.shutdown()
     finally:
-        ray.shutdown()
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _executor(ray: Any, settings: RunSettings, licence_tier: str) -> RayExecutor:
+    nodes = _nodes(ray)
+    check_machines([node.address for node in nodes], settings, licence_tier)
+    cpus = sum(node.cpus for node in nodes)
+    if settings.workers > cpus:
+        raise UsageError(
+            "there are more workers than Ray has CPUs", found=f"{settings.workers}", expected=f"at most {cpus}"
+        )
+    return RayExecutor(settings.workers, nodes)
 
 
 def _import_ray(own: bool) -> Any:
@@ -203,6 +210,7 @@ def _connect(ray: Any, settings: RunSettings, scratch: Path) -> None:
     quiet = {"log_to_driver": False, "logging_level": "ERROR"}
     try:
         if settings.address:
+            _knock(settings.address)
             ray.init(address=settings.address, **quiet)
             return
         ray.init(
@@ -214,16 +222,28 @@ def _connect(ray: Any, settings: RunSettings, scratch: Path) -> None:
             _temp_dir=str(scratch),
             **quiet,
         )
-    except (ConnectionError, RuntimeError, ValueError, TimeoutError, ray.exceptions.RayError) as error:
-        raise WorkerError(
-            "Ray cannot be reached" if settings.address else "Ray cannot be started",
-            found=str(error).splitlines()[0] if str(error) else type(error).__name__,
-            expected=f"a running Ray cluster at {settings.address}" if settings.address else None,
-            do="start it on its head with `ray start --head`, and on the other machines, this one among them, with "
-            "`ray start --address HOST:PORT`"
-            if settings.address
-            else None,
-        ) from error
+    except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
+        raise _no_cluster(settings.address, str(error) or type(error).__name__) from error
+
+
+def _knock(address: str) -> None:
+    """Raise OSError where nobody listens: Ray itself would try for minutes."""
+    host, colon, port = address.rpartition(":")
+    if colon:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_KNOCK_SECONDS).close()
+
+
+def _no_cluster(address: str, why: str) -> WorkerError:
+    found = why.splitlines()[0]
+    if not address:
+        return WorkerError("Ray cannot be started", found=found)
+    return WorkerError(
+        "Ray cannot be reached",
+        found=found,
+        expected=f"a running Ray cluster at {address}",
+        do="start it on its head with `ray start --head`, and on the other machines, this one among them, with "
+        "`ray start --address HOST:PORT`",
+    )
 
 
 def _nodes(ray: Any) -> list[_Node]:

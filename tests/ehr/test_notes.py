@@ -121,25 +121,18 @@ from ehr.notes import find_mentions, split_notes
 from ontoground.settings import Settings
 from ontoground.warehouse import connect
 
-RUNS = ({"workers": 2}, {"workers": 2, "executor": "ray"})
-
 if __name__ == "__main__":
-    for n, run in enumerate(RUNS):
-        connection = connect(Path(sys.argv[1]))
-        connection.execute("delete from ground.stage where stage = 'mentions'")
-        settings = Settings.model_validate({"run": {"shard_notes": 1, **run}})
-        split_notes(connection, settings)
-        find_mentions(connection, settings)
-        rows = [connection.execute(f"select * from ground.{table}").fetchall() for table in sys.argv[3:]]
-        Path(sys.argv[2], f"{n}.json").write_text(json.dumps(rows))
-        connection.close()
+    connection = connect(Path(sys.argv[1]))
+    split_notes(connection, Settings.model_validate({"run": {"shard_notes": 1, "workers": 2}}))
+    find_mentions(connection, Settings.model_validate({"run": {"shard_notes": 1, "workers": 2, "executor": "ray"}}))
+    rows = [connection.execute(f"select * from ground.{table}").fetchall() for table in sys.argv[3:]]
+    Path(sys.argv[2]).write_text(json.dumps(rows))
+    connection.close()
 """
 
 
 @pytest.mark.xdist_group("ray")
-def test_the_executor_and_the_number_of_workers_change_nothing(
-    notes: duckdb.DuckDBPyConnection, tmp_path: Path
-) -> None:
+def test_workers_in_processes_and_on_ray_write_the_same_rows(notes: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     split_notes(notes, Settings())
     find_mentions(notes, Settings())
     tables = ("section", "segment", "mention", "unclear_mention")
@@ -150,10 +143,9 @@ def test_the_executor_and_the_number_of_workers_change_nothing(
     root = Path(__file__).resolve().parents[2]
     notes.execute("delete from ground.stage")
     notes.close()
-    arguments = [sys.executable, str(script), path, str(tmp_path), *tables]
+    arguments = [sys.executable, str(script), path, str(tmp_path / "rows.json"), *tables]
     subprocess.run(arguments, check=True, cwd=root, env=os.environ | {"PYTHONPATH": str(root)})
-    made = [json.loads((tmp_path / f"{n}.json").read_text()) for n in range(2)]
-    assert made == [expected] * 2
+    assert json.loads((tmp_path / "rows.json").read_text()) == expected
 
 
 def test_a_stage_that_was_stopped_goes_on_after_its_finished_shards(

@@ -133,9 +133,17 @@ from (
         spelled.sab,
         spelled.is_brand,
         replace(lower(spelled.name), name_variant.phrase, name_variant.variant) as name
-    from spelled
+    from (
+        -- A phrase is looked for only where its first word stands: the pairs of all names and phrases are too many.
+        select
+            *,
+            unnest(list_distinct(string_split(lower(name), ' '))) as word
+        from spelled
+    ) as spelled
     inner join name_variant
-        on contains(' ' || lower(spelled.name) || ' ', ' ' || name_variant.phrase || ' ')
+        on
+            spelled.word = split_part(name_variant.phrase, ' ', 1)
+            and contains(' ' || lower(spelled.name) || ' ', ' ' || name_variant.phrase || ' ')
     where lower(spelled.name) != name_variant.phrase
 ) as worded
 left join degree on worded.cui = degree.cui

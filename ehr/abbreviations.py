@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -21,6 +21,7 @@ __all__ = [
     "TERM_TABLES",
     "Definition",
     "Sense",
+    "Surroundings",
     "Term",
     "defined_abbreviations",
     "read_terms",
@@ -37,26 +38,43 @@ _LONGEST_FORM = 120
 Place = Literal["text", "before", "after", "near", "line", "section"]
 
 
+class Surroundings:
+    """A term at ``[begin, end)`` of a note and what stands around it, in lower case; conditions look at it."""
+
+    def __init__(self, text: str, begin: int, end: int, section: str) -> None:
+        self.section = section
+        self.written = text[begin:end].lower()
+        self.before = text[max(0, begin - _WINDOW) : begin].lower()
+        self.after = text[end : end + _WINDOW].lower()
+        self._text, self._begin, self._end = text, begin, end
+
+    @cached_property
+    def line(self) -> str:
+        """The line, or the lines, in which the term stands."""
+        first = self._text.rfind("\n", 0, self._begin) + 1
+        return self._text[first : (self._text.find("\n", self._end) + 1 or len(self._text) + 1) - 1].lower()
+
+
 @dataclass(frozen=True, slots=True)
 class _Condition:
     place: Place
     negated: bool
     pattern: re.Pattern[str]
 
-    def holds(self, written: str, before: str, after: str, line: str, section: str) -> bool:
+    def holds(self, place: Surroundings) -> bool:
         match self.place:
             case "text":
-                found = self.pattern.fullmatch(written) is not None
+                found = self.pattern.fullmatch(place.written) is not None
             case "before":
-                found = self.pattern.search(before) is not None
+                found = self.pattern.search(place.before) is not None
             case "after":
-                found = self.pattern.match(after) is not None
+                found = self.pattern.match(place.after) is not None
             case "near":
-                found = self.pattern.search(before) is not None or self.pattern.search(after) is not None
+                found = self.pattern.search(place.before) is not None or self.pattern.search(place.after) is not None
             case "line":
-                found = self.pattern.search(line) is not None
+                found = self.pattern.search(place.line) is not None
             case "section":
-                found = self.pattern.fullmatch(section) is not None
+                found = self.pattern.fullmatch(place.section) is not None
         return found
 
 
@@ -76,19 +94,12 @@ class Sense:
     denied: bool = False
     long_form_first: bool = False
 
-    def holds(self, text: str, begin: int, end: int, section: str) -> bool:
-        """Tell whether a term at ``[begin, end)`` of a note is meant in this sense."""
-        if not self.conditions:
-            return True
-        written = text[begin:end].lower()
-        before = text[max(0, begin - _WINDOW) : begin].lower()
-        after = text[end : end + _WINDOW].lower()
-        line = text[text.rfind("\n", 0, begin) + 1 : (text.find("\n", end) + 1 or len(text) + 1) - 1].lower()
-        wanted = [condition for condition in self.conditions if not condition.negated]
-        unwanted = [condition for condition in self.conditions if condition.negated]
-        if any(condition.holds(written, before, after, line, section) for condition in unwanted):
+    def holds(self, place: Surroundings) -> bool:
+        """Tell whether a term is meant in this sense where it stands."""
+        if any(condition.negated and condition.holds(place) for condition in self.conditions):
             return False
-        return not wanted or any(condition.holds(written, before, after, line, section) for condition in wanted)
+        wanted = [condition for condition in self.conditions if not condition.negated]
+        return not wanted or any(condition.holds(place) for condition in wanted)
 
 
 @dataclass(frozen=True, slots=True)

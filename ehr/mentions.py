@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ehr.abbreviations import Definition, defined_abbreviations
+from ehr.abbreviations import Definition, Surroundings, defined_abbreviations
 from ehr.characters import CodeArray, IntArray, codes_of
 from ehr.lexicon import Lexicon
 from ehr.matching import UPPER, Tokens, tokenise
@@ -106,8 +106,9 @@ def _by_term(text: str, begin: int, end: int, section: str, lexicon: Lexicon, nu
     It is marked ambiguous where no sense holds, or where the release has no name for the one that does, but for others.
     """
     term = lexicon.terms[number]
+    place = Surroundings(text, begin, end, section)
     for sense, cuis in zip(term.senses, lexicon.sense_cuis[number], strict=True):
-        if sense.holds(text, begin, end, section):
+        if sense.holds(place):
             if sense.kind == "none":
                 return None
             if not cuis and any(lexicon.sense_cuis[number]):

@@ -196,9 +196,10 @@ def _mention_shard(reader: TextReader, notes: pa.Table) -> ReadShard:
     clear: list[tuple[object, ...]] = []
     unclear: list[tuple[object, ...]] = []
     for note_id, hadm_id, text in _rows_of(notes):
-        reading = reader.read(text)
+        reading = reader.judge(text)
         clear += [
-            (note_id, hadm_id, m.begin, m.end, m.text, m.cuis, m.assertion.value, m.section) for m in reading.mentions
+            (note_id, hadm_id, m.begin, m.end, text[m.begin : m.end], m.cuis, assertion.value, m.section)
+            for m, assertion in zip(reading.clear, reading.assertions, strict=True)
         ]
         unclear += [
             (note_id, hadm_id, m.begin, m.end, text[m.begin : m.end], m.cuis, m.reason, m.section)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,16 @@ if TYPE_CHECKING:
     from ehr.misspellings import Speller
     from ontoground.settings import NoteSettings
 
-__all__ = ["Detector", "ReadMention", "TextReader", "TextReading", "detector_of", "read_text"]
+__all__ = [
+    "Detector",
+    "JudgedText",
+    "ReadMention",
+    "TextReader",
+    "TextReading",
+    "detector_of",
+    "judge_text",
+    "read_text",
+]
 
 Detector = Callable[[str], list[Definition]]
 
@@ -61,6 +70,16 @@ class TextReading:
     unclear: tuple[Mention, ...]
 
 
+class JudgedText(NamedTuple):
+    """The same in the form that is made first, for many texts; ``assertions`` are those of the ``clear`` mentions."""
+
+    sections: tuple[Section, ...]
+    segments: SegmentArrays
+    clear: tuple[Mention, ...]
+    assertions: list[Assertion]
+    unclear: tuple[Mention, ...]
+
+
 def read_text(
     text: str,
     lexicon: Lexicon,
@@ -78,16 +97,30 @@ def read_text(
         detect: finds the abbreviations that the text defines.
         sections: its sections, where they are known or where headers are not wanted; None splits at headers.
     """
+    read = judge_text(text, lexicon, speller, detect, sections=sections)
+    mentions = tuple(
+        ReadMention(m.begin, m.end, text[m.begin : m.end], m.cuis, m.kind, assertion, m.section)
+        for m, assertion in zip(read.clear, read.assertions, strict=True)
+    )
+    return TextReading(read.sections, tuple(segments_of(read.segments)), mentions, read.unclear)
+
+
+def judge_text(
+    text: str,
+    lexicon: Lexicon,
+    speller: Speller | None = None,
+    detect: Detector = defined_abbreviations,
+    *,
+    sections: Sequence[Section] | None = None,
+) -> JudgedText:
+    """Read one text as ``read_text`` does."""
     parts = split_sections(text) if sections is None else list(sections)
     codes = codes_of(text)
     segments = segment_arrays(codes, parts)
     found = note_mentions(text, parts, lexicon, speller, detect, codes)
-    kept = [mention for mention in found if not mention.reason]
-    mentions = tuple(
-        ReadMention(m.begin, m.end, text[m.begin : m.end], m.cuis, m.kind, assertion, m.section)
-        for m, assertion in zip(kept, _assertions(codes, parts, segments, kept), strict=True)
-    )
-    return TextReading(tuple(parts), tuple(segments_of(segments)), mentions, tuple(m for m in found if m.reason))
+    clear = tuple(mention for mention in found if not mention.reason)
+    unclear = tuple(mention for mention in found if mention.reason)
+    return JudgedText(tuple(parts), segments, clear, _assertions(codes, parts, segments, clear), unclear)
 
 
 def _assertions(
@@ -144,6 +177,10 @@ class TextReader:
         chosen = settings or NoteSettings()
         speller = Speller(lexicon.words.tolist()) if chosen.fuzzy else None
         return cls(lexicon, speller, detector_of(chosen.abbreviation_detector))
+
+    def judge(self, text: str) -> JudgedText:
+        """Read one text for a table of mentions."""
+        return judge_text(text, self.lexicon, self._speller, self._detect)
 
     def read(self, text: str, *, headers: bool = True) -> TextReading:
         """Read one text; without ``headers`` it is one section ``unknown``, as a question or a dialogue is."""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ehr.abbreviations import Term, defined_abbreviations, read_terms, scispacy_abbreviations
+from ehr.abbreviations import Surroundings, Term, defined_abbreviations, read_terms, scispacy_abbreviations
 
 
 def term(text: str) -> Term:
@@ -17,7 +17,7 @@ def meant(text: str, note: str, section: str = "brief_hospital_course") -> str |
     """Return the kind of the first sense that holds (``none`` too), or None where the term is unclear."""
     begin = note.index(text)
     for sense in term(text).senses:
-        if sense.holds(note, begin, begin + len(text), section):
+        if sense.holds(Surroundings(note, begin, begin + len(text), section)):
             return f"{sense.kind}:{sense.names[0]}" if sense.kind != "none" else "none"
     return None
 

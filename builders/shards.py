@@ -18,10 +18,23 @@ SPLITS: tuple[Split, ...] = ("train", "validation", "test")
 ROW_GROUP = 2_000
 
 
+def _with_dictionaries(schema: pa.Schema, given: pa.Schema) -> pa.Schema:
+    """Return a schema with the columns as dictionaries that are given so: long texts that many rows share."""
+    return pa.schema(
+        [
+            field.with_type(given.field(field.name).type)
+            if pa.types.is_dictionary(given.field(field.name).type)
+            else field
+            for field in schema
+        ]
+    )
+
+
 class ShardWriter:
     """Writes ``{split}-NNNNN-of-NNNNN.parquet`` below a folder; use it as a context manager.
 
-    Rows keep their order within a split. How they are cut into tables changes no byte of the files.
+    A column may be given as a dictionary; it becomes text when its rows are written. Rows keep their order within a
+    split. How they are cut into tables changes no byte of the files.
 
     Args:
         folder: where the files go; it must lie in a folder that is still being made (`ontoground.files`).
@@ -47,7 +60,8 @@ class ShardWriter:
     def write(self, table: pa.Table) -> None:
         """Append rows of any splits."""
         for split in SPLITS:
-            part = table.filter(pc.equal(table["split"], split)).select(self._schema.names).cast(self._schema)
+            part = table.filter(pc.equal(table["split"], split)).select(self._schema.names)
+            part = part.cast(_with_dictionaries(self._schema, part.schema))
             if part.num_rows:
                 self._waiting[split].append(part)
                 self._flush(split, self._row_group)
@@ -60,7 +74,7 @@ class ShardWriter:
             group = waiting.slice(begin, min(self._row_group, room))
             if room == self._rows_per_shard:
                 self._next_shard(split)
-            self._open[split].write_table(group.combine_chunks(), row_group_size=self._row_group)
+            self._open[split].write_table(group.cast(self._schema).combine_chunks(), row_group_size=self._row_group)
             self.rows[split] += group.num_rows
             begin += group.num_rows
         self._waiting[split] = [waiting.slice(begin)]

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any, Protocol
 
 import duckdb
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from builders.medieval.facts import run_steps, set_table
+from builders.medieval.hierarchy import Hierarchy
 from builders.medieval.wording import statement_of
 from ontoground.rows import MEDIEVAL_SCHEMA, PATH_EDGE, PathEdgeRow
 from ontoground.sqlfiles import sql_text
@@ -16,15 +20,17 @@ from ontoground.warehouse import arrow_of
 
 __all__ = ["PathSource", "medieval_tables"]
 
-PATIENTS_AT_ONCE = 500
+PATIENTS_AT_ONCE = 250
 
 JUDGED_AT_ONCE = 50_000
 """Distinct statements, paths or pairs that are worked out together."""
 
+FARTHEST = 6
+"""Steps up to which the distance of a replacement is told (the limit of `ConceptGraph.distance`)."""
+
 TEXTS = ("predicate", "head_name", "tail_name", "slot", "broader_name")
 PATHS = ("head_cui", "tail_cui", "pattern")
 BROADER_PATHS = ("kept_cui", "broader_cui", "broader_predicate")
-DISTANCES = ("original_base", "candidate_base")
 
 
 class PathSource(Protocol):
@@ -32,10 +38,6 @@ class PathSource(Protocol):
 
     def path(self, head: str, tail: str, pattern: str) -> list[PathEdgeRow]:
         """Return the first path of a pattern, in stable order, with its evidence."""
-        ...
-
-    def distance(self, one: str, other: str) -> int | None:
-        """Return the is_a distance, None beyond the limit."""
         ...
 
 
@@ -73,14 +75,43 @@ def _work_out(
         connection.unregister("answered")
 
 
+def _measure(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make ``base_distance``: steps between a replaced end and what replaces it, null beyond the limit."""
+    query = "select distinct original_base, candidate_base from statement where candidate_cui is not null order by all"
+    asked = arrow_of(connection, query)
+    hierarchy = Hierarchy(connection)
+    starts, goals = (hierarchy.numbers(asked[column].to_pylist()) for column in asked.column_names)
+    same = pc.equal(asked["original_base"], asked["candidate_base"]).to_numpy()
+    found = np.where(same, 0, -1)
+    bounds = np.flatnonzero(np.diff(starts, prepend=-2, append=-2))
+    for begin, end in pairwise(bounds.tolist()):
+        measured = hierarchy.distances(int(starts[begin]), goals[begin:end], FARTHEST)
+        found[begin:end] = np.where(same[begin:end], 0, measured)
+    answer = pa.array(found, pa.int32(), mask=found < 0)
+    set_table(connection, "base_distance", asked.append_column("answer", answer))
+
+
+def _with_context(connection: duckdb.DuckDBPyConnection, rows: pa.Table) -> pa.Table:
+    """Add the contexts as a dictionary: as text, each would lie in memory once for every row of its patient."""
+    held = arrow_of(connection, "select hadm_id, context from context order by hadm_id")
+    place = np.searchsorted(held["hadm_id"].to_numpy(), rows["hadm_id"].to_numpy()).astype(np.int32)
+    context = pa.DictionaryArray.from_arrays(pa.array(place), held["context"].combine_chunks())
+    whole = rows.append_column("context", context).select(MEDIEVAL_SCHEMA.names)
+    where = MEDIEVAL_SCHEMA.get_field_index("context")
+    return whole.cast(MEDIEVAL_SCHEMA.set(where, MEDIEVAL_SCHEMA.field("context").with_type(context.type)))
+
+
 def medieval_tables(connection: duckdb.DuckDBPyConnection, graph: PathSource) -> Iterator[pa.Table]:
-    """Yield all rows of the dataset, in the order of patient, group and quadrant; schema ``MEDIEVAL_SCHEMA``."""
+    """Yield all rows of the dataset, in the order of patient, group and quadrant.
+
+    The schema is ``MEDIEVAL_SCHEMA``, with the context as a dictionary.
+    """
     templates = dict(connection.execute(sql_text("builders/template")).fetchall())
     _work_out(connection, "sentence", TEXTS, pa.string(), lambda *one: _sentence(templates, *one))
     _work_out(connection, "pattern_path", PATHS, pa.list_(PATH_EDGE), graph.path, "pattern is not null")
     described = "pattern is not null and broader_cui is not null"
     _work_out(connection, "broader_path", BROADER_PATHS, pa.list_(PATH_EDGE), graph.path, described)
-    _work_out(connection, "base_distance", DISTANCES, pa.int32(), graph.distance, "candidate_cui is not null")
+    _measure(connection)
     run_steps(connection, ["fact_split"])
     patients = [
         row[0] for row in connection.execute("select distinct subject_id from statement order by subject_id").fetchall()
@@ -90,4 +121,4 @@ def medieval_tables(connection: duckdb.DuckDBPyConnection, graph: PathSource) ->
         connection.execute(f"set variable first_patient = {some[0]}")
         connection.execute(f"set variable last_patient = {some[-1]}")
         run_steps(connection, ["context_text"])
-        yield arrow_of(connection, sql_text("builders/medieval_row")).cast(MEDIEVAL_SCHEMA)
+        yield _with_context(connection, arrow_of(connection, sql_text("builders/medieval_row")))

@@ -128,7 +128,11 @@ def _interval(
     point = weighted_auc(labels, rank, np.ones(len(labels), dtype=np.int64))
     ids, index = np.unique(patients, return_inverse=True)
     counts = np.random.default_rng(seed).multinomial(len(ids), np.full(len(ids), 1 / len(ids)), size=RESAMPLES)
-    draws = [auc for drawn in counts if (auc := weighted_auc(labels, rank, drawn[index])) is not None]
+    from builders.medieval.kernels import resampled_auc
+
+    order = np.argsort(rank, kind="stable")
+    resampled = resampled_auc(rank[order], labels[order], index[order], counts)
+    draws = resampled[~np.isnan(resampled)]
     if point is None:
         return 0.5, None, None
     if len(ids) < FEWEST_PATIENTS:

@@ -113,7 +113,7 @@ def _write_rows(
 ) -> pa.Table:
     """Write the rows to ``data`` and to ``ground.medieval`` as they come; return those that baselines look at."""
     wanted = pa.array(measured_patients(connection, settings.seed), pa.int64())
-    measured = [MEDIEVAL_SCHEMA.empty_table()]
+    measured = []
     flat = pa.schema([field for field in MEDIEVAL_SCHEMA if field.name not in NESTED])
     set_table(connection, "medieval_rows", flat.empty_table())
     connection.execute("create or replace table ground.medieval as select * from medieval_rows")
@@ -124,7 +124,7 @@ def _write_rows(
             connection.execute("insert into ground.medieval select * from medieval_rows_now")
             connection.unregister("medieval_rows_now")
             measured.append(table.filter(pc.is_in(table["subject_id"], wanted)))
-    return pa.concat_tables(measured)
+    return pa.concat_tables(measured, promote_options="permissive")
 
 
 def _write_statements(connection: duckdb.DuckDBPyConnection, path: Path) -> int:

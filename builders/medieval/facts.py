@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
 
 import duckdb
@@ -81,6 +82,9 @@ def cuis(connection: duckdb.DuckDBPyConnection, query: str) -> list[str]:
 def _closure(graph: ConceptGraph, concepts: Sequence[str]) -> pa.Table:
     """Return (cui, other, relation, depth): itself, equivalents, their ancestors, near descendants, combinations."""
     rows: list[tuple[str, str, str, int]] = []
+    # Every form of a drug asks the same of all the others.
+    held = cache(lambda form: frozenset((*graph.ingredients(form), *graph.products(form))))
+    above, below = cache(graph.ancestors), cache(lambda form: graph.descendants(form, DESCENDANT_STEPS))
     for cui in concepts:
         if cui not in graph:
             rows.append((cui, cui, "self", 0))
@@ -88,15 +92,12 @@ def _closure(graph: ConceptGraph, concepts: Sequence[str]) -> pa.Table:
         forms = [cui, *graph.equivalents(cui)]
         rows.append((cui, cui, "self", 0))
         rows += [(cui, other, "equivalent", 0) for other in forms[1:]]
-        parts = {other for form in forms for other in (*graph.ingredients(form), *graph.products(form))}
+        parts = frozenset[str]().union(*map(held, forms))
         rows += [(cui, other, "composition", 0) for other in parts.difference(forms)]
-        for relation, reach, limit in (
-            ("ancestor", graph.ancestors, None),
-            ("descendant", graph.descendants, DESCENDANT_STEPS),
-        ):
+        for relation, reach in (("ancestor", above), ("descendant", below)):
             depths: dict[str, int] = {}
             for form in forms:
-                for other, depth in reach(form, limit).items():
+                for other, depth in reach(form).items():
                     depths[other] = min(depth, depths.get(other, depth))
             rows += [(cui, other, relation, depth) for other, depth in depths.items() if other not in forms]
     columns = list(zip(*sorted(rows), strict=True)) or [(), (), (), ()]

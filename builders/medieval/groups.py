@@ -20,6 +20,7 @@ from builders.medieval import kernels
 from builders.medieval.balance import draw_statements
 from builders.medieval.coding import read_shard, read_terms
 from builders.medieval.facts import SHARD_SIZE, cuis, run_steps, set_table, statement_predicates
+from builders.medieval.hierarchy import Hierarchy
 from builders.medieval.pool import Candidates, Pool
 from builders.medieval.records import lifted_pairs, linked_pairs
 from kg.graph import ConceptGraph
@@ -146,7 +147,7 @@ def _judge(
     )
 
 
-def _far(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, groups: _Groups, least: int) -> Bytes:
+def _far(connection: duckdb.DuckDBPyConnection, groups: _Groups, least: int) -> Bytes:
     """Return which distractors are semantically distant, whatever form of a drug they are, and count the others.
 
     Shape: (concepts, concepts)
@@ -154,18 +155,18 @@ def _far(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, groups: _Gr
     asked = np.zeros((len(groups.cui), len(groups.cui)), np.uint8)
     for number in range(groups.shards):
         kernels.mark_asked(groups.terms, groups.shard(number), groups.used, asked)
-    original, candidate = np.nonzero(asked)
+    pairs = int(asked.sum())
     base = dict(connection.execute("select cui, base_cui from linked_base").fetchall())
-    names = groups.cui.to_pylist()
-    bases = [base.get(name, name) for name in names]
-    near: dict[tuple[str, str], bool] = {}
-    for one, other in zip(original.tolist(), candidate.tolist(), strict=True):
-        pair = (bases[one], bases[other])
-        if pair not in near:
-            # A pair nearer than the limit is found within limit - 1 steps; None means farther.
-            near[pair] = pair[0] == pair[1] or graph.distance(pair[0], pair[1], least - 1) is not None
-        asked[one, other] = not near[pair]
-    connection.execute(f"set variable near_pairs = {int(original.size - asked.sum())}")
+    names = [base.get(name, name) for name in groups.cui.to_pylist()]
+    distinct, places = np.unique(np.array(names, dtype=str), return_inverse=True)
+    hierarchy = Hierarchy(connection)
+    number_of = hierarchy.numbers(distinct.tolist())
+    for start in np.unique(places[asked.any(axis=1)]):
+        # A pair nearer than the limit is found within limit - 1 steps.
+        near = hierarchy.distances(int(number_of[start]), number_of, least - 1) >= 0
+        near[start] = True
+        asked[np.ix_(places == start, near[places])] = 0
+    connection.execute(f"set variable near_pairs = {pairs - int(asked.sum())}")
     return asked
 
 
@@ -224,15 +225,19 @@ def _list_candidates(connection: duckdb.DuckDBPyConnection, groups: _Groups, far
     code = kernels.candidates_of(groups.terms, shard, groups.used, far, chosen.astype(np.uint8), counts)
     counts = counts[chosen].reshape(-1)
     listed = {
-        "place": np.arange(code.size),
-        "group_no": np.repeat(np.repeat(kept["group_no"].to_numpy(), 3), counts),
-        "quadrant": pa.DictionaryArray.from_arrays(
-            np.repeat(np.tile(np.arange(3, dtype=np.int32), held.size), counts), ["Q2", "Q3", "Q4"]
-        ),
+        "place": np.arange(code.size, dtype=np.int32),
+        "run": np.repeat(np.arange(counts.size, dtype=np.int32), counts),
         "code": code,
     }
-    set_table(connection, "shard_candidate", pa.table(listed))
+    runs = {
+        "run": np.arange(counts.size, dtype=np.int32),
+        "group_no": np.repeat(kept["group_no"].to_numpy(), 3),
+        "quadrant": np.tile(["Q2", "Q3", "Q4"], held.size),
+    }
+    set_table(connection, "shard_run", pa.table(runs))
+    connection.register("shard_candidate", pa.table(listed))
     drawn = arrow_of(connection, sql_text("builders/candidate_draw"))
+    connection.unregister("shard_candidate")
     draw = np.empty(code.size)
     draw[drawn["place"].to_numpy()] = drawn["draw"].to_numpy()
     return Candidates(
@@ -267,7 +272,7 @@ def make_groups(
         for number in range(shards):
             kernels.mark_used(terms, groups.shard(number), used)
         _judge(connection, graph, groups, settings)
-        far = _far(connection, graph, groups, settings.min_distractor_distance)
+        far = _far(connection, groups, settings.min_distractor_distance)
         _find_complete(connection, groups, far)
         _limit(connection, settings)
         kept = _count(connection, "select count(*) from fact_group")

@@ -25,6 +25,8 @@ __all__ = [
     "choose",
     "mark_asked",
     "mark_used",
+    "resampled_auc",
+    "walk",
 ]
 
 Ints = npt.NDArray[np.int32]
@@ -106,11 +108,12 @@ class Shard(NamedTuple):
 
 @njit(cache=True)
 def _mark_unclear(terms: Any, shard: Any, admission: int, unclear: Any) -> None:
+    cover_begin, cover, by_code = terms.cover_begin, terms.cover, terms.by_code
     for i in range(shard.mention_begin[admission], shard.mention_begin[admission + 1]):
         concept, coded = shard.mention[i], shard.coded[i]
-        for j in range(terms.cover_begin[concept], terms.cover_begin[concept + 1]):
-            if not coded or terms.by_code[j]:
-                unclear[terms.cover[j]] = admission
+        for j in range(cover_begin[concept], cover_begin[concept + 1]):
+            if not coded or by_code[j]:
+                unclear[cover[j]] = admission
 
 
 @njit(cache=True)
@@ -128,21 +131,19 @@ def _ends(terms: Any, shard: Any, admission: int, seen: Any) -> Any:
 
 
 @njit(cache=True)
-def _fits(terms: Any, frame: int, code: int) -> Any:
-    """Tell whether a concept may stand in for the replaced end: another one, of a common semantic group."""
-    return (
-        code != terms.original[frame]
-        and code != terms.kept[frame]
-        and (terms.mask[code] & terms.mask[terms.original[frame]]) != 0
-    )
+def _fits(code: int, groups: int, original: int, stays: int, wanted: int) -> Any:
+    """Tell whether a concept may stand in for the replaced end: another one, of a common semantic group.
+
+    Numbers only are handed over in the inner loops: every array handed over is counted there, which takes longer than
+    the work.
+    """
+    return code not in (original, stays) and (groups & wanted) != 0
 
 
 @njit(cache=True)
-def _nameable(terms: Any, place: int, code: int) -> Any:
+def _nameable(taxonomic: int, of_head: int, plain: int, has_members: int) -> Any:
     """Tell whether a relative can stand where a predicate names a class."""
-    return not terms.taxonomic[place] or (
-        terms.plain[code] != 0 and not (terms.of_head[place] != 0 and terms.has_members[code] != 0)
-    )
+    return not taxonomic or (plain != 0 and not (of_head != 0 and has_members != 0))
 
 
 @njit(cache=True)
@@ -162,24 +163,36 @@ def mark_used(terms: Any, shard: Any, used: Any) -> None:
     """
     unclear = np.full(terms.mask.size, -1, np.int32)
     seen = np.full(terms.mask.size, -1, np.int32)
+    mask, bucket, sibling, plain, has_members = (
+        terms.mask,
+        terms.bucket,
+        terms.sibling,
+        terms.plain,
+        terms.has_members,
+    )
     for admission in range(shard.group_begin.size - 1):
         _mark_unclear(terms, shard, admission, unclear)
         ends = _ends(terms, shard, admission, seen)
         for group in range(shard.group_begin[admission], shard.group_begin[admission + 1]):
             frame = shard.frame[group]
-            place, row = terms.place[frame], used[terms.pair[frame]]
+            place, original, stays = terms.place[frame], terms.original[frame], terms.kept[frame]
+            row, known, wanted = used[terms.pair[frame]], terms.known[place], mask[original]
             begin, end = _bucket_of(terms, shard, group)
             for i in range(begin, end):
-                code = terms.bucket[i]
-                if unclear[code] != admission and _fits(terms, frame, code):
+                code = bucket[i]
+                if unclear[code] != admission and _fits(code, mask[code], original, stays, wanted):
                     row[code] |= MAY_BE_FALSE
             for code in ends:
-                if terms.known[place, code] and _fits(terms, frame, code):
+                if known[code] and _fits(code, mask[code], original, stays, wanted):
                     row[code] |= MAY_BE_FALSE
-            original = terms.original[frame]
+            taxonomic, of_head = terms.taxonomic[place], terms.of_head[place]
             for i in range(terms.sibling_begin[original], terms.sibling_begin[original + 1]):
-                code = terms.sibling[i]
-                if unclear[code] != admission and code != terms.kept[frame] and _nameable(terms, place, code):
+                code = sibling[i]
+                if (
+                    unclear[code] != admission
+                    and code != stays
+                    and _nameable(taxonomic, of_head, plain[code], has_members[code])
+                ):
                     row[code] |= MAY_BE_TRUE
 
 
@@ -194,15 +207,21 @@ def mark_asked(terms: Any, shard: Any, used: Any, asked: Any) -> None:
         asked: of replaced end and distractor. Shape: (concepts, concepts)
     """
     unclear = np.full(terms.mask.size, -1, np.int32)
+    mask, bucket = terms.mask, terms.bucket
     for admission in range(shard.group_begin.size - 1):
         _mark_unclear(terms, shard, admission, unclear)
         for group in range(shard.group_begin[admission], shard.group_begin[admission + 1]):
             frame = shard.frame[group]
-            row, asked_row = used[terms.pair[frame]], asked[terms.original[frame]]
+            original, stays = terms.original[frame], terms.kept[frame]
+            row, asked_row, wanted = used[terms.pair[frame]], asked[original], mask[original]
             begin, end = _bucket_of(terms, shard, group)
             for i in range(begin, end):
-                code = terms.bucket[i]
-                if row[code] & FALSE and unclear[code] != admission and _fits(terms, frame, code):
+                code = bucket[i]
+                if (
+                    row[code] & FALSE
+                    and unclear[code] != admission
+                    and _fits(code, mask[code], original, stays, wanted)
+                ):
                     asked_row[code] = 1
 
 
@@ -225,35 +244,44 @@ def _replacements(
     Kept apart from the loops so that counting and writing cannot differ.
     """
     frame = shard.frame[group]
-    place, row, original = terms.place[frame], used[terms.pair[frame]], terms.original[frame]
+    place, original, stays = terms.place[frame], terms.original[frame], terms.kept[frame]
+    row, far_row, known = used[terms.pair[frame]], far[original], terms.known[place]
+    mask, bucket, sibling = terms.mask, terms.bucket, terms.sibling
+    plain, has_members, wanted = terms.plain, terms.has_members, mask[original]
+    taxonomic, of_head = terms.taxonomic[place], terms.of_head[place]
     begin, end = _bucket_of(terms, shard, group)
-    siblings = terms.sibling_begin[original + 1] - terms.sibling_begin[original]
-    found = np.empty(siblings + ends.size + end - begin, np.int32)
+    first, last = terms.sibling_begin[original], terms.sibling_begin[original + 1]
+    found = np.empty(last - first + ends.size + end - begin, np.int32)
     n = 0
-    for i in range(terms.sibling_begin[original], terms.sibling_begin[original + 1]):
-        code = terms.sibling[i]
+    for i in range(first, last):
+        code = sibling[i]
         if (
             row[code] & TRUE
             and unclear[code] != admission
-            and code != terms.kept[frame]
-            and _nameable(terms, place, code)
+            and code != stays
+            and _nameable(taxonomic, of_head, plain[code], has_members[code])
         ):
             found[n] = code
             n += 1
     of_q2 = n
     for code in ends:
-        if row[code] & FALSE and blocked[code] != group and terms.known[place, code] and _fits(terms, frame, code):
+        if (
+            row[code] & FALSE
+            and blocked[code] != group
+            and known[code]
+            and _fits(code, mask[code], original, stays, wanted)
+        ):
             found[n] = code
             n += 1
     of_q3 = n - of_q2
     for i in range(begin, end):
-        code = terms.bucket[i]
+        code = bucket[i]
         if (
             row[code] & FALSE
-            and far[original, code]
+            and far_row[code]
             and blocked[code] != group
             and unclear[code] != admission
-            and _fits(terms, frame, code)
+            and _fits(code, mask[code], original, stays, wanted)
         ):
             found[n] = code
             n += 1
@@ -422,3 +450,62 @@ def choose(
                             drawn[found, 0], drawn[found, 1] = run, code[best]
                             found += 1
             n += _keep_first(drawn[:found], stays, turn, key[n:], choice)
+
+
+@njit(cache=True)
+def resampled_auc(rank: Any, label: Any, patient: Any, counts: Any) -> Any:
+    """Return the area under the ROC curve for each way of drawing patients, NaN where a label was not drawn.
+
+    The Mann-Whitney statistic, ties counted half, as `builders.medieval.baselines.weighted_auc`.
+
+    Args:
+        rank: ranks of scores, ascending. Shape: (n,)
+        label: of each row. Shape: (n,)
+        patient: number of the patient of each row. Shape: (n,)
+        counts: how often each patient is drawn. Shape: (draws, patients)
+    """
+    areas = np.empty(counts.shape[0])
+    for draw in range(counts.shape[0]):
+        drawn = counts[draw]
+        # Twice the area, in whole numbers.
+        area, below, positive, negative, positives = 0, 0, 0, 0, 0
+        for i in range(rank.size):
+            if i and rank[i] != rank[i - 1]:
+                area += positive * (2 * below + negative)
+                below += negative
+                positive, negative = 0, 0
+            if label[i]:
+                positive += drawn[patient[i]]
+                positives += drawn[patient[i]]
+            else:
+                negative += drawn[patient[i]]
+        area += positive * (2 * below + negative)
+        below += negative
+        areas[draw] = area / 2 / (positives * below) if positives and below else np.nan
+    return areas
+
+
+@njit(cache=True)
+def walk(begin: Any, neighbour: Any, start: int, limit: int, level: Any, reached: Any) -> int:
+    """Walk up and down a hierarchy, and return how many concepts are within a limit of steps.
+
+    Args:
+        begin: where the neighbours of a concept begin. Shape: (concepts + 1,)
+        neighbour: neighbours.
+        start: where the walk begins.
+        limit: most steps.
+        level: takes the steps to each concept; holds -1 where the walk has not been. Shape: (concepts,)
+        reached: takes the concepts in the order of their steps. Shape: (concepts,)
+    """
+    level[start], reached[0] = 0, start
+    first, n = 0, 1
+    while first < n:
+        node = reached[first]
+        first += 1
+        if level[node] < limit:
+            for i in range(begin[node], begin[node + 1]):
+                if level[neighbour[i]] < 0:
+                    level[neighbour[i]] = level[node] + 1
+                    reached[n] = neighbour[i]
+                    n += 1
+    return n

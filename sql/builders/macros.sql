@@ -1,9 +1,11 @@
 -- Choices by stable hash, the same as ontoground.stable in Python
--- Output: unit(key), a number in (0, 1] that depends on the seed and the key; plain_class(name), whether a class can be
+-- Output: unit(key) and unit_of(seeded_key), which has the seed before the key already, a number in (0, 1] that depends on the seed and the key; plain_class(name), whether a class can be
 --   named in a sentence: no catch-all, no list, no code, no chapter of a classification
 -- Source: DESIGN section 3 (randomness)
-create or replace temp macro unit(key) as
-((md5_number_upper(concat_ws(chr(31), getvariable('seed'), key)) >> 11)::double + 1) * power(2, -53);
+create or replace temp macro unit_of(seeded_key) as
+((md5_number_upper(seeded_key) >> 11)::double + 1) * power(2, -53);
+
+create or replace temp macro unit(key) as unit_of(concat_ws(chr(31), getvariable('seed'), key));
 
 create or replace temp macro plain_class(name) as
 length(name) between 4 and 60

@@ -1,6 +1,6 @@
 -- The rows of the dataset, of some patients
--- Grain: one row per group and quadrant, in the order of patient, group and quadrant. Output: see MedievalRow
--- Inputs: fact_split, context, support_span, sentence, pattern_path, broader_path, base_distance
+-- Grain: one row per group and quadrant, in the order of patient, group and quadrant. Output: see MedievalRow, but for the context
+-- Inputs: fact_split, support_span, sentence, pattern_path, broader_path, base_distance
 -- Parameters: first_patient, last_patient
 -- why_false: the same checks hold for Q3 and Q4 (sql/builders/why_not_false.sql)
 with part as (
@@ -30,7 +30,6 @@ select
     part.group_id,
     part.subject_id,
     part.hadm_id,
-    context.context,
     sentence.answer as statement,
     part.quadrant,
     part.quadrant in ('Q1', 'Q2') as is_true,
@@ -59,7 +58,6 @@ select
     part.split,
     part.fact_split
 from part
-inner join context on part.hadm_id = context.hadm_id
 inner join sentence
     on
         part.predicate = sentence.predicate and part.head_name = sentence.head_name

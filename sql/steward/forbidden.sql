@@ -3,7 +3,21 @@
 -- Output: steward_forbidden(head_cui, tail_cui, predicate)
 -- Inputs: steward_pair, kg.edge. DESIGN section 4: no contraindication between the two within their closures
 create or replace temp table steward_forbidden as
-with recursive above as (
+with recursive step as materialized (
+    select
+        head_cui as cui,
+        tail_cui as other
+    from kg.edge
+    where predicate in ('is_a', 'drug_form_of')
+    union
+    select
+        tail_cui as cui,
+        head_cui as other
+    from kg.edge
+    where predicate = 'drug_form_of'
+),
+
+above as (
     select
         ends.cui,
         ends.cui as other
@@ -15,12 +29,9 @@ with recursive above as (
     union
     select
         above.cui,
-        if(edge.head_cui = above.other, edge.tail_cui, edge.head_cui) as other
+        step.other
     from above
-    inner join kg.edge as edge
-        on
-            (above.other = edge.head_cui and edge.predicate in ('is_a', 'drug_form_of'))
-            or (above.other = edge.tail_cui and edge.predicate = 'drug_form_of')
+    inner join step on above.other = step.cui
 ),
 
 spoken as (

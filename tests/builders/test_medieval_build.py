@@ -212,7 +212,8 @@ def test_an_empty_warehouse_says_what_to_run(warehouse: duckdb.DuckDBPyConnectio
 def test_a_stage_that_did_not_run_is_named(
     workspace: Workspace, connection: duckdb.DuckDBPyConnection, table: str
 ) -> None:
-    connection.execute(f"drop table {table}")
+    kind = "view" if table == "kg.edge" else "table"
+    connection.execute(f"drop {kind} {table}")
     with pytest.raises(InputError) as caught:
         build_medieval(workspace, connection)
     assert table in (caught.value.found or "")

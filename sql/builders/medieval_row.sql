@@ -1,5 +1,6 @@
 -- The rows of the dataset, of some patients
--- Grain: one row per group and quadrant, in the order of patient, group and quadrant. Output: see MedievalRow, but for the context
+-- Grain: one row per group and quadrant, in the order of patient, group and quadrant
+-- Output: see MedievalRow, but for the context
 -- Inputs: fact_split, support_span, sentence, pattern_path, broader_path, base_distance
 -- Parameters: first_patient, last_patient
 -- why_false: the same checks hold for Q3 and Q4 (sql/builders/why_not_false.sql)

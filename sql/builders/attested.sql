@@ -32,4 +32,6 @@ select distinct
     present_mention.segment,
     present_mention.block
 from present_mention
-inner join attesting on present_mention.cui = attesting.cui;
+inner join attesting on present_mention.cui = attesting.cui
+-- by admission, so that a shard reads its own part only
+order by present_mention.hadm_id;

@@ -80,4 +80,6 @@ select
     ranked.closeness
 from ranked
 left join linked_base as base on ranked.cui = base.cui
-where ranked.cui not in (select broad.cui from broad) or ranked.closeness = 2;
+where ranked.cui not in (select broad.cui from broad) or ranked.closeness = 2
+-- by admission, so that a shard reads its own part only
+order by ranked.hadm_id;

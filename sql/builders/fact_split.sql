@@ -23,4 +23,6 @@ owned as (
 select
     * exclude (low_cui, high_cui, place, last_place),
     if(place = last_place, split, null) as fact_split
-from owned;
+from owned
+-- rows are written some patients at a time
+order by subject_id;

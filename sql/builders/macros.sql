@@ -1,7 +1,7 @@
 -- Choices by stable hash, the same as ontoground.stable in Python
--- Output: unit(key) and unit_of(seeded_key), which has the seed before the key already: a number in (0, 1] that depends
---   on the seed and the key; plain_class(name), whether a class can be named in a sentence: no catch-all, no list, no
---   code, no chapter of a classification
+-- Output: unit(key) and unit_of(seeded_key), whose key begins with the seed,
+--   a number in (0, 1] that depends on the seed and the key; plain_class(name), whether a class can be
+--   named in a sentence: no catch-all, no list, no code, no chapter of a classification
 -- Source: DESIGN section 3 (randomness)
 create or replace temp macro unit_of(seeded_key) as
 ((md5_number_upper(seeded_key) >> 11)::double + 1) * power(2, -53);

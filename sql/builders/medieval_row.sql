@@ -1,6 +1,6 @@
 -- The rows of the dataset, of some patients
--- Grain: one row per group and quadrant, in the order of patient, group and quadrant
--- Output: see MedievalRow, but for the context
+-- Grain: one row per group and quadrant, in the order of patient, group and quadrant. Output: MedievalRow
+--   without its context
 -- Inputs: fact_split, support_span, sentence, pattern_path, broader_path, base_distance
 -- Parameters: first_patient, last_patient
 -- why_false: the same checks hold for Q3 and Q4 (sql/builders/why_not_false.sql)
@@ -22,7 +22,7 @@ spanned as (
         ) as spans,
         bool_and(support_span.linked) as linked
     from support_span
-    semi join part on support_span.group_id = part.group_id
+    where support_span.subject_id between getvariable('first_patient') and getvariable('last_patient')
     group by support_span.group_id, support_span.quadrant
 )
 

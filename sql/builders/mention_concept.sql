@@ -46,4 +46,6 @@ select
     len(cuis) as n_candidates,
     unnest(cuis) as cui,
     generate_subscripts(cuis, 1) as position
-from segmented;
+from segmented
+-- by admission, so that a shard reads its own part only
+order by hadm_id;

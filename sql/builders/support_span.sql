@@ -1,6 +1,6 @@
 -- The mentions that attest the ends of each supported statement, and the kept end of the unsupported ones
 -- Grain: one row per statement and attested end
--- Output: support_span(group_id, quadrant, role, cui, begin_offset, end_offset, text, section, linked)
+-- Output: support_span(subject_id, group_id, quadrant, role, cui, begin_offset, end_offset, text, section, linked)
 -- Inputs: statement, attested, present_link
 -- The pair of mentions by which the context links both ends where it does; else, for each end, a mention that does not
 --   attest the other end too, the closest and earliest one
@@ -19,6 +19,7 @@ with linked_statement as (
 
 wanted as (
     select
+        subject_id,
         group_id,
         quadrant,
         hadm_id,
@@ -30,6 +31,7 @@ wanted as (
     where quadrant in ('Q1', 'Q3') or head_cui = kept_cui
     union all
     select
+        subject_id,
         group_id,
         quadrant,
         hadm_id,
@@ -49,41 +51,45 @@ both_ends as (
     from attested
 ),
 
-ranked as (
+-- the first of each end in this order, without sorting them all
+best as (
     select
-        wanted.*,
-        attested.begin_offset,
-        attested.end_offset,
-        attested.text,
-        attested.section,
-        coalesce(wanted.link_mention = attested.mention, false) as linked,
-        row_number() over (
-            partition by wanted.group_id, wanted.quadrant, wanted.role
-            order by
-                coalesce(wanted.link_mention = attested.mention, false) desc,
-                (both_ends.mention is not null) asc,
-                attested.depth asc,
-                attested.begin_offset asc,
-                attested.end_offset asc,
-                attested.via_cui asc
-        ) as choice
+        wanted.subject_id,
+        wanted.group_id,
+        wanted.quadrant,
+        wanted.role,
+        wanted.cui,
+        min(
+            {
+                'apart': not coalesce(wanted.link_mention = attested.mention, false),
+                'shared': both_ends.mention is not null,
+                'depth': attested.depth,
+                'begin_offset': attested.begin_offset,
+                'end_offset': attested.end_offset,
+                'via_cui': attested.via_cui,
+                'text': attested.text,
+                'section': attested.section
+            }
+        ) as span
     from wanted
     inner join attested on wanted.hadm_id = attested.hadm_id and wanted.cui = attested.cui
     left join both_ends
         on
             wanted.hadm_id = both_ends.hadm_id and wanted.other = both_ends.cui
             and attested.mention = both_ends.mention
+    group by wanted.subject_id, wanted.group_id, wanted.quadrant, wanted.role, wanted.cui
 )
 
 select
+    subject_id,
     group_id,
     quadrant,
     role,
     cui,
-    begin_offset,
-    end_offset,
-    text,
-    section,
-    linked
-from ranked
-where choice = 1;
+    span.begin_offset,
+    span.end_offset,
+    span.text,
+    span.section,
+    not span.apart as linked
+from best
+order by subject_id;

@@ -5,49 +5,7 @@
 --   ground.unclear_mention,
 --   ground.admission_concept, mimiciv_note.discharge, ground.section. Parameters: tiers, sections
 -- Source: DESIGN sections 4 to 6
-with present_mention as (
-    select
-        mention.hadm_id,
-        unnest(mention.cuis) as cui
-    from ground.mention as mention
-    where mention.assertion = 'present' and list_contains(getvariable('sections'), mention.section)
-),
-
-any_mention as (
-    select
-        mention.hadm_id,
-        unnest(mention.cuis) as cui
-    from ground.mention as mention
-    union all
-    select
-        mention.hadm_id,
-        unnest(mention.cuis) as cui
-    from ground.unclear_mention as mention
-),
-
-attested as (
-    select distinct
-        present_mention.hadm_id,
-        attesting.cui
-    from present_mention
-    inner join attesting on present_mention.cui = attesting.mentioned
-),
-
-unclear as (
-    select
-        any_mention.hadm_id,
-        unclear_by.cui
-    from any_mention
-    inner join unclear_by on any_mention.cui = unclear_by.mentioned
-    union
-    select
-        coded.hadm_id,
-        unclear_by.cui
-    from ground.admission_concept as coded
-    inner join unclear_by on coded.cui = unclear_by.mentioned and unclear_by.by_code
-),
-
-ended as (
+with ended as (
     select
         id,
         hadm_id,
@@ -67,6 +25,82 @@ ended as (
         quadrant,
         is_supported
     from labelled
+),
+
+-- what the checks ask of an admission, so that nothing is worked out that no row speaks of
+held_end as (
+    select distinct
+        ended.hadm_id,
+        ended.cui
+    from ended
+    where ended.is_supported or ended.role != ended.replaced_end
+),
+
+silent_end as (
+    select distinct
+        ended.hadm_id,
+        ended.cui
+    from ended
+    where not ended.is_supported and ended.role = ended.replaced_end
+),
+
+present_mention as (
+    select distinct
+        mention.hadm_id,
+        unnest(mention.cuis) as cui
+    from ground.mention as mention
+    where mention.assertion = 'present' and list_contains(getvariable('sections'), mention.section)
+),
+
+any_mention as (
+    select
+        mention.hadm_id,
+        unnest(mention.cuis) as cui
+    from ground.mention as mention
+    union
+    select
+        mention.hadm_id,
+        unnest(mention.cuis) as cui
+    from ground.unclear_mention as mention
+),
+
+attested as (
+    select distinct
+        held_end.hadm_id,
+        held_end.cui
+    from held_end
+    inner join present_mention on held_end.hadm_id = present_mention.hadm_id
+    semi join attesting on held_end.cui = attesting.cui and present_mention.cui = attesting.mentioned
+),
+
+heard as (
+    select
+        silent_end.hadm_id,
+        silent_end.cui
+    from silent_end
+    inner join any_mention on silent_end.hadm_id = any_mention.hadm_id
+    semi join unclear_by on silent_end.cui = unclear_by.cui and any_mention.cui = unclear_by.mentioned
+),
+
+coded as (
+    select
+        silent_end.hadm_id,
+        silent_end.cui
+    from silent_end
+    inner join ground.admission_concept as admission_concept on silent_end.hadm_id = admission_concept.hadm_id
+    semi join (
+        select
+            cui,
+            mentioned
+        from unclear_by
+        where by_code
+    ) as by_code on silent_end.cui = by_code.cui and admission_concept.cui = by_code.mentioned
+),
+
+unclear as (
+    select * from heard
+    union
+    select * from coded
 ),
 
 spanned as (
@@ -100,10 +134,20 @@ select
     found_path.pattern as found,
     'no path within 3 hops' as expected
 from labelled
-inner join found_path
-    on
-        (labelled.head_cui = found_path.head_cui and labelled.tail_cui = found_path.tail_cui)
-        or (labelled.tail_cui = found_path.head_cui and labelled.head_cui = found_path.tail_cui)
+inner join (
+    select
+        found_path.head_cui,
+        found_path.tail_cui,
+        found_path.pattern
+    from found_path
+    union all
+    select
+        found_path.tail_cui as head_cui,
+        found_path.head_cui as tail_cui,
+        found_path.pattern
+    from found_path
+) as found_path
+    on labelled.head_cui = found_path.head_cui and labelled.tail_cui = found_path.tail_cui
 where not labelled.is_true
 union all
 select

@@ -29,6 +29,26 @@ spanned as (
         labelled.tail_cui,
         unnest(labelled.support_spans) as span
     from labelled
+),
+
+meant_span as (
+    select
+        spanned.id,
+        spanned.span.cui as cui,
+        spanned.span.begin_offset as begin_offset,
+        spanned.span.end_offset as end_offset,
+        unnest(mention.cuis) as mentioned
+    from spanned
+    inner join ground.mention as mention
+        on
+            spanned.hadm_id = mention.hadm_id and spanned.span.begin_offset = mention.begin_offset
+            and spanned.span.end_offset = mention.end_offset
+),
+
+attested_span as (
+    select meant_span.*
+    from meant_span
+    semi join attesting on meant_span.cui = attesting.cui and meant_span.mentioned = attesting.mentioned
 )
 
 select
@@ -106,12 +126,11 @@ from spanned
 where
     spanned.span.cui != if(spanned.span.role = 'head', spanned.head_cui, spanned.tail_cui)
     or not exists (
-        select 1 from ground.mention as mention
-        inner join attesting
-            on attesting.cui = spanned.span.cui and list_contains(mention.cuis, attesting.mentioned)
+        select 1 from attested_span
         where
-            mention.hadm_id = spanned.hadm_id and mention.begin_offset = spanned.span.begin_offset
-            and mention.end_offset = spanned.span.end_offset
+            attested_span.id = spanned.id and attested_span.cui = spanned.span.cui
+            and attested_span.begin_offset = spanned.span.begin_offset
+            and attested_span.end_offset = spanned.span.end_offset
     )
 union all
 select

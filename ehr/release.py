@@ -11,7 +11,7 @@ from pathlib import Path
 from ontoground.errors import InputError
 from ontoground.loading import SourceFile
 from ontoground.manifest import is_open_release
-from ontoground.remote import Place
+from ontoground.remote import Place, below, in_order
 from ontoground.tables import read_table
 
 __all__ = ["MimicFile", "MimicRelease", "Module", "Table", "documented", "find_mimic", "published_counts"]
@@ -132,12 +132,12 @@ def _find_module(folder: Place, module: str) -> Place | None:
     if folder.name == module and _holds(folder, module):
         return folder
     for level in LEVELS:
-        found = [path for path in sorted(folder.glob(f"{level}{module}")) if _holds(path, module)]
+        found = [path for path in in_order(folder.glob(f"{level}{module}")) if _holds(path, module)]
         if len(found) > 1:
             raise InputError(
                 f"several folders could be the module {module}",
                 file=folder,
-                found=", ".join(str(path.relative_to(folder)) for path in found),
+                found=", ".join(below(path, folder) for path in found),
                 expected="one release",
                 do="name the folder of the release that you mean",
             )
@@ -161,7 +161,7 @@ def _release_in_names(folder: Place) -> str | None:
 
 def _release_in_texts(folder: Place) -> str | None:
     """Read the release off the change log or the read-me beside a module's folder."""
-    for path in [*sorted(folder.parent.glob("CHANGELOG*")), *sorted(folder.parent.glob("README*"))]:
+    for path in [*in_order(folder.parent.glob("CHANGELOG*")), *in_order(folder.parent.glob("README*"))]:
         text = path.read_text(encoding="utf-8", errors="replace")[:20_000]
         if match := re.search(r"MIMIC-IV( Clinical Database Demo)?[ ,]+(?:version |v)?(\d+\.\d+(?:\.\d+)?)\b", text):
             return f"demo {match.group(2)}" if match.group(1) else match.group(2)

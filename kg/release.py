@@ -11,7 +11,7 @@ from typing import Literal
 
 from ontoground.errors import InputError
 from ontoground.loading import SourceFile
-from ontoground.remote import Place
+from ontoground.remote import Place, below, in_order
 from ontoground.scanning import open_bytes, whole_file
 from ontoground.tables import read_table
 
@@ -91,7 +91,7 @@ def documented(kind: Kind) -> tuple[Documented, ...]:
 def _pieces(folder: Place) -> dict[str, tuple[SourceFile, ...]]:
     """Return the files of a folder by stem (``MRREL``), pieces in order, of a plain and a gzipped copy the plain."""
     found: dict[str, dict[str, Place]] = {}
-    for path in sorted(folder.iterdir()):
+    for path in in_order(folder.iterdir()):
         match = SUFFIX.search(path.name)
         if match and path.is_file():
             part = (match.group(1) or "").lower()
@@ -105,14 +105,14 @@ def _pieces(folder: Place) -> dict[str, tuple[SourceFile, ...]]:
 
 def _find_folder(kind: Kind, folder: Place) -> Place:
     wanted = next(file.name for file in documented(kind) if file.required)
-    levels = [[folder]] + [sorted(folder.glob(pattern)) for pattern in FOLDERS[kind]]
+    levels = [[folder]] + [in_order(folder.glob(pattern)) for pattern in FOLDERS[kind]]
     for candidates in levels:
         found = [path for path in candidates if path.is_dir() and wanted in _pieces(path)]
         if len(found) > 1:
             raise InputError(
                 "several releases are here",
                 file=folder,
-                found=", ".join(str(path.relative_to(folder)) for path in found),
+                found=", ".join(below(path, folder) for path in found),
                 expected="one release",
                 do="name the folder of the release that you mean",
             )

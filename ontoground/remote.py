@@ -7,7 +7,7 @@ find them (``AWS_PROFILE``, ``AWS_ENDPOINT_URL``, ...): they are never settings,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ontoground.remote_files import RemoteFiles
 
-__all__ = ["RULE", "Place", "RemotePath", "place_of", "reading_from", "require_allowed"]
+__all__ = ["RULE", "Place", "RemotePath", "below", "in_order", "place_of", "reading_from", "require_allowed"]
 
 RULE = (
     "PhysioNet and NLM: credentialed data stay with those who signed; a store of others may hold them only under an "
@@ -153,6 +153,16 @@ class RemotePath:
 
 
 Place: TypeAlias = Path | RemotePath
+
+
+def in_order(places: Iterable[Place]) -> list[Place]:
+    """Return places in the order of their parts, as paths are sorted."""
+    return sorted(places, key=lambda place: str(place).split("/"))
+
+
+def below(place: Place, folder: Place) -> str:
+    """Return the path of a place below a folder."""
+    return str(place).removeprefix(str(folder).rstrip("/") + "/")
 
 
 def place_of(text: str) -> Place:

@@ -40,6 +40,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -52,6 +53,7 @@ from typing import TYPE_CHECKING, Any
 from app.render import Cell, console, note, table
 from benchmarks.command import parser
 from ontoground.errors import InputError, OntogroundError
+from ontoground.executors import end_with_parent
 from ontoground.files import private_directory, write_text
 
 if TYPE_CHECKING:
@@ -308,6 +310,8 @@ def _measure(name: str, done: Done, watch: Watch, watched: _Watched, own_peak: i
 
 def _call(sender: Connection, work: Callable[..., Done], arguments: Sequence[Any]) -> None:
     """Do the work and send back what it took: (done, watch, peak bytes), or one line of text that says what failed."""
+    # A benchmark that is stopped leaves no measured work behind.
+    end_with_parent(threading.Event())
     sender.send("begun")
     try:
         with stopwatch() as whole:

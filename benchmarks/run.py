@@ -29,7 +29,7 @@ from ontoground.workspace import Workspace
 __all__ = ["STAGES", "main", "measured"]
 
 SCALE = 0.002
-NO_STAGES = ("bare",)
+NO_STAGES = ("bare", "loading")
 STAGES = {
     name.replace("_", "-"): f"{stages.__name__}.{name}"
     for _, name, _ in iter_modules(stages.__path__)

@@ -25,7 +25,16 @@ from typing import Any, TypeVar
 from ontoground.errors import UsageError, WorkerError
 from ontoground.settings import RunSettings
 
-__all__ = ["Executor", "Processes", "Serial", "SharedFolder", "check_executor", "nothing", "open_executor"]
+__all__ = [
+    "Executor",
+    "Processes",
+    "Serial",
+    "SharedFolder",
+    "check_executor",
+    "end_with_parent",
+    "nothing",
+    "open_executor",
+]
 
 Shard = TypeVar("Shard")
 State = TypeVar("State")
@@ -141,13 +150,17 @@ class _Worker:
 def _begin(setup: Callable[[], Any], stop: Event) -> None:
     # Ctrl-C reaches the whole process group; the parent alone decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_watch, args=(stop,), daemon=True).start()
+    end_with_parent(stop)
     # Opened with the first shard, where an error reaches the parent as it is.
     _Worker.setup = staticmethod(setup)
 
 
-def _watch(stop: Event) -> None:
-    """End this worker when the parent says so, or is gone: a worker that waits for shards would not notice."""
+def end_with_parent(stop: Event | threading.Event) -> None:
+    """End this process when its parent says so, or is gone: one that waits or works would not notice."""
+    threading.Thread(target=_watch, args=(stop,), daemon=True).start()
+
+
+def _watch(stop: Event | threading.Event) -> None:
     parent = parent_process()
     while not stop.wait(_WATCH_SECONDS):
         if parent is None or not parent.is_alive():

@@ -15,10 +15,12 @@ import duckdb
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from builders.medieval import kernels
 from builders.medieval.balance import draw_statements
 from builders.medieval.coding import read_shard, read_terms
+from builders.medieval.digests import Texts, hashes_of, units_of
 from builders.medieval.facts import SHARD_SIZE, cuis, run_steps, set_table, statement_predicates
 from builders.medieval.hierarchy import Hierarchy
 from builders.medieval.pool import Candidates, Pool
@@ -48,6 +50,7 @@ class _Groups:
     Attributes:
         terms: what holds of concepts and frames.
         cui: concepts by number. Shape: (concepts,)
+        texts: the same, as bytes.
         used: bits of (place, kept end) and replacement. Shape: (pairs, concepts)
         shards: number of shards of admissions.
         folder: where the shards lie.
@@ -56,6 +59,7 @@ class _Groups:
 
     terms: kernels.Terms
     cui: pa.Array
+    texts: Texts
     used: Bytes
     shards: int
     folder: Path
@@ -224,29 +228,18 @@ def _list_candidates(connection: duckdb.DuckDBPyConnection, groups: _Groups, far
     counts = np.zeros((shard.frame.size, 3), np.int32)
     code = kernels.candidates_of(groups.terms, shard, groups.used, far, chosen.astype(np.uint8), counts)
     counts = counts[chosen].reshape(-1)
-    listed = {
-        "place": np.arange(code.size, dtype=np.int32),
-        "run": np.repeat(np.arange(counts.size, dtype=np.int32), counts),
-        "code": code,
-    }
-    runs = {
-        "run": np.arange(counts.size, dtype=np.int32),
-        "group_no": np.repeat(kept["group_no"].to_numpy(), 3),
-        "quadrant": np.tile(["Q2", "Q3", "Q4"], held.size),
-    }
-    set_table(connection, "shard_run", pa.table(runs))
-    connection.register("shard_candidate", pa.table(listed))
-    drawn = arrow_of(connection, sql_text("builders/candidate_draw"))
-    connection.unregister("shard_candidate")
-    draw = np.empty(code.size)
-    draw[drawn["place"].to_numpy()] = drawn["draw"].to_numpy()
+    begin = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+    connection.execute(f"set variable shard = {number}")
+    keys = arrow_of(connection, sql_text("builders/candidate_key"))["key"]
+    drawn = hashes_of(Texts.of(keys), begin, groups.texts, code)
     return Candidates(
         np.searchsorted(its, np.arange(shard.group_begin.size)),
         groups.terms.kept[shard.frame[chosen]],
         kept["turn"].to_numpy(),
-        np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]),
+        begin,
         code,
-        draw,
+        # Exponential draws; Arrow's logarithm is that of the C library, as DuckDB's.
+        -pc.ln(pa.array(units_of(drawn))).to_numpy(),
     )
 
 
@@ -267,7 +260,7 @@ def make_groups(
     shards = _count(connection, "select coalesce(max(shard), -1) + 1 from admission")
     with TemporaryDirectory(dir=scratch) as folder:
         used = np.zeros((int(terms.pair.max(initial=-1)) + 1, len(cui)), np.uint8)
-        groups = _Groups(terms, cui, used, shards, Path(folder), np.zeros(3, np.int64))
+        groups = _Groups(terms, cui, Texts.of(cui), used, shards, Path(folder), np.zeros(3, np.int64))
         set_table(connection, "co_stated", linked_pairs(connection, groups.folder, shards, cui))
         for number in range(shards):
             kernels.mark_used(terms, groups.shard(number), used)

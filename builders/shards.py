@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Literal
@@ -11,11 +12,30 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-__all__ = ["ROW_GROUP", "SPLITS", "ShardWriter", "Split"]
+__all__ = ["ROWS_PER_SHARD", "ROW_GROUP", "SPLITS", "ShardWriter", "Split", "parquet_bytes", "shard_name"]
 
 Split = Literal["train", "validation", "test"]
 SPLITS: tuple[Split, ...] = ("train", "validation", "test")
 ROW_GROUP = 2_000
+ROWS_PER_SHARD = 200_000
+
+
+def shard_name(split: str, number: int, shards: int) -> str:
+    """Return the name of one of the files of a split."""
+    return f"{split}-{number:05d}-of-{shards:05d}.parquet"
+
+
+def _writer(sink: Path | pa.NativeFile, schema: pa.Schema) -> pq.ParquetWriter:
+    return pq.ParquetWriter(sink, schema, compression="zstd", store_schema=True)
+
+
+def parquet_bytes(schema: pa.Schema, row_groups: Iterable[pa.Table]) -> pa.Buffer:
+    """Return a file as `ShardWriter` writes it, made in memory; each table becomes one row group."""
+    sink = pa.BufferOutputStream()
+    with _writer(sink, schema) as writer:
+        for table in row_groups:
+            writer.write_table(table.cast(schema).combine_chunks(), row_group_size=table.num_rows)
+    return sink.getvalue()
 
 
 def _with_dictionaries(schema: pa.Schema, given: pa.Schema) -> pa.Schema:
@@ -44,7 +64,7 @@ class ShardWriter:
     """
 
     def __init__(
-        self, folder: Path, schema: pa.Schema, rows_per_shard: int = 200_000, row_group: int = ROW_GROUP
+        self, folder: Path, schema: pa.Schema, rows_per_shard: int = ROWS_PER_SHARD, row_group: int = ROW_GROUP
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.rows: Counter[str] = Counter()
@@ -83,7 +103,7 @@ class ShardWriter:
         if split in self._open:
             self._open[split].close()
         path = self._part(split, self._shards[split])
-        self._open[split] = pq.ParquetWriter(path, self._schema, compression="zstd", store_schema=True)
+        self._open[split] = _writer(path, self._schema)
         self._shards[split] += 1
 
     def _part(self, split: str, number: int) -> Path:
@@ -101,5 +121,4 @@ class ShardWriter:
         if error is None:
             for name, shards in self._shards.items():
                 for number in range(shards):
-                    final = f"{name}-{number:05d}-of-{shards:05d}.parquet"
-                    self._part(name, number).rename(self._folder / final)
+                    self._part(name, number).rename(self._folder / shard_name(name, number, shards))

@@ -1,8 +1,8 @@
-"""From chosen statements to dataset rows: sentences, paths, spans, splits, some patients at a time."""
+"""What the dataset says of its distinct statements: sentences, paths, distances."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -14,13 +14,11 @@ import pyarrow.compute as pc
 from builders.medieval.facts import run_steps, set_table
 from builders.medieval.hierarchy import Hierarchy
 from builders.medieval.wording import statement_of
-from ontoground.rows import MEDIEVAL_SCHEMA, PATH_EDGE, PathEdgeRow
+from ontoground.rows import PATH_EDGE, PathEdgeRow
 from ontoground.sqlfiles import sql_text
 from ontoground.warehouse import arrow_of
 
-__all__ = ["PathSource", "medieval_tables"]
-
-PATIENTS_AT_ONCE = 250
+__all__ = ["PathSource", "say_statements"]
 
 JUDGED_AT_ONCE = 50_000
 """Distinct statements, paths or pairs that are worked out together."""
@@ -60,8 +58,8 @@ def _work_out(
     answer: Callable[..., Any],
     where: str = "true",
 ) -> None:
-    """Make a table of what is asked of each distinct combination of columns of ``statement``: these and ``answer``."""
-    asked = f"select distinct {', '.join(columns)} from statement where {where}"
+    """Make a table of what is asked of each distinct combination of columns of ``said``: these and ``answer``."""
+    asked = f"select distinct {', '.join(columns)} from said where {where}"
     schema = pa.schema([*((column, pa.string()) for column in columns), ("answer", kind)])
     set_table(connection, name, schema.empty_table())
     connection.execute(f"create or replace temp table asked as {asked} order by all")
@@ -77,7 +75,7 @@ def _work_out(
 
 def _measure(connection: duckdb.DuckDBPyConnection) -> None:
     """Make ``base_distance``: steps between a replaced end and what replaces it, null beyond the limit."""
-    query = "select distinct original_base, candidate_base from statement where candidate_cui is not null order by all"
+    query = "select distinct original_base, candidate_base from said where candidate_cui is not null order by all"
     asked = arrow_of(connection, query)
     hierarchy = Hierarchy(connection)
     starts, goals = (hierarchy.numbers(asked[column].to_pylist()) for column in asked.column_names)
@@ -91,34 +89,12 @@ def _measure(connection: duckdb.DuckDBPyConnection) -> None:
     set_table(connection, "base_distance", asked.append_column("answer", answer))
 
 
-def _with_context(connection: duckdb.DuckDBPyConnection, rows: pa.Table) -> pa.Table:
-    """Add the contexts as a dictionary: as text, each would lie in memory once for every row of its patient."""
-    held = arrow_of(connection, "select hadm_id, context from context order by hadm_id")
-    place = np.searchsorted(held["hadm_id"].to_numpy(), rows["hadm_id"].to_numpy()).astype(np.int32)
-    context = pa.DictionaryArray.from_arrays(pa.array(place), held["context"].combine_chunks())
-    whole = rows.append_column("context", context).select(MEDIEVAL_SCHEMA.names)
-    where = MEDIEVAL_SCHEMA.get_field_index("context")
-    return whole.cast(MEDIEVAL_SCHEMA.set(where, MEDIEVAL_SCHEMA.field("context").with_type(context.type)))
-
-
-def medieval_tables(connection: duckdb.DuckDBPyConnection, graph: PathSource) -> Iterator[pa.Table]:
-    """Yield all rows of the dataset, in the order of patient, group and quadrant.
-
-    The schema is ``MEDIEVAL_SCHEMA``, with the context as a dictionary.
-    """
+def say_statements(connection: duckdb.DuckDBPyConnection, graph: PathSource) -> None:
+    """Make ``said_row``: all columns of rows that the statement decides, whatever the admission."""
     templates = dict(connection.execute(sql_text("builders/template")).fetchall())
     _work_out(connection, "sentence", TEXTS, pa.string(), lambda *one: _sentence(templates, *one))
     _work_out(connection, "pattern_path", PATHS, pa.list_(PATH_EDGE), graph.path, "pattern is not null")
-    described = "pattern is not null and broader_cui is not null"
+    described = "pattern is not null and broader_name is not null"
     _work_out(connection, "broader_path", BROADER_PATHS, pa.list_(PATH_EDGE), graph.path, described)
     _measure(connection)
-    run_steps(connection, ["fact_split"])
-    patients = [
-        row[0] for row in connection.execute("select distinct subject_id from statement order by subject_id").fetchall()
-    ]
-    for begin in range(0, len(patients), PATIENTS_AT_ONCE):
-        some = patients[begin : begin + PATIENTS_AT_ONCE]
-        connection.execute(f"set variable first_patient = {some[0]}")
-        connection.execute(f"set variable last_patient = {some[-1]}")
-        run_steps(connection, ["context_text"])
-        yield _with_context(connection, arrow_of(connection, sql_text("builders/medieval_row")))
+    run_steps(connection, ["said_row"])

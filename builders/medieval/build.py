@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from builders.cards import LICENCE, croissant_of
-from builders.medieval.assemble import medieval_tables
+from builders.medieval.assemble import say_statements
 from builders.medieval.baselines import Auc, TextFeatures, cross_validated_auc, measured_patients, split_auc
 from builders.medieval.card import DESCRIPTION, card_of
-from builders.medieval.facts import find_true_facts, read_support, run_steps, set_table
+from builders.medieval.facts import find_true_facts, read_support, run_steps
+from builders.medieval.files import file_of, file_shards
 from builders.medieval.groups import make_groups
-from builders.shards import ROW_GROUP, ShardWriter
+from builders.shards import ROW_GROUP
 from kg.graph import ConceptGraph
 from ontoground.errors import InputError
+from ontoground.executors import open_executor
 from ontoground.files import atomic_directory, private_directory, sha256_of, write_text
 from ontoground.manifest import dropped, inputs, licence_tier, manifest_of, to_json
 from ontoground.progress import progress
 from ontoground.rows import MEDIEVAL_SCHEMA, STATEMENT_SCHEMA
-from ontoground.settings import BuildSettings
 from ontoground.sqlfiles import sql_text
 from ontoground.stages import fingerprint, is_current, mark_done, stage_fingerprint
 from ontoground.warehouse import count_drop, reset_drops, table_exists
@@ -45,6 +46,9 @@ NEEDED = (
 )
 NESTED = ("context", "path", "support_spans")
 """Columns that are in the files only, not in the table ``ground.medieval``."""
+
+STATEMENTS = ("drawn", "said", "statement")
+SUPPORT = ("support_mention", "present_link", "support_pair", "support_closest", "support_span", "placed_row")
 
 
 @dataclass(frozen=True)
@@ -108,23 +112,32 @@ def _count_drops(connection: duckdb.DuckDBPyConnection) -> None:
         count_drop(connection, STAGE, reason, n)
 
 
-def _write_rows(
-    connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, data: Path, settings: BuildSettings
-) -> pa.Table:
-    """Write the rows to ``data`` and to ``ground.medieval`` as they come; return those that baselines look at."""
-    wanted = pa.array(measured_patients(connection, settings.seed), pa.int64())
-    measured = []
-    flat = pa.schema([field for field in MEDIEVAL_SCHEMA if field.name not in NESTED])
-    set_table(connection, "medieval_rows", flat.empty_table())
-    connection.execute("create or replace table ground.medieval as select * from medieval_rows")
-    with ShardWriter(data, MEDIEVAL_SCHEMA) as writer:
-        for table in medieval_tables(connection, graph):
-            writer.write(table)
-            connection.register("medieval_rows_now", table.select(flat.names))
-            connection.execute("insert into ground.medieval select * from medieval_rows_now")
-            connection.unregister("medieval_rows_now")
-            measured.append(table.filter(pc.is_in(table["subject_id"], wanted)))
-    return pa.concat_tables(measured, promote_options="permissive")
+def _write_rows(workspace: Workspace, connection: duckdb.DuckDBPyConnection, data: Path) -> pa.Table:
+    """Write the rows to ``data`` and to ``ground.medieval``; return those that baselines look at, by patient."""
+    settings = workspace.settings
+    patients = pa.array(measured_patients(connection, settings.build.seed), pa.int64())
+    private_directory(data)
+    columns = ", ".join(field.name for field in MEDIEVAL_SCHEMA if field.name not in NESTED)
+    measured, filled = [], False
+    with open_executor(settings.run, licence_tier(connection)) as executor:
+        for made in executor.in_order(partial(_itself, patients), file_of, file_shards(connection)):
+            (data / made.name).write_bytes(made.content)
+            rows = f"select {columns} from read_parquet($file)"
+            query = (
+                f"insert into ground.medieval {rows}"
+                if filled
+                else f"create or replace table ground.medieval as {rows}"
+            )
+            connection.execute(query, {"file": str(data / made.name)})
+            measured.append(made.measured)
+            filled = True
+    whole = pa.concat_tables(measured)
+    # The rows of a patient are in one file or in two that follow one another.
+    return whole.take(np.argsort(whole["subject_id"].to_numpy(), kind="stable"))
+
+
+def _itself(patients: pa.Array) -> pa.Array:
+    return patients
 
 
 def _write_statements(connection: duckdb.DuckDBPyConnection, path: Path) -> int:
@@ -237,11 +250,13 @@ def build_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnection) 
         advance(1)
         make_groups(connection, graph, settings, private_directory(workspace.root / "cache"))
         advance(1)
-        run_steps(connection, ["statement", "present_link", "support_span"])
+        run_steps(connection, STATEMENTS)
         _count_drops(connection)
         _require_statements(connection)
+        run_steps(connection, SUPPORT)
+        say_statements(connection, graph)
         with atomic_directory(folder) as made:
-            measured = _write_rows(connection, graph, made / "data", settings)
+            measured = _write_rows(workspace, connection, made / "data")
             statements = _write_statements(connection, made / "statements.parquet")
             advance(1)
             aucs = _baselines(measured, settings.seed)

@@ -2,7 +2,7 @@
 -- Grain: one row per kept section
 -- Output: context_piece(hadm_id, note_id, section, begin_offset, end_offset)
 -- Inputs: cohort, ground.section. Parameters: sections (list of section names)
--- The text is put together where rows are written, for some admissions at a time (sql/builders/context_text.sql)
+-- The text is put together where rows are written, file by file (sql/builders/file_context.sql)
 create or replace temp table context_piece as
 select
     cohort.hadm_id,

@@ -1,56 +1,62 @@
--- Pairs of ends of statements that the context links, by mentions that are present
+-- Pairs of ends of supported statements that the context links, by mentions that are present
 -- Grain: one row per admission and ordered pair
--- Output: present_link(hadm_id, cui, other, mention, other_mention)
--- Inputs: statement, attested, ground.segment
+-- Output: present_link(hadm_id, head_code, tail_code, head_mention, tail_mention)
+-- Inputs: statement, support_mention, cohort, ground.segment
 -- In one sentence or list item, or one in the heading of the problem that the other stands under. DESIGN section 6
 create or replace temp table present_link as
 with wanted as (
     select distinct
         hadm_id,
-        head_cui as cui,
-        tail_cui as other
+        head_code,
+        tail_code
     from statement
+    where quadrant in ('Q1', 'Q3') and head_code != tail_code
 ),
 
-ended as (
+heading as (
     select
-        hadm_id,
-        cui
-    from wanted
-    union
-    select
-        hadm_id,
-        other as cui
-    from wanted
+        cohort.hadm_id,
+        part.begin_offset
+    from cohort
+    inner join ground.segment as part on cohort.note_id = part.note_id
+    where part.kind = 'heading'
 ),
 
 placed as (
-    select distinct
-        attested.hadm_id,
-        attested.cui,
-        attested.mention,
-        attested.segment,
-        attested.block,
-        coalesce(part.kind = 'heading', false) as in_heading
-    from attested
-    semi join ended on attested.hadm_id = ended.hadm_id and attested.cui = ended.cui
-    inner join cohort on attested.hadm_id = cohort.hadm_id
-    left join ground.segment as part
-        on cohort.note_id = part.note_id and attested.segment = part.begin_offset
-    where attested.relation in ('self', 'equivalent') or attested.depth <= getvariable('ancestor_steps')
+    select
+        support_mention.hadm_id,
+        support_mention.code,
+        support_mention.mention,
+        support_mention.segment,
+        support_mention.block,
+        heading.hadm_id is not null as in_heading
+    from support_mention
+    left join heading
+        on support_mention.hadm_id = heading.hadm_id and support_mention.segment = heading.begin_offset
+    where support_mention.near
+),
+
+linked as (
+    select
+        wanted.hadm_id,
+        wanted.head_code,
+        wanted.tail_code,
+        -- the first mentions of both, in one number
+        min((placed.mention::bigint << 32) | other.mention) as mentions
+    from wanted
+    inner join placed on wanted.hadm_id = placed.hadm_id and wanted.head_code = placed.code
+    inner join placed as other
+        on
+            wanted.hadm_id = other.hadm_id and wanted.tail_code = other.code and placed.block = other.block
+            and (placed.segment = other.segment or placed.in_heading or other.in_heading)
+    where placed.mention != other.mention
+    group by wanted.hadm_id, wanted.head_code, wanted.tail_code
 )
 
 select
-    wanted.hadm_id,
-    wanted.cui,
-    wanted.other,
-    min(placed.mention) as mention,
-    arg_min(other.mention, (placed.mention, other.mention)) as other_mention
-from wanted
-inner join placed on wanted.hadm_id = placed.hadm_id and wanted.cui = placed.cui
-inner join placed as other
-    on
-        wanted.hadm_id = other.hadm_id and wanted.other = other.cui and placed.block = other.block
-        and (placed.segment = other.segment or placed.in_heading or other.in_heading)
-where placed.mention != other.mention and wanted.cui != wanted.other
-group by wanted.hadm_id, wanted.cui, wanted.other;
+    hadm_id,
+    head_code,
+    tail_code,
+    mentions >> 32 as head_mention,
+    mentions & ((1::bigint << 32) - 1) as tail_mention
+from linked;

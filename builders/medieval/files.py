@@ -1,0 +1,153 @@
+"""The files of the dataset: each is a shard that a worker puts together, from numbers and what they stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from builders.shards import ROW_GROUP, ROWS_PER_SHARD, SPLITS, parquet_bytes, shard_name
+from ontoground.rows import MEDIEVAL_SCHEMA, SUPPORT_SPAN
+from ontoground.sqlfiles import sql_text
+from ontoground.warehouse import arrow_of
+
+__all__ = ["MEASURED", "FileShard", "MadeFile", "file_of", "file_shards"]
+
+MEASURED = ("subject_id", "context", "statement", "is_true", "is_supported", "split", "fact_split")
+"""Columns that baselines look at."""
+
+ENDS = ("head", "tail")
+
+Indices = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class FileShard:
+    """What one file is made of.
+
+    Attributes:
+        name: of the file.
+        rows: one a row of the file, in their order: ids, and the numbers of statement and spans.
+        said: what the statements say, by ``said``.
+        spans: mentions, numbered without gaps from the first ``span``.
+        contexts: texts by ``subject_id``.
+    """
+
+    name: str
+    rows: pa.Table
+    said: pa.Table
+    spans: pa.Table
+    contexts: pa.Table
+
+
+@dataclass(frozen=True)
+class MadeFile:
+    """A file as bytes, and those of its rows that baselines look at (columns ``MEASURED``)."""
+
+    name: str
+    content: pa.Buffer
+    measured: pa.Table
+
+
+def file_shards(connection: duckdb.DuckDBPyConnection) -> Iterator[FileShard]:
+    """Yield what each file of the dataset is made of, read from ``placed_row`` and what belongs to it."""
+    counts = dict(connection.execute("select split, count(*) from placed_row group by split").fetchall())
+    for split in SPLITS:
+        files = -(-counts.get(split, 0) // ROWS_PER_SHARD)
+        for number in range(files):
+            yield _shard(connection, split, number, shard_name(split, number, files))
+
+
+def _shard(connection: duckdb.DuckDBPyConnection, split: str, number: int, name: str) -> FileShard:
+    first = number * ROWS_PER_SHARD
+    values = {"split": split, "first_place": first, "last_place": first + ROWS_PER_SHARD - 1}
+    _set_variables(connection, values)
+    rows = arrow_of(connection, sql_text("builders/file_row"))
+    patients = rows["subject_id"].to_numpy()
+    _set_variables(connection, {"first_patient": int(patients[0]), "last_patient": int(patients[-1])})
+    parts = [arrow_of(connection, sql_text(f"builders/file_{part}")) for part in ("said", "span", "context")]
+    return FileShard(name, rows, *(part.combine_chunks() for part in parts))
+
+
+def _set_variables(connection: duckdb.DuckDBPyConnection, values: dict[str, Any]) -> None:
+    for name, value in values.items():
+        connection.execute(f"set variable {name} = $value", {"value": value})
+
+
+def _places(keys: pa.ChunkedArray, wanted: pa.ChunkedArray) -> Indices:
+    """Return where each wanted key stands among the sorted keys. Shape: (wanted,)"""
+    places: Indices = np.searchsorted(keys.to_numpy(), wanted.to_numpy()).astype(np.int64)
+    return places
+
+
+def _spans(shard: FileShard, part: pa.Table) -> pa.ListArray:
+    """Return the spans of each row, head before tail."""
+    found = np.stack([pc.fill_null(part[f"{end}_span"], -1).to_numpy() for end in ENDS], axis=1)
+    held = found >= 0
+    row, end = np.nonzero(held)
+    first = shard.spans["span"][0].as_py() if shard.spans.num_rows else 0
+    mention = shard.spans.take(found[held] - first)
+    cuis = pa.chunked_array([part[f"{end}_cui"].combine_chunks() for end in ENDS], pa.string()).combine_chunks()
+    columns = [
+        pa.array(np.array(ENDS, dtype=object)[end], pa.string()),
+        cuis.take(row + end * part.num_rows),
+        *(mention[field.name].combine_chunks() for field in SUPPORT_SPAN if field.name not in ("role", "cui")),
+    ]
+    offsets = np.concatenate([[0], np.cumsum(held.sum(axis=1))]).astype(np.int32)
+    return pa.ListArray.from_arrays(offsets, pa.StructArray.from_arrays(columns, fields=list(SUPPORT_SPAN)))
+
+
+def _context(shard: FileShard, places: Indices) -> pa.DictionaryArray:
+    """Return the contexts of some rows as a dictionary: as text, each would lie there once for every row."""
+    held, index = np.unique(places, return_inverse=True)
+    return pa.DictionaryArray.from_arrays(index.astype(np.int32), shard.contexts["context"].take(held).combine_chunks())
+
+
+def _table(shard: FileShard, part: pa.Table, said: Indices, context: Indices) -> pa.Table:
+    """Return the rows of ``MEDIEVAL_SCHEMA``, the context as a dictionary."""
+    told = shard.said.take(said)
+    for name in told.column_names:
+        if name != "said":
+            part = part.append_column(name, told[name])
+    level = pc.if_else(part["is_supported"], pc.if_else(part["linked"], "stated", "co_mentioned"), "none")
+    made = {
+        "id": pc.binary_join_element_wise(part["group_id"], part["quadrant"], "-"),
+        "context": _context(shard, context),
+        "support_level": level,
+        "support_spans": _spans(shard, part),
+    }
+    columns = [made[field.name] if field.name in made else part[field.name] for field in MEDIEVAL_SCHEMA]
+    return pa.table(columns, names=MEDIEVAL_SCHEMA.names)
+
+
+def _tables(shard: FileShard) -> Iterator[pa.Table]:
+    said = _places(shard.said["said"], shard.rows["said"])
+    context = _places(shard.contexts["subject_id"], shard.rows["subject_id"])
+    for begin in range(0, shard.rows.num_rows, ROW_GROUP):
+        part = shard.rows.slice(begin, ROW_GROUP).combine_chunks()
+        some = slice(begin, begin + part.num_rows)
+        yield _table(shard, part, said[some], context[some])
+
+
+def file_of(patients: pa.Array, shard: FileShard) -> MadeFile:
+    """Make one file.
+
+    Args:
+        patients: whose rows baselines look at.
+        shard: what the file is made of.
+    """
+    measured = []
+
+    def tables() -> Iterator[pa.Table]:
+        for table in _tables(shard):
+            measured.append(table.select(MEASURED).filter(pc.is_in(table["subject_id"], patients)))
+            yield table
+
+    content = parquet_bytes(MEDIEVAL_SCHEMA, tables())
+    return MadeFile(shard.name, content, pa.concat_tables(measured))

@@ -106,8 +106,8 @@ def growth_of(saved: Mapping[float, Mapping[str, Any]], figure: str) -> list[Gro
 
 
 def _value(payload: Mapping[str, Any], step: str, figure: str) -> float | None:
-    # A step of the flow comes first; its stage with yardsticks may have the same name.
-    stages = [one for one in payload["stages"] if one["stage"] == step]
+    # A stage with yardsticks may have the same name.
+    stages = [one for one in payload["stages"] if (one["stage"], one["kind"]) == (step, "step")]
     return float(stages[0]["measures"][0][figure]) if stages else None
 
 

@@ -50,8 +50,9 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.render import Cell, console, note, table
+from app.render import console, note
 from benchmarks.command import parser
+from benchmarks.tables import measures_table
 from ontoground.errors import InputError, OntogroundError
 from ontoground.executors import end_with_parent
 from ontoground.files import private_directory, write_text
@@ -193,12 +194,16 @@ def at_least(what: str, found: float, limit: float) -> Check:
 
 @dataclass(frozen=True)
 class Result:
-    """A stage: its measures, ours first, and the checks made of them; ``remark`` is one line for the reader."""
+    """A stage: its measures, ours first, and the checks made of them; ``remark`` is one line for the reader.
+
+    ``kind`` is "step" for a step of the flow, and "stage" for one that was measured beside its yardsticks.
+    """
 
     stage: str
     measures: Sequence[Measure]
     checks: Sequence[Check] = ()
     remark: str = ""
+    kind: str = "stage"
 
     @property
     def ours(self) -> Measure:
@@ -437,13 +442,9 @@ def _version(package: str) -> str:
         return ""
 
 
-COLUMNS = ("by", "rows", "of", "seconds", "rows/s", "rows/s per core", "peak MiB", "private MiB", "disk MiB", "time")
-
-
 def print_result(result: Result) -> None:
-    """Print one table of measures (time: as a multiple of ours) and one line a check."""
-    rows = [_cells(one, result.ours) for one in result.measures]
-    console().print(table(COLUMNS, rows, title=result.stage))
+    """Print one table of measures (times: seconds as a multiple of ours) and one line a figure and a check."""
+    console().print(measures_table(result.stage, result.measures))
     for one in result.measures:
         for name, value in one.figures.items():
             console().print(f"  {one.name}: {name} {value:,.6g}")
@@ -451,27 +452,10 @@ def print_result(result: Result) -> None:
         limit = f" ({check.bound} {check.limit:g}: {'yes' if check.met else 'NO'})" if check.bound else ""
         console().print(f"  {check.what}: {check.found:,.4g}{limit}")
     if result.remark:
-        console().print(f"  {result.remark}", soft_wrap=True)
+        console().print(f"  {result.remark}")
 
 
-def _cells(one: Measure, ours: Measure) -> tuple[Cell, ...]:
-    if one.failed:
-        return (one.name, None, one.failed, None, None, None, None, None, None, None)
-    return (
-        one.name,
-        one.rows,
-        one.unit,
-        f"{one.seconds:.3f}",
-        round(one.rows_per_second),
-        round(one.rows_per_core_second),
-        round(one.peak_bytes / 2**20),
-        round(one.private_bytes / 2**20),
-        round(one.disk_bytes / 2**20, 1),
-        f"{one.seconds / ours.seconds:.2f}" if ours.seconds else None,
-    )
-
-
-def save(name: str, results: Sequence[Result], settings: Mapping[str, Any]) -> Path:
+def save(name: str, results: Sequence[Result], settings: Mapping[str, Any], *, say: bool = True) -> Path:
     """Write results with settings, machine and versions to ``benchmarks/results/NAME.json``."""
     path = RESULTS / f"{name}.json"
     path.parent.mkdir(exist_ok=True)
@@ -480,7 +464,8 @@ def save(name: str, results: Sequence[Result], settings: Mapping[str, Any]) -> P
         for check, made in zip(stage["checks"], result.checks, strict=True):
             check["met"] = made.met
     write_text(path, json.dumps({"settings": settings, "machine": machine(), "stages": stages}, indent=1) + "\n")
-    note(f"written: {path}")
+    if say:
+        note(f"written: {path}")
     return path
 
 

@@ -34,8 +34,13 @@ def saved_at(scale: float) -> dict[str, Any]:
         "settings": {"scale": scale, "workers": 2, "threads": 2, "memory_limit": "4GB"},
         "machine": {"cores": 2, "memory_gib": 8, "system": "Linux", "python": "3", "packages": {"duckdb": "2"}},
         "stages": [
-            {"stage": "sections", "measures": [measure(100 * scale**2, 2**30), failed], "checks": [check]},
-            {"stage": WHOLE, "measures": [measure(50 * scale, 2**30)], "checks": []},
+            {
+                "stage": "sections",
+                "kind": "step",
+                "measures": [measure(100 * scale**2, 2**30), failed],
+                "checks": [check],
+            },
+            {"stage": WHOLE, "kind": "step", "measures": [measure(50 * scale, 2**30)], "checks": []},
         ],
     }
 

@@ -118,19 +118,16 @@ def _write_rows(workspace: Workspace, connection: duckdb.DuckDBPyConnection, dat
     patients = pa.array(measured_patients(connection, settings.build.seed), pa.int64())
     private_directory(data)
     columns = ", ".join(field.name for field in MEDIEVAL_SCHEMA if field.name not in NESTED)
-    measured, filled = [], False
+    measured = []
     with open_executor(settings.run, licence_tier(connection)) as executor:
         for made in executor.in_order(partial(_itself, patients), file_of, file_shards(connection)):
             (data / made.name).write_bytes(made.content)
-            rows = f"select {columns} from read_parquet($file)"
-            query = (
-                f"insert into ground.medieval {rows}"
-                if filled
-                else f"create or replace table ground.medieval as {rows}"
-            )
-            connection.execute(query, {"file": str(data / made.name)})
             measured.append(made.measured)
-            filled = True
+    columns = ", ".join(field.name for field in MEDIEVAL_SCHEMA if field.name not in NESTED)
+    connection.execute(
+        f"create or replace table ground.medieval as select {columns} from read_parquet($files)",
+        {"files": [str(file) for file in sorted(data.glob("*.parquet"))]},
+    )
     whole = pa.concat_tables(measured)
     # The rows of a patient are in one file or in two that follow one another.
     return whole.take(np.argsort(whole["subject_id"].to_numpy(), kind="stable"))

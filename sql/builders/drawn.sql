@@ -1,7 +1,8 @@
 -- The statements of all complete groups, by the numbers that decide what each says
 -- Grain: one row per group and quadrant
--- Output: drawn(group_no, group_id, hadm_id, subject_id, split, quadrant, frame, code, broader_cui)
+-- Output: drawn(split, place, group_no, hadm_id, subject_id, quadrant, frame, code, broader_cui)
 -- Inputs: fact_group, choice_code, cohort, extension
+-- place: among the rows of a split, from 0, in the order of patient, group and quadrant; every group has all four
 -- code: the concept that replaces an end, -1 in Q1. broader_cui: the class that describes the kept end, '' for none
 create or replace temp table drawn as
 with quadrant as (
@@ -16,19 +17,31 @@ with quadrant as (
         'Q1' as quadrant,
         -1 as code
     from fact_group
+),
+
+placed as (
+    select
+        fact_group.group_no,
+        fact_group.group_id,
+        fact_group.hadm_id,
+        fact_group.frame,
+        cohort.subject_id,
+        cohort.split,
+        4 * (row_number() over (partition by cohort.split order by cohort.subject_id, fact_group.group_no) - 1) as place
+    from fact_group
+    inner join cohort on fact_group.hadm_id = cohort.hadm_id
 )
 
 select
-    fact_group.group_no,
-    fact_group.group_id,
-    fact_group.hadm_id,
-    cohort.subject_id,
-    cohort.split,
+    placed.split,
+    placed.place + list_position(['Q1', 'Q2', 'Q3', 'Q4'], quadrant.quadrant) - 1 as place,
+    placed.group_no,
+    placed.hadm_id,
+    placed.subject_id,
     quadrant.quadrant,
-    fact_group.frame,
+    placed.frame,
     quadrant.code,
     coalesce(extension.broader_cui, '') as broader_cui
 from quadrant
-inner join fact_group on quadrant.group_no = fact_group.group_no
-inner join cohort on fact_group.hadm_id = cohort.hadm_id
-left join extension on fact_group.group_id = extension.group_id;
+inner join placed on quadrant.group_no = placed.group_no
+left join extension on placed.group_id = extension.group_id;

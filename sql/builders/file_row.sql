@@ -1,17 +1,20 @@
 -- The rows of one file, by their numbers
--- Grain: one row per group and quadrant, in the order of the file. Inputs: placed_row
+-- Grain: one row per group and quadrant, in the order of the file. Inputs: placed_row, fact_group
 -- Parameters: split, first_place, last_place
 select
-    subject_id,
-    hadm_id,
-    group_id,
-    quadrant,
-    said,
-    head_span,
-    tail_span,
-    linked,
-    split,
-    fact_split
+    placed_row.subject_id,
+    placed_row.hadm_id,
+    fact_group.group_id,
+    placed_row.quadrant,
+    placed_row.said,
+    placed_row.head_span,
+    placed_row.tail_span,
+    placed_row.linked,
+    placed_row.split,
+    placed_row.fact_split
 from placed_row
-where split = getvariable('split') and place between getvariable('first_place') and getvariable('last_place')
-order by place;
+inner join fact_group on placed_row.group_no = fact_group.group_no
+where
+    placed_row.split = getvariable('split')
+    and placed_row.place between getvariable('first_place') and getvariable('last_place')
+order by placed_row.place;

@@ -1,10 +1,8 @@
--- The rows of the dataset, by their numbers, in the order in which they are written
+-- The rows of the dataset, by their numbers
 -- Grain: one row per group and quadrant
--- Output: placed_row(split, place, subject_id, hadm_id, group_id, quadrant, said, head_span, tail_span, linked,
---   fact_split)
+-- Output: placed_row (the columns of statement, and head_span, tail_span, linked)
 -- Inputs: statement, support_pair, support_closest, support_span
--- place: among the rows of a split, from 0, in the order of patient, group and quadrant. Spans: both ends of supported
---   statements, the kept end of the others
+-- Spans: both ends of supported statements, the kept end of the others
 create or replace temp table placed_row as
 with pair as (
     select
@@ -27,42 +25,25 @@ closest as (
     from support_closest
     inner join support_span
         on support_closest.hadm_id = support_span.hadm_id and support_closest.mention = support_span.mention
-),
-
-supported as (
-    select
-        statement.*,
-        pair.head_span,
-        pair.tail_span,
-        coalesce(pair.linked, false) as linked
-    from statement
-    left join pair
-        on
-            statement.hadm_id = pair.hadm_id and statement.head_code = pair.head_code
-            and statement.tail_code = pair.tail_code
-    where statement.quadrant in ('Q1', 'Q3')
-    union all
-    select
-        statement.*,
-        if(statement.kept_code = statement.head_code, closest.span, null) as head_span,
-        if(statement.kept_code = statement.head_code, null, closest.span) as tail_span,
-        false as linked
-    from statement
-    left join closest on statement.hadm_id = closest.hadm_id and statement.kept_code = closest.code
-    where statement.quadrant in ('Q2', 'Q4')
 )
 
 select
-    split,
-    row_number() over (partition by split order by subject_id, group_no, quadrant) - 1 as place,
-    subject_id,
-    hadm_id,
-    group_id,
-    quadrant,
-    said,
-    head_span,
-    tail_span,
-    linked,
-    fact_split
-from supported
-order by split, place;
+    statement.*,
+    pair.head_span,
+    pair.tail_span,
+    coalesce(pair.linked, false) as linked
+from statement
+left join pair
+    on
+        statement.hadm_id = pair.hadm_id and statement.head_code = pair.head_code
+        and statement.tail_code = pair.tail_code
+where statement.quadrant in ('Q1', 'Q3')
+union all
+select
+    statement.*,
+    if(statement.kept_code = statement.head_code, closest.span, null) as head_span,
+    if(statement.kept_code = statement.head_code, null, closest.span) as tail_span,
+    false as linked
+from statement
+left join closest on statement.hadm_id = closest.hadm_id and statement.kept_code = closest.code
+where statement.quadrant in ('Q2', 'Q4');

@@ -1,7 +1,7 @@
 -- The statements of all complete groups
 -- Grain: one row per group and quadrant
--- Output: statement(group_no, group_id, hadm_id, subject_id, split, fact_split, quadrant, said, head_code, tail_code,
---   kept_code)
+-- Output: statement(split, place, group_no, hadm_id, subject_id, quadrant, said, head_code, tail_code, kept_code,
+--   fact_split)
 -- Inputs: drawn, said
 -- fact_split: the second split, disjoint in patients and also in (head, tail). A pair belongs to the latest split that
 --   uses it: test rows all stay, validation rows stay unless test has the pair, training rows unless either has; what
@@ -9,11 +9,11 @@
 create or replace temp table statement as
 with told as (
     select
+        drawn.split,
+        drawn.place,
         drawn.group_no,
-        drawn.group_id,
         drawn.hadm_id,
         drawn.subject_id,
-        drawn.split,
         drawn.quadrant,
         said.said,
         said.head_code,

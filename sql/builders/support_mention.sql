@@ -1,5 +1,5 @@
 -- Mentions that attest an end of a supported statement
--- Grain: one row per admission, concept and mention
+-- Grain: one row per admission, concept, mention and way by which the mention attests the concept
 -- Output: support_mention(hadm_id, code, mention, closeness, near, segment, block)
 -- Inputs: statement, coded, attested. Parameter: ancestor_steps
 -- closeness: the steps up to the concept, then the place in the note, in one number: the lowest is the closest and
@@ -33,10 +33,9 @@ select
     wanted.hadm_id,
     wanted.code,
     attested.mention,
-    min((attested.depth::bigint << 32) | attested.mention) as closeness,
-    bool_or(attested.relation in ('self', 'equivalent') or attested.depth <= getvariable('ancestor_steps')) as near,
-    any_value(attested.segment) as segment,
-    any_value(attested.block) as block
+    (attested.depth::bigint << 32) | attested.mention as closeness,
+    attested.relation in ('self', 'equivalent') or attested.depth <= getvariable('ancestor_steps') as near,
+    attested.segment,
+    attested.block
 from attested
-inner join wanted on attested.hadm_id = wanted.hadm_id and attested.cui = wanted.cui
-group by wanted.hadm_id, wanted.code, attested.mention;
+inner join wanted on attested.hadm_id = wanted.hadm_id and attested.cui = wanted.cui;

@@ -11,13 +11,15 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from builders.medieval.facts import SHARD_SIZE
-from builders.medieval.kernels import Shard, Terms
+from builders.medieval.kernels import Shard, Terms, links_of
 from ontoground.sqlfiles import sql_text
 from ontoground.warehouse import arrow_of
 
 __all__ = ["begins", "read_shard", "read_terms", "shard_of"]
 
 Ints = npt.NDArray[np.int32]
+
+PLACED = ("number", "code", "block", "segment", "in_heading", "first_mention", "last_mention")
 
 
 def begins(sorted_keys: npt.NDArray[Any], n: int) -> Ints:
@@ -96,14 +98,21 @@ def read_terms(connection: duckdb.DuckDBPyConnection) -> tuple[Terms, pa.Array]:
     return terms, coded["cui"].combine_chunks()
 
 
-def shard_of(connection: duckdb.DuckDBPyConnection, number: int) -> Shard:
+def shard_of(connection: duckdb.DuckDBPyConnection, number: int, concepts: int) -> Shard:
     """Return one shard of admissions, as the warehouse has it."""
     connection.execute(f"set variable shard = {number}")
     admissions = connection.execute(f"select count(*) from admission where shard = {number}").fetchall()[0][0]
     first = number * SHARD_SIZE
     owner, frame, bucket = _columns(connection, sql_text("builders/shard_group"), "number", "frame", "bucket")
     hearing, mention, coded = _columns(connection, sql_text("builders/shard_mention"), "number", "concept", "coded")
-    linking, link, linked = _columns(connection, sql_text("builders/shard_link"), "number", "code", "other")
+    linking, code, block, segment, heading, earliest, latest = _columns(
+        connection, sql_text("builders/shard_link"), *PLACED
+    )
+    stated, ends = np.divmod(np.unique((linking.astype(np.int64) - first) * concepts + code), max(1, concepts))
+    end_begin, rows = begins(stated, admissions), begins(linking - first, admissions)
+    link_begin, link, linked = links_of(
+        rows, code, block, segment, heading, earliest, latest, end_begin, ends.astype(np.int32), concepts
+    )
     return Shard(
         begins(owner - first, admissions),
         frame,
@@ -111,7 +120,7 @@ def shard_of(connection: duckdb.DuckDBPyConnection, number: int) -> Shard:
         begins(hearing - first, admissions),
         mention,
         coded.astype(np.uint8),
-        begins(linking - first, admissions),
+        link_begin,
         link,
         linked,
     )

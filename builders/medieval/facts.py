@@ -9,6 +9,7 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
+from builders.medieval.held import find_held_facts
 from kg.graph import ConceptGraph
 from ontoground.errors import UsageError
 from ontoground.settings import BuildSettings
@@ -170,7 +171,4 @@ def find_true_facts(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, 
     set_table(connection, "found_fact", found)
     run_steps(connection, ["twin", "contraindicated", "near_fact", "area", "isolated", "true_fact"])
     run_steps(connection, ["usable_fact", "attested", "admission"])
-    shards = connection.execute("select distinct shard from admission order by shard").fetchall()
-    for (shard,) in shards:
-        connection.execute(f"set variable shard = {shard}")
-        run_steps(connection, ["admission_fact"])
+    find_held_facts(connection, settings.seed)

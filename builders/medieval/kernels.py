@@ -23,6 +23,8 @@ __all__ = [
     "add_pairs",
     "candidates_of",
     "choose",
+    "facts_of",
+    "links_of",
     "mark_asked",
     "mark_used",
     "resampled_auc",
@@ -329,19 +331,142 @@ def candidates_of(terms: Any, shard: Any, used: Any, far: Any, kept: Any, counts
 
 
 @njit(cache=True)
-def add_pairs(begin: Any, code: Any, together: Any) -> None:
-    """Count in how many admissions concepts stand together; each concept occurs once in an admission.
+def add_pairs(begin: Any, code: Any, partner_begin: Any, partner: Any, together: Any) -> None:
+    """Count in how many admissions the wanted pairs stand together; each concept occurs once in an admission.
 
     Args:
         begin: where the concepts of an admission begin. Shape: (admissions + 1,)
         code: concepts.
-        together: counts, added to. Shape: (concepts, concepts)
+        partner_begin: where the partners of a concept begin. Shape: (concepts + 1,)
+        partner: the other concepts of the wanted pairs. Shape: (pairs,)
+        together: counts, added to. Shape: (pairs,)
     """
+    seen = np.full(partner_begin.size, -1, np.int32)
     for admission in range(begin.size - 1):
         for i in range(begin[admission], begin[admission + 1]):
-            row = together[code[i]]
-            for j in range(begin[admission], begin[admission + 1]):
-                row[code[j]] += 1
+            seen[code[i]] = admission
+        for i in range(begin[admission], begin[admission + 1]):
+            for pair in range(partner_begin[code[i]], partner_begin[code[i] + 1]):
+                if seen[partner[pair]] == admission:
+                    together[pair] += 1
+
+
+@njit(cache=True)
+def links_of(
+    begin: Any,
+    code: Any,
+    block: Any,
+    segment: Any,
+    heading: Any,
+    first: Any,
+    last: Any,
+    end_begin: Any,
+    ends: Any,
+    concepts: int,
+) -> Any:
+    """Return where the linked pairs of each admission begin, and both ends of them, sorted.
+
+    Linked are two concepts of one segment, or of one block where the segment of one is a heading, if two mentions make
+    them: the first and the last mention of a segment tell.
+
+    Args:
+        begin: where the rows of an admission begin; those of a block follow one another. Shape: (admissions + 1,)
+        code: concept of a row. Shape: (rows,)
+        block: of the row. Shape: (rows,)
+        segment: of the row. Shape: (rows,)
+        heading: whether that is a heading. Shape: (rows,)
+        first: first mention of the concept in it. Shape: (rows,)
+        last: last mention of the concept in it. Shape: (rows,)
+        end_begin: where the concepts of an admission begin. Shape: (admissions + 1,)
+        ends: concepts of each admission, once, sorted.
+        concepts: number of all concepts.
+    """
+    place = np.zeros(concepts, np.int32)
+    link_begin = np.zeros(begin.size, np.int32)
+    link, linked = np.empty(1024, np.int32), np.empty(1024, np.int32)
+    n = 0
+    for admission in range(begin.size - 1):
+        base = end_begin[admission]
+        size = end_begin[admission + 1] - base
+        for i in range(size):
+            place[ends[base + i]] = i
+        together = np.zeros(size * size, np.uint8)
+        start = begin[admission]
+        while start < begin[admission + 1]:
+            stop = start
+            while stop < begin[admission + 1] and block[stop] == block[start]:
+                stop += 1
+            for i in range(start, stop):
+                row, alone = place[code[i]] * size, first[i] == last[i]
+                for j in range(start, stop):
+                    near = segment[i] == segment[j] or heading[i] or heading[j]
+                    if near and not (alone and first[i] == first[j] and last[i] == last[j]):
+                        together[row + place[code[j]]] = 1
+            start = stop
+        while n + size * size > link.size:
+            link = np.concatenate((link, np.empty(link.size, np.int32)))
+            linked = np.concatenate((linked, np.empty(linked.size, np.int32)))
+        for i in range(size):
+            for j in range(size):
+                if together[i * size + j] and i != j:
+                    link[n], linked[n] = ends[base + i], ends[base + j]
+                    n += 1
+        link_begin[admission + 1] = n
+    return link_begin, link[:n].copy(), linked[:n].copy()
+
+
+@njit(cache=True)
+def _same(mention: Any, begin: int, end: int, other: int, other_end: int) -> Any:
+    """Tell whether two runs of mentions are the same."""
+    if end - begin != other_end - other:
+        return False
+    same = 0
+    while begin + same < end and mention[begin + same] == mention[other + same]:
+        same += 1
+    return begin + same == end
+
+
+@njit(cache=True)
+def facts_of(
+    begin: Any, side: Any, closeness: Any, mention_begin: Any, mention: Any, fact_begin: Any, tail: Any, loose: Any
+) -> Any:
+    """Return (fact, admission, closeness) of the facts both ends of which rest on different mentions. Shape: (n, 3)
+
+    What is not mentioned itself (closeness 2) is an end only as a class, for another member of it than the head.
+
+    Args:
+        begin: where the ends of an admission begin. Shape: (admissions + 1,)
+        side: concept of an end. Shape: (ends,)
+        closeness: of an end to what is mentioned, 0 to 2. Shape: (ends,)
+        mention_begin: where the mentions of an end begin. Shape: (ends + 1,)
+        mention: mentions, sorted.
+        fact_begin: where the facts of a head begin. Shape: (sides + 1,)
+        tail: the other end of a fact. Shape: (facts,)
+        loose: whether it may be a class that is not mentioned itself. Shape: (facts,)
+    """
+    place = np.full(fact_begin.size, -1, np.int32)
+    found = np.empty((1024, 3), np.int32)
+    n = 0
+    for admission in range(begin.size - 1):
+        first, last = begin[admission], begin[admission + 1]
+        for end in range(first, last):
+            place[side[end]] = end
+        for end in range(first, last):
+            if closeness[end] == 2:
+                continue
+            for fact in range(fact_begin[side[end]], fact_begin[side[end] + 1]):
+                other = place[tail[fact]]
+                if other < first or not (closeness[other] < 2 or loose[fact]):
+                    continue
+                if _same(
+                    mention, mention_begin[end], mention_begin[end + 1], mention_begin[other], mention_begin[other + 1]
+                ):
+                    continue
+                if n == found.shape[0]:
+                    found = np.concatenate((found, np.empty((n, 3), np.int32)))
+                found[n, 0], found[n, 1], found[n, 2] = fact, admission, closeness[end] + closeness[other]
+                n += 1
+    return found[:n].copy()
 
 
 @njit(cache=True)

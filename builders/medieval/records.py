@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -25,11 +26,54 @@ FEWEST_TOGETHER = 3
 
 BATCH_ROWS = 1_000_000
 
-Counts = npt.NDArray[np.int32]
+
+class _Wanted:
+    """Ordered pairs of concepts that are counted: the numbers of both as one, sorted, and in how many admissions.
+
+    Args:
+        pairs: numbers of the pairs, ``one * concepts + other``, sorted. Shape: (pairs,)
+        concepts: number of concepts.
+    """
+
+    def __init__(self, pairs: npt.NDArray[np.int64], concepts: int) -> None:
+        self.one, self.other = np.divmod(pairs, max(1, concepts))
+        self.together = np.zeros(pairs.size, np.int32)
+        self._begin = begins(self.one, concepts)
+        self._partner = self.other.astype(np.int32)
+
+    def add(self, begin: npt.NDArray[Any], code: npt.NDArray[np.int32]) -> None:
+        """Count the pairs of some admissions."""
+        add_pairs(begin, code, self._begin, self._partner, self.together)
+
+    def table(self, cui: pa.Array, which: npt.NDArray[np.bool_]) -> pa.Table:
+        """Return (cui, other) of some of the pairs."""
+        return pa.table({"cui": cui.take(pa.array(self.one[which])), "other": cui.take(pa.array(self.other[which]))})
 
 
-def _pair_table(cui: pa.Array, one: npt.NDArray[np.intp], other: npt.NDArray[np.intp]) -> pa.Table:
-    return pa.table({"cui": cui.take(pa.array(one)), "other": cui.take(pa.array(other))})
+class _Counter:
+    """Counts of numbers of pairs; what came since the last merge waits until it is as much as all before."""
+
+    def __init__(self) -> None:
+        self._number, self._n = np.empty(0, np.int64), np.empty(0, np.int64)
+        self._waiting: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]] = []
+
+    def add(self, pairs: npt.NDArray[np.int64]) -> None:
+        number, n = np.unique(pairs, return_counts=True)
+        self._waiting.append((number, n.astype(np.int64)))
+        if sum(one.size for one, _ in self._waiting) > self._number.size:
+            self.merge()
+
+    def merge(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return the pairs, sorted, and how often each came. Shapes: (pairs,)"""
+        parts = [(self._number, self._n), *self._waiting]
+        self._waiting = []
+        number = np.concatenate([one for one, _ in parts])
+        n = np.concatenate([many for _, many in parts])
+        order = np.argsort(number, kind="stable")
+        number = number[order]
+        starts = np.flatnonzero(np.diff(number, prepend=-1))
+        self._number, self._n = number[starts], np.add.reduceat(n[order], starts) if starts.size else n
+        return self._number, self._n
 
 
 def linked_pairs(connection: duckdb.DuckDBPyConnection, folder: Path, shards: int, cui: pa.Array) -> pa.Table:
@@ -43,21 +87,24 @@ def linked_pairs(connection: duckdb.DuckDBPyConnection, folder: Path, shards: in
         shards: number of shards.
         cui: concepts by number.
     """
-    linked, together = (np.zeros((len(cui), len(cui)), np.int32) for _ in range(2))
+    counter = _Counter()
     for number in range(shards):
-        shard = shard_of(connection, number)
+        shard = shard_of(connection, number, len(cui))
         np.savez(folder / f"{number}.npz", **shard._asdict())
-        np.add.at(linked, (shard.link, shard.linked), 1)
+        counter.add(shard.link.astype(np.int64) * len(cui) + shard.linked)
         carried = arrow_of(connection, sql_text("builders/shard_carried"))
-        owner = carried["number"].to_numpy()
-        first = int(owner[0]) if owner.size else 0
-        last = int(owner[-1]) + 1 if owner.size else 0
-        add_pairs(begins(owner - first, last - first), carried["code"].to_numpy(), together)
-    return _pair_table(cui, *np.nonzero((linked > 0) & (LINKED_SHARE * linked.astype(np.int64) >= together)))
+        np.save(folder / f"{number}-carried.npy", np.stack([carried[name].to_numpy() for name in ("number", "code")]))
+    pairs, linked = counter.merge()
+    wanted = _Wanted(pairs, len(cui))
+    for number in range(shards):
+        owner, code = np.load(folder / f"{number}-carried.npy")
+        if owner.size:
+            wanted.add(begins(owner - owner[0], int(owner[-1] - owner[0]) + 1), code)
+    return wanted.table(cui, LINKED_SHARE * linked >= wanted.together)
 
 
-def _count_together(connection: duckdb.DuckDBPyConnection, together: Counts) -> int:
-    """Add up the admissions that hold two concepts, and return how many hold any."""
+def _count_recorded(connection: duckdb.DuckDBPyConnection, wanted: _Wanted, alone: npt.NDArray[np.int64]) -> int:
+    """Add up the admissions that hold one or two concepts, and return how many hold any."""
     connection.execute("select 1").fetchall()
     reader = connection.sql(sql_text("builders/recorded")).to_arrow_reader(BATCH_ROWS)
     admissions = 0
@@ -69,7 +116,8 @@ def _count_together(connection: duckdb.DuckDBPyConnection, together: Counts) -> 
         # The last admission of a batch may go on in the next one.
         ends = starts if batch is not None else np.append(starts, owner.size)
         if ends.size > 1:
-            add_pairs(ends.astype(np.int64), code, together)
+            wanted.add(ends.astype(np.int64), code)
+            alone += np.bincount(code[: ends[-1]], minlength=alone.size)
             admissions += ends.size - 1
         rest = rows.slice(int(ends[-1])) if ends.size else rows
     return admissions
@@ -80,10 +128,12 @@ def lifted_pairs(connection: duckdb.DuckDBPyConnection, cui: pa.Array, max_lift:
 
     lift = P(both) / (P(one) P(other)) over all admissions with codes or notes. Source: DESIGN section 4 (False)
     """
-    together = np.zeros((len(cui), len(cui)), np.int32)
-    admissions = _count_together(connection, together)
-    one, other = np.nonzero(together >= FEWEST_TOGETHER)
-    alone = np.diagonal(together).astype(np.int64)
-    lift = (together[one, other].astype(np.int64) * admissions) / (alone[one] * alone[other])
-    above = lift > max_lift
-    return _pair_table(cui, one[above], other[above])
+    asked = arrow_of(connection, sql_text("builders/asked_pair"))
+    one, other = (asked[name].to_numpy().astype(np.int64) for name in ("one", "other"))
+    pairs = np.unique(np.concatenate([one * len(cui) + other, other * len(cui) + one]))
+    wanted, alone = _Wanted(pairs, len(cui)), np.zeros(len(cui), np.int64)
+    admissions = _count_recorded(connection, wanted, alone)
+    together = wanted.together.astype(np.int64)
+    often = together >= FEWEST_TOGETHER
+    expected = np.where(often, alone[wanted.one] * alone[wanted.other], 1)
+    return wanted.table(cui, often & (together * admissions / expected > max_lift))

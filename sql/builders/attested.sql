@@ -3,6 +3,7 @@
 -- Output: attested(hadm_id, cui, via_cui, relation, depth, mention, begin_offset, end_offset, text, section, segment,
 --   block)
 -- Inputs: present_mention, closure, true_fact
+-- In the order of mentions, which is that of admissions: a shard reads its own part only
 -- A mention attests its concept, the ancestors of it, and what is linked to it by tradename, ingredient or salt. Of all
 --   these only what some true fact speaks of is kept: nothing else can stand in a statement. Source: DESIGN section 5
 create or replace temp table attested as
@@ -18,7 +19,7 @@ with attesting as (
         )
 )
 
-select distinct
+select
     present_mention.hadm_id,
     attesting.other as cui,
     present_mention.cui as via_cui,
@@ -32,6 +33,4 @@ select distinct
     present_mention.segment,
     present_mention.block
 from present_mention
-inner join attesting on present_mention.cui = attesting.cui
--- by admission, so that a shard reads its own part only
-order by present_mention.hadm_id;
+inner join attesting on present_mention.cui = attesting.cui;

@@ -1,0 +1,113 @@
+"""Which true facts an admission holds: both ends attested in its context, by different mentions."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import duckdb
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from ontoground.sqlfiles import sql_text
+from ontoground.stable import SEPARATOR
+from ontoground.warehouse import arrow_of
+
+__all__ = ["find_held_facts"]
+
+
+class _Facts(NamedTuple):
+    """Usable facts as numbers, by head.
+
+    Attributes:
+        begin: where the facts of a head begin. Shape: (sides + 1,)
+        tail: the other end. Shape: (facts,)
+        loose: whether it may be a class that nothing else mentions. Shape: (facts,)
+        form: which facts are one in another form or direction. Shape: (facts,)
+        fact: number of a fact. Shape: (facts,)
+        ending: what the hash of a choice is about, after the admission. Shape: (facts,)
+    """
+
+    begin: npt.NDArray[np.int32]
+    tail: npt.NDArray[np.int32]
+    loose: npt.NDArray[np.uint8]
+    form: npt.NDArray[np.int64]
+    fact: npt.NDArray[np.int64]
+    ending: pa.ChunkedArray
+
+
+def _read_facts(connection: duckdb.DuckDBPyConnection) -> _Facts:
+    from builders.medieval.coding import begins
+
+    makes, reads = sql_text("builders/fact_form").rsplit(";\n\nwith ", 1)
+    connection.execute(makes)
+    table = arrow_of(connection, f"with {reads}")
+    ((sides,),) = connection.execute("select count(*) from fact_side").fetchall()
+    return _Facts(
+        begins(table["head"].to_numpy(), sides),
+        table["tail"].to_numpy().astype(np.int32),
+        np.array(table["loose"].to_pylist(), np.uint8),
+        table["form"].to_numpy(),
+        table["fact"].to_numpy(),
+        table["ending"],
+    )
+
+
+def _pairs(connection: duckdb.DuckDBPyConnection, facts: _Facts, first: int, admissions: int) -> Any:
+    """Return (fact, admission, closeness) of the facts whose two ends a shard's admissions attest. Shape: (n, 3)"""
+    from builders.medieval.coding import begins
+    from builders.medieval.kernels import facts_of
+
+    rows = arrow_of(connection, sql_text("builders/shard_end"))
+    number, side = rows["number"].to_numpy() - first, rows["side"].to_numpy()
+    # Rows of one end of one admission follow one another, their mentions in order.
+    new = np.ones(number.size, np.bool_)
+    new[1:] = (number[1:] != number[:-1]) | (side[1:] != side[:-1])
+    starts = np.flatnonzero(new)
+    return facts_of(
+        begins(number[starts], admissions),
+        side[starts],
+        rows["closeness"].to_numpy().astype(np.int32)[starts],
+        np.append(starts, number.size).astype(np.int32),
+        rows["mention"].to_numpy().astype(np.int32),
+        facts.begin,
+        facts.tail,
+        facts.loose,
+    )
+
+
+def find_held_facts(connection: duckdb.DuckDBPyConnection, seed: int) -> None:
+    """Fill ``admission_fact``: of each pair of bases and relation, the form and direction that a stable hash picks.
+
+    Of the forms that are closest to what is mentioned. Source: MediEval section 3.1 steps 3 and 4; DESIGN section 6
+
+    Args:
+        connection: with what is attested and what is true.
+        seed: of the choice.
+    """
+    from builders.medieval.coding import begins
+    from builders.medieval.digests import Texts, hashes_of, units_of
+
+    facts = _read_facts(connection)
+    endings = Texts.of(facts.ending)
+    shards = connection.execute("select distinct shard from admission order by shard").fetchall()
+    for (shard,) in shards:
+        connection.execute(f"set variable shard = {shard}")
+        held = arrow_of(connection, f"select number, hadm_id from admission where shard = {shard} order by number")
+        first, hadm = int(held["number"][0].as_py()), held["hadm_id"].to_numpy()
+        place, admission, closeness = _pairs(connection, facts, first, hadm.size).T
+        keys = pa.array([SEPARATOR.join((str(seed), "form", str(one), "")) for one in hadm.tolist()])
+        runs = begins(admission, hadm.size).astype(np.int64)
+        unit = units_of(hashes_of(Texts.of(keys), runs, endings, np.ascontiguousarray(place)))
+        form = facts.form[place]
+        order = np.lexsort((unit, closeness, form, admission))
+        kept = np.ones(order.size, np.bool_)
+        kept[1:] = (np.diff(form[order]) != 0) | (np.diff(admission[order]) != 0)
+        chosen = order[kept]
+        its = admission[chosen]
+        table = pa.table(
+            {"hadm_id": hadm[its], "number": its.astype(np.int64) + first, "fact": facts.fact[place[chosen]]}
+        )
+        connection.register("shard_fact", table)
+        connection.execute("insert into admission_fact select * from shard_fact")
+        connection.unregister("shard_fact")

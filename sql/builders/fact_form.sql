@@ -1,0 +1,40 @@
+-- Usable facts as numbers, with what tells which of them are one fact in another form or direction
+-- Grain: fact_side, one row per concept that usable facts have; (result) one row per usable fact between two bases
+-- Output: fact_side(cui, side), (fact, head, tail, form, loose, ending), by head and fact
+-- Inputs: usable_fact, linked_base
+-- form: the unordered pair of bases and the relation. loose: the tail may be a class that nothing else mentions.
+--   ending: what a stable hash is about, after the admission
+create or replace temp table fact_side as
+select
+    cui,
+    (row_number() over (order by cui) - 1)::integer as side
+from (
+    select usable_fact.head_cui as cui from usable_fact
+    union
+    select usable_fact.tail_cui as cui from usable_fact
+) as either;
+
+with based as (
+    select
+        fact.*,
+        coalesce(head_base.base_cui, fact.head_cui) as head_base,
+        coalesce(tail_base.base_cui, fact.tail_cui) as tail_base
+    from usable_fact as fact
+    left join linked_base as head_base on fact.head_cui = head_base.cui
+    left join linked_base as tail_base on fact.tail_cui = tail_base.cui
+)
+
+select
+    based.fact,
+    head.side as head,
+    tail.side as tail,
+    dense_rank() over (
+        order by least(based.head_base, based.tail_base), greatest(based.head_base, based.tail_base), based.relation
+    ) - 1 as form,
+    based.taxonomic and not based.statistical as loose,
+    concat_ws(chr(31), based.head_cui, based.predicate, based.tail_cui) as ending
+from based
+inner join fact_side as head on based.head_cui = head.cui
+inner join fact_side as tail on based.tail_cui = tail.cui
+where based.head_base != based.tail_base
+order by head.side, based.fact;

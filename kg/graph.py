@@ -6,12 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from kg.answers import PathReader, Relation, Relations, Said
 from kg.arrays import GraphArrays, open_arrays
 from kg.numbers import VocabularyNumbers, pattern_name
 from kg.predicates import TIERS, Pattern
@@ -24,13 +25,10 @@ if TYPE_CHECKING:
 
     from kg.pairs import Plan
 
-__all__ = ["ConceptGraph", "Edge", "Relation"]
+__all__ = ["ConceptGraph", "Edge", "Relation", "Relations"]
 
 MAX_HOPS = 3
 FREE_FAN = 1 << 62
-
-Said = tuple[str, str, str]
-"""Predicate, name and tier of a pattern."""
 
 
 @dataclass(frozen=True, order=True)
@@ -43,20 +41,6 @@ class Edge:
     rela: str
     sab: str
     rui: str
-
-
-class Relation(NamedTuple):
-    """One path of one pattern between two concepts: what it says, how strongly, and its edges in order."""
-
-    predicate: str
-    pattern: str
-    tier: str
-    path: tuple[PathEdgeRow, ...]
-
-    @property
-    def hops(self) -> int:
-        """Number of edges of the path."""
-        return len(self.path)
 
 
 HIERARCHY_STEPS = ("is_a", "has_subtype", "has_pharmacologic_class", "pharmacologic_class_of")
@@ -75,13 +59,13 @@ class ConceptGraph:
         self._patterns = self._vocabulary.patterns
         # Plain arrays over the same pages: indexing a memmap makes a new one each time.
         self._cuis = np.asarray(arrays.cui)
-        self._rui = np.asarray(arrays.rui)
+        self._cui_bytes = self._cuis.view(np.uint8).reshape(self._cuis.size, -1)
         self._groups = np.asarray(arrays.groups)
         self._graph = (np.asarray(arrays.indptr), np.asarray(arrays.step), np.asarray(arrays.neighbour))
-        self._stated = tuple(np.asarray(a) for a in (arrays.edge, arrays.evidence_begin, arrays.rela, arrays.sab))
+        self._reader = PathReader(arrays, self._step_names)
         self._numbers = VocabularyNumbers(arrays.vocabulary, arrays.group_names)
         self._plans: dict[tuple[int, tuple[str, ...] | None, bool], tuple[Plan, list[Said]]] = {}
-        self._path_plans: dict[tuple[str, str, int], Plan] = {}
+        self._path_plans: dict[str, list[Plan]] = {}
         self._width = arrays.cui.dtype.itemsize
 
     @classmethod
@@ -99,32 +83,43 @@ class ConceptGraph:
         return int(self._cuis.shape[0])
 
     def __contains__(self, cui: object) -> bool:
-        return isinstance(cui, str) and self._find(cui) >= 0
+        return isinstance(cui, str) and int(self._find((cui,))[0]) >= 0
 
     def __iter__(self) -> Iterator[str]:
         return (str(cui, "ascii") for cui in self._cuis)
 
-    def _find(self, cui: str) -> int:
-        wanted = cui.encode()
-        if not wanted or len(wanted) > self._width:
-            return -1
-        place = int(np.searchsorted(self._cuis, np.bytes_(wanted)))
-        return place if place < len(self) and self._cuis[place] == wanted else -1
+    def _find(self, cuis: Sequence[str]) -> NDArray[np.int64]:
+        """Return the numbers of concepts, -1 where there is none. Shape: (n,)"""
+        from kg.search import find_texts
 
-    def _node(self, cui: str) -> int:
-        node = self._find(cui)
-        if node < 0:
+        width, texts = self._width, [cui.encode() for cui in cuis]
+        same_width = b"".join([text.ljust(width, b"\0") if len(text) <= width else bytes(width) for text in texts])
+        wanted = np.frombuffer(same_width, np.uint8).reshape(-1, width)
+        return np.asarray(find_texts(self._cui_bytes, wanted))
+
+    def _numbered(self, cuis: Sequence[str]) -> NDArray[np.int64]:
+        """Return the numbers of concepts in their order. Shape: (n,)
+
+        Raises:
+            InputError: the release has no such concept.
+        """
+        nodes = self._find(cuis)
+        if nodes.size and nodes.min() < 0:
+            cui = cuis[int(nodes.argmin())]
             raise InputError(
                 f"there is no concept {cui}",
                 found=cui,
                 expected="a CUI of MRCONSO in the release that the graph was built from",
                 do="look for its name with `ontoground sql`, in kg.name",
             )
-        return node
+        return nodes
+
+    def _node(self, cui: str) -> int:
+        return int(self._numbered((cui,))[0])
 
     def _nodes(self, cuis: Iterable[str]) -> NDArray[np.int32]:
         """Return the sorted numbers of concepts, each once. Shape: (n,)"""
-        return np.unique(np.array([self._node(cui) for cui in cuis], np.int32))
+        return np.unique(self._numbered(list(cuis))).astype(np.int32)
 
     def _cui(self, node: int) -> str:
         return str(self._cuis[node], "ascii")
@@ -248,51 +243,12 @@ class ConceptGraph:
             and (extended or not pattern.extends)
         ]
 
-    def _paths(self, head: int, tail: int, plan: Plan, limit: int) -> list[tuple[int, tuple[PathEdgeRow, ...]]]:
-        """Return (place of the pattern, path) of each path, by the patterns of the plan and the concepts in between."""
+    def _paths(self, pairs: NDArray[np.int64], plan: Plan, said: Sequence[Said], limit: int) -> Relations:
+        """Return the paths of a plan between the concepts of some pairs, shape (2, n), in order."""
         from kg.pairs import connect
 
-        graph = (*self._graph, self._groups, self._numbers.back)
-        found = connect(*graph, plan.first, plan.walks, plan.patterns, head, tail, limit)
-        if not found.shape[0]:
-            return []
-        rows = found.tolist()
-        rows.sort()
-        known = self._described(np.unique(found[:, 1:]))
-        start, made = self._cui(head), dict[int, Any]()
-        paths = []
-        for place, *entries in rows:
-            source, path = start, []
-            for entry in entries:
-                if entry >= 0:
-                    if entry not in made:
-                        # An entry has one head: paths that share an edge share its row.
-                        made[entry] = {"head_cui": source, **known[entry]}
-                    path.append(made[entry])
-                    source = made[entry]["tail_cui"]
-            paths.append((place, tuple(path)))
-        return paths
-
-    def _described(self, entries: NDArray[np.int64]) -> dict[int, dict[str, str]]:
-        """Return adjacency entries as edges without their heads, each with its first evidence; -1 stands for none."""
-        from kg.pairs import describe
-
-        entries = entries[np.searchsorted(entries, 0) :]
-        found = describe(entries, *self._graph[1:], *self._stated)
-        tails, ruis = self._cuis[found[:, 1]].tolist(), self._rui[found[:, 4]].tolist()
-        names, relas, sabs = self._step_names, self._arrays.rela_names, self._arrays.sab_names
-        return {
-            entry: {
-                "predicate": names[step],
-                "rela": relas[rela],
-                "tail_cui": tail.decode(),
-                "sab": sabs[sab],
-                "rui": rui.decode(),
-            }
-            for entry, (step, _, rela, sab, _), tail, rui in zip(
-                entries.tolist(), found.tolist(), tails, ruis, strict=True
-            )
-        }
+        found = connect(*self._graph, self._groups, self._numbers.back, *plan, pairs, limit)
+        return Relations(self._reader, said, pairs[0], found)
 
     def relations(
         self,
@@ -303,10 +259,11 @@ class ConceptGraph:
         *,
         extended: bool = False,
         paths_per_pattern: int | None = None,
-    ) -> list[Relation]:
+    ) -> Relations:
         """Return every path of every pattern from one concept to another: R(h, t).
 
-        Ordered by tier, number of hops, predicate, pattern, and the concepts in between.
+        Ordered by tier, number of hops, predicate, pattern, and the concepts in between. What is returned is a sequence
+        of ``Relation`` that makes each when it is read; its ``table()`` is the same in columns.
 
         Args:
             head: where the paths begin.
@@ -319,17 +276,40 @@ class ConceptGraph:
         Raises:
             InputError: an unknown concept, a wrong number of hops, or an unknown tier.
         """
-        one, other = self._node(head), self._node(tail)
-        plan, patterns = self._relation_plan(max_hops, None if tiers is None else tuple(tiers), extended)
-        return [
-            Relation(*patterns[place], path) for place, path in self._paths(one, other, plan, paths_per_pattern or 0)
-        ]
+        pairs = self._numbered((head, tail)).reshape(2, 1)
+        return self._paths(pairs, *self._relation_plan(max_hops, tiers, extended), paths_per_pattern or 0)
 
-    def _relation_plan(self, max_hops: int, tiers: tuple[str, ...] | None, extended: bool) -> tuple[Plan, list[Said]]:
-        """Return a choice of patterns by tier, hops, predicate and name, and their plan, which is kept."""
+    def relations_of_pairs(
+        self,
+        pairs: Sequence[tuple[str, str]],
+        max_hops: int = MAX_HOPS,
+        tiers: Sequence[str] | None = None,
+        *,
+        extended: bool = False,
+        paths_per_pattern: int | None = None,
+    ) -> Relations:
+        """Return every path of every pattern between the concepts of many pairs, with one call of the search.
+
+        Args:
+            pairs: where the paths begin and end; a pair may occur twice.
+            max_hops, tiers, extended, paths_per_pattern: see ``relations``.
+
+        Returns:
+            The paths in the order of the pairs, those of a pair in that of ``relations``. ``pair`` tells the pair of
+            each, ``table()`` is all of them as an Arrow table, ``of_pair(i)`` what ``relations`` would return.
+
+        Raises:
+            InputError: an unknown concept, a wrong number of hops, or an unknown tier.
+        """
+        ends = [head for head, _ in pairs] + [tail for _, tail in pairs]
+        plan = self._relation_plan(max_hops, tiers, extended)
+        return self._paths(self._numbered(ends).reshape(2, -1), *plan, paths_per_pattern or 0)
+
+    def _relation_plan(self, max_hops: int, tiers: Sequence[str] | None, extended: bool) -> tuple[Plan, list[Said]]:
+        """Return the plan of a choice of patterns, kept, and the patterns by tier, hops, predicate and name."""
         from kg.pairs import make_plan
 
-        key = (max_hops, tiers, extended)
+        key = (max_hops, None if tiers is None else tuple(tiers), extended)
         if key not in self._plans:
             chosen = set(self._chosen(max_hops, tiers, None, extended))
             order = [number for number in self._numbers.order if number in chosen]
@@ -338,15 +318,25 @@ class ConceptGraph:
             self._plans[key] = plan, [(line.predicate, pattern_name(line), line.tier) for line in lines]
         return self._plans[key]
 
-    def _path_plan(self, pattern: Pattern) -> Plan:
-        """Return the plan of one pattern between concepts of any groups; it is kept."""
+    def _plans_of_path(self, text: str) -> list[Plan]:
+        """Return the plans of all patterns of a name, between concepts of any groups; they are kept.
+
+        The same steps may serve two predicates, one with a limit of fan: its path says more, and its plan comes first.
+        """
         from kg.pairs import make_plan
 
-        key = (pattern.pattern, pattern.extends, pattern.max_fan)
-        if key not in self._path_plans:
-            numbered = self._numbers.pattern(pattern, any_groups=True)
-            self._path_plans[key] = make_plan([numbered], self._numbers.back.tolist())
-        return self._path_plans[key]
+        if text not in self._path_plans:
+            known = [line for line in self._patterns if pattern_name(line) == text]
+            free = Pattern(text, tuple(text.split(" . ")), "", "", "stated", 0, "")
+            if free.hops > MAX_HOPS and not known:
+                raise InputError("a path has 1 to 3 hops", found=text, expected="1, 2 or 3 steps")
+            lines = {line.max_fan: line for line in reversed(known)} or {0: free}
+            back = self._numbers.back.tolist()
+            self._path_plans[text] = [
+                make_plan([self._numbers.pattern(lines[fan], any_groups=True)], back)
+                for fan in sorted(lines, key=lambda fan: fan or FREE_FAN)
+            ]
+        return self._path_plans[text]
 
     def facts(
         self,
@@ -411,15 +401,10 @@ class ConceptGraph:
         Returns:
             The edges in order, each read in the direction in which it is walked; empty where there is no such path.
         """
-        one, other = self._node(head), self._node(tail)
-        known = [line for line in self._patterns if pattern_name(line) == pattern]
-        free = Pattern(pattern, tuple(pattern.split(" . ")), "", "", "stated", 0, "")
-        if free.hops > MAX_HOPS and not known:
-            raise InputError("a path has 1 to 3 hops", found=pattern, expected="1, 2 or 3 steps")
-        # The same steps may serve two predicates, one with a limit of fan: its path says more.
-        for line in sorted(known, key=lambda line: line.max_fan or FREE_FAN) or [free]:
-            for _, path in self._paths(one, other, self._path_plan(line), 1):
-                return list(path)
+        pairs = self._numbered((head, tail)).reshape(2, 1)
+        for plan in self._plans_of_path(pattern):
+            for relation in self._paths(pairs, plan, [("", pattern, "")], 1):
+                return list(relation.path)
         return []
 
     # ---- hierarchy and kin

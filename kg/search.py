@@ -7,61 +7,78 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-__all__ = ["grow", "levels", "meet", "position", "run_end", "step_bounds"]
+__all__ = ["find_texts", "grow", "levels", "meet", "not_below", "position", "run_end", "step_bounds"]
+
+
+@njit(cache=True)
+def not_below(values: Any, begin: int, end: int, wanted: int) -> Any:
+    """Return the first place from ``begin`` on, among sorted values, whose value is not below the wanted one.
+
+    The strides double before they are halved: what is wanted is mostly near, and entries that are near are read.
+    """
+    low, stride = begin, 1
+    while low + stride < end and values[low + stride] < wanted:
+        low += stride
+        stride *= 2
+    high = min(end, low + stride)
+    while low < high:
+        middle = (low + high) >> 1
+        if values[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @njit(cache=True)
 def step_bounds(indptr: Any, step: Any, node: int, wanted: int) -> Any:
     """Return (begin, end) of a node's adjacency entries of one step."""
-    low, end = indptr[node], indptr[node + 1]
-    high = end
-    while low < high:
-        middle = (low + high) >> 1
-        if step[middle] < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    begin, high = low, end
-    while low < high:
-        middle = (low + high) >> 1
-        if step[middle] <= wanted:
-            low = middle + 1
-        else:
-            high = middle
-    return begin, low
+    end = indptr[node + 1]
+    begin = not_below(step, indptr[node], end, wanted)
+    return begin, not_below(step, begin, end, wanted + 1)
 
 
 @njit(cache=True)
 def position(neighbour: Any, begin: int, end: int, wanted: int) -> Any:
     """Return where a neighbour stands among sorted entries, or -1."""
-    low, high = begin, end
-    while low < high:
-        middle = (low + high) >> 1
-        if neighbour[middle] < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    if low < end and neighbour[low] == wanted:
-        return low
-    return -1
+    place = not_below(neighbour, begin, end, wanted)
+    return place if place < end and neighbour[place] == wanted else -1
 
 
 @njit(cache=True)
-def run_end(step: Any, begin: int, end: int) -> int:
+def run_end(step: Any, begin: int, end: int) -> Any:
     """Return where the entries of the step that stands at ``begin`` end."""
-    wanted, stride, low = step[begin], 1, begin
-    while low + stride < end and step[low + stride] == wanted:
-        low += stride
-        stride *= 2
-    high = min(end, low + stride)
-    low += 1
-    while low < high:
-        middle = (low + high) >> 1
-        if step[middle] <= wanted:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+    wanted: Any = np.int64(step[begin])
+    return not_below(step, begin, end, wanted + 1)
+
+
+@njit(cache=True)
+def find_texts(sorted_texts: Any, wanted: Any) -> Any:
+    """Return where texts stand among sorted ones, or -1.
+
+    Args:
+        sorted_texts: bytes of texts of one width, the shorter ones filled up with zeros. Shape: (n, width)
+        wanted: bytes of the texts that are looked for. Shape: (m, width)
+
+    Returns:
+        *Shape:* (m,)
+    """
+    width = sorted_texts.shape[1]
+    places = np.full(wanted.shape[0], -1, np.int64)
+    for text in range(wanted.shape[0]):
+        low, high = 0, sorted_texts.shape[0]
+        while low < high:
+            middle, column = (low + high) >> 1, 0
+            while column < width and sorted_texts[middle, column] == wanted[text, column]:
+                column += 1
+            if column == width:
+                places[text] = middle
+                break
+            if sorted_texts[middle, column] < wanted[text, column]:
+                low = middle + 1
+            else:
+                high = middle
+    return places
 
 
 @njit(cache=True)

@@ -114,6 +114,33 @@ def test_relations_equal_a_brute_force_search(edges: set[tuple[int, int, int]]) 
         assert found == (_brute(edges, head, tail) if head != tail else [])
 
 
+@settings(max_examples=30, deadline=None)
+@given(
+    EDGES, st.lists(st.tuples(st.sampled_from(CUIS), st.sampled_from(CUIS)), max_size=12), st.sampled_from([None, 1])
+)
+def test_relations_of_pairs_are_those_of_each_pair_in_columns(
+    edges: set[tuple[int, int, int]], pairs: list[tuple[str, str]], limit: int | None
+) -> None:
+    graph = plain_graph(VOCABULARY, NODES, edges)
+    found = graph.relations_of_pairs(pairs, extended=True, paths_per_pattern=limit)
+    each = [graph.relations(*pair, extended=True, paths_per_pattern=limit) for pair in pairs]
+    assert [found.of_pair(number) for number in range(len(pairs))] == each
+    assert found == [relation for relations in each for relation in relations]
+    assert [found[place] for place in range(len(found))] == list(found)
+    rows = [
+        {
+            "pair": pair,
+            "predicate": relation.predicate,
+            "pattern": relation.pattern,
+            "tier": relation.tier,
+            "concepts": _concepts(relation),
+        }
+        for pair, relations in enumerate(each)
+        for relation in relations
+    ]
+    assert found.table().to_pylist() == rows
+
+
 @settings(max_examples=40, deadline=None)
 @given(EDGES, st.permutations(CUIS), st.sets(st.sampled_from(CUIS)))
 def test_facts_are_the_union_of_relations_and_ignore_the_order_of_concepts(

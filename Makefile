@@ -6,7 +6,11 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 CODE := ontoground kg ehr builders training stewardship app tests
 
-.PHONY: setup demo test check lint types bench growth clean
+KERNELS := .venv/.kernels
+# Programs start some hundred times in the tests: a checkout's modules are compiled once, whatever the environment says.
+export PYTHONDONTWRITEBYTECODE :=
+
+.PHONY: setup demo test check lint types kernels bench growth clean
 setup: $(STAMP)
 
 $(STAMP): pyproject.toml $(CONSTRAINTS)
@@ -30,16 +34,26 @@ types: setup
 
 check: lint types
 
-test: check
-	$(BIN)/pytest -n 2 --dist loadgroup
+# Searches and scans are compiled beside the checks, once for all workers; a failure here shows in the tests too.
+kernels: $(KERNELS)
+
+$(KERNELS): $(STAMP) $(shell grep -rl numba --include='*.py' kg ehr builders)
+	-$(BIN)/python -m tests.kernels
+	touch $(KERNELS)
+
+test: setup
+	$(MAKE) --no-print-directory -j 2 kernels types lint
+	$(BIN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder
 
 # SCALE=0.333 is a third of the real releases: hours on two cores, 20 GB of disk below TMPDIR.
+# With FOLDER a run that was stopped goes on; `ONLY='--steps mentions --stages graph'` measures some.
 bench: setup
-	$(BIN)/python -m benchmarks.run $(if $(SCALE),--scale $(SCALE)) $(if $(WORLD),--world $(WORLD)) $(if $(SAVE),--save)
+	$(BIN)/python -m benchmarks.run $(if $(SCALE),--scale $(SCALE)) $(if $(WORLD),--world $(WORLD)) \
+		$(if $(FOLDER),--folder $(FOLDER)) $(if $(SAVE),--save) $(ONLY)
 
 # The flow at several scales, fitted exponents, and docs/benchmarks.md with all that is saved.
 growth: setup
-	$(BIN)/python -m benchmarks.growth --scales $(or $(SCALES),0.001 0.003 0.01 0.03)
+	$(BIN)/python -m benchmarks.growth --scales $(or $(SCALES),0.001 0.003 0.01 0.03) $(if $(FOLDER),--folder $(FOLDER))
 	$(BIN)/python -m benchmarks.report
 
 clean:

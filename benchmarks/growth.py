@@ -19,11 +19,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from rich.table import Table
 
-from app.render import Cell, console, note, table
+from app.render import console, note
 from benchmarks.command import parser, run
 from benchmarks.flow import STEPS
 from benchmarks.measuring import RESULTS
+from benchmarks.tables import figures_table
 from ontoground.errors import InputError
 from ontoground.markdown import markdown_table
 
@@ -111,11 +113,11 @@ def _value(payload: Mapping[str, Any], step: str, figure: str) -> float | None:
     return float(stages[0]["measures"][0][figure]) if stages else None
 
 
-def growth_rows(found: Sequence[Growth]) -> list[tuple[Cell, ...]]:
+def growth_rows(found: Sequence[Growth]) -> list[list[str]]:
     """Return one line a step: values at each scale, exponents, and what follows for 1/1."""
     divide = 2**20 if found[0].figure == "peak_bytes" else 1
     return [
-        (one.step, *(_figure(value / divide) for value in one.values), *_slopes(one), _figure(one.full / divide))
+        [one.step, *(_figure(value / divide) for value in one.values), *_slopes(one), _figure(one.full / divide)]
         for one in found
     ]
 
@@ -132,7 +134,14 @@ def _slopes(one: Growth) -> tuple[str, str]:
 def growth_columns(found: Sequence[Growth]) -> tuple[str, ...]:
     """Return the names of the columns of ``growth_rows``."""
     scales = max((one.scales for one in found), key=len)
-    return ("step", *(f"{scale:g}" for scale in scales), "exponent", "last two", "1/1, extrapolated")
+    return ("step", *(f"{scale:g}" for scale in scales), "exponent", "last two", "at 1/1 *")
+
+
+def growth_table(title: str, found: Sequence[Growth]) -> Table:
+    """Return the table of a figure for a terminal."""
+    unit = ", MiB" if found[0].figure == "peak_bytes" else ""
+    step, *numbers = growth_columns(found)
+    return figures_table(f"{title}{unit}, by scale", [step], numbers, growth_rows(found))
 
 
 def growth_markdown(saved: Mapping[float, Mapping[str, Any]]) -> str:
@@ -142,8 +151,8 @@ def growth_markdown(saved: Mapping[float, Mapping[str, Any]]) -> str:
         found = growth_of(saved, figure)
         unit = " in MiB" if figure == "peak_bytes" else ""
         parts.append(f"{title[0].upper()}{title[1:]}{unit}, by scale:\n")
-        rows = [[str(cell) for cell in row] for row in growth_rows(found)]
-        parts.append(markdown_table(growth_columns(found), rows))
+        parts.append(markdown_table(growth_columns(found), growth_rows(found)))
+    parts.append("\\* extrapolated, unless measured at 1/1.\n")
     return "\n".join(parts)
 
 
@@ -172,18 +181,26 @@ def draw(saved: Mapping[float, Mapping[str, Any]], path: Path) -> None:
     note(f"drawn: {path}")
 
 
-def _measure(scale: float, rest: Sequence[str]) -> None:
-    """Measure the flow at a scale in a program of its own and save it."""
-    command = [sys.executable, "-m", "benchmarks.run", "--scale", f"{scale:g}", "--save", "--stages", *rest]
+def _measure(scale: float, folder: Path | None) -> None:
+    """Measure the flow at a scale in a program of its own and save it; a folder keeps what is done if it is stopped."""
+    command = [sys.executable, "-m", "benchmarks.run", "--scale", f"{scale:g}", "--save", "--stages"]
+    if folder is not None:
+        command += ["--folder", str(folder / f"{scale:g}")]
     code = subprocess.run(command, check=False).returncode
     if code:
         raise InputError("the flow could not be measured", found=f"scale {scale:g}: exit code {code}")
+
+
+def whole(payload: Mapping[str, Any] | None) -> bool:
+    """Tell whether a saved result has all steps of the flow."""
+    return payload is not None and any(one["stage"] == WHOLE for one in payload["stages"])
 
 
 def _arguments(values: list[str]) -> argparse.Namespace:
     options = parser("growth", __doc__ or "", "python -m benchmarks.growth --scales 0.003 0.01 0.03 0.1")
     options.add_argument("--scales", type=float, nargs="+", default=[], help="scales that are measured where not saved")
     options.add_argument("--again", action="store_true", help="measure them although they are saved")
+    options.add_argument("--folder", type=Path, help="keep worlds and workspaces here, one folder a scale; go on there")
     return options.parse_args(values)
 
 
@@ -191,13 +208,13 @@ def main(values: list[str]) -> int:
     """Measure what is missing, print one table a figure, and draw."""
     arguments = _arguments(values)
     there = runs()
-    for scale in arguments.scales:
-        if arguments.again or scale not in there:
-            _measure(scale, [])
-    saved = runs()
+    for scale in sorted(arguments.scales):
+        if arguments.again or not whole(there.get(scale)):
+            _measure(scale, arguments.folder)
+    saved = {scale: payload for scale, payload in runs().items() if whole(payload)}
     for figure, title in FIGURES.items():
         found = growth_of(saved, figure)
-        console().print(table(growth_columns(found), growth_rows(found), title=title))
+        console().print(growth_table(title, found))
     draw(saved, DRAWING)
     return 0
 

@@ -1,4 +1,4 @@
-"""Write the saved results into docs/benchmarks.md, between its marks: tables of the largest scale, growth, drawing."""
+"""Write the saved results into docs/benchmarks.md, between its marks: the largest scale, limits, growth, drawing."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 from app.render import note
 from benchmarks.command import parser, run
 from benchmarks.growth import DRAWING, LEAST_SCALES, draw, growth_markdown, runs
+from benchmarks.limits import limits_markdown
 from benchmarks.measuring import RESULTS
 from ontoground.errors import InputError
 from ontoground.files import write_text
@@ -31,8 +32,10 @@ def measured_text(saved: Mapping[float, Mapping[str, Any]]) -> str:
     """
     if not saved:
         raise InputError("no measurement is saved", file=RESULTS, do="python -m benchmarks.run --save")
-    scale, payload = list(saved.items())[-1]
-    parts = [_machine(scale, payload), _measures(payload), _checks(payload)]
+    scale, payload = max(saved.items(), key=lambda one: one[0])
+    parts = [_machine(scale, payload), _measures(payload), "Ratios and limits:\n", _checks(payload), *_remarks(payload)]
+    if limits := limits_markdown(payload):
+        parts += ["How close each stage is to the machine's limits (what they mean is said above):\n", limits]
     if len(saved) >= LEAST_SCALES:
         parts += [f"![Seconds and peak memory by scale]({DRAWING.name})\n", growth_markdown(saved)]
     return "\n".join(parts)
@@ -88,6 +91,12 @@ def _checks(payload: Mapping[str, Any]) -> str:
         for check in stage["checks"]
     ]
     return markdown_table(CHECKS, rows, 2)
+
+
+def _remarks(payload: Mapping[str, Any]) -> list[str]:
+    """Return what the stages say of their figures."""
+    said = [f"- {stage['stage']}: {stage['remark']}" for stage in payload["stages"] if stage["remark"]]
+    return ["\n".join(said) + "\n"] if said else []
 
 
 def main(values: list[str]) -> int:

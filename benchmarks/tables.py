@@ -13,7 +13,7 @@ from app.render import console
 if TYPE_CHECKING:
     from benchmarks.measuring import Measure, Result
 
-__all__ = ["checks_table", "flow_table", "measures_table", "short"]
+__all__ = ["checks_table", "figures_table", "flow_table", "measures_table", "short"]
 
 # A terminal that is narrower is spared the columns that saved results have anyway.
 WIDE = 120
@@ -40,7 +40,7 @@ def _mib(size: int) -> str:
     return f"{size / 2**20:,.1f}" if 0 < size < 10 * 2**20 else f"{size / 2**20:,.0f}"
 
 
-def _table(title: str, texts: Sequence[str], numbers: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+def figures_table(title: str, texts: Sequence[str], numbers: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
     """Return a table: the columns of texts first and wrapped where they must be, numbers whole and to the right."""
     box = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="bold")
     box.padding = (0, 2, 0, 0)
@@ -57,7 +57,7 @@ def flow_table(results: Sequence[Result]) -> Table:
     """Return one line a step."""
     wide = console().width >= WIDE
     rows = [_line(one.stage, one.ours, wide) for one in results]
-    return _table(f"the flow, each step from nothing ({MEMORY})", ("step", "made"), _numbers(wide), rows)
+    return figures_table(f"the flow, each step from nothing ({MEMORY})", ("step", "made"), _numbers(wide), rows)
 
 
 def measures_table(title: str, measures: Sequence[Measure]) -> Table:
@@ -68,7 +68,7 @@ def measures_table(title: str, measures: Sequence[Measure]) -> Table:
         [*_line(one.name, one, wide), f"{one.seconds / ours:.2f}" if ours and not one.failed else ""]
         for one in measures
     ]
-    return _table(f"{title} ({MEMORY})", ("by", "made"), (*_numbers(wide), "times"), rows)
+    return figures_table(f"{title} ({MEMORY})", ("by", "made"), (*_numbers(wide), "times"), rows)
 
 
 def _numbers(wide: bool) -> tuple[str, ...]:
@@ -99,4 +99,4 @@ def checks_table(results: Sequence[Result]) -> Table:
         for one in results
         for check in one.checks
     ]
-    return _table("ratios and limits", ("stage", "figure"), ("found", "to reach", "reached"), rows)
+    return figures_table("ratios and limits", ("stage", "figure"), ("found", "to reach", "reached"), rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,14 +24,47 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 REAL = Path(os.environ.get("ONTOGROUND_REAL_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 
 
+# What is costly to make is made once: tests that use it share a group, and a group runs on one worker.
+SHARED = {"demo": "demo", "open_world": "medieval", "served": "transformers_serve", "store": "object_storage"}
+# Long ones begin first, so that no worker is left with one at the end.
+LONG = ("demo", "medieval", "ray", "tests/training/", "tests/app/")
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip tests marked ``real`` where the real inputs are not on disk."""
-    if REAL.is_dir():
-        return
-    skip = pytest.mark.skip(reason="the real open inputs are not on this machine")
-    for item in items:
-        if "real" in item.keywords:
-            item.add_marker(skip)
+    """Skip tests marked ``real`` where the real inputs are not on disk; group the others, long groups first."""
+    if not REAL.is_dir():
+        skip = pytest.mark.skip(reason="the real open inputs are not on this machine")
+        for item in items:
+            if "real" in item.keywords:
+                item.add_marker(skip)
+    items.sort(key=lambda item: _place(_group(item)))
+
+
+def _group(item: pytest.Item) -> str:
+    """Return the group of a test, marked for xdist: that of what it shares, or its own file."""
+    marked = item.get_closest_marker("xdist_group")
+    if marked is not None:
+        return str(marked.args[0])
+    shared = [SHARED[name] for name in getattr(item, "fixturenames", ()) if name in SHARED]
+    group = shared[0] if shared else item.nodeid.partition("::")[0]
+    item.add_marker(pytest.mark.xdist_group(group))
+    return group
+
+
+def _place(group: str) -> int:
+    return next((place for place, long in enumerate(LONG) if group.startswith(long)), len(LONG))
+
+
+def pytest_collection_finish() -> None:
+    """Take all that was imported out of the garbage collector's sight: to look through it costs a second each time."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_unconfigure() -> None:
+    """Let Python see everything again while it ends."""
+    gc.unfreeze()
 
 
 @pytest.fixture(scope="session")

@@ -37,10 +37,18 @@ def saved_at(scale: float) -> dict[str, Any]:
             {
                 "stage": "sections",
                 "kind": "step",
+                "remark": "",
                 "measures": [measure(100 * scale**2, 2**30), failed],
                 "checks": [check],
             },
-            {"stage": WHOLE, "kind": "step", "measures": [measure(50 * scale, 2**30)], "checks": []},
+            {
+                "stage": WHOLE,
+                "kind": "step",
+                "remark": "",
+                "remark": "",
+                "measures": [measure(50 * scale, 2**30)],
+                "checks": [],
+            },
         ],
     }
 

@@ -1,0 +1,141 @@
+"""How close each stage is to what the machine can do: bytes over the speed of disk and memory, rows over a bare pass.
+
+A limit is the least time in which something that the stage cannot do without can be done: read its files, parse them,
+sort them, read memory once for each edge. It is computed from a saved result: from what the stage ``machine`` found, or
+from a yardstick of the same run that does nothing else. A limit whose figures were not measured is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ontoground.markdown import markdown_table
+
+__all__ = ["LIMITS", "Limit", "limits_markdown"]
+
+Payload = Mapping[str, Any]
+COLUMNS = ("stage", "cannot be quicker than", "least, s", "taken, CPU s", "times")
+# Letters of a word and the blank behind it, in English text.
+WORD_BYTES = 6.0
+
+
+@dataclass(frozen=True)
+class Limit:
+    """One limit: of which step or stage, in words, and its seconds (None: not measured)."""
+
+    stage: str
+    words: str
+    least: Callable[[Payload], float | None]
+    by: tuple[str, str, str]
+    """Kind and name of the result whose CPU seconds are compared, and the beginning of the measure's name."""
+
+
+def _measure(payload: Payload, kind: str, stage: str, name: str = "") -> Mapping[str, Any] | None:
+    """Return the first measure of a result whose name begins so; None where it is not there or failed."""
+    for result in payload["stages"]:
+        if (result["kind"], result["stage"]) == (kind, stage):
+            for one in result["measures"]:
+                if one["name"].startswith(name):
+                    return None if one["failed"] else one
+    return None
+
+
+def _speed(payload: Payload, name: str) -> float | None:
+    """Return bytes or reads a second of the machine."""
+    one = _measure(payload, "stage", "machine", name)
+    return float(one["rows"]) / float(one["seconds"]) if one and one["seconds"] else None
+
+
+def _figure(step: str, name: str, unit: float, speed: str) -> Callable[[Payload], float | None]:
+    """Return the seconds for a figure of a step, in units, at a speed of the machine."""
+
+    def least(payload: Payload) -> float | None:
+        one, fast = _measure(payload, "step", step), _speed(payload, speed)
+        return float(one["figures"][name]) * unit / fast if one and fast and name in one["figures"] else None
+
+    return least
+
+
+def _visited(measure: str) -> Callable[[Payload], float | None]:
+    """Return the seconds for one random read of memory for each edge visited."""
+
+    def least(payload: Payload) -> float | None:
+        one, fast = _measure(payload, "stage", "graph queries", measure), _speed(payload, "random reads")
+        return float(one["rows"]) / fast if one and fast else None
+
+    return least
+
+
+def _yardstick(stage: str, name: str) -> Callable[[Payload], float | None]:
+    """Return the CPU seconds of a yardstick."""
+
+    def least(payload: Payload) -> float | None:
+        one = _measure(payload, "stage", stage, name)
+        return float(one["cpu_seconds"]) if one else None
+
+    return least
+
+
+def _loads() -> list[Limit]:
+    found = []
+    for source in ("mimic", "umls"):
+        ours = ("stage", f"load {source}", "ontoground")
+        step = ("step", f"load {source}", "")
+        read = _figure(f"load {source}", "MB of files", 1e6, "read")
+        found.append(Limit(f"load {source}", "its files read from the disk", read, step))
+        parsed = _yardstick(f"load {source}", "DuckDB")
+        found.append(Limit(f"load {source}", "the same files parsed by DuckDB", parsed, ours))
+    return found
+
+
+FACTS = "facts of 10000 admissions, all"
+LIMITS = (
+    *_loads(),
+    Limit("graph", "MRREL sorted", _yardstick("graph", "sorted distinct scan"), ("stage", "graph", "ontoground")),
+    Limit(
+        "concepts",
+        "the records grouped by code",
+        _yardstick("concepts", "DuckDB"),
+        ("stage", "concepts", "ontoground"),
+    ),
+    Limit(
+        "facts of a cohort",
+        "one random read of memory for each edge visited",
+        _visited(FACTS),
+        ("stage", "graph queries", FACTS),
+    ),
+    Limit(
+        "sections",
+        "the text copied once in memory",
+        _figure("sections", "MB of text", 1e6, "copy"),
+        ("step", "sections", ""),
+    ),
+    Limit(
+        "mentions",
+        "one random read of memory for each word",
+        _figure("mentions", "MB of text", 1e6 / WORD_BYTES, "random reads"),
+        ("step", "mentions", ""),
+    ),
+    Limit(
+        "medieval",
+        "its rows written by pyarrow",
+        _yardstick("statements", "pyarrow, writing"),
+        ("step", "medieval", ""),
+    ),
+    Limit(
+        "validate", "its rows read by pyarrow", _yardstick("statements", "pyarrow, reading"), ("step", "validate", "")
+    ),
+)
+
+
+def limits_markdown(payload: Payload) -> str:
+    """Return one line a limit: its seconds, the CPU seconds that were taken, and the ratio; empty without any."""
+    rows = []
+    for limit in LIMITS:
+        least, taken = limit.least(payload), _measure(payload, *limit.by)
+        if least and taken:
+            seconds = float(taken["cpu_seconds"])
+            rows.append([limit.stage, limit.words, f"{least:,.3g}", f"{seconds:,.3g}", f"{seconds / least:,.3g}"])
+    return markdown_table(COLUMNS, rows, 2) if rows else ""

@@ -38,7 +38,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if "real" in item.keywords:
                 item.add_marker(skip)
-    items.sort(key=lambda item: _place(_group(item)))
+    items.sort(key=lambda item: _place(_group(item), item.nodeid))
 
 
 def _group(item: pytest.Item) -> str:
@@ -47,13 +47,13 @@ def _group(item: pytest.Item) -> str:
     if marked is not None:
         return str(marked.args[0])
     shared = [SHARED[name] for name in getattr(item, "fixturenames", ()) if name in SHARED]
-    group = shared[0] if shared else item.nodeid.partition("::")[0]
+    group = shared[0] if shared else item.path.stem
     item.add_marker(pytest.mark.xdist_group(group))
     return group
 
 
-def _place(group: str) -> int:
-    return next((place for place, long in enumerate(LONG) if group.startswith(long)), len(LONG))
+def _place(group: str, test: str) -> int:
+    return next((place for place, long in enumerate(LONG) if group == long or test.startswith(long)), len(LONG))
 
 
 def pytest_collection_finish() -> None:

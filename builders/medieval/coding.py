@@ -67,13 +67,14 @@ def read_terms(connection: duckdb.DuckDBPyConnection) -> tuple[Terms, pa.Array]:
     sibling_of, sibling = _columns(
         connection,
         "select own.code as own, other.code as other from sibling inner join coded as own on sibling.cui = own.cui "
-        "inner join coded as other on sibling.sibling = other.cui order by all",
+        "inner join coded as other on sibling.sibling = other.cui order by own.code, other.cui",
         "own",
         "other",
     )
     covering, cover, by_code = _columns(
         connection, "select * from cover order by concept, code", "concept", "code", "by_code"
     )
+    sibling_begin = begins(sibling_of, concepts)
     flags = {name: np.array(coded[name].to_pylist(), np.uint8) for name in ("plain", "has_members")}
     terms = Terms(
         original,
@@ -89,8 +90,9 @@ def read_terms(connection: duckdb.DuckDBPyConnection) -> tuple[Terms, pa.Array]:
         coded["mask"].to_numpy(),
         flags["plain"],
         flags["has_members"],
-        begins(sibling_of, concepts),
+        sibling_begin,
         sibling,
+        np.concatenate([[0], np.cumsum(np.diff(sibling_begin)[original], dtype=np.int64)]),
         begins(covering, int(covering[-1]) + 1 if covering.size else 0),
         cover,
         by_code.astype(np.uint8),

@@ -40,7 +40,11 @@ WEIGHT_FLOOR = 0.02
 
 TIERS = ("stated", "equivalent", "inherited", "plausible")
 
+AT_ONCE = 1 << 24
+"""Replacements that are looked through at once."""
+
 Bytes = npt.NDArray[np.uint8]
+Replacements = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]
 
 
 @dataclass
@@ -51,7 +55,8 @@ class _Groups:
         terms: what holds of concepts and frames.
         cui: concepts by number. Shape: (concepts,)
         texts: the same, as bytes.
-        used: bits of (place, kept end) and replacement. Shape: (pairs, concepts)
+        used: bits of (place, kept end) and another end of facts in its place. Shape: (pairs, ends)
+        relatives: bits of a frame and a relative of what it replaces. Shape: (frames' relatives,)
         shards: number of shards of admissions.
         folder: where the shards lie.
         without: facts that have no candidate for Q2, Q3 and Q4. Shape: (3,)
@@ -61,6 +66,7 @@ class _Groups:
     cui: pa.Array
     texts: Texts
     used: Bytes
+    relatives: Bytes
     shards: int
     folder: Path
     without: npt.NDArray[np.int64]
@@ -68,10 +74,24 @@ class _Groups:
     def shard(self, number: int) -> kernels.Shard:
         return read_shard(self.folder / f"{number}.npz")
 
-    def pairs(self, bit: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-        """Return (pair, concept) numbers of the replacements that have a bit."""
-        pair, code = np.nonzero(self.used & bit)
-        return pair, code
+    def ends(self) -> Replacements:
+        """Return (pair, concept) numbers of the ends that are asked for in place of another one."""
+        rows = max(1, AT_ONCE // max(1, self.used.shape[1]))
+        found = [
+            np.nonzero(self.used[begin : begin + rows] & kernels.ASKED) for begin in range(0, len(self.used), rows)
+        ]
+        pair = np.concatenate(
+            [np.empty(0, np.int32), *((one + rows * i).astype(np.int32) for i, (one, _) in enumerate(found))]
+        )
+        return pair, np.concatenate([np.empty(0, np.int32), *(other.astype(np.int32) for _, other in found)])
+
+    def close(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.int64]]:
+        """Return where relatives are asked for, and the numbers of (pair, concept), as one, that they stand for."""
+        terms = self.terms
+        where = np.flatnonzero(self.relatives & kernels.ASKED)
+        frame = np.searchsorted(terms.relative_begin, where, side="right") - 1
+        code = terms.sibling[terms.sibling_begin[terms.original[frame]] + where - terms.relative_begin[frame]]
+        return where, terms.pair[frame].astype(np.int64) * len(self.cui) + code
 
 
 def _set_variables(connection: duckdb.DuckDBPyConnection, settings: BuildSettings) -> None:
@@ -85,17 +105,11 @@ def _set_variables(connection: duckdb.DuckDBPyConnection, settings: BuildSetting
         connection.execute(f"set variable {name} = {value}")
 
 
-def _ends_table(connection: duckdb.DuckDBPyConnection, groups: _Groups, name: str, bit: int) -> None:
-    """Make a table (pair, code, predicate, head_cui, tail_cui) of the replacements that have a bit."""
-    pair, code = groups.pairs(bit)
-    set_table(connection, "asked_code", pa.table({"pair": pair.astype(np.int32), "code": code.astype(np.int32)}))
+def _ends_table(connection: duckdb.DuckDBPyConnection, name: str, asked: Replacements) -> None:
+    """Make a table (pair, code, predicate, head_cui, tail_cui) of replacements."""
+    pair, code = asked
+    set_table(connection, "asked_code", pa.table({"pair": pair, "code": code}))
     connection.execute(f"create or replace temp table {name} as {sql_text('builders/replacement')}")
-
-
-def _answer(connection: duckdb.DuckDBPyConnection, groups: _Groups, query: str, bit: int) -> None:
-    """Set a bit where a query over (pair, code) says so."""
-    found = arrow_of(connection, query)
-    groups.used[found["pair"].to_numpy(), found["code"].to_numpy()] |= bit
 
 
 def _relations(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph) -> pa.Table:
@@ -127,41 +141,43 @@ def _judge(
     connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, groups: _Groups, settings: BuildSettings
 ) -> None:
     """Find what of the marked replacements is false, and what is true."""
-    _ends_table(connection, groups, "false_pair", kernels.MAY_BE_FALSE)
+    _ends_table(connection, "false_pair", groups.ends())
     set_table(connection, "lifted", lifted_pairs(connection, groups.cui, settings.max_lift))
     set_table(connection, "found_relation", _relations(connection, graph))
     run_steps(connection, ["related", "why_not_false"])
-    _answer(
+    found = arrow_of(
         connection,
-        groups,
         "select false_pair.pair, false_pair.code from false_pair inner join false_check using (predicate, head_cui, "
         "tail_cui) where false_check.reason is null",
-        kernels.FALSE,
     )
-    _ends_table(connection, groups, "relative", kernels.MAY_BE_TRUE)
+    groups.used[found["pair"].to_numpy(), found["code"].to_numpy()] |= kernels.FOUND
+    where, close = groups.close()
+    pair, code = np.divmod(np.unique(close), max(1, len(groups.cui)))
+    _ends_table(connection, "relative", (pair.astype(np.int32), code.astype(np.int32)))
     set_table(connection, "found_fact", _relative_facts(connection, graph, settings))
     run_steps(connection, ["contraindicated", "area", "isolated", "true_fact"])
     connection.execute("create or replace temp table relative_fact as select * from true_fact")
-    _answer(
+    found = arrow_of(
         connection,
-        groups,
         "select relative.pair, relative.code from relative inner join relative_fact using (predicate, head_cui, "
         "tail_cui)",
-        kernels.TRUE,
     )
+    true = found["pair"].to_numpy().astype(np.int64) * len(groups.cui) + found["code"].to_numpy()
+    groups.relatives[where[np.isin(close, true)]] |= kernels.FOUND
 
 
 def _far(connection: duckdb.DuckDBPyConnection, groups: _Groups, least: int) -> Bytes:
     """Return which distractors are semantically distant, whatever form of a drug they are, and count the others.
 
-    Shape: (concepts, concepts)
+    Shape: (ends, ends)
     """
-    asked = np.zeros((len(groups.cui), len(groups.cui)), np.uint8)
+    ends = groups.used.shape[1]
+    asked = np.zeros((ends, ends), np.uint8)
     for number in range(groups.shards):
         kernels.mark_asked(groups.terms, groups.shard(number), groups.used, asked)
     pairs = int(asked.sum())
     base = dict(connection.execute("select cui, base_cui from linked_base").fetchall())
-    names = [base.get(name, name) for name in groups.cui.to_pylist()]
+    names = [base.get(name, name) for name in groups.cui.slice(0, ends).to_pylist()]
     distinct, places = np.unique(np.array(names, dtype=str), return_inverse=True)
     hierarchy = Hierarchy(connection)
     number_of = hierarchy.numbers(distinct.tolist())
@@ -184,7 +200,9 @@ def _find_complete(connection: duckdb.DuckDBPyConnection, groups: _Groups, far: 
     for number in range(groups.shards):
         shard = groups.shard(number)
         counts = np.zeros((shard.frame.size, 3), np.int32)
-        kernels.candidates_of(groups.terms, shard, groups.used, far, np.zeros(shard.frame.size, np.uint8), counts)
+        kernels.candidates_of(
+            groups.terms, shard, groups.used, groups.relatives, far, np.zeros(shard.frame.size, np.uint8), counts
+        )
         # The two places of a fact follow one another.
         groups.without += ((counts[0::2] == 0) & (counts[1::2] == 0)).sum(axis=0)
         complete = np.flatnonzero((counts > 0).all(axis=1))
@@ -226,7 +244,9 @@ def _list_candidates(connection: duckdb.DuckDBPyConnection, groups: _Groups, far
     its = kept["number"].to_numpy().astype(np.int64) - number * SHARD_SIZE
     chosen = np.isin(admission * frames + shard.frame, its * frames + held)
     counts = np.zeros((shard.frame.size, 3), np.int32)
-    code = kernels.candidates_of(groups.terms, shard, groups.used, far, chosen.astype(np.uint8), counts)
+    code = kernels.candidates_of(
+        groups.terms, shard, groups.used, groups.relatives, far, chosen.astype(np.uint8), counts
+    )
     counts = counts[chosen].reshape(-1)
     begin = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
     connection.execute(f"set variable shard = {number}")
@@ -259,11 +279,13 @@ def make_groups(
     terms, cui = read_terms(connection)
     shards = _count(connection, "select coalesce(max(shard), -1) + 1 from admission")
     with TemporaryDirectory(dir=scratch) as folder:
-        used = np.zeros((int(terms.pair.max(initial=-1)) + 1, len(cui)), np.uint8)
-        groups = _Groups(terms, cui, Texts.of(cui), used, shards, Path(folder), np.zeros(3, np.int64))
+        ends = _count(connection, "select count(*) from coded where is_end")
+        used = np.zeros((int(terms.pair.max(initial=-1)) + 1, ends), np.uint8)
+        relatives = np.zeros(int(terms.relative_begin[-1]), np.uint8)
+        groups = _Groups(terms, cui, Texts.of(cui), used, relatives, shards, Path(folder), np.zeros(3, np.int64))
         set_table(connection, "co_stated", linked_pairs(connection, groups.folder, shards, cui))
         for number in range(shards):
-            kernels.mark_used(terms, groups.shard(number), used)
+            kernels.mark_used(terms, groups.shard(number), used, relatives)
         _judge(connection, graph, groups, settings)
         far = _far(connection, groups, settings.min_distractor_distance)
         _find_complete(connection, groups, far)

@@ -13,10 +13,8 @@ import numpy.typing as npt
 from numba import njit
 
 __all__ = [
-    "FALSE",
-    "MAY_BE_FALSE",
-    "MAY_BE_TRUE",
-    "TRUE",
+    "ASKED",
+    "FOUND",
     "Shard",
     "Terms",
     "add_chances",
@@ -34,8 +32,8 @@ __all__ = [
 Ints = npt.NDArray[np.int32]
 Bytes = npt.NDArray[np.uint8]
 
-# Bits of a replacement of one kept end: asked for, and what was found of it.
-MAY_BE_FALSE, MAY_BE_TRUE, FALSE, TRUE = 1, 2, 4, 8
+# Bits of a replacement: asked for, and found to be so.
+ASKED, FOUND = 1, 2
 
 
 class Terms(NamedTuple):
@@ -57,6 +55,7 @@ class Terms(NamedTuple):
         has_members: whether drugs have the class. Shape: (concepts,)
         sibling_begin: where the relatives of a concept begin. Shape: (concepts + 1,)
         sibling: relatives.
+        relative_begin: where the relatives of the concept that a frame replaces begin. Shape: (frames + 1,)
         cover_begin: where what a mentioned concept covers begins. Shape: (mentioned concepts + 1,)
         cover: covered concepts.
         by_code: whether a code covers it too.
@@ -77,6 +76,7 @@ class Terms(NamedTuple):
     has_members: Bytes
     sibling_begin: Ints
     sibling: Ints
+    relative_begin: npt.NDArray[np.int64]
     cover_begin: Ints
     cover: Ints
     by_code: Bytes
@@ -155,13 +155,14 @@ def _bucket_of(terms: Any, shard: Any, group: int) -> Any:
 
 
 @njit(cache=True)
-def mark_used(terms: Any, shard: Any, used: Any) -> None:
+def mark_used(terms: Any, shard: Any, used: Any, relatives: Any) -> None:
     """Mark the replacements that some group asks about.
 
     Args:
         terms: of the cohort.
         shard: admissions.
-        used: bits of (place, kept end) and replacement. Shape: (pairs, concepts)
+        used: bits of (place, kept end) and another end of facts in its place. Shape: (pairs, ends)
+        relatives: bits of a frame and a relative of what it replaces. Shape: (frames' relatives,)
     """
     unclear = np.full(terms.mask.size, -1, np.int32)
     seen = np.full(terms.mask.size, -1, np.int32)
@@ -183,11 +184,12 @@ def mark_used(terms: Any, shard: Any, used: Any) -> None:
             for i in range(begin, end):
                 code = bucket[i]
                 if unclear[code] != admission and _fits(code, mask[code], original, stays, wanted):
-                    row[code] |= MAY_BE_FALSE
+                    row[code] |= ASKED
             for code in ends:
                 if known[code] and _fits(code, mask[code], original, stays, wanted):
-                    row[code] |= MAY_BE_FALSE
+                    row[code] |= ASKED
             taxonomic, of_head = terms.taxonomic[place], terms.of_head[place]
+            slot = terms.relative_begin[frame] - terms.sibling_begin[original]
             for i in range(terms.sibling_begin[original], terms.sibling_begin[original + 1]):
                 code = sibling[i]
                 if (
@@ -195,7 +197,7 @@ def mark_used(terms: Any, shard: Any, used: Any) -> None:
                     and code != stays
                     and _nameable(taxonomic, of_head, plain[code], has_members[code])
                 ):
-                    row[code] |= MAY_BE_TRUE
+                    relatives[slot + i] |= ASKED
 
 
 @njit(cache=True)
@@ -205,8 +207,8 @@ def mark_asked(terms: Any, shard: Any, used: Any, asked: Any) -> None:
     Args:
         terms: of the cohort.
         shard: admissions.
-        used: bits of (place, kept end) and replacement. Shape: (pairs, concepts)
-        asked: of replaced end and distractor. Shape: (concepts, concepts)
+        used: bits of (place, kept end) and another end of facts in its place. Shape: (pairs, ends)
+        asked: of replaced end and distractor. Shape: (ends, ends)
     """
     unclear = np.full(terms.mask.size, -1, np.int32)
     mask, bucket = terms.mask, terms.bucket
@@ -220,7 +222,7 @@ def mark_asked(terms: Any, shard: Any, used: Any, asked: Any) -> None:
             for i in range(begin, end):
                 code = bucket[i]
                 if (
-                    row[code] & FALSE
+                    row[code] & FOUND
                     and unclear[code] != admission
                     and _fits(code, mask[code], original, stays, wanted)
                 ):
@@ -239,7 +241,16 @@ def _index_links(shard: Any, admission: int, begin: Any, end: Any, seen: Any) ->
 
 @njit(cache=True)
 def _replacements(
-    terms: Any, shard: Any, used: Any, far: Any, group: int, admission: int, ends: Any, unclear: Any, blocked: Any
+    terms: Any,
+    shard: Any,
+    used: Any,
+    relatives: Any,
+    far: Any,
+    group: int,
+    admission: int,
+    ends: Any,
+    unclear: Any,
+    blocked: Any,
 ) -> Any:
     """Return the candidates of a group for Q2, Q3 and Q4, each list sorted where its source is, and their counts.
 
@@ -253,12 +264,13 @@ def _replacements(
     taxonomic, of_head = terms.taxonomic[place], terms.of_head[place]
     begin, end = _bucket_of(terms, shard, group)
     first, last = terms.sibling_begin[original], terms.sibling_begin[original + 1]
+    slot = terms.relative_begin[frame] - first
     found = np.empty(last - first + ends.size + end - begin, np.int32)
     n = 0
     for i in range(first, last):
         code = sibling[i]
         if (
-            row[code] & TRUE
+            relatives[slot + i] & FOUND
             and unclear[code] != admission
             and code != stays
             and _nameable(taxonomic, of_head, plain[code], has_members[code])
@@ -268,7 +280,7 @@ def _replacements(
     of_q2 = n
     for code in ends:
         if (
-            row[code] & FALSE
+            row[code] & FOUND
             and blocked[code] != group
             and known[code]
             and _fits(code, mask[code], original, stays, wanted)
@@ -279,7 +291,7 @@ def _replacements(
     for i in range(begin, end):
         code = bucket[i]
         if (
-            row[code] & FALSE
+            row[code] & FOUND
             and far_row[code]
             and blocked[code] != group
             and unclear[code] != admission
@@ -291,14 +303,15 @@ def _replacements(
 
 
 @njit(cache=True)
-def candidates_of(terms: Any, shard: Any, used: Any, far: Any, kept: Any, counts: Any) -> Any:
+def candidates_of(terms: Any, shard: Any, used: Any, relatives: Any, far: Any, kept: Any, counts: Any) -> Any:
     """Count the candidates of every group, and list those of the kept ones.
 
     Args:
         terms: of the cohort.
         shard: admissions.
-        used: bits of (place, kept end) and replacement. Shape: (pairs, concepts)
-        far: whether a distractor is distant from a replaced end. Shape: (concepts, concepts)
+        used: bits of (place, kept end) and another end of facts in its place. Shape: (pairs, ends)
+        relatives: bits of a frame and a relative of what it replaces. Shape: (frames' relatives,)
+        far: whether a distractor is distant from a replaced end. Shape: (ends, ends)
         kept: which groups are listed. Shape: (groups,)
         counts: takes the number of candidates for Q2, Q3 and Q4. Shape: (groups, 3)
 
@@ -320,7 +333,9 @@ def candidates_of(terms: Any, shard: Any, used: Any, far: Any, kept: Any, counts
             if link_seen[stays] == admission:
                 for i in range(link_begin[stays], link_end[stays]):
                     blocked[shard.linked[i]] = group
-            found, of_q2, of_q3 = _replacements(terms, shard, used, far, group, admission, ends, unclear, blocked)
+            found, of_q2, of_q3 = _replacements(
+                terms, shard, used, relatives, far, group, admission, ends, unclear, blocked
+            )
             counts[group, 0], counts[group, 1], counts[group, 2] = of_q2, of_q3, found.size - of_q2 - of_q3
             if kept[group]:
                 while n + found.size > out.size:

@@ -96,10 +96,16 @@ class Sense:
 
     def holds(self, place: Surroundings) -> bool:
         """Tell whether a term is meant in this sense where it stands."""
-        if any(condition.negated and condition.holds(place) for condition in self.conditions):
-            return False
-        wanted = [condition for condition in self.conditions if not condition.negated]
-        return not wanted or any(condition.holds(place) for condition in wanted)
+        found = True
+        for condition in self.conditions:
+            if condition.negated and condition.holds(place):
+                return False
+        for condition in self.conditions:
+            if not condition.negated:
+                found = condition.holds(place)
+                if found:
+                    break
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +184,8 @@ class Definition:
 
 
 _DEFINED = re.compile(r"\(([A-Z][A-Za-z0-9&/-]{1,9})\)")
+# A long form does not go over these.
+_WORD_ENDS = "().;:,"
 
 
 def defined_abbreviations(text: str) -> list[Definition]:
@@ -192,14 +200,15 @@ def defined_abbreviations(text: str) -> list[Definition]:
         if sum(letter.isupper() for letter in short) < 2:
             continue
         words = min(len(short) + 5, 2 * len(short))
-        before = re.search(
-            rf"(?:[^\s().;:,]+\s+){{0,{words - 1}}}[^\s().;:,]+\s*$",
-            text[max(0, match.start() - _LONGEST_FORM) : match.start()],
-        )
-        begin = _long_form(short, before.group().rstrip()) if before else None
-        if before is not None and begin is not None:
-            start = max(0, match.start() - _LONGEST_FORM) + before.start()
-            found.append(Definition(short, match.start(1), start + begin, start + len(before.group().rstrip())))
+        window = max(0, match.start() - _LONGEST_FORM)
+        first = _words_begin(text[window : match.start()], words)
+        if first is None:
+            continue
+        before = text[window + first : match.start()].rstrip()
+        begin = _long_form(short, before)
+        if begin is not None:
+            start = window + first
+            found.append(Definition(short, match.start(1), start + begin, start + len(before)))
     return found
 
 
@@ -235,18 +244,31 @@ def scispacy_abbreviations(text: str) -> list[Definition]:
     return list(first.values())
 
 
+def _words_begin(text: str, most: int) -> int | None:
+    """Return where the last words of a text begin, as many as ``most``, with nothing but blanks between them."""
+    begin = max(text.rfind(mark) for mark in _WORD_ENDS) + 1
+    parts = text[begin:].rsplit(None, most)
+    if not parts:
+        return None
+    if len(parts) > most:
+        begin += len(parts[0])
+    while text[begin].isspace():
+        begin += 1
+    return begin
+
+
 def _long_form(short: str, words: str) -> int | None:
     """Return where in ``words`` the long form of ``short`` begins."""
+    # The one letter that lower() makes two of.
+    lowered = words.replace("\u0130", " ").lower()
     position = len(words)
     for index in range(len(short) - 1, -1, -1):
         letter = short[index].lower()
         if not letter.isalnum():
             continue
-        position -= 1
-        while position >= 0 and (
-            words[position].lower() != letter or (index == 0 and position > 0 and words[position - 1].isalnum())
-        ):
-            position -= 1
+        position = lowered.rfind(letter, 0, position)
+        while index == 0 and position > 0 and words[position - 1].isalnum():
+            position = lowered.rfind(letter, 0, position)
         if position < 0:
             return None
     return position if len(words) - position > len(short) else None

@@ -56,18 +56,15 @@ def assert_arrays(
 ) -> npt.NDArray[np.int8]:
     """The assertion of each span, as its place in ``ASSERTIONS``; ``kind`` are places in ``KINDS``. shape: (spans,)"""
     arrays = context_arrays()
-    starts = np.array([section.begin for section in sections], dtype=np.int32)
-    numbers = np.array([arrays.sections.get(section.section, 0) for section in sections], dtype=np.int32)
-    headers = np.array([section.begin for section in sections if section.header], dtype=np.int32)
+    rows = [(one.begin, arrays.sections.get(one.section, 0), bool(one.header)) for one in sections]
     found: npt.NDArray[np.int8] = judge(
         codes,
         kinds_of_characters(),
-        arrays.words,
+        arrays.vocabulary,
         arrays.tries,
         arrays.rules,
-        (segments.kind, segments.begin, segments.end, segments.block),
-        (starts, numbers),
-        headers,
-        (begin, end, kind),
+        np.array(segments, dtype=np.int64).T.copy(),
+        np.array(rows, dtype=np.int64).reshape(-1, 3),
+        np.array((begin, end, kind), dtype=np.int64),
     )
     return found

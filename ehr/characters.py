@@ -8,7 +8,8 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+from numba import njit, types
+from numba.core.registry import CPUDispatcher
 
 __all__ = [
     "ALPHA",
@@ -45,10 +46,20 @@ FNV_OFFSET = np.uint64(0xCBF29CE484222325)
 _FNV_PRIME = np.uint64(0x100000001B3)
 
 
+class _Part(CPUDispatcher):
+    """A compiled function that is the same for all constants; numba compiles one for each."""
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Choose the overload for the types of arguments."""
+        return super().get_call_template(tuple(map(types.unliteral, args)), kws)
+
+
 def part(function: Function) -> Function:
     """Compile a function that only compiled ones call: without the costly entry from Python, kept with its callers."""
     compiler: Any = njit
-    return cast(Function, compiler(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function))
+    compiled = compiler(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+    compiled.__class__ = _Part
+    return cast(Function, compiled)
 
 
 def codes_of(text: str) -> CodeArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple
@@ -9,29 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ehr.characters import ByteArray, CodeArray, HashArray, IntArray, codes_of, hash_of
+from ehr.characters import HashArray, hash_of
 from ehr.context_rules import NOT_ANY, Node, Rule, RuleSet, Trigger, load_rules
 from ehr.spans import KINDS, Assertion
 
-__all__ = [
-    "ADJACENT",
-    "ASSERTIONS",
-    "CHAIN",
-    "CLAUSE",
-    "KIND_CLASSES",
-    "LIST",
-    "NEAR",
-    "NEXT",
-    "PHRASE",
-    "SENTENCE",
-    "ContextArrays",
-    "Rules",
-    "Tries",
-    "Words",
-    "context_arrays",
-]
-
-MaskArray = npt.NDArray[np.uint16]
+IndexArray = npt.NDArray[np.int64]
 
 ASSERTIONS: tuple[Assertion, ...] = tuple(Assertion)
 ADJACENT, NEAR, NEXT, CHAIN, PHRASE, LIST, CLAUSE, SENTENCE = range(8)
@@ -54,91 +37,89 @@ _WORD_BITS: dict[int, frozenset[str]] = {
     HYPHEN: frozenset({"-"}),
     NO_WILDCARD: NOT_ANY,
 }
-# Classes of mentions are bits: their kinds come first, in the order of KINDS.
-KIND_CLASSES = len(KINDS)
+# Tables of numbers, one type for all: each further type, and each further array, costs compilation. Columns:
+KNOWN_BITS, KNOWN_CLASSES, KNOWN_FIRST, KNOWN_AHEAD = range(4)
+NODE_TRIGGER, CHILD, CHILD_END, WILD, WILD_END = range(5)
+(
+    TRIGGER_BESIDE,
+    TRIGGER_BESIDE_END,
+    TRIGGER_WITHIN,
+    TRIGGER_WITHIN_END,
+    TRIGGER_HARD,
+    TRIGGER_SOFT,
+    TRIGGER_SOFT_WORD,
+    TRIGGER_AHEAD,
+    TRIGGER_BEHIND,
+) = range(9)
+RULE_ASSERTION, RULE_RANK, RULE_SCOPE, RULE_DIRECTION, RULE_CLASSES, RULE_HOLDS = range(6)
+DEFAULT_CLASSES, DEFAULT_RANK, DEFAULT_ASSERTION = range(3)
+MOST, WIDEST = range(2)
 
 
-class Words(NamedTuple):
+class Vocabulary(NamedTuple):
     """The words that rules know, numbered from 1; 0 is any other word.
 
-    ``slots`` and ``slot_word`` are an open-addressing table from a word's hash to its number; ``bits`` and ``classes``
-    say what each word is.
+    ``slots`` and ``slot_word`` are an open-addressing table from a word's hash to its number. ``known`` says what each
+    word is (KNOWN_BITS, KNOWN_CLASSES) and which child it leads to from the roots of the tries (KNOWN_FIRST,
+    KNOWN_AHEAD; 0: none). shape: (words, 4)
     """
 
     slots: HashArray
-    slot_word: IntArray
-    bits: MaskArray
-    classes: MaskArray
+    slot_word: IndexArray
+    known: IndexArray
 
 
 class Tries(NamedTuple):
-    """The phrases, as two tries in one array of nodes: node 0 is the root of triggers, node 1 of those that look ahead.
+    """The phrases, as two tries in one table of nodes: node 0 is the root of triggers, node 1 of those that look ahead.
 
-    ``first`` and ``first_ahead`` give the roots' child of each word (0: none). The other children of node ``n`` are
-    ``child_node[child_begin[n]:child_begin[n + 1]]``, sorted by ``child_word``; its wildcards, each with the number of
-    a suffix, lie alike. ``trigger`` is -1 where no phrase ends. ``most`` (one element) is how many phrases that look
-    ahead may start at one word and end at another, ``widest`` how many may be under way at once.
+    A row of ``nodes``: the trigger that ends there (-1: none), the rows of ``children`` (word, node; sorted) and those
+    of ``wild`` (suffix, node). Suffix ``s`` is ``suffix_codes[suffix_begin[s]:suffix_begin[s + 1]]``. ``sizes``: how
+    many phrases that look ahead may start at one word and end at another (MOST), how many may be under way at once.
     """
 
-    first: IntArray
-    first_ahead: IntArray
-    child_begin: IntArray
-    child_word: IntArray
-    child_node: IntArray
-    wild_begin: IntArray
-    wild_suffix: IntArray
-    wild_node: IntArray
-    suffix_begin: IntArray
-    suffix_codes: CodeArray
-    trigger: IntArray
-    most: IntArray
-    widest: IntArray
+    nodes: IndexArray
+    children: IndexArray
+    wild: IndexArray
+    suffix_begin: IndexArray
+    suffix_codes: IndexArray
+    sizes: IndexArray
 
 
 class Rules(NamedTuple):
-    """Triggers with their rules, and the rules in the order of their lines.
+    """Triggers with their rules, the rules in the order of their lines, and the defaults of sections.
 
-    Rules of trigger ``t`` that assert something beside it are ``beside[beside_begin[t]:beside_begin[t + 1]]``, those
-    for a mention that holds it lie alike. ``holds`` says in which section a rule holds. shape: (rules, sections)
+    A row of ``triggers``: which of ``listed`` are its rules that assert something beside it, which those for a mention
+    that holds it, and what else it does. A row of ``rules`` ends with whether it holds in each section. The rows of
+    ``defaults`` for section ``s`` are ``default_begin[s]`` to ``default_begin[s + 1]``.
     """
 
-    beside_begin: IntArray
-    beside: IntArray
-    within_begin: IntArray
-    within: IntArray
-    hard: ByteArray
-    soft: ByteArray
-    soft_word: ByteArray
-    ahead: IntArray
-    behind: IntArray
-    assertion: IntArray
-    rank: IntArray
-    scope: IntArray
-    direction: ByteArray
-    classes: MaskArray
-    holds: ByteArray
-    default_begin: IntArray
-    default_classes: MaskArray
-    default_rank: IntArray
-    default_assertion: IntArray
+    triggers: IndexArray
+    listed: IndexArray
+    rules: IndexArray
+    default_begin: IndexArray
+    defaults: IndexArray
 
 
 class ContextArrays(NamedTuple):
     """All rules; ``sections`` numbers the sections that they name, from 1 (0: any other)."""
 
-    words: Words
+    vocabulary: Vocabulary
     tries: Tries
     rules: Rules
     sections: dict[str, int]
 
 
-def _ints(values: Iterable[int]) -> IntArray:
-    return np.fromiter(values, dtype=np.int32)
+def _ints(values: Iterable[int]) -> IndexArray:
+    return np.fromiter(values, dtype=np.int64)
 
 
-def _lists(lists: Sequence[Sequence[int]]) -> tuple[IntArray, IntArray]:
-    """Return where each list begins (and the last one ends), and the lists one after another."""
-    return _ints(np.cumsum([0, *map(len, lists)])), _ints(value for values in lists for value in values)
+def _begins(lists: Sequence[Sequence[object]]) -> list[int]:
+    """Return where each list begins when they lie one after another, and where the last one ends."""
+    return [0, *itertools.accumulate(map(len, lists))]
+
+
+def _table(rows: Iterable[Sequence[int]], columns: int) -> IndexArray:
+    return np.array([tuple(row) for row in rows], dtype=np.int64).reshape(-1, columns)
 
 
 def _nodes(root: Node) -> Iterator[Node]:
@@ -153,32 +134,31 @@ def _classes(names: Iterable[str], numbers: dict[str, int]) -> int:
     return sum(1 << numbers[name] for name in set(names))
 
 
-def _words(rules: RuleSet, nodes: Sequence[Node], class_numbers: dict[str, int]) -> tuple[dict[str, int], Words]:
+def _numbers(rules: RuleSet, nodes: Sequence[Node]) -> dict[str, int]:
     known = {word for node in nodes for word in node.children} | set(rules.terms)
-    known = known.union(*_WORD_BITS.values())
-    numbers = {word: number for number, word in enumerate(sorted(known), 1)}
-    bits = np.zeros(len(numbers) + 1, dtype=np.uint16)
-    classes = np.zeros(len(numbers) + 1, dtype=np.uint16)
+    return {word: number for number, word in enumerate(sorted(known.union(*_WORD_BITS.values())), 1)}
+
+
+def _vocabulary(
+    rules: RuleSet, numbers: dict[str, int], class_numbers: dict[str, int], places: dict[int, int]
+) -> Vocabulary:
+    known = np.zeros((len(numbers) + 1, 4), dtype=np.int64)
     held = _WORD_BITS | {DOSE: rules.words("dose"), PREDICATE_END: rules.words("predicate_end")}
     for word, number in numbers.items():
-        bits[number] = sum(bit for bit, words in held.items() if word in words) + NUMBER * word.isdigit()
-        classes[number] = _classes([rules.terms[word]], class_numbers) if word in rules.terms else 0
+        known[number, KNOWN_BITS] = sum(bit for bit, words in held.items() if word in words) + NUMBER * word.isdigit()
+        known[number, KNOWN_CLASSES] = _classes([rules.terms[word]], class_numbers) if word in rules.terms else 0
+    for root, column in ((rules.root, KNOWN_FIRST), (rules.lookahead, KNOWN_AHEAD)):
+        for word, child in root.children.items():
+            known[numbers[word], column] = places[id(child)]
     size = 1 << (4 * len(numbers)).bit_length()
-    slots, slot_word = np.zeros(size, dtype=np.uint64), np.zeros(size, dtype=np.int32)
+    slots, slot_word = np.zeros(size, dtype=np.uint64), np.zeros(size, dtype=np.int64)
     for word, number in numbers.items():
         value = hash_of(word)
         slot = value % size
         while slot_word[slot]:
             slot = (slot + 1) % size
         slots[slot], slot_word[slot] = value, number
-    return numbers, Words(slots, slot_word, bits, classes)
-
-
-def _first(root: Node, numbers: dict[str, int], places: dict[int, int]) -> IntArray:
-    first = np.zeros(len(numbers) + 1, dtype=np.int32)
-    for word, child in root.children.items():
-        first[numbers[word]] = places[id(child)]
-    return first
+    return Vocabulary(slots, slot_word, known)
 
 
 def _most(root: Node) -> int:
@@ -190,27 +170,27 @@ def _most(root: Node) -> int:
     return most
 
 
-def _tries(rules: RuleSet, nodes: Sequence[Node], numbers: dict[str, int], triggers: dict[int, int]) -> Tries:
-    places = {id(node): place for place, node in enumerate(nodes)}
+def _tries(
+    rules: RuleSet,
+    nodes: Sequence[Node],
+    numbers: dict[str, int],
+    places: dict[int, int],
+    triggers: dict[int, int],
+) -> Tries:
     children = [sorted((numbers[word], places[id(child)]) for word, child in node.children.items()) for node in nodes]
     suffixes = sorted({suffix for node in nodes for suffix, _ in node.suffixes})
     wild = [[(suffixes.index(suffix), places[id(child)]) for suffix, child in node.suffixes] for node in nodes]
-    child_begin, child_word = _lists([[word for word, _ in pairs] for pairs in children])
-    wild_begin, wild_suffix = _lists([[suffix for suffix, _ in pairs] for pairs in wild])
+    ends = [triggers[id(node.trigger)] if node.trigger is not None else -1 for node in nodes]
+    most = max((_most(child) for child in rules.lookahead.children.values()), default=0)
+    widest = 1 + sum(node.trigger is not None for node in _nodes(rules.lookahead))
+    child_begin, wild_begin = _begins(children), _begins(wild)
     return Tries(
-        first=_first(rules.root, numbers, places),
-        first_ahead=_first(rules.lookahead, numbers, places),
-        child_begin=child_begin,
-        child_word=child_word,
-        child_node=_ints(place for pairs in children for _, place in pairs),
-        wild_begin=wild_begin,
-        wild_suffix=wild_suffix,
-        wild_node=_ints(place for pairs in wild for _, place in pairs),
-        suffix_begin=_ints(np.cumsum([0, *map(len, suffixes)])),
-        suffix_codes=codes_of("".join(suffixes)),
-        trigger=_ints(triggers[id(node.trigger)] if node.trigger is not None else -1 for node in nodes),
-        most=_ints([max((_most(child) for child in rules.lookahead.children.values()), default=0)]),
-        widest=_ints([1 + sum(node.trigger is not None for node in _nodes(rules.lookahead))]),
+        nodes=_table(zip(ends, child_begin, child_begin[1:], wild_begin, wild_begin[1:], strict=False), 5),
+        children=_table((pair for pairs in children for pair in pairs), 2),
+        wild=_table((pair for pairs in wild for pair in pairs), 2),
+        suffix_begin=_ints(_begins(suffixes)),
+        suffix_codes=_ints(map(ord, "".join(suffixes))),
+        sizes=_ints([most, widest]),
     )
 
 
@@ -218,52 +198,52 @@ def _directions(rule: Rule) -> int:
     return FORWARD * rule.forward + BACKWARD * rule.backward + WITHIN * (rule.direction == "within")
 
 
+def _trigger_table(triggers: Sequence[Trigger], numbers: dict[int, int]) -> tuple[IndexArray, IndexArray]:
+    """Return the triggers, and the lists of rules that they name."""
+    places = {id(trigger): place for place, trigger in enumerate(triggers)} | {id(None): -1}
+    lists = [[numbers[rule.order] for rule in rules] for one in triggers for rules in (one.rules, one.within)]
+    begins = _begins(lists)
+    rows = [
+        (
+            *(begins[2 * place], begins[2 * place + 1], begins[2 * place + 1], begins[2 * place + 2]),
+            *(one.hard, one.soft, one.soft_word, places[id(one.ahead)], places[id(one.behind)]),
+        )
+        for place, one in enumerate(triggers)
+    ]
+    return _table(rows, 9), _ints(rule for listed in lists for rule in listed)
+
+
 def _rules(
     rules: RuleSet, triggers: Sequence[Trigger], class_numbers: dict[str, int], sections: dict[str, int]
 ) -> Rules:
-    ordered = sorted(
-        {rule.order: rule for trigger in triggers for rule in (*trigger.rules, *trigger.within)}.items(),
-        key=lambda pair: pair[0],
-    )
-    numbers = {order: number for number, (order, _) in enumerate(ordered)}
-    listed = [rule for _, rule in ordered]
-    places = {id(trigger): place for place, trigger in enumerate(triggers)}
-    beside_begin, beside = _lists([[numbers[rule.order] for rule in trigger.rules] for trigger in triggers])
-    within_begin, within = _lists([[numbers[rule.order] for rule in trigger.within] for trigger in triggers])
+    by_order = {rule.order: rule for trigger in triggers for rule in (*trigger.rules, *trigger.within)}
+    listed = [by_order[order] for order in sorted(by_order)]
     named = ["", *sections]
-    defaults = [rules.defaults.get(section, []) for section in named]
     everything = (1 << len(class_numbers)) - 1
-    default_begin, default_rank = _lists([[rank for _, rank, _ in lines] for lines in defaults])
-    holds = [[not rule.sections or (name in rule.sections) != rule.excluded for name in named] for rule in listed]
-
-    def part(trigger: Trigger | None) -> int:
-        return -1 if trigger is None else places[id(trigger)]
-
+    table, numbers = _trigger_table(triggers, {rule.order: number for number, rule in enumerate(listed)})
+    rows = [
+        (
+            -1 if rule.assertion is None else ASSERTIONS.index(rule.assertion),
+            rule.rank,
+            _SCOPES.index(rule.scope) if rule.scope in _SCOPES else -1,
+            _directions(rule),
+            _classes(rule.kinds, class_numbers) if rule.kinds else everything,
+            *(not rule.sections or (name in rule.sections) != rule.excluded for name in named),
+        )
+        for rule in listed
+    ]
+    defaults = [rules.defaults.get(section, []) for section in named]
+    default_rows = [
+        (everything if kind == "*" else 1 << class_numbers[kind], rank, ASSERTIONS.index(assertion))
+        for lines in defaults
+        for kind, rank, assertion in lines
+    ]
     return Rules(
-        beside_begin=beside_begin,
-        beside=beside,
-        within_begin=within_begin,
-        within=within,
-        hard=np.array([trigger.hard for trigger in triggers], dtype=np.uint8),
-        soft=np.array([trigger.soft for trigger in triggers], dtype=np.uint8),
-        soft_word=np.array([trigger.soft_word for trigger in triggers], dtype=np.uint8),
-        ahead=_ints(part(trigger.ahead) for trigger in triggers),
-        behind=_ints(part(trigger.behind) for trigger in triggers),
-        assertion=_ints(-1 if rule.assertion is None else ASSERTIONS.index(rule.assertion) for rule in listed),
-        rank=_ints(rule.rank for rule in listed),
-        scope=_ints(_SCOPES.index(rule.scope) if rule.scope in _SCOPES else -1 for rule in listed),
-        direction=np.array([_directions(rule) for rule in listed], dtype=np.uint8),
-        classes=np.array(
-            [_classes(rule.kinds, class_numbers) if rule.kinds else everything for rule in listed], dtype=np.uint16
-        ),
-        holds=np.array(holds, dtype=np.uint8),
-        default_begin=default_begin,
-        default_classes=np.array(
-            [everything if kind == "*" else 1 << class_numbers[kind] for lines in defaults for kind, _, _ in lines],
-            dtype=np.uint16,
-        ),
-        default_rank=default_rank,
-        default_assertion=_ints(ASSERTIONS.index(assertion) for lines in defaults for _, _, assertion in lines),
+        triggers=table,
+        listed=numbers,
+        rules=_table(rows, RULE_HOLDS + len(named)),
+        default_begin=_ints(_begins(defaults)),
+        defaults=_table(default_rows, 3),
     )
 
 
@@ -285,8 +265,10 @@ def context_arrays() -> ContextArrays:
     nodes = [rules.root, looking[0], *list(_nodes(rules.root))[1:], *looking[1:]]
     triggers = _triggers(nodes)
     class_numbers = {name: number for number, name in enumerate((*KINDS, *sorted(rules.by_class)))}
-    numbers, words = _words(rules, nodes, class_numbers)
-    tries = _tries(rules, nodes, numbers, {id(trigger): place for place, trigger in enumerate(triggers)})
+    numbers = _numbers(rules, nodes)
+    places = {id(node): place for place, node in enumerate(nodes)}
+    vocabulary = _vocabulary(rules, numbers, class_numbers, places)
+    tries = _tries(rules, nodes, numbers, places, {id(trigger): place for place, trigger in enumerate(triggers)})
     used = {name for trigger in triggers for rule in (*trigger.rules, *trigger.within) for name in rule.sections}
     sections = {name: number for number, name in enumerate(sorted(used | set(rules.defaults)), 1)}
-    return ContextArrays(words, tries, _rules(rules, triggers, class_numbers, sections), sections)
+    return ContextArrays(vocabulary, tries, _rules(rules, triggers, class_numbers, sections), sections)

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from ehr.characters import ByteArray, CodeArray, HashArray, IntArray, codes_of
+from ehr.characters import ByteArray, CodeArray, HashArray, IntArray, codes_of, part
 
 __all__ = ["CASE_ANY", "CASE_CAPITAL", "CASE_UPPER", "Matches", "Tokens", "Trie", "build_trie", "mapped", "tokenise"]
 
@@ -72,11 +72,14 @@ def _fold_table() -> tuple[CodeArray, ByteArray]:
 
 
 def mapped(path: Path) -> npt.NDArray[Any]:
-    """Map a saved array, as a plain array: those of the class memmap are slow to index."""
-    return np.asarray(np.load(path, mmap_mode="r"))
+    """Map a saved array, as a plain array: those of the class memmap are slow to index.
+
+    Nothing writes to it; it may be written to, privately, so that compiled functions take it for any other array.
+    """
+    return np.asarray(np.load(path, mmap_mode="c"))
 
 
-@njit(cache=True, nogil=True)
+@part
 def _gap(codes: CodeArray, begin: int, end: int, previous_length: int) -> int:
     breaks = 0
     slashes = 0
@@ -106,7 +109,7 @@ def _gap(codes: CodeArray, begin: int, end: int, previous_length: int) -> int:
     return 1 if slashes else 0
 
 
-@njit(cache=True, nogil=True)
+@part
 def _ending(folded: CodeArray, begin: int, end: int, keep: bool) -> tuple[int, int]:
     """Return how many letters to drop from a token's end and a letter to put there (0: none)."""
     length = end - begin

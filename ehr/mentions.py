@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
@@ -119,26 +119,63 @@ def _by_term(text: str, begin: int, end: int, section: str, lexicon: Lexicon, nu
     return Mention(begin, end, kinds[0], cuis, section, "ambiguous") if kinds else None
 
 
+def _places_of(word: str, text: str) -> list[tuple[int, int]]:
+    """Return where a word that begins with a letter stands, as the pattern ``\\bword\\b`` finds it."""
+    places = []
+    begin = text.find(word)
+    while begin >= 0:
+        end = begin + len(word)
+        if not _is_word(text[begin - 1 : begin]) and _is_word(text[end - 1]) != _is_word(text[end : end + 1]):
+            places.append((begin, end))
+            begin = text.find(word, end)
+        else:
+            begin = text.find(word, begin + 1)
+    return places
+
+
+def _is_word(letter: str) -> bool:
+    return letter.isalnum() or letter == "_"
+
+
 def _by_definitions(
     text: str, found: list[Mention], definitions: Sequence[Definition], sections: Sequence[Section]
 ) -> list[Mention]:
-    """Give every occurrence of a defined abbreviation the concept of its long form; drop it where that has none."""
+    """Give every occurrence of a defined abbreviation the concept of its long form; drop it where that has none.
+
+    Begins and ends of ``found`` ascend, and go on to do so.
+    """
     starts = [section.begin for section in sections]
+    begins = [mention.begin for mention in found]
     for definition in definitions:
-        long = [m for m in found if m.begin < definition.long_end and m.end == definition.long_end]
-        if not long:
+        long = _ending_at(definition.long_end, found, begins)
+        if long is None:
             continue
-        places = [match.span() for match in re.finditer(rf"\b{re.escape(definition.short)}\b", text)]
-        taken = set(places)
-        found = [m for m in found if (m.begin, m.end) not in taken]
-        covered = [(m.begin, m.end) for m in found]
+        places = _places_of(definition.short, text)
         for begin, end in places:
-            if any(b < end and e > begin for b, e in covered):
+            index = bisect_left(begins, begin)
+            if index < len(found) and begins[index] == begin and found[index].end == end:
+                del found[index], begins[index]
+        for begin, end in places:
+            index = bisect_left(begins, end)
+            if index and found[index - 1].end > begin:
                 continue
             section = sections[bisect_right(starts, begin) - 1].section if sections else UNKNOWN
-            reason = _reason(long[0].kind, section)
-            found.append(long[0]._replace(begin=begin, end=end, section=section, reason=reason))
-    return sorted(found, key=lambda m: (m.begin, m.end))
+            reason = _reason(long.kind, section)
+            found.insert(index, long._replace(begin=begin, end=end, section=section, reason=reason))
+            begins.insert(index, begin)
+    return found
+
+
+def _ending_at(end: int, found: Sequence[Mention], begins: Sequence[int]) -> Mention | None:
+    """Return the first mention that ends there."""
+    index = bisect_left(begins, end) - 1
+    while index > 0 and found[index - 1].end >= end:
+        index -= 1
+    while index >= 0 and index < len(found) and begins[index] < end:
+        if found[index].end == end:
+            return found[index]
+        index += 1
+    return None
 
 
 def note_mentions(

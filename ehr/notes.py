@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 
 from ehr.note_shards import NoteTables, ReadShard, fill
 from ehr.sections import SECTION_TABLE, split_sections
+from ehr.spans import SEGMENT_KINDS, Section
 from ontoground.errors import InputError
 from ontoground.executors import SharedFolder, nothing, open_executor
 from ontoground.files import sha256_of
@@ -26,6 +28,7 @@ from ontoground.stages import fingerprint, is_current, load_fingerprint, stage_f
 from ontoground.warehouse import table_exists
 
 if TYPE_CHECKING:
+    from ehr.mentions import Mention
     from ehr.reading import TextReader
 
 __all__ = ["MentionReport", "SectionReport", "find_mentions", "notes_preview", "split_notes"]
@@ -112,28 +115,59 @@ def _tier(connection: duckdb.DuckDBPyConnection) -> str:
         return licence_tier(cursor)
 
 
-def _rows_of(notes: pa.Table) -> Iterator[tuple[str, int | None, str]]:
-    return zip(*(column.to_pylist() for column in notes.columns), strict=True)
+def _texts(notes: pa.Table) -> list[str]:
+    texts: list[str] = notes.column("text").to_pylist()
+    return texts
+
+
+def _table(notes: pa.Table, counts: Sequence[int], columns: Sequence[pa.Array], schema: pa.Schema) -> pa.Table:
+    """Return rows of notes as a table: so many of each note, in the order of the notes.
+
+    Args:
+        notes: note_id and hadm_id.
+        counts: rows of each note.
+        columns: the other columns of the schema.
+        schema: of the table; what it has of the notes comes first.
+    """
+    owner = pa.array(np.repeat(np.arange(len(counts), dtype=np.int32), counts))
+    of_notes = [notes.column(name).combine_chunks() for name in ("note_id", "hadm_id") if name in schema.names]
+    repeated = [pa.DictionaryArray.from_arrays(owner, of_notes[0]), *(column.take(owner) for column in of_notes[1:])]
+    return pa.Table.from_arrays([*repeated, *columns], names=schema.names)
+
+
+def _arrays(columns: Sequence[Sequence[object]], schema: pa.Schema) -> list[pa.Array]:
+    fields = list(schema)[-len(columns) :]
+    return [pa.array(column, type=field.type) for column, field in zip(columns, fields, strict=True)]
 
 
 def _section_shard(_: None, notes: pa.Table) -> ReadShard:
-    from ehr.segments import segment_note
+    from ehr.characters import codes_of
+    from ehr.segments import SegmentArrays, segment_arrays
 
-    sections: list[tuple[object, ...]] = []
-    segments: list[tuple[object, ...]] = []
-    for note_id, hadm_id, text in _rows_of(notes):
-        parts = split_sections(text)
-        sections += [(note_id, hadm_id, part.section, part.header, part.begin, part.end) for part in parts]
-        segments += [
-            (note_id, segment.kind, segment.begin, segment.end, segment.block) for segment in segment_note(text, parts)
-        ]
-    return ReadShard(notes.num_rows, (_table(sections, _SECTION), _table(segments, _SEGMENT)))
-
-
-def _table(rows: Sequence[tuple[object, ...]], schema: pa.Schema) -> pa.Table:
-    columns = list(zip(*rows, strict=True)) if rows else [()] * len(schema)
-    arrays = [pa.array(column, type=field.type) for column, field in zip(columns, schema, strict=True)]
-    return pa.Table.from_arrays(arrays, schema=schema)
+    parts: list[Section] = []
+    sections: list[int] = []
+    segments: list[SegmentArrays] = []
+    for text in _texts(notes):
+        found = split_sections(text)
+        parts += found
+        sections.append(len(found))
+        segments.append(segment_arrays(codes_of(text), found))
+    columns: list[Sequence[object]] = [
+        [part.section for part in parts],
+        [part.header for part in parts],
+        [part.begin for part in parts],
+        [part.end for part in parts],
+    ]
+    kind, begin, end, block = (pa.array(np.concatenate(column)) for column in zip(*segments, strict=True))
+    kinds = pa.DictionaryArray.from_arrays(kind, pa.array(SEGMENT_KINDS))
+    counts = [found.kind.size for found in segments]
+    return ReadShard(
+        notes.num_rows,
+        (
+            _table(notes, sections, _arrays(columns, _SECTION), _SECTION),
+            _table(notes, counts, [kinds, begin, end, block], _SEGMENT),
+        ),
+    )
 
 
 def _section_fingerprint(connection: duckdb.DuckDBPyConnection) -> str:
@@ -192,20 +226,34 @@ def _open_reader(lexicon: SharedFolder, options: NoteSettings) -> TextReader:
     return TextReader(mapped, speller, detector_of(options.abbreviation_detector))
 
 
+class _MentionRows:
+    """Rows of mentions, column by column: begin, end, text, cuis, what is said of it, section."""
+
+    def __init__(self) -> None:
+        self._columns: tuple[list[object], ...] = ([], [], [], [], [], [])
+        self._counts: list[int] = []
+
+    def add(self, text: str, mentions: Sequence[Mention], said: Sequence[str] | None) -> None:
+        """Add the mentions of a note; without ``said`` their reasons."""
+        self._counts.append(len(mentions))
+        if mentions:
+            begin, end, _, cuis, section, reason, _ = zip(*mentions, strict=True)
+            written = [text[first:last] for first, last in zip(begin, end, strict=True)]
+            for column, values in zip(self._columns, (begin, end, written, cuis, said or reason, section), strict=True):
+                column.extend(values)
+
+    def table(self, notes: pa.Table, schema: pa.Schema) -> pa.Table:
+        """Return them as a table."""
+        return _table(notes, self._counts, _arrays(self._columns, schema), schema)
+
+
 def _mention_shard(reader: TextReader, notes: pa.Table) -> ReadShard:
-    clear: list[tuple[object, ...]] = []
-    unclear: list[tuple[object, ...]] = []
-    for note_id, hadm_id, text in _rows_of(notes):
+    clear, unclear = _MentionRows(), _MentionRows()
+    for text in _texts(notes):
         reading = reader.judge(text)
-        clear += [
-            (note_id, hadm_id, m.begin, m.end, text[m.begin : m.end], m.cuis, assertion.value, m.section)
-            for m, assertion in zip(reading.clear, reading.assertions, strict=True)
-        ]
-        unclear += [
-            (note_id, hadm_id, m.begin, m.end, text[m.begin : m.end], m.cuis, m.reason, m.section)
-            for m in reading.unclear
-        ]
-    return ReadShard(notes.num_rows, (_table(clear, _MENTION), _table(unclear, _UNCLEAR)))
+        clear.add(text, reading.clear, reading.assertions)
+        unclear.add(text, reading.unclear, None)
+    return ReadShard(notes.num_rows, (clear.table(notes, _MENTION), unclear.table(notes, _UNCLEAR)))
 
 
 def _mention_fingerprint(connection: duckdb.DuckDBPyConnection, settings: Settings) -> str:

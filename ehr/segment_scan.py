@@ -167,16 +167,25 @@ def _label_end(codes: CodeArray, begin: int, end: int, characters: ByteArray) ->
 
 @part
 def _wrap_width(codes: CodeArray, characters: ByteArray) -> int:
-    """Return the width at which a note is wrapped; one odd long line, such as a table, does not set it."""
-    lengths = np.empty(np.sum(codes == np.uint32(10)) + 1, np.int32)
+    """Return the width at which a note is wrapped; one odd long line, such as a table, does not set it.
+
+    Lines longer than those of wrapped notes are alike.
+    """
+    of_length = np.zeros(_WRAP_MAX + 2, np.int64)
     count = begin = 0
     for position in range(codes.size + 1):
         if position == codes.size or codes[position] == 10:
-            lengths[count] = _trim_end(codes, begin, position, characters) - begin
+            length = _trim_end(codes, begin, position, characters) - begin
+            of_length[min(length, _WRAP_MAX + 1)] += 1
             count += 1
             begin = position + 1
-    lengths.sort()
-    return max(int(lengths[min(count - 1, int(count * 0.98))]), _WRAP_MIN)
+    rank = min(count - 1, int(count * 0.98))
+    width = 0
+    seen = of_length[0]
+    while seen <= rank:
+        width += 1
+        seen += of_length[width]
+    return max(width, _WRAP_MIN)
 
 
 @part

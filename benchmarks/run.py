@@ -90,9 +90,6 @@ def measured(
         tell: is given all results, again and again, so that hours of measuring do not hang on the last stage.
     """
 
-    def wanted(names: Sequence[str]) -> list[str]:
-        return [name for name in names if options.again or kept.get(name) is None]
-
     def keep(name: str, result: Result) -> None:
         kept.put(name, result)
         tell(results_of(kept, options.scale))
@@ -101,6 +98,7 @@ def measured(
         note(f"{step}: {one.seconds:.1f} s")
         keep(step, Result(step, [one], flow_checks(step, one), kind="step"))
 
+    wanted = _to_do(kept, options)
     world = World(options.world or folder / "world")
     if options.world is None and kept.get(GENERATE) is None:
         result = Result(GENERATE, [generated(world.folder, options.scale, options.workers)], kind="step")
@@ -109,15 +107,16 @@ def measured(
     root = private_directory(folder / "workspace")
     write_text(root / "ontoground.toml", settings_text(options))
     Workspace.create(root)
-    run_flow(root, world, wanted(options.steps), keep_step)
+    run_flow(root, world, [step for step in options.steps if step in wanted], keep_step)
     flow = [one for one in results_of(kept, options.scale) if one.kind == "step"]
     if options.steps:
         console().print(flow_table(flow))
     inputs = Inputs(world, root, private_directory(folder / "scratch"), options.scale, options.workers)
-    for name in wanted([_stage_key(name) for name in options.stages]):
-        result = _stage(name.removeprefix("stage "), inputs)
-        print_result(result)
-        keep(name, result)
+    for name in options.stages:
+        if _stage_key(name) in wanted:
+            result = _stage(name, inputs)
+            print_result(result)
+            keep(_stage_key(name), result)
     results = results_of(kept, options.scale)
     console().print(checks_table(results))
     for one in results:
@@ -131,6 +130,12 @@ def results_of(kept: Kept, scale: float) -> list[Result]:
     flow = kept.results(STEPS)
     whole = [whole_run([one.ours for one in flow], scale)] if len(flow) == len(STEPS) else []
     return [*kept.results([GENERATE]), *flow, *whole, *kept.results([_stage_key(name) for name in STAGES])]
+
+
+def _to_do(kept: Kept, options: Options) -> list[str]:
+    """Return the names, in the folder, of what is to be measured."""
+    names = [*options.steps, *(_stage_key(name) for name in options.stages)]
+    return [name for name in names if options.again or kept.get(name) is None]
 
 
 def _stage_key(name: str) -> str:
@@ -209,7 +214,7 @@ def main(values: list[str]) -> int:
 
     with _working(arguments.folder) as folder:
         kept = Kept.open(folder, {**options.settings, "world": str(options.world or "")})
-        if not arguments.no_warm_up:
+        if not arguments.no_warm_up and _to_do(kept, options):
             warm_up(folder)
         results = measured(folder, options, kept, write)
     write(results, say=True)

@@ -30,7 +30,13 @@ __all__ = [
     "mark",
     "number_of",
     "prune",
+    "unpack",
 ]
+
+DIGIT_BITS = 11
+DIGIT = (1 << DIGIT_BITS) - 1
+SHORT = 64
+"""So few keys are sorted by insertion."""
 
 MAX_CHILDREN = 32
 """A state of a reached concept is two bits (seen, done) for each place of the tree below a first step."""
@@ -379,7 +385,6 @@ def _second(  # noqa: PLR0912 - one loop over numbers: a call for each edge woul
 def _last(  # noqa: PLR0912 - as above
     visits: Any,
     own: int,
-    head_key: int,
     head_mask: int,
     index: Any,
     tail_masks: Any,
@@ -393,18 +398,21 @@ def _last(  # noqa: PLR0912 - as above
     Args:
         visits: see ``_second``.
         own: the head's place among the targets, or -1.
-        head_key: the head's part of the keys.
         memory: bits of what was found by (unit, target). Shape: (n_units, n_words)
         out: (keys, words): what was found, and which words of ``memory`` are not zero.
         n: edges visited, keys, visits.
     """
     _, _, _, first, steps, wide, begin, target = index
-    child, first_unit, unit_class, unit_local, first_end, ends = tree
+    child, follows, first_unit, unit_class, unit_local, first_end, ends = tree
     keys, words = out
     n_words = 0
     for visit in range(n[2]):
         at, node, level, between = visits[visit, 0], visits[visit, 1], visits[visit, 2], visits[visit, 3]
+        wanted = follows[node]
         for bundle in range(first[at], first[at + 1]):
+            # Most bundles do not end a walk, which one word tells.
+            if (wanted >> np.uint64(steps[bundle] & 63)) & np.uint64(1) == 0:
+                continue
             leaf = child[node, steps[bundle]]
             if leaf < 0:
                 continue
@@ -434,7 +442,7 @@ def _last(  # noqa: PLR0912 - as above
                         if (ends[end, 1] == -1 or ends[end, 1] & mask != 0) and (
                             ends[end, 2] == 0 or head_mask & mask != 0
                         ):
-                            keys[n[1], 0] = head_key | ends[end, 0] | (np.int64(other) << ends[end, 3])
+                            keys[n[1], 0] = ends[end, 0] | (np.int64(other) << ends[end, 3])
                             n[1] += 1
     for i in range(n_words):
         memory[words[i, 0], words[i, 1]] = 0
@@ -443,10 +451,49 @@ def _last(  # noqa: PLR0912 - as above
 
 
 @njit(cache=True)
+def _sort(keys: Any, spare: Any, counts: Any, begin: int, end: int, bits: int) -> None:
+    """Sort keys by their lowest bits, a digit at a time, the lowest first.
+
+    Args:
+        keys: Shape: (n, 1)
+        spare: room for as many as are sorted. Shape: (n, 1)
+        counts: room. Shape: (2 ** DIGIT_BITS + 1,)
+        begin, end: those that are sorted.
+        bits: how many bits tell them apart.
+    """
+    n = end - begin
+    if n < SHORT:
+        for place in range(begin + 1, end):
+            key, at = keys[place, 0], place
+            while at > begin and keys[at - 1, 0] > key:
+                keys[at, 0] = keys[at - 1, 0]
+                at -= 1
+            keys[at, 0] = key
+        return
+    source, to, low, high, shift, in_spare = keys, spare, begin, 0, 0, False
+    while shift < bits:
+        counts[:] = 0
+        for i in range(n):
+            counts[((source[low + i, 0] >> shift) & DIGIT) + 1] += 1
+        for digit in range(DIGIT):
+            counts[digit + 1] += counts[digit]
+        for i in range(n):
+            key = source[low + i, 0]
+            digit = (key >> shift) & DIGIT
+            to[high + counts[digit], 0] = key
+            counts[digit] += 1
+        source, to, low, high, shift = to, source, high, low, shift + DIGIT_BITS
+        in_spare = not in_spare
+    if in_spare:
+        for i in range(n):
+            keys[begin + i, 0] = spare[i, 0]
+
+
+@njit(cache=True)
 def find_facts(
     graph: Any,
     heads: Any,
-    head_keys: Any,
+    key_bits: int,
     head_mask: int,
     places: Any,
     tail_masks: Any,
@@ -460,7 +507,7 @@ def find_facts(
     Args:
         graph: (indptr, step, neighbour).
         heads: where paths begin. Shape: (n_heads,)
-        head_keys: their parts of the keys. Shape: (n_heads,)
+        key_bits: how many bits a key has.
         head_mask: their groups.
         places: (bits, rank) of the targets, see ``mark``.
         tail_masks: groups of the targets. Shape: (n_targets,)
@@ -471,23 +518,24 @@ def find_facts(
             a walk of a class: once, with nothing more to come. Shape: (n_classes, n_sources)
 
     Returns:
-        (what was found, each once, as head key | pattern's key | place of the target; how many edges were visited).
-        Shape: (n, 1)
+        (what was found, each once, as pattern's key | place of the target, shape (n, 1), head after head and sorted for
+        each; where each head's keys begin, shape (n_heads + 1,); how many edges were visited).
     """
     indptr, step, _ = graph
     bits, rank = index[0], index[1]
-    child, limits, _, widest, _, _, first_unit, unit_class, unit_local, first_end, ends = tree
-    last = (child, first_unit, unit_class, unit_local, first_end, ends)
+    child, limits, follows, widest, _, _, first_unit, unit_class, unit_local, first_end, ends = tree
+    last = (child, follows, first_unit, unit_class, unit_local, first_end, ends)
     keys, words = np.empty((4096, 1), np.int64), np.empty((4096, 2), np.int64)
     visits, touched, n = np.empty((4096, 4), np.int64), np.empty((4096, 2), np.int64), np.zeros(4, np.int64)
+    spare, counts = np.empty((4096, 1), np.int64), np.empty(DIGIT + 2, np.int64)
+    begins = np.zeros(heads.size + 1, np.int64)
     for i in range(heads.size):
         head: Any = np.int64(heads[i])
-        head_key: Any = head_keys[i]
         own, at = number_of(places[0], places[1], head), number_of(bits, rank, head)
         if at >= 0:
             visits[0, 0], visits[0, 1], visits[0, 2], visits[0, 3] = at, 0, 0, -1
             n[2] = 1
-            keys, words = _last(visits, own, head_key, head_mask, index, tail_masks, last, memory, (keys, words), n)
+            keys, words = _last(visits, own, head_mask, index, tail_masks, last, memory, (keys, words), n)
         begin, end = indptr[head], indptr[head + 1]
         while begin < end:
             after = run_end(step, begin, end)
@@ -498,5 +546,35 @@ def find_facts(
             n[0] += after - low
             out = (visits, touched)
             visits, touched = _second(graph, head, (low, after), one, level, index, places, tree, seen, out, n)
-            keys, words = _last(visits, own, head_key, head_mask, index, tail_masks, last, memory, (keys, words), n)
-    return keys[: n[1]], n[0]
+            keys, words = _last(visits, own, head_mask, index, tail_masks, last, memory, (keys, words), n)
+        while spare.shape[0] < n[1] - begins[i]:
+            spare = grow(spare)
+        _sort(keys, spare, counts, begins[i], n[1], key_bits)
+        begins[i + 1] = n[1]
+    return keys[: n[1]], begins, n[0]
+
+
+@njit(cache=True)
+def unpack(keys: Any, begins: Any, heads: Any, offsets: Any, bits: Any, of_rank: Any, numbers: Any, hops: Any) -> None:
+    """Write the facts of some heads as columns.
+
+    Args:
+        keys, begins: what ``find_facts`` returns.
+        heads: places of the heads. Shape: (n_heads,)
+        offsets: where the facts of each place begin in the columns. Shape: (n_places,)
+        bits: bits of the pattern, and of the target's place, in a key.
+        of_rank: number of the name, of the tier, and hops of each pattern. Shape: (n_ranks, 3)
+        numbers: head, predicate, target, name, tier, pattern, to be filled. Shape: (6, n)
+        hops: to be filled. Shape: (n,)
+    """
+    pattern_bits, tail_bits = bits
+    for i in range(heads.size):
+        to = offsets[heads[i]]
+        for place in range(begins[i], begins[i + 1]):
+            key = keys[place, 0]
+            rank = key & ((1 << pattern_bits) - 1)
+            numbers[0, to], numbers[1, to] = heads[i], key >> (pattern_bits + tail_bits)
+            numbers[2, to] = (key >> pattern_bits) & ((1 << tail_bits) - 1)
+            numbers[3, to], numbers[4, to], numbers[5, to] = of_rank[rank, 0], of_rank[rank, 1], rank
+            hops[to] = of_rank[rank, 2]
+            to += 1

@@ -11,22 +11,23 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from kg.arrays import GraphArrays
-from kg.cohort import build_tree, find_facts, index_targets, mark, prune
+from kg.cohort import build_tree, find_facts, index_targets, mark, prune, unpack
 from kg.numbers import VocabularyNumbers, pattern_name
 from kg.predicates import TIERS
 from kg.search import step_bounds
 
 __all__ = ["FACT_SCHEMA", "FactSearch"]
 
-HEADS_AT_ONCE = 1024
+HEADS_AT_ONCE = 256
 
+_NAME = pa.dictionary(pa.int32(), pa.string())
 FACT_SCHEMA = pa.schema(
     [
-        pa.field("head_cui", pa.string()),
-        pa.field("predicate", pa.dictionary(pa.int32(), pa.string())),
-        pa.field("tail_cui", pa.string()),
-        pa.field("pattern", pa.dictionary(pa.int32(), pa.string())),
-        pa.field("tier", pa.dictionary(pa.int32(), pa.string())),
+        pa.field("head_cui", _NAME),
+        pa.field("predicate", _NAME),
+        pa.field("tail_cui", _NAME),
+        pa.field("pattern", _NAME),
+        pa.field("tier", _NAME),
         pa.field("hops", pa.int8()),
     ]
 )
@@ -66,11 +67,11 @@ class FactSearch:
         self._memory = np.zeros((0, 0), np.uint64)
         self._trees: dict[int, tuple[NDArray[Any], ...]] = {}
         self._extensions: dict[int, NDArray[np.int64]] = {}
-        self._cuis = pa.array(np.asarray(arrays.cui)[self.tails].astype(str), pa.string())
+        self._cuis = self._named(self.tails)
         self._number_keys()
 
     def _number_keys(self) -> None:
-        """Lay out the key of a fact: head, predicate, tail, pattern, from the highest bits down, as facts are sorted.
+        """Lay out the key of a head's fact: predicate, tail, pattern, from the highest bits down, as facts are sorted.
 
         A pattern is numbered by hops, tier and name, which do not tell patterns of two predicates apart.
         """
@@ -81,13 +82,22 @@ class FactSearch:
         rank, predicate = ({name: n for n, name in enumerate(names)} for names in (self._ranked, self._predicates))
         self._pattern_bits = len(self._ranked).bit_length()
         self._tail_bits = self.tails.size.bit_length()
-        self._head_shift = self._pattern_bits + self._tail_bits + len(predicate).bit_length()
+        self._key_bits = self._pattern_bits + self._tail_bits + len(predicate).bit_length()
         self._keys = [
             predicate[line.predicate] << (self._pattern_bits + self._tail_bits) | rank[name]
             for line, name in zip(lines, of_line, strict=True)
         ]
-        patterns = zip(self.numbers.patterns, of_line, strict=True)
-        self._extended = [(rank[name], pattern.extends) for pattern, name in patterns if pattern.extends >= 0]
+        patterns = self.numbers.patterns
+        self._extended = sorted(
+            {
+                (rank[of_line[number]], patterns[number].extends)
+                for number in self.chosen
+                if patterns[number].extends >= 0
+            }
+        )
+        self._names = sorted({name for _, _, name in self._ranked})
+        place = {name: number for number, name in enumerate(self._names)}
+        self._of_rank = np.array([(place[name], tier, hops) for hops, tier, name in self._ranked], np.int32)
 
     def tables(self, heads: NDArray[np.int32]) -> Iterator[pa.Table]:
         """Yield the facts of some heads at a time; schema ``FACT_SCHEMA``, sorted throughout.
@@ -95,42 +105,49 @@ class FactSearch:
         Args:
             heads: sorted concepts where paths begin. Shape: (n_heads,)
         """
+        cuis = self._named(heads)
         for begin in range(0, heads.size, HEADS_AT_ONCE):
             some = heads[begin : begin + HEADS_AT_ONCE]
-            yield self._table(some, self._found(some))
+            numbers, hops = self._found(some)
+            if self._extended:
+                kept = self._extensible_rows(some, numbers)
+                numbers, hops = numbers[:, kept], hops[kept]
+            columns = (
+                _coded(numbers[0] + begin, cuis), _coded(numbers[1], self._predicates), _coded(numbers[2], self._cuis),
+                _coded(numbers[3], self._names), _coded(numbers[4], TIERS), pa.array(hops),
+            )  # fmt: skip
+            yield pa.table(columns, schema=FACT_SCHEMA)
 
-    def _found(self, heads: NDArray[np.int32]) -> NDArray[np.int64]:
-        """Return the sorted keys of what is found. Shape: (n,)"""
-        masks = np.asarray(self.arrays.groups)[heads]
-        keys = np.arange(heads.size) << self._head_shift
-        parts = [np.empty(0, np.int64)]
+    def _named(self, nodes: NDArray[np.int32]) -> pa.Array:
+        return pa.array(np.asarray(self.arrays.cui)[nodes].tolist(), pa.binary()).cast(pa.string())
+
+    def _found(self, heads: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int8]]:
+        """Return the columns of what is found, sorted, and its hops; see ``kg.cohort.unpack``. Shape: (6, n), (n,)"""
+        masks, offsets = np.asarray(self.arrays.groups)[heads], np.zeros(heads.size + 1, np.int64)
+        parts = []
         for mask in np.unique(masks):
-            tree, these = self._tree(int(mask)), masks == mask
-            found, visited = find_facts(
-                self._graph, heads[these], keys[these], int(mask), self._places, self._masks, self._index, tree,
+            tree, these = self._tree(int(mask)), np.flatnonzero(masks == mask)
+            keys, begins, visited = find_facts(
+                self._graph, heads[these], self._key_bits, int(mask), self._places, self._masks, self._index, tree,
                 self._memory, self._seen,
             )  # fmt: skip
             self.visited += int(visited)
-            parts.append(found[:, 0])
-        found = np.concatenate(parts)
-        found.sort()
-        return self._with_extensions(heads, found)
+            offsets[these + 1] = np.diff(begins)
+            parts.append((keys, begins, these))
+        np.cumsum(offsets, out=offsets)
+        numbers, hops = np.empty((6, offsets[-1]), np.int32), np.empty(offsets[-1], np.int8)
+        for keys, begins, these in parts:
+            bits = self._pattern_bits, self._tail_bits
+            unpack(keys, begins, these, offsets, bits, self._of_rank, numbers, hops)
+        return numbers, hops
 
-    def _with_extensions(self, heads: NDArray[np.int32], found: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Drop what needs an edge that describes the tail and has none. Shape: (n,)"""
-        place, dropped = self._pattern_of(found), np.zeros(found.size, bool)
+    def _extensible_rows(self, heads: NDArray[np.int32], numbers: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Tell which rows need no edge that describes the tail, or have one. Shape: (n,)"""
+        kept = np.ones(numbers.shape[1], bool)
         for rank, step in self._extended:
-            rows = np.flatnonzero(place == rank)
-            if rows.size:
-                ends = heads[found[rows] >> self._head_shift], self._tail_of(found[rows])
-                dropped[rows] = ~self._extensible(*ends, step)
-        return found[~dropped] if dropped.any() else found
-
-    def _pattern_of(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
-        return keys & ((1 << self._pattern_bits) - 1)
-
-    def _tail_of(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
-        return keys >> self._pattern_bits & ((1 << self._tail_bits) - 1)
+            rows = np.flatnonzero(numbers[5] == rank)
+            kept[rows] = self._extensible(heads[numbers[0, rows]], numbers[2, rows], step)
+        return kept
 
     def _tree(self, head_mask: int) -> tuple[NDArray[Any], ...]:
         """Return the tree of the patterns that heads of these groups may have."""
@@ -145,7 +162,7 @@ class FactSearch:
                 self._memory = np.zeros((rows, words), np.uint64)
         return self._trees[head_mask]
 
-    def _extensible(self, heads: NDArray[np.int32], places: NDArray[np.int64], step: int) -> NDArray[np.bool_]:
+    def _extensible(self, heads: NDArray[np.int32], places: NDArray[np.int32], step: int) -> NDArray[np.bool_]:
         """Tell which tails have an edge that describes them and does not lead back to the head. Shape: (n,)"""
         if step not in self._extensions:
             # The only neighbour that describes a tail; -1 where there is none, -2 where there are several.
@@ -158,27 +175,6 @@ class FactSearch:
         only = self._extensions[step][places]
         return np.asarray((only != -1) & (only != heads))
 
-    def _table(self, heads: NDArray[np.int32], found: NDArray[np.int64]) -> pa.Table:
-        """Name the facts of sorted keys."""
-        pattern = self._pattern_of(found)
-        predicate = found >> (self._pattern_bits + self._tail_bits)
-        predicate &= (1 << (self._head_shift - self._pattern_bits - self._tail_bits)) - 1
-        hops, tiers, names = (list(column) for column in zip(*self._ranked, strict=True))
-        texts = sorted(set(names))
-        name = np.array([texts.index(text) for text in names], np.int32)
-        cuis = pa.array(np.asarray(self.arrays.cui)[heads].astype(str), pa.string())
-        return pa.table(
-            [
-                cuis.take(pa.array(found >> self._head_shift)),
-                _coded(predicate.astype(np.int32), self._predicates),
-                self._cuis.take(pa.array(self._tail_of(found))),
-                _coded(name[pattern], texts),
-                _coded(np.array(tiers, np.int32)[pattern], TIERS),
-                pa.array(np.array(hops, np.int8)[pattern]),
-            ],
-            schema=FACT_SCHEMA,
-        )
 
-
-def _coded(codes: NDArray[np.int32], values: Sequence[str]) -> pa.Array:
-    return pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(values, pa.string()))
+def _coded(codes: NDArray[np.int32], values: Sequence[str] | pa.Array) -> pa.Array:
+    return pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(values, pa.string()), safe=False)

@@ -115,12 +115,12 @@ def _count_drops(connection: duckdb.DuckDBPyConnection) -> None:
 def _write_rows(workspace: Workspace, connection: duckdb.DuckDBPyConnection, data: Path) -> pa.Table:
     """Write the rows to ``data`` and to ``ground.medieval``; return those that baselines look at, by patient."""
     settings = workspace.settings
-    patients = pa.array(measured_patients(connection, settings.build.seed), pa.int64())
+    # Opened in each worker without this module and what it imports.
+    setup = partial(pa.array, measured_patients(connection, settings.build.seed), pa.int64())
     private_directory(data)
-    columns = ", ".join(field.name for field in MEDIEVAL_SCHEMA if field.name not in NESTED)
     measured = []
     with open_executor(settings.run, licence_tier(connection)) as executor:
-        for made in executor.in_order(partial(_itself, patients), file_of, file_shards(connection)):
+        for made in executor.in_order(setup, file_of, file_shards(connection)):
             (data / made.name).write_bytes(made.content)
             measured.append(made.measured)
     columns = ", ".join(field.name for field in MEDIEVAL_SCHEMA if field.name not in NESTED)
@@ -131,10 +131,6 @@ def _write_rows(workspace: Workspace, connection: duckdb.DuckDBPyConnection, dat
     whole = pa.concat_tables(measured)
     # The rows of a patient are in one file or in two that follow one another.
     return whole.take(np.argsort(whole["subject_id"].to_numpy(), kind="stable"))
-
-
-def _itself(patients: pa.Array) -> pa.Array:
-    return patients
 
 
 def _write_statements(connection: duckdb.DuckDBPyConnection, path: Path) -> int:

@@ -8,15 +8,20 @@ import os
 import stat
 import subprocess
 import sys
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from builders.medieval import files
+from ontoground.executors import Processes
 from ontoground.rows import MEDIEVAL_SCHEMA
-from tests.builders.medieval_world import Built
+from tests.builders.medieval_world import Built, data_files
 
 needs_datasets = pytest.mark.skipif(find_spec("datasets") is None, reason="the package datasets is not installed")
 needs_croissant = pytest.mark.skipif(find_spec("mlcroissant") is None, reason="mlcroissant is not installed")
@@ -187,3 +192,29 @@ def test_no_file_beside_the_rows_names_a_patient_or_quotes_a_note(medieval: Buil
 def test_the_warehouse_holds_the_same_rows(medieval: Built) -> None:
     stored = medieval.connection.execute("select id, quadrant from ground.medieval order by id").fetchall()
     assert stored == sorted((row["id"], row["quadrant"]) for row in medieval.rows)
+
+
+def test_workers_make_the_same_files(medieval: Built) -> None:
+    setup = partial(pa.array, [], pa.int64())
+    made = list(Processes(2).in_order(setup, files.file_of, files.file_shards(medieval.connection)))
+    assert {one.name: one.content.to_pybytes() for one in made} == {
+        file.name: file.read_bytes() for file in data_files(medieval.folder)
+    }
+
+
+def test_smaller_files_hold_the_same_rows(medieval: Built, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file may end within the rows of a patient."""
+    monkeypatch.setattr(files, "ROWS_PER_SHARD", 137)
+    patients = sorted({row["subject_id"] for row in medieval.rows})[:3]
+    made = [files.file_of(pa.array(patients, pa.int64()), shard) for shard in files.file_shards(medieval.connection)]
+    assert len(made) > 3
+    assert {one.name for one in made} == {
+        f"{split}-{k:05d}-of-{n:05d}.parquet"
+        for split, n in ((split, -(-rows // 137)) for split, rows in medieval.report.by_split.items())
+        for k in range(n)
+    }
+    found = pa.concat_tables([pq.read_table(pa.BufferReader(one.content)) for one in made])
+    assert found.sort_by("id").equals(medieval.table.sort_by("id"))
+    seen = pa.concat_tables([one.measured for one in made])
+    assert seen.column_names == list(files.MEASURED)
+    assert seen.num_rows == sum(row["subject_id"] in patients for row in medieval.rows)

@@ -403,6 +403,7 @@ def _last(  # noqa: PLR0912 - as above
         n: edges visited, keys, visits.
     """
     _, _, _, first, steps, wide, begin, target = index
+    codes, masks = tail_masks
     child, follows, first_unit, unit_class, unit_local, first_end, ends = tree
     keys, words = out
     n_words = 0
@@ -437,7 +438,7 @@ def _last(  # noqa: PLR0912 - as above
                             words = grow(words)
                         words[n_words, 0], words[n_words, 1] = local, word
                         n_words += 1
-                    mask = tail_masks[other]
+                    mask = masks[codes[other]]
                     for end in range(first_of, after):
                         if (ends[end, 1] == -1 or ends[end, 1] & mask != 0) and (
                             ends[end, 2] == 0 or head_mask & mask != 0
@@ -510,7 +511,8 @@ def find_facts(
         key_bits: how many bits a key has.
         head_mask: their groups.
         places: (bits, rank) of the targets, see ``mark``.
-        tail_masks: groups of the targets. Shape: (n_targets,)
+        tail_masks: (codes, masks): the groups of each target as a number, which fits more of them into a cache, shape
+            (n_targets,); what the numbers mean, shape (n_masks,).
         index: see ``TargetIndex``.
         tree: see ``PatternTree.arrays``.
         memory: zeros, and left so. Shape: (n_units, n_words)

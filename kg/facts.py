@@ -55,8 +55,8 @@ class FactSearch:
     def __post_init__(self) -> None:
         arrays, patterns = self.arrays, self.numbers.patterns
         self._graph = (np.asarray(arrays.indptr), np.asarray(arrays.step), np.asarray(arrays.neighbour))
-        self._masks = np.asarray(arrays.groups)[self.tails]
-        self._tail_masks = np.unique(self._masks)
+        self._tail_masks, codes = np.unique(np.asarray(arrays.groups)[self.tails], return_inverse=True)
+        self._masks = codes.astype(np.uint16), self._tail_masks
         self._limits = sorted({patterns[number].max_fan for number in self.chosen} - {0})
         self._places = mark(self.tails, len(arrays.cui))
         is_last = np.zeros(self.numbers.back.size, np.bool_)

@@ -13,6 +13,7 @@ import duckdb
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ehr.abbreviations import Sense, Term, read_terms
 from ehr.characters import IntArray
@@ -94,16 +95,14 @@ def build_lexicon(connection: duckdb.DuckDBPyConnection) -> Lexicon:
     terms = read_terms()
     names = _release_names(connection)
     targets = _targets(connection, terms)
-    spelled = names.column("name").to_pylist()
-    written = [*spelled, *(term.text for term in terms)]
-    case = np.array(
-        [*(_release_case(name) for name in spelled), *(_CASES[term.case] for term in terms)], dtype=np.uint8
-    )
+    spelled = names.num_rows
+    written = pa.chunked_array([*names.column("name").chunks, pa.array([term.text for term in terms], pa.string())])
+    case = np.append(_release_cases(names.column("name")), np.array([_CASES[one.case] for one in terms], np.uint8))
     brand = np.append(names.column("is_brand").to_numpy(zero_copy_only=False), np.zeros(len(terms), dtype=np.bool_))
-    trie, entry = build_trie(written, case)
+    trie, entry = build_trie(written.to_pylist(), case)
     n_entries = int(entry.max()) + 1 if entry.size else 0
-    kind, cui_begin, cuis = _concepts(names, entry[: len(spelled)], n_entries)
-    merged = _merge(terms, entry[len(spelled) :])
+    kind, cui_begin, cuis = _concepts(names, entry[:spelled], n_entries)
+    merged = _merge(terms, entry[spelled:])
     senses = {
         place: tuple(_sense_cuis(term, sense, targets, _slice(cuis, cui_begin, place)) for sense in term.senses)
         for place, term in merged.items()
@@ -114,8 +113,8 @@ def build_lexicon(connection: duckdb.DuckDBPyConnection) -> Lexicon:
     contextual = [place for place in merged if place not in plain]
     term_of[contextual] = np.arange(len(contextual), dtype=np.int32)
     # Own terms decide the letters that they match.
-    trie.case[np.isin(trie.entry, entry[len(spelled) :])] = CASE_UPPER
-    np.minimum.at(trie.case, _nodes(trie, entry[len(spelled) :]), case[len(spelled) :])
+    trie.case[np.isin(trie.entry, entry[spelled:])] = CASE_UPPER
+    np.minimum.at(trie.case, _nodes(trie, entry[spelled:]), case[spelled:])
     return Lexicon(
         trie,
         kind,
@@ -172,14 +171,13 @@ def _with_plain(
 
 
 def _single_words(
-    written: Sequence[str], kind: npt.NDArray[np.int8], brand: npt.NDArray[np.bool_]
+    written: pa.ChunkedArray, kind: npt.NDArray[np.int8], brand: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.str_]:
     """Return the names of one word that misspellings are held against; brands are too often like English words."""
-    words = {
-        name.lower()
-        for name, index, is_brand in zip(written, kind.tolist(), brand.tolist(), strict=True)
-        if index >= 0 and not is_brand and SHORTEST <= len(name) <= _LONGEST_WORD and name.isalpha() and name.isascii()
-    }
+    length = pc.utf8_length(written).to_numpy()
+    letters = pc.and_(pc.utf8_is_alpha(written), pc.string_is_ascii(written)).to_numpy(zero_copy_only=False)
+    wanted = (kind >= 0) & ~brand & letters & (length >= SHORTEST) & (length <= _LONGEST_WORD)
+    words = {name.lower() for name in written.filter(pa.array(wanted)).to_pylist()}
     return np.array(sorted(words), dtype=np.str_) if words else np.zeros(0, dtype="U1")
 
 
@@ -244,19 +242,24 @@ def _sense_cuis(term: Term, sense: Sense, targets: dict[str, tuple[str, ...]], o
     return next((targets[name] for name in sense.names if name in targets), tuple(own))
 
 
-def _release_case(name: str) -> int:
+def _release_cases(names: pa.ChunkedArray) -> npt.NDArray[np.uint8]:
     """A name of one short word in capitals is an abbreviation: its letters must be capitals in a note as well."""
-    if len(name) <= 3:
-        return CASE_UPPER
-    return CASE_UPPER if len(name) <= 6 and name.isupper() and name.isalpha() else CASE_ANY
+    case = np.full(len(names), CASE_ANY, dtype=np.uint8)
+    short = np.flatnonzero(pc.utf8_length(names).to_numpy() <= 6)
+    case[short] = [
+        CASE_UPPER if len(name) <= 3 or (name.isupper() and name.isalpha()) else CASE_ANY
+        for name in names.take(pa.array(short)).to_pylist()
+    ]
+    return case
 
 
 def _concepts(
     names: pa.Table, entry: IntArray, n_entries: int
 ) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int64], npt.NDArray[np.str_]]:
     """Return the kind of each entry and its distinct concepts, best first: preferred name, sources, rank, degree."""
-    cui = np.asarray(names.column("cui").to_pylist(), dtype=np.str_)
-    kind = np.array([KINDS.index(cast(Kind, value)) for value in names.column("kind").to_pylist()], dtype=np.int8)
+    values, cui = _numbered(names.column("cui"))
+    kind_names, of_kind = _numbered(names.column("kind"))
+    kind = np.array([KINDS.index(cast(Kind, value)) for value in kind_names] or [0], dtype=np.int8)[of_kind]
     order = np.lexsort(
         (
             cui,
@@ -268,12 +271,21 @@ def _concepts(
         )
     )
     order = order[entry[order] >= 0]
-    pairs = np.rec.fromarrays([entry[order], cui[order]])
-    _, first = np.unique(pairs, return_index=True)
+    _, first = np.unique(entry[order].astype(np.int64) * len(values) + cui[order], return_index=True)
     order = order[np.sort(first)]
     ends = entry[order]
     begin = np.searchsorted(ends, np.arange(n_entries + 1)).astype(np.int64)
     kinds = np.full(n_entries, -1, dtype=np.int8)
     has_any = begin[1:] > begin[:-1]
     kinds[has_any] = kind[order[begin[:-1][has_any]]]
-    return kinds, begin, cui[order] if order.size else np.zeros(0, dtype="U8")
+    return kinds, begin, np.array(values, dtype=np.str_)[cui[order]] if order.size else np.zeros(0, dtype="U8")
+
+
+def _numbered(column: pa.ChunkedArray) -> tuple[list[str], npt.NDArray[np.int64]]:
+    """Return the distinct values in their order, and the place of each value among them."""
+    encoded = column.combine_chunks().dictionary_encode()
+    values: list[str] = encoded.dictionary.to_pylist()
+    order = sorted(range(len(values)), key=values.__getitem__)
+    place = np.empty(len(values), dtype=np.int64)
+    place[order] = np.arange(len(values))
+    return [values[index] for index in order], place[encoded.indices.to_numpy()]

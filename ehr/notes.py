@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from ehr.note_shards import NoteTables, ReadShard, fill
 from ehr.sections import SECTION_TABLE, split_sections
-from ehr.spans import SEGMENT_KINDS, Section
+from ehr.spans import SEGMENT_KINDS, Section, Span
 from ontoground.errors import InputError
 from ontoground.executors import SharedFolder, nothing, open_executor
 from ontoground.files import sha256_of
@@ -66,6 +66,10 @@ _MENTION = pa.schema(
     ]
 )
 _UNCLEAR = pa.schema([*list(_MENTION)[:6], ("reason", pa.string()), ("section", pa.string())])
+
+
+# It is read before workers start: what reading needs is then compiled once, not in each of them at a time.
+_FIRST = "Chief Complaint:\nNo fever.\n"
 
 
 @dataclass(frozen=True)
@@ -183,6 +187,8 @@ def split_notes(connection: duckdb.DuckDBPyConnection, settings: Settings) -> Se
     Raises:
         InputError: no notes are loaded.
     """
+    from ehr.segments import segment_note
+
     _need_notes(connection)
     expected = _section_fingerprint(connection)
     if is_current(connection, "sections", expected) and table_exists(connection, "ground.segment"):
@@ -190,6 +196,7 @@ def split_notes(connection: duckdb.DuckDBPyConnection, settings: Settings) -> Se
     tables = NoteTables("sections", expected, "ehr/section_part", ("section", "segment"))
 
     def read(shards: Iterator[pa.Table]) -> Generator[ReadShard]:
+        segment_note(_FIRST, split_sections(_FIRST))
         with open_executor(settings.run, _tier(connection)) as executor:
             yield from executor.in_order(nothing, _section_shard, shards)
 
@@ -256,6 +263,15 @@ def _mention_shard(reader: TextReader, notes: pa.Table) -> ReadShard:
     return ReadShard(notes.num_rows, (clear.table(notes, _MENTION), unclear.table(notes, _UNCLEAR)))
 
 
+def _compile(reader: TextReader) -> None:
+    """Compile what reading a note needs, where that is not done."""
+    from ehr.assertion import assert_spans
+    from ehr.segments import segments_of
+
+    read = reader.judge(_FIRST)
+    assert_spans(_FIRST, read.sections, segments_of(read.segments), [Span(20, 25, "finding")])
+
+
 def _mention_fingerprint(connection: duckdb.DuckDBPyConnection, settings: Settings) -> str:
     package = Path(__file__).parent
     parts = [*sorted(package.glob("*.py")), *sorted((package / "data").glob("*.tsv"))]
@@ -294,6 +310,7 @@ def find_mentions(connection: duckdb.DuckDBPyConnection, settings: Settings) -> 
         ):
             folder = Path(scratch) / "lexicon"
             build_lexicon(connection).save(folder)
+            _compile(_open_reader(SharedFolder(folder), settings.notes))
             setup = partial(_open_reader, executor.share(folder), settings.notes)
             yield from executor.in_order(setup, _mention_shard, shards)
 

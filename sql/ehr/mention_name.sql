@@ -149,5 +149,4 @@ from (
 left join degree on worded.cui = degree.cui
 left join name_stop on lower(worded.name) = name_stop.name
 where name_stop.name is null and length(worded.name) >= 3
-group by worded.cui, worded.name
-order by worded.cui, worded.name;
+group by worded.cui, worded.name;

@@ -3,15 +3,17 @@
 -- Inputs: kg.name, kg.edge, long_form (name, normalized)
 -- Output: temp table mention_target(name, cui, position)
 -- Source: our own; words are compared without plural endings, small words and qualifiers ("stenosis (disorder)")
+create or replace temp macro small_words() as [
+    '', 'of', 'the', 'in', 'and', 'with', 's', 'disorder', 'finding', 'nos', 'unspecified', 'procedure'
+];
+
 create or replace temp macro word_bag(words) as list_sort(
     list_distinct(
         list_filter(
             list_transform(
                 string_split(words, ' '), lambda word: regexp_replace(word, '^([a-z]{2,}[^sui])s$', '\1')
             ),
-            lambda word: word not in (
-                '', 'of', 'the', 'in', 'and', 'with', 's', 'disorder', 'finding', 'nos', 'unspecified', 'procedure'
-            )
+            lambda word: not list_contains(small_words(), word)
         )
     )
 );
@@ -25,19 +27,52 @@ with wanted as (
     from long_form
 ),
 
+bag_word as (
+    select unnest(bag) as word
+    from wanted
+    union
+    select unnest(small_words()) as word
+),
+
+-- Plural endings are not in bags.
+name_word as (
+    select word
+    from bag_word
+    union
+    select word || 's' as word
+    from bag_word
+),
+
+-- Bags are made only of names that begin and end with a word of a wanted one; brackets may hold a short form, which
+-- does not count.
+possible as (
+    select
+        cui,
+        is_preferred,
+        sab,
+        rank,
+        name,
+        normalized
+    from kg.name
+    where
+        length(normalized) < 60
+        and not (sab = 'RXNORM' and tty[1:2] in ('SC', 'SB', 'BP', 'GP'))
+        and split_part(normalized, ' ', 1) in (select word from name_word)
+        and (contains(name, ')') or split_part(normalized, ' ', -1) in (select word from name_word))
+),
+
 bagged as (
     select
-        name.cui,
-        name.is_preferred,
-        name.sab,
-        name.rank,
+        cui,
+        is_preferred,
+        sab,
+        rank,
         word_bag(
             trim(regexp_replace(
-                lower(regexp_replace(name.name, '\s*\([A-Z]{2,6}\)\s*$', '')), '[^\p{L}\p{N}]+', ' ', 'g'
+                lower(regexp_replace(name, '\s*\([A-Z]{2,6}\)\s*$', '')), '[^\p{L}\p{N}]+', ' ', 'g'
             ))
         ) as bag
-    from kg.name as name
-    where length(name.normalized) < 60 and not (name.sab = 'RXNORM' and name.tty[1:2] in ('SC', 'SB', 'BP', 'GP'))
+    from possible
 ),
 
 found as (

@@ -124,7 +124,7 @@ from ontoground.warehouse import connect
 if __name__ == "__main__":
     connection = connect(Path(sys.argv[1]))
     split_notes(connection, Settings.model_validate({"run": {"shard_notes": 1, "workers": 2}}))
-    find_mentions(connection, Settings.model_validate({"run": {"shard_notes": 1, "workers": 2, "executor": "ray"}}))
+    find_mentions(connection, Settings.model_validate({"run": {"shard_notes": 2, "workers": 1, "executor": "ray"}}))
     rows = [connection.execute(f"select * from ground.{table}").fetchall() for table in sys.argv[3:]]
     Path(sys.argv[2]).write_text(json.dumps(rows))
     connection.close()

@@ -121,7 +121,9 @@ def _relations(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph) -> pa
         graph.facts(tails, targets=heads, max_hops=3, tiers=TIERS),
     ]
     columns = ["head_cui", "tail_cui"]
-    return pa.concat_tables([table.select(columns) for table in found]).group_by(columns).aggregate([])
+    both = pa.concat_tables([table.select(columns) for table in found])
+    # CUIs are coded by a dictionary of each search; groups are of one.
+    return both.unify_dictionaries().group_by(columns).aggregate([])
 
 
 def _relative_facts(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, settings: BuildSettings) -> pa.Table:

@@ -1,4 +1,5 @@
--- Concepts that statements can name, numbered: ends of facts first, in the order of CUIs, with what is asked of each again and again
+-- Concepts that statements can name, numbered: ends of facts first, in the order of CUIs; with what is asked of each
+--   again and again
 -- Grain: one row per concept
 -- Output: coded(code, cui, is_end, mask, plain, has_members)
 -- Inputs: frame, sibling, kg.concept, kg.edge, statement_name
@@ -46,7 +47,7 @@ masked as (
 )
 
 select
-    (row_number() over (order by wanted.is_end desc, wanted.cui) - 1)::integer as code,
+    (row_number() over (order by wanted.is_end desc, wanted.cui asc) - 1)::integer as code,
     wanted.cui,
     wanted.is_end,
     coalesce(masked.mask, 0) as mask,

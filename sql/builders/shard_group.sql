@@ -6,17 +6,23 @@
 select
     admission_fact.number::integer as number,
     frame.frame::integer as frame,
-    (
-        md5_number_upper(
-            concat_ws(
-                chr(31), getvariable('seed'), 'pick',
-                concat(admission_fact.hadm_id, '-', fact.key, '-', left(frame.slot, 1))
-            )
-        ) % place.buckets::ubigint
-    )::integer as bucket
+    case
+        when place.buckets = 1 then 0
+        else (
+            md5_number_upper(
+                concat_ws(
+                    chr(31), getvariable('seed'), 'pick',
+                    concat(admission_fact.hadm_id, '-', fact.key, '-', left(frame.slot, 1))
+                )
+            ) % place.buckets::ubigint
+        )::integer
+    end as bucket
 from admission_fact
 inner join usable_fact as fact on admission_fact.fact = fact.fact
 inner join frame on admission_fact.fact = frame.fact
 inner join place on frame.place = place.place
-where admission_fact.number // getvariable('shard_size') = getvariable('shard')
+where
+    -- a range, so that a shard reads its own part only
+    admission_fact.number >= getvariable('shard') * getvariable('shard_size')
+    and admission_fact.number < (getvariable('shard') + 1) * getvariable('shard_size')
 order by number, fact.key, frame.slot;

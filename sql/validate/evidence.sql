@@ -31,18 +31,25 @@ spanned as (
     from labelled
 ),
 
+-- many rows show the same span: each is looked at once
+shown as (
+    select distinct
+        hadm_id,
+        span.cui as cui,
+        span.begin_offset as begin_offset,
+        span.end_offset as end_offset
+    from spanned
+),
+
 meant_span as (
     select
-        spanned.id,
-        spanned.span.cui as cui,
-        spanned.span.begin_offset as begin_offset,
-        spanned.span.end_offset as end_offset,
+        shown.*,
         unnest(mention.cuis) as mentioned
-    from spanned
+    from shown
     inner join ground.mention as mention
         on
-            spanned.hadm_id = mention.hadm_id and spanned.span.begin_offset = mention.begin_offset
-            and spanned.span.end_offset = mention.end_offset
+            shown.hadm_id = mention.hadm_id and shown.begin_offset = mention.begin_offset
+            and shown.end_offset = mention.end_offset
 ),
 
 attested_span as (
@@ -128,7 +135,7 @@ where
     or not exists (
         select 1 from attested_span
         where
-            attested_span.id = spanned.id and attested_span.cui = spanned.span.cui
+            attested_span.hadm_id = spanned.hadm_id and attested_span.cui = spanned.span.cui
             and attested_span.begin_offset = spanned.span.begin_offset
             and attested_span.end_offset = spanned.span.end_offset
     )

@@ -164,8 +164,9 @@ def draw(saved: Mapping[float, Mapping[str, Any]], path: Path) -> None:
     # The same results give the same file.
     mpl.rcParams.update({"svg.hashsalt": "growth", "svg.fonttype": "none", "font.size": 8})
     from matplotlib import pyplot
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
-    figure, axes = pyplot.subplots(1, 2, figsize=(9.5, 4.2), layout="constrained")
+    figure, axes = pyplot.subplots(1, 2, figsize=(9.5, 5.2), layout="constrained")
     for axis, name, divide, label in zip(
         axes, ("seconds", "peak_bytes"), (1, 2**30), ("seconds", "peak memory, GiB"), strict=True
     ):
@@ -174,8 +175,22 @@ def draw(saved: Mapping[float, Mapping[str, Any]], path: Path) -> None:
             values = [value / divide for value in one.values]
             axis.plot(one.scales, values, marker="o", markersize=3, label=f"{one.step} ({one.fitted:.2f})", **style)
         axis.set(xscale="log", yscale="log", xlabel="scale (1 = the real releases)", ylabel=label)
+        axis.set_xticks(list(saved), [f"{scale:g}" for scale in saved])
+        axis.xaxis.set_minor_locator(NullLocator())
+        # Memory spans less than one power of ten: 0.2, 0.5, 1, 2 are marked, in plain numbers.
+        axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if name == "peak_bytes" else (1,)))
+        axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _place: f"{value:,g}"))
+        axis.yaxis.set_minor_formatter(NullFormatter())
         axis.grid(visible=True, which="major", alpha=0.3)
-        axis.legend(fontsize=6, title="step (exponent)", title_fontsize=6)
+        axis.legend(
+            fontsize=7,
+            title="step (fitted exponent)",
+            title_fontsize=7,
+            ncols=3,
+            loc="upper center",
+            bbox_to_anchor=(0.5, -0.13),
+            frameon=False,
+        )
     figure.savefig(path, metadata={"Date": None})
     pyplot.close(figure)
     note(f"drawn: {path}")

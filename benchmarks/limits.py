@@ -130,6 +130,10 @@ LIMITS = (
 )
 
 
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
 def limits_markdown(payload: Payload) -> str:
     """Return one line a limit: its seconds, the CPU seconds that were taken, and the ratio; empty without any."""
     rows = []
@@ -137,5 +141,5 @@ def limits_markdown(payload: Payload) -> str:
         least, taken = limit.least(payload), _measure(payload, *limit.by)
         if least and taken:
             seconds = float(taken["cpu_seconds"])
-            rows.append([limit.stage, limit.words, f"{least:,.3g}", f"{seconds:,.3g}", f"{seconds / least:,.3g}"])
+            rows.append([limit.stage, limit.words, *map(_number, (least, seconds, seconds / least))])
     return markdown_table(COLUMNS, rows, 2) if rows else ""

@@ -45,7 +45,6 @@ def saved_at(scale: float) -> dict[str, Any]:
                 "stage": WHOLE,
                 "kind": "step",
                 "remark": "",
-                "remark": "",
                 "measures": [measure(50 * scale, 2**30)],
                 "checks": [],
             },

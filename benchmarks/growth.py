@@ -117,9 +117,22 @@ def growth_rows(found: Sequence[Growth]) -> list[list[str]]:
     """Return one line a step: values at each scale, exponents, and what follows for 1/1."""
     divide = 2**20 if found[0].figure == "peak_bytes" else 1
     return [
-        [one.step, *(_figure(value / divide) for value in one.values), *_slopes(one), _figure(one.full / divide)]
+        [
+            one.step,
+            *(_figure(value / divide) for value in one.values),
+            *_slopes(one),
+            _figure(_full(one, found) / divide),
+        ]
         for one in found
     ]
+
+
+def _full(one: Growth, found: Sequence[Growth]) -> float:
+    """Return the value at 1/1; the whole run takes as long as all steps, and as much memory as the largest."""
+    steps = [other.full for other in found if other.step != WHOLE]
+    if one.step != WHOLE or not steps or one.scales[-1] == 1:
+        return one.full
+    return max(steps) if one.figure == "peak_bytes" else sum(steps)
 
 
 def _figure(value: float) -> str:

@@ -56,16 +56,45 @@ crowded_tail as (
     having count(*) >= getvariable('company')
 ),
 
+-- Areas of the known others of each tail and of each head: the least and the greatest tell whether there is another.
+head_area as (
+    select
+        known.predicate,
+        known.tail_base,
+        area.area_cui,
+        min(known.head_base) as least,
+        max(known.head_base) as greatest
+    from known
+    inner join area on known.head_base = area.cui
+    where known.tail_base in (select asked.tail_base from asked)
+    group by known.predicate, known.tail_base, area.area_cui
+),
+
+tail_area as (
+    select
+        known.predicate,
+        known.head_base,
+        area.area_cui,
+        min(known.tail_base) as least,
+        max(known.tail_base) as greatest
+    from known
+    inner join area on known.tail_base = area.cui
+    where known.head_base in (select asked.head_base from asked)
+    group by known.predicate, known.head_base, area.area_cui
+),
+
 same_class as (
     select
         asked.head_base,
         asked.predicate,
         asked.tail_base
     from asked
-    inner join known as peer on asked.predicate = peer.predicate and asked.tail_base = peer.tail_base
     inner join area as own_area on asked.head_base = own_area.cui
-    inner join area as peer_area on peer.head_base = peer_area.cui and own_area.area_cui = peer_area.area_cui
-    where peer.head_base != asked.head_base
+    inner join head_area as peer
+        on
+            asked.predicate = peer.predicate and asked.tail_base = peer.tail_base
+            and own_area.area_cui = peer.area_cui
+    where peer.least != asked.head_base or peer.greatest != asked.head_base
 ),
 
 same_area as (
@@ -74,26 +103,44 @@ same_area as (
         asked.predicate,
         asked.tail_base
     from asked
-    inner join known as peer on asked.predicate = peer.predicate and asked.head_base = peer.head_base
     inner join area as own_area on asked.tail_base = own_area.cui
-    inner join area as peer_area on peer.tail_base = peer_area.cui and own_area.area_cui = peer_area.area_cui
-    where peer.tail_base != asked.tail_base
+    inner join tail_area as peer
+        on
+            asked.predicate = peer.predicate and asked.head_base = peer.head_base
+            and own_area.area_cui = peer.area_cui
+    where peer.least != asked.tail_base or peer.greatest != asked.tail_base
+),
+
+-- Asked where neither class nor area gives company, as far as ends are crowded: each pair of others is looked at.
+lonely as (
+    select asked.*
+    from asked
+    inner join crowded_head on asked.head_base = crowded_head.head_base and asked.predicate = crowded_head.predicate
+    inner join crowded_tail on asked.tail_base = crowded_tail.tail_base and asked.predicate = crowded_tail.predicate
+    anti join same_class
+        on
+            asked.head_base = same_class.head_base and asked.predicate = same_class.predicate
+            and asked.tail_base = same_class.tail_base
+    anti join same_area
+        on
+            asked.head_base = same_area.head_base and asked.predicate = same_area.predicate
+            and asked.tail_base = same_area.tail_base
 ),
 
 shared_use as (
     select
-        asked.head_base,
-        asked.predicate,
-        asked.tail_base
-    from asked
-    inner join known as peer on asked.predicate = peer.predicate and asked.tail_base = peer.tail_base
-    inner join known as own on asked.predicate = own.predicate and asked.head_base = own.head_base
+        lonely.head_base,
+        lonely.predicate,
+        lonely.tail_base
+    from lonely
+    inner join known as peer on lonely.predicate = peer.predicate and lonely.tail_base = peer.tail_base
+    inner join known as own on lonely.predicate = own.predicate and lonely.head_base = own.head_base
     inner join known as shared
         on
-            asked.predicate = shared.predicate
+            lonely.predicate = shared.predicate
             and peer.head_base = shared.head_base and own.tail_base = shared.tail_base
-    where peer.head_base != asked.head_base and own.tail_base != asked.tail_base
-    group by asked.head_base, asked.predicate, asked.tail_base
+    where peer.head_base != lonely.head_base and own.tail_base != lonely.tail_base
+    group by lonely.head_base, lonely.predicate, lonely.tail_base
     having count(distinct peer.head_base) >= 2
 ),
 

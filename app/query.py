@@ -22,7 +22,7 @@ from app.session import reading
 from app.status import dataset_files
 from ontoground.errors import InputError, UsageError
 from ontoground.files import atomic_path, private_directory
-from ontoground.sqlfiles import sql_names, sql_text, sql_title
+from ontoground.sqlfiles import quoted, quoted_list, sql_names, sql_text, sql_title
 from ontoground.warehouse import SPOKEN
 from ontoground.workspace import Workspace
 
@@ -98,8 +98,8 @@ def _dataset_views(connection: duckdb.DuckDBPyConnection, workspace: Workspace) 
         for view, files in parts.items():
             there = [str(file) for file in files if file.is_file()]
             if there:
-                quoted = ", ".join("'" + file.replace("'", "''") + "'" for file in there)
-                connection.execute(f'create or replace temp view "{view}" as select * from read_parquet([{quoted}])')
+                listed = quoted_list(there)
+                connection.execute(f'create or replace temp view "{view}" as select * from read_parquet({listed})')
 
 
 @contextmanager
@@ -151,7 +151,7 @@ def write_rows(workspace: Workspace, text: str, file_format: str, output: Path |
 
 
 def _copy(connection: duckdb.DuckDBPyConnection, text: str, file_format: str, path: Path) -> None:
-    target = str(path.resolve()).replace("'", "''")
+    target = quoted(str(path.resolve()))
     with _explained():
-        connection.execute(f"copy (\n{text}\n) to '{target}' ({COPY_OPTIONS[file_format]})")
+        connection.execute(f"copy (\n{text}\n) to {target} ({COPY_OPTIONS[file_format]})")
     path.chmod(0o600)

@@ -10,8 +10,9 @@ import duckdb
 
 from ehr.release import MimicFile, Table
 from ontoground.errors import InputError
-from ontoground.loading import Reject, SourceFile, quoted
+from ontoground.loading import Reject, SourceFile
 from ontoground.scanning import lines_at, open_bytes, whole_file
+from ontoground.sqlfiles import quoted
 
 __all__ = ["Columns", "count_rejects", "fetch_rejects", "forget_rejects", "match_columns", "read_item"]
 

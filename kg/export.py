@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from kg.arrays import GraphArrays
 from kg.predicates import data_folder
 from ontoground.files import atomic_directory
-from ontoground.sqlfiles import sql_text
+from ontoground.sqlfiles import quoted, sql_text
 from ontoground.tables import read_table
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ def to_kgx(arrays: GraphArrays, folder: Path, nodes: NDArray[np.int32] | None = 
         for name, rows in {**_kgx_tables(arrays, nodes), **readers}.items():
             connection.register(name, rows)
         for kind in ("nodes", "edges"):
-            target = str(part / f"{kind}.tsv").replace("'", "''")
+            target = quoted(str(part / f"{kind}.tsv"))
             query = sql_text(f"export/kgx_{kind}").rstrip().rstrip(";")
-            connection.execute(f"copy ({query}) to '{target}' (header, delimiter '\t', quote '', escape '')")
+            connection.execute(f"copy ({query}) to {target} (header, delimiter '\t', quote '', escape '')")
     return folder

@@ -24,7 +24,6 @@ from ontoground.loading import (
     keep_rejects,
     left_out,
     prepare,
-    quoted,
     record,
     too_many_rejects,
 )
@@ -34,6 +33,7 @@ from ontoground.remote import Place, reading_from, require_allowed
 from ontoground.scanning import FileScan, is_gzip, scanning
 from ontoground.settings import LoadSettings
 from ontoground.settings_remote import RemoteSettings
+from ontoground.sqlfiles import quoted
 from ontoground.warehouse import count_drop, table_exists, transaction
 
 __all__ = ["load_rxnorm", "load_umls"]

@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ontoground.errors import InputError
-from ontoground.loading import Reject, SourceFile, quoted
+from ontoground.loading import Reject, SourceFile
 from ontoground.scanning import open_bytes
+from ontoground.sqlfiles import quoted
 
 __all__ = ["DUMMY", "Copied", "copy_good_rows", "read_rrf"]
 

@@ -29,7 +29,6 @@ __all__ = [
     "keep_rejects",
     "left_out",
     "prepare",
-    "quoted",
     "record",
     "too_many_rejects",
 ]
@@ -85,11 +84,6 @@ class LoadReport:
     def as_dict(self) -> dict[str, Any]:
         """Return the report for ``--json`` output."""
         return asdict(self)
-
-
-def quoted(text: str) -> str:
-    """Return a SQL string literal."""
-    return "'" + text.replace("'", "''") + "'"
 
 
 def prepare(connection: duckdb.DuckDBPyConnection) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
 from ontoground.errors import UsageError
 
-__all__ = ["sql_names", "sql_root", "sql_text", "sql_title"]
+__all__ = ["quoted", "quoted_list", "sql_names", "sql_root", "sql_text", "sql_title"]
 
 
 @cache
@@ -43,3 +44,13 @@ def sql_names(area: str) -> list[str]:
 def sql_title(name: str) -> str:
     """Return the title of a SQL file: the text of its first comment line."""
     return sql_text(name).splitlines()[0].removeprefix("--").strip()
+
+
+def quoted(text: str) -> str:
+    """Return a SQL string literal."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def quoted_list(values: Iterable[str | Path]) -> str:
+    """Return a SQL list of string literals, for statements that take no parameters, such as ``create view``."""
+    return f"[{', '.join(quoted(str(value)) for value in values)}]"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -22,6 +22,7 @@ __all__ = [
     "database_config",
     "reset_drops",
     "run_sql",
+    "set_variables",
     "table_exists",
     "transaction",
 ]
@@ -84,6 +85,12 @@ def run_sql(
 ) -> duckdb.DuckDBPyConnection:
     """Run one SQL file; ``$name`` parameters are bound where given (then the file must hold one statement)."""
     return connection.execute(sql_text(name), parameters) if parameters else connection.execute(sql_text(name))
+
+
+def set_variables(connection: duckdb.DuckDBPyConnection, values: Mapping[str, object]) -> None:
+    """Set what SQL files read with ``getvariable``."""
+    for name, value in values.items():
+        connection.execute(f"set variable {name} = $value", {"value": value})
 
 
 @contextmanager

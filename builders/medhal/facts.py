@@ -20,7 +20,7 @@ from builders.medieval.facts import TAXONOMIC
 from builders.medieval.wording import statement_of
 from builders.texts.origin import Origin, Tally
 from ontoground.errors import InputError
-from ontoground.sqlfiles import sql_text
+from ontoground.sqlfiles import quoted_list, sql_text
 from ontoground.tables import read_table
 from ontoground.warehouse import database_config
 from ontoground.workspace import Workspace
@@ -143,8 +143,7 @@ def _prepare(scratch: duckdb.DuckDBPyConnection, files: Sequence[str], seed: int
     scratch.execute("create temp table predicate_inverse (predicate varchar, inverse varchar)")
     if inverses:
         scratch.executemany("insert into predicate_inverse values (?, ?)", list(inverses.items()))
-    names = ", ".join("'" + file.replace("'", "''") + "'" for file in files)
-    scratch.execute(f"create temp view medieval_row as select * from read_parquet([{names}])")
+    scratch.execute(f"create temp view medieval_row as select * from read_parquet({quoted_list(files)})")
     scratch.execute(sql_text("builders/record_fact"))
 
 

@@ -21,7 +21,7 @@ from builders.medieval.facts import CONTEXT_SECTIONS
 from builders.texts.origin import Refusal
 from kg.graph import ConceptGraph
 from ontoground.errors import InputError
-from ontoground.sqlfiles import sql_text
+from ontoground.sqlfiles import quoted_list, sql_text
 from ontoground.workspace import Workspace
 
 __all__ = ["GraphJudge"]
@@ -69,10 +69,10 @@ class GraphJudge:
 
     def _prepare(self) -> None:
         """Find for every statement of the dataset what the records say of its two ends, once."""
-        files = ", ".join("'" + file.replace("'", "''") + "'" for file in medieval_files(self._workspace))
+        files = quoted_list(medieval_files(self._workspace))
         self._connection.execute(
             "create or replace temp table labelled as select id, subject_id, hadm_id, predicate, head_cui, tail_cui, "
-            f"head_name, tail_name, replaced_end from read_parquet([{files}])"
+            f"head_name, tail_name, replaced_end from read_parquet({files})"
         )
         self._connection.execute("set variable sections = $value", {"value": list(self._sections)})
         for step in (COVER, "builders/record_fact_end"):

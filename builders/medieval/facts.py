@@ -15,6 +15,7 @@ from ontoground.errors import UsageError
 from ontoground.settings import BuildSettings
 from ontoground.sqlfiles import sql_text
 from ontoground.tables import read_table
+from ontoground.warehouse import set_variables
 
 __all__ = [
     "CONTEXT_SECTIONS",
@@ -114,8 +115,7 @@ def read_support(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, set
         "taxonomic": list(TAXONOMIC),
         "shard_size": SHARD_SIZE,
     }
-    for name, value in values.items():
-        connection.execute(f"set variable {name} = $value", {"value": value})
+    set_variables(connection, values)
     run_steps(connection, ["macros", "cohort", "context", "mention_concept", "statement_name"])
     concepts = cuis(connection, KNOWN_CONCEPTS)
     set_table(connection, "closure", _closure(graph, concepts))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import duckdb
 import numpy as np
@@ -15,7 +14,7 @@ import pyarrow.compute as pc
 from builders.shards import ROW_GROUP, ROWS_PER_SHARD, SPLITS, parquet_bytes, shard_name
 from ontoground.rows import MEDIEVAL_SCHEMA, SUPPORT_SPAN
 from ontoground.sqlfiles import sql_text
-from ontoground.warehouse import arrow_of
+from ontoground.warehouse import arrow_of, set_variables
 
 __all__ = ["MEASURED", "FileShard", "MadeFile", "file_of", "file_shards"]
 
@@ -67,17 +66,12 @@ def file_shards(connection: duckdb.DuckDBPyConnection) -> Iterator[FileShard]:
 def _shard(connection: duckdb.DuckDBPyConnection, split: str, number: int, name: str) -> FileShard:
     first = number * ROWS_PER_SHARD
     values = {"split": split, "first_place": first, "last_place": first + ROWS_PER_SHARD - 1}
-    _set_variables(connection, values)
+    set_variables(connection, values)
     rows = arrow_of(connection, sql_text("builders/file_row"))
     patients = rows["subject_id"].to_numpy()
-    _set_variables(connection, {"first_patient": int(patients[0]), "last_patient": int(patients[-1])})
+    set_variables(connection, {"first_patient": int(patients[0]), "last_patient": int(patients[-1])})
     parts = [arrow_of(connection, sql_text(f"builders/file_{part}")) for part in ("said", "span", "context")]
     return FileShard(name, rows, *(part.combine_chunks() for part in parts))
-
-
-def _set_variables(connection: duckdb.DuckDBPyConnection, values: dict[str, Any]) -> None:
-    for name, value in values.items():
-        connection.execute(f"set variable {name} = $value", {"value": value})
 
 
 def _places(keys: pa.ChunkedArray, wanted: pa.ChunkedArray) -> Indices:

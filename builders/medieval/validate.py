@@ -11,7 +11,8 @@ import duckdb
 
 from builders.medieval.facts import CONTEXT_SECTIONS
 from ontoground.errors import InputError
-from ontoground.sqlfiles import sql_text
+from ontoground.sqlfiles import quoted_list, sql_text
+from ontoground.warehouse import set_variables
 from ontoground.workspace import Workspace
 
 __all__ = ["ValidationReport", "validate_medieval"]
@@ -67,11 +68,9 @@ def validate_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnectio
     if not files:
         raise InputError("the dataset has no rows", file=folder / "data", expected="Parquet files")
     # A view: each check reads the columns that it needs, and no context stays in memory.
-    names = ", ".join("'" + str(file).replace("'", "''") + "'" for file in files)
-    connection.execute(f"create or replace temp view labelled as select * from read_parquet([{names}])")
-    values = {"sections": build["sections"] or list(CONTEXT_SECTIONS), "tiers": build["truth_tiers"]}
-    for name, value in values.items():
-        connection.execute(f"set variable {name} = $value", {"value": value})
+    connection.execute(f"create or replace temp view labelled as select * from read_parquet({quoted_list(files)})")
+    sections = build["sections"] or list(CONTEXT_SECTIONS)
+    set_variables(connection, {"sections": sections, "tiers": build["truth_tiers"]})
     for step in ("step", "found_path", "cover"):
         connection.execute(sql_text(f"validate/{step}"))
     found = [

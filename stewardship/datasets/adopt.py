@@ -12,7 +12,7 @@ import polars as pl
 from ontoground.errors import InputError, UsageError
 from ontoground.files import sha256_of, write_text
 from ontoground.settings import read_settings
-from ontoground.sqlfiles import sql_text
+from ontoground.sqlfiles import quoted, sql_text
 from ontoground.warehouse import database_config
 from stewardship.benchmark import Benchmark
 from stewardship.datasets.asking import frame_of
@@ -143,5 +143,4 @@ def _edits(found: DatasetFolder) -> str:
     triples = found.folder / "triples.parquet"
     if not triples.is_file():
         return ""
-    quoted = str(triples).replace("'", "''")
-    return f"left join read_parquet('{quoted}') as triple on dataset.triple_id = triple.triple_id"
+    return f"left join read_parquet({quoted(str(triples))}) as triple on dataset.triple_id = triple.triple_id"

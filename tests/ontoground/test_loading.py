@@ -27,12 +27,12 @@ from ontoground.loading import (
     keep_rejects,
     left_out,
     prepare,
-    quoted,
     record,
     too_many_rejects,
 )
 from ontoground.scanning import lines_at, scan_file, scanning
 from ontoground.settings import LoadSettings
+from ontoground.sqlfiles import quoted
 from ontoground.warehouse import connect
 
 Connection = duckdb.DuckDBPyConnection

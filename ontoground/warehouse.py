@@ -62,7 +62,7 @@ def connect(path: Path, settings: RunSettings | None = None, *, read_only: bool 
     config = database_config(settings or RunSettings(), path.parent / "cache" / "duckdb")
     try:
         connection = duckdb.connect(str(path), read_only=read_only, config=config)
-    except (duckdb.IOException, duckdb.ConnectionException) as error:
+    except duckdb.Error as error:
         raise _not_opened(path, str(error).splitlines()[0]) from error
     connection.execute("set enable_progress_bar = false")
     if not read_only:
@@ -76,7 +76,8 @@ def connect(path: Path, settings: RunSettings | None = None, *, read_only: bool 
 def _not_opened(path: Path, why: str) -> InputError:
     if "lock on file" in why.lower():
         return InputError("another program is using this workspace", file=path, do="wait for it to finish, or stop it")
-    advice = "if it is damaged, delete it and load again"
+    # A checkpoint writes blocks of DuckDB's own catalogue in place: a kill within this write leaves half a block.
+    advice = "if it is damaged, delete it and load again: it holds nothing that the sources and settings do not give"
     return InputError("the warehouse cannot be opened", file=path, found=why, do=advice)
 
 

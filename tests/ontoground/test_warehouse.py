@@ -126,3 +126,22 @@ def test_arrow_comes_also_after_a_result_that_was_left_open(warehouse: duckdb.Du
 def test_a_sql_file_runs_by_its_name(warehouse: duckdb.DuckDBPyConnection) -> None:
     run_sql(warehouse, "ground/schemas")
     assert table_exists(warehouse, "ground.load")
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_half_a_block_of_the_catalogue_is_an_input_error(tmp_path: Path, read_only: bool) -> None:
+    path = tmp_path / "w.duckdb"
+    with connect(path) as connection:
+        connection.execute("create table mrrel as select range as n from range(1000)")
+        connection.execute("checkpoint")
+        found = connection.execute("select distinct block_id from pragma_metadata_info()").fetchall()
+        size = connection.execute("select block_size from pragma_database_size()").fetchall()[0][0]
+    headers = 3 * 4096
+    with path.open("r+b") as file:
+        for (block,) in found:
+            file.seek(headers + block * size + size // 2)
+            file.write(bytes(range(256)))
+    with pytest.raises(InputError, match="cannot be opened") as caught:
+        connect(path, read_only=read_only)
+    assert caught.value.file == str(path)
+    assert "load again" in str(caught.value.do)

@@ -1,9 +1,10 @@
 """Mentions with assertion: our reader beside PhraseMatcher + ConText, QuickUMLS and scispaCy's linker, the same names.
 
-All get the names of the workspace's lexicon, filled up to ``--names`` with invented ones, and the same notes, each with
-the spans that readers (or the writer of an invented note) marked. Speed is bytes of text a CPU second, after loading.
-Recall: marked spans that a found one overlaps; precision: found spans that overlap a marked one.
-The other readers need an environment of their own: ``--environment`` names it, and it is made where it is not there.
+All get ``--names`` names of the workspace's lexicon, those that the notes could name among them, or all, filled up with
+invented ones; and the same notes, each with the spans that readers (or the writer of an invented note) marked. Speed is
+bytes of text a CPU second, after loading. Recall: marked spans that a found one overlaps; precision: found spans that
+overlap a marked one. The other readers need an environment of their own: ``--environment`` names it, and it is made
+where it is not there.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ class Options:
         gold: JSON lines with note_id and mentions (start, end, assertion); only these notes are read.
         folder: an empty folder for names, notes and indices.
         environment: virtual environment of the other readers; None leaves out those that need it.
-        names: names of the lexicon, at least.
+        names: names of the lexicon.
         linker_names: names that scispaCy's linker gets.
         note_limit: notes that are read at most.
         least, most: CPU seconds of reading, for each reader.
@@ -136,8 +137,8 @@ def prepare(options: Options) -> Done:
     """Write the lexicon, its names and the notes."""
     from benchmarks.yardsticks.prepare import write_lexicon, write_notes
 
-    names = write_lexicon(options.warehouse, options.folder, options.names)
     notes = write_notes(options.notes, options.gold, options.folder, options.note_limit)
+    names = write_lexicon(options.warehouse, options.folder, options.names)
     return Done(names, "names", figures={"notes": float(notes)})
 
 
@@ -261,7 +262,7 @@ def _arguments(values: list[str]) -> argparse.Namespace:
         "--environment", type=Path, default=ENVIRONMENT, help=f"default: {ENVIRONMENT.relative_to(ROOT)}"
     )
     options.add_argument("--alone", action="store_true", help="our reader only")
-    options.add_argument("--names", type=int, default=NAMES, help="names of the lexicon, at least")
+    options.add_argument("--names", type=int, default=NAMES, help="names of the lexicon")
     options.add_argument("--linker-names", type=int, default=LINKER_NAMES, help="names of scispaCy's linker, at most")
     options.add_argument("--note-limit", type=int, default=NOTES, help="notes that are read, at most")
     options.add_argument("--most", type=float, default=MOST, help="CPU seconds of reading for each reader")

@@ -20,6 +20,55 @@ __all__ = ["write_lexicon", "write_notes"]
 
 NAMES_PER_FILLER = 4
 SEED = 7
+# A concept that the notes could name has a name all of whose words stand in them, in any form with the same stem.
+THINNED = r"""
+create temp table kept_concept as
+with note_word as (
+    select distinct regexp_replace(unnest(regexp_extract_all(lower(text), '[\p{L}\p{N}]+')), '[eisy]+$', '') as word
+    from read_json($notes, columns = {text: 'varchar'}, maximum_object_size = 100000000)
+),
+
+name_word as (
+    select
+        cui,
+        name,
+        regexp_replace(unnest(regexp_extract_all(lower(name), '[\p{L}\p{N}]+')), '[eisy]+$', '') as word
+    from spelled
+),
+
+named as (
+    select distinct cui
+    from (
+        select name_word.cui
+        from name_word
+        left join note_word on name_word.word = note_word.word
+        group by name_word.cui, name_word.name
+        having count(*) = count(note_word.word)
+    )
+),
+
+concept as (
+    select
+        spelled.cui,
+        named.cui is not null as is_named,
+        count(*) as n
+    from spelled
+    left join named on spelled.cui = named.cui
+    group by all
+),
+
+ordered as (
+    select
+        cui,
+        is_named,
+        sum(n) over (order by is_named desc, md5($seed || cui), cui) as n
+    from concept
+)
+
+select cui
+from ordered
+where is_named or n <= $names
+"""
 OWN = "own"
 """Stands for a concept of the project's own terms, which have several."""
 
@@ -64,10 +113,13 @@ def write_notes(csv: Path, gold: Path, out: Path, limit: int) -> int:
 def write_lexicon(warehouse: Path, out: Path, names: int) -> int:
     """Write ``lexicon/`` (ours) and ``names.jsonl`` (text, CUI, whether preferred); return the number of names.
 
+    A release with more names than that is thinned by concepts: those that the notes could name all stay, so that any
+    reader of whole names finds what it finds with the full release; of the others, those of the lowest hashes.
+
     Args:
         warehouse: DuckDB file with ``kg.name``, ``kg.concept`` and ``kg.edge``; only read.
-        out: folder.
-        names: names that the lexicon should have at least; filler concepts make up for what the release lacks.
+        out: folder; ``write_notes`` has written ``notes.jsonl`` to it.
+        names: names that the lexicon should have, or a few more; filler concepts make up for what the release lacks.
     """
     with duckdb.connect(str(private_directory(out / "spill") / "names.duckdb")) as connection:
         connection.execute("set memory_limit = '3GB'")
@@ -83,9 +135,19 @@ def write_lexicon(warehouse: Path, out: Path, names: int) -> int:
         spelled = _release_names(connection)
         if spelled.num_rows < names:
             _fill(connection, names - spelled.num_rows)
-            spelled = _release_names(connection)
+        elif spelled.num_rows > names:
+            _thin(connection, spelled, names, out / "notes.jsonl")
+        spelled = _release_names(connection)
         build_lexicon(connection).save(out / "lexicon")
     return _write_names(spelled, out / "names.jsonl")
+
+
+def _thin(connection: duckdb.DuckDBPyConnection, spelled: pa.Table, names: int, notes: Path) -> None:
+    """Remove concepts that the notes cannot name, until there are no more names than wanted."""
+    connection.register("spelled", spelled.select(["cui", "name"]))
+    connection.execute(THINNED, {"notes": str(notes), "names": names, "seed": SEED})
+    connection.unregister("spelled")
+    connection.execute("delete from kg.concept where cui not in (select cui from kept_concept)")
 
 
 def _fill(connection: duckdb.DuckDBPyConnection, names: int) -> None:

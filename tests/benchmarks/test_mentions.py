@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.measuring import Measure
 from benchmarks.stages.mentions import Options, checks, ours, prepare
-from benchmarks.yardsticks.prepare import write_notes
+from benchmarks.yardsticks.prepare import OWN, write_notes
 from benchmarks.yardsticks.scoring import Score, score
 from benchmarks.yardsticks.task import Found, Note, Reader, clocked, read_names, read_notes
 from ontoground.errors import InputError
@@ -60,6 +60,19 @@ def test_every_reader_gets_the_lexicon_filled_up_and_ours_finds_the_marked_spans
     assert ours(options).rows == len(TEXT)
     answer = json.loads(options.answer("ours").read_text(encoding="utf-8"))
     assert score(read_notes(options.folder), answer["spans"]) == Score(1.0, 1.0, 1.0, 1.0)
+
+
+def test_a_release_with_more_names_than_wanted_keeps_those_that_the_notes_could_name(options: Options) -> None:
+    prepare(options)
+    every = {(name.text, name.cui) for name in read_names(options.folder)}
+    thin = replace(options, folder=options.folder.with_name("thin"), names=6)
+    thin.folder.mkdir()
+    prepare(thin)
+    kept = {(name.text, name.cui) for name in read_names(thin.folder) if name.cui != OWN}
+    assert kept == {(text, cui) for text, cui in every if cui in {"C1", "C2", "C3", "C4", "C10"}}
+    ours(thin)
+    answer = json.loads(thin.answer("ours").read_text(encoding="utf-8"))
+    assert score(read_notes(thin.folder), answer["spans"]) == Score(1.0, 1.0, 1.0, 1.0)
 
 
 def test_a_gold_whose_notes_have_no_text_is_refused(options: Options) -> None:

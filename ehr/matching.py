@@ -27,7 +27,7 @@ CASE_ANY, CASE_CAPITAL, CASE_UPPER = 0, 1, 2
 # The shape of a token's letters.
 LOWER, CAPITAL, UPPER = 0, 1, 2
 # What lies between a token and the one before it: blanks or a hyphen; a slash; a period after a single letter;
-# anything that no name crosses; a comma.
+# anything that no name crosses; a comma. "&" after a single letter is as good as a blank: "I&D".
 SOFT, SLASH, INITIAL, HARD, COMMA = 0, 1, 2, 3, 4
 # A name may go on after a comma with these words only: "diabetes mellitus, type 2".
 COMMA_WORDS = ("type", "stage", "grade", "class")
@@ -85,6 +85,7 @@ def _gap(codes: CodeArray, begin: int, end: int, previous_length: int) -> int:
     slashes = 0
     hyphens = 0
     blanks = 0
+    ampersands = 0
     mark = np.uint32(0)
     for position in range(begin, end):
         code = codes[position]
@@ -98,6 +99,8 @@ def _gap(codes: CodeArray, begin: int, end: int, previous_length: int) -> int:
             slashes += 1
         elif code in (44, 46) and position == begin:
             mark = code
+        elif code == 38 and previous_length == 1 and not ampersands:
+            ampersands += 1
         elif code not in (39, 0x2019):
             return 3
     if breaks > 1 or hyphens > 1 or slashes > 1 or (hyphens and blanks and not breaks):
@@ -152,14 +155,17 @@ def _scan(
             continue
         begin = position
         capitals = 0
+        figures = 0
         while position < size and folded[position] != 0:
             if codes[position] < capital.size:
                 capitals += capital[codes[position]]
+                figures += 48 <= codes[position] <= 57
             position += 1
         end = position
         letters = end - begin
         plural_of_capitals = capitals == letters - 1 and capitals > 1 and codes[end - 1] == 115
-        all_upper = capitals == letters or plural_of_capitals
+        # Figures are as good as capitals: "D50", "COVID-19".
+        all_upper = capitals + figures == letters or plural_of_capitals
         keep = capitals == letters and letters <= 4
         drop, put = _ending(folded, begin, end, keep)
         if plural_of_capitals and letters == 3:
@@ -180,7 +186,7 @@ def _scan(
         begins[count] = begin
         ends[count] = end
         hashes[count] = value
-        shapes[count] = 2 if all_upper and capitals else (1 if capitals else 0)
+        shapes[count] = 2 if all_upper else (1 if capitals else 0)
         gaps[count] = 3 if count == 0 else _gap(codes, ends[count - 1], begin, ends[count - 1] - begins[count - 1])
         if count and codes[ends[count - 1]] in (39, 0x2019) and begin - ends[count - 1] > 2:
             gaps[count] = _gap(codes, ends[count - 1] + 2, begin, 2)

@@ -36,6 +36,8 @@ def found(trie: Trie, text: str) -> list[str]:
         ("biopsy", "biopsies"),
         ("C. difficile", "for C. difficile"),
         ("oxycodone / acetaminophen", "oxycodone/acetaminophen"),
+        ("I&D", "underwent I&D"),
+        ("I&D", "I & D of an abscess"),
         ("diabetes mellitus type 2", "Diabetes mellitus, type 2"),
     ],
 )
@@ -51,6 +53,7 @@ def test_a_name_is_found_in_its_spellings(name: str, text: str) -> None:
         ("chest pain", "chest (pain)"),
         ("chest pain", "chest\n- pain"),
         ("cough fever", "cough, fever"),
+        ("cough fever", "cough & fever"),
         ("pain", "painting"),
         ("renal failure", "adrenal failure"),
     ],
@@ -68,6 +71,8 @@ def test_letters_decide_where_a_name_asks_for_capitals() -> None:
     assert found(trie_of("AIDS", case=CASE_UPPER), "hearing aids, AIDS, Aids") == ["AIDS"]
     assert found(trie_of("Ensure", case=CASE_CAPITAL), "to ensure; Ensure") == ["Ensure"]
     assert found(trie_of("DVT", case=CASE_UPPER), "two DVTs") == ["DVTs"]
+    figures = trie_of("D50", "COVID-19", case=CASE_UPPER)
+    assert found(figures, "D50, d50, COVID-19, Covid-19, 19") == ["D50", "COVID-19"]
 
 
 def test_offsets_count_code_points() -> None:

@@ -24,7 +24,7 @@ rui.npy              (k,)        RUIs as bytes
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -34,17 +34,18 @@ from typing import Any
 import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from kg.packing import fill_adjacency, fill_rows
+from kg.edges import Concepts, EdgeRows, Records, sort_edges, texts_of
+from kg.packing import fill_adjacency, pack_rows, sort_names
 from kg.predicates import Pattern, Predicate, Vocabulary
+from kg.sorting import fill_edges
 from ontoground.errors import InputError
 from ontoground.files import atomic_directory
-from ontoground.warehouse import run_sql
 
 __all__ = [
     "GraphArrays",
-    "RepeatedRowsError",
     "adjacency_of",
     "evidence_counts",
     "is_written",
@@ -59,10 +60,16 @@ ARRAY_NAMES = (
     "head", "tail", "predicate", "evidence_begin", "rela", "sab", "rui",
 )  # fmt: skip
 EDGE_ARRAYS = ("head", "predicate", "tail", "evidence_begin")
-
-
-class RepeatedRowsError(Exception):
-    """Evidence that is the same in all: it would be counted twice."""
+EDGE_SCHEMA = pa.schema(
+    {
+        "head": pa.int32(),
+        "predicate": pa.uint8(),
+        "tail": pa.int32(),
+        "kind": pa.uint16(),
+        "forward": pa.bool_(),
+        "rui": pa.string(),
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -151,40 +158,45 @@ def write_arrays(
     folder: Path,
     vocabulary: Vocabulary,
     graph_fingerprint: str,
-    *,
-    distinct: bool = False,
+    concepts: Concepts,
+    rows: EdgeRows,
 ) -> None:
-    """Write the graph of ``kg.node``, ``kg.concept``, ``kg.name`` and ``kg.edge_code`` as arrays, whole or not at all.
+    """Write the graph as arrays, whole or not at all, and its edges to ``kg.edge_code``.
 
-    Memory is bounded by the edges' numbers (some 40 bytes an edge); evidence and names pass through in batches, names
-    in a thread of their own.
+    Memory is bounded by the edges' numbers (some 40 bytes a row that makes an edge, 40 an edge); names pass through in
+    batches, in a thread of their own, as does ``kg.edge_code``.
 
     Args:
-        connection: the warehouse.
+        connection: the warehouse, with ``kg.concept``, ``kg.name`` and an empty ``kg.edge_code``.
         folder: where to.
         vocabulary: what the numbers of predicates mean.
         graph_fingerprint: what the graph was made of.
-        distinct: no row of ``kg.edge_code`` stands there twice; otherwise this is looked at.
-
-    Raises:
-        RepeatedRowsError: a row of ``kg.edge_code`` stands there twice.
+        concepts: the nodes.
+        rows: what MRREL says.
     """
+    kinds = _Kinds.of(connection)
     with (
         atomic_directory(folder) as part,
         _rows_in_order(connection),
         connection.cursor() as beside,
         ThreadPoolExecutor(max_workers=1, thread_name_prefix="names") as pool,
     ):
-        named = pool.submit(_write_names, beside, part)
-        relas, sabs = _write_edges(connection, part, distinct=distinct)
-        _write_adjacency(part, vocabulary, _count(connection, "select count(*) from kg.node"))
-        group_names = named.result()
+        named = pool.submit(_write_names, beside, part, concepts)
+        records = sort_edges(rows, vocabulary, kinds.rank, len(concepts))
+        evidence = _write_edges(part, records, rows)
+        relas, sabs = _write_kinds(part, kinds, evidence.kind)
+        edges, pieces = len(evidence.head), len(evidence.kind)
+        with ThreadPoolExecutor(max_workers=1, thread_name_prefix="edges") as coding:
+            coded = coding.submit(_insert_edges, connection, evidence)
+            _write_adjacency(part, evidence, vocabulary, len(concepts))
+            coded.result()
+        named.result()
         manifest = {
             "fingerprint": graph_fingerprint,
-            "nodes": int(np.load(part / "cui.npy", mmap_mode="r").shape[0]),
-            "edges": int(np.load(part / "head.npy", mmap_mode="r").shape[0]),
-            "evidence": int(np.load(part / "rela.npy", mmap_mode="r").shape[0]),
-            "group_names": group_names,
+            "nodes": len(concepts),
+            "edges": edges,
+            "evidence": pieces,
+            "group_names": _group_names(connection),
             "rela_names": relas,
             "sab_names": sabs,
             "predicates": [asdict(line) for line in vocabulary.predicates],
@@ -233,137 +245,147 @@ def _array(folder: Path, name: str, dtype: str, length: int) -> NDArray[Any]:
     return mapped
 
 
-class _Texts:
-    """Texts one after another in ``<name>.npy``, with where each begins in ``<name>_begin.npy``."""
-
-    def __init__(self, folder: Path, name: str, texts: int, size: int) -> None:
-        self.begins = _array(folder, f"{name}_begin", "int64", texts + 1)
-        self.bytes = _array(folder, name, "uint8", size)
-        self.row = self.place = 0
-        self.begins[0] = 0
-
-    def add(self, column: pa.Array) -> None:
-        """Append the texts of one batch."""
-        encoded = column.cast(pa.large_binary())
-        offsets = np.frombuffer(encoded.buffers()[1], np.int64)[encoded.offset : encoded.offset + len(encoded) + 1]
-        size = int(offsets[-1] - offsets[0])
-        if size:
-            data = np.frombuffer(encoded.buffers()[2], np.uint8)
-            self.bytes[self.place : self.place + size] = data[offsets[0] : offsets[-1]]
-        self.begins[self.row : self.row + len(encoded) + 1] = offsets - offsets[0] + self.place
-        self.row, self.place = self.row + len(encoded), self.place + size
+def _write_names(connection: duckdb.DuckDBPyConnection, folder: Path, concepts: Concepts) -> None:
+    """Write what concepts are called, and their groups; ``kg.concept`` and ``kg.name`` are in the order of the CUIs."""
+    width = concepts.cui.shape[1]
+    np.save(folder / "cui.npy", concepts.cui.view(f"S{width}")[:, 0])
+    np.save(folder / "groups.npy", concepts.groups)
+    size = _count(connection, "select sum(strlen(name)) from kg.concept")
+    begins, letters = _array(folder, "name_begin", "int64", len(concepts) + 1), _array(folder, "name", "uint8", size)
+    row = place = 0
+    begins[0] = 0
+    for batch in _batches(connection, "select coalesce(name, '') as name from kg.concept"):
+        begin, data = texts_of(batch.column(0))
+        begins[row : row + len(begin)] = begin - begin[0] + np.int64(place)
+        letters[place : place + int(begin[-1] - begin[0])] = data[begin[0] : begin[-1]]
+        row, place = row + batch.num_rows, int(begins[row + batch.num_rows])
+    _write_labels(connection, folder, concepts, (begins, letters))
 
 
-def _write_names(connection: duckdb.DuckDBPyConnection, folder: Path) -> list[str]:
-    """Write what concepts are called, and return the names of the groups' bits."""
-    group_names = _write_nodes(connection, folder)
-    run_sql(connection, "kg/label")
-    _write_labels(connection, folder)
-    return group_names
+def _whole_concepts(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Yield the rows of batches so that those of one concept, which are neighbours, stay together."""
+    rest: list[pa.RecordBatch] = []
+    for batch in batches:
+        table = pa.Table.from_batches([*rest, batch]).combine_chunks()
+        cuis = table["cui"]
+        begun = pc.index(cuis, cuis[-1]).as_py()
+        yield table.slice(0, begun)
+        rest = table.slice(begun).to_batches()
+    if rest:
+        yield pa.Table.from_batches(rest)
 
 
-def _write_nodes(connection: duckdb.DuckDBPyConnection, folder: Path) -> list[str]:
-    """Write CUIs, groups and preferred names, and return the names of the groups' bits."""
-    names = [
-        str(row[0])
-        for row in connection.execute(
-            "select distinct semantic_group from kg.semantic_group order by semantic_group"
-        ).fetchall()
-    ]
-    n = _count(connection, "select count(*) from kg.concept")
-    width = max(1, _count(connection, "select max(strlen(cui)) from kg.concept"))
-    cui, groups = _array(folder, "cui", f"S{width}", n), _array(folder, "groups", "int64", n)
-    texts = _Texts(folder, "name", n, _count(connection, "select sum(strlen(name)) from kg.concept"))
-    row = 0
-    query = (
-        "select concept.cui, coalesce(concept.name, '') as name, node.group_bits "
-        "from kg.concept as concept inner join kg.node as node on concept.cui = node.cui order by node.node"
-    )
-    for batch in _batches(connection, query):
-        end = row + batch.num_rows
-        cui[row:end] = _fixed(batch.column(0), width)
-        groups[row:end] = batch.column(2).to_numpy()
-        texts.add(batch.column(1))
-        row = end
-    return names
-
-
-def _write_labels(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
+def _write_labels(
+    connection: duckdb.DuckDBPyConnection,
+    folder: Path,
+    concepts: Concepts,
+    preferred: tuple[NDArray[np.int64], NDArray[np.uint8]],
+) -> None:
     """Write the other names of each concept, in alphabetical order."""
-    n = _count(connection, "select count(*) from kg.concept")
-    size = _count(connection, "select sum(strlen(name)) from label")
-    texts = _Texts(folder, "label", _count(connection, "select count(*) from label"), size)
-    counts = np.zeros(n, np.int64)
-    for batch in _batches(connection, "select node, name from label"):
-        counts += np.bincount(batch.column(0).to_numpy(), minlength=n)
-        texts.add(batch.column(1))
+    counts = np.zeros(len(concepts), np.int64)
+    begins: list[NDArray[np.int64]] = []
+    letters: list[NDArray[np.uint8]] = []
+    size = 0
+    for table in _whole_concepts(_batches(connection, "select cui, name from kg.name")):
+        nodes, (begin, data) = (texts_of(table[name].combine_chunks()) for name in ("cui", "name"))
+        kept_begin, kept = np.empty(table.num_rows, np.int64), np.empty(int(begin[-1] - begin[0]), np.uint8)
+        names, added = sort_names(concepts.nodes(*nodes), begin, data, *preferred, counts, kept_begin, kept)
+        begins.append(kept_begin[:names] + size)
+        letters.append(kept[:added])
+        size += added
     np.save(folder / "label_first.npy", np.concatenate(([0], np.cumsum(counts))))
+    np.save(folder / "label_begin.npy", np.concatenate([*begins, np.array([size], np.int64)]))
+    np.save(folder / "label.npy", np.concatenate([*letters, np.empty(0, np.uint8)]))
 
 
-def _kind_numbers(connection: duckdb.DuckDBPyConnection, column: str) -> tuple[list[str], NDArray[np.uint16]]:
-    """Return the names of RELA or SAB that edges carry, sorted, and the place among them of each kind's name."""
-    used = "select distinct kind from kg.edge_code"
-    rows = connection.execute(
-        f"select kind, coalesce({column}, '') as value from kg.evidence_kind where kind in ({used})"
-    ).fetchall()
-    names = sorted({str(value) for _, value in rows})
-    numbers = np.zeros(max((kind for kind, _ in rows), default=0) + 1, np.uint16)
-    for kind, value in rows:
-        numbers[kind] = names.index(value)
-    return names, numbers
+def _group_names(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    """Return the names of the groups' bits."""
+    query = "select distinct semantic_group from kg.semantic_group order by semantic_group"
+    return [str(name) for (name,) in connection.execute(query).fetchall()]
 
 
-def _fixed(column: pa.Array, width: int) -> NDArray[np.bytes_]:
-    """Return texts as bytes of one width; null is empty."""
-    encoded = column.cast(pa.large_binary()).fill_null(b"")
-    offsets = np.frombuffer(encoded.buffers()[1], np.int64)[encoded.offset : encoded.offset + len(encoded) + 1]
-    fixed = np.zeros((len(encoded), width), np.uint8)
-    data = encoded.buffers()[2]
-    if data is not None:
-        fill_rows(fixed, offsets, np.frombuffer(data, np.uint8))
-    return fixed.view(f"S{width}")[:, 0]
+@dataclass(frozen=True)
+class _Kinds:
+    """Kinds of rows of MRREL by number; shapes: (n_kinds,)"""
+
+    rela: list[str]
+    sab: list[str]
+    rank: NDArray[np.uint16]
+
+    @classmethod
+    def of(cls, connection: duckdb.DuckDBPyConnection) -> _Kinds:
+        rows = connection.execute(
+            "select distinct kind, rela, sab, evidence_rank from edge_kind order by kind"
+        ).fetchall()
+        return cls([row[1] for row in rows], [row[2] for row in rows], np.array([row[3] for row in rows], np.uint16))
 
 
-def _changes(columns: Sequence[NDArray[Any]], before: Sequence[Any] | None) -> NDArray[np.bool_]:
-    """Tell which rows differ from the row above them in any column; ``before`` is the row above the first."""
-    changed = np.zeros(columns[0].shape[0], bool)
-    for place, column in enumerate(columns):
-        changed[1:] |= column[1:] != column[:-1]
-        changed[:1] |= True if before is None else column[:1] != before[place]
-    return changed
+@dataclass(frozen=True)
+class _Evidence:
+    """Edges and their evidence, in memory while both the arrays and the warehouse need them.
 
-
-def _write_edges(connection: duckdb.DuckDBPyConnection, folder: Path, *, distinct: bool) -> tuple[list[str], list[str]]:
-    """Write canonical edges and their evidence in one pass, and return the names of RELA and of SAB.
-
-    Raises:
-        RepeatedRowsError: rows are not known to be distinct, and one is the same as the one before it.
+    Shapes: (n_edges,), ``begin`` one more; ``kind`` and ``forward`` (n_records,), ``rui`` (n_records, width).
     """
-    (relas, rela_of), (sabs, sab_of) = (_kind_numbers(connection, column) for column in ("rela", "sab"))
-    k = _count(connection, "select count(*) from kg.edge_code")
-    width = max(1, _count(connection, "select max(strlen(rui)) from kg.edge_code"))
-    rela, sab = _array(folder, "rela", "uint16", k), _array(folder, "sab", "uint16", k)
-    rui = _array(folder, "rui", f"S{width}", k)
-    row, before, parts = 0, None, []
-    for batch in _batches(connection, "select head, predicate, tail, kind, forward, rui from kg.edge_code"):
-        end = row + batch.num_rows
-        keys = [batch.column(name).to_numpy() for name in ("head", "predicate", "tail")]
-        kind, forward = (batch.column(name).to_numpy(zero_copy_only=False) for name in ("kind", "forward"))
-        ruis = _fixed(batch.column("rui"), width)
-        rela[row:end], sab[row:end], rui[row:end] = rela_of[kind], sab_of[kind], ruis
-        is_new = _changes(keys, before and before[:3])
-        evidence = (kind, forward, ruis)
-        if not distinct and not (is_new | _changes(evidence, before and before[3:])).all():
-            raise RepeatedRowsError
-        starts = np.flatnonzero(is_new)
-        parts.append([*(key[starts] for key in keys), starts + row])
-        row, before = end, [column[-1] for column in (*keys, *evidence)]
-    begins = np.array([k], np.int64)
-    edges = zip(*parts, strict=True) if parts else ([np.empty(0, np.int64)] for _ in range(4))
-    for name, dtype, arrays in zip(EDGE_ARRAYS, ("int32", "uint8", "int32", "int64"), edges, strict=True):
-        whole = [*arrays, begins] if name == "evidence_begin" else arrays
-        np.save(folder / f"{name}.npy", np.concatenate(whole).astype(dtype))
-    return relas, sabs
+
+    head: NDArray[np.int32]
+    predicate: NDArray[np.uint8]
+    tail: NDArray[np.int32]
+    begin: NDArray[np.int64]
+    kind: NDArray[np.uint16]
+    forward: NDArray[np.bool_]
+    rui: NDArray[np.uint8]
+
+
+def _write_edges(folder: Path, records: Records, rows: EdgeRows) -> _Evidence:
+    """Write canonical edges and the RUIs of their evidence."""
+    m, k = records.edges, len(records.key)
+    head, predicate, tail, begin = (
+        _array(folder, name, dtype, m + (name == "evidence_begin"))
+        for name, dtype in zip(EDGE_ARRAYS, ("int32", "uint8", "int32", "int64"), strict=True)
+    )
+    width = max(1, records.rui_width)
+    rui, kind = _array(folder, "rui", f"S{width}", k).view(np.uint8).reshape(k, width), np.empty(k, np.uint16)
+    fill_edges(records.begin, records.key, records.row_of, rows.rui, rows.kind, head, predicate, tail, begin, kind, rui)
+    return _Evidence(head, predicate, tail, begin, kind, (records.key & 32768) == 0, rui)
+
+
+def _write_kinds(folder: Path, kinds: _Kinds, kind: NDArray[np.uint16]) -> tuple[list[str], list[str]]:
+    """Write RELA and SAB of all evidence, and return the names that it carries, sorted."""
+    used = np.flatnonzero(np.bincount(kind, minlength=len(kinds.rank)))
+    found = []
+    for column in ("rela", "sab"):
+        texts = getattr(kinds, column)
+        names = sorted({texts[number] for number in used})
+        numbers = np.zeros(len(kinds.rank), np.uint16)
+        numbers[used] = [names.index(texts[number]) for number in used]
+        np.save(folder / f"{column}.npy", numbers[kind])
+        found.append(names)
+    return found[0], found[1]
+
+
+def _evidence_batches(evidence: _Evidence) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of ``kg.edge_code``."""
+    width = evidence.rui.shape[1]
+    for first in range(0, len(evidence.head), BATCH_ROWS):
+        edges = slice(first, first + BATCH_ROWS)
+        begins = evidence.begin[first : first + BATCH_ROWS + 1]
+        pieces = slice(int(begins[0]), int(begins[-1]))
+        rui = evidence.rui[pieces]
+        offsets, data = np.empty(len(rui) + 1, np.int32), np.empty(len(rui) * width, np.uint8)
+        pack_rows(rui, offsets, data)
+        texts = pa.StringArray.from_buffers(len(rui), pa.py_buffer(offsets), pa.py_buffer(data))
+        stated = np.diff(begins)
+        columns = [np.repeat(column[edges], stated) for column in (evidence.head, evidence.predicate, evidence.tail)]
+        columns += [evidence.kind[pieces], evidence.forward[pieces]]
+        yield pa.record_batch([*map(pa.array, columns), texts], schema=EDGE_SCHEMA)
+
+
+def _insert_edges(connection: duckdb.DuckDBPyConnection, evidence: _Evidence) -> None:
+    """Fill ``kg.edge_code``; a RUI that the release does not have is null."""
+    rows = pa.RecordBatchReader.from_batches(EDGE_SCHEMA, _evidence_batches(evidence))
+    connection.register("edge_row", rows)
+    connection.execute("insert into kg.edge_code select * replace (nullif(rui, '') as rui) from edge_row")
+    connection.unregister("edge_row")
 
 
 def adjacency_of(
@@ -387,7 +409,7 @@ def adjacency_of(
     return {"indptr": indptr, "step": step, "neighbour": neighbour, "edge": edge}
 
 
-def _write_adjacency(folder: Path, vocabulary: Vocabulary, n_nodes: int) -> None:
-    head, tail, predicate = (np.load(folder / f"{name}.npy") for name in ("head", "tail", "predicate"))
-    for name, array in adjacency_of(head, tail, predicate, vocabulary, n_nodes).items():
+def _write_adjacency(folder: Path, evidence: _Evidence, vocabulary: Vocabulary, n_nodes: int) -> None:
+    edges = (np.asarray(evidence.head), np.asarray(evidence.tail), np.asarray(evidence.predicate))
+    for name, array in adjacency_of(*edges, vocabulary, n_nodes).items():
         np.save(folder / f"{name}.npy", array)

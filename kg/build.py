@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -11,8 +11,8 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from kg.arrays import RepeatedRowsError, evidence_counts, is_written, open_arrays, write_arrays
-from kg.composition import resolve_drugs
+from kg.arrays import evidence_counts, is_written, open_arrays, write_arrays
+from kg.edges import EVERY_NODE, EdgeRows, read_concepts, read_edges
 from kg.predicates import (
     ANY,
     Vocabulary,
@@ -33,7 +33,16 @@ __all__ = ["GraphReport", "build_graph"]
 
 STAGE = "graph"
 ARRAY_FORMAT = 2
-EVERY_NODE = 1 << 62
+STEPS = (
+    "kg/node",
+    "kg/name",
+    "kg/concept",
+    "kg/relation_use",
+    "kg/uncovered",
+    "kg/edge_kind",
+    "kg/edge_code",
+    "kg/edge",
+)
 
 
 @dataclass(frozen=True)
@@ -72,14 +81,18 @@ def build_graph(connection: duckdb.DuckDBPyConnection, folder: Path, settings: L
     if is_current(connection, STAGE, expected) and is_written(folder, expected):
         return _report(connection, folder, skipped=True)
     vocabulary = read_vocabulary()
-    with progress("graph", len(_steps())) as advance:
+    with progress("graph", len(STEPS)) as advance:
         with transaction(connection):
             _forget_table(connection)
             _register(connection, vocabulary, settings)
-            for _ in _run_steps(connection):
+            for name in STEPS:
+                run_sql(connection, name)
                 advance(1)
+            concepts = read_concepts(connection)
+            rows = read_edges(connection, concepts, vocabulary)
+            _keep_refused(connection, rows)
             _count_drops(connection)
-        _write(connection, folder, vocabulary, expected)
+        write_arrays(connection, folder, vocabulary, expected, concepts, rows)
         run_sql(connection, "kg/staging_drop")
     mark_done(connection, STAGE, expected)
     return _report(connection, folder, skipped=False)
@@ -93,17 +106,6 @@ def _forget_table(connection: duckdb.DuckDBPyConnection) -> None:
     ).fetchone()
     if row is not None:
         connection.execute("drop table kg.edge")
-
-
-def _write(connection: duckdb.DuckDBPyConnection, folder: Path, vocabulary: Vocabulary, graph_fingerprint: str) -> None:
-    """Write the arrays; where the release has a row twice, which only sorting shows, each row is taken once first."""
-    try:
-        write_arrays(connection, folder, vocabulary, graph_fingerprint)
-    except RepeatedRowsError:
-        with transaction(connection):
-            run_sql(connection, "kg/edge_row_once")
-            run_sql(connection, "kg/edge_code")
-        write_arrays(connection, folder, vocabulary, graph_fingerprint, distinct=True)
 
 
 def _fingerprint(connection: duckdb.DuckDBPyConnection, settings: LoadSettings) -> str:
@@ -124,34 +126,6 @@ def _fingerprint(connection: duckdb.DuckDBPyConnection, settings: LoadSettings) 
             "format": ARRAY_FORMAT,
         }
     )
-
-
-def _steps() -> tuple[str, ...]:
-    return (
-        "kg/node",
-        "kg/name",
-        "kg/concept",
-        "kg/relation_use",
-        "kg/uncovered",
-        "kg/edge_kind",
-        "kg/edge_candidate",
-        "kg/composition",
-        "kg/edge_candidate_class",
-        "kg/edge_refused",
-        "kg/product_route",
-        "kg/edge_candidate_route",
-        "kg/edge_row",
-        "kg/edge_code",
-        "kg/edge",
-    )
-
-
-def _run_steps(connection: duckdb.DuckDBPyConnection) -> Iterator[str]:
-    for name in _steps():
-        if name == "kg/edge_candidate_route":
-            _resolve_drugs(connection)
-        run_sql(connection, name)
-        yield name
 
 
 def _create(connection: duckdb.DuckDBPyConnection, table: str, rows: pa.Table, *, staging: bool = False) -> None:
@@ -205,25 +179,13 @@ def _predicate_codes(vocabulary: Vocabulary, groups: Iterable[str]) -> pa.Table:
     return table.set_column(0, "code", table["code"].cast(pa.uint8()))
 
 
-def _resolve_drugs(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make ``drug_link`` and ``drug_route`` of the composition links and the products' dose forms."""
-    links, products = (
-        connection.sql(f"select {columns} from {table} order by all").to_arrow_table()
-        for columns, table in (("head, tail", "composition"), ("node, is_local", "product_route"))
-    )
-    ((nodes,),) = connection.execute("select count(*) from kg.node").fetchall()
-    found = resolve_drugs(
-        links["head"].to_numpy(),
-        links["tail"].to_numpy(),
-        products["node"].to_numpy(),
-        products["is_local"].to_numpy(zero_copy_only=False).astype(bool),
-        int(nodes),
-    )
-    _create(connection, "drug_link", links.append_column("same", pa.array(found.same)), staging=True)
-    known = np.flatnonzero(found.systemic | found.local).astype(np.int32)
-    mixed = pa.array((found.systemic & found.local)[known])
-    routes = pa.table({"node": known, "systemic": pa.array(found.systemic[known]), "mixed": mixed})
-    _create(connection, "drug_route", routes, staging=True)
+def _keep_refused(connection: duckdb.DuckDBPyConnection, rows: EdgeRows) -> None:
+    """Make ``kg.edge_refused`` of what was counted while MRREL was read."""
+    reason, code = np.nonzero(rows.refused)
+    counted = pa.table({"refused": reason, "code": code, "n": rows.refused[reason, code]})
+    connection.register("refused_row", counted)
+    run_sql(connection, "kg/edge_refused")
+    connection.unregister("refused_row")
 
 
 def _count_drops(connection: duckdb.DuckDBPyConnection) -> None:

@@ -1,4 +1,4 @@
-"""Kernels that lay out the graph's arrays: texts in rows of one width, edges in the order of an adjacency."""
+"""Kernels that lay out the arrays: texts in rows of one width, names in order, edges in the order of an adjacency."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-__all__ = ["fill_adjacency", "fill_rows"]
+__all__ = ["fill_adjacency", "fill_rows", "pack_rows", "sort_names"]
 
 
 @njit(cache=True, nogil=True)
@@ -23,6 +23,90 @@ def fill_rows(rows: Any, offsets: Any, data: Any) -> None:
         begin = offsets[row]
         for place in range(offsets[row + 1] - begin):
             rows[row, place] = data[begin + place]
+
+
+@njit(cache=True, nogil=True)
+def pack_rows(rows: Any, offsets: Any, data: Any) -> None:
+    """Copy texts out of rows that end with zeros, one after another.
+
+    Args:
+        rows: the texts. Shape: (n, width)
+        offsets: where each text begins in ``data``, to be filled. Shape: (n + 1,)
+        data: to be filled. Shape: (at least the bytes of the texts,)
+    """
+    to = 0
+    for row in range(rows.shape[0]):
+        offsets[row] = to
+        for place in range(rows.shape[1]):
+            if rows[row, place] == 0:
+                break
+            data[to] = rows[row, place]
+            to += 1
+    offsets[rows.shape[0]] = to
+
+
+@njit(cache=True, nogil=True)
+def _is_above(data: Any, begin: Any, one: Any, other: Any) -> Any:
+    """Tell whether a text comes after another, byte by byte."""
+    length, other_length = begin[one + 1] - begin[one], begin[other + 1] - begin[other]
+    for place in range(min(length, other_length)):
+        difference = np.int64(data[begin[one] + place]) - np.int64(data[begin[other] + place])
+        if difference != 0:
+            return difference > 0
+    return length > other_length
+
+
+@njit(cache=True, nogil=True)
+def sort_names(
+    node: Any, begin: Any, data: Any, first_begin: Any, first: Any, counts: Any, kept_begin: Any, kept: Any
+) -> Any:
+    """Keep each name of a concept once, in alphabetical order, without its preferred name.
+
+    Args:
+        node: the concept of each name; its names are together. Shape: (n,)
+        begin, data: names one after another. Shapes: (n + 1,), (bytes,)
+        first_begin, first: the preferred names of all concepts, laid out alike. Shapes: (n_nodes + 1,), (bytes,)
+        counts: becomes the number of names kept of each concept of these names. Shape: (n_nodes,)
+        kept_begin, kept: to be filled: names kept. Shapes: (n,), (bytes,)
+
+    Returns:
+        How many names and how many bytes have been kept.
+    """
+    order = np.empty(node.size, np.int32)
+    names = to = at = 0
+    while at < node.size:
+        concept, size = node[at], 0
+        preferred, length = first_begin[concept], first_begin[concept + 1] - first_begin[concept]
+        while at < node.size and node[at] == concept:
+            same = begin[at + 1] - begin[at] == length
+            place = 0
+            while same and place < length:
+                same = data[begin[at] + place] == first[preferred + place]
+                place += 1
+            if not same:
+                order[size] = at
+                size += 1
+            at += 1
+        gap = size
+        while gap > 1:
+            gap = max(gap * 5 // 11, 1)
+            for place in range(gap, size):
+                one, hole = order[place], place
+                while hole >= gap and _is_above(data, begin, order[hole - gap], one):
+                    order[hole] = order[hole - gap]
+                    hole -= gap
+                order[hole] = one
+        for place in range(size):
+            one = order[place]
+            if place and not _is_above(data, begin, one, order[place - 1]):
+                continue
+            kept_begin[names] = to
+            names += 1
+            counts[concept] += 1
+            for letter in range(begin[one], begin[one + 1]):
+                kept[to] = data[letter]
+                to += 1
+    return names, to
 
 
 @njit(cache=True, nogil=True)

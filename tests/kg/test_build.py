@@ -282,3 +282,24 @@ def test_staging_tables_are_gone_after_the_build(tmp_path: Path) -> None:
         "concept", "edge", "edge_code", "edge_refused", "evidence_kind", "name", "node", "pattern", "predicate",
         "predicate_code", "relation_map", "relation_use", "semantic_group", "uncovered",
     ]  # fmt: skip
+
+
+def test_concepts_of_any_length_and_rows_without_a_concept_or_rui_are_told_apart(tmp_path: Path) -> None:
+    short, long, other = "C01", "C00000010", "XY7"
+    rows = [
+        rel(short, "may_treat", DISEASE, RUI=""),
+        rel(short, "may_treat", DISEASE, RUI="R2"),
+        rel(long, "may_treat", DISEASE, SUPPRESS="O"),
+        rel(other, "may_treat", DISEASE, RUI=""),
+        rel("C0", "may_treat", DISEASE),
+        rel("C000000100", "may_treat", DISEASE),
+        rel("", "may_treat", "", RUI="R3"),
+    ]
+    release = build(tmp_path, rows, {**CONCEPTS, short: "CHEM a", long: "CHEM b", other: "CHEM c"})
+    assert release.triples("treats") == {(short, "treats", DISEASE), (other, "treats", DISEASE)}
+    assert [row.rui for row in release.graph().evidence(short, "treats", DISEASE)] == ["R2", ""]
+    stated = release.connection.execute("select head_cui, rui from kg.edge order by all").fetchall()
+    assert stated == [(short, "R2"), (short, None), (other, None)]
+    report = release.build(LoadSettings(suppress=()))
+    assert report.refused == {"unknown_concept": 3}
+    assert report.edges_by_predicate == {"treats": 3}

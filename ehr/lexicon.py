@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -30,6 +30,8 @@ _DATA = Path(__file__).parent / "data"
 _ARRAYS = ("kind", "term", "cui_begin", "cuis", "words")
 _TRUSTED_LENGTH = 5
 _LONGEST_WORD = 30
+_BATCH = 100_000
+"""Names that are split into tokens at a time."""
 _CASES = {"any": CASE_ANY, "capital": CASE_CAPITAL, "upper": CASE_UPPER}
 LEXICON_FILES = (
     "semantic_types",
@@ -99,7 +101,7 @@ def build_lexicon(connection: duckdb.DuckDBPyConnection) -> Lexicon:
     written = pa.chunked_array([*names.column("name").chunks, pa.array([term.text for term in terms], pa.string())])
     case = np.append(_release_cases(names.column("name")), np.array([_CASES[one.case] for one in terms], np.uint8))
     brand = np.append(names.column("is_brand").to_numpy(zero_copy_only=False), np.zeros(len(terms), dtype=np.bool_))
-    trie, entry = build_trie(written.to_pylist(), case)
+    trie, entry = build_trie(_in_batches(written), case)
     n_entries = int(entry.max()) + 1 if entry.size else 0
     kind, cui_begin, cuis = _concepts(names, entry[:spelled], n_entries)
     merged = _merge(terms, entry[spelled:])
@@ -125,6 +127,11 @@ def build_lexicon(connection: duckdb.DuckDBPyConnection) -> Lexicon:
         tuple(senses[place] for place in contextual),
         _single_words(written, kind[entry], brand),
     )
+
+
+def _in_batches(names: pa.ChunkedArray) -> Iterator[list[str]]:
+    for begin in range(0, len(names), _BATCH):
+        yield names.slice(begin, _BATCH).to_pylist()
 
 
 def _merge(terms: Sequence[Term], entry: IntArray) -> dict[int, Term]:

@@ -8,7 +8,7 @@ the same scan, so they agree by construction. Nothing here knows what a name mea
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
@@ -340,27 +340,37 @@ def _vocabulary(hashes: HashArray) -> tuple[HashArray, HashArray, IntArray]:
     return vocabulary, slots, slot_token
 
 
-def build_trie(names: Sequence[str], case: ByteArray, max_tokens: int = 12) -> tuple[Trie, IntArray]:
+def _tokenised(batches: Iterable[Sequence[str]]) -> tuple[HashArray, npt.NDArray[np.int64]]:
+    """Return the hashes of the tokens of all names, one name after another, and how many each name has."""
+    hashes, counts = [np.zeros(0, dtype=np.uint64)], [np.zeros(0, dtype=np.int64)]
+    for names in batches:
+        tokens = tokenise(codes_of("\n\n".join(names)))
+        ends = np.cumsum(np.fromiter(map(len, names), dtype=np.int64, count=len(names)) + 2)
+        # The scan has room for as many tokens as there may be: what it found is copied out of it.
+        hashes.append(tokens.hash.copy())
+        counts.append(np.diff(np.searchsorted(tokens.begin, ends), prepend=0))
+    return np.concatenate(hashes), np.concatenate(counts)
+
+
+def build_trie(batches: Iterable[Sequence[str]], case: ByteArray, max_tokens: int = 12) -> tuple[Trie, IntArray]:
     """Build the trie of names, level by level over all names at once.
 
     Args:
-        names: the names; one without tokens, or with more than ``max_tokens``, is left out.
+        batches: the names, some at a time, so that they need not be in memory at once; a name without tokens, or with
+            more than ``max_tokens``, is left out.
         case: the case rule of each name; where several names end at one node the loosest rule holds. shape: (n,)
 
     Returns:
         The trie, whose ``entry`` numbers its ends 0, 1, ... in the order of nodes, and the entry of each name
         (-1: left out). shape: (n,)
     """
-    codes = codes_of("\n\n".join(names))
-    starts = np.concatenate(([0], np.cumsum([len(name) + 2 for name in names]))).astype(np.int64)
-    tokens = tokenise(codes)
-    vocabulary, slots, slot_token = _vocabulary(tokens.hash)
-    numbers = _numbers(tokens.hash, slots, slot_token)
-    first_token = np.searchsorted(tokens.begin, starts[:-1]).astype(np.int64)
-    length = np.searchsorted(tokens.begin, starts[1:]).astype(np.int64) - first_token
+    hashes, length = _tokenised(batches)
+    vocabulary, slots, slot_token = _vocabulary(hashes)
+    numbers = _numbers(hashes, slots, slot_token)
+    first_token = np.cumsum(length) - length
     used = (length > 0) & (length <= max_tokens)
 
-    node = np.zeros(len(names), dtype=np.int64)
+    node = np.zeros(length.size, dtype=np.int64)
     edges: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]] = []
     total = 1
     for level in range(max_tokens):

@@ -3,6 +3,12 @@
 -- Inputs: kg.name, kg.concept, kg.edge, semantic_type (data table semantic_types.tsv), name_stop, name_variant
 -- Output: temp table mention_name(cui, name, kind, is_preferred, n_sources, rank, is_brand, degree)
 -- Source: the choice of names is ours: no bare numbers, strengths, dose forms, class headings or residual classes
+-- A pattern that is a constant of the statement is compiled once, one that is a column for every name.
+set variable name_variant_pattern = (
+    select ' (' || coalesce(string_agg(distinct regexp_escape(phrase), '|' order by regexp_escape(phrase)), '') || ') '
+    from name_variant
+);
+
 create or replace temp table mention_name as
 with typed as (
     select
@@ -36,14 +42,21 @@ kept as (
         name.rank,
         name.sab,
         coalesce(name.tty in ('BN', 'SY'), false) and name.sab = 'RXNORM' as is_brand,
-        -- Qualifiers that notes do not write: "(disorder)", "[ambiguous]", ", NOS", ", unspecified".
-        trim(regexp_replace(
-            name.name,
-            '(?i)\s*(\((disorder|finding|procedure|disease|diagnosis|substance|product|situation|regime/therapy|'
-            || 'medication|symptom|physical finding|usp)\)|\[[^\]]*\]|,? USP|,? NOS|,? unspecified|'
-            || ',? not otherwise specified|, not elsewhere classified)$',
-            ''
-        )) as name
+        -- Qualifiers that notes do not write: "(disorder)", "[ambiguous]", ", NOS", ", unspecified". Few names end as
+        -- they do, and to replace is slow.
+        trim(
+            case
+                when right(name.name, 1) in (')', ']', 'p', 'P', 's', 'S', 'd', 'D')
+                    then regexp_replace(
+                        name.name,
+                        '(?i)\s*(\((disorder|finding|procedure|disease|diagnosis|substance|product|situation|'
+                        || 'regime/therapy|medication|symptom|physical finding|usp)\)|\[[^\]]*\]|,? USP|,? NOS|'
+                        || ',? unspecified|,? not otherwise specified|, not elsewhere classified)$',
+                        ''
+                    )
+                else name.name
+            end
+        ) as name
     from kg.name as name
     inner join typed on name.cui = typed.cui
     where
@@ -82,7 +95,8 @@ spelled as (
         trim(split_part(name, ', ', 2)) || ' ' || split_part(name, ', ', 1) as name
     from kept
     where
-        len(string_split(name, ', ')) = 2
+        contains(name, ', ')
+        and len(string_split(name, ', ')) = 2
         and not regexp_matches(name, '(?i)[0-9(]|,.*\b(with|without|of|in|due|and|or|type|stage|by|not|site)\b')
     union all
     -- "Fracture of ankle" is written "ankle fracture".
@@ -97,6 +111,7 @@ spelled as (
     from kept
     where
         kind != 'drug'
+        and contains(lower(name), ' of ')
         and regexp_matches(lower(name), '^[a-z][a-z -]{2,30} of (the )?[a-z][a-z -]{2,30}$')
         and not regexp_matches(lower(name), ' of .* of | (and|or|in|with|due|to|by|for|from) ')
     union all
@@ -111,18 +126,9 @@ spelled as (
         regexp_replace(name, '\s*\([A-Z]{2,6}\)$', '') as name
     from kept
     where regexp_matches(name, '[a-z].*\s\([A-Z]{2,6}\)$')
-)
+),
 
-select
-    worded.cui,
-    worded.name,
-    any_value(worded.kind) as kind,
-    bool_or(worded.is_preferred) as is_preferred,
-    count(distinct worded.sab) as n_sources,
-    max(worded.rank) as rank,
-    bool_and(worded.is_brand) as is_brand,
-    coalesce(any_value(degree.n), 0) as degree
-from (
+worded as (
     select * from spelled
     union all
     select
@@ -133,20 +139,50 @@ from (
         spelled.sab,
         spelled.is_brand,
         replace(lower(spelled.name), name_variant.phrase, name_variant.variant) as name
-    from (
-        -- A phrase is looked for only where its first word stands: the pairs of all names and phrases are too many.
-        select
-            *,
-            unnest(list_distinct(string_split(lower(name), ' '))) as word
-        from spelled
-    ) as spelled
-    inner join name_variant
-        on
-            spelled.word = split_part(name_variant.phrase, ' ', 1)
-            and contains(' ' || lower(spelled.name) || ' ', ' ' || name_variant.phrase || ' ')
-    where lower(spelled.name) != name_variant.phrase
-) as worded
-left join degree on worded.cui = degree.cui
-left join name_stop on lower(worded.name) = name_stop.name
-where name_stop.name is null and length(worded.name) >= 3
-group by worded.cui, worded.name;
+    from spelled
+    inner join name_variant on contains(' ' || lower(spelled.name) || ' ', ' ' || name_variant.phrase || ' ')
+    where
+        -- The pairs of all names and phrases are too many.
+        regexp_matches(' ' || lower(spelled.name) || ' ', getvariable('name_variant_pattern'))
+        and lower(spelled.name) != name_variant.phrase
+),
+
+-- Grouped by source first: that takes half the time of counting distinct sources.
+sourced as (
+    select
+        cui,
+        name,
+        sab,
+        any_value(kind) as kind,
+        bool_or(is_preferred) as is_preferred,
+        max(rank) as rank,
+        bool_and(is_brand) as is_brand
+    from worded
+    where length(name) >= 3 and lower(name) not in (select name_stop.name from name_stop)
+    group by cui, name, sab
+),
+
+named as (
+    select
+        cui,
+        name,
+        any_value(kind) as kind,
+        bool_or(is_preferred) as is_preferred,
+        count(sab) as n_sources,
+        max(rank) as rank,
+        bool_and(is_brand) as is_brand
+    from sourced
+    group by cui, name
+)
+
+select
+    named.cui,
+    named.name,
+    named.kind,
+    named.is_preferred,
+    named.n_sources,
+    named.rank,
+    named.is_brand,
+    coalesce(degree.n, 0) as degree
+from named
+left join degree on named.cui = degree.cui;

@@ -11,7 +11,11 @@ create or replace temp macro word_bag(words) as list_sort(
     list_distinct(
         list_filter(
             list_transform(
-                string_split(words, ' '), lambda word: regexp_replace(word, '^([a-z]{2,}[^sui])s$', '\1')
+                string_split(words, ' '),
+                lambda word: case
+                    when right(word, 1) = 's' then regexp_replace(word, '^([a-z]{2,}[^sui])s$', '\1')
+                    else word
+                end
             ),
             lambda word: not list_contains(small_words(), word)
         )
@@ -43,8 +47,8 @@ name_word as (
     from bag_word
 ),
 
--- Bags are made only of names that begin and end with a word of a wanted one; brackets may hold a short form, which
--- does not count.
+-- Bags are made only of names whose first two words and last one are words of a wanted name; brackets may hold a short
+-- form, which does not count.
 possible as (
     select
         cui,
@@ -59,6 +63,7 @@ possible as (
         and not (sab = 'RXNORM' and tty[1:2] in ('SC', 'SB', 'BP', 'GP'))
         and split_part(normalized, ' ', 1) in (select word from name_word)
         and (contains(name, ')') or split_part(normalized, ' ', -1) in (select word from name_word))
+        and (contains(name, ')') or split_part(normalized, ' ', 2) in (select word from name_word))
 ),
 
 bagged as (
@@ -68,9 +73,13 @@ bagged as (
         sab,
         rank,
         word_bag(
-            trim(regexp_replace(
-                lower(regexp_replace(name, '\s*\([A-Z]{2,6}\)\s*$', '')), '[^\p{L}\p{N}]+', ' ', 'g'
-            ))
+            case
+                when contains(name, ')')
+                    then trim(regexp_replace(
+                        lower(regexp_replace(name, '\s*\([A-Z]{2,6}\)\s*$', '')), '[^\p{L}\p{N}]+', ' ', 'g'
+                    ))
+                else normalized
+            end
         ) as bag
     from possible
 ),

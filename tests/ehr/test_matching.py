@@ -14,7 +14,7 @@ from ehr.matching import CASE_ANY, CASE_CAPITAL, CASE_UPPER, Trie, build_trie, t
 
 
 def trie_of(*names: str, case: int = CASE_ANY) -> Trie:
-    trie, _ = build_trie(names, np.full(len(names), case, dtype=np.uint8))
+    trie, _ = build_trie([names], np.full(len(names), case, dtype=np.uint8))
     return trie
 
 

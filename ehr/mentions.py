@@ -24,7 +24,13 @@ _RELEASE = re.compile(r"[ -](?:XL|XR|ER|SR|CR|LA|CD|EC|DR)\b")
 _DRUG = KINDS.index("drug")
 
 Reason = Literal["", "ambiguous", "examination_sign", "study_title"]
-_REASONS: dict[str, Reason] = {"physical_exam": "examination_sign", "pertinent_results": "study_title"}
+# Signs of the examination and titles of studies are not asserted problems or treatments of the admission.
+_REASONS: dict[tuple[str, Kind], Reason] = {
+    ("physical_exam", "finding"): "examination_sign",
+    ("physical_exam", "procedure"): "examination_sign",
+    ("pertinent_results", "finding"): "study_title",
+    ("pertinent_results", "procedure"): "study_title",
+}
 
 
 class Mention(NamedTuple):
@@ -48,8 +54,7 @@ def _header_end(text: str, section: Section) -> int:
 
 
 def _reason(kind: Kind, section: str) -> Reason:
-    """Signs of the examination and titles of studies are not asserted problems or treatments of the admission."""
-    return _REASONS.get(section, "") if kind in {"finding", "procedure"} else ""
+    return _REASONS.get((section, kind), "")
 
 
 def _repaired(text: str, tokens: Tokens, lexicon: Lexicon, speller: Speller) -> IntArray:

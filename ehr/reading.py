@@ -39,6 +39,7 @@ __all__ = [
 ]
 
 Detector = Callable[[str], list[Definition]]
+_KIND_NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +131,7 @@ def _assertions(
         return []
     begin = np.array([mention.begin for mention in mentions], dtype=np.int32)
     end = np.array([mention.end for mention in mentions], dtype=np.int32)
-    kind = np.array([KINDS.index(mention.kind) for mention in mentions], dtype=np.int32)
+    kind = np.array([_KIND_NUMBERS[mention.kind] for mention in mentions], dtype=np.int32)
     judged = assert_arrays(codes, sections, segments, begin, end, kind).tolist()
     found = [ASSERTIONS[number] for number in judged]
     return [

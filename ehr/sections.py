@@ -45,7 +45,6 @@ class _Header(NamedTuple):
     begin: int
     text: str
     rule: HeaderRule | None
-    after_blank_line: bool = True
 
 
 def _key(header: str) -> str:
@@ -142,18 +141,18 @@ def _headers(text: str) -> list[_Header]:
         is_known = group not in {"problem", "capitals"}
         header, rule = _known(words) if is_known else (" ".join(words.split()), None)
         start = begin if group in {"inline", "problem"} else line
-        found.append(_Header(start, header, rule, _after_blank_line(text, start)))
+        found.append(_Header(start, header, rule))
     return found
 
 
-def _section_of(header: _Header, current: str) -> str:
+def _section_of(text: str, header: _Header, current: str) -> str:
     rule = header.rule
     if rule is None or (rule.parent == ANY_PARENT and current != UNKNOWN):
         return current
     if rule.parent == ANY_PARENT:
         return rule.name
     if rule.weak and (
-        current in _NARRATIVE or (current == "history_of_present_illness" and not header.after_blank_line)
+        current in _NARRATIVE or (current == "history_of_present_illness" and not _after_blank_line(text, header.begin))
     ):
         return current
     return rule.parent or rule.name
@@ -176,6 +175,6 @@ def split_sections(text: str) -> list[Section]:
     sections: list[Section] = []
     current = UNKNOWN
     for header, (begin, end) in zip(headers, pairwise(begins), strict=True):
-        current = _section_of(header, current)
+        current = _section_of(text, header, current)
         sections.append(Section(current, header.text, begin, end))
     return sections

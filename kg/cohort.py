@@ -1,42 +1,38 @@
 """Everything that the patterns say between some heads and some targets at once, each edge visited once per state.
 
 The search goes forwards from one head after another, two steps at most; the last step is looked up in an index of the
-targets' own edges, so that it visits only edges that end in a target. Patterns share their first steps in a tree, and a
-concept is passed on once for each place of the tree, however many walks lead to it. A walk counts as a path when its
-concepts are all different. Time grows with the edges visited; memory with the edges beside the targets (some 15 bytes
-each while the index is made, 6 after) and with what a batch of heads finds.
+targets' own edges (``kg.targets``), so that it visits only edges that end in a target. Patterns share their first steps
+in a tree, and a concept is passed on once for each place of the tree, however many walks lead to it. A walk counts as a
+path when its concepts are all different. Each part of the search lists for the next one what it is to read, so that
+memory is asked for some rows before it is needed. Time grows with the edges visited; memory with the edges beside the
+targets (some 30 bytes each) and with what a batch of heads finds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from kg.numbers import NumberedPattern
-from kg.search import grow, run_end, step_bounds
+from kg.search import grow, run_end
+from kg.targets import class_of, number_of, prefetch
 from ontoground.errors import InputError
 
-__all__ = [
-    "PatternTree",
-    "TargetIndex",
-    "build_tree",
-    "find_facts",
-    "index_targets",
-    "mark",
-    "number_of",
-    "prune",
-    "unpack",
-]
+__all__ = ["PatternTree", "build_tree", "find_facts", "new_room", "prune", "unpack"]
 
-DIGIT_BITS = 11
-DIGIT = (1 << DIGIT_BITS) - 1
-SHORT = 64
-"""So few keys are sorted by insertion."""
+SHORT, LONG = 48, 2048
+"""So few keys are sorted by insertion; so many by long digits."""
+
+ROWS = 4096
+"""So much is reached before it is passed on: what fits into a cache."""
+
+AHEAD = 12
+"""So many places ahead memory is asked for. Asking takes a tenth of the time of waiting for it."""
 
 MAX_CHILDREN = 32
 """A state of a reached concept is two bits (seen, done) for each place of the tree below a first step."""
@@ -58,29 +54,30 @@ class PatternTree:
         first_unit: where the units of a node begin in ``unit_class``. Shape: (n_nodes + 1,)
         unit_class: the class up to which a unit, one limit at one node, allows a walk. Shape: (n_units,)
         unit_local: number of a unit among those below the same first step. Shape: (n_units,)
-        first_end: where the patterns of a unit begin in ``ends``. Shape: (n_units + 1,)
-        ends: key of the pattern, mask of the tail's groups, whether the ends must share one, by how many bits the
-            place of a target is shifted in the key. Shape: (n_ends, 4)
+        first_key: where the keys of a unit and the groups of a target begin in ``keys``.
+            Shape: (n_units * n_codes + 1,)
+        keys: of the patterns that hold for a unit and the groups of a target, those of a unit one after another.
+            Shape: (n_keys,)
     """
 
     child: NDArray[np.int16]
     limits: NDArray[np.int64]
-    follows: NDArray[np.uint64]
+    follows: NDArray[np.int64]
     widest: NDArray[np.int64]
     narrowest: NDArray[np.int64]
     local: NDArray[np.int64]
     first_unit: NDArray[np.int64]
     unit_class: NDArray[np.int64]
     unit_local: NDArray[np.int64]
-    first_end: NDArray[np.int64]
-    ends: NDArray[np.int64]
+    first_key: NDArray[np.int64]
+    keys: NDArray[np.int64]
 
     @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
         """What the kernel takes, in its order."""
         return (
             self.child, self.limits, self.follows, self.widest, self.narrowest, self.local,
-            self.first_unit, self.unit_class, self.unit_local, self.first_end, self.ends,
+            self.first_unit, self.unit_class, self.unit_local, self.first_key, self.keys,
         )  # fmt: skip
 
 
@@ -100,7 +97,11 @@ def prune(
 
 
 def build_tree(
-    patterns: Sequence[tuple[int, NumberedPattern]], limits: Sequence[int], n_steps: int, shift: int
+    patterns: Sequence[tuple[int, NumberedPattern]],
+    limits: Sequence[int],
+    n_steps: int,
+    head_mask: int,
+    tail_masks: NDArray[np.int64],
 ) -> PatternTree:
     """Build the tree of some patterns.
 
@@ -108,7 +109,8 @@ def build_tree(
         patterns: each with its key.
         limits: all limits of fan that the index knows, sorted.
         n_steps: number of steps of the vocabulary.
-        shift: by how many bits the place of a target is shifted in a key.
+        head_mask: the groups of the heads.
+        tail_masks: what the numbers of the targets' groups mean. Shape: (n_codes,)
 
     Raises:
         InputError: more steps follow upon one first step than a state has bits for.
@@ -116,7 +118,7 @@ def build_tree(
     ends: dict[tuple[tuple[int, ...], int], list[list[int]]] = {}
     for code, pattern in patterns:
         level = len(limits) if pattern.max_fan == 0 else list(limits).index(pattern.max_fan)
-        ends.setdefault((pattern.steps, level), []).append([code, pattern.tails, int(pattern.same), shift])
+        ends.setdefault((pattern.steps, level), []).append([code, pattern.tails, int(pattern.same)])
     keys = sorted({steps[:length] for steps, _ in ends for length in range(len(steps) + 1)} | {()})
     place = {key: i for i, key in enumerate(keys)}
     child = np.full((len(keys), n_steps), -1, np.int16)
@@ -131,7 +133,8 @@ def build_tree(
     for steps, _ in ends:
         follows[place[steps[:-1]]] |= np.uint64(1 << steps[-1] % 64)
     units = sorted(ends, key=lambda unit: (place[unit[0]], unit[1]))
-    rows = [row for unit in units for row in ends[unit]]
+    rows = np.array([(i, *row) for i, unit in enumerate(units) for row in ends[unit]], np.int64).reshape(-1, 4)
+    of_unit, first_key = _of_groups(rows, len(units), head_mask, tail_masks)
     leads_on = {key for key in keys if len(key) == 2 and (child[place[key]] >= 0).any()}
     begins = {key[:1] for key in leads_on}
     local = _numbered([key[:-1] if key in leads_on or key in begins else None for key in keys])
@@ -144,16 +147,33 @@ def build_tree(
     return PatternTree(
         child=child,
         limits=np.array(limits, np.int64),
-        follows=follows,
+        follows=follows.view(np.int64),
         widest=widest,
         narrowest=narrowest,
         local=local,
         first_unit=np.searchsorted([place[steps] for steps, _ in units], np.arange(len(keys) + 1)),
         unit_class=np.array([level for _, level in units], np.int64),
         unit_local=_numbered([steps[:1] if len(steps) > 1 else () for steps, _ in units]),
-        first_end=np.cumsum([0, *(len(ends[unit]) for unit in units)]),
-        ends=np.array(rows, np.int64).reshape(-1, 4),
+        first_key=first_key,
+        keys=of_unit,
     )
+
+
+def _of_groups(
+    rows: NDArray[np.int64], n_units: int, head_mask: int, tail_masks: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the keys of the patterns that hold for each unit and groups of a target, and where those of each begin.
+
+    Args:
+        rows: unit, key, mask of the tail's groups, whether the ends must share one. Shape: (n, 4)
+    """
+    masks = tail_masks[None, :]
+    holds = (rows[:, 2:3] == -1) | (rows[:, 2:3] & masks != 0)
+    holds &= (rows[:, 3:] == 0) | (masks & head_mask != 0)
+    held, code = np.nonzero(holds)
+    owner = rows[held, 0] * tail_masks.size + code
+    order = np.argsort(owner, kind="stable")
+    return rows[held[order], 1], np.searchsorted(owner[order], np.arange(n_units * tail_masks.size + 1))
 
 
 def _numbered(owners: Sequence[tuple[int, ...] | None]) -> NDArray[np.int64]:
@@ -167,327 +187,241 @@ def _numbered(owners: Sequence[tuple[int, ...] | None]) -> NDArray[np.int64]:
     return np.array(numbers, np.int64)
 
 
-class TargetIndex(NamedTuple):
-    """The edges that end in a target, by the concept from which they lead there.
-
-    Attributes:
-        bits: 1 for concepts that have such an edge. Shape: (ceil(n_nodes / 64),)
-        rank: how many of those stand before each word of ``bits``. Shape: (n_words,)
-        leads: bits of the steps by which each of them leads to a target, step modulo 64. Shape: (n_sources,)
-        first: where the bundles of each of them begin; a bundle is its edges of one step. Shape: (n_sources + 1,)
-        step: step of a bundle. Shape: (n_bundles,)
-        wide: class of the number of all neighbours that the step leads to, targets or not. Shape: (n_bundles,)
-        begin: where the edges of a bundle begin. Shape: (n_bundles + 1,)
-        target: place of the target among the targets, sorted within a bundle. Shape: (n,)
-    """
-
-    bits: NDArray[np.uint64]
-    rank: NDArray[np.int32]
-    leads: NDArray[np.uint64]
-    first: NDArray[np.int64]
-    step: NDArray[np.uint8]
-    wide: NDArray[np.uint8]
-    begin: NDArray[np.int64]
-    target: NDArray[np.int32]
-
-
 @njit(cache=True)
-def _class_of(fan: int, limits: Any) -> int:
-    """Return how many limits a fan exceeds."""
-    level = 0
-    for limit in limits:
-        level += fan > limit
-    return level
-
-
-@njit(cache=True)
-def _popcount(word: Any) -> Any:
-    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
-
-
-@njit(cache=True)
-def number_of(bits: Any, rank: Any, node: int) -> Any:
-    """Return the place of a concept among those that are marked, or -1."""
-    word = bits[node >> 6]
-    bit = np.uint64(node & 63)
-    if (word >> bit) & np.uint64(1) == 0:
-        return -1
-    return rank[node >> 6] + _popcount(word & ((np.uint64(1) << bit) - np.uint64(1)))
-
-
-@njit(cache=True)
-def mark(nodes: Any, n_nodes: int) -> Any:
-    """Return (bits, rank) of sorted concepts, so that ``number_of`` gives the place of each among them."""
-    bits, rank = np.zeros((n_nodes + 63) // 64, np.uint64), np.zeros((n_nodes + 63) // 64, np.int32)
-    for node in nodes:
-        bits[node >> 6] |= np.uint64(1) << np.uint64(node & 63)
-    before = 0
-    for word in range(bits.size):
-        rank[word] = before
-        before += _popcount(bits[word])
-    return bits, rank
-
-
-@njit(cache=True)
-def _by_step(indptr: Any, step: Any, neighbour: Any, targets: Any, back: Any, is_last: Any) -> Any:
-    """Return (bounds of each step, concepts, places of targets) of the edges that lead to targets by a last step."""
-    bounds = np.zeros(back.size + 1, np.int64)
-    for target in targets:
-        for entry in range(indptr[target], indptr[target + 1]):
-            bounds[back[step[entry]] + 1] += is_last[back[step[entry]]]
-    for forwards in range(back.size):
-        bounds[forwards + 1] += bounds[forwards]
-    source, place = np.empty(bounds[-1], np.int32), np.empty(bounds[-1], np.int32)
-    cursor = bounds.copy()
-    for i in range(targets.size):
-        for entry in range(indptr[targets[i]], indptr[targets[i] + 1]):
-            forwards = back[step[entry]]
-            if is_last[forwards]:
-                source[cursor[forwards]], place[cursor[forwards]] = neighbour[entry], i
-                cursor[forwards] += 1
-    return bounds, source, place
-
-
-@njit(cache=True)
-def index_targets(indptr: Any, step: Any, neighbour: Any, targets: Any, back: Any, is_last: Any, limits: Any) -> Any:
-    """Index the edges that lead to targets by a last step.
-
-    Args:
-        indptr, step, neighbour: the graph.
-        targets: sorted concepts. Shape: (n_targets,)
-        back: each step read backwards. Shape: (n_steps,)
-        is_last: whether a step is one. Shape: (n_steps,)
-        limits: sorted limits of fan. Shape: (n_limits,)
-
-    Returns:
-        What ``TargetIndex`` holds.
-    """
-    bounds, source, place = _by_step(indptr, step, neighbour, targets, back, is_last)
-    count, last = np.zeros(indptr.size - 1, np.int32), np.full(indptr.size - 1, -1, np.int16)
-    bundles = np.zeros(indptr.size - 1, np.uint8)
-    for forwards in range(back.size):
-        for i in range(bounds[forwards], bounds[forwards + 1]):
-            node = source[i]
-            count[node] += 1
-            bundles[node] += last[node] != forwards
-            last[node] = forwards
-    sources = np.flatnonzero(count)
-    bits, rank = mark(sources, indptr.size - 1)
-    first, cursor = np.zeros(sources.size + 1, np.int64), np.zeros(sources.size + 1, np.int64)
-    for i in range(sources.size):
-        first[i + 1] = first[i] + bundles[sources[i]]
-        cursor[i + 1] = cursor[i] + count[sources[i]]
-    steps, wide, begin = (
-        np.empty(first[-1], np.uint8), np.zeros(first[-1], np.uint8), np.zeros(first[-1] + 1, np.int64)
-    )  # fmt: skip
-    begin[-1] = source.size
-    target = np.empty(source.size, np.int32)
-    opened, leads = first.copy(), np.zeros(sources.size, np.uint64)
-    last.fill(-1)
-    for forwards in range(back.size):
-        for i in range(bounds[forwards], bounds[forwards + 1]):
-            node = source[i]
-            at = number_of(bits, rank, node)
-            if last[node] != forwards:
-                last[node] = forwards
-                steps[opened[at]], begin[opened[at]] = forwards, cursor[at]
-                leads[at] |= np.uint64(1) << np.uint64(forwards & 63)
-                if limits.size > 0:
-                    low, high = step_bounds(indptr, step, node, forwards)
-                    wide[opened[at]] = _class_of(high - low, limits)
-                opened[at] += 1
-            target[cursor[at]] = place[i]
-            cursor[at] += 1
-    return bits, rank, leads, first, steps, wide, begin, target
-
-
-@njit(cache=True)
-def _second(  # noqa: PLR0912 - one loop over numbers: a call for each edge would cost more than the edge
-    graph: Any,
-    head: int,
-    first: Any,
-    one: int,
-    level: int,
-    index: Any,
-    places: Any,
-    tree: Any,
-    seen: Any,
-    out: Any,
-    n: Any,
+def _reach(
+    graph: Any, head: int, first: Any, one: int, level: int, index: Any, places: Any, tree: Any, reached: Any, n: Any
 ) -> Any:
     """Take the first and the second step of a head, and list what is reached that the index knows.
 
     Args:
         first: begin and end of the head's entries of the first step.
         one, level: the place in the tree that the step leads to, and the class of its fan.
-        out: (visits, touched): rows (number in the index, place in the tree, class of the walk, place among the targets
-            of the concept in between or -1), and what was set in ``seen``.
-        n: edges visited, keys, visits, touched.
+        reached: rows (number of the source, place in the tree | class of the walk << 16, what tells its state or -1
+            where it is reached only once, place among the targets of the concept in between or -1).
+        n: edges visited, rows of ``reached``, ...
+
+    Returns:
+        (rows, where to go on with the first step: when ``ROWS`` are reached they are passed on first).
     """
     indptr, step, neighbour = graph
-    bits, rank, leads = index[0], index[1], index[2]
-    child, limits, follows, widest, narrowest, local = tree[:6]
-    visits, touched = out
-    for entry in range(first[0], first[1]):
+    bits, rank = index[0], index[1]
+    child, limits, _, widest, narrowest, local = tree[:6]
+    entry, last, rows = first[0], first[1] - 1, 0
+    while entry <= last and rows < ROWS:
         x = neighbour[entry]
+        entry += 1
+        n[0] += 1
         if x == head:
             continue
+        if rows == reached.shape[0]:
+            reached = grow(reached)
         at = number_of(bits, rank, x)
-        if at >= 0 and leads[at] & follows[one] != 0:
-            if n[2] == visits.shape[0]:
-                visits = grow(visits)
-            visits[n[2], 0], visits[n[2], 1], visits[n[2], 2], visits[n[2], 3] = at, one, level, -1
-            n[2] += 1
+        reached[rows, 0], reached[rows, 1], reached[rows, 2], reached[rows, 3] = at, one | level << 16, -1, -1
+        rows += at >= 0
         if local[one] < 0:
             continue
+        prefetch(indptr, neighbour[min(entry + AHEAD, last)])
+        soon = indptr[neighbour[min(entry + AHEAD // 2, last)]]
+        prefetch(step, soon)
+        prefetch(neighbour, soon)
         place = number_of(places[0], places[1], x)
         begin, end = indptr[x], indptr[x + 1]
         while begin < end:
             after = run_end(step, begin, end)
             two, low, begin = child[one, step[begin]], begin, after
-            deeper = max(level, _class_of(after - low, limits))
+            deeper = max(level, class_of(after - low, limits))
             if two < 0 or local[two] < 0 or deeper > widest[two]:
                 continue
             # Where all that follows allows the walk, its class does not matter.
-            kept = 0 if deeper <= narrowest[two] else deeper
-            once = np.uint64(1) << np.uint64(2 * local[two])
-            done = once << np.uint64(1)
+            state = (0 if deeper <= narrowest[two] else deeper) << 8 | 2 * local[two]
             n[0] += after - low
+            while rows + after - low > reached.shape[0]:
+                reached = grow(reached)
             for x_entry in range(low, after):
                 y = neighbour[x_entry]
                 at = number_of(bits, rank, y)
-                if at < 0 or y == head or leads[at] & follows[two] == 0:
-                    continue
-                state = seen[kept, at]
-                if state & done != 0:
-                    continue
-                if state == 0:
-                    if n[3] == touched.shape[0]:
-                        touched = grow(touched)
-                    touched[n[3], 0], touched[n[3], 1] = kept, at
-                    n[3] += 1
-                # A walk through x cannot end in x; another walk to y may, and the second one leaves nothing out.
-                seen[kept, at] = state | (done if place < 0 or state & once != 0 else once)
-                if n[2] == visits.shape[0]:
-                    visits = grow(visits)
-                visits[n[2], 0], visits[n[2], 1], visits[n[2], 2], visits[n[2], 3] = at, two, deeper, place
-                n[2] += 1
-    for i in range(n[3]):
-        seen[touched[i, 0], touched[i, 1]] = 0
-    n[3] = 0
-    return visits, touched
+                reached[rows, 0], reached[rows, 1] = at, two | deeper << 16
+                reached[rows, 2], reached[rows, 3] = state, place
+                rows += (at >= 0) & (y != head)
+    n[1] = rows
+    return reached, entry
 
 
 @njit(cache=True)
-def _last(  # noqa: PLR0912 - as above
-    visits: Any,
-    own: int,
-    head_mask: int,
-    index: Any,
-    tail_masks: Any,
-    tree: Any,
-    memory: Any,
-    out: Any,
-    n: Any,
-) -> Any:
-    """Follow the indexed edges of what was reached to targets, and keep what is new.
+def _pass_on(reached: Any, sources: Any, follows: Any, touched: Any, n: Any) -> Any:
+    """Keep of what was reached what leads on to targets and is new; the number becomes the place of the record.
 
     Args:
-        visits: see ``_second``.
-        own: the head's place among the targets, or -1.
-        memory: bits of what was found by (unit, target). Shape: (n_units, n_words)
-        out: (keys, words): what was found, and which words of ``memory`` are not zero.
-        n: edges visited, keys, visits.
+        touched: sources and states that were set, to be cleared.
+        n: edges visited, rows of ``reached``, of ``touched``, ...
     """
-    _, _, _, first, steps, wide, begin, target = index
-    codes, masks = tail_masks
-    child, follows, first_unit, unit_class, unit_local, first_end, ends = tree
-    keys, words = out
-    n_words = 0
-    for visit in range(n[2]):
-        at, node, level, between = visits[visit, 0], visits[visit, 1], visits[visit, 2], visits[visit, 3]
-        wanted = follows[node]
-        for bundle in range(first[at], first[at + 1]):
-            # Most bundles do not end a walk, which one word tells.
-            if (wanted >> np.uint64(steps[bundle] & 63)) & np.uint64(1) == 0:
+    kept, n_touched = 0, n[2]
+    while n_touched + n[1] > touched.shape[0]:
+        touched = grow(touched)
+    for row in range(n[1]):
+        prefetch(sources, sources.shape[1] * reached[min(row + AHEAD, n[1] - 1), 0])
+        at, walk, state, place = reached[row, 0], reached[row, 1], reached[row, 2], reached[row, 3]
+        if sources[at, 0] & follows[walk & 0xFFFF] == 0:
+            continue
+        if state >= 0:
+            once, column = np.int64(1) << (state & 63), 2 + (state >> 8)
+            known = sources[at, column]
+            if known & (once << 1) != 0:
                 continue
-            leaf = child[node, steps[bundle]]
+            # A walk through x cannot end in x; another walk to y may, and the second one leaves nothing out.
+            sources[at, column] = known | (once << 1 if place < 0 or known & once != 0 else once)
+            touched[n_touched, 0], touched[n_touched, 1] = at, column
+            n_touched += known == 0
+        reached[kept, 0], reached[kept, 1], reached[kept, 2] = sources[at, 1], walk, place
+        kept += 1
+    n[1], n[2] = kept, n_touched
+    return touched
+
+
+@njit(cache=True)
+def _bundles(reached: Any, records: Any, n_codes: int, tree: Any, bundles: Any, n: Any) -> Any:
+    """List the bundles that end a walk, for each unit that the walk serves.
+
+    Args:
+        reached: see ``_reach``; with places of records.
+        bundles: rows (where the bundle's targets begin and end, unit, unit and groups of the targets, place of the
+            concept in between).
+        n: edges visited, rows of ``reached``, of ``touched``, of ``bundles``, ...
+    """
+    child, follows, first_unit, unit_class, first_key = tree
+    rows = 0
+    for row in range(n[1]):
+        soon = reached[min(row + AHEAD, n[1] - 1), 0]
+        prefetch(records, soon)
+        at, node, level = reached[row, 0], reached[row, 1] & 0xFFFF, reached[row, 1] >> 16
+        wanted = follows[node]
+        high = at + 1 + 2 * np.int64(records[at])
+        for header in range(at + 1, high, 2):
+            kind = np.int64(records[header])
+            low, high = high, high + records[header + 1]
+            # Most bundles do not end a walk, which one word tells.
+            if (wanted >> (kind & 63)) & 1 == 0:
+                continue
+            leaf = child[node, kind & 255]
             if leaf < 0:
                 continue
-            reached = max(level, wide[bundle])
+            widest = max(level, (kind >> 8) & 255)
             for unit in range(first_unit[leaf], first_unit[leaf + 1]):
-                if reached > unit_class[unit]:
+                held = unit * n_codes + (kind >> 16)
+                if widest > unit_class[unit] or first_key[held] == first_key[held + 1]:
                     continue
-                local, low, high = unit_local[unit], begin[bundle], begin[bundle + 1]
-                first_of, after = first_end[unit], first_end[unit + 1]
-                n[0] += high - low
-                while n[1] + (high - low) * (after - first_of) > keys.shape[0]:
-                    keys = grow(keys)
-                for i in range(low, high):
-                    other = target[i]
-                    word, bit = other >> 6, np.uint64(1) << np.uint64(other & 63)
-                    known = memory[local, word]
-                    if known & bit != 0 or other in (own, between):
-                        continue
-                    memory[local, word] = known | bit
-                    if known == 0:
-                        if n_words == words.shape[0]:
-                            words = grow(words)
-                        words[n_words, 0], words[n_words, 1] = local, word
-                        n_words += 1
-                    mask = masks[codes[other]]
-                    for end in range(first_of, after):
-                        if (ends[end, 1] == -1 or ends[end, 1] & mask != 0) and (
-                            ends[end, 2] == 0 or head_mask & mask != 0
-                        ):
-                            keys[n[1], 0] = ends[end, 0] | (np.int64(other) << ends[end, 3])
-                            n[1] += 1
-    for i in range(n_words):
-        memory[words[i, 0], words[i, 1]] = 0
-    n[2] = 0
-    return keys, words
+                if rows == bundles.shape[0]:
+                    bundles = grow(bundles)
+                bundles[rows, 0], bundles[rows, 1], bundles[rows, 2], bundles[rows, 3] = low, high, unit, held
+                bundles[rows, 4] = reached[row, 2]
+                rows += 1
+    n[3] = rows
+    return bundles
 
 
 @njit(cache=True)
-def _sort(keys: Any, spare: Any, counts: Any, begin: int, end: int, bits: int) -> None:
-    """Sort keys by their lowest bits, a digit at a time, the lowest first.
+def _last(
+    bundles: Any, own: int, records: Any, held: Any, shift: int, memory: Any, found: Any, words: Any, n: Any
+) -> Any:
+    """Keep the targets of the bundles that are new to their units.
 
     Args:
-        keys: Shape: (n, 1)
-        spare: room for as many as are sorted. Shape: (n, 1)
-        counts: room. Shape: (2 ** DIGIT_BITS + 1,)
-        begin, end: those that are sorted.
-        bits: how many bits tell them apart.
+        own: the head's place among the targets, or -1.
+        held: where the units begin in ``memory``; keys of the patterns, see ``PatternTree``.
+        memory: bits of what was found by unit and target. Shape: (n_units * n_words,)
+        found: keys of what was found. Shape: (n, 1)
+        words: which words of ``memory`` are not zero. Shape: (n, 1)
+        n: edges visited, rows of ``reached``, of ``touched``, of ``bundles``, keys, words.
     """
-    n = end - begin
+    unit_row, first_key, codes = held
+    to, n_words = n[4], n[5]
+    for bundle in range(n[3]):
+        prefetch(records, bundles[min(bundle + AHEAD, n[3] - 1), 0])
+        low, high, row = bundles[bundle, 0], bundles[bundle, 1], unit_row[bundles[bundle, 2]]
+        first, after, between = first_key[bundles[bundle, 3]], first_key[bundles[bundle, 3] + 1], bundles[bundle, 4]
+        n[0] += high - low
+        while to + (high - low) * (after - first) > found.shape[0]:
+            found = grow(found)
+        while n_words + high - low > words.shape[0]:
+            words = grow(words)
+        code = codes[first]
+        for i in range(low, high):
+            other = np.int64(records[i])
+            word, bit = row + (other >> 6), np.int64(1) << (other & 63)
+            known = memory[word]
+            if known & bit != 0 or other in (own, between):
+                continue
+            memory[word] = known | bit
+            words[n_words, 0] = word
+            n_words += known == 0
+            found[to, 0] = code | other << shift
+            to += 1
+            for more in range(first + 1, after):
+                found[to, 0] = codes[more] | other << shift
+                to += 1
+    n[4], n[5] = to, n_words
+    return found, words
+
+
+@njit(cache=True)
+def _clear(sources: Any, touched: Any, memory: Any, words: Any, n: Any) -> None:
+    """Forget what was reached and found by one first step."""
+    for i in range(n[2]):
+        sources[touched[i, 0], touched[i, 1]] = 0
+    for i in range(n[5]):
+        memory[words[i, 0]] = 0
+    n[2] = n[5] = 0
+
+
+@njit(cache=True)
+def _sort(found: Any, spare: Any, keys: Any, begin: int, n: int, counts: Any, bits: int) -> None:
+    """Sort keys by their lowest bits, a digit at a time, the lowest first; the last digit takes them where they belong.
+
+    Args:
+        found: the keys, which do not stay. Shape: (at least n, 1)
+        spare: room for as many. Shape: (at least n, 1)
+        keys: where they go, from ``begin`` on. Shape: (at least begin + n, 1)
+        n: how many they are.
+        counts: room. Shape: (8, 2048)
+        bits: how many bits tell them apart, at most 64.
+    """
     if n < SHORT:
-        for place in range(begin + 1, end):
-            key, at = keys[place, 0], place
+        for i in range(n):
+            key, at = found[i, 0], begin + i
             while at > begin and keys[at - 1, 0] > key:
                 keys[at, 0] = keys[at - 1, 0]
                 at -= 1
             keys[at, 0] = key
         return
-    source, to, low, high, shift, in_spare = keys, spare, begin, 0, 0, False
-    while shift < bits:
-        counts[:] = 0
+    digits = (bits + 10) // 11 if n > LONG else (bits + 7) // 8
+    width = (bits + digits - 1) // digits
+    size = 1 << width
+    for digit in range(digits):
+        for value in range(size):
+            counts[digit, value] = 0
+    for i in range(n):
+        key = found[i, 0]
+        for digit in range(digits):
+            counts[digit, key & (size - 1)] += 1
+            key >>= width
+    source, to = found, spare
+    for digit in range(digits):
+        shift, before = digit * width, 0
+        if digit == digits - 1:
+            to, before = keys, begin
+        for value in range(size):
+            before, counts[digit, value] = before + counts[digit, value], before
         for i in range(n):
-            counts[((source[low + i, 0] >> shift) & DIGIT) + 1] += 1
-        for digit in range(DIGIT):
-            counts[digit + 1] += counts[digit]
-        for i in range(n):
-            key = source[low + i, 0]
-            digit = (key >> shift) & DIGIT
-            to[high + counts[digit], 0] = key
-            counts[digit] += 1
-        source, to, low, high, shift = to, source, high, low, shift + DIGIT_BITS
-        in_spare = not in_spare
-    if in_spare:
-        for i in range(n):
-            keys[begin + i, 0] = spare[i, 0]
+            key = source[i, 0]
+            value = (key >> shift) & (size - 1)
+            to[counts[digit, value], 0] = key
+            counts[digit, value] += 1
+        source, to = to, source
+
+
+def new_room() -> tuple[NDArray[Any], ...]:
+    """Return room for ``find_facts``, which grows as it is used: keys, those of one head, others, words, and so on."""
+    return tuple(np.empty((4096, columns), np.int64) for columns in (1, 1, 1, 1, 4, 2, 5))
 
 
 @njit(cache=True)
@@ -495,65 +429,74 @@ def find_facts(
     graph: Any,
     heads: Any,
     key_bits: int,
-    head_mask: int,
+    shift: int,
     places: Any,
-    tail_masks: Any,
     index: Any,
     tree: Any,
     memory: Any,
-    seen: Any,
+    room: Any,
+    n_keys: int,
 ) -> Any:
     """Find every (head, pattern, target) that a path connects, for heads of the same groups.
 
     Args:
         graph: (indptr, step, neighbour).
         heads: where paths begin. Shape: (n_heads,)
-        key_bits: how many bits a key has.
-        head_mask: their groups.
+        key_bits, shift: how many bits a key has, and by how many the place of a target is shifted in it.
         places: (bits, rank) of the targets, see ``mark``.
-        tail_masks: (codes, masks): the groups of each target as a number, which fits more of them into a cache, shape
-            (n_targets,); what the numbers mean, shape (n_masks,).
         index: see ``TargetIndex``.
         tree: see ``PatternTree.arrays``.
-        memory: zeros, and left so. Shape: (n_units, n_words)
-        seen: zeros, and left so: two bits for each place of the tree at which a concept of the index was reached with
-            a walk of a class: once, with nothing more to come. Shape: (n_classes, n_sources)
+        memory: zeros, and left so. Shape: (n_units * ceil(n_targets / 64),)
+        room: see ``new_room``.
+        n_keys: how many keys the room holds already, which stay.
 
     Returns:
-        (what was found, each once, as pattern's key | place of the target, shape (n, 1), head after head and sorted for
-        each; where each head's keys begin, shape (n_heads + 1,); how many edges were visited).
+        (room, whose first array holds what was found, each once, as pattern's key | place of the target, head after
+        head and sorted for each; where each head's keys begin, shape (n_heads + 1,); how many edges were visited: the
+        entries that were read to look at their neighbour, of the adjacency in the first two steps and of the index in
+        the last one, those included that lead nowhere).
     """
     indptr, step, _ = graph
-    bits, rank = index[0], index[1]
-    child, limits, follows, widest, _, _, first_unit, unit_class, unit_local, first_end, ends = tree
-    last = (child, follows, first_unit, unit_class, unit_local, first_end, ends)
-    keys, words = np.empty((4096, 1), np.int64), np.empty((4096, 2), np.int64)
-    visits, touched, n = np.empty((4096, 4), np.int64), np.empty((4096, 2), np.int64), np.zeros(4, np.int64)
-    spare, counts = np.empty((4096, 1), np.int64), np.empty(DIGIT + 2, np.int64)
-    begins = np.zeros(heads.size + 1, np.int64)
+    bits, rank, sources, records = index
+    child, limits, follows, widest, _, _, first_unit, unit_class, unit_local, first_key, codes = tree
+    unit_row, n_codes = unit_local * ((places[1][-1] + 63) >> 6), (first_key.size - 1) // max(1, unit_class.size)
+    ending = (child, follows, first_unit, unit_class, first_key)
+    keys, found, spare, words, reached, touched, bundles = room
+    n, counts = np.zeros(6, np.int64), np.empty((8, 2048), np.int32)
+    begins = np.full(heads.size + 1, n_keys, np.int64)
     for i in range(heads.size):
         head: Any = np.int64(heads[i])
         own, at = number_of(places[0], places[1], head), number_of(bits, rank, head)
-        if at >= 0:
-            visits[0, 0], visits[0, 1], visits[0, 2], visits[0, 3] = at, 0, 0, -1
-            n[2] = 1
-            keys, words = _last(visits, own, head_mask, index, tail_masks, last, memory, (keys, words), n)
-        begin, end = indptr[head], indptr[head + 1]
-        while begin < end:
-            after = run_end(step, begin, end)
-            one, low, begin = child[0, step[begin]], begin, after
-            level = _class_of(after - low, limits)
-            if one < 0 or level > widest[one]:
-                continue
-            n[0] += after - low
-            out = (visits, touched)
-            visits, touched = _second(graph, head, (low, after), one, level, index, places, tree, seen, out, n)
-            keys, words = _last(visits, own, head_mask, index, tail_masks, last, memory, (keys, words), n)
-        while spare.shape[0] < n[1] - begins[i]:
+        end, after = indptr[head + 1], indptr[head]
+        entry, one, level = after, 0, 0
+        # The head itself comes first, as what no step has reached.
+        reached[0, 0], reached[0, 1], reached[0, 2], reached[0, 3] = at, 0, -1, -1
+        n[1] = at >= 0
+        while True:
+            if n[1] > 0:
+                touched = _pass_on(reached, sources, follows, touched, n)
+                bundles = _bundles(reached, records, n_codes, ending, bundles, n)
+                held = (unit_row, first_key, codes)
+                found, words = _last(bundles, own, records, held, shift, memory, found, words, n)
+                n[1] = 0
+            if entry == after:
+                _clear(sources, touched, memory, words, n)
+                if after == end:
+                    break
+                after = run_end(step, entry, end)
+                one, level = child[0, step[entry]], class_of(after - entry, limits)
+                if one < 0 or level > widest[one]:
+                    entry = after
+                    continue
+            reached, entry = _reach(graph, head, (entry, after), one, level, index, places, tree, reached, n)
+        begins[i + 1] = begins[i] + n[4]
+        while spare.shape[0] < n[4]:
             spare = grow(spare)
-        _sort(keys, spare, counts, begins[i], n[1], key_bits)
-        begins[i + 1] = n[1]
-    return keys[: n[1]], begins, n[0]
+        while keys.shape[0] < begins[i + 1]:
+            keys = grow(keys)
+        _sort(found, spare, keys, begins[i], n[4], counts, key_bits)
+        n[4] = 0
+    return (keys, found, spare, words, reached, touched, bundles), begins, n[0]
 
 
 @njit(cache=True)

@@ -11,14 +11,18 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from kg.arrays import GraphArrays
-from kg.cohort import build_tree, find_facts, index_targets, mark, prune, unpack
+from kg.cohort import build_tree, find_facts, new_room, prune, unpack
 from kg.numbers import VocabularyNumbers, pattern_name
 from kg.predicates import TIERS
 from kg.search import step_bounds
+from kg.targets import index_targets, mark
 
 __all__ = ["FACT_SCHEMA", "FactSearch"]
 
 HEADS_AT_ONCE = 256
+ROWS_AT_ONCE = 1 << 17
+"""Fewer heads are taken at once where they have more facts, so that what is found stays in a cache until it is laid out
+in columns."""
 
 _NAME = pa.dictionary(pa.int32(), pa.string())
 FACT_SCHEMA = pa.schema(
@@ -56,15 +60,15 @@ class FactSearch:
         arrays, patterns = self.arrays, self.numbers.patterns
         self._graph = (np.asarray(arrays.indptr), np.asarray(arrays.step), np.asarray(arrays.neighbour))
         self._tail_masks, codes = np.unique(np.asarray(arrays.groups)[self.tails], return_inverse=True)
-        self._masks = codes.astype(np.uint16), self._tail_masks
         self._limits = sorted({patterns[number].max_fan for number in self.chosen} - {0})
         self._places = mark(self.tails, len(arrays.cui))
         is_last = np.zeros(self.numbers.back.size, np.bool_)
         is_last[[patterns[number].steps[-1] for number in self.chosen]] = True
         limits = np.array(self._limits, np.int64)
-        self._index = index_targets(*self._graph, self.tails, self.numbers.back, is_last, limits)
-        self._seen = np.zeros((len(self._limits) + 1, self._index[2].size), np.uint64)
-        self._memory = np.zeros((0, 0), np.uint64)
+        groups = codes.astype(np.uint16)
+        self._index = index_targets(self._graph, self.tails, groups, self.numbers.back, is_last, limits)
+        self._memory = np.zeros(0, np.int64)
+        self._room = new_room()
         self._trees: dict[int, tuple[NDArray[Any], ...]] = {}
         self._extensions: dict[int, NDArray[np.int64]] = {}
         self._cuis = self._named(self.tails)
@@ -105,17 +109,20 @@ class FactSearch:
         Args:
             heads: sorted concepts where paths begin. Shape: (n_heads,)
         """
-        cuis = self._named(heads)
-        for begin in range(0, heads.size, HEADS_AT_ONCE):
-            some = heads[begin : begin + HEADS_AT_ONCE]
+        cuis, begin, at_once = self._named(heads), 0, HEADS_AT_ONCE
+        predicates, names, tiers = (pa.array(texts, pa.string()) for texts in (self._predicates, self._names, TIERS))
+        while begin < heads.size:
+            some = heads[begin : begin + at_once]
             numbers, hops = self._found(some)
+            at_once = max(1, min(HEADS_AT_ONCE, 2 * at_once, at_once * ROWS_AT_ONCE // max(1, hops.size)))
             if self._extended:
                 kept = self._extensible_rows(some, numbers)
                 numbers, hops = numbers[:, kept], hops[kept]
             columns = (
-                _coded(numbers[0] + begin, cuis), _coded(numbers[1], self._predicates), _coded(numbers[2], self._cuis),
-                _coded(numbers[3], self._names), _coded(numbers[4], TIERS), pa.array(hops),
+                _coded(numbers[0] + begin, cuis), _coded(numbers[1], predicates), _coded(numbers[2], self._cuis),
+                _coded(numbers[3], names), _coded(numbers[4], tiers), pa.array(hops),
             )  # fmt: skip
+            begin += some.size
             yield pa.table(columns, schema=FACT_SCHEMA)
 
     def _named(self, nodes: NDArray[np.int32]) -> pa.Array:
@@ -124,21 +131,21 @@ class FactSearch:
     def _found(self, heads: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int8]]:
         """Return the columns of what is found, sorted, and its hops; see ``kg.cohort.unpack``. Shape: (6, n), (n,)"""
         masks, offsets = np.asarray(self.arrays.groups)[heads], np.zeros(heads.size + 1, np.int64)
-        parts = []
+        parts, filled = [], 0
         for mask in np.unique(masks):
             tree, these = self._tree(int(mask)), np.flatnonzero(masks == mask)
-            keys, begins, visited = find_facts(
-                self._graph, heads[these], self._key_bits, int(mask), self._places, self._masks, self._index, tree,
-                self._memory, self._seen,
+            self._room, begins, visited = find_facts(
+                self._graph, heads[these], self._key_bits, self._pattern_bits, self._places, self._index, tree,
+                self._memory, self._room, filled,
             )  # fmt: skip
             self.visited += int(visited)
-            offsets[these + 1] = np.diff(begins)
-            parts.append((keys, begins, these))
+            offsets[these + 1], filled = np.diff(begins), int(begins[-1])
+            parts.append((begins, these))
         np.cumsum(offsets, out=offsets)
         numbers, hops = np.empty((6, offsets[-1]), np.int32), np.empty(offsets[-1], np.int8)
-        for keys, begins, these in parts:
+        for begins, these in parts:
             bits = self._pattern_bits, self._tail_bits
-            unpack(keys, begins, these, offsets, bits, self._of_rank, numbers, hops)
+            unpack(self._room[0], begins, these, offsets, bits, self._of_rank, numbers, hops)
         return numbers, hops
 
     def _extensible_rows(self, heads: NDArray[np.int32], numbers: NDArray[np.int32]) -> NDArray[np.bool_]:
@@ -155,11 +162,11 @@ class FactSearch:
             patterns = self.numbers.patterns
             kept = prune(patterns, self.chosen, head_mask, self._tail_masks)
             lines = [(self._keys[number], patterns[number]) for number in kept]
-            tree = build_tree(lines, self._limits, self.numbers.back.size, self._pattern_bits)
+            tree = build_tree(lines, self._limits, self.numbers.back.size, head_mask, self._tail_masks)
             self._trees[head_mask] = tree.arrays
-            rows, words = int(tree.unit_local.max(initial=-1)) + 1, (self.tails.size + 63) // 64
-            if rows > self._memory.shape[0]:
-                self._memory = np.zeros((rows, words), np.uint64)
+            words = (int(tree.unit_local.max(initial=-1)) + 1) * ((self.tails.size + 63) // 64)
+            if words > self._memory.size:
+                self._memory = np.zeros(words, np.int64)
         return self._trees[head_mask]
 
     def _extensible(self, heads: NDArray[np.int32], places: NDArray[np.int32], step: int) -> NDArray[np.bool_]:
@@ -176,5 +183,5 @@ class FactSearch:
         return np.asarray((only != -1) & (only != heads))
 
 
-def _coded(codes: NDArray[np.int32], values: Sequence[str] | pa.Array) -> pa.Array:
-    return pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(values, pa.string()), safe=False)
+def _coded(codes: NDArray[np.int32], values: pa.Array) -> pa.Array:
+    return pa.DictionaryArray.from_arrays(pa.array(codes), values, safe=False)

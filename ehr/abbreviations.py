@@ -197,7 +197,7 @@ def defined_abbreviations(text: str) -> list[Definition]:
     found = []
     for match in _DEFINED.finditer(text):
         short = match.group(1)
-        if sum(letter.isupper() for letter in short) < 2:
+        if sum(map(str.isupper, short)) < 2:
             continue
         words = min(len(short) + 5, 2 * len(short))
         window = max(0, match.start() - _LONGEST_FORM)
@@ -246,7 +246,7 @@ def scispacy_abbreviations(text: str) -> list[Definition]:
 
 def _words_begin(text: str, most: int) -> int | None:
     """Return where the last words of a text begin, as many as ``most``, with nothing but blanks between them."""
-    begin = max(text.rfind(mark) for mark in _WORD_ENDS) + 1
+    begin = max(map(text.rfind, _WORD_ENDS)) + 1
     parts = text[begin:].rsplit(None, most)
     if not parts:
         return None

@@ -55,6 +55,8 @@ __all__ = [
 
 MANIFEST = "manifest.json"
 BATCH_ROWS = 1 << 20
+COUNTED_ROWS = 1 << 15
+"""Edges whose sources are counted at once: a flag for each edge and source has to stay in a cache."""
 ARRAY_NAMES = (
     "cui", "groups", "name_begin", "name", "label_first", "label_begin", "label", "indptr", "step", "neighbour", "edge",
     "head", "tail", "predicate", "evidence_begin", "rela", "sab", "rui",
@@ -136,10 +138,12 @@ def evidence_counts(arrays: GraphArrays) -> tuple[dict[str, int], dict[str, dict
     names = [line.predicate for line in arrays.vocabulary.predicates]
     n_sabs, m = len(arrays.sab_names), arrays.predicate.shape[0]
     pairs = np.zeros(len(names) * max(n_sabs, 1), np.int64)
-    for start in range(0, m, BATCH_ROWS):
-        begins = arrays.evidence_begin[start : start + BATCH_ROWS + 1]
-        edge = np.repeat(np.arange(len(begins) - 1), np.diff(begins))
-        stated = np.unique(edge * n_sabs + arrays.sab[begins[0] : begins[-1]])
+    for start in range(0, m, COUNTED_ROWS):
+        begins = arrays.evidence_begin[start : start + COUNTED_ROWS + 1]
+        edge = np.repeat(np.arange(len(begins) - 1) * n_sabs, np.diff(begins))
+        states = np.zeros((len(begins) - 1) * n_sabs, bool)
+        states[edge + arrays.sab[begins[0] : begins[-1]]] = True
+        stated = np.flatnonzero(states)
         predicate = arrays.predicate[start + stated // n_sabs].astype(np.int64)
         pairs += np.bincount(predicate * n_sabs + stated % n_sabs, minlength=len(pairs))
     edges = np.bincount(arrays.predicate, minlength=len(names))
@@ -183,8 +187,8 @@ def write_arrays(
     ):
         named = pool.submit(_write_names, beside, part, concepts)
         records = sort_edges(rows, vocabulary, kinds.rank, len(concepts))
-        evidence = _write_edges(part, records, rows)
-        relas, sabs = _write_kinds(part, kinds, evidence.kind)
+        (relas, rela_of), (sabs, sab_of) = (kinds.numbers(texts, records.kinds) for texts in (kinds.rela, kinds.sab))
+        evidence = _write_edges(part, records, rows, rela_of, sab_of)
         edges, pieces = len(evidence.head), len(evidence.kind)
         with ThreadPoolExecutor(max_workers=1, thread_name_prefix="edges") as coding:
             coded = coding.submit(_insert_edges, connection, evidence)
@@ -319,6 +323,13 @@ class _Kinds:
         ).fetchall()
         return cls([row[1] for row in rows], [row[2] for row in rows], np.array([row[3] for row in rows], np.uint16))
 
+    def numbers(self, texts: list[str], used: NDArray[np.int64]) -> tuple[list[str], NDArray[np.uint16]]:
+        """Return the texts of the kinds that edges carry, sorted, and the place among them of each kind's text."""
+        names = sorted({texts[kind] for kind in used})
+        numbers = np.zeros(len(self.rank), np.uint16)
+        numbers[used] = [names.index(texts[kind]) for kind in used]
+        return names, numbers
+
 
 @dataclass(frozen=True)
 class _Evidence:
@@ -336,31 +347,22 @@ class _Evidence:
     rui: NDArray[np.uint8]
 
 
-def _write_edges(folder: Path, records: Records, rows: EdgeRows) -> _Evidence:
-    """Write canonical edges and the RUIs of their evidence."""
+def _write_edges(
+    folder: Path, records: Records, rows: EdgeRows, rela_of: NDArray[np.uint16], sab_of: NDArray[np.uint16]
+) -> _Evidence:
+    """Write canonical edges and their evidence; ``rela_of`` and ``sab_of`` are the numbers of each kind's texts."""
     m, k = records.edges, len(records.key)
     head, predicate, tail, begin = (
         _array(folder, name, dtype, m + (name == "evidence_begin"))
         for name, dtype in zip(EDGE_ARRAYS, ("int32", "uint8", "int32", "int64"), strict=True)
     )
     width = max(1, records.rui_width)
-    rui, kind = _array(folder, "rui", f"S{width}", k).view(np.uint8).reshape(k, width), np.empty(k, np.uint16)
-    fill_edges(records.begin, records.key, records.row_of, rows.rui, rows.kind, head, predicate, tail, begin, kind, rui)
+    rui = _array(folder, "rui", f"S{width}", k).view(np.uint8).reshape(k, width)
+    rela, sab, kind = _array(folder, "rela", "uint16", k), _array(folder, "sab", "uint16", k), np.empty(k, np.uint16)
+    values: list[Any] = [records.begin, records.key, records.row_of, rows.rui, rows.kind, rela_of, sab_of]
+    values += [head, predicate, tail, begin, kind, rela, sab, rui]
+    fill_edges(*values)
     return _Evidence(head, predicate, tail, begin, kind, (records.key & 32768) == 0, rui)
-
-
-def _write_kinds(folder: Path, kinds: _Kinds, kind: NDArray[np.uint16]) -> tuple[list[str], list[str]]:
-    """Write RELA and SAB of all evidence, and return the names that it carries, sorted."""
-    used = np.flatnonzero(np.bincount(kind, minlength=len(kinds.rank)))
-    found = []
-    for column in ("rela", "sab"):
-        texts = getattr(kinds, column)
-        names = sorted({texts[number] for number in used})
-        numbers = np.zeros(len(kinds.rank), np.uint16)
-        numbers[used] = [names.index(texts[number]) for number in used]
-        np.save(folder / f"{column}.npy", numbers[kind])
-        found.append(names)
-    return found[0], found[1]
 
 
 def _evidence_batches(evidence: _Evidence) -> Iterator[pa.RecordBatch]:

@@ -23,7 +23,9 @@ from ontoground.warehouse import arrow_of, run_sql
 
 __all__ = ["EVERY_NODE", "Concepts", "EdgeRows", "Records", "read_concepts", "read_edges", "sort_edges", "texts_of"]
 
-BATCH_ROWS = 1 << 20
+BATCH_ROWS = 1 << 17
+READ_AHEAD = "64MB"
+"""What DuckDB may make ready of MRREL while the rows before are looked at."""
 EVERY_NODE = 1 << 62
 """A bit that all concepts share: it answers a line that asks for no group."""
 NOT_A_CLASS = 7
@@ -88,6 +90,7 @@ class Records:
         begin: where the records of each head begin. Shape: (n_nodes + 1,)
         key: predicate, tail and rank (``kg.sorting``). Shape: (n_records,)
         row_of: the row of ``EdgeRows``. Shape: (n_records,)
+        kinds: the kinds that edges are of, ascending. Shape: (n_used,)
         edges: number of edges.
         rui_width: length of the longest RUI.
     """
@@ -95,6 +98,7 @@ class Records:
     begin: NDArray[np.int64]
     key: NDArray[np.int64]
     row_of: NDArray[np.int32]
+    kinds: NDArray[np.int64]
     edges: int
     rui_width: int
 
@@ -108,19 +112,19 @@ def texts_of(column: pa.Array) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
     return offsets, np.frombuffer(encoded.buffers()[2] or b"", np.uint8)
 
 
-def _fixed(column: pa.Array, width: int) -> NDArray[np.uint8]:
-    """Return texts as rows of bytes that end with zeros. Shape: (n, width)"""
-    fixed = np.zeros((len(column), width), np.uint8)
-    fill_rows(fixed, *texts_of(column))
+def _fixed(column: pa.Array) -> NDArray[np.uint8]:
+    """Return texts as rows of bytes that end with zeros. Shape: (n, length of the longest)"""
+    begin, data = texts_of(column)
+    fixed = np.zeros((len(column), max(1, int(np.diff(begin).max(initial=0)))), np.uint8)
+    fill_rows(fixed, begin, data)
     return fixed
 
 
 def read_concepts(connection: duckdb.DuckDBPyConnection) -> Concepts:
     """Read ``kg.node``."""
     table = arrow_of(connection, "select cui, group_bits from kg.node order by node")
-    width = max(1, _one(connection, "select max(strlen(cui)) from kg.node"))
     columns = [table[name].combine_chunks() for name in ("cui", "group_bits")]
-    cui = _fixed(columns[0], width)
+    cui = _fixed(columns[0])
     slots = np.full(max(SLOTS, 1 << (2 * len(cui)).bit_length()), -1, np.int32)
     number_texts(cui, slots)
     return Concepts(cui, columns[1].to_numpy(), slots)
@@ -146,13 +150,13 @@ def sort_edges(rows: EdgeRows, vocabulary: Vocabulary, ranks: NDArray[np.uint16]
     """
     both_ways = _of_predicates([line.symmetric and line.implies == "broader" for line in vocabulary.predicates])
     edges = (rows.head, rows.tail, rows.predicate, rows.implied, both_ways)
-    begin = np.zeros(n_nodes + 1, np.int64)
-    count_records(*edges, begin)
+    begin, kinds = np.zeros(n_nodes + 1, np.int64), np.zeros(len(ranks), np.int64)
+    count_records(*edges, rows.kind, begin, kinds)
     key, row_of = np.empty(begin[-1], np.int64), np.empty(begin[-1], np.int32)
     place_records(*edges, rows.kind, rows.forward, ranks, begin[:-1].copy(), key, row_of)
     sizes = np.zeros(3, np.int64)
     sort_records(begin, key, row_of, rows.rui, rows.kind, sizes)
-    return Records(begin, key[: sizes[1]], row_of[: sizes[1]], int(sizes[0]), int(sizes[2]))
+    return Records(begin, key[: sizes[1]], row_of[: sizes[1]], np.flatnonzero(kinds), int(sizes[0]), int(sizes[2]))
 
 
 def _one(connection: duckdb.DuckDBPyConnection, query: str) -> int:
@@ -185,12 +189,14 @@ def _read_rows(connection: duckdb.DuckDBPyConnection, concepts: Concepts) -> Edg
     made.append(np.zeros((capacity, width), np.uint8))
     refused = np.zeros((REASONS, 256), np.int64)
     at = 0
+    connection.execute(f"set streaming_buffer_size = '{READ_AHEAD}'")
     for batch in connection.sql(sql_text("kg/relation_row")).to_arrow_reader(BATCH_ROWS):
         kinds, suppressed = (batch.column(name).to_numpy() for name in ("kind", "suppressed"))
         one, two, ruis = (texts_of(batch.column(name)) for name in ("cui1", "cui2", "rui"))
         nodes = [concepts.nodes(*ends) for ends in (one, two)]
         values: list[Any] = [kinds, suppressed, *nodes, *one, *two, *ruis, *known, *made, refused, at]
         at = read_rows(*values)
+    connection.execute("reset streaming_buffer_size")
     head, tail, predicate, kind, forward, rui = (array[:at] for array in made)
     return EdgeRows(head, tail, predicate, kind, forward, rui, np.full(at, NOT_AN_EDGE, np.uint8), refused)
 

@@ -173,18 +173,23 @@ def read_rows(
 
 
 @njit(cache=True, nogil=True)
-def count_records(head: Any, tail: Any, predicate: Any, implied: Any, both_ways: Any, begin: Any) -> None:
+def count_records(
+    head: Any, tail: Any, predicate: Any, implied: Any, both_ways: Any, kind: Any, begin: Any, kinds: Any
+) -> None:
     """Count the records of each head: edges, and those that they imply.
 
     Args:
         head, tail, predicate: edges; some may be ``NOT_AN_EDGE``. Shape: (n,)
         implied: the predicate that an edge implies between its ends, or ``NOT_AN_EDGE``. Shape: (n,)
         both_ways: whether a predicate implies it between tail and head too. Shape: (256,)
+        kind: what states the edge. Shape: (n,)
         begin: zeros; becomes where the records of each head begin. Shape: (n_nodes + 1,)
+        kinds: zeros; becomes the number of edges of each kind. Shape: (n_kinds,)
     """
     for row in range(head.shape[0]):
         if predicate[row] == NOT_AN_EDGE:
             continue
+        kinds[kind[row]] += 1
         begin[head[row] + 1] += 1
         if implied[row] != NOT_AN_EDGE:
             begin[head[row] + 1] += 1
@@ -285,16 +290,17 @@ def sort_records(begin: Any, key: Any, row_of: Any, rui: Any, kind: Any, sizes: 
 
 @njit(cache=True, nogil=True)
 def fill_edges(
-    begin: Any, key: Any, row_of: Any, rui: Any, kind: Any,
-    head: Any, predicate: Any, tail: Any, evidence_begin: Any, kind_of: Any, rui_of: Any,
+    begin: Any, key: Any, row_of: Any, rui: Any, kind: Any, rela_of_kind: Any, sab_of_kind: Any,
+    head: Any, predicate: Any, tail: Any, evidence_begin: Any, kind_of: Any, rela_of: Any, sab_of: Any, rui_of: Any,
 ) -> None:  # fmt: skip
     """Write sorted records as edges with their evidence.
 
     Args:
         begin, key, row_of, rui, kind: as ``sort_records`` leaves them.
+        rela_of_kind, sab_of_kind: numbers of each kind's texts. Shape: (n_kinds,)
         head, predicate, tail: edges, to be filled. Shape: (n_edges,)
         evidence_begin: where the evidence of each edge begins, to be filled. Shape: (n_edges + 1,)
-        kind_of: of each piece of evidence, to be filled. Shape: (n_records,)
+        kind_of, rela_of, sab_of: of each piece of evidence, to be filled. Shape: (n_records,)
         rui_of: the same. Shape: (n_records, length of the longest)
     """
     edge = -1
@@ -307,6 +313,7 @@ def fill_edges(
                 evidence_begin[edge] = place
             row = row_of[place]
             kind_of[place] = kind[row]
+            rela_of[place], sab_of[place] = rela_of_kind[kind[row]], sab_of_kind[kind[row]]
             for letter in range(rui_of.shape[1]):
                 rui_of[place, letter] = rui[row, letter]
     evidence_begin[edge + 1] = begin[begin.shape[0] - 1]

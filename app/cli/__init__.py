@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 from typer.core import TyperGroup
 
-from app.cli import build, demo, evaluate, graph, load, notes, publish, run, sql, status, steward, train, validate
+from app.cli import build, demo, diff, evaluate, graph, load, notes, publish, run, sql, status, steward, train, validate
 from ontoground import __version__
 
 __all__ = ["app"]
@@ -18,6 +18,7 @@ ORDER = [
     "notes",
     "build",
     "validate",
+    "diff",
     "publish",
     "train",
     "evaluate",
@@ -72,6 +73,7 @@ app.add_typer(graph.group, name="graph")
 app.add_typer(notes.group, name="notes")
 app.add_typer(build.group, name="build")
 validate.register(app)
+diff.register(app)
 publish.register(app)
 app.add_typer(train.group, name="train")
 app.add_typer(evaluate.group, name="evaluate")

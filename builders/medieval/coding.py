@@ -19,7 +19,7 @@ __all__ = ["begins", "read_shard", "read_terms", "shard_of"]
 
 Ints = npt.NDArray[np.int32]
 
-PLACED = ("number", "code", "block", "segment", "in_heading", "first_mention", "last_mention")
+PLACED = ("number", "code", "block", "segment", "in_heading", "mention")
 
 
 def begins(sorted_keys: npt.NDArray[Any], n: int) -> Ints:
@@ -100,6 +100,28 @@ def read_terms(connection: duckdb.DuckDBPyConnection) -> tuple[Terms, pa.Array]:
     return terms, coded["cui"].combine_chunks()
 
 
+def _links(
+    connection: duckdb.DuckDBPyConnection, first: int, admissions: int, concepts: int
+) -> tuple[Ints, Ints, Ints]:
+    """Return where the linked pairs of each admission begin, and both ends of them."""
+    number, code, block, segment, heading, mention = _columns(connection, sql_text("builders/shard_link"), *PLACED)
+    number -= first
+    stated, ends = np.divmod(np.unique(number.astype(np.int64) * concepts + code), max(1, concepts))
+    order = np.argsort(number.astype(np.int64) << 32 | block, kind="stable")
+    found: tuple[Ints, Ints, Ints] = links_of(
+        begins(number[order], admissions),
+        code[order],
+        block[order],
+        segment[order],
+        heading[order],
+        mention[order],
+        begins(stated, admissions),
+        ends.astype(np.int32),
+        concepts,
+    )
+    return found
+
+
 def shard_of(connection: duckdb.DuckDBPyConnection, number: int, concepts: int) -> Shard:
     """Return one shard of admissions, as the warehouse has it."""
     connection.execute(f"set variable shard = {number}")
@@ -107,14 +129,7 @@ def shard_of(connection: duckdb.DuckDBPyConnection, number: int, concepts: int) 
     first = number * SHARD_SIZE
     owner, frame, bucket = _columns(connection, sql_text("builders/shard_group"), "number", "frame", "bucket")
     hearing, mention, coded = _columns(connection, sql_text("builders/shard_mention"), "number", "concept", "coded")
-    linking, code, block, segment, heading, earliest, latest = _columns(
-        connection, sql_text("builders/shard_link"), *PLACED
-    )
-    stated, ends = np.divmod(np.unique((linking.astype(np.int64) - first) * concepts + code), max(1, concepts))
-    end_begin, rows = begins(stated, admissions), begins(linking - first, admissions)
-    link_begin, link, linked = links_of(
-        rows, code, block, segment, heading, earliest, latest, end_begin, ends.astype(np.int32), concepts
-    )
+    link_begin, link, linked = _links(connection, first, admissions, concepts)
     return Shard(
         begins(owner - first, admissions),
         frame,

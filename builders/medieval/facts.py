@@ -116,7 +116,7 @@ def read_support(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, set
         "shard_size": SHARD_SIZE,
     }
     set_variables(connection, values)
-    run_steps(connection, ["macros", "cohort", "context", "mention_concept", "statement_name"])
+    run_steps(connection, ["macros", "cohort", "admission", "context", "mention_concept", "statement_name"])
     concepts = cuis(connection, KNOWN_CONCEPTS)
     set_table(connection, "closure", _closure(graph, concepts))
     run_steps(connection, ["namesake"])
@@ -170,5 +170,5 @@ def find_true_facts(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, 
     )
     set_table(connection, "found_fact", found)
     run_steps(connection, ["twin", "contraindicated", "near_fact", "area", "isolated", "true_fact"])
-    run_steps(connection, ["usable_fact", "attested", "admission"])
+    run_steps(connection, ["usable_fact", "attested"])
     find_held_facts(connection, settings.seed)

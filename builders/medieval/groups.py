@@ -74,6 +74,11 @@ class _Groups:
     def shard(self, number: int) -> kernels.Shard:
         return read_shard(self.folder / f"{number}.npz")
 
+    def not_done(self) -> Bytes:
+        """Return that no frame has asked anything of a bucket yet. Shape: (frames, buckets of a place)"""
+        buckets = int(np.diff(self.terms.first_bucket).max(initial=1))
+        return np.zeros((self.terms.original.size, buckets), np.uint8)
+
     def ends(self) -> Replacements:
         """Return (pair, concept) numbers of the ends that are asked for in place of another one."""
         rows = max(1, AT_ONCE // max(1, self.used.shape[1]))
@@ -174,9 +179,9 @@ def _far(connection: duckdb.DuckDBPyConnection, groups: _Groups, least: int) -> 
     Shape: (ends, ends)
     """
     ends = groups.used.shape[1]
-    asked = np.zeros((ends, ends), np.uint8)
+    asked, done = np.zeros((ends, ends), np.uint8), groups.not_done()
     for number in range(groups.shards):
-        kernels.mark_asked(groups.terms, groups.shard(number), groups.used, asked)
+        kernels.mark_asked(groups.terms, groups.shard(number), groups.used, asked, done)
     pairs = int(asked.sum())
     base = dict(connection.execute("select cui, base_cui from linked_base").fetchall())
     names = [base.get(name, name) for name in groups.cui.slice(0, ends).to_pylist()]
@@ -277,7 +282,7 @@ def make_groups(
         scratch: a folder for the shards while the groups are made.
     """
     _set_variables(connection, settings)
-    run_steps(connection, ["frame", "coded", "cover"])
+    run_steps(connection, ["frame", "coded", "cover", "heard", "near_end"])
     terms, cui = read_terms(connection)
     shards = _count(connection, "select coalesce(max(shard), -1) + 1 from admission")
     with TemporaryDirectory(dir=scratch) as folder:
@@ -286,8 +291,9 @@ def make_groups(
         relatives = np.zeros(int(terms.relative_begin[-1]), np.uint8)
         groups = _Groups(terms, cui, Texts.of(cui), used, relatives, shards, Path(folder), np.zeros(3, np.int64))
         set_table(connection, "co_stated", linked_pairs(connection, groups.folder, shards, cui))
+        done = groups.not_done()
         for number in range(shards):
-            kernels.mark_used(terms, groups.shard(number), used, relatives)
+            kernels.mark_used(terms, groups.shard(number), used, relatives, done)
         _judge(connection, graph, groups, settings)
         far = _far(connection, groups, settings.min_distractor_distance)
         _find_complete(connection, groups, far)

@@ -16,6 +16,9 @@ from ontoground.warehouse import arrow_of
 __all__ = ["find_held_facts"]
 
 
+ENDED = ("number", "side", "closeness", "mention")
+
+
 class _Facts(NamedTuple):
     """Usable facts as numbers, by head.
 
@@ -59,17 +62,18 @@ def _pairs(connection: duckdb.DuckDBPyConnection, facts: _Facts, first: int, adm
     from builders.medieval.kernels import facts_of
 
     rows = arrow_of(connection, sql_text("builders/shard_end"))
-    number, side = rows["number"].to_numpy() - first, rows["side"].to_numpy()
-    # Rows of one end of one admission follow one another, their mentions in order.
-    new = np.ones(number.size, np.bool_)
-    new[1:] = (number[1:] != number[:-1]) | (side[1:] != side[:-1])
-    starts = np.flatnonzero(new)
+    number, side, closeness, mention = (rows[name].to_numpy().astype(np.int64) for name in ENDED)
+    # Sorted as one number, the rows of one end of one admission follow one another, their mentions in order.
+    sides = facts.begin.size
+    row = np.unique(((number - first) * sides + side) << 34 | closeness << 32 | mention)
+    starts = np.flatnonzero(np.diff(row >> 34, prepend=-1))
+    number, side = np.divmod(row[starts] >> 34, sides)
     return facts_of(
-        begins(number[starts], admissions),
-        side[starts],
-        rows["closeness"].to_numpy().astype(np.int32)[starts],
-        np.append(starts, number.size).astype(np.int32),
-        rows["mention"].to_numpy().astype(np.int32),
+        begins(number, admissions),
+        side.astype(np.int32),
+        (row[starts] >> 32 & 3).astype(np.int32),
+        np.append(starts, row.size).astype(np.int32),
+        (row & 0xFFFFFFFF).astype(np.int32),
         facts.begin,
         facts.tail,
         facts.loose,

@@ -35,6 +35,9 @@ Bytes = npt.NDArray[np.uint8]
 # Bits of a replacement: asked for, and found to be so.
 ASKED, FOUND = 1, 2
 
+WORDS = 16
+"""Words of 64 admissions that are counted at once."""
+
 
 class Terms(NamedTuple):
     """What holds of concepts, frames and places, whatever the admission.
@@ -155,7 +158,7 @@ def _bucket_of(terms: Any, shard: Any, group: int) -> Any:
 
 
 @njit(cache=True)
-def mark_used(terms: Any, shard: Any, used: Any, relatives: Any) -> None:
+def mark_used(terms: Any, shard: Any, used: Any, relatives: Any, done: Any) -> None:
     """Mark the replacements that some group asks about.
 
     Args:
@@ -163,6 +166,8 @@ def mark_used(terms: Any, shard: Any, used: Any, relatives: Any) -> None:
         shard: admissions.
         used: bits of (place, kept end) and another end of facts in its place. Shape: (pairs, ends)
         relatives: bits of a frame and a relative of what it replaces. Shape: (frames' relatives,)
+        done: whether all that a frame can ask of a bucket is marked, so that no group need look again.
+            Shape: (frames, buckets of a place)
     """
     unclear = np.full(terms.mask.size, -1, np.int32)
     seen = np.full(terms.mask.size, -1, np.int32)
@@ -180,11 +185,17 @@ def mark_used(terms: Any, shard: Any, used: Any, relatives: Any) -> None:
             frame = shard.frame[group]
             place, original, stays = terms.place[frame], terms.original[frame], terms.kept[frame]
             row, known, wanted = used[terms.pair[frame]], terms.known[place], mask[original]
-            begin, end = _bucket_of(terms, shard, group)
-            for i in range(begin, end):
-                code = bucket[i]
-                if unclear[code] != admission and _fits(code, mask[code], original, stays, wanted):
-                    row[code] |= ASKED
+            if not done[frame, shard.bucket[group]]:
+                left = 0
+                begin, end = _bucket_of(terms, shard, group)
+                for i in range(begin, end):
+                    code = bucket[i]
+                    if _fits(code, mask[code], original, stays, wanted) and not row[code] & ASKED:
+                        if unclear[code] != admission:
+                            row[code] |= ASKED
+                        else:
+                            left += 1
+                done[frame, shard.bucket[group]] = left == 0
             for code in ends:
                 if known[code] and _fits(code, mask[code], original, stays, wanted):
                     row[code] |= ASKED
@@ -201,7 +212,7 @@ def mark_used(terms: Any, shard: Any, used: Any, relatives: Any) -> None:
 
 
 @njit(cache=True)
-def mark_asked(terms: Any, shard: Any, used: Any, asked: Any) -> None:
+def mark_asked(terms: Any, shard: Any, used: Any, asked: Any, done: Any) -> None:
     """Mark the pairs of a replaced end and a false distractor, whose distance is wanted.
 
     Args:
@@ -209,6 +220,7 @@ def mark_asked(terms: Any, shard: Any, used: Any, asked: Any) -> None:
         shard: admissions.
         used: bits of (place, kept end) and another end of facts in its place. Shape: (pairs, ends)
         asked: of replaced end and distractor. Shape: (ends, ends)
+        done: whether all that a frame can ask of a bucket is marked. Shape: (frames, buckets of a place)
     """
     unclear = np.full(terms.mask.size, -1, np.int32)
     mask, bucket = terms.mask, terms.bucket
@@ -217,16 +229,19 @@ def mark_asked(terms: Any, shard: Any, used: Any, asked: Any) -> None:
         for group in range(shard.group_begin[admission], shard.group_begin[admission + 1]):
             frame = shard.frame[group]
             original, stays = terms.original[frame], terms.kept[frame]
+            if done[frame, shard.bucket[group]]:
+                continue
             row, asked_row, wanted = used[terms.pair[frame]], asked[original], mask[original]
+            left = 0
             begin, end = _bucket_of(terms, shard, group)
             for i in range(begin, end):
                 code = bucket[i]
-                if (
-                    row[code] & FOUND
-                    and unclear[code] != admission
-                    and _fits(code, mask[code], original, stays, wanted)
-                ):
-                    asked_row[code] = 1
+                if row[code] & FOUND and not asked_row[code] and _fits(code, mask[code], original, stays, wanted):
+                    if unclear[code] != admission:
+                        asked_row[code] = 1
+                    else:
+                        left += 1
+            done[frame, shard.bucket[group]] = left == 0
 
 
 @njit(cache=True)
@@ -251,10 +266,12 @@ def _replacements(
     ends: Any,
     unclear: Any,
     blocked: Any,
+    listed: int,
 ) -> Any:
     """Return the candidates of a group for Q2, Q3 and Q4, each list sorted where its source is, and their counts.
 
-    Kept apart from the loops so that counting and writing cannot differ.
+    Kept apart from the loops so that counting and writing cannot differ. Of a group that is not listed, the first
+    candidate for each only.
     """
     frame = shard.frame[group]
     place, original, stays = terms.place[frame], terms.original[frame], terms.kept[frame]
@@ -277,6 +294,8 @@ def _replacements(
         ):
             found[n] = code
             n += 1
+            if not listed:
+                break
     of_q2 = n
     for code in ends:
         if (
@@ -287,6 +306,8 @@ def _replacements(
         ):
             found[n] = code
             n += 1
+            if not listed:
+                break
     of_q3 = n - of_q2
     for i in range(begin, end):
         code = bucket[i]
@@ -299,12 +320,14 @@ def _replacements(
         ):
             found[n] = code
             n += 1
+            if not listed:
+                break
     return found[:n], of_q2, of_q3
 
 
 @njit(cache=True)
 def candidates_of(terms: Any, shard: Any, used: Any, relatives: Any, far: Any, kept: Any, counts: Any) -> Any:
-    """Count the candidates of every group, and list those of the kept ones.
+    """Count the candidates of the kept groups and list them; of the others, tell whether there are any.
 
     Args:
         terms: of the cohort.
@@ -313,7 +336,7 @@ def candidates_of(terms: Any, shard: Any, used: Any, relatives: Any, far: Any, k
         relatives: bits of a frame and a relative of what it replaces. Shape: (frames' relatives,)
         far: whether a distractor is distant from a replaced end. Shape: (ends, ends)
         kept: which groups are listed. Shape: (groups,)
-        counts: takes the number of candidates for Q2, Q3 and Q4. Shape: (groups, 3)
+        counts: takes the number of candidates for Q2, Q3 and Q4, one at most of groups not kept. Shape: (groups, 3)
 
     Returns:
         Candidates of the kept groups, by group and quadrant. Shape: (n,)
@@ -334,7 +357,7 @@ def candidates_of(terms: Any, shard: Any, used: Any, relatives: Any, far: Any, k
                 for i in range(link_begin[stays], link_end[stays]):
                     blocked[shard.linked[i]] = group
             found, of_q2, of_q3 = _replacements(
-                terms, shard, used, relatives, far, group, admission, ends, unclear, blocked
+                terms, shard, used, relatives, far, group, admission, ends, unclear, blocked, kept[group]
             )
             counts[group, 0], counts[group, 1], counts[group, 2] = of_q2, of_q3, found.size - of_q2 - of_q3
             if kept[group]:
@@ -343,6 +366,15 @@ def candidates_of(terms: Any, shard: Any, used: Any, relatives: Any, far: Any, k
                 out[n : n + found.size] = found
                 n += found.size
     return out[:n].copy()
+
+
+@njit(cache=True)
+def _bits_of(word: Any) -> Any:
+    """Return how many bits of 64 are set; the compiler knows these lines as one instruction."""
+    word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
+    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int32((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
 @njit(cache=True)
@@ -356,14 +388,24 @@ def add_pairs(begin: Any, code: Any, partner_begin: Any, partner: Any, together:
         partner: the other concepts of the wanted pairs. Shape: (pairs,)
         together: counts, added to. Shape: (pairs,)
     """
-    seen = np.full(partner_begin.size, -1, np.int32)
-    for admission in range(begin.size - 1):
-        for i in range(begin[admission], begin[admission + 1]):
-            seen[code[i]] = admission
-        for i in range(begin[admission], begin[admission + 1]):
-            for pair in range(partner_begin[code[i]], partner_begin[code[i] + 1]):
-                if seen[partner[pair]] == admission:
-                    together[pair] += 1
+    bits = np.zeros((partner_begin.size, WORDS), np.uint64)
+    held = np.empty(WORDS, np.int64)
+    for first in range(0, begin.size - 1, 64 * WORDS):
+        last = min(first + 64 * WORDS, begin.size - 1)
+        bits[:] = 0
+        for admission in range(first, last):
+            word, bit = (admission - first) >> 6, np.uint64(1) << np.uint64((admission - first) & 63)
+            for i in range(begin[admission], begin[admission + 1]):
+                bits[code[i], word] |= bit
+        for one in range(partner_begin.size - 1):
+            n = 0
+            for word in range(WORDS):
+                if bits[one, word]:
+                    held[n] = word
+                    n += 1
+            for pair in range(partner_begin[one], partner_begin[one + 1] if n else partner_begin[one]):
+                for i in range(n):
+                    together[pair] += _bits_of(bits[one, held[i]] & bits[partner[pair], held[i]])
 
 
 @njit(cache=True)
@@ -373,8 +415,7 @@ def links_of(
     block: Any,
     segment: Any,
     heading: Any,
-    first: Any,
-    last: Any,
+    mention: Any,
     end_begin: Any,
     ends: Any,
     concepts: int,
@@ -382,7 +423,7 @@ def links_of(
     """Return where the linked pairs of each admission begin, and both ends of them, sorted.
 
     Linked are two concepts of one segment, or of one block where the segment of one is a heading, if two mentions make
-    them: the first and the last mention of a segment tell.
+    them.
 
     Args:
         begin: where the rows of an admission begin; those of a block follow one another. Shape: (admissions + 1,)
@@ -390,8 +431,7 @@ def links_of(
         block: of the row. Shape: (rows,)
         segment: of the row. Shape: (rows,)
         heading: whether that is a heading. Shape: (rows,)
-        first: first mention of the concept in it. Shape: (rows,)
-        last: last mention of the concept in it. Shape: (rows,)
+        mention: of the row. Shape: (rows,)
         end_begin: where the concepts of an admission begin. Shape: (admissions + 1,)
         ends: concepts of each admission, once, sorted.
         concepts: number of all concepts.
@@ -412,10 +452,10 @@ def links_of(
             while stop < begin[admission + 1] and block[stop] == block[start]:
                 stop += 1
             for i in range(start, stop):
-                row, alone = place[code[i]] * size, first[i] == last[i]
+                row = place[code[i]] * size
                 for j in range(start, stop):
                     near = segment[i] == segment[j] or heading[i] or heading[j]
-                    if near and not (alone and first[i] == first[j] and last[i] == last[j]):
+                    if near and mention[i] != mention[j]:
                         together[row + place[code[j]]] = 1
             start = stop
         while n + size * size > link.size:

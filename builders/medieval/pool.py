@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -66,11 +66,14 @@ class Pool:
             np.save(folder / f"{name}.npy", values)
         self.shards += 1
 
+    def _read(self, shard: int, *names: str) -> Iterator[npt.NDArray[Any]]:
+        folder = self.folder / str(shard)
+        return (np.load(folder / f"{name}.npy", mmap_mode="r") for name in names)
+
     def __iter__(self) -> Iterator[Part]:
         first = 0
         for shard in range(self.shards):
-            folder = self.folder / str(shard)
-            candidates = Candidates(*(np.load(folder / f"{name}.npy", mmap_mode="r") for name in Candidates._fields))
+            candidates = Candidates(*self._read(shard, *Candidates._fields))
             yield Part(first, candidates)
             first += candidates.stays.size
 
@@ -79,8 +82,9 @@ class Pool:
         from builders.medieval.kernels import add_chances
 
         expected = np.zeros(self.concepts)
-        for part in self:
-            add_chances(part.candidates.begin, part.candidates.code, weight, expected)
+        for shard in range(self.shards):
+            begin, code = self._read(shard, "begin", "code")
+            add_chances(begin, code, weight, expected)
         return expected
 
     def draw(self, weight: npt.NDArray[np.float64], quadrants: Sequence[int]) -> None:

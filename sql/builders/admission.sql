@@ -6,7 +6,7 @@ with numbered as (
     select
         hadm_id,
         note_id,
-        row_number() over (order by hadm_id::varchar) - 1 as number
+        (row_number() over (order by hadm_id::varchar) - 1)::integer as number
     from cohort
 )
 

@@ -1,9 +1,16 @@
 -- Areas of medicine: a concept and those of its ancestors that are not too general to say something
--- Grain: one row per concept and area
--- Output: area(cui, area_cui)
+-- Grain: area, one row per concept and area; area_step, one per concept and direct ancestor
+-- Output: area(cui, area_cui), area_step(cui, above_cui)
 -- Inputs: near_fact, found_fact, kg.edge, twin
 -- Too general: an ancestor of more than `max_area_share` of the concepts of the semantic group that have ancestors.
 --   Source: DESIGN section 4
+create or replace temp table area_step as
+select distinct
+    head_cui as cui,
+    tail_cui as above_cui
+from kg.edge
+where predicate in ('is_a', 'has_pharmacologic_class');
+
 create or replace temp table area as
 with recursive wanted as (
     select head_cui as cui from near_fact
@@ -24,10 +31,9 @@ climb as (
     union
     select
         climb.cui,
-        edge.tail_cui as area_cui
+        area_step.above_cui as area_cui
     from climb
-    inner join kg.edge as edge on climb.area_cui = edge.head_cui
-    where edge.predicate in ('is_a', 'has_pharmacologic_class')
+    inner join area_step on climb.area_cui = area_step.cui
 ),
 
 breadth as (

@@ -1,9 +1,10 @@
--- Mentions whose candidates all mean the same: one candidate, or candidates that name one thing under several CUIs
--- Grain: one row per clear mention
--- Output: clear_mention(note_id, mention)
+-- Mentions of several candidates that all mean the same: one thing under several CUIs
+-- Grain: one row per clear mention of more than one candidate
+-- Output: clear_mention(number, mention)
 -- Inputs: mention_concept, closure(cui, other, relation, depth), kg.concept
 -- Two candidates mean the same when one is an equivalent, a parent or a child of the other, or when both have the same
---   preferred name (a source term that carries several CUIs). Each pair of candidates is compared once
+--   preferred name (a source term that carries several CUIs). Each pair of candidates is compared once. A mention of
+--   one candidate is clear if the release knows it (sql/builders/present_mention.sql)
 create or replace temp table clear_mention as
 with close_pair as (
     select distinct
@@ -15,13 +16,13 @@ with close_pair as (
 
 paired as (
     select
-        other.note_id,
+        other.number,
         other.mention,
         first_candidate.cui as first_cui,
         other.cui
     from mention_concept as other
     inner join mention_concept as first_candidate
-        on other.note_id = first_candidate.note_id and other.mention = first_candidate.mention
+        on other.number = first_candidate.number and other.mention = first_candidate.mention
     where first_candidate.position = 1 and other.n_candidates > 1 and first_candidate.n_candidates > 1
 ),
 
@@ -44,16 +45,9 @@ compared as (
 )
 
 select
-    paired.note_id,
+    paired.number,
     paired.mention
 from paired
 inner join compared on paired.first_cui = compared.first_cui and paired.cui = compared.cui
-group by paired.note_id, paired.mention
-having bool_and(compared.same)
-union all
-select
-    mention_concept.note_id,
-    mention_concept.mention
-from mention_concept
-semi join kg.concept as concept on mention_concept.cui = concept.cui
-where mention_concept.n_candidates = 1;
+group by paired.number, paired.mention
+having bool_and(compared.same);

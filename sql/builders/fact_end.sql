@@ -1,11 +1,10 @@
 -- Concepts that can be an end of a fact of an admission
 -- Grain: one row per admission and concept
--- Output: fact_end(hadm_id, cui, base_cui, closeness)
+-- Output: fact_end(number, cui, closeness)
 -- Inputs: present_mention, closure, linked_base(cui, base_cui), kg.edge
 -- closeness 0: mentioned itself; 1: the ingredient or base of what is mentioned (a note that says Lasix attests
 --   furosemide; the reverse is attested too, but nobody would write it); 2: an ancestor, close enough to be meant.
---   base_cui is one for all forms of a drug. Concepts with very many descendants (carcinoma, vascular disease) say too
---   little to be an end, except as a class
+--   Concepts with very many descendants (carcinoma, vascular disease) say too little to be an end, except as a class
 create or replace temp table fact_end as
 with recursive near_closure as (
     select
@@ -29,19 +28,19 @@ with recursive near_closure as (
 
 meant as (
     select distinct
-        hadm_id,
+        number,
         cui
     from present_mention
 ),
 
 ranked as (
     select
-        meant.hadm_id,
+        meant.number,
         near_closure.other as cui,
         min(near_closure.closeness) as closeness
     from meant
     inner join near_closure on meant.cui = near_closure.cui
-    group by meant.hadm_id, near_closure.other
+    group by meant.number, near_closure.other
 ),
 
 kin as (
@@ -74,12 +73,10 @@ broad as (
 )
 
 select
-    ranked.hadm_id,
+    ranked.number,
     ranked.cui,
-    coalesce(base.base_cui, ranked.cui) as base_cui,
     ranked.closeness
 from ranked
-left join linked_base as base on ranked.cui = base.cui
 where ranked.cui not in (select broad.cui from broad) or ranked.closeness = 2
 -- by admission, so that a shard reads its own part only
-order by ranked.hadm_id;
+order by ranked.number;

@@ -36,6 +36,7 @@ known as (
     from near_fact as fact
     left join linked_base as head_base on fact.head_cui = head_base.cui
     left join linked_base as tail_base on fact.tail_cui = tail_base.cui
+    where fact.predicate in (select asked.predicate from asked)
 ),
 
 crowded_head as (

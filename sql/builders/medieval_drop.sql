@@ -35,11 +35,12 @@ with reason as (
     union all
     select
         'mention in the context is ambiguous' as reason,
-        count(*) as n
+        count(*) - (
+            select count(*) from present_mention
+            where present_mention.position = 1
+        ) as n
     from mention_concept
-    anti join clear_mention
-        on mention_concept.note_id = clear_mention.note_id and mention_concept.mention = clear_mention.mention
-    where mention_concept.in_context and mention_concept.assertion = 'present' and mention_concept.position = 1
+    where in_context and assertion = 'present' and position = 1
     union all
     select
         'true pair stands alone in the graph' as reason,

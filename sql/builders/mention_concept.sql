@@ -1,51 +1,60 @@
 -- Mentions of the cohort, one row per candidate concept, with the segment they stand in
 -- Grain: one row per mention and candidate CUI
--- Output: mention_concept(hadm_id, note_id, mention, begin_offset, end_offset, text, section, assertion, cui, position,
---   n_candidates, in_context, segment, block)
--- Inputs: cohort, context_piece, ground.mention, ground.segment
--- Source: DESIGN section 5
+-- Output: mention_concept(number, hadm_id, mention, assertion, cui, position, n_candidates, in_context, segment, block,
+--   in_heading)
+-- Inputs: admission, context_piece, ground.mention, ground.segment
+-- mention: where it begins, which tells the mentions of a note apart, since they do not overlap. Numbers and short
+--   texts only: these rows are sorted twice. Source: DESIGN section 5
 create or replace temp table mention_concept as
-with numbered as (
+with heard as (
     select
-        cohort.hadm_id,
-        mention.note_id,
+        admission.number,
+        admission.hadm_id,
         mention.begin_offset,
         mention.end_offset,
-        mention.text,
-        mention.section,
         mention.assertion,
-        mention.cuis,
-        row_number() over (partition by mention.note_id order by mention.begin_offset, mention.end_offset) as mention
-    from cohort
-    inner join ground.mention as mention on cohort.note_id = mention.note_id
+        len(mention.cuis)::integer as n_candidates,
+        unnest(mention.cuis) as cui,
+        generate_subscripts(mention.cuis, 1)::integer as position
+    from ground.mention as mention
+    inner join admission on mention.note_id = admission.note_id
 ),
 
 placed as (
     select
-        numbered.*,
-        piece.hadm_id is not null as in_context
-    from numbered
+        heard.*,
+        piece.number is not null as in_context
+    from heard
     left join context_piece as piece
         on
-            numbered.note_id = piece.note_id
-            and numbered.begin_offset >= piece.begin_offset and numbered.end_offset <= piece.end_offset
+            heard.number = piece.number
+            and heard.begin_offset >= piece.begin_offset and heard.end_offset <= piece.end_offset
 ),
 
-segmented as (
+part as (
     select
-        placed.*,
-        segment.begin_offset as segment,
-        segment.block
-    from placed
-    asof left join ground.segment as segment
-        on placed.note_id = segment.note_id and placed.begin_offset >= segment.begin_offset
+        admission.number,
+        segment.begin_offset,
+        segment.block,
+        segment.kind = 'heading' as is_heading
+    from ground.segment as segment
+    inner join admission on segment.note_id = admission.note_id
 )
 
 select
-    * exclude (cuis),
-    len(cuis) as n_candidates,
-    unnest(cuis) as cui,
-    generate_subscripts(cuis, 1) as position
-from segmented
+    placed.number,
+    placed.hadm_id,
+    placed.begin_offset as mention,
+    placed.assertion,
+    placed.cui,
+    placed.position,
+    placed.n_candidates,
+    placed.in_context,
+    part.begin_offset as segment,
+    part.block,
+    coalesce(part.is_heading, false) as in_heading
+from placed
+asof left join part
+    on placed.number = part.number and placed.begin_offset >= part.begin_offset
 -- by admission, so that a shard reads its own part only
-order by hadm_id;
+order by placed.number;

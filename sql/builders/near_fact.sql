@@ -5,20 +5,28 @@
 -- What a pattern of one stated edge says. Local closed world: at least `known_edges` edges, or as many
 --   as a concept has on average where that is less. Source: DESIGN section 4 (False)
 create or replace temp table near_fact as
-with directed as (
+with edge as (
     select distinct
+        head_cui,
+        predicate,
+        tail_cui
+    from kg.edge
+),
+
+directed as (
+    select
         edge.head_cui,
         pattern.predicate,
         edge.tail_cui
-    from kg.edge as edge
+    from edge
     inner join kg.pattern as pattern on pattern.steps = [edge.predicate]
     where pattern.tier = 'stated' and pattern.extends = ''
-    union
-    select distinct
+    union all
+    select
         edge.tail_cui as head_cui,
         pattern.predicate,
         edge.head_cui as tail_cui
-    from kg.edge as edge
+    from edge
     inner join kg.predicate as line on edge.predicate = line.predicate
     inner join kg.pattern as pattern on pattern.steps = [line.inverse]
     where pattern.tier = 'stated' and pattern.extends = ''
@@ -26,29 +34,55 @@ with directed as (
 
 with_forms as (
     select * from directed
-    union
+    union all
     select
         form.cui as head_cui,
         directed.predicate,
         directed.tail_cui
     from directed
     inner join linked_base as form on directed.head_cui = form.base_cui
-    union
+    union all
     select
         directed.head_cui,
         directed.predicate,
         form.cui as tail_cui
     from directed
     inner join linked_base as form on directed.tail_cui = form.base_cui
+),
+
+-- each concept is its own twin: few have another one
+other_twin as (
+    select
+        cui,
+        other
+    from twin
+    where cui != other
+),
+
+with_heads as (
+    select * from with_forms
+    union all
+    select
+        other_twin.other as head_cui,
+        with_forms.predicate,
+        with_forms.tail_cui
+    from with_forms
+    inner join other_twin on with_forms.head_cui = other_twin.cui
 )
 
-select distinct
-    head_twin.other as head_cui,
-    with_forms.predicate,
-    tail_twin.other as tail_cui
-from with_forms
-inner join twin as head_twin on with_forms.head_cui = head_twin.cui
-inner join twin as tail_twin on with_forms.tail_cui = tail_twin.cui;
+-- what came several times is told apart once, at the end
+select
+    head_cui,
+    predicate,
+    tail_cui
+from with_heads
+union
+select
+    with_heads.head_cui,
+    with_heads.predicate,
+    other_twin.other as tail_cui
+from with_heads
+inner join other_twin on with_heads.tail_cui = other_twin.cui;
 
 create or replace temp table known_end as
 with counted as (

@@ -1,7 +1,7 @@
 -- Pairs of ends of supported statements that the context links, by mentions that are present
 -- Grain: one row per admission and ordered pair
 -- Output: present_link(hadm_id, head_code, tail_code, head_mention, tail_mention)
--- Inputs: statement, support_mention, cohort, ground.segment
+-- Inputs: statement, support_mention
 -- In one sentence or list item, or one in the heading of the problem that the other stands under. DESIGN section 6
 create or replace temp table present_link as
 with wanted as (
@@ -13,15 +13,6 @@ with wanted as (
     where quadrant in ('Q1', 'Q3') and head_code != tail_code
 ),
 
-heading as (
-    select
-        cohort.hadm_id,
-        part.begin_offset
-    from cohort
-    inner join ground.segment as part on cohort.note_id = part.note_id
-    where part.kind = 'heading'
-),
-
 placed as (
     select
         support_mention.hadm_id,
@@ -29,10 +20,8 @@ placed as (
         support_mention.mention,
         support_mention.segment,
         support_mention.block,
-        heading.hadm_id is not null as in_heading
+        support_mention.in_heading
     from support_mention
-    left join heading
-        on support_mention.hadm_id = heading.hadm_id and support_mention.segment = heading.begin_offset
     where support_mention.near
 ),
 

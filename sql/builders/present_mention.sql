@@ -1,19 +1,30 @@
 -- Mentions of the context that attest what they mean: clear ones that are present
 -- Grain: one row per mention and candidate CUI
--- Output: present_mention(hadm_id, mention, begin_offset, end_offset, text, section, segment, block, cui)
--- Inputs: mention_concept, clear_mention. Source: DESIGN section 5
+-- Output: present_mention(number, hadm_id, mention, segment, block, in_heading, cui, position)
+-- Inputs: mention_concept, clear_mention, kg.concept
+-- About in the order of mention_concept, so that a shard reads few rows of others. Source: DESIGN section 5
 create or replace temp table present_mention as
-select
-    mention_concept.hadm_id,
-    mention_concept.mention,
-    mention_concept.begin_offset,
-    mention_concept.end_offset,
-    mention_concept.text,
-    mention_concept.section,
-    mention_concept.segment,
-    mention_concept.block,
-    mention_concept.cui
-from mention_concept
-semi join clear_mention
-    on mention_concept.note_id = clear_mention.note_id and mention_concept.mention = clear_mention.mention
-where mention_concept.assertion = 'present' and mention_concept.in_context;
+with present as (
+    select
+        number,
+        hadm_id,
+        mention,
+        segment,
+        block,
+        in_heading,
+        cui,
+        position,
+        n_candidates
+    from mention_concept
+    where assertion = 'present' and in_context
+)
+
+select present.* exclude (n_candidates)
+from present
+semi join kg.concept as concept on present.cui = concept.cui
+where present.n_candidates = 1
+union all
+select present.* exclude (n_candidates)
+from present
+semi join clear_mention on present.number = clear_mention.number and present.mention = clear_mention.mention
+where present.n_candidates > 1;

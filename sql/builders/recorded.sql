@@ -1,6 +1,7 @@
 -- Candidates for false statements that the records hold, by codes or notes
 -- Grain: one row per admission and concept. Output: (hadm_id, code)
--- Inputs: ground.admission_concept, closure, attested, coded, false_pair. All admissions with codes or notes count
+-- Inputs: ground.admission_concept, closure, present_mention, attests, coded, false_pair
+-- All admissions with codes or notes count
 with wanted as (
     select
         coded.cui,
@@ -29,8 +30,14 @@ from ground.admission_concept as record
 inner join meant on record.cui = meant.cui
 union
 select
-    attested.hadm_id,
+    present.hadm_id,
     wanted.code
-from attested
-inner join wanted on attested.cui = wanted.cui
+from (
+    select distinct
+        hadm_id,
+        cui
+    from present_mention
+) as present
+inner join attests on present.cui = attests.cui
+inner join wanted on attests.other = wanted.cui
 order by all;

@@ -1,14 +1,37 @@
 -- What facts of the admissions of one shard can rest on: ends that the context attests, with the mentions that do so
--- Grain: one row per admission, concept and mention. Output: (number, side, closeness, mention)
--- Inputs: admission, fact_end, fact_side, attested. Parameter: shard
-select distinct
-    admission.number::integer as number,
-    fact_side.side,
-    fact_end.closeness,
-    attested.mention
-from admission
-inner join fact_end on admission.hadm_id = fact_end.hadm_id
-inner join fact_side on fact_end.cui = fact_side.cui
-inner join attested on admission.hadm_id = attested.hadm_id and fact_end.cui = attested.cui
-where admission.shard = getvariable('shard')
-order by all
+-- Grain: one row per admission, concept, mention and way by which it attests the concept, in any order
+-- Output: (number, side, closeness, mention)
+-- Inputs: fact_end, fact_side, present_mention, attests. Parameters: shard, shard_size
+with ended as (
+    select
+        fact_end.number,
+        fact_side.side,
+        fact_end.closeness
+    from fact_end
+    inner join fact_side on fact_end.cui = fact_side.cui
+    where
+        -- ranges, so that a shard reads its own part only
+        fact_end.number >= getvariable('shard') * getvariable('shard_size')
+        and fact_end.number < (getvariable('shard') + 1) * getvariable('shard_size')
+),
+
+said as (
+    select
+        present_mention.number,
+        present_mention.mention,
+        fact_side.side
+    from present_mention
+    inner join attests on present_mention.cui = attests.cui
+    inner join fact_side on attests.other = fact_side.cui
+    where
+        present_mention.number >= getvariable('shard') * getvariable('shard_size')
+        and present_mention.number < (getvariable('shard') + 1) * getvariable('shard_size')
+)
+
+select
+    ended.number,
+    ended.side,
+    ended.closeness,
+    said.mention
+from said
+inner join ended on said.number = ended.number and said.side = ended.side

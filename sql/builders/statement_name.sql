@@ -1,22 +1,60 @@
 -- The name by which statements call a concept
 -- Grain: one row per concept of the graph
--- Output: statement_name(cui, name). Inputs: mention_concept, kg.name, kg.concept
+-- Output: statement_name(cui, name). Inputs: admission, ground.mention, kg.name, kg.concept
 -- The English name of the release that the cohort's notes use most for it (abbreviations excepted), else its preferred
 --   name: preferred names such as "familial hyperlipidemia" can be narrower than what clinicians write. Words are
 --   written as most names of the release write them in mid-sentence, so that the style of a source tells nothing
 create or replace temp table statement_name as
-with used as (
+with spoken as (
     select
+        admission.number,
+        mention.text,
+        unnest(mention.cuis) as cui
+    from ground.mention as mention
+    inner join admission on mention.note_id = admission.note_id
+),
+
+-- each text is brought to its normal form once, however often it is written
+called as (
+    select
+        said.text,
         name.cui,
         name.name,
-        count(distinct mention.hadm_id) as n
-    from mention_concept as mention
+        dense_rank() over (order by name.cui, name.name) as call
+    from (
+        select distinct
+            spoken.text,
+            spoken.cui
+        from spoken
+    ) as said
     inner join kg.name as name
         on
-            mention.cui = name.cui
-            and name.normalized = trim(regexp_replace(lower(mention.text), '[^a-z0-9]+', ' ', 'g'))
+            said.cui = name.cui
+            and name.normalized = trim(regexp_replace(lower(said.text), '[^a-z0-9]+', ' ', 'g'))
     where length(name.normalized) >= 4 and name.name != upper(name.name)
-    group by all
+),
+
+counted as (
+    select
+        one.call,
+        count(*) as n
+    from (
+        select distinct
+            called.call,
+            spoken.number
+        from spoken
+        inner join called on spoken.text = called.text and spoken.cui = called.cui
+    ) as one
+    group by one.call
+),
+
+used as (
+    select distinct
+        called.cui,
+        called.name,
+        counted.n
+    from called
+    inner join counted on called.call = counted.call
 ),
 
 chosen as (

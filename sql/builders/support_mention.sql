@@ -1,12 +1,12 @@
 -- Mentions that attest an end of a supported statement
 -- Grain: one row per admission, concept, mention and way by which the mention attests the concept
--- Output: support_mention(hadm_id, code, mention, closeness, near, segment, block)
--- Inputs: statement, coded, attested. Parameter: ancestor_steps
+-- Output: support_mention(hadm_id, code, mention, closeness, near, segment, block, in_heading)
+-- Inputs: statement, coded, attests, present_mention. Parameter: ancestor_steps
 -- closeness: the steps up to the concept, then the place in the note, in one number: the lowest is the closest and
 --   earliest mention. near: close enough for a link of both ends. The kept ends of unsupported statements are ends of
 --   the first statement of their group
 create or replace temp table support_mention as
-with ended as (
+with wanted as (
     select
         hadm_id,
         head_code as code
@@ -20,22 +20,25 @@ with ended as (
     where quadrant in ('Q1', 'Q3')
 ),
 
-wanted as (
+attesting as (
     select
-        ended.hadm_id,
-        coded.cui,
-        ended.code
-    from ended
-    inner join coded on ended.code = coded.code
+        attests.cui,
+        coded.code,
+        attests.relation in ('self', 'equivalent') or attests.depth <= getvariable('ancestor_steps') as near,
+        attests.depth::bigint << 32 as farness
+    from attests
+    inner join coded on attests.other = coded.cui
 )
 
 select
     wanted.hadm_id,
     wanted.code,
-    attested.mention,
-    (attested.depth::bigint << 32) | attested.mention as closeness,
-    attested.relation in ('self', 'equivalent') or attested.depth <= getvariable('ancestor_steps') as near,
-    attested.segment,
-    attested.block
-from attested
-inner join wanted on attested.hadm_id = wanted.hadm_id and attested.cui = wanted.cui;
+    present_mention.mention,
+    attesting.farness | present_mention.mention as closeness,
+    attesting.near,
+    present_mention.segment,
+    present_mention.block,
+    present_mention.in_heading
+from present_mention
+inner join attesting on present_mention.cui = attesting.cui
+inner join wanted on present_mention.hadm_id = wanted.hadm_id and attesting.code = wanted.code;

@@ -1,7 +1,7 @@
 -- The mentions that rows of the dataset may show, numbered by split and patient
 -- Grain: one row per admission and mention
 -- Output: support_span(span, split, subject_id, hadm_id, mention, begin_offset, end_offset, text, section)
--- Inputs: support_pair, support_closest, mention_concept, cohort
+-- Inputs: support_pair, support_closest, cohort, ground.mention
 create or replace temp table support_span as
 with shown as (
     select
@@ -26,12 +26,11 @@ select
     cohort.subject_id,
     shown.hadm_id,
     shown.mention,
-    mention.begin_offset,
+    shown.mention::integer as begin_offset,
     mention.end_offset,
     mention.text,
     mention.section
 from shown
 inner join cohort on shown.hadm_id = cohort.hadm_id
-inner join mention_concept as mention
-    on shown.hadm_id = mention.hadm_id and shown.mention = mention.mention and mention.position = 1
+inner join ground.mention as mention on cohort.note_id = mention.note_id and shown.mention = mention.begin_offset
 order by span;

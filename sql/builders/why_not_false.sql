@@ -40,6 +40,17 @@ create or replace temp table open_pair as
 select * exclude (reason) from checked_pair
 where reason is null;
 
+-- areas of the ends of open pairs only: a small table, that many rows meet
+create or replace temp table end_area as
+select area.*
+from area
+where
+    area.cui in (
+        select head_cui from open_pair
+        union
+        select tail_cui from open_pair
+    );
+
 create or replace temp table false_check as
 with area_of_head as (
     select distinct
@@ -64,7 +75,7 @@ area_of_tail as (
 tail_area as (
     select distinct pair.pair_no
     from open_pair as pair
-    inner join area as asked on pair.tail_cui = asked.cui
+    inner join end_area as asked on pair.tail_cui = asked.cui
     inner join area_of_head as known
         on pair.predicate = known.predicate and pair.head_cui = known.head_cui and asked.area_cui = known.area_cui
 ),
@@ -72,7 +83,7 @@ tail_area as (
 head_area as (
     select distinct pair.pair_no
     from open_pair as pair
-    inner join area as asked on pair.head_cui = asked.cui
+    inner join end_area as asked on pair.head_cui = asked.cui
     inner join area_of_tail as known
         on pair.predicate = known.predicate and pair.tail_cui = known.tail_cui and asked.area_cui = known.area_cui
 ),
@@ -112,7 +123,7 @@ met_area as (
 overlapping as (
     select distinct pair.pair_no
     from class_pair as pair
-    inner join area as own on pair.head_cui = own.cui
+    inner join end_area as own on pair.head_cui = own.cui
     inner join met_area on own.area_cui = met_area.area_cui and pair.tail_cui = met_area.other_cui
 ),
 

@@ -2,18 +2,26 @@
 -- Grain: one row per (start, step, goal)
 -- Output: step(start, name, goal, fan). Inputs: kg.edge, kg.predicate
 create or replace temp table step as
-with walked as (
+with edge as (
     select distinct
+        head_cui,
+        predicate,
+        tail_cui
+    from kg.edge
+),
+
+walked as (
+    select
         edge.head_cui as start,
         edge.predicate as name,
         edge.tail_cui as goal
-    from kg.edge as edge
+    from edge
     union
-    select distinct
+    select
         edge.tail_cui as start,
         line.inverse as name,
         edge.head_cui as goal
-    from kg.edge as edge
+    from edge
     inner join kg.predicate as line on edge.predicate = line.predicate
 )
 

@@ -83,6 +83,15 @@ def test_memory_and_threads_are_those_of_the_settings(tmp_path: Path) -> None:
     assert row[1] in ("953.6 MiB", "953.7 MiB", "1.0 GB")
 
 
+def test_no_left_join_is_turned_round(warehouse: duckdb.DuckDBPyConnection) -> None:
+    warehouse.execute("create table few as select range as n from range(10)")
+    warehouse.execute("create table many as select range as n from range(100000)")
+    query = "explain select * from few left join many on few.n = many.n"
+    assert "LEFT" in str(warehouse.execute(query).fetchall())
+    warehouse.execute("reset disabled_optimizers")
+    assert "RIGHT" in str(warehouse.execute(query).fetchall())
+
+
 @pytest.mark.parametrize("content", [b"not a database", b"\x00" * 4096])
 def test_a_file_that_is_no_database_is_named(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "w.duckdb"

@@ -6,6 +6,7 @@ from itertools import product
 from typing import Any
 
 import networkx
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -159,6 +160,28 @@ def test_facts_are_the_union_of_relations_and_ignore_the_order_of_concepts(
     assert len(rows) == len(expected)
     assert graph.facts(sorted(heads), targets=sorted(targets), extended=True).equals(table)
     assert graph.facts(order).to_pylist() == graph.facts(order, targets=CUIS).to_pylist()
+
+
+def test_facts_of_a_head_with_many_ways_are_those_of_its_pairs() -> None:
+    """More is reached by one first step, and more is found for one head, than the search takes at once."""
+    heads, parents, children, tails = np.split(np.arange(3000), [3, 83, 1683])
+    rng = np.random.default_rng(5)
+    edges = {(head, 0, parent) for head in heads for parent in parents}
+    edges |= {(child, 0, parent) for parent in parents for child in rng.choice(children, 60, replace=False)}
+    edges |= {(child, 1, tail) for child in children for tail in rng.choice(tails, 4, replace=False)}
+    graph = plain_graph(VOCABULARY, 3000, {(int(head), step, int(tail)) for head, step, tail in edges})
+    pairs = [(f"C{head:07d}", f"C{tail:07d}") for head in heads for tail in tails]
+    paths = graph.relations_of_pairs(pairs, paths_per_pattern=1).table()
+    expected = {
+        (*pairs[number], *said)
+        for number, *said in zip(*(paths.column(name).to_pylist() for name in paths.column_names[:4]), strict=True)
+    }
+    facts = graph.facts([head for head, _ in pairs], targets=[tail for _, tail in pairs])
+    columns = ("head_cui", "tail_cui", "predicate", "pattern", "tier")
+    found = list(zip(*(facts.column(name).to_pylist() for name in columns), strict=True))
+    assert set(found) == expected
+    assert len(found) == len(expected)
+    assert len(found) > 3 * 2048
 
 
 @settings(max_examples=40, deadline=None)

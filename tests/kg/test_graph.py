@@ -6,7 +6,6 @@ from itertools import product
 from typing import Any
 
 import networkx
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -164,12 +163,11 @@ def test_facts_are_the_union_of_relations_and_ignore_the_order_of_concepts(
 
 def test_facts_of_a_head_with_many_ways_are_those_of_its_pairs() -> None:
     """More is reached by one first step, and more is found for one head, than the search takes at once."""
-    heads, parents, children, tails = np.split(np.arange(3000), [3, 83, 1683])
-    rng = np.random.default_rng(5)
+    heads, parents, children, tails = range(3), range(3, 83), range(83, 1683), range(1683, 3000)
     edges = {(head, 0, parent) for head in heads for parent in parents}
-    edges |= {(child, 0, parent) for parent in parents for child in rng.choice(children, 60, replace=False)}
-    edges |= {(child, 1, tail) for child in children for tail in rng.choice(tails, 4, replace=False)}
-    graph = plain_graph(VOCABULARY, 3000, {(int(head), step, int(tail)) for head, step, tail in edges})
+    edges |= {(children[(61 * parent + 7 * n) % 1600], 0, parent) for parent in parents for n in range(60)}
+    edges |= {(child, 1, tails[(13 * child + 331 * n) % 1317]) for child in children for n in range(4)}
+    graph = plain_graph(VOCABULARY, 3000, edges)
     pairs = [(f"C{head:07d}", f"C{tail:07d}") for head in heads for tail in tails]
     paths = graph.relations_of_pairs(pairs, paths_per_pattern=1).table()
     expected = {

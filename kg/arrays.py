@@ -40,7 +40,7 @@ from numpy.typing import NDArray
 from kg.edges import Concepts, EdgeRows, Records, sort_edges, texts_of
 from kg.packing import fill_adjacency, pack_rows, sort_names
 from kg.predicates import Pattern, Predicate, Vocabulary
-from kg.sorting import fill_edges
+from kg.sorting import fill_edges, fill_evidence
 from ontoground.errors import InputError
 from ontoground.files import atomic_directory
 
@@ -61,7 +61,6 @@ ARRAY_NAMES = (
     "cui", "groups", "name_begin", "name", "label_first", "label_begin", "label", "indptr", "step", "neighbour", "edge",
     "head", "tail", "predicate", "evidence_begin", "rela", "sab", "rui",
 )  # fmt: skip
-EDGE_ARRAYS = ("head", "predicate", "tail", "evidence_begin")
 EDGE_SCHEMA = pa.schema(
     {
         "head": pa.int32(),
@@ -168,7 +167,7 @@ def write_arrays(
     """Write the graph as arrays, whole or not at all, and its edges to ``kg.edge_code``.
 
     Memory is bounded by the edges' numbers (some 40 bytes a row that makes an edge, 40 an edge); names pass through in
-    batches, in a thread of their own, as does ``kg.edge_code``.
+    batches, in a thread of their own.
 
     Args:
         connection: the warehouse, with ``kg.concept``, ``kg.name`` and an empty ``kg.edge_code``.
@@ -188,18 +187,18 @@ def write_arrays(
         named = pool.submit(_write_names, beside, part, concepts)
         records = sort_edges(rows, vocabulary, kinds.rank, len(concepts))
         (relas, rela_of), (sabs, sab_of) = (kinds.numbers(texts, records.kinds) for texts in (kinds.rela, kinds.sab))
-        evidence = _write_edges(part, records, rows, rela_of, sab_of)
-        edges, pieces = len(evidence.head), len(evidence.kind)
-        with ThreadPoolExecutor(max_workers=1, thread_name_prefix="edges") as coding:
-            coded = coding.submit(_insert_edges, connection, evidence)
-            _write_adjacency(part, evidence, vocabulary, len(concepts))
-            coded.result()
+        edges = _write_edges(part, records)
+        with ThreadPoolExecutor(max_workers=1, thread_name_prefix="adjacency") as sorting:
+            sorted_too = sorting.submit(_write_adjacency, part, edges, vocabulary, len(concepts))
+            evidence = _write_evidence(part, records, rows, rela_of, sab_of)
+            _insert_edges(connection, edges, evidence)
+            sorted_too.result()
         named.result()
         manifest = {
             "fingerprint": graph_fingerprint,
             "nodes": len(concepts),
-            "edges": edges,
-            "evidence": pieces,
+            "edges": len(edges.head),
+            "evidence": len(evidence.kind),
             "group_names": _group_names(connection),
             "rela_names": relas,
             "sab_names": sabs,
@@ -332,59 +331,66 @@ class _Kinds:
 
 
 @dataclass(frozen=True)
-class _Evidence:
-    """Edges and their evidence, in memory while both the arrays and the warehouse need them.
-
-    Shapes: (n_edges,), ``begin`` one more; ``kind`` and ``forward`` (n_records,), ``rui`` (n_records, width).
-    """
+class _Edges:
+    """Canonical edges, and where the evidence of each begins; shapes: (n_edges,), ``begin`` one more."""
 
     head: NDArray[np.int32]
     predicate: NDArray[np.uint8]
     tail: NDArray[np.int32]
     begin: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class _Evidence:
+    """What is said for edges, as the warehouse keeps it; shapes: (n_records,), ``rui`` (n_records, width)."""
+
     kind: NDArray[np.uint16]
     forward: NDArray[np.bool_]
     rui: NDArray[np.uint8]
 
 
-def _write_edges(
+def _write_edges(folder: Path, records: Records) -> _Edges:
+    """Write canonical edges."""
+    m = records.edges
+    head, tail = _array(folder, "head", "int32", m), _array(folder, "tail", "int32", m)
+    predicate = _array(folder, "predicate", "uint8", m)
+    begin = _array(folder, "evidence_begin", "int64", m + 1)
+    fill_edges(records.begin, records.key, head, predicate, tail, begin)
+    return _Edges(*(np.asarray(array) for array in (head, predicate, tail, begin)))
+
+
+def _write_evidence(
     folder: Path, records: Records, rows: EdgeRows, rela_of: NDArray[np.uint16], sab_of: NDArray[np.uint16]
 ) -> _Evidence:
-    """Write canonical edges and their evidence; ``rela_of`` and ``sab_of`` are the numbers of each kind's texts."""
-    m, k = records.edges, len(records.key)
-    head, predicate, tail, begin = (
-        _array(folder, name, dtype, m + (name == "evidence_begin"))
-        for name, dtype in zip(EDGE_ARRAYS, ("int32", "uint8", "int32", "int64"), strict=True)
-    )
-    width = max(1, records.rui_width)
-    rui = _array(folder, "rui", f"S{width}", k).view(np.uint8).reshape(k, width)
+    """Write the evidence of edges; ``rela_of`` and ``sab_of`` are the numbers of each kind's texts."""
+    k, width = len(records.key), max(1, records.rui_width)
     rela, sab, kind = _array(folder, "rela", "uint16", k), _array(folder, "sab", "uint16", k), np.empty(k, np.uint16)
-    values: list[Any] = [records.begin, records.key, records.row_of, rows.rui, rows.kind, rela_of, sab_of]
-    values += [head, predicate, tail, begin, kind, rela, sab, rui]
-    fill_edges(*values)
-    return _Evidence(head, predicate, tail, begin, kind, (records.key & 32768) == 0, rui)
+    rui = _array(folder, "rui", f"S{width}", k).view(np.uint8).reshape(k, width)
+    values: list[Any] = [records.row_of, rows.rui, rows.kind, rela_of, sab_of, kind, rela, sab, rui]
+    fill_evidence(*values)
+    return _Evidence(kind, (records.key & 32768) == 0, rui)
 
 
-def _evidence_batches(evidence: _Evidence) -> Iterator[pa.RecordBatch]:
+def _evidence_batches(edges: _Edges, evidence: _Evidence) -> Iterator[pa.RecordBatch]:
     """Yield the rows of ``kg.edge_code``."""
     width = evidence.rui.shape[1]
-    for first in range(0, len(evidence.head), BATCH_ROWS):
-        edges = slice(first, first + BATCH_ROWS)
-        begins = evidence.begin[first : first + BATCH_ROWS + 1]
+    for first in range(0, len(edges.head), BATCH_ROWS):
+        some = slice(first, first + BATCH_ROWS)
+        begins = edges.begin[first : first + BATCH_ROWS + 1]
         pieces = slice(int(begins[0]), int(begins[-1]))
         rui = evidence.rui[pieces]
         offsets, data = np.empty(len(rui) + 1, np.int32), np.empty(len(rui) * width, np.uint8)
         pack_rows(rui, offsets, data)
         texts = pa.StringArray.from_buffers(len(rui), pa.py_buffer(offsets), pa.py_buffer(data))
         stated = np.diff(begins)
-        columns = [np.repeat(column[edges], stated) for column in (evidence.head, evidence.predicate, evidence.tail)]
+        columns = [np.repeat(column[some], stated) for column in (edges.head, edges.predicate, edges.tail)]
         columns += [evidence.kind[pieces], evidence.forward[pieces]]
         yield pa.record_batch([*map(pa.array, columns), texts], schema=EDGE_SCHEMA)
 
 
-def _insert_edges(connection: duckdb.DuckDBPyConnection, evidence: _Evidence) -> None:
+def _insert_edges(connection: duckdb.DuckDBPyConnection, edges: _Edges, evidence: _Evidence) -> None:
     """Fill ``kg.edge_code``; a RUI that the release does not have is null."""
-    rows = pa.RecordBatchReader.from_batches(EDGE_SCHEMA, _evidence_batches(evidence))
+    rows = pa.RecordBatchReader.from_batches(EDGE_SCHEMA, _evidence_batches(edges, evidence))
     connection.register("edge_row", rows)
     connection.execute("insert into kg.edge_code select * replace (nullif(rui, '') as rui) from edge_row")
     connection.unregister("edge_row")
@@ -411,7 +417,6 @@ def adjacency_of(
     return {"indptr": indptr, "step": step, "neighbour": neighbour, "edge": edge}
 
 
-def _write_adjacency(folder: Path, evidence: _Evidence, vocabulary: Vocabulary, n_nodes: int) -> None:
-    edges = (np.asarray(evidence.head), np.asarray(evidence.tail), np.asarray(evidence.predicate))
-    for name, array in adjacency_of(*edges, vocabulary, n_nodes).items():
+def _write_adjacency(folder: Path, edges: _Edges, vocabulary: Vocabulary, n_nodes: int) -> None:
+    for name, array in adjacency_of(edges.head, edges.tail, edges.predicate, vocabulary, n_nodes).items():
         np.save(folder / f"{name}.npy", array)

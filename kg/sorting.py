@@ -16,6 +16,7 @@ __all__ = [
     "NOT_AN_EDGE",
     "count_records",
     "fill_edges",
+    "fill_evidence",
     "find_texts",
     "number_texts",
     "place_records",
@@ -289,19 +290,13 @@ def sort_records(begin: Any, key: Any, row_of: Any, rui: Any, kind: Any, sizes: 
 
 
 @njit(cache=True, nogil=True)
-def fill_edges(
-    begin: Any, key: Any, row_of: Any, rui: Any, kind: Any, rela_of_kind: Any, sab_of_kind: Any,
-    head: Any, predicate: Any, tail: Any, evidence_begin: Any, kind_of: Any, rela_of: Any, sab_of: Any, rui_of: Any,
-) -> None:  # fmt: skip
-    """Write sorted records as edges with their evidence.
+def fill_edges(begin: Any, key: Any, head: Any, predicate: Any, tail: Any, evidence_begin: Any) -> None:
+    """Write the edges of sorted records.
 
     Args:
-        begin, key, row_of, rui, kind: as ``sort_records`` leaves them.
-        rela_of_kind, sab_of_kind: numbers of each kind's texts. Shape: (n_kinds,)
+        begin, key: as ``sort_records`` leaves them.
         head, predicate, tail: edges, to be filled. Shape: (n_edges,)
         evidence_begin: where the evidence of each edge begins, to be filled. Shape: (n_edges + 1,)
-        kind_of, rela_of, sab_of: of each piece of evidence, to be filled. Shape: (n_records,)
-        rui_of: the same. Shape: (n_records, length of the longest)
     """
     edge = -1
     for node in range(begin.shape[0] - 1):
@@ -311,9 +306,25 @@ def fill_edges(
                 head[edge], predicate[edge] = node, key[place] >> 47
                 tail[edge] = (key[place] >> 16) & 0x7FFFFFFF
                 evidence_begin[edge] = place
-            row = row_of[place]
-            kind_of[place] = kind[row]
-            rela_of[place], sab_of[place] = rela_of_kind[kind[row]], sab_of_kind[kind[row]]
-            for letter in range(rui_of.shape[1]):
-                rui_of[place, letter] = rui[row, letter]
     evidence_begin[edge + 1] = begin[begin.shape[0] - 1]
+
+
+@njit(cache=True, nogil=True)
+def fill_evidence(
+    row_of: Any, rui: Any, kind: Any, rela_of_kind: Any, sab_of_kind: Any,
+    kind_of: Any, rela_of: Any, sab_of: Any, rui_of: Any,
+) -> None:  # fmt: skip
+    """Write what each sorted record says.
+
+    Args:
+        row_of, rui, kind: as ``sort_records`` leaves them.
+        rela_of_kind, sab_of_kind: numbers of each kind's texts. Shape: (n_kinds,)
+        kind_of, rela_of, sab_of: of each piece of evidence, to be filled. Shape: (n_records,)
+        rui_of: the same. Shape: (n_records, length of the longest)
+    """
+    for place in range(row_of.shape[0]):
+        row = row_of[place]
+        kind_of[place] = kind[row]
+        rela_of[place], sab_of[place] = rela_of_kind[kind[row]], sab_of_kind[kind[row]]
+        for letter in range(rui_of.shape[1]):
+            rui_of[place, letter] = rui[row, letter]

@@ -1,6 +1,6 @@
 -- Candidates for false statements that the records hold, by codes or notes
 -- Grain: one row per admission and concept. Output: (hadm_id, code)
--- Inputs: ground.admission_concept, closure, present_mention, attests, coded, false_pair
+-- Inputs: ground.admission_concept, closure, present_mention, attested, coded, false_pair
 -- All admissions with codes or notes count
 with wanted as (
     select
@@ -38,6 +38,6 @@ from (
         cui
     from present_mention
 ) as present
-inner join attests on present.cui = attests.cui
-inner join wanted on attests.other = wanted.cui
+inner join attested on present.cui = attested.cui
+inner join wanted on attested.other = wanted.cui
 order by all;

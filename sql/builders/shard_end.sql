@@ -1,7 +1,7 @@
 -- What facts of the admissions of one shard can rest on: ends that the context attests, with the mentions that do so
 -- Grain: one row per admission, concept, mention and way by which it attests the concept, in any order
 -- Output: (number, side, closeness, mention)
--- Inputs: fact_end, fact_side, present_mention, attests. Parameters: shard, shard_size
+-- Inputs: fact_end, fact_side, present_mention, attested. Parameters: shard, shard_size
 with ended as (
     select
         fact_end.number,
@@ -21,8 +21,8 @@ said as (
         present_mention.mention,
         fact_side.side
     from present_mention
-    inner join attests on present_mention.cui = attests.cui
-    inner join fact_side on attests.other = fact_side.cui
+    inner join attested on present_mention.cui = attested.cui
+    inner join fact_side on attested.other = fact_side.cui
     where
         present_mention.number >= getvariable('shard') * getvariable('shard_size')
         and present_mention.number < (getvariable('shard') + 1) * getvariable('shard_size')

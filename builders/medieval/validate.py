@@ -12,7 +12,7 @@ import duckdb
 from builders.medieval.facts import CONTEXT_SECTIONS
 from ontoground.errors import InputError
 from ontoground.sqlfiles import quoted_list, sql_text
-from ontoground.warehouse import set_variables
+from ontoground.warehouse import set_variables, turned_joins
 from ontoground.workspace import Workspace
 
 __all__ = ["ValidationReport", "validate_medieval"]
@@ -71,8 +71,10 @@ def validate_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnectio
     connection.execute(f"create or replace temp view labelled as select * from read_parquet({quoted_list(files)})")
     sections = build["sections"] or list(CONTEXT_SECTIONS)
     set_variables(connection, {"sections": sections, "tiers": build["truth_tiers"]})
-    for step in ("step", "found_path", "cover"):
-        connection.execute(sql_text(f"validate/{step}"))
+    with turned_joins(connection):
+        for step in ("step", "found_path"):
+            connection.execute(sql_text(f"validate/{step}"))
+    connection.execute(sql_text("validate/cover"))
     found = [
         line
         for check in ("disagreement", "evidence")

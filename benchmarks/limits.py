@@ -68,6 +68,17 @@ def _visited(measure: str) -> Callable[[Payload], float | None]:
     return least
 
 
+def _laid_out(measure: str) -> Callable[[Payload], float | None]:
+    """Return the CPU seconds in which numpy sorts and lays out as many rows as there are facts."""
+
+    def least(payload: Payload) -> float | None:
+        ours = _measure(payload, "stage", "graph queries", measure)
+        numpy = _measure(payload, "stage", "graph queries", "numpy")
+        return float(ours["figures"]["facts"]) * numpy["cpu_seconds"] / numpy["rows"] if ours and numpy else None
+
+    return least
+
+
 def _yardstick(stage: str, name: str) -> Callable[[Payload], float | None]:
     """Return the CPU seconds of a yardstick."""
 
@@ -105,6 +116,12 @@ LIMITS = (
         "one random read of memory for each edge visited",
         _visited(FACTS),
         ("stage", "graph queries", FACTS),
+    ),
+    Limit(
+        "facts of a cohort, sorted",
+        "as many rows sorted and laid out by numpy",
+        _laid_out(f"sorted {FACTS}"),
+        ("stage", "graph queries", f"sorted {FACTS}"),
     ),
     Limit(
         "sections",

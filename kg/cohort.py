@@ -442,7 +442,8 @@ def find_facts(
     Args:
         graph: (indptr, step, neighbour).
         heads: where paths begin. Shape: (n_heads,)
-        key_bits, shift: how many bits a key has, and by how many the place of a target is shifted in it.
+        key_bits, shift: how many bits a key has, 0 where keys stay in the order in which they are found, and by how
+            many the place of a target is shifted in it.
         places: (bits, rank) of the targets, see ``mark``.
         index: see ``TargetIndex``.
         tree: see ``PatternTree.arrays``.
@@ -452,9 +453,9 @@ def find_facts(
 
     Returns:
         (room, whose first array holds what was found, each once, as pattern's key | place of the target, head after
-        head and sorted for each; where each head's keys begin, shape (n_heads + 1,); how many edges were visited: the
-        entries that were read to look at their neighbour, of the adjacency in the first two steps and of the index in
-        the last one, those included that lead nowhere).
+        head and sorted for each, if keys have bits; where each head's keys begin, shape (n_heads + 1,); how many edges
+        were visited: the entries that were read to look at their neighbour, of the adjacency in the first two steps and
+        of the index in the last one, those included that lead nowhere).
     """
     indptr, step, _ = graph
     bits, rank, sources, records = index
@@ -494,7 +495,11 @@ def find_facts(
             spare = grow(spare)
         while keys.shape[0] < begins[i + 1]:
             keys = grow(keys)
-        _sort(found, spare, keys, begins[i], n[4], counts, key_bits)
+        if key_bits:
+            _sort(found, spare, keys, begins[i], n[4], counts, key_bits)
+        else:
+            for j in range(n[4]):
+                keys[begins[i] + j, 0] = found[j, 0]
         n[4] = 0
     return (keys, found, spare, words, reached, touched, bundles), begins, n[0]
 

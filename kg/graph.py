@@ -391,8 +391,15 @@ class ConceptGraph:
         *,
         targets: Iterable[str] | None = None,
         extended: bool = False,
+        ordered: bool = True,
     ) -> Iterator[pa.Table]:
-        """Return what ``facts`` returns, some heads at a time: for results that are larger than memory."""
+        """Return what ``facts`` returns, some heads at a time: for results that are larger than memory.
+
+        Args:
+            concepts, max_hops, tiers, predicates, targets, extended: as in ``facts``.
+            ordered: also sort the facts of each head; they come head after head in any case, and in the same order
+                for the same heads and tails.
+        """
         heads = self._nodes(concepts)
         tails = heads if targets is None else self._nodes(targets)
         chosen = self._chosen(max_hops, tiers, predicates, extended)
@@ -400,7 +407,7 @@ class ConceptGraph:
             return iter(())
         from kg.facts import FactSearch
 
-        return FactSearch(self._arrays, self._numbers, tails, chosen).tables(heads)
+        return FactSearch(self._arrays, self._numbers, tails, chosen, ordered).tables(heads)
 
     def path(self, head: str, tail: str, pattern: str) -> list[PathEdgeRow]:
         """Return the first path of a pattern, by the concepts in between, with the first evidence of each edge.

@@ -6,6 +6,7 @@ from itertools import product
 from typing import Any
 
 import networkx
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -222,6 +223,9 @@ def test_facts_come_some_heads_at_a_time_and_are_sorted_throughout(monkeypatch: 
             for r in whole.to_pylist()]  # fmt: skip
     assert rows == sorted(rows)
     assert len(rows) > 100
+    found = pa.concat_tables(graph.fact_tables(CUIS, extended=True, ordered=False))
+    assert found["head_cui"].to_pylist() == whole["head_cui"].to_pylist()
+    assert sorted(map(repr, found.to_pylist())) == sorted(map(repr, whole.to_pylist()))
 
 
 @settings(max_examples=40, deadline=None)

@@ -72,14 +72,10 @@ def validate_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnectio
     sections = build["sections"] or list(CONTEXT_SECTIONS)
     set_variables(connection, {"sections": sections, "tiers": build["truth_tiers"]})
     with turned_joins(connection):
-        for step in ("step", "found_path"):
+        for step in ("step", "found_path", "cover"):
             connection.execute(sql_text(f"validate/{step}"))
-    connection.execute(sql_text("validate/cover"))
-    found = [
-        line
-        for check in ("disagreement", "evidence")
-        for line in connection.execute(sql_text(f"validate/{check}")).fetchall()
-    ]
+        found = connection.execute(sql_text("validate/evidence")).fetchall()
+    found = connection.execute(sql_text("validate/disagreement")).fetchall() + found
     rows = connection.execute("select count(*) from labelled").fetchone()
     assert rows is not None
     return ValidationReport(str(folder), rows[0], [dict(zip(NAMES, line, strict=True)) for line in found])

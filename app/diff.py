@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import closing
@@ -13,12 +12,13 @@ from typing import Any
 import duckdb
 import pyarrow.parquet as pq
 
-from app.query import COPY_OPTIONS
+from app.query import COPY_OPTIONS, copy_rows
 from app.status import dataset_files
 from ontoground.errors import InputError, UsageError
 from ontoground.files import atomic_path
+from ontoground.manifest import read_manifest
 from ontoground.settings import RunSettings
-from ontoground.sqlfiles import quoted, quoted_list, sql_text
+from ontoground.sqlfiles import quoted_list, sql_text
 from ontoground.warehouse import database_config
 
 __all__ = ["DatasetDiff", "compared", "file_format"]
@@ -93,7 +93,7 @@ def compared(before: Path, after: Path, run_settings: RunSettings, output: Path 
         UsageError: they are builds of two different datasets, or ``output`` is of no format that can be written.
     """
     wanted = file_format(output) if output else None
-    manifests = [_manifest(folder) for folder in (before, after)]
+    manifests = [read_manifest(folder) for folder in (before, after)]
     kinds = [manifest.get("dataset") for manifest in manifests]
     if None not in kinds and kinds[0] != kinds[1]:
         raise UsageError("these are two different datasets", found=f"{kinds[0]} and {kinds[1]}", expected="two of one")
@@ -141,9 +141,7 @@ def _list(connection: duckdb.DuckDBPyConnection, output: Path, wanted: str) -> N
     if not output.parent.is_dir():
         raise InputError("there is no such folder", file=output.parent)
     with atomic_path(output) as temporary:
-        query = sql_text("diff/listed")
-        connection.execute(f"copy (\n{query}\n) to {quoted(str(temporary.resolve()))} ({COPY_OPTIONS[wanted]})")
-        temporary.chmod(0o600)
+        copy_rows(connection, sql_text("diff/listed"), wanted, temporary)
 
 
 def _diff(
@@ -164,18 +162,6 @@ def _diff(
         columns_removed=[name for name in columns[0] if name not in columns[1]],
         manifest=manifest,
     )
-
-
-def _manifest(folder: Path) -> dict[str, Any]:
-    """Return what a dataset's manifest says; nothing where it has none."""
-    file = folder / "manifest.json"
-    if not file.is_file():
-        return {}
-    try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise InputError("the manifest is no JSON", file=file) from error
-    return found if isinstance(found, dict) else {}
 
 
 def _said_differently(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

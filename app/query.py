@@ -26,7 +26,7 @@ from ontoground.sqlfiles import quoted, quoted_list, sql_names, sql_text, sql_ti
 from ontoground.warehouse import SPOKEN
 from ontoground.workspace import Workspace
 
-__all__ = ["Rows", "exploring", "fetch", "named_queries", "query_text", "write_rows"]
+__all__ = ["COPY_OPTIONS", "Rows", "copy_rows", "exploring", "fetch", "named_queries", "query_text", "write_rows"]
 
 AREA = "queries"
 COPY_OPTIONS = {"csv": "format csv, header true", "parquet": "format parquet", "json": "format json, array true"}
@@ -138,19 +138,20 @@ def write_rows(workspace: Workspace, text: str, file_format: str, output: Path |
         if not output.parent.is_dir():
             raise InputError("there is no such folder", file=output.parent)
         with atomic_path(output) as temporary, exploring(workspace, output.parent) as connection:
-            _copy(connection, text, file_format, temporary)
+            copy_rows(connection, text, file_format, temporary)
         return
     cache = private_directory(workspace.root / "cache")
     with tempfile.TemporaryDirectory(dir=cache) as folder:
         temporary = Path(folder) / "answer"
         with exploring(workspace) as connection:
-            _copy(connection, text, file_format, temporary)
+            copy_rows(connection, text, file_format, temporary)
         with temporary.open("rb") as file:
             shutil.copyfileobj(file, sys.stdout.buffer)
         sys.stdout.buffer.flush()
 
 
-def _copy(connection: duckdb.DuckDBPyConnection, text: str, file_format: str, path: Path) -> None:
+def copy_rows(connection: duckdb.DuckDBPyConnection, text: str, file_format: str, path: Path) -> None:
+    """Write a query's rows as csv, parquet or json to a file that its owner alone may read."""
     target = quoted(str(path.resolve()))
     with _explained():
         connection.execute(f"copy (\n{text}\n) to {target} ({COPY_OPTIONS[file_format]})")

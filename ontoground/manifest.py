@@ -5,14 +5,26 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from platform import python_version
 from typing import Any, Literal
 
 import duckdb
 
 from ontoground import __version__
+from ontoground.errors import InputError
 
-__all__ = ["LicenceTier", "dropped", "inputs", "is_open_release", "licence_tier", "manifest_of", "to_json", "versions"]
+__all__ = [
+    "LicenceTier",
+    "dropped",
+    "inputs",
+    "is_open_release",
+    "licence_tier",
+    "manifest_of",
+    "read_manifest",
+    "to_json",
+    "versions",
+]
 
 LicenceTier = Literal["open", "credentialed"]
 
@@ -24,6 +36,22 @@ OPEN_RELEASE = "openworld"
 def to_json(value: Mapping[str, Any] | Sequence[Any]) -> str:
     """Write JSON with sorted keys, so that equal content is equal text."""
     return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, default=str) + "\n"
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Return what the manifest of a dataset folder says; nothing where the folder has none.
+
+    Raises:
+        InputError: it is no JSON.
+    """
+    file = folder / "manifest.json"
+    if not file.is_file():
+        return {}
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InputError("the manifest is no JSON", file=file) from error
+    return found if isinstance(found, dict) else {}
 
 
 def inputs(connection: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ontoground.errors import InputError
-from ontoground.manifest import LicenceTier
+from ontoground.manifest import LicenceTier, read_manifest
 from ontoground.rows import MEDIEVAL_SCHEMA
 from ontoground.rows_text import MEDHAL_SCHEMA, MEDVAL_SCHEMA
 
@@ -82,7 +81,8 @@ def open_folder(folder: Path) -> DatasetFolder:
     expected = "a folder that `ontoground build medieval`, `medhal` or `medval` wrote"
     if not files:
         raise InputError("this folder holds no dataset", file=folder, expected=expected)
-    manifest = _manifest(folder / "manifest.json")
+    # A folder that lost its manifest is known by its columns, and taken for credentialed.
+    manifest = read_manifest(folder)
     columns = pq.read_schema(files[0]).names
     kind = manifest.get("dataset") or next((one for one in KINDS if set(SCHEMAS[one].names) <= set(columns)), None)
     if kind not in KINDS:
@@ -91,14 +91,3 @@ def open_folder(folder: Path) -> DatasetFolder:
         raise InputError(f"rows of {kind} lack columns", file=files[0], expected=", ".join(missing))
     tier: LicenceTier = "open" if manifest.get("licence_tier") == "open" else "credentialed"
     return DatasetFolder(kind, folder, tier, manifest.get("settings") or {})
-
-
-def _manifest(file: Path) -> dict[str, Any]:
-    """Read a manifest; a folder that lost its manifest is known by its columns, and taken for credentialed."""
-    if not file.is_file():
-        return {}
-    try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise InputError("the manifest is no JSON", file=file) from error
-    return found if isinstance(found, dict) else {}

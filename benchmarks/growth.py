@@ -209,11 +209,13 @@ def draw(saved: Mapping[float, Mapping[str, Any]], path: Path) -> None:
     note(f"drawn: {path}")
 
 
-def _measure(scale: float, folder: Path | None) -> None:
+def _measure(scale: float, folder: Path | None, *, again: bool) -> None:
     """Measure the flow at a scale in a program of its own and save it; a folder keeps what is done if it is stopped."""
     command = [sys.executable, "-m", "benchmarks.run", "--scale", f"{scale:g}", "--save", "--stages"]
     if folder is not None:
         command += ["--folder", str(folder / f"{scale:g}")]
+    if again:
+        command.append("--again")
     code = subprocess.run(command, check=False).returncode
     if code:
         raise InputError("the flow could not be measured", found=f"scale {scale:g}: exit code {code}")
@@ -238,7 +240,7 @@ def main(values: list[str]) -> int:
     there = runs()
     for scale in sorted(arguments.scales):
         if arguments.again or not whole(there.get(scale)):
-            _measure(scale, arguments.folder)
+            _measure(scale, arguments.folder, again=arguments.again)
     saved = {scale: payload for scale, payload in runs().items() if whole(payload)}
     for figure, title in FIGURES.items():
         found = growth_of(saved, figure)

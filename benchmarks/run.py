@@ -10,6 +10,7 @@ with ``--strict`` also where a limit is not kept.
 from __future__ import annotations
 
 import argparse
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -30,7 +31,7 @@ from ontoground.errors import OntogroundError
 from ontoground.files import private_directory, write_text
 from ontoground.workspace import Workspace
 
-__all__ = ["STAGES", "Options", "main", "measured", "results_of"]
+__all__ = ["STAGES", "Options", "main", "measured", "results_of", "workspace_of"]
 
 SCALE = 0.002
 GENERATE = "generate"
@@ -78,6 +79,18 @@ def settings_text(options: Options) -> str:
     return "\n".join([*lines, f'memory_limit = "{options.memory_limit}"', ""])
 
 
+def workspace_of(folder: Path, options: Options, kept: Kept) -> Path:
+    """Return the workspace of a folder: empty where all steps are measured again, or else as it was left."""
+    root = folder / "workspace"
+    if options.again and all(step in options.steps and kept.get(step) for step in STEPS):
+        # What a step adds to the disk is seen in an empty workspace only.
+        shutil.rmtree(root, ignore_errors=True)
+    private_directory(root)
+    write_text(root / "ontoground.toml", settings_text(options))
+    Workspace.create(root)
+    return root
+
+
 def measured(
     folder: Path, options: Options, kept: Kept, tell: Callable[[Sequence[Result]], object] = lambda _results: None
 ) -> list[Result]:
@@ -104,9 +117,7 @@ def measured(
         result = Result(GENERATE, [generated(world.folder, options.scale, options.workers)], kind="step")
         print_result(result)
         keep(GENERATE, result)
-    root = private_directory(folder / "workspace")
-    write_text(root / "ontoground.toml", settings_text(options))
-    Workspace.create(root)
+    root = workspace_of(folder, options, kept)
     run_flow(root, world, [step for step in options.steps if step in wanted], keep_step)
     flow = [one for one in results_of(kept, options.scale) if one.kind == "step"]
     if options.steps:

@@ -16,7 +16,7 @@ from benchmarks import run as program
 from benchmarks.flow import MADE, STEPS, flow_checks, run_step, whole_run
 from benchmarks.kept import Kept
 from benchmarks.measuring import Measure, Result, at_most, print_result
-from benchmarks.run import Options, main, measured, results_of
+from benchmarks.run import Options, main, measured, results_of, workspace_of
 from benchmarks.tables import checks_table, flow_table, short
 from ontoground.errors import InputError, UsageError
 
@@ -83,6 +83,22 @@ def test_steps_are_measured_one_after_another_into_one_report(
         main([*arguments, "--memory-limit", "1GB", "--steps"])
     with pytest.raises(InputError, match="measured after"):
         main([*arguments, "--steps", "mentions"])
+
+
+def test_a_run_begins_with_an_empty_workspace_only_where_all_steps_are_measured_again(tmp_path: Path) -> None:
+    kept = Kept.open(tmp_path, {})
+    options = Options(0.5, 1, 1, "1GB", (), STEPS, again=True)
+    trace = workspace_of(tmp_path, options, kept) / "trace"
+    for step in STEPS:
+        assert trace.parent.is_dir()
+        trace.touch()
+        workspace_of(tmp_path, options, kept)
+        assert trace.exists()
+        kept.put(step, Result(step, [Measure("ontoground", 1, "rows", 60.0)]))
+    for other in (replace(options, again=False), replace(options, steps=STEPS[1:])):
+        workspace_of(tmp_path, other, kept)
+        assert trace.exists()
+    assert workspace_of(tmp_path, options, kept) == trace.parent and not trace.exists()
 
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import duckdb
 import pytest
 
-from ontoground.manifest import dropped, inputs, licence_tier, manifest_of, to_json, versions
+from ontoground.errors import InputError
+from ontoground.manifest import dropped, inputs, licence_tier, manifest_of, read_manifest, to_json, versions
 from ontoground.warehouse import count_drop
 
 
@@ -93,3 +95,15 @@ def test_a_manifest_says_what_went_in_and_what_came_out(warehouse: duckdb.DuckDB
 
 def test_versions_of_what_is_not_installed_are_none() -> None:
     assert versions(["duckdb", "no-such-package"]) == {"duckdb": duckdb.__version__, "no-such-package": None}
+
+
+def test_a_manifest_is_read_where_there_is_one_and_is_json(tmp_path: Path) -> None:
+    assert read_manifest(tmp_path) == {}
+    file = tmp_path / "manifest.json"
+    file.write_text(to_json({"dataset": "medieval"}))
+    assert read_manifest(tmp_path) == {"dataset": "medieval"}
+    file.write_text("[1]")
+    assert read_manifest(tmp_path) == {}
+    file.write_text("{")
+    with pytest.raises(InputError, match=r"manifest\.json"):
+        read_manifest(tmp_path)

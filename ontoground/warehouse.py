@@ -25,7 +25,6 @@ __all__ = [
     "set_variables",
     "table_exists",
     "transaction",
-    "turned_joins",
 ]
 
 
@@ -39,10 +38,6 @@ SPOKEN = (
 )
 
 
-TURNING = "build_side_probe_side"
-"""DuckDB's choice of the side of a join that is held in memory."""
-
-
 def database_config(settings: RunSettings, spill: Path) -> dict[str, str | bool | int | float | list[str]]:
     """Return how every database is opened: in bounded memory; ``spill`` takes what does not fit into it."""
     config: dict[str, str | bool | int | float | list[str]] = {
@@ -52,9 +47,8 @@ def database_config(settings: RunSettings, spill: Path) -> dict[str, str | bool 
         # Nothing is fetched: an extension that is not built in would be a download.
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
-        # A left join of few rows with many would be turned round. DuckDB 2.0.0 ends some plans in which a turned one is
-        # the build side of a further join with an error of its own ("dict-surviving join"; duckdb/duckdb issue 24807).
-        "disabled_optimizers": TURNING,
+        # Notes and names compressed as this version can; by default as the first version could.
+        "storage_compatibility_version": "latest",
     }
     if settings.threads is not None:
         config["threads"] = settings.threads
@@ -100,16 +94,6 @@ def set_variables(connection: duckdb.DuckDBPyConnection, values: Mapping[str, ob
     """Set what SQL files read with ``getvariable``."""
     for name, value in values.items():
         connection.execute(f"set variable {name} = $value", {"value": value})
-
-
-@contextmanager
-def turned_joins(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """Let DuckDB turn joins round: for statements that have no left join, and large joins (see ``database_config``)."""
-    connection.execute("reset disabled_optimizers")
-    try:
-        yield
-    finally:
-        connection.execute(f"set disabled_optimizers = '{TURNING}'")
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import duckdb
 from builders.medieval.facts import CONTEXT_SECTIONS
 from ontoground.errors import InputError
 from ontoground.sqlfiles import quoted_list, sql_text
-from ontoground.warehouse import set_variables, turned_joins
+from ontoground.warehouse import set_variables
 from ontoground.workspace import Workspace
 
 __all__ = ["ValidationReport", "validate_medieval"]
@@ -71,11 +71,13 @@ def validate_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnectio
     connection.execute(f"create or replace temp view labelled as select * from read_parquet({quoted_list(files)})")
     sections = build["sections"] or list(CONTEXT_SECTIONS)
     set_variables(connection, {"sections": sections, "tiers": build["truth_tiers"]})
-    with turned_joins(connection):
-        for step in ("step", "found_path", "cover"):
-            connection.execute(sql_text(f"validate/{step}"))
-        found = connection.execute(sql_text("validate/evidence")).fetchall()
-    found = connection.execute(sql_text("validate/disagreement")).fetchall() + found
+    for step in ("step", "found_path", "cover"):
+        connection.execute(sql_text(f"validate/{step}"))
+    found = [
+        line
+        for check in ("disagreement", "evidence")
+        for line in connection.execute(sql_text(f"validate/{check}")).fetchall()
+    ]
     rows = connection.execute("select count(*) from labelled").fetchone()
     assert rows is not None
     return ValidationReport(str(folder), rows[0], [dict(zip(NAMES, line, strict=True)) for line in found])

@@ -18,7 +18,6 @@ from ontoground.warehouse import (
     run_sql,
     table_exists,
     transaction,
-    turned_joins,
 )
 
 CONTRACT = {
@@ -82,16 +81,6 @@ def test_memory_and_threads_are_those_of_the_settings(tmp_path: Path) -> None:
     assert row is not None
     assert row[0] == 1
     assert row[1] in ("953.6 MiB", "953.7 MiB", "1.0 GB")
-
-
-def test_no_left_join_is_turned_round(warehouse: duckdb.DuckDBPyConnection) -> None:
-    warehouse.execute("create table few as select range as n from range(10)")
-    warehouse.execute("create table many as select range as n from range(100000)")
-    query = "explain select * from few left join many on few.n = many.n"
-    assert "LEFT" in str(warehouse.execute(query).fetchall())
-    with turned_joins(warehouse):
-        assert "RIGHT" in str(warehouse.execute(query).fetchall())
-    assert "LEFT" in str(warehouse.execute(query).fetchall())
 
 
 @pytest.mark.parametrize("content", [b"not a database", b"\x00" * 4096])

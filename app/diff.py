@@ -19,7 +19,7 @@ from ontoground.files import atomic_path
 from ontoground.manifest import read_manifest
 from ontoground.settings import RunSettings
 from ontoground.sqlfiles import quoted_list, sql_text
-from ontoground.warehouse import database_config
+from ontoground.warehouse import database_config, open_database
 
 __all__ = ["DatasetDiff", "compared", "file_format"]
 
@@ -110,8 +110,7 @@ def compared(before: Path, after: Path, run_settings: RunSettings, output: Path 
 
 
 def _opened(run_settings: RunSettings, spill: Path) -> duckdb.DuckDBPyConnection:
-    connection = duckdb.connect(config=database_config(run_settings, spill))
-    connection.execute("set enable_progress_bar = false")
+    connection = open_database(config=database_config(run_settings, spill))
     return connection
 
 

@@ -43,6 +43,7 @@ from kg.predicates import Pattern, Predicate, Vocabulary
 from kg.sorting import fill_edges, fill_evidence
 from ontoground.errors import InputError
 from ontoground.files import atomic_directory
+from ontoground.warehouse import arrow_batches
 
 __all__ = [
     "GraphArrays",
@@ -227,10 +228,6 @@ def _rows_in_order(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
         connection.execute("set preserve_insertion_order = false")
 
 
-def _batches(connection: duckdb.DuckDBPyConnection, query: str) -> Iterator[pa.RecordBatch]:
-    yield from connection.sql(query).to_arrow_reader(BATCH_ROWS)
-
-
 def _count(connection: duckdb.DuckDBPyConnection, query: str) -> int:
     ((value,),) = connection.execute(query).fetchall()
     return int(value or 0)
@@ -257,7 +254,7 @@ def _write_names(connection: duckdb.DuckDBPyConnection, folder: Path, concepts: 
     begins, letters = _array(folder, "name_begin", "int64", len(concepts) + 1), _array(folder, "name", "uint8", size)
     row = place = 0
     begins[0] = 0
-    for batch in _batches(connection, "select coalesce(name, '') as name from kg.concept"):
+    for batch in arrow_batches(connection, "select coalesce(name, '') as name from kg.concept", BATCH_ROWS):
         begin, data = texts_of(batch.column(0))
         begins[row : row + len(begin)] = begin - begin[0] + np.int64(place)
         letters[place : place + int(begin[-1] - begin[0])] = data[begin[0] : begin[-1]]
@@ -289,7 +286,7 @@ def _write_labels(
     begins: list[NDArray[np.int64]] = []
     letters: list[NDArray[np.uint8]] = []
     size = 0
-    for table in _whole_concepts(_batches(connection, "select cui, name from kg.name")):
+    for table in _whole_concepts(arrow_batches(connection, "select cui, name from kg.name", BATCH_ROWS)):
         nodes, (begin, data) = (texts_of(table[name].combine_chunks()) for name in ("cui", "name"))
         kept_begin, kept = np.empty(table.num_rows, np.int64), np.empty(int(begin[-1] - begin[0]), np.uint8)
         names, added = sort_names(concepts.nodes(*nodes), begin, data, *preferred, counts, kept_begin, kept)

@@ -19,13 +19,11 @@ from kg.packing import fill_rows
 from kg.predicates import Vocabulary
 from kg.sorting import NOT_AN_EDGE, count_records, find_texts, number_texts, place_records, read_rows, sort_records
 from ontoground.sqlfiles import sql_text
-from ontoground.warehouse import arrow_of, run_sql
+from ontoground.warehouse import arrow_batches, arrow_of, run_sql
 
 __all__ = ["EVERY_NODE", "Concepts", "EdgeRows", "Records", "read_concepts", "read_edges", "sort_edges", "texts_of"]
 
 BATCH_ROWS = 1 << 17
-READ_AHEAD = "64MB"
-"""What DuckDB may make ready of MRREL while the rows before are looked at."""
 EVERY_NODE = 1 << 62
 """A bit that all concepts share: it answers a line that asks for no group."""
 NOT_A_CLASS = 7
@@ -189,14 +187,12 @@ def _read_rows(connection: duckdb.DuckDBPyConnection, concepts: Concepts) -> Edg
     made.append(np.zeros((capacity, width), np.uint8))
     refused = np.zeros((REASONS, 256), np.int64)
     at = 0
-    connection.execute(f"set streaming_buffer_size = '{READ_AHEAD}'")
-    for batch in connection.sql(sql_text("kg/relation_row")).to_arrow_reader(BATCH_ROWS):
+    for batch in arrow_batches(connection, sql_text("kg/relation_row"), BATCH_ROWS):
         kinds, suppressed = (batch.column(name).to_numpy() for name in ("kind", "suppressed"))
         one, two, ruis = (texts_of(batch.column(name)) for name in ("cui1", "cui2", "rui"))
         nodes = [concepts.nodes(*ends) for ends in (one, two)]
         values: list[Any] = [kinds, suppressed, *nodes, *one, *two, *ruis, *known, *made, refused, at]
         at = read_rows(*values)
-    connection.execute("reset streaming_buffer_size")
     head, tail, predicate, kind, forward, rui = (array[:at] for array in made)
     return EdgeRows(head, tail, predicate, kind, forward, rui, np.full(at, NOT_AN_EDGE, np.uint8), refused)
 

@@ -188,13 +188,13 @@ def to_kgx(arrays: GraphArrays, folder: Path, nodes: NDArray[np.int32] | None = 
     Raises:
         InputError: the table of Biolink terms is malformed.
     """
-    import duckdb
+    from ontoground.warehouse import open_database
 
     readers = {
         "node": pa.RecordBatchReader.from_batches(NODE_SCHEMA, _node_batches(arrays)),
         "edge": pa.RecordBatchReader.from_batches(EDGE_SCHEMA, _edge_batches(arrays)),
     }
-    with atomic_directory(folder) as part, duckdb.connect() as connection:
+    with atomic_directory(folder) as part, open_database() as connection:
         for name, rows in {**_kgx_tables(arrays, nodes), **readers}.items():
             connection.register(name, rows)
         for kind in ("nodes", "edges"):

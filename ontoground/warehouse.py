@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -16,10 +17,12 @@ from ontoground.sqlfiles import sql_text
 
 __all__ = [
     "SPOKEN",
+    "arrow_batches",
     "arrow_of",
     "connect",
     "count_drop",
     "database_config",
+    "open_database",
     "reset_drops",
     "run_sql",
     "set_variables",
@@ -38,9 +41,24 @@ SPOKEN = (
 )
 
 
-def database_config(settings: RunSettings, spill: Path) -> dict[str, str | bool | int | float | list[str]]:
+Config = dict[str, str | bool | int | float | list[str]]
+
+
+def open_database(
+    path: Path | None = None, config: Config | None = None, *, read_only: bool = False
+) -> duckdb.DuckDBPyConnection:
+    """Open a database, or one in memory.
+
+    DuckDB draws no progress bar of its own: it would stand between the lines of an answer.
+    """
+    connection = duckdb.connect(str(path or ":memory:"), read_only=read_only, config=config or {})
+    connection.execute("set enable_progress_bar = false")
+    return connection
+
+
+def database_config(settings: RunSettings, spill: Path) -> Config:
     """Return how every database is opened: in bounded memory; ``spill`` takes what does not fit into it."""
-    config: dict[str, str | bool | int | float | list[str]] = {
+    config: Config = {
         "memory_limit": settings.memory_limit,
         "temp_directory": str(spill),
         "preserve_insertion_order": False,
@@ -63,10 +81,9 @@ def connect(path: Path, settings: RunSettings | None = None, *, read_only: bool 
     """
     config = database_config(settings or RunSettings(), path.parent / "cache" / "duckdb")
     try:
-        connection = duckdb.connect(str(path), read_only=read_only, config=config)
+        connection = open_database(path, config, read_only=read_only)
     except duckdb.Error as error:
         raise _not_opened(path, str(error).splitlines()[0]) from error
-    connection.execute("set enable_progress_bar = false")
     if not read_only:
         path.chmod(0o600)
         # DuckDB makes the last folder of its spill path only.
@@ -115,6 +132,19 @@ def arrow_of(connection: duckdb.DuckDBPyConnection, query: str) -> pa.Table:
     # A result that an earlier statement left open would forbid a relation on the same connection.
     connection.execute("select 1").fetchall()
     return connection.sql(query).to_arrow_table()
+
+
+def arrow_batches(connection: duckdb.DuckDBPyConnection, query: str, rows: int) -> Generator[pa.RecordBatch]:
+    """Yield what a query selects in batches of so many rows; the next is made in a thread while one is looked at.
+
+    A result that is not held in memory is made by the thread that asks for it, and by no other.
+    """
+    reader = connection.sql(query).to_arrow_reader(rows)
+    with ThreadPoolExecutor(max_workers=1) as ahead:
+        following = ahead.submit(next, reader, None)
+        while (batch := following.result()) is not None:
+            following = ahead.submit(next, reader, None)
+            yield batch
 
 
 def table_exists(connection: duckdb.DuckDBPyConnection, table: str) -> bool:

@@ -47,9 +47,9 @@ def ours(workspace: Path) -> Done:
 
 def bare(warehouse: Path, file: Path) -> Done:
     """Group the records by admission and code, in order, into a file of its own."""
-    import duckdb
+    from ontoground.warehouse import open_database
 
-    with duckdb.connect(str(file)) as connection:
+    with open_database(file) as connection:
         connection.execute(f"attach '{warehouse}' as source (read_only)")
         rows = _rows(connection, "source.mimiciv_hosp")
         with stopwatch() as watch:

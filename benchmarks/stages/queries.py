@@ -137,9 +137,9 @@ def paths_networkx(folder: Path, count: int) -> Done:
 
 def paths_sql(folder: Path, count: int) -> Done:
     """Ask DuckDB."""
-    import duckdb
+    from ontoground.warehouse import open_database
 
-    with duckdb.connect(config={"threads": 1, "memory_limit": "4GB"}) as connection:
+    with open_database(config={"threads": 1, "memory_limit": "4GB"}) as connection:
         search = SqlSearch(connection, open_skewed(folder))
         nodes = [(_node(head), _node(tail)) for head, tail in _pairs(folder, count)]
         return _asked(nodes, lambda pair: search.search(*pair), search.walks)

@@ -15,6 +15,7 @@ from ehr.abbreviations import read_terms
 from ehr.lexicon import _release_names, build_lexicon
 from ontoground.errors import InputError
 from ontoground.files import atomic_path, private_directory
+from ontoground.warehouse import open_database
 
 __all__ = ["write_lexicon", "write_notes"]
 
@@ -89,7 +90,7 @@ def write_notes(csv: Path, gold: Path, out: Path, limit: int) -> int:
     with opener(gold, "rt", encoding="utf-8") as lines:
         marked = [json.loads(line) for _, line in zip(range(limit), lines, strict=False)]
     # Quotes are doubled in MIMIC's files, and a text holds line breaks.
-    with duckdb.connect() as connection:
+    with open_database() as connection:
         connection.register("wanted", pa.table({"note_id": [note["note_id"] for note in marked]}))
         texts: dict[str, str] = dict(
             connection.execute(
@@ -121,9 +122,8 @@ def write_lexicon(warehouse: Path, out: Path, names: int) -> int:
         out: folder; ``write_notes`` has written ``notes.jsonl`` to it.
         names: names that the lexicon should have, or a few more; filler concepts make up for what the release lacks.
     """
-    with duckdb.connect(str(private_directory(out / "spill") / "names.duckdb")) as connection:
+    with open_database(private_directory(out / "spill") / "names.duckdb") as connection:
         connection.execute("set memory_limit = '3GB'")
-        connection.execute("set enable_progress_bar = false")
         connection.execute(f"attach '{warehouse}' as release (read_only)")
         connection.execute("create schema kg")
         for table, columns in (

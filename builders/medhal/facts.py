@@ -22,7 +22,7 @@ from builders.texts.origin import Origin, Tally
 from ontoground.errors import InputError
 from ontoground.sqlfiles import quoted_list, sql_text
 from ontoground.tables import read_table
-from ontoground.warehouse import database_config
+from ontoground.warehouse import database_config, open_database
 from ontoground.workspace import Workspace
 
 __all__ = ["SOURCE", "denials", "medieval_files", "read_facts"]
@@ -61,7 +61,7 @@ def medieval_files(workspace: Workspace) -> list[str]:
 def _scratch(workspace: Workspace) -> duckdb.DuckDBPyConnection:
     """Open a database of our own in memory: what it spills stays in the workspace."""
     spill = workspace.root / "cache" / "duckdb"
-    return duckdb.connect(":memory:", config=database_config(workspace.settings.run, spill))
+    return open_database(config=database_config(workspace.settings.run, spill))
 
 
 def _sentence(text: str) -> str:
@@ -138,7 +138,6 @@ def _pair(row: Mapping[str, Any], sentences: Mapping[str, str]) -> FactPair:
 
 
 def _prepare(scratch: duckdb.DuckDBPyConnection, files: Sequence[str], seed: int, inverses: Mapping[str, str]) -> None:
-    scratch.execute("set enable_progress_bar = false")
     scratch.execute("set variable seed = $seed", {"seed": seed})
     scratch.execute("create temp table predicate_inverse (predicate varchar, inverse varchar)")
     if inverses:

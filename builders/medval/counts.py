@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import polars as pl
 
 from ontoground.sqlfiles import sql_text
+from ontoground.warehouse import open_database
 
 __all__ = ["BuildReport", "Counts", "count_triples"]
 
@@ -48,8 +48,7 @@ class Counts:
 
 def count_triples(path: Path) -> Counts:
     """Count the triples of an audit table."""
-    with duckdb.connect() as connection:
-        connection.execute("set enable_progress_bar = false")
+    with open_database() as connection:
         connection.execute("set threads = 1")
         connection.from_parquet(str(path)).create_view("triple")
         names = ("by_level", "confusion", "categories", "rules", "consistency", "refusals")

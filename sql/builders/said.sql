@@ -88,6 +88,6 @@ left join linked_base as candidate_base on replaced.candidate_cui = candidate_ba
 left join described on replaced.kept_cui = described.kept_cui and replaced.broader_cui = described.broader_cui
 left join relative_fact
     on
-        replaced.quadrant = 'Q2'
-        and replaced.head_cui = relative_fact.head_cui and replaced.predicate = relative_fact.predicate
+        if(replaced.quadrant = 'Q2', replaced.head_cui, null) = relative_fact.head_cui
+        and replaced.predicate = relative_fact.predicate
         and replaced.tail_cui = relative_fact.tail_cui;

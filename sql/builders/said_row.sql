@@ -1,6 +1,7 @@
 -- What the rows of the dataset hold of their statements
 -- Grain: one row per statement. Output: said_row(said, the columns of MedievalRow that its statement decides)
 -- Inputs: said, sentence, pattern_path, broader_path, base_distance
+-- Joins: a condition on one side of a left join alone would make DuckDB compare all rows with all others
 -- why_false: the same checks hold for Q3 and Q4 (sql/builders/why_not_false.sql)
 create or replace temp table said_row as
 select
@@ -35,11 +36,10 @@ left join pattern_path
         and said.pattern = pattern_path.pattern
 left join broader_path
     on
-        said.pattern is not null
-        and said.kept_cui = broader_path.kept_cui and said.broader_cui = broader_path.broader_cui
+        if(said.pattern is null, null, said.kept_cui) = broader_path.kept_cui
+        and said.broader_cui = broader_path.broader_cui
         and said.broader_predicate = broader_path.broader_predicate
 left join base_distance
     on
-        said.candidate_cui is not null
-        and said.original_base = base_distance.original_base and said.candidate_base = base_distance.candidate_base
+        said.original_base = base_distance.original_base and said.candidate_base = base_distance.candidate_base
 order by said.said;

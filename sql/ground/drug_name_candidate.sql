@@ -39,7 +39,7 @@ resolved as (
         h.nuance,
         h.term_rank
     from hit as h
-    left join node_ingredient as i on h.node = i.drug_node and h.node like 'RXCUI:%'
+    left join node_ingredient as i on if(h.node like 'RXCUI:%', h.node, null) = i.drug_node
 ),
 
 nearest as (

@@ -13,7 +13,7 @@ from ontoground.errors import InputError, UsageError
 from ontoground.files import sha256_of, write_text
 from ontoground.settings import read_settings
 from ontoground.sqlfiles import quoted, sql_text
-from ontoground.warehouse import database_config
+from ontoground.warehouse import database_config, open_database
 from stewardship.benchmark import Benchmark
 from stewardship.datasets.asking import frame_of
 from stewardship.datasets.folders import LABELS, DatasetFolder, DatasetKind, open_folder
@@ -48,7 +48,7 @@ def adopt_dataset(workspace: Path, folder: Path, *, name: str | None, rows: int 
     found = open_folder(folder)
     spill = workspace / "cache" / "duckdb"
     config = database_config(read_settings(workspace / "ontoground.toml").run, spill)
-    with closing(duckdb.connect(config=config)) as connection:
+    with closing(open_database(config=config)) as connection:
         population = _labelled(connection, found)
         if (rows or population["rows"].sum()) > MOST_ROWS:
             raise UsageError(

@@ -22,7 +22,7 @@ import polars as pl
 from ontoground.errors import UsageError
 from ontoground.files import private_directory, write_text
 from ontoground.labels import LabelValue, parse_label
-from ontoground.warehouse import SPOKEN
+from ontoground.warehouse import SPOKEN, open_database
 from stewardship.adjudication.agreement import agrees, value_type
 from stewardship.benchmark import Benchmark
 from stewardship.history import RULE, Event
@@ -241,7 +241,7 @@ def _where(table: pl.DataFrame, condition: str) -> list[str]:
     if "features" in table.columns:
         table = table.with_columns(pl.col("features").map_elements(_as_json, return_dtype=pl.String))
     cast = ", features::json as features" if "features" in table.columns else ""
-    with duckdb.connect() as connection:
+    with open_database() as connection:
         connection.register("given", table.to_arrow())
         connection.execute(f"create table label_row as select * replace (uid as uid{cast}) from given")
         connection.execute("set enable_external_access = false; set lock_configuration = true")

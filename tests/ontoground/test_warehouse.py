@@ -11,6 +11,7 @@ import pytest
 from ontoground.errors import InputError
 from ontoground.settings import RunSettings
 from ontoground.warehouse import (
+    arrow_batches,
     arrow_of,
     connect,
     count_drop,
@@ -81,6 +82,22 @@ def test_memory_and_threads_are_those_of_the_settings(tmp_path: Path) -> None:
     assert row is not None
     assert row[0] == 1
     assert row[1] in ("953.6 MiB", "953.7 MiB", "1.0 GB")
+
+
+def test_batches_are_all_the_rows_in_order_and_the_connection_is_free_after_the_last(
+    warehouse: duckdb.DuckDBPyConnection,
+) -> None:
+    query = "select range as n from range(5000) order by n"
+    batches = list(arrow_batches(warehouse, query, 2048))
+    assert [one for batch in batches for one in batch["n"].to_pylist()] == list(range(5000))
+    assert len(batches) > 1
+    some = arrow_batches(warehouse, query, 2048)
+    next(some)
+    some.close()
+    assert list(arrow_batches(warehouse, "select 1 as n where false", 10)) == []
+    with pytest.raises(duckdb.Error, match="no number"):
+        list(arrow_batches(warehouse, "select error('no number') as n", 10))
+    assert warehouse.execute("select 7").fetchall() == [(7,)]
 
 
 @pytest.mark.parametrize("content", [b"not a database", b"\x00" * 4096])

@@ -24,7 +24,7 @@ from builders.texts.origin import Origin, Refusal, Tally
 from ontoground.settings import RunSettings
 from ontoground.settings_text import MedhalSettings
 from ontoground.sqlfiles import sql_text
-from ontoground.warehouse import database_config
+from ontoground.warehouse import database_config, open_database
 
 __all__ = ["extraction_pairs"]
 
@@ -87,9 +87,8 @@ def _with_texts(rows: list[dict[str, Any]], texts: duckdb.DuckDBPyConnection) ->
 def _scratch(folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open a temporary database on disk; nobody else can read its folder."""
     config = database_config(RunSettings(memory_limit="1GB"), folder / "spill")
-    connection = duckdb.connect(str(folder / "extractions.duckdb"), config=config)
+    connection = open_database(folder / "extractions.duckdb", config)
     try:
-        connection.execute("set enable_progress_bar = false")
         yield connection
     finally:
         connection.close()

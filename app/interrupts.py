@@ -12,7 +12,7 @@ import signal
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ __all__ = ["Interrupts", "interruptible"]
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 EXIT_CODE = 130
+AGAIN_SECONDS = 0.1
 
 _open: list[duckdb.DuckDBPyConnection] = []
 
@@ -36,6 +37,11 @@ def interruptible(connection: duckdb.DuckDBPyConnection) -> Iterator[duckdb.Duck
     finally:
         _open.remove(connection)
         connection.close()
+
+
+def _interrupt() -> None:
+    for connection in tuple(_open):
+        connection.interrupt()
 
 
 class Interrupts:
@@ -67,16 +73,28 @@ class Interrupts:
         self._writer.close()
 
     def _handle(self, _number: int, _frame: FrameType | None) -> None:
+        # DuckDB looks for signals between its tasks, and then waits for its threads, which know of none.
+        _interrupt()
         raise KeyboardInterrupt
 
     def _watch(self) -> None:
-        while data := self._reader.recv(1):
+        while data := self._received():
             if data[0] not in SIGNALS:
                 continue
             if self.seen:
                 # Files appear whole or not at all, and DuckDB recovers from its log: leaving at once loses nothing.
                 os._exit(EXIT_CODE)
             self.seen = True
-            for connection in tuple(_open):
-                connection.interrupt()
+            _interrupt()
         self._reader.close()
+
+    def _received(self) -> bytes:
+        """Wait for the next signal; after the first, interrupt again and again what is begun nevertheless.
+
+        A query forgets what came before it, and DuckDB swallows a KeyboardInterrupt that meets one of its imports.
+        """
+        while True:
+            self._reader.settimeout(AGAIN_SECONDS if self.seen else None)
+            with suppress(TimeoutError):
+                return self._reader.recv(1)
+            _interrupt()

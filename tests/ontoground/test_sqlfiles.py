@@ -50,3 +50,29 @@ def test_every_file_has_a_header(name: str) -> None:
     header = [line for line in lines if line.startswith("--")]
     assert any("Grain" in line for line in header) or len(header) >= 2
     assert text.endswith("\n")
+
+
+LEFT_JOIN = re.compile(
+    r"(?<!asof )left join\s+(.*?)(?=\n\s*(?:(?:left|inner|asof|cross|full) |where|group by|order by|\)|;)|;|$)", re.S
+)
+
+
+def conditions_of_the_left_side(text: str) -> list[str]:
+    """Return the conditions of left joins that do not name the table that is joined."""
+    found = []
+    for join in LEFT_JOIN.findall(re.sub(r"--.*", "", text)):
+        joined, _, conditions = " ".join(join.split()).partition(" on ")
+        alias = joined.split()[-1].split(".")[-1]
+        found += [one for one in conditions.split(" and ") if alias != ")" and "." in one and f"{alias}." not in one]
+    return found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_condition_of_a_left_join_names_the_table_that_is_joined(name: str) -> None:
+    """One that does not makes DuckDB 1.5 compare all rows with all others."""
+    assert conditions_of_the_left_side(sql_text(name)) == []
+
+
+def test_a_condition_of_the_left_side_alone_is_seen() -> None:
+    query = "select 1 from a\nleft join b as c on a.x = c.x and a.y is null\nleft join d on c.z = d.z\nwhere a.y > 1"
+    assert conditions_of_the_left_side(query) == ["a.y is null"]

@@ -15,6 +15,7 @@ from ontoground.warehouse import (
     arrow_of,
     connect,
     count_drop,
+    open_database,
     reset_drops,
     run_sql,
     table_exists,
@@ -82,6 +83,12 @@ def test_memory_and_threads_are_those_of_the_settings(tmp_path: Path) -> None:
     assert row is not None
     assert row[0] == 1
     assert row[1] in ("953.6 MiB", "953.7 MiB", "1.0 GB")
+
+
+def test_duckdb_draws_no_progress_bar_of_its_own(tmp_path: Path) -> None:
+    for connection in (open_database(), open_database(tmp_path / "x.duckdb"), connect(tmp_path / "w.duckdb")):
+        with connection:
+            assert connection.execute("select current_setting('enable_progress_bar')").fetchall() == [(False,)]
 
 
 def test_batches_are_all_the_rows_in_order_and_the_connection_is_free_after_the_last(

@@ -99,7 +99,10 @@ def compared(before: Path, after: Path, run_settings: RunSettings, output: Path 
         raise UsageError("these are two different datasets", found=f"{kinds[0]} and {kinds[1]}", expected="two of one")
     columns = [_columns(folder) for folder in (before, after)]
     shared = [name for name in columns[1] if name in columns[0]]
-    with tempfile.TemporaryDirectory() as spill, closing(_opened(run_settings, Path(spill))) as connection:
+    with (
+        tempfile.TemporaryDirectory() as spill,
+        closing(open_database(config=database_config(run_settings, Path(spill)))) as connection,
+    ):
         for name, folder in (("before_row", before), ("after_row", after)):
             _view(connection, name, folder, shared)
         for step in ("changed_row", "changed_cell"):
@@ -107,11 +110,6 @@ def compared(before: Path, after: Path, run_settings: RunSettings, output: Path 
         if output and wanted:
             _list(connection, output, wanted)
         return _diff(connection, columns, list(_said_differently(*manifests)))
-
-
-def _opened(run_settings: RunSettings, spill: Path) -> duckdb.DuckDBPyConnection:
-    connection = open_database(config=database_config(run_settings, spill))
-    return connection
 
 
 def _columns(folder: Path) -> list[str]:

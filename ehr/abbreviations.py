@@ -13,7 +13,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from ehr.spans import Kind
+from ehr.spans import KINDS, Kind
 from ontoground.errors import InputError, UsageError
 from ontoground.tables import read_table
 
@@ -78,6 +78,11 @@ class _Condition:
         return found
 
 
+TermKind = Kind | Literal["test", "none"]
+"""What a term is: ``test`` is a procedure of nearly every admission, which is read but not asserted; none: nothing."""
+_TERM_KINDS = frozenset({*KINDS, "test", "none"})
+
+
 @dataclass(frozen=True, slots=True)
 class Sense:
     """One meaning of a term.
@@ -89,7 +94,7 @@ class Sense:
     """
 
     names: tuple[str, ...]
-    kind: Kind | Literal["none"]
+    kind: TermKind
     conditions: tuple[_Condition, ...]
     denied: bool = False
     long_form_first: bool = False
@@ -153,17 +158,13 @@ def read_terms() -> tuple[Term, ...]:
     senses: dict[str, list[Sense]] = {}
     cases: dict[str, str] = {}
     for path, row in _rows():
-        if row["kind"] not in {"disorder", "finding", "drug", "procedure", "none"} or row["case"] not in {
-            "any",
-            "capital",
-            "upper",
-        }:
+        if row["kind"] not in _TERM_KINDS or row["case"] not in {"any", "capital", "upper"}:
             raise InputError("a term has an unknown kind or case", file=path, found=f"{row['kind']} {row['case']}")
         conditions = tuple(
             _condition(part.strip(), path, row["term"]) for part in row["when"].split(" ; ") if part.strip()
         )
         names = row["names"]
-        kind = cast(Kind | Literal["none"], row["kind"])
+        kind = cast(TermKind, row["kind"])
         long_forms = tuple(names.removeprefix("!").removeprefix("^").split("|"))
         for spelling in row["term"].split("|"):
             written = tuple(spelling.lower() if name == "=" else name for name in long_forms)

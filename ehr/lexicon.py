@@ -95,8 +95,10 @@ class Lexicon:
 def build_lexicon(connection: duckdb.DuckDBPyConnection) -> Lexicon:
     """Build the lexicon from ``kg.name``, ``kg.concept``, ``kg.edge`` and the data tables of this package."""
     terms = read_terms()
+    run_sql(connection, "ehr/concept_degree")
     names = _release_names(connection)
     targets = _targets(connection, terms)
+    connection.execute("drop table concept_degree")
     spelled = names.num_rows
     written = pa.chunked_array([*names.column("name").chunks, pa.array([term.text for term in terms], pa.string())])
     case = np.append(_release_cases(names.column("name")), np.array([_CASES[one.case] for one in terms], np.uint8))
@@ -151,8 +153,9 @@ def _slice(cuis: npt.NDArray[np.str_], cui_begin: npt.NDArray[np.int64], place: 
 
 
 def _is_plain(term: Term) -> bool:
-    """Tell whether a term means the same wherever it stands."""
-    return not term.senses[0].conditions and not term.senses[0].denied
+    """Tell whether a term means the same wherever it stands, as a name of the release does."""
+    sense = term.senses[0]
+    return not sense.conditions and not sense.denied and sense.kind != "test"
 
 
 def _with_plain(

@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 from numba import njit
 
 from ehr.characters import ByteArray, CodeArray, HashArray, IntArray, codes_of, part
@@ -332,7 +334,8 @@ def _find(
 
 
 def _vocabulary(hashes: HashArray) -> tuple[HashArray, HashArray, IntArray]:
-    vocabulary = np.unique(hashes)
+    # Far more tokens than distinct ones: hashing takes an eighth of the time of sorting.
+    vocabulary: HashArray = np.sort(pc.unique(pa.array(hashes)).to_numpy())
     size = 1 << max(4, int(2 * vocabulary.size).bit_length())
     slots = np.zeros(size, dtype=np.uint64)
     slot_token = np.full(size, -1, dtype=np.int32)

@@ -23,7 +23,7 @@ __all__ = ["Mention", "note_mentions"]
 _RELEASE = re.compile(r"[ -](?:XL|XR|ER|SR|CR|LA|CD|EC|DR)\b")
 _DRUG = KINDS.index("drug")
 
-Reason = Literal["", "ambiguous", "examination_sign", "study_title"]
+Reason = Literal["", "ambiguous", "examination_sign", "study_title", "routine_test"]
 # Signs of the examination and titles of studies are not asserted problems or treatments of the admission.
 _REASONS: dict[tuple[str, Kind], Reason] = {
     ("physical_exam", "finding"): "examination_sign",
@@ -118,8 +118,12 @@ def _by_term(text: str, begin: int, end: int, section: str, lexicon: Lexicon, nu
                 return None
             if not cuis and any(lexicon.sense_cuis[number]):
                 break
+            if sense.kind == "test":
+                return Mention(begin, end, "procedure", cuis, section, "routine_test")
             return Mention(begin, end, sense.kind, cuis, section, _reason(sense.kind, section), sense.denied)
-    kinds = [sense.kind for sense in term.senses if sense.kind != "none"]
+    kinds: list[Kind] = [
+        "procedure" if sense.kind == "test" else sense.kind for sense in term.senses if sense.kind != "none"
+    ]
     cuis = tuple(dict.fromkeys(cui for candidates in lexicon.sense_cuis[number] for cui in candidates))
     return Mention(begin, end, kinds[0], cuis, section, "ambiguous") if kinds else None
 

@@ -15,7 +15,7 @@ from ehr.abbreviations import read_terms
 from ehr.lexicon import _release_names, build_lexicon
 from ontoground.errors import InputError
 from ontoground.files import atomic_path, private_directory
-from ontoground.warehouse import open_database
+from ontoground.warehouse import open_database, run_sql
 
 __all__ = ["write_lexicon", "write_notes"]
 
@@ -134,6 +134,7 @@ def write_lexicon(warehouse: Path, out: Path, names: int) -> int:
             ("edge", "head_cui, tail_cui"),
         ):
             connection.execute(f"create table kg.{table} as select {columns} from release.kg.{table}")
+        run_sql(connection, "ehr/concept_degree")
         spelled = _release_names(connection)
         if spelled.num_rows < names:
             _fill(connection, names - spelled.num_rows)

@@ -1,6 +1,6 @@
 -- Names of the release that a note may mention, with the kind of mention and what orders concepts of one name
 -- Grain: one row per concept and distinct spelling
--- Inputs: kg.name, kg.concept, kg.edge, semantic_type (data table semantic_types.tsv), name_stop, name_variant
+-- Inputs: kg.name, kg.concept, concept_degree, semantic_type (data table semantic_types.tsv), name_stop, name_variant
 -- Output: temp table mention_name(cui, name, kind, is_preferred, n_sources, rank, is_brand, degree)
 -- Source: the choice of names is ours: no bare numbers, strengths, dose forms, class headings or residual classes
 -- A pattern that is a constant of the statement is compiled once, one that is a column for every name.
@@ -18,20 +18,6 @@ with typed as (
     from kg.concept as concept
     inner join semantic_type on list_contains(concept.types, semantic_type.tui)
     group by concept.cui
-),
-
-edge_end as (
-    select head_cui as cui from kg.edge
-    union all
-    select tail_cui as cui from kg.edge
-),
-
-degree as (
-    select
-        cui,
-        count(*) as n
-    from edge_end
-    group by cui
 ),
 
 kept as (
@@ -183,6 +169,6 @@ select
     named.n_sources,
     named.rank,
     named.is_brand,
-    coalesce(degree.n, 0) as degree
+    coalesce(concept_degree.n, 0) as degree
 from named
-left join degree on named.cui = degree.cui;
+left join concept_degree on named.cui = concept_degree.cui;

@@ -1,6 +1,6 @@
 -- Concepts of the long forms that the project's own tables name
 -- Grain: one row per long form and concept, best first: the same words in the same order, else the same words
--- Inputs: kg.name, kg.edge, long_form (name, normalized)
+-- Inputs: kg.name, concept_degree, long_form (name, normalized)
 -- Output: temp table mention_target(name, cui, position)
 -- Source: our own; words are compared without plural endings, small words and qualifiers ("stenosis (disorder)")
 create or replace temp macro small_words() as [
@@ -121,21 +121,6 @@ best as (
         max(rank) as rank
     from closest
     group by name, cui
-),
-
-edge_end as (
-    select head_cui as cui from kg.edge
-    union all
-    select tail_cui as cui from kg.edge
-),
-
-degree as (
-    select
-        edge_end.cui,
-        count(*) as n
-    from edge_end
-    semi join best on edge_end.cui = best.cui
-    group by edge_end.cui
 )
 
 select
@@ -147,8 +132,8 @@ select
             best.is_preferred desc,
             best.n_sources desc,
             best.rank desc,
-            coalesce(degree.n, 0) desc,
+            coalesce(concept_degree.n, 0) desc,
             best.cui
     ) as position
 from best
-left join degree on best.cui = degree.cui;
+left join concept_degree on best.cui = concept_degree.cui;

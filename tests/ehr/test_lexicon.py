@@ -25,6 +25,7 @@ CONCEPTS = [
     ("C10", "Pneumonia of twins", ["T047"]),
     ("C11", "Hepatic encephalopathy", ["T047"]),
     ("C12", "Sulfamethoxazole", ["T121"]),
+    ("C15", "Urinalysis", ["T060"]),
 ]
 NAMES = [
     ("C1", "Hypertension", "MSH", "MH", False, 5),
@@ -42,6 +43,7 @@ NAMES = [
     ("C9", "metoprolol", "RXNORM", "IN", True, 5),
     ("C11", "Hepatic encephalopathy", "MSH", "MH", True, 5),
     ("C12", "sulfamethoxazole", "RXNORM", "IN", True, 5),
+    ("C15", "Urinalysis", "MSH", "MH", True, 5),
 ]
 
 
@@ -125,6 +127,17 @@ def test_headers_are_no_mentions_and_signs_of_the_examination_are_unclear(lexico
         ("warfarin", "allergies", ""),
         ("wheezing", "physical_exam", "examination_sign"),
         ("COPD", "physical_exam", ""),
+    ]
+
+
+def test_routine_tests_are_unclear_wherever_they_stand(lexicon: Lexicon) -> None:
+    """They say little of an admission, but it cannot be said that its note is silent on them."""
+    text = "Brief Hospital Course:\nUrinalysis was clean, blood cultures grew nothing, no hypertension.\n"
+    found = note_mentions(text, split_sections(text), lexicon)
+    assert [(text[m.begin : m.end], m.kind, m.cuis, m.reason) for m in found] == [
+        ("Urinalysis", "procedure", ("C15",), "routine_test"),
+        ("blood cultures", "procedure", (), "routine_test"),
+        ("hypertension", "disorder", ("C1",), ""),
     ]
 
 

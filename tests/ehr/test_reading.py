@@ -69,7 +69,7 @@ def test_a_reader_can_be_opened_while_a_result_of_the_caller_is_unread(named: du
     first = unread.fetchone()
     TextReader.open(named)
     assert first == ("C1",)
-    assert len(unread.fetchall()) == 11
+    assert len(unread.fetchall()) == 12
 
 
 def test_a_warehouse_without_names_says_what_to_do(warehouse: duckdb.DuckDBPyConnection) -> None:

@@ -88,8 +88,10 @@ def test_log_probabilities_and_gradients_equal_those_of_separate_rows(
     apart = separate_logps(model, groups)
     apart_gradient = gradients(model, (apart * weights).sum())
     together = SharedPolicy(model)(packed_row(groups))
-    assert relative(together, apart) < 1e-7
-    assert relative(gradients(model, (together * weights).sum()), apart_gradient) < 1e-7
+    # Eager attention of transformers takes its softmax in single precision, whatever the model's is.
+    nearly = 1e-6 if attention == "eager" else 1e-7
+    assert relative(together, apart) < nearly
+    assert relative(gradients(model, (together * weights).sum()), apart_gradient) < nearly
 
 
 @pytest.mark.parametrize("kind", KINDS)

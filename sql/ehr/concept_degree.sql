@@ -1,0 +1,21 @@
+-- How many relations each concept has, at either end
+-- Grain: one row per concept with relations; each row of evidence counts
+-- Inputs: kg.edge
+-- Output: temp table concept_degree(cui, n)
+-- Source: ours; the concept with more relations comes first among those of one name
+create or replace temp table concept_degree as
+-- kg.edge is a view of joins: both ends are counted in one pass over it.
+with counted as (
+    select
+        head_cui,
+        tail_cui,
+        count(*) as n
+    from kg.edge
+    group by grouping sets ((head_cui), (tail_cui))
+)
+
+select
+    coalesce(head_cui, tail_cui) as cui,
+    sum(n)::bigint as n
+from counted
+group by coalesce(head_cui, tail_cui);

@@ -334,7 +334,7 @@ def _find(
 
 
 def _vocabulary(hashes: HashArray) -> tuple[HashArray, HashArray, IntArray]:
-    # Far more tokens than distinct ones: hashing takes an eighth of the time of sorting.
+    # There are far more tokens than distinct ones: only these are sorted.
     vocabulary: HashArray = np.sort(pc.unique(pa.array(hashes)).to_numpy())
     size = 1 << max(4, int(2 * vocabulary.size).bit_length())
     slots = np.zeros(size, dtype=np.uint64)

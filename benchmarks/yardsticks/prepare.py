@@ -123,7 +123,7 @@ def write_lexicon(warehouse: Path, out: Path, names: int) -> int:
         names: names that the lexicon should have, or a few more; filler concepts make up for what the release lacks.
     """
     with open_database(private_directory(out / "spill") / "names.duckdb") as connection:
-        # Words of 17 million names do not fit into less.
+        # 3 GB were too little for the words of a full release's names.
         connection.execute("set memory_limit = '8GB'")
         connection.execute("set preserve_insertion_order = false")
         connection.execute(f"attach '{warehouse}' as release (read_only)")

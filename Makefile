@@ -4,7 +4,6 @@ CONSTRAINTS ?= constraints-cpu.txt
 EXTRAS ?= dev,linking,datasets,lm,object-storage,ray,steward,training
 BIN := .venv/bin
 STAMP := .venv/.installed
-CODE := ontoground kg ehr builders training stewardship app tests
 
 KERNELS := .venv/.kernels
 # Programs start some hundred times in the tests: a checkout's modules are compiled once, whatever the environment says.

@@ -6,8 +6,8 @@ import argparse
 import sys
 from collections.abc import Callable
 
-from app.render import note
-from ontoground.errors import OntogroundError
+from ground.errors import OntogroundError
+from ontoground.cli.render import note
 
 __all__ = ["parser", "run"]
 

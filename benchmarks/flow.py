@@ -7,12 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.flow import STAGES, state_of, upstream
-from app.openworld import World, render_scale
 from benchmarks.measuring import Check, Done, Measure, Result, at_least, at_most, bytes_on_disk, run_apart, stopwatch
-from ontoground.errors import InputError
-from ontoground.files import write_text
-from ontoground.workspace import Workspace
+from ground.errors import InputError
+from ground.storage.files import write_text
+from ground.storage.workspace import Workspace
+from ontoground.flow.stages import STAGES, state_of, upstream
+from openworld import World, render_scale
 
 if TYPE_CHECKING:
     import duckdb
@@ -59,13 +59,13 @@ def run_step(root: Path, world: World, step: str) -> Done:
     """
     workspace = Workspace.create(root)
     if step == "validate":
-        from app.validation import validated
+        from ontoground.cli.validate_job import validated
 
         with stopwatch() as watch:
             report = validated(workspace, workspace.dataset("medieval"))
         return Done(report["rows"], "samples checked", watch, figures={"disagrees": float(not report["agrees"])})
-    from app.pipeline import run_stages
-    from app.session import writing
+    from ontoground.flow.pipeline import run_stages
+    from ontoground.flow.session import writing
 
     with writing(workspace) as connection:
         if step.startswith("load "):
@@ -79,7 +79,7 @@ def run_step(root: Path, world: World, step: str) -> Done:
 
 
 def _load(workspace: Workspace, connection: duckdb.DuckDBPyConnection, world: World, source: str) -> Done:
-    from app.pipeline import load_source
+    from ontoground.flow.pipeline import load_source
 
     folder = {"mimic": world.mimic, "umls": world.meta, "rxnorm": world.rxnorm}[source]
     # Files that were loaded before a run was stopped would be left out.
@@ -104,7 +104,7 @@ def _require_earlier(workspace: Workspace, connection: duckdb.DuckDBPyConnection
 
 def _notes(workspace: Workspace) -> dict[str, float]:
     """Return how many notes there are and how long they are, after the clock has stopped."""
-    from app.session import reading
+    from ontoground.flow.session import reading
 
     with reading(workspace) as connection:
         query = "select count(*), coalesce(sum(strlen(text)), 0) / 1e6 from mimiciv_note.discharge"

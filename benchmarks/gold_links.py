@@ -22,12 +22,12 @@ from typing import Any, Literal
 import duckdb
 import pyarrow.dataset as ds
 
-from app.render import Cell, console, table
-from app.session import reading
 from benchmarks.command import parser, run
+from ground.errors import InputError
+from ground.storage.workspace import Workspace
 from kg.graph import ConceptGraph
-from ontoground.errors import InputError
-from ontoground.workspace import Workspace
+from ontoground.cli.render import Cell, console, table
+from ontoground.flow.session import reading
 
 __all__ = ["Concepts", "Gold", "Judged", "judged", "main", "read_gold"]
 

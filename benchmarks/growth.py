@@ -21,13 +21,13 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from app.render import console, note
 from benchmarks.command import parser, run
 from benchmarks.flow import STEPS
 from benchmarks.measuring import RESULTS
 from benchmarks.tables import figures_table
-from ontoground.errors import InputError
-from ontoground.markdown import markdown_table
+from ground.errors import InputError
+from ground.markdown import markdown_table
+from ontoground.cli.render import console, note
 
 __all__ = ["Growth", "exponent", "growth_of", "main", "runs"]
 

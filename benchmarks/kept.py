@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measuring import Check, Measure, Result
-from ontoground.errors import UsageError
-from ontoground.files import private_directory, write_text
+from ground.errors import UsageError
+from ground.storage.files import private_directory, write_text
 
 __all__ = ["Kept"]
 

@@ -19,14 +19,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from app.openworld import render
-from app.render import note
 from benchmarks.command import parser, run
 from benchmarks.measuring import RESULTS, machine
 from benchmarks.tokenizer import train_tokenizer
 from benchmarks.training import PACKAGES
-from ontoground.files import private_directory, write_text
-from ontoground.stable import stable_hash
+from ground.stable import stable_hash
+from ground.storage.files import private_directory, write_text
+from ontoground.cli.render import note
+from openworld import render
 
 __all__ = ["main"]
 
@@ -113,7 +113,7 @@ def _settings(recipe: Recipe, seed: int) -> tuple[Any, Any]:
     All weights are trained (adapters of a model of this size learn nothing of other patients in a few epochs), and
     contexts are cut to ``max_length`` by section priority: short lists first.
     """
-    from training.settings import (
+    from training.runs.settings import (
         ClassifierSettings,
         CorfuSettings,
         HardwareSettings,
@@ -146,10 +146,10 @@ def arms(dataset: Any, base: Path, out: Path, recipe: Recipe, seed: int) -> list
     SFT fits adapter and head on the pretrained model; DPO (lambda 0) and CoRFu train a policy first, on which adapter
     and head are then fitted in the same way (`fit-head`), and which also answers by itself (`score`).
     """
-    from training.classifier import predict_classifier, train_classifier
-    from training.corfu_run import train_corfu
-    from training.evaluation.predictions import write_predictions
-    from training.quadrant_scores import score_quadrants
+    from evaluation.quadrants.predictions import write_predictions
+    from training.classifier.train import predict_classifier, train_classifier
+    from training.corfu.run import train_corfu
+    from training.corfu.scores import score_quadrants
 
     classifier, corfu = _settings(recipe, seed)
     files = []
@@ -181,9 +181,9 @@ def arm_name(value: float) -> str:
 
 def experiment(dataset_folder: Path, out: Path, recipe: Recipe, seeds: Sequence[int]) -> dict[str, Any]:
     """Pretrain, train every arm with every seed, and evaluate all of them in one report."""
-    from training.dataset import MedievalDataset
-    from training.evaluation.report import evaluate_quadrants
-    from training.quiet import quiet
+    from evaluation.quadrants.dataset import MedievalDataset
+    from evaluation.quadrants.report import evaluate_quadrants
+    from training.runs.quiet import quiet
 
     dataset = MedievalDataset.open(dataset_folder)
     with quiet():

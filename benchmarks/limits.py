@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ontoground.markdown import markdown_table
+from ground.markdown import markdown_table
 
 __all__ = ["LIMITS", "Limit", "limits_markdown"]
 

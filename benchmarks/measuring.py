@@ -50,15 +50,15 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.render import console, note
 from benchmarks.command import parser
 from benchmarks.tables import measures_table
-from ontoground.errors import InputError, OntogroundError
-from ontoground.executors import end_with_parent
-from ontoground.files import private_directory, write_text
+from ground.errors import InputError, OntogroundError
+from ground.flow.executors import end_with_parent
+from ground.storage.files import private_directory, write_text
+from ontoground.cli.render import console, note
 
 if TYPE_CHECKING:
-    from app.openworld import World
+    from openworld import World
 
 __all__ = [
     "OURS",
@@ -478,7 +478,7 @@ def stage_main(description: str | None, measure: Callable[[Inputs], Result]) -> 
     def main(values: list[str]) -> int:
         program = f"stages.{Path(sys.argv[0]).stem}"
         options = parser(program, description or "", f"python -m benchmarks.{program} --world DIR --workspace DIR")
-        options.add_argument("--world", type=Path, required=True, help="a world of app.openworld")
+        options.add_argument("--world", type=Path, required=True, help="a world of openworld")
         options.add_argument("--workspace", type=Path, required=True, help="its finished workspace; only read")
         options.add_argument("--scale", type=float, default=0.0, help="size of the world, 1 = the real releases")
         options.add_argument("--workers", type=int, default=1)
@@ -499,7 +499,7 @@ def _inputs(arguments: argparse.Namespace, folder: Path) -> Inputs:
     for path in (arguments.world, arguments.workspace):
         if not path.is_dir():
             raise InputError("there is no such folder", file=path)
-    from app.openworld import World
+    from openworld import World
 
     world = World(arguments.world.absolute())
     return Inputs(world, arguments.workspace.absolute(), folder, arguments.scale, arguments.workers)

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from app.render import note
 from benchmarks.command import parser, run
 from benchmarks.growth import DRAWING, LEAST_SCALES, draw, growth_markdown, runs
 from benchmarks.limits import limits_markdown
 from benchmarks.measuring import RESULTS
-from ontoground.errors import InputError
-from ontoground.files import write_text
-from ontoground.markdown import markdown_table
+from ground.errors import InputError
+from ground.markdown import markdown_table
+from ground.storage.files import write_text
+from ontoground.cli.render import note
 
 __all__ = ["main", "measured_text", "with_measured"]
 

@@ -15,15 +15,15 @@ from typing import Any
 import duckdb
 import pyarrow.dataset as ds
 
-from app.render import console
-from app.session import reading
 from benchmarks.command import parser, run
+from ground.contracts.rows import QUADRANTS
+from ground.errors import InputError, RefusedError, UsageError
+from ground.stable import stable_hash
+from ground.storage.files import atomic_directory
+from ground.storage.workspace import Workspace
 from kg.predicates import Vocabulary, read_vocabulary
-from ontoground.errors import InputError, RefusedError, UsageError
-from ontoground.files import atomic_directory
-from ontoground.rows import QUADRANTS
-from ontoground.stable import stable_hash
-from ontoground.workspace import Workspace
+from ontoground.cli.render import console
+from ontoground.flow.session import reading
 
 __all__ = ["COLUMNS", "check_place", "draw", "main", "write_sample"]
 

@@ -14,12 +14,12 @@ from typing import Any, Literal
 
 import pyarrow.dataset as ds
 
-from app.render import console
 from benchmarks.command import parser, run
 from benchmarks.review_sample import check_place
-from ontoground.errors import InputError
-from ontoground.files import atomic_directory
-from ontoground.stable import stable_hash
+from ground.errors import InputError
+from ground.stable import stable_hash
+from ground.storage.files import atomic_directory
+from ontoground.cli.render import console
 
 __all__ = ["SHEETS", "draw_texts", "main", "write_texts"]
 

@@ -19,17 +19,17 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 
-from app.openworld import World, render
-from app.render import console, note
 from benchmarks import stages
 from benchmarks.command import parser, run
 from benchmarks.flow import STEPS, flow_checks, generated, run_flow, whole_run
 from benchmarks.kept import Kept
 from benchmarks.measuring import OURS, Inputs, Measure, Result, machine, print_result, save
 from benchmarks.tables import checks_table, flow_table
-from ontoground.errors import OntogroundError
-from ontoground.files import private_directory, write_text
-from ontoground.workspace import Workspace
+from ground.errors import OntogroundError
+from ground.storage.files import private_directory, write_text
+from ground.storage.workspace import Workspace
+from ontoground.cli.render import console, note
+from openworld import World, render
 
 __all__ = ["STAGES", "Options", "main", "measured", "results_of", "workspace_of"]
 
@@ -177,7 +177,7 @@ def _arguments(values: list[str]) -> argparse.Namespace:
         "python -m benchmarks.run --scale 0.333 --folder DIR --save --stages queries --again",
     )
     options.add_argument("--scale", type=float, default=SCALE, help=f"1 = the real releases (default {SCALE})")
-    options.add_argument("--world", type=Path, help="a world of that scale (python -m app.openworld DIR --scale F)")
+    options.add_argument("--world", type=Path, help="a world of that scale (python -m openworld DIR --scale F)")
     options.add_argument("--folder", type=Path, help="a folder to work in, which is kept; go on with what it has")
     options.add_argument("--workers", type=int, help="processes (default: as many as cores)")
     options.add_argument("--threads", type=int, help="threads of DuckDB (default: as many as cores)")

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from app.render import Cell, console, table
 from benchmarks.command import parser, run
-from training.packing import Item, RowPlan, plan_epochs, plan_rows
-from training.tokens import EncodedTexts
+from ontoground.cli.render import Cell, console, table
+from training.packing.plan import Item, RowPlan, plan_epochs, plan_rows
+from training.packing.tokens import EncodedTexts
 
 __all__ = ["main"]
 
@@ -34,11 +34,11 @@ def _apart(items: Sequence[Item], contexts: EncodedTexts, statements: EncodedTex
 
 def measured(dataset_folder: Path, tokenizer_name: str) -> list[tuple[Cell, ...]]:
     """Return for training and prediction: items, tokens of shared and of separate rows, and their ratio."""
-    from training.corfu_data import corfu_stages, encode_texts
-    from training.dataset import MedievalDataset
-    from training.models import load_tokenizer
-    from training.quadrants import quadrant_data
-    from training.settings import ClassifierSettings, CorfuSettings
+    from evaluation.quadrants.dataset import MedievalDataset
+    from training.classifier.items import quadrant_data
+    from training.corfu.data import corfu_stages, encode_texts
+    from training.runs.models import load_tokenizer
+    from training.runs.settings import ClassifierSettings, CorfuSettings
 
     dataset, tokenizer = MedievalDataset.open(dataset_folder), load_tokenizer(tokenizer_name)
     classifier, corfu = ClassifierSettings(epochs=1), CorfuSettings()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from app.render import console
+from ontoground.cli.render import console
 
 if TYPE_CHECKING:
     from benchmarks.measuring import Measure, Result

@@ -17,16 +17,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from app.render import console, note, table
 from benchmarks.command import parser, run
 from benchmarks.measuring import RESULTS, machine
-from ontoground.errors import InputError, UsageError
-from ontoground.files import private_directory, write_text
+from ground.errors import InputError, UsageError
+from ground.storage.files import private_directory, write_text
+from ontoground.cli.render import console, note, table
 
 __all__ = ["Measure", "build_once", "main", "multiply"]
 
 OPENING = "This is record {copy}. "
-PROGRAM = "import sys; from app.main import main; main()"
+PROGRAM = "import sys; from ontoground.cli.main import main; main()"
 
 
 @dataclass(frozen=True)

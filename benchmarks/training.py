@@ -20,11 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from app.render import Cell, console, note, table
 from benchmarks.command import parser, run
 from benchmarks.measuring import RESULTS, machine, peak_bytes
-from ontoground.errors import InputError
-from ontoground.files import write_text
+from ground.errors import InputError
+from ground.storage.files import write_text
+from ontoground.cli.render import Cell, console, note, table
 
 __all__ = ["MODELS", "main"]
 
@@ -58,8 +58,8 @@ def _ids(numbers: np.random.Generator, sizes: Sizes, length: int) -> Any:
 
 def _texts(sizes: Sizes, per_item: int) -> tuple[Any, Any, list[Any]]:
     """Draw contexts, statements and items; no two items share a statement."""
-    from training.packing import Item
-    from training.tokens import EncodedTexts
+    from training.packing.plan import Item
+    from training.packing.tokens import EncodedTexts
 
     numbers = np.random.default_rng(SEED)
     contexts = EncodedTexts.of([_ids(numbers, sizes, sizes.context) for _ in range(sizes.n_contexts)])
@@ -72,7 +72,7 @@ def _texts(sizes: Sizes, per_item: int) -> tuple[Any, Any, list[Any]]:
 
 
 def _hardware(sizes: Sizes) -> Any:
-    from training.settings import HardwareSettings
+    from training.runs.settings import HardwareSettings
 
     return HardwareSettings(device="cuda" if sizes.device == "cuda" else "cpu", gradient_checkpointing=_large(sizes))
 
@@ -86,8 +86,8 @@ def _model(sizes: Sizes, task: str, attention: str, *, double: bool = False) -> 
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSequenceClassification
 
-    from training.models import precision_of
-    from training.settings import ClassifierSettings, CorfuSettings
+    from training.runs.models import precision_of
+    from training.runs.settings import ClassifierSettings, CorfuSettings
 
     shape = MODELS[sizes.model]
     heads = shape["heads"]
@@ -124,7 +124,7 @@ def _adapted(model: Any, task: str, lora: Any, sizes: Sizes) -> Any:
 
 
 def _attention(sizes: Sizes) -> str:
-    from training.attention import attention_of
+    from training.packing.attention import attention_of
 
     return attention_of(_hardware(sizes))
 
@@ -154,13 +154,13 @@ class Clock:
 
 
 def _stage(sizes: Sizes) -> Any:
-    from training.corfu_data import StageData
+    from training.corfu.data import StageData
 
     return StageData(*_texts(sizes, per_item=2), [], 0)
 
 
 def _corfu_settings(sizes: Sizes) -> Any:
-    from training.settings import CorfuSettings, PackingSettings
+    from training.runs.settings import CorfuSettings, PackingSettings
 
     rows = sizes.context + 2 * sizes.n_items * sizes.statement
     return CorfuSettings(
@@ -172,9 +172,9 @@ def _corfu_settings(sizes: Sizes) -> Any:
 
 def corfu_shared(sizes: Sizes, folder: Path) -> dict[str, float]:
     """Train on pairs with the engine `shared`: the reference first, then one step a context."""
-    from training.corfu_stage import CorfuObjective, pair_logps
-    from training.shared import SharedPolicy
-    from training.trainer import train_packed
+    from training.corfu.stage import CorfuObjective, pair_logps
+    from training.packing.shared import SharedPolicy
+    from training.packing.trainer import train_packed
 
     stage, settings = _stage(sizes), _corfu_settings(sizes)
     policy = SharedPolicy(_model(sizes, "causal", _attention(sizes)))
@@ -195,7 +195,7 @@ def corfu_trl(sizes: Sizes, folder: Path) -> dict[str, float]:
     """Train on the same pairs with trl's DPOTrainer: the paper's batch of 1, accumulated."""
     from transformers import TrainerCallback
 
-    from training.engine_trl import build_trainer
+    from training.corfu.engine_trl import build_trainer
 
     clock = Clock()
 
@@ -219,11 +219,11 @@ def _step_seconds(at: list[float]) -> float:
 
 
 def _classifier(sizes: Sizes) -> tuple[Any, Any, Any]:
-    from training.packing import plan_epochs
-    from training.quadrants import QuadrantData
-    from training.settings import ClassifierSettings
-    from training.tokens import Truncation
-    from training.trainer import RunData
+    from training.classifier.items import QuadrantData
+    from training.packing.plan import plan_epochs
+    from training.packing.tokens import Truncation
+    from training.packing.trainer import RunData
+    from training.runs.settings import ClassifierSettings
 
     contexts, statements, items = _texts(sizes, per_item=1)
     data = RunData(contexts, statements, items, np.ones(len(items)))
@@ -239,9 +239,9 @@ def _classifier(sizes: Sizes) -> tuple[Any, Any, Any]:
 
 def classifier_shared(sizes: Sizes, folder: Path) -> dict[str, float]:
     """Train the quadrant classifier with the engine `shared`."""
-    from training.quadrants import QuadrantLoss
-    from training.shared import SharedClassifier
-    from training.trainer import train_packed
+    from training.classifier.items import QuadrantLoss
+    from training.packing.shared import SharedClassifier
+    from training.packing.trainer import train_packed
 
     rows, plan, settings = _classifier(sizes)
     module, clock = SharedClassifier(_model(sizes, "quadrants", _attention(sizes))), Clock()
@@ -254,7 +254,7 @@ def classifier_shared(sizes: Sizes, folder: Path) -> dict[str, float]:
 
 def classifier_plain(sizes: Sizes, folder: Path) -> dict[str, float]:
     """Train it with transformers' Trainer, one statement a row, the paper's batch of 4."""
-    from training.plain import train_plain
+    from training.classifier.plain import train_plain
 
     rows, plan, settings = _classifier(sizes)
     model, clock = _model(sizes, "quadrants", "sdpa"), Clock()
@@ -267,9 +267,9 @@ def classifier_plain(sizes: Sizes, folder: Path) -> dict[str, float]:
 
 def predict_shared(sizes: Sizes, _folder: Path) -> dict[str, float]:
     """Predict quadrants with the engine `shared`."""
-    from training.packing import plan_rows
-    from training.shared import SharedClassifier
-    from training.trainer import evaluate_rows
+    from training.packing.plan import plan_rows
+    from training.packing.shared import SharedClassifier
+    from training.packing.trainer import evaluate_rows
 
     rows, _, settings = _classifier(sizes)
     data = rows.data
@@ -283,7 +283,7 @@ def predict_shared(sizes: Sizes, _folder: Path) -> dict[str, float]:
 
 def predict_plain(sizes: Sizes, _folder: Path) -> dict[str, float]:
     """Predict them one statement a row."""
-    from training.plain import evaluate_plain
+    from training.classifier.plain import evaluate_plain
 
     rows, _, _ = _classifier(sizes)
     model = _model(sizes, "quadrants", "sdpa")
@@ -302,9 +302,9 @@ def exactness(sizes: Sizes, folder: Path) -> dict[str, float]:
     """Compare CoRFu's loss and gradient on packed rows with those on separate rows, in float64, dropout 0."""
     import torch
 
-    from training.collate import packed_row
-    from training.corfu_stage import pair_values
-    from training.shared import SharedPolicy
+    from training.corfu.stage import pair_values
+    from training.packing.collate import packed_row
+    from training.packing.shared import SharedPolicy
 
     contexts, statements, _ = _texts(sizes, per_item=2)
     model = _model(sizes, "causal", "sdpa", double=True)
@@ -363,7 +363,7 @@ def _in_process(name: str, sizes: Sizes) -> dict[str, Any]:
 
 
 def _one(name: str, sizes: Sizes) -> dict[str, Any]:
-    from training.quiet import quiet
+    from training.runs.quiet import quiet
 
     with tempfile.TemporaryDirectory() as folder, quiet():
         base = peak_bytes()

@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
-from ontoground.manifest import LicenceTier
-from ontoground.markdown import markdown_table
+from ground.flow.manifest import LicenceTier
+from ground.markdown import markdown_table
 
 __all__ = ["LICENCE", "croissant_of", "frame_table", "front_matter", "licence_of_sources", "percent", "plain_table"]
 

@@ -8,17 +8,17 @@ hardly grows with the number of orders.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 import duckdb
 
-from ontoground.errors import InputError
-from ontoground.tables import read_table
-from ontoground.warehouse import count_drop, reset_drops, run_sql, table_exists, transaction
+from ground import ROOT
+from ground.errors import InputError
+from ground.storage.tables import read_table
+from ground.storage.warehouse import count_drop, reset_drops, run_sql, table_exists, transaction
 
 __all__ = ["DATA_FILES", "CodeCount", "ConceptReport", "SourceShare", "define_macros", "map_codes"]
 
-DATA = Path(__file__).parent / "data"
+DATA = ROOT / "builders" / "data"
 DATA_FILES = {
     "drug_word": (DATA / "drug_words.tsv", ("word", "kind", "means", "source")),
     "drug_alias": (DATA / "drug_aliases.tsv", ("name", "means", "source")),
@@ -130,7 +130,7 @@ def map_codes(connection: duckdb.DuckDBPyConnection) -> ConceptReport:
     with transaction(connection):
         _optional_views(connection)
         for step in STEPS:
-            run_sql(connection, f"ground/{step}")
+            run_sql(connection, f"builders/concepts/{step}")
         report = _report(connection)
         _count_unmapped(connection, report)
     _forget(connection)
@@ -138,8 +138,8 @@ def map_codes(connection: duckdb.DuckDBPyConnection) -> ConceptReport:
 
 
 def define_macros(connection: duckdb.DuckDBPyConnection) -> None:
-    """Define the temporary macros ``dotted_icd``, ``ndc11`` and ``plain_name`` (``sql/ground/code_macros.sql``)."""
-    run_sql(connection, "ground/code_macros")
+    """Define the temporary macros ``dotted_icd``, ``ndc11`` and ``plain_name`` (``code_macros.sql``)."""
+    run_sql(connection, "builders/concepts/code_macros")
 
 
 def _check_inputs(connection: duckdb.DuckDBPyConnection) -> None:
@@ -185,8 +185,8 @@ def _count_unmapped(connection: duckdb.DuckDBPyConnection, report: ConceptReport
 
 
 def _report(connection: duckdb.DuckDBPyConnection) -> ConceptReport:
-    counts = run_sql(connection, "ground/code_count").fetchall()
-    shares = run_sql(connection, "queries/coverage_by_volume").fetchall()
+    counts = run_sql(connection, "builders/concepts/code_count").fetchall()
+    shares = run_sql(connection, "ontoground/queries/coverage_by_volume").fetchall()
     ambiguous, admissions = connection.execute(
         "select (select count(distinct (source, code, code_version)) from ground.code_map where n_candidates > 1),"
         " (select count(*) from ground.admission_concept)"

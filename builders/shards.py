@@ -57,7 +57,7 @@ class ShardWriter:
     split. How they are cut into tables changes no byte of the files.
 
     Args:
-        folder: where the files go; it must lie in a folder that is still being made (`ontoground.files`).
+        folder: where the files go; it must lie in a folder that is still being made (`ground.storage.files`).
         schema: of the rows; it has a column ``split``.
         rows_per_shard: rows of a file, at most.
         row_group: rows that are held of each split before they are written; fewer where rows hold whole articles.

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from ehr.spans import KINDS, Kind
-from ontoground.errors import InputError, UsageError
-from ontoground.tables import read_table
+from ground import ROOT
+from ground.errors import InputError, UsageError
+from ground.storage.tables import read_table
 
 __all__ = [
     "TERM_TABLES",
@@ -28,7 +29,7 @@ __all__ = [
     "scispacy_abbreviations",
 ]
 
-_DATA = Path(__file__).parent / "data"
+_DATA = ROOT / "ehr" / "data"
 # In the order in which senses of one term are tried: contexts first, plain names last.
 TERM_TABLES = ("ambiguous_words", "abbreviations", "clinical_synonyms", "drug_terms", "common_terms")
 _COLUMNS = ("term", "names", "kind", "case", "when", "source")

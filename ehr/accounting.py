@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import duckdb
 
-from ontoground.remote import Place
-from ontoground.scanning import open_bytes, whole_file
+from ground.storage.remote import Place
+from ground.storage.scanning import open_bytes, whole_file
 
 __all__ = ["Survey", "kept_lines", "survey"]
 

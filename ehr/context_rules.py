@@ -15,14 +15,15 @@ from pathlib import Path
 from typing import get_args
 
 from ehr.spans import Assertion, Kind
-from ontoground.errors import InputError
-from ontoground.tables import read_table
+from ground import ROOT
+from ground.errors import InputError
+from ground.storage.tables import read_table
 
 __all__ = ["NOT_ANY", "TOKEN", "Node", "Rule", "RuleSet", "Trigger", "load_rules"]
 
 TOKEN = re.compile(r"[a-z0-9]+(?:['’][a-z]+|\.[0-9]+)?|_+|[^\sa-z0-9]")
 
-_DATA = Path(__file__).parent / "data"
+_DATA = ROOT / "ehr" / "data"
 _RULE_COLUMNS = ("trigger", "category", "direction", "scope", "rank", "kinds", "sections", "source")
 _DEFAULT_COLUMNS = ("section", "kinds", "rank", "assertion", "source")
 _CLASS_COLUMNS = ("term", "class", "source")

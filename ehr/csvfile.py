@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import duckdb
 
 from ehr.release import MimicFile, Table
-from ontoground.errors import InputError
-from ontoground.loading import Reject, SourceFile
-from ontoground.scanning import lines_at, open_bytes, whole_file
-from ontoground.sqlfiles import quoted
+from ground.errors import InputError
+from ground.storage.loading import Reject, SourceFile
+from ground.storage.scanning import lines_at, open_bytes, whole_file
+from ground.storage.sqlfiles import quoted
 
 __all__ = ["Columns", "count_rejects", "fetch_rejects", "forget_rejects", "match_columns", "read_item"]
 

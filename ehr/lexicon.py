@@ -20,13 +20,14 @@ from ehr.characters import IntArray
 from ehr.matching import CASE_ANY, CASE_CAPITAL, CASE_UPPER, Trie, build_trie, mapped
 from ehr.misspellings import SHORTEST
 from ehr.spans import KINDS, Kind
-from ontoground.files import atomic_directory
-from ontoground.tables import read_table
-from ontoground.warehouse import run_sql
+from ground import ROOT
+from ground.storage.files import atomic_directory
+from ground.storage.tables import read_table
+from ground.storage.warehouse import run_sql
 
 __all__ = ["KINDS", "LEXICON_FILES", "Lexicon", "build_lexicon"]
 
-_DATA = Path(__file__).parent / "data"
+_DATA = ROOT / "ehr" / "data"
 _ARRAYS = ("kind", "term", "cui_begin", "cuis", "words")
 _TRUSTED_LENGTH = 5
 _LONGEST_WORD = 30

@@ -9,8 +9,11 @@ import duckdb
 from ehr.accounting import kept_lines, survey
 from ehr.csvfile import Columns, count_rejects, fetch_rejects, forget_rejects, match_columns, read_item
 from ehr.release import MimicFile, MimicRelease, find_mimic, published_counts
-from ontoground.errors import InputError
-from ontoground.loading import (
+from ground.errors import InputError
+from ground.progress import progress
+from ground.settings import LoadSettings
+from ground.settings_remote import RemoteSettings
+from ground.storage.loading import (
     KEPT_REJECTS_OF_A_FAILED_FILE,
     LoadedFile,
     LoadReport,
@@ -23,13 +26,10 @@ from ontoground.loading import (
     record,
     too_many_rejects,
 )
-from ontoground.progress import progress
-from ontoground.remote import Place, reading_from, require_allowed
-from ontoground.scanning import FileScan, scanning
-from ontoground.settings import LoadSettings
-from ontoground.settings_remote import RemoteSettings
-from ontoground.sqlfiles import sql_text
-from ontoground.warehouse import transaction
+from ground.storage.remote import Place, reading_from, require_allowed
+from ground.storage.scanning import FileScan, scanning
+from ground.storage.sqlfiles import sql_text
+from ground.storage.warehouse import transaction
 
 __all__ = ["load_mimic"]
 

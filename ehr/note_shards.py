@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import duckdb
 import pyarrow as pa
 
-from ontoground.progress import progress
-from ontoground.sqlfiles import sql_text
-from ontoground.stages import mark_done, stage_fingerprint
-from ontoground.warehouse import arrow_of, run_sql, table_exists, transaction
+from ground.flow.fingerprints import mark_done, stage_fingerprint
+from ground.progress import progress
+from ground.storage.sqlfiles import sql_text
+from ground.storage.warehouse import arrow_of, run_sql, table_exists, transaction
 
 __all__ = ["NoteTables", "ReadShard", "fill", "note_shards"]
 

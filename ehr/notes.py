@@ -19,13 +19,13 @@ import pyarrow as pa
 from ehr.note_shards import NoteTables, ReadShard, fill
 from ehr.sections import SECTION_TABLE, split_sections
 from ehr.spans import SEGMENT_KINDS, Section, Span
-from ontoground.errors import InputError
-from ontoground.executors import SharedFolder, nothing, open_executor
-from ontoground.files import sha256_of
-from ontoground.manifest import licence_tier
-from ontoground.settings import NoteSettings, Settings
-from ontoground.stages import fingerprint, is_current, load_fingerprint, stage_fingerprint
-from ontoground.warehouse import table_exists
+from ground.errors import InputError
+from ground.flow.executors import SharedFolder, nothing, open_executor
+from ground.flow.fingerprints import fingerprint, is_current, load_fingerprint, stage_fingerprint
+from ground.flow.manifest import licence_tier
+from ground.settings import NoteSettings, Settings
+from ground.storage.files import sha256_of
+from ground.storage.warehouse import table_exists
 
 if TYPE_CHECKING:
     from ehr.mentions import Mention

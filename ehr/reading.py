@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from ehr.lexicon import Lexicon
     from ehr.misspellings import Speller
-    from ontoground.settings import NoteSettings
+    from ground.settings import NoteSettings
 
 __all__ = [
     "Detector",
@@ -162,9 +162,9 @@ class TextReader:
         """
         from ehr.lexicon import build_lexicon
         from ehr.misspellings import Speller
-        from ontoground.errors import InputError
-        from ontoground.settings import NoteSettings
-        from ontoground.warehouse import table_exists
+        from ground.errors import InputError
+        from ground.settings import NoteSettings
+        from ground.storage.warehouse import table_exists
 
         # Cursors of their own: results that a query of the caller has not read yet stay as they are.
         with connection.cursor() as cursor:

@@ -6,17 +6,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
-from ontoground.errors import InputError
-from ontoground.loading import SourceFile
-from ontoground.manifest import is_open_release
-from ontoground.remote import Place, below, in_order
-from ontoground.tables import read_table
+from ground import ROOT
+from ground.errors import InputError
+from ground.flow.manifest import is_open_release
+from ground.storage.loading import SourceFile
+from ground.storage.remote import Place, below, in_order
+from ground.storage.tables import read_table
 
 __all__ = ["MimicFile", "MimicRelease", "Module", "Table", "documented", "find_mimic", "published_counts"]
 
-DATA = Path(__file__).parent / "data"
+DATA = ROOT / "ehr" / "data"
 SUFFIXES = (".csv.gz", ".csv", ".parquet")
 MODULES = ("hosp", "note", "icu")
 # How far below the user's folder a module may lie: files/mimiciv/3.1/hosp.

@@ -7,17 +7,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
-from pathlib import Path
 from typing import NamedTuple
 
 from ehr.characters import codes_of
 from ehr.header_scan import HeaderTrie, header_places, header_trie
 from ehr.spans import Section
-from ontoground.tables import read_table
+from ground import ROOT
+from ground.storage.tables import read_table
 
 __all__ = ["ANY_PARENT", "SECTION_TABLE", "UNKNOWN", "HeaderRule", "header_rules", "split_sections"]
 
-SECTION_TABLE = Path(__file__).parent / "data" / "sections.tsv"
+SECTION_TABLE = ROOT / "ehr" / "data" / "sections.tsv"
 UNKNOWN = "unknown"
 ANY_PARENT = "*"
 _COLUMNS = ("name", "header", "parent", "strength", "source")

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 
 from ehr.characters import CodeArray, codes_of, hash_of, kinds_of_characters
 from ehr.segment_scan import IS_COURSE, IS_MEDICATIONS, Abbreviations, SegmentArrays, scan_segments
 from ehr.spans import SEGMENT_KINDS, Section, Segment
-from ontoground.tables import read_table
+from ground import ROOT
+from ground.storage.tables import read_table
 
 __all__ = ["SegmentArrays", "arrays_of", "segment_arrays", "segment_note", "segments_of"]
 
@@ -66,7 +66,7 @@ def arrays_of(segments: Sequence[Segment]) -> SegmentArrays:
 @cache
 def _abbreviations() -> Abbreviations:
     """Words whose dot does not end a sentence, and whether that holds before a number only ("no. 3")."""
-    path = Path(__file__).parent / "data" / "sentence_abbreviations.tsv"
+    path = ROOT / "ehr" / "data" / "sentence_abbreviations.tsv"
     rows = read_table(path, ("abbreviation", "before_number_only", "source"))
     needs_number = {hash_of(row["abbreviation"]): row["before_number_only"] == "yes" for row in rows}
     hashes = np.array(sorted(needs_number), dtype=np.uint64)

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ground.contracts.rows import PathEdgeRow
 from kg.arrays import GraphArrays
-from ontoground.rows import PathEdgeRow
 
 __all__ = ["PATH_SCHEMA", "PathReader", "Relation", "Relations", "Said"]
 

@@ -37,13 +37,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ground.errors import InputError
+from ground.storage.files import atomic_directory
+from ground.storage.warehouse import arrow_batches
 from kg.edges import Concepts, EdgeRows, Records, sort_edges, texts_of
 from kg.packing import fill_adjacency, pack_rows, sort_names
 from kg.predicates import Pattern, Predicate, Vocabulary
 from kg.sorting import fill_edges, fill_evidence
-from ontoground.errors import InputError
-from ontoground.files import atomic_directory
-from ontoground.warehouse import arrow_batches
 
 __all__ = [
     "GraphArrays",

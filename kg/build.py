@@ -11,6 +11,12 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
+from ground.errors import InputError
+from ground.flow.fingerprints import fingerprint, is_current, load_fingerprint, mark_done
+from ground.progress import progress
+from ground.settings import LoadSettings
+from ground.storage.sqlfiles import sql_names, sql_text
+from ground.storage.warehouse import count_drop, reset_drops, run_sql, table_exists, transaction
 from kg.arrays import evidence_counts, is_written, open_arrays, write_arrays
 from kg.edges import EVERY_NODE, EdgeRows, read_concepts, read_edges
 from kg.predicates import (
@@ -22,12 +28,6 @@ from kg.predicates import (
     read_semantic_groups,
     read_vocabulary,
 )
-from ontoground.errors import InputError
-from ontoground.progress import progress
-from ontoground.settings import LoadSettings
-from ontoground.sqlfiles import sql_names, sql_text
-from ontoground.stages import fingerprint, is_current, load_fingerprint, mark_done
-from ontoground.warehouse import count_drop, reset_drops, run_sql, table_exists, transaction
 
 __all__ = ["GraphReport", "build_graph"]
 

@@ -18,10 +18,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from ground.errors import InputError
 from kg.numbers import NumberedPattern
 from kg.search import grow, run_end
 from kg.targets import class_of, number_of, prefetch
-from ontoground.errors import InputError
 
 __all__ = ["PatternTree", "build_tree", "find_facts", "new_room", "prune", "unpack"]
 

@@ -14,12 +14,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ground.storage.sqlfiles import sql_text
+from ground.storage.warehouse import arrow_batches, arrow_of, run_sql
 from kg.composition import resolve_drugs
 from kg.packing import fill_rows
 from kg.predicates import Vocabulary
 from kg.sorting import NOT_AN_EDGE, count_records, find_texts, number_texts, place_records, read_rows, sort_records
-from ontoground.sqlfiles import sql_text
-from ontoground.warehouse import arrow_batches, arrow_of, run_sql
 
 __all__ = ["EVERY_NODE", "Concepts", "EdgeRows", "Records", "read_concepts", "read_edges", "sort_edges", "texts_of"]
 

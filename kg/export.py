@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ground.storage.files import atomic_directory
+from ground.storage.sqlfiles import quoted, sql_text
+from ground.storage.tables import read_table
 from kg.arrays import GraphArrays
 from kg.predicates import data_folder
-from ontoground.files import atomic_directory
-from ontoground.sqlfiles import quoted, sql_text
-from ontoground.tables import read_table
 
 if TYPE_CHECKING:
     import networkx
@@ -188,7 +188,7 @@ def to_kgx(arrays: GraphArrays, folder: Path, nodes: NDArray[np.int32] | None = 
     Raises:
         InputError: the table of Biolink terms is malformed.
     """
-    from ontoground.warehouse import open_database
+    from ground.storage.warehouse import open_database
 
     readers = {
         "node": pa.RecordBatchReader.from_batches(NODE_SCHEMA, _node_batches(arrays)),
@@ -199,6 +199,6 @@ def to_kgx(arrays: GraphArrays, folder: Path, nodes: NDArray[np.int32] | None = 
             connection.register(name, rows)
         for kind in ("nodes", "edges"):
             target = quoted(str(part / f"{kind}.tsv"))
-            query = sql_text(f"export/kgx_{kind}").rstrip().rstrip(";")
+            query = sql_text(f"kg/export/kgx_{kind}").rstrip().rstrip(";")
             connection.execute(f"copy ({query}) to {target} (header, delimiter '\t', quote '', escape '')")
     return folder

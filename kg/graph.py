@@ -13,12 +13,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ground.contracts.rows import PathEdgeRow
+from ground.errors import InputError
 from kg.answers import PathReader, Relation, Relations, Said
 from kg.arrays import GraphArrays, open_arrays
 from kg.numbers import VocabularyNumbers, pattern_name
 from kg.predicates import TIERS, Pattern
-from ontoground.errors import InputError
-from ontoground.rows import PathEdgeRow
 
 if TYPE_CHECKING:
     import networkx

@@ -11,11 +11,13 @@ from typing import IO
 
 import duckdb
 
-from kg.release import Kind, Release, RrfFile, find_release
-from kg.rrf import DUMMY, copy_good_rows, read_rrf
-from ontoground.errors import InputError
-from ontoground.files import private_directory
-from ontoground.loading import (
+from ground.errors import InputError
+from ground.flow.manifest import is_open_release
+from ground.progress import progress
+from ground.settings import LoadSettings
+from ground.settings_remote import RemoteSettings
+from ground.storage.files import private_directory
+from ground.storage.loading import (
     LoadedFile,
     LoadReport,
     Reject,
@@ -27,14 +29,12 @@ from ontoground.loading import (
     record,
     too_many_rejects,
 )
-from ontoground.manifest import is_open_release
-from ontoground.progress import progress
-from ontoground.remote import Place, reading_from, require_allowed
-from ontoground.scanning import FileScan, is_gzip, scanning
-from ontoground.settings import LoadSettings
-from ontoground.settings_remote import RemoteSettings
-from ontoground.sqlfiles import quoted
-from ontoground.warehouse import count_drop, table_exists, transaction
+from ground.storage.remote import Place, reading_from, require_allowed
+from ground.storage.scanning import FileScan, is_gzip, scanning
+from ground.storage.sqlfiles import quoted
+from ground.storage.warehouse import count_drop, table_exists, transaction
+from kg.release import Kind, Release, RrfFile, find_release
+from kg.rrf import DUMMY, copy_good_rows, read_rrf
 
 __all__ = ["load_rxnorm", "load_umls"]
 

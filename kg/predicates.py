@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 
-from ontoground.errors import InputError
-from ontoground.tables import read_table
+from ground import ROOT
+from ground.errors import InputError
+from ground.storage.tables import read_table
 
 __all__ = [
     "ANY",
@@ -124,7 +125,7 @@ class Vocabulary:
 
 def data_folder() -> Path:
     """Return the folder of the package's data tables."""
-    return Path(__file__).parent / "data"
+    return ROOT / "kg" / "data"
 
 
 def _groups(text: str) -> tuple[str, ...]:

@@ -6,20 +6,20 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Literal
 
-from ontoground.errors import InputError
-from ontoground.loading import SourceFile
-from ontoground.remote import Place, below, in_order
-from ontoground.scanning import open_bytes, whole_file
-from ontoground.tables import read_table
+from ground import ROOT
+from ground.errors import InputError
+from ground.storage.loading import SourceFile
+from ground.storage.remote import Place, below, in_order
+from ground.storage.scanning import open_bytes, whole_file
+from ground.storage.tables import read_table
 
 __all__ = ["Kind", "Release", "RrfFile", "find_release"]
 
 Kind = Literal["umls", "rxnorm"]
 
-COLUMN_TABLE = Path(__file__).parent / "data" / "rrf_columns.tsv"
+COLUMN_TABLE = ROOT / "kg" / "data" / "rrf_columns.tsv"
 # Where a user may point: the folder of the files, or one above it.
 FOLDERS: dict[Kind, tuple[str, ...]] = {
     "umls": ("META", "*/META", "*/*/META"),

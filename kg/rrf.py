@@ -13,10 +13,10 @@ from typing import IO
 import numpy as np
 import numpy.typing as npt
 
-from ontoground.errors import InputError
-from ontoground.loading import Reject, SourceFile
-from ontoground.scanning import open_bytes
-from ontoground.sqlfiles import quoted
+from ground.errors import InputError
+from ground.storage.loading import Reject, SourceFile
+from ground.storage.scanning import open_bytes
+from ground.storage.sqlfiles import quoted
 
 __all__ = ["DUMMY", "Copied", "copy_good_rows", "read_rrf"]
 

@@ -1,3 +1,1 @@
-"""Ground of ontoground: errors, row contracts, settings, manifest, seeds and SQL files. No clinical logic."""
-
-__version__ = "0.1.0"
+"""Command line, the pipeline in order, and the embedded open world."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import duckdb
 import pytest
 
-from ontoground.warehouse import connect
+from ground.storage.warehouse import connect
 
 if TYPE_CHECKING:
     from tests.served import Served
@@ -27,7 +27,7 @@ REAL = Path(os.environ.get("ONTOGROUND_REAL_DATA", Path(__file__).resolve().pare
 # What is costly to make is made once: tests that use it share a group, and a group runs on one worker.
 SHARED = {"demo": "demo", "open_world": "medieval", "served": "transformers_serve", "store": "object_storage"}
 # Long ones begin first, so that no worker is left with one at the end.
-LONG = ("demo", "medieval", "ray", "tests/training/", "tests/app/")
+LONG = ("demo", "medieval", "ray", "tests/training/", "tests/ontoground/cli/")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -9,10 +9,10 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from app.openworld import render
-from app.pipeline import run_all
+from ground.storage.workspace import Workspace
 from kg.graph import ConceptGraph
-from ontoground.workspace import Workspace
+from ontoground.flow.pipeline import run_all
+from openworld import render
 
 __all__ = ["compile_all"]
 

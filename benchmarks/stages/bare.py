@@ -7,10 +7,10 @@ from pathlib import Path
 
 import duckdb
 
-from app.openworld.rrf import layouts
 from benchmarks.measuring import Done, stopwatch
-from ontoground.settings import RunSettings
-from ontoground.warehouse import connect
+from ground.settings import RunSettings
+from ground.storage.warehouse import connect
+from openworld.rrf import layouts
 
 __all__ = ["bare_csv", "bare_rrf"]
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.command import run
 from benchmarks.measuring import Check, Done, Inputs, Result, run_apart, stage_main, stopwatch
-from ontoground.workspace import Workspace
+from ground.storage.workspace import Workspace
 
 if TYPE_CHECKING:
     import duckdb
@@ -32,7 +32,7 @@ GROUPED = {
 def ours(workspace: Path) -> Done:
     """Map the codes of a copied workspace."""
     from builders.concepts import map_codes
-    from ontoground.warehouse import connect
+    from ground.storage.warehouse import connect
 
     opened = Workspace.existing(workspace)
     connection = connect(opened.warehouse, opened.settings.run)
@@ -47,7 +47,7 @@ def ours(workspace: Path) -> Done:
 
 def bare(warehouse: Path, file: Path) -> Done:
     """Group the records by admission and code, in order, into a file of its own."""
-    from ontoground.warehouse import open_database
+    from ground.storage.warehouse import open_database
 
     with open_database(file) as connection:
         connection.execute(f"attach '{warehouse}' as source (read_only)")

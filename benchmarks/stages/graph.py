@@ -15,8 +15,8 @@ from pathlib import Path
 
 from benchmarks.command import run
 from benchmarks.measuring import Check, Done, Inputs, Result, at_most, bytes_on_disk, run_apart, stage_main, stopwatch
-from ontoground.settings import RunSettings
-from ontoground.workspace import Workspace
+from ground.settings import RunSettings
+from ground.storage.workspace import Workspace
 
 __all__ = ["measure"]
 
@@ -28,7 +28,7 @@ EVIDENCE = ("evidence_begin", "rela", "sab", "rui")
 
 def copy_loaded(source: Path, target: Path, run_settings: RunSettings) -> Done:
     """Copy the loaded tables of a release, and what is recorded of their loads, to another warehouse."""
-    from ontoground.warehouse import connect
+    from ground.storage.warehouse import connect
 
     with stopwatch() as watch, connect(target, run_settings) as connection:
         connection.execute(f"attach '{source}' as loaded (read_only)")
@@ -45,8 +45,8 @@ def copy_loaded(source: Path, target: Path, run_settings: RunSettings) -> Done:
 
 def ours(warehouse: Path, graph: Path, workspace: Workspace) -> Done:
     """Build the graph."""
+    from ground.storage.warehouse import connect
     from kg.build import build_graph
-    from ontoground.warehouse import connect
 
     with connect(warehouse, workspace.settings.run) as connection, stopwatch() as watch:
         report = build_graph(connection, graph, workspace.settings.load).as_dict()
@@ -55,7 +55,7 @@ def ours(warehouse: Path, graph: Path, workspace: Workspace) -> Done:
 
 def scan(warehouse: Path, run_settings: RunSettings, kind: str) -> Done:
     """Sort the distinct rows of MRREL into a table of some kind, in a transaction that is not committed."""
-    from ontoground.warehouse import connect
+    from ground.storage.warehouse import connect
 
     columns = "cui1, rel, cui2, rela, sab, rui"
     with connect(warehouse, run_settings) as connection:

@@ -10,7 +10,7 @@ from benchmarks.command import run
 from benchmarks.measuring import Inputs, Result, at_most, run_apart, stage_main
 from benchmarks.stages.bare import bare_csv
 from benchmarks.stages.loading import loaded, time_checks
-from ontoground.workspace import Workspace
+from ground.storage.workspace import Workspace
 
 __all__ = ["measure"]
 

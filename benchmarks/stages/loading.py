@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchmarks.measuring import Check, Done, Measure, at_most, stopwatch
-from ontoground.workspace import Workspace
+from ground.storage.workspace import Workspace
 
 __all__ = ["loaded", "time_checks"]
 
@@ -14,8 +14,8 @@ TIMES = 1.3
 
 def loaded(source: str, folder: Path, root: Path) -> Done:
     """Load a release into an empty workspace."""
-    from app.pipeline import load_source
-    from app.session import writing
+    from ontoground.flow.pipeline import load_source
+    from ontoground.flow.session import writing
 
     workspace = Workspace.create(root)
     with stopwatch() as watch, writing(workspace) as connection:

@@ -22,9 +22,9 @@ from benchmarks.command import parser, run
 from benchmarks.measuring import Check, Done, Inputs, Measure, Result, Watch, at_least, print_result, run_apart, save
 from benchmarks.yardsticks.scoring import score
 from benchmarks.yardsticks.task import Found, Note, Reader, clocked, read_notes
-from ontoground.errors import InputError, UsageError
-from ontoground.files import private_directory
-from ontoground.workspace import Workspace
+from ground.errors import InputError, UsageError
+from ground.storage.files import private_directory
+from ground.storage.workspace import Workspace
 
 __all__ = ["Options", "checks", "environment", "main", "measure", "measured", "ours", "prepare"]
 

@@ -37,8 +37,8 @@ from benchmarks.command import run
 from benchmarks.measuring import Check, Done, Inputs, Measure, Result, Watch, at_least, at_most, run_apart, stage_main
 from benchmarks.skewed import CONCEPTS, cohort, open_skewed, write_skewed
 from benchmarks.typed_search import NetworkxSearch, SqlSearch, Walk
-from ontoground.errors import InputError
-from ontoground.stable import stable_hash
+from ground.errors import InputError
+from ground.stable import stable_hash
 
 __all__ = ["facts", "measure", "paths", "paths_networkx", "paths_of_pairs", "paths_sql", "random_reads", "sorted_rows"]
 
@@ -137,7 +137,7 @@ def paths_networkx(folder: Path, count: int) -> Done:
 
 def paths_sql(folder: Path, count: int) -> Done:
     """Ask DuckDB."""
-    from ontoground.warehouse import open_database
+    from ground.storage.warehouse import open_database
 
     with open_database(config={"threads": 1, "memory_limit": "4GB"}) as connection:
         search = SqlSearch(connection, open_skewed(folder))

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from benchmarks.command import run
 from benchmarks.measuring import Check, Done, Inputs, Result, Watch, run_apart, stage_main
-from ontoground.errors import InputError
-from ontoground.workspace import Workspace
+from ground.errors import InputError
+from ground.storage.workspace import Workspace
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -10,12 +10,12 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from app.openworld.filler import FillerPlan, filler_batches
 from ehr.abbreviations import read_terms
 from ehr.lexicon import _release_names, build_lexicon
-from ontoground.errors import InputError
-from ontoground.files import atomic_path, private_directory
-from ontoground.warehouse import open_database, run_sql
+from ground.errors import InputError
+from ground.storage.files import atomic_path, private_directory
+from ground.storage.warehouse import open_database, run_sql
+from openworld.filler import FillerPlan, filler_batches
 
 __all__ = ["write_lexicon", "write_notes"]
 

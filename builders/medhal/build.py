@@ -27,11 +27,11 @@ from builders.medhal.rows import PART_SCHEMA, Seeds, pair_rows
 from builders.medhal.versions import PairIndex, Selection, select
 from builders.shards import ShardWriter
 from builders.texts.origin import Tally
-from ontoground.errors import InputError
-from ontoground.files import atomic_directory, sha256_of, write_text
-from ontoground.manifest import LicenceTier, manifest_of, to_json
-from ontoground.rows_text import MEDHAL_SCHEMA
-from ontoground.settings_text import MedhalSettings
+from ground.contracts.rows_text import MEDHAL_SCHEMA
+from ground.errors import InputError
+from ground.flow.manifest import LicenceTier, manifest_of, to_json
+from ground.settings_text import MedhalSettings
+from ground.storage.files import atomic_directory, sha256_of, write_text
 
 __all__ = ["DATASET", "Made", "build_medhal"]
 

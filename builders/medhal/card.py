@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from pathlib import Path
 
 from builders.cards import LICENCE, front_matter, percent, plain_table
 from builders.medhal.counts import VERSIONS, BuildReport
 from builders.medhal.feeds import Feed
 from builders.shards import SPLITS
-from ontoground.manifest import LicenceTier
-from ontoground.settings_text import MedhalSettings
-from ontoground.tables import read_table
-from ontoground.taxonomy import medhal_tasks
+from ground import ROOT
+from ground.contracts.taxonomy import medhal_tasks
+from ground.flow.manifest import LicenceTier
+from ground.settings_text import MedhalSettings
+from ground.storage.tables import read_table
 
 __all__ = ["DESCRIPTION", "card_of"]
 
 DESCRIPTION = "Medical statements, factual or not, each with a partner of the other label; most with a context."
-PAPER = Path(__file__).parents[1] / "data" / "medhal_paper.tsv"
+PAPER = ROOT / "builders" / "data" / "medhal_paper.tsv"
 COLUMNS = ("table", "key", "name", "column", "value", "source")
 NONE = "–"
 

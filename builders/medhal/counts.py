@@ -14,7 +14,7 @@ from builders.medhal.feeds import Feed
 from builders.medhal.versions import PairIndex, Selection
 from builders.shards import SPLITS
 from builders.texts.origin import Tally
-from ontoground.rows_text import MEDHAL_TASKS
+from ground.contracts.rows_text import MEDHAL_TASKS
 
 __all__ = ["OTHER_SPLIT", "VERSIONS", "BuildReport", "Judgements", "SourceCounts", "report_of"]
 

@@ -12,8 +12,8 @@ from builders.medhal.rules.check_question import check_question
 from builders.medhal.rules.check_summary import check_summary
 from builders.medhal.rules.writer import RulesWriter
 from builders.medhal.writers import Writer
-from ontoground.lm.client import LanguageModel
-from ontoground.rows_text import MEDHAL_TASKS, MedhalTask
+from ground.contracts.rows_text import MEDHAL_TASKS, MedhalTask
+from ground.lm.client import LanguageModel
 
 __all__ = ["Engine", "lm_engine", "rules_engine"]
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -19,11 +18,12 @@ from builders.medhal.items import FactPair
 from builders.medieval.facts import TAXONOMIC
 from builders.medieval.wording import statement_of
 from builders.texts.origin import Origin, Tally
-from ontoground.errors import InputError
-from ontoground.sqlfiles import quoted_list, sql_text
-from ontoground.tables import read_table
-from ontoground.warehouse import database_config, open_database
-from ontoground.workspace import Workspace
+from ground import ROOT
+from ground.errors import InputError
+from ground.storage.sqlfiles import quoted_list, sql_text
+from ground.storage.tables import read_table
+from ground.storage.warehouse import database_config, open_database
+from ground.storage.workspace import Workspace
 
 __all__ = ["SOURCE", "denials", "medieval_files", "read_facts"]
 
@@ -35,7 +35,7 @@ ROWS_AT_ONCE = 2_000
 @cache
 def denials() -> dict[str, str]:
     """Return by predicate the sentence that denies it, with ``{head}`` and ``{tail}``."""
-    rows = read_table(Path(__file__).parent.parent / "data" / "fact_denials.tsv", ("predicate", "denial", "source"))
+    rows = read_table(ROOT / "builders" / "data" / "fact_denials.tsv", ("predicate", "denial", "source"))
     return {row["predicate"]: row["denial"] for row in rows}
 
 
@@ -143,7 +143,7 @@ def _prepare(scratch: duckdb.DuckDBPyConnection, files: Sequence[str], seed: int
     if inverses:
         scratch.executemany("insert into predicate_inverse values (?, ?)", list(inverses.items()))
     scratch.execute(f"create temp view medieval_row as select * from read_parquet({quoted_list(files)})")
-    scratch.execute(sql_text("builders/record_fact"))
+    scratch.execute(sql_text("builders/medhal/record_fact"))
 
 
 def _count(scratch: duckdb.DuckDBPyConnection, tally: Tally) -> None:
@@ -176,7 +176,7 @@ def read_facts(workspace: Workspace, connection: duckdb.DuckDBPyConnection, tall
         InputError: the workspace has no MediEval dataset.
     """
     files = medieval_files(workspace)
-    sentences = dict(connection.execute(sql_text("builders/template")).fetchall())
+    sentences = dict(connection.execute(sql_text("builders/medieval/truth/template")).fetchall())
     told_inverses = dict(
         connection.execute(
             "select predicate, inverse from kg.predicate where statement = 'both' "

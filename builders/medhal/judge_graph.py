@@ -19,14 +19,14 @@ from builders.medhal.facts import medieval_files
 from builders.medhal.items import Pair
 from builders.medieval.facts import CONTEXT_SECTIONS
 from builders.texts.origin import Refusal
+from ground.errors import InputError
+from ground.storage.sqlfiles import quoted_list, sql_text
+from ground.storage.workspace import Workspace
 from kg.graph import ConceptGraph
-from ontoground.errors import InputError
-from ontoground.sqlfiles import quoted_list, sql_text
-from ontoground.workspace import Workspace
 
 __all__ = ["GraphJudge"]
 
-COVER = "validate/cover"
+COVER = "builders/validate/cover"
 KEPT_ANSWERS = 200_000
 SHORTEST_NAME = 5
 """Letters of a name from which on its words in a note are taken for a mention: shorter ones are often abbreviations
@@ -75,7 +75,7 @@ class GraphJudge:
             f"head_name, tail_name, replaced_end from read_parquet({files})"
         )
         self._connection.execute("set variable sections = $value", {"value": list(self._sections)})
-        for step in (COVER, "builders/record_fact_end"):
+        for step in (COVER, "builders/medhal/record_fact_end"):
             self._connection.execute(sql_text(step))
         self._ready = True
 

@@ -7,10 +7,10 @@ from typing import Protocol
 
 from builders.medhal.items import Claim, Pair
 from builders.texts.origin import Refusal
-from ontoground.answers import parse_medhal
-from ontoground.lm.client import LanguageModel
-from ontoground.lm.results import Failure, Message, Request, Result
-from ontoground.prompts import medhal_prompt
+from ground.contracts.answers import parse_medhal
+from ground.contracts.prompts import medhal_prompt
+from ground.lm.client import LanguageModel
+from ground.lm.results import Failure, Message, Request, Result
 
 __all__ = ["Check", "Judge", "LmJudge", "RulesJudge"]
 

@@ -14,8 +14,8 @@ from builders.medhal.rows import Stamp
 from builders.medhal.transform.facts import fact_pairs
 from builders.texts.origin import Tally
 from builders.texts.registry import TextSource
-from ontoground.files import sha256_of
-from ontoground.workspace import Workspace
+from ground.storage.files import sha256_of
+from ground.storage.workspace import Workspace
 
 __all__ = ["own_feed"]
 

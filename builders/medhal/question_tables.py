@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from functools import cache
-from pathlib import Path
 
-from ontoground.tables import read_table
+from ground import ROOT
+from ground.storage.tables import read_table
 
 __all__ = ["pattern", "words"]
 
-DATA = Path(__file__).parent.parent / "data"
+DATA = ROOT / "builders" / "data"
 
 
 @cache

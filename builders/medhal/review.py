@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from builders.medhal.versions import PairIndex, Selection
-from ontoground.errors import InputError
-from ontoground.rows_text import MEDHAL_TASKS
+from ground.contracts.rows_text import MEDHAL_TASKS
+from ground.errors import InputError
 
 __all__ = ["confirmed_by_task", "read_review"]
 

@@ -11,8 +11,8 @@ from builders.medhal.items import Claim, Pair
 from builders.medhal.versions import NO_CONTEXT, PairIndex, content_hash
 from builders.shards import Split
 from builders.texts.origin import split_of
-from ontoground.rows_text import MEDHAL_SCHEMA, MedhalTask
-from ontoground.stable import stable_hash
+from ground.contracts.rows_text import MEDHAL_SCHEMA, MedhalTask
+from ground.stable import stable_hash
 
 __all__ = ["PART_SCHEMA", "Seeds", "Stamp", "pair_rows"]
 

@@ -20,8 +20,8 @@ from builders.medhal.writers import Writer
 from builders.texts.inputs import file_inputs
 from builders.texts.origin import Tally
 from builders.texts.registry import TextSource
-from ontoground.rows_text import MedhalTask
-from ontoground.settings_text import MedhalSettings, SourceSplits
+from ground.contracts.rows_text import MedhalTask
+from ground.settings_text import MedhalSettings, SourceSplits
 
 __all__ = ["LAYOUTS", "text_feed"]
 

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from builders.shards import SPLITS, Split
-from ontoground.rows_text import MEDHAL_TASKS, MedhalTask
-from ontoground.stable import stable_hash
-from ontoground.taxonomy import medhal_tasks
+from ground.contracts.rows_text import MEDHAL_TASKS, MedhalTask
+from ground.contracts.taxonomy import medhal_tasks
+from ground.stable import stable_hash
 
 __all__ = ["NO_CONTEXT", "PairIndex", "Selection", "content_hash", "select"]
 

@@ -14,9 +14,9 @@ import pyarrow.compute as pc
 from builders.medieval.facts import run_steps, set_table
 from builders.medieval.hierarchy import Hierarchy
 from builders.medieval.wording import statement_of
-from ontoground.rows import PATH_EDGE, PathEdgeRow
-from ontoground.sqlfiles import sql_text
-from ontoground.warehouse import arrow_of
+from ground.contracts.rows import PATH_EDGE, PathEdgeRow
+from ground.storage.sqlfiles import sql_text
+from ground.storage.warehouse import arrow_of
 
 __all__ = ["PathSource", "say_statements"]
 
@@ -91,10 +91,10 @@ def _measure(connection: duckdb.DuckDBPyConnection) -> None:
 
 def say_statements(connection: duckdb.DuckDBPyConnection, graph: PathSource) -> None:
     """Make ``said_row``: all columns of rows that the statement decides, whatever the admission."""
-    templates = dict(connection.execute(sql_text("builders/template")).fetchall())
+    templates = dict(connection.execute(sql_text("builders/medieval/truth/template")).fetchall())
     _work_out(connection, "sentence", TEXTS, pa.string(), lambda *one: _sentence(templates, *one))
     _work_out(connection, "pattern_path", PATHS, pa.list_(PATH_EDGE), graph.path, "pattern is not null")
     described = "pattern is not null and broader_name is not null"
     _work_out(connection, "broader_path", BROADER_PATHS, pa.list_(PATH_EDGE), graph.path, described)
     _measure(connection)
-    run_steps(connection, ["said_row"])
+    run_steps(connection, "rows", ["said_row"])

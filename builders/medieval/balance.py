@@ -15,9 +15,9 @@ import pyarrow as pa
 from builders.medieval.baselines import cross_validated_point
 from builders.medieval.facts import run_steps, set_table
 from builders.medieval.pool import Pool
-from ontoground.settings import BuildSettings
-from ontoground.sqlfiles import sql_text
-from ontoground.warehouse import arrow_of
+from ground.settings import BuildSettings
+from ground.storage.sqlfiles import sql_text
+from ground.storage.warehouse import arrow_of
 
 __all__ = ["draw_statements"]
 
@@ -44,7 +44,7 @@ def _choices(pool: Pool, groups: npt.NDArray[np.intp], quadrants: tuple[int, ...
 def _targets(connection: duckdb.DuckDBPyConnection, spread: float, concepts: int) -> Floats:
     """Return how often each concept should be drawn, NaN for those that no supported statement has."""
     connection.execute(f"set variable spread = {spread}")
-    found = arrow_of(connection, sql_text("builders/target"))
+    found = arrow_of(connection, sql_text("builders/medieval/groups/target"))
     target = np.full(concepts, np.nan)
     target[found["code"].to_numpy()] = found["expected"].to_numpy()
     return target
@@ -71,7 +71,7 @@ def _draw_with(connection: duckdb.DuckDBPyConnection, pool: Pool, spread: float,
 def _shortcut(connection: duckdb.DuckDBPyConnection, pool: Pool, seed: int) -> float:
     """Return the AUC of support from the statement alone, less one half."""
     set_table(connection, "drafted", _choices(pool, pool.complete()[:MEASURED_GROUPS], (0, 1, 2)))
-    draft = arrow_of(connection, sql_text("builders/draft"))
+    draft = arrow_of(connection, sql_text("builders/medieval/groups/draft"))
     labels = np.array(draft["is_supported"].to_pylist(), dtype=np.bool_)
     patients = draft["subject_id"].to_numpy()
     # Cuts of its own: the card's baselines measure with others.
@@ -93,7 +93,7 @@ def draw_statements(
     """
     pool.draw(recombined, (1,))
     set_table(connection, "choice_code", _choices(pool, np.flatnonzero(pool.choice[:, 1] >= 0), (1,)))
-    run_steps(connection, ["supported"])
+    run_steps(connection, "groups", ["supported_use"])
     low, high, seen = 0.0, 2.0, dict[float, float]()
     for _ in range(settings.balance_trials):
         spread = (low + high) / 2
@@ -104,4 +104,4 @@ def draw_statements(
     if best != spread:
         _draw_with(connection, pool, best, settings.balance_rounds)
     set_table(connection, "choice_code", _choices(pool, pool.complete(), (0, 1, 2)))
-    run_steps(connection, ["choice"])
+    run_steps(connection, "groups", ["choice"])

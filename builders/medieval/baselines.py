@@ -12,7 +12,7 @@ import duckdb
 import numpy as np
 import numpy.typing as npt
 
-from ontoground.stable import stable_hash
+from ground.stable import stable_hash
 
 __all__ = [
     "Auc",

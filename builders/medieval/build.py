@@ -20,17 +20,17 @@ from builders.medieval.facts import find_true_facts, read_support, run_steps
 from builders.medieval.files import file_of, file_shards
 from builders.medieval.groups import make_groups
 from builders.shards import ROW_GROUP
+from ground.contracts.rows import MEDIEVAL_SCHEMA, STATEMENT_SCHEMA
+from ground.errors import InputError
+from ground.flow.executors import open_executor
+from ground.flow.fingerprints import fingerprint, is_current, mark_done, stage_fingerprint
+from ground.flow.manifest import dropped, inputs, licence_tier, manifest_of, to_json
+from ground.progress import progress
+from ground.storage.files import atomic_directory, private_directory, sha256_of, write_text
+from ground.storage.sqlfiles import sql_text
+from ground.storage.warehouse import count_drop, reset_drops, table_exists
+from ground.storage.workspace import Workspace
 from kg.graph import ConceptGraph
-from ontoground.errors import InputError
-from ontoground.executors import open_executor
-from ontoground.files import atomic_directory, private_directory, sha256_of, write_text
-from ontoground.manifest import dropped, inputs, licence_tier, manifest_of, to_json
-from ontoground.progress import progress
-from ontoground.rows import MEDIEVAL_SCHEMA, STATEMENT_SCHEMA
-from ontoground.sqlfiles import sql_text
-from ontoground.stages import fingerprint, is_current, mark_done, stage_fingerprint
-from ontoground.warehouse import count_drop, reset_drops, table_exists
-from ontoground.workspace import Workspace
 
 __all__ = ["STAGE", "BuildReport", "build_medieval"]
 
@@ -48,7 +48,14 @@ NESTED = ("context", "path", "support_spans")
 """Columns that are in the files only, not in the table ``ground.medieval``."""
 
 STATEMENTS = ("drawn", "said", "statement")
-SUPPORT = ("support_mention", "present_link", "support_pair", "support_closest", "support_span", "placed_row")
+SUPPORT = (
+    "support_mention",
+    "present_link",
+    "support_pair",
+    "support_closest",
+    "support_span",
+    "placed_row",
+)
 
 
 @dataclass(frozen=True)
@@ -108,7 +115,7 @@ def _baselines(table: pa.Table, seed: int) -> list[Auc]:
 
 def _count_drops(connection: duckdb.DuckDBPyConnection) -> None:
     reset_drops(connection, STAGE)
-    for reason, n in connection.execute(sql_text("builders/medieval_drop")).fetchall():
+    for reason, n in connection.execute(sql_text("builders/medieval/rows/drop")).fetchall():
         count_drop(connection, STAGE, reason, n)
 
 
@@ -136,7 +143,7 @@ def _write_rows(workspace: Workspace, connection: duckdb.DuckDBPyConnection, dat
 def _write_statements(connection: duckdb.DuckDBPyConnection, path: Path) -> int:
     """Write each distinct statement once, with how many samples use it, and return their number."""
     connection.execute("select 1").fetchall()
-    reader = connection.sql(sql_text("builders/distinct_statement")).to_arrow_reader(ROW_GROUP)
+    reader = connection.sql(sql_text("builders/medieval/rows/distinct_statement")).to_arrow_reader(ROW_GROUP)
     rows, waiting = 0, STATEMENT_SCHEMA.empty_table()
     with pq.ParquetWriter(path, STATEMENT_SCHEMA, compression="zstd", store_schema=True) as writer:
         for batch in reader:
@@ -243,10 +250,10 @@ def build_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnection) 
         advance(1)
         make_groups(connection, graph, settings, private_directory(workspace.root / "cache"))
         advance(1)
-        run_steps(connection, STATEMENTS)
+        run_steps(connection, "rows", STATEMENTS)
         _count_drops(connection)
         _require_statements(connection)
-        run_steps(connection, SUPPORT)
+        run_steps(connection, "rows", SUPPORT)
         say_statements(connection, graph)
         with atomic_directory(folder) as made:
             measured = _write_rows(workspace, connection, made / "data")

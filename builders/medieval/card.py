@@ -8,9 +8,9 @@ import duckdb
 
 from builders.cards import LICENCE, front_matter, plain_table
 from builders.medieval.baselines import Auc
-from ontoground.manifest import LicenceTier
-from ontoground.rows import QUADRANTS
-from ontoground.sqlfiles import sql_text
+from ground.contracts.rows import QUADRANTS
+from ground.flow.manifest import LicenceTier
+from ground.storage.sqlfiles import sql_text
 
 __all__ = ["DESCRIPTION", "card_of"]
 
@@ -76,7 +76,7 @@ def _auc_table(aucs: Sequence[Auc]) -> str:
 
 
 def _facts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
-    found = connection.execute(sql_text("builders/medieval_total"))
+    found = connection.execute(sql_text("builders/medieval/rows/total"))
     row = found.fetchone()
     assert row is not None
     return dict(zip([name for name, *_ in found.description or ()], row, strict=True))

@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from builders.medieval.facts import SHARD_SIZE
 from builders.medieval.kernels import Shard, Terms, links_of
-from ontoground.sqlfiles import sql_text
-from ontoground.warehouse import arrow_of
+from ground.storage.sqlfiles import sql_text
+from ground.storage.warehouse import arrow_of
 
 __all__ = ["begins", "read_shard", "read_terms", "shard_of"]
 
@@ -46,7 +46,7 @@ def read_terms(connection: duckdb.DuckDBPyConnection) -> tuple[Terms, pa.Array]:
         "place",
         "kept",
     )
-    places = arrow_of(connection, sql_text("builders/place_flags"))
+    places = arrow_of(connection, sql_text("builders/medieval/groups/place_flags"))
     first_bucket = np.concatenate([[0], np.cumsum(places["buckets"].to_numpy())]).astype(np.int32)
     where, bucket, in_bucket = _columns(
         connection,
@@ -104,7 +104,9 @@ def _links(
     connection: duckdb.DuckDBPyConnection, first: int, admissions: int, concepts: int
 ) -> tuple[Ints, Ints, Ints]:
     """Return where the linked pairs of each admission begin, and both ends of them."""
-    number, code, block, segment, heading, mention = _columns(connection, sql_text("builders/shard_link"), *PLACED)
+    number, code, block, segment, heading, mention = _columns(
+        connection, sql_text("builders/medieval/groups/shard_link"), *PLACED
+    )
     number -= first
     stated, ends = np.divmod(np.unique(number.astype(np.int64) * concepts + code), max(1, concepts))
     order = np.argsort(number.astype(np.int64) << 32 | block, kind="stable")
@@ -127,8 +129,12 @@ def shard_of(connection: duckdb.DuckDBPyConnection, number: int, concepts: int) 
     connection.execute(f"set variable shard = {number}")
     admissions = connection.execute(f"select count(*) from admission where shard = {number}").fetchall()[0][0]
     first = number * SHARD_SIZE
-    owner, frame, bucket = _columns(connection, sql_text("builders/shard_group"), "number", "frame", "bucket")
-    hearing, mention, coded = _columns(connection, sql_text("builders/shard_mention"), "number", "concept", "coded")
+    owner, frame, bucket = _columns(
+        connection, sql_text("builders/medieval/groups/shard_group"), "number", "frame", "bucket"
+    )
+    hearing, mention, coded = _columns(
+        connection, sql_text("builders/medieval/groups/shard_mention"), "number", "concept", "coded"
+    )
     link_begin, link, linked = _links(connection, first, admissions, concepts)
     return Shard(
         begins(owner - first, admissions),

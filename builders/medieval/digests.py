@@ -1,4 +1,4 @@
-"""The stable hash of very many texts at once: MD5 of a key and an ending, as `ontoground.stable` and DuckDB have it.
+"""The stable hash of very many texts at once: MD5 of a key and an ending, as `ground.stable` and DuckDB have it.
 
 A draw is made for each of hundreds of millions of candidates. Their texts differ in their ends only, so they are never
 put together as texts: 64 of them go through the rounds of MD5 side by side.
@@ -141,7 +141,7 @@ def hashes_of(
     """Return the hash of the key of each run with each of the endings that the run has.
 
     Args:
-        keys: seed and what the runs are about, joined as in `ontoground.stable`.
+        keys: seed and what the runs are about, joined as in `ground.stable`.
         run_begin: where the endings of a run begin. Shape: (runs + 1,)
         endings: texts that end a key.
         code: which ending. Shape: (n,)
@@ -151,5 +151,5 @@ def hashes_of(
 
 
 def units_of(hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.float64]:
-    """Return numbers in the half-open interval (0, 1], as `ontoground.stable.unit_of` does. Shape: (n,)"""
+    """Return numbers in the half-open interval (0, 1], as `ground.stable.unit_of` does. Shape: (n,)"""
     return ((hashes >> np.uint64(11)).astype(np.float64) + 1) * 2.0**-53

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cache
-from pathlib import Path
 
 import duckdb
 import pyarrow as pa
 
 from builders.medieval.held import find_held_facts
+from ground import ROOT
+from ground.errors import UsageError
+from ground.settings import BuildSettings
+from ground.storage.sqlfiles import sql_text
+from ground.storage.tables import read_table
+from ground.storage.warehouse import set_variables
 from kg.graph import ConceptGraph
-from ontoground.errors import UsageError
-from ontoground.settings import BuildSettings
-from ontoground.sqlfiles import sql_text
-from ontoground.tables import read_table
-from ontoground.warehouse import set_variables
 
 __all__ = [
     "CONTEXT_SECTIONS",
@@ -63,10 +63,10 @@ KNOWLEDGE = {
 }
 
 
-def run_steps(connection: duckdb.DuckDBPyConnection, names: Iterable[str]) -> None:
-    """Run the builder's SQL files, in order."""
+def run_steps(connection: duckdb.DuckDBPyConnection, area: str, names: Iterable[str]) -> None:
+    """Run SQL files of one folder of ``sql/builders/medieval``, in order."""
     for name in names:
-        connection.execute(sql_text(f"builders/{name}"))
+        connection.execute(sql_text(f"builders/medieval/{area}/{name}"))
 
 
 def set_table(connection: duckdb.DuckDBPyConnection, name: str, table: pa.Table) -> None:
@@ -116,23 +116,23 @@ def read_support(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, set
         "shard_size": SHARD_SIZE,
     }
     set_variables(connection, values)
-    run_steps(connection, ["macros", "cohort", "admission", "context", "mention_concept", "statement_name"])
+    run_steps(connection, "support", ["macros", "cohort", "admission", "context", "mention_concept", "statement_name"])
     concepts = cuis(connection, KNOWN_CONCEPTS)
     set_table(connection, "closure", _closure(graph, concepts))
-    run_steps(connection, ["namesake"])
+    run_steps(connection, "support", ["namesake"])
     alike = cuis(connection, f"select distinct other from namesake where cui in ({KNOWN_CONCEPTS})")
     set_table(connection, "namesake_closure", _closure(graph, alike))
-    run_steps(connection, ["clear_mention", "present_mention", "linked_base", "class_member", "fact_end"])
+    run_steps(connection, "support", ["clear_mention", "present_mention", "linked_base", "class_member", "fact_end"])
 
 
 def _read_knowledge(connection: duckdb.DuckDBPyConnection) -> None:
     """Make ``disputed`` and ``known_use`` from the tables in ``builders/data``."""
-    folder = Path(__file__).parent.parent / "data"
+    folder = ROOT / "builders" / "data"
     for name, columns in KNOWLEDGE.items():
         rows = read_table(folder / f"{name}s.tsv", columns)
         schema = pa.schema([(column, pa.string()) for column in columns])
         set_table(connection, f"{name}_name", pa.Table.from_pylist(rows, schema=schema))
-    run_steps(connection, ["knowledge"])
+    run_steps(connection, "truth", ["knowledge"])
 
 
 def statement_predicates(connection: duckdb.DuckDBPyConnection, settings: BuildSettings) -> list[str]:
@@ -141,7 +141,7 @@ def statement_predicates(connection: duckdb.DuckDBPyConnection, settings: BuildS
     Raises:
         UsageError: the settings name a predicate that no statement can have.
     """
-    allowed = [row[0] for row in connection.execute(sql_text("builders/template")).fetchall()]
+    allowed = [row[0] for row in connection.execute(sql_text("builders/medieval/truth/template")).fetchall()]
     unknown = sorted(set(settings.predicates).difference(allowed))
     if unknown:
         raise UsageError(
@@ -169,6 +169,7 @@ def find_true_facts(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, 
         predicates=statement_predicates(connection, settings),
     )
     set_table(connection, "found_fact", found)
-    run_steps(connection, ["twin", "contraindicated", "near_fact", "area", "isolated", "true_fact"])
-    run_steps(connection, ["usable_fact", "attested"])
+    run_steps(connection, "truth", ["twin", "contraindicated", "near_fact", "area", "isolated", "true_fact"])
+    run_steps(connection, "truth", ["usable_fact"])
+    run_steps(connection, "support", ["attested"])
     find_held_facts(connection, settings.seed)

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from builders.shards import ROW_GROUP, ROWS_PER_SHARD, SPLITS, parquet_bytes, shard_name
-from ontoground.rows import MEDIEVAL_SCHEMA, SUPPORT_SPAN
-from ontoground.sqlfiles import sql_text
-from ontoground.warehouse import arrow_of, set_variables
+from ground.contracts.rows import MEDIEVAL_SCHEMA, SUPPORT_SPAN
+from ground.storage.sqlfiles import sql_text
+from ground.storage.warehouse import arrow_of, set_variables
 
 __all__ = ["MEASURED", "FileShard", "MadeFile", "file_of", "file_shards"]
 
@@ -67,10 +67,12 @@ def _shard(connection: duckdb.DuckDBPyConnection, split: str, number: int, name:
     first = number * ROWS_PER_SHARD
     values = {"split": split, "first_place": first, "last_place": first + ROWS_PER_SHARD - 1}
     set_variables(connection, values)
-    rows = arrow_of(connection, sql_text("builders/file_row"))
+    rows = arrow_of(connection, sql_text("builders/medieval/rows/file_row"))
     patients = rows["subject_id"].to_numpy()
     set_variables(connection, {"first_patient": int(patients[0]), "last_patient": int(patients[-1])})
-    parts = [arrow_of(connection, sql_text(f"builders/file_{part}")) for part in ("said", "span", "context")]
+    parts = [
+        arrow_of(connection, sql_text(f"builders/medieval/rows/file_{part}")) for part in ("said", "span", "context")
+    ]
     return FileShard(name, rows, *(part.combine_chunks() for part in parts))
 
 

@@ -25,10 +25,10 @@ from builders.medieval.facts import SHARD_SIZE, cuis, run_steps, set_table, stat
 from builders.medieval.hierarchy import Hierarchy
 from builders.medieval.pool import Candidates, Pool
 from builders.medieval.records import lifted_pairs, linked_pairs
+from ground.settings import BuildSettings
+from ground.storage.sqlfiles import sql_text
+from ground.storage.warehouse import arrow_of
 from kg.graph import ConceptGraph
-from ontoground.settings import BuildSettings
-from ontoground.sqlfiles import sql_text
-from ontoground.warehouse import arrow_of
 
 __all__ = ["make_groups"]
 
@@ -114,7 +114,7 @@ def _ends_table(connection: duckdb.DuckDBPyConnection, name: str, asked: Replace
     """Make a table (pair, code, predicate, head_cui, tail_cui) of replacements."""
     pair, code = asked
     set_table(connection, "asked_code", pa.table({"pair": pair, "code": code}))
-    connection.execute(f"create or replace temp table {name} as {sql_text('builders/replacement')}")
+    connection.execute(f"create or replace temp table {name} as {sql_text('builders/medieval/groups/replacement')}")
 
 
 def _relations(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph) -> pa.Table:
@@ -151,7 +151,7 @@ def _judge(
     _ends_table(connection, "false_pair", groups.ends())
     set_table(connection, "lifted", lifted_pairs(connection, groups.cui, settings.max_lift))
     set_table(connection, "found_relation", _relations(connection, graph))
-    run_steps(connection, ["related", "why_not_false"])
+    run_steps(connection, "groups", ["related", "why_not_false"])
     found = arrow_of(
         connection,
         "select false_pair.pair, false_pair.code from false_pair inner join false_check using (predicate, head_cui, "
@@ -162,7 +162,7 @@ def _judge(
     pair, code = np.divmod(np.unique(close), max(1, len(groups.cui)))
     _ends_table(connection, "relative", (pair.astype(np.int32), code.astype(np.int32)))
     set_table(connection, "found_fact", _relative_facts(connection, graph, settings))
-    run_steps(connection, ["contraindicated", "area", "isolated", "true_fact"])
+    run_steps(connection, "truth", ["contraindicated", "area", "isolated", "true_fact"])
     connection.execute("create or replace temp table relative_fact as select * from true_fact")
     found = arrow_of(
         connection,
@@ -216,7 +216,7 @@ def _find_complete(connection: duckdb.DuckDBPyConnection, groups: _Groups, far: 
         admission = np.repeat(np.arange(shard.group_begin.size - 1, dtype=np.int32), np.diff(shard.group_begin))
         table = pa.table({"number": admission[complete] + number * SHARD_SIZE, "frame": shard.frame[complete]})
         set_table(connection, "shard_completed", table)
-        run_steps(connection, ["completed_group"])
+        run_steps(connection, "groups", ["completed_group"])
 
 
 def _limit(connection: duckdb.DuckDBPyConnection, settings: BuildSettings) -> None:
@@ -232,9 +232,9 @@ def _limit(connection: duckdb.DuckDBPyConnection, settings: BuildSettings) -> No
         before = groups
         connection.execute(f"set variable max_pairs = {max(1, int(settings.max_pair_share * groups))}")
         connection.execute(f"set variable max_of_predicate = {max(1, int(share * groups))}")
-        run_steps(connection, ["group_limit"])
+        run_steps(connection, "groups", ["group_limit"])
         groups = _count(connection, "select count(*) from kept_group")
-    run_steps(connection, ["fact_group"])
+    run_steps(connection, "groups", ["fact_group"])
 
 
 def _list_candidates(connection: duckdb.DuckDBPyConnection, groups: _Groups, far: Bytes, number: int) -> Candidates:
@@ -257,7 +257,7 @@ def _list_candidates(connection: duckdb.DuckDBPyConnection, groups: _Groups, far
     counts = counts[chosen].reshape(-1)
     begin = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
     connection.execute(f"set variable shard = {number}")
-    keys = arrow_of(connection, sql_text("builders/candidate_key"))["key"]
+    keys = arrow_of(connection, sql_text("builders/medieval/groups/candidate_key"))["key"]
     drawn = hashes_of(Texts.of(keys), begin, groups.texts, code)
     return Candidates(
         np.searchsorted(its, np.arange(shard.group_begin.size)),
@@ -282,7 +282,7 @@ def make_groups(
         scratch: a folder for the shards while the groups are made.
     """
     _set_variables(connection, settings)
-    run_steps(connection, ["frame", "coded", "cover", "heard", "near_end"])
+    run_steps(connection, "groups", ["frame", "coded", "cover", "heard", "near_end"])
     terms, cui = read_terms(connection)
     shards = _count(connection, "select coalesce(max(shard), -1) + 1 from admission")
     with TemporaryDirectory(dir=scratch) as folder:
@@ -310,4 +310,4 @@ def make_groups(
         ] = 1.0
         draw_statements(connection, pool, recombined, settings)
     connection.execute(f"set variable facts_without = {groups.without.tolist()}")
-    run_steps(connection, ["extension"])
+    run_steps(connection, "groups", ["extension"])

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ontoground.sqlfiles import sql_text
-from ontoground.stable import SEPARATOR
-from ontoground.warehouse import arrow_of
+from ground.stable import SEPARATOR
+from ground.storage.sqlfiles import sql_text
+from ground.storage.warehouse import arrow_of
 
 __all__ = ["find_held_facts"]
 
@@ -42,7 +42,7 @@ class _Facts(NamedTuple):
 def _read_facts(connection: duckdb.DuckDBPyConnection) -> _Facts:
     from builders.medieval.coding import begins
 
-    makes, reads = sql_text("builders/fact_form").rsplit(";\n\nwith ", 1)
+    makes, reads = sql_text("builders/medieval/truth/fact_form").rsplit(";\n\nwith ", 1)
     connection.execute(makes)
     table = arrow_of(connection, f"with {reads}")
     ((sides,),) = connection.execute("select count(*) from fact_side").fetchall()
@@ -61,7 +61,7 @@ def _pairs(connection: duckdb.DuckDBPyConnection, facts: _Facts, first: int, adm
     from builders.medieval.coding import begins
     from builders.medieval.kernels import facts_of
 
-    rows = arrow_of(connection, sql_text("builders/shard_end"))
+    rows = arrow_of(connection, sql_text("builders/medieval/truth/shard_end"))
     number, side, closeness, mention = (rows[name].to_numpy().astype(np.int64) for name in ENDED)
     # Sorted as one number, the rows of one end of one admission follow one another, their mentions in order.
     sides = facts.begin.size

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from builders.medieval.coding import begins
-from ontoground.sqlfiles import sql_text
-from ontoground.warehouse import arrow_of
+from ground.storage.sqlfiles import sql_text
+from ground.storage.warehouse import arrow_of
 
 __all__ = ["Hierarchy"]
 
@@ -17,7 +17,7 @@ class Hierarchy:
     """What is_a and the step from a drug to its class connect, walked up and down, as `ConceptGraph.distance` does."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
-        edges = arrow_of(connection, sql_text("builders/hierarchy"))
+        edges = arrow_of(connection, sql_text("builders/medieval/groups/hierarchy"))
         head, tail = edges["head_cui"].to_numpy(), edges["tail_cui"].to_numpy()
         self._cui, number = np.unique(np.concatenate([head, tail]).astype(str), return_inverse=True)
         one, other = number[: head.size], number[head.size :]

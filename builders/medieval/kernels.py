@@ -1,7 +1,8 @@
 """Compiled loops over groups and candidates: what is neither attested nor linked, what is drawn, how often.
 
-Concepts, frames and admissions are numbers here (sql/builders/coded.sql, frame.sql, admission.sql). An admission looks
-at some twenty thousand candidates; none of them is kept in memory before it is known to be a candidate of a kept group.
+Concepts, frames and admissions are numbers here (coded.sql, frame.sql and admission.sql of sql/builders/medieval). An
+admission looks at some twenty thousand candidates; none of them is kept in memory before it is known to be a candidate
+of a kept group.
 """
 
 from __future__ import annotations

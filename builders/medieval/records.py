@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from builders.medieval.coding import begins, shard_of
 from builders.medieval.kernels import add_pairs
-from ontoground.sqlfiles import sql_text
-from ontoground.warehouse import arrow_of
+from ground.storage.sqlfiles import sql_text
+from ground.storage.warehouse import arrow_of
 
 __all__ = ["lifted_pairs", "linked_pairs"]
 
@@ -92,7 +92,7 @@ def linked_pairs(connection: duckdb.DuckDBPyConnection, folder: Path, shards: in
         shard = shard_of(connection, number, len(cui))
         np.savez(folder / f"{number}.npz", **shard._asdict())
         counter.add(shard.link.astype(np.int64) * len(cui) + shard.linked)
-        carried = arrow_of(connection, sql_text("builders/shard_carried"))
+        carried = arrow_of(connection, sql_text("builders/medieval/groups/shard_carried"))
         np.save(folder / f"{number}-carried.npy", np.stack([carried[name].to_numpy() for name in ("number", "code")]))
     pairs, linked = counter.merge()
     wanted = _Wanted(pairs, len(cui))
@@ -106,7 +106,7 @@ def linked_pairs(connection: duckdb.DuckDBPyConnection, folder: Path, shards: in
 def _count_recorded(connection: duckdb.DuckDBPyConnection, wanted: _Wanted, alone: npt.NDArray[np.int64]) -> int:
     """Add up the admissions that hold one or two concepts, and return how many hold any."""
     connection.execute("select 1").fetchall()
-    reader = connection.sql(sql_text("builders/recorded")).to_arrow_reader(BATCH_ROWS)
+    reader = connection.sql(sql_text("builders/medieval/groups/recorded")).to_arrow_reader(BATCH_ROWS)
     admissions = 0
     rest = pa.table({"hadm_id": pa.array([], pa.int64()), "code": pa.array([], pa.int32())})
     for batch in chain(reader, [None]):
@@ -128,7 +128,7 @@ def lifted_pairs(connection: duckdb.DuckDBPyConnection, cui: pa.Array, max_lift:
 
     lift = P(both) / (P(one) P(other)) over all admissions with codes or notes. Source: DESIGN section 4 (False)
     """
-    asked = arrow_of(connection, sql_text("builders/asked_pair"))
+    asked = arrow_of(connection, sql_text("builders/medieval/groups/asked_pair"))
     one, other = (asked[name].to_numpy().astype(np.int64) for name in ("one", "other"))
     pairs = np.unique(np.concatenate([one * len(cui) + other, other * len(cui) + one]))
     wanted, alone = _Wanted(pairs, len(cui)), np.zeros(len(cui), np.int64)

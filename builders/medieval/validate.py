@@ -10,10 +10,10 @@ from typing import Any
 import duckdb
 
 from builders.medieval.facts import CONTEXT_SECTIONS
-from ontoground.errors import InputError
-from ontoground.sqlfiles import quoted_list, sql_text
-from ontoground.warehouse import set_variables
-from ontoground.workspace import Workspace
+from ground.errors import InputError
+from ground.storage.sqlfiles import quoted_list, sql_text
+from ground.storage.warehouse import set_variables
+from ground.storage.workspace import Workspace
 
 __all__ = ["ValidationReport", "validate_medieval"]
 
@@ -72,11 +72,11 @@ def validate_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnectio
     sections = build["sections"] or list(CONTEXT_SECTIONS)
     set_variables(connection, {"sections": sections, "tiers": build["truth_tiers"]})
     for step in ("step", "found_path", "cover"):
-        connection.execute(sql_text(f"validate/{step}"))
+        connection.execute(sql_text(f"builders/validate/{step}"))
     found = [
         line
         for check in ("disagreement", "evidence")
-        for line in connection.execute(sql_text(f"validate/{check}")).fetchall()
+        for line in connection.execute(sql_text(f"builders/validate/{check}")).fetchall()
     ]
     rows = connection.execute("select count(*) from labelled").fetchone()
     assert rows is not None

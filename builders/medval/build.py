@@ -24,12 +24,12 @@ from builders.medval.rows import CHAT_SCHEMA, TRIPLE_SCHEMA, chat_table, data_ro
 from builders.medval.workers import OpenEngine, triples_of
 from builders.shards import SPLITS, ShardWriter
 from builders.texts.origin import Tally
-from ontoground.errors import InputError
-from ontoground.files import atomic_directory, sha256_of, write_text
-from ontoground.manifest import LicenceTier, manifest_of, to_json
-from ontoground.rows_text import MEDVAL_SCHEMA, RISK_LEVELS, MedvalTask
-from ontoground.settings_text import MedvalSettings
-from ontoground.stable import stable_hash
+from ground.contracts.rows_text import MEDVAL_SCHEMA, RISK_LEVELS, MedvalTask
+from ground.errors import InputError
+from ground.flow.manifest import LicenceTier, manifest_of, to_json
+from ground.settings_text import MedvalSettings
+from ground.stable import stable_hash
+from ground.storage.files import atomic_directory, sha256_of, write_text
 
 __all__ = ["DATASET", "Made", "build_medval"]
 

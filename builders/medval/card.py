@@ -8,9 +8,9 @@ from builders.cards import LICENCE, front_matter, percent, plain_table
 from builders.medval.counts import BuildReport, Counts
 from builders.medval.feeds import Engine, Plan
 from builders.shards import SPLITS
-from ontoground.manifest import LicenceTier
-from ontoground.rows_text import MEDVAL_CATEGORIES, RISK_LEVELS
-from ontoground.settings_text import MedvalSettings
+from ground.contracts.rows_text import MEDVAL_CATEGORIES, RISK_LEVELS
+from ground.flow.manifest import LicenceTier
+from ground.settings_text import MedvalSettings
 
 __all__ = ["DESCRIPTION", "card_of"]
 

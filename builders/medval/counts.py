@@ -9,15 +9,15 @@ from typing import Any
 
 import polars as pl
 
-from ontoground.sqlfiles import sql_text
-from ontoground.warehouse import open_database
+from ground.storage.sqlfiles import sql_text
+from ground.storage.warehouse import open_database
 
 __all__ = ["BuildReport", "Counts", "count_triples"]
 
 
 @dataclass(frozen=True)
 class Counts:
-    """Tables over all triples; columns as in ``sql/builders/medval_*.sql``."""
+    """Tables over all triples; columns as in ``sql/builders/medval/*.sql``."""
 
     by_level: pl.DataFrame
     confusion: pl.DataFrame
@@ -52,7 +52,7 @@ def count_triples(path: Path) -> Counts:
         connection.execute("set threads = 1")
         connection.from_parquet(str(path)).create_view("triple")
         names = ("by_level", "confusion", "categories", "rules", "consistency", "refusals")
-        return Counts(**{name: connection.sql(sql_text(f"builders/medval_{name}")).pl() for name in names})
+        return Counts(**{name: connection.sql(sql_text(f"builders/medval/{name}")).pl() for name in names})
 
 
 @dataclass(frozen=True)

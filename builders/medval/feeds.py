@@ -16,18 +16,19 @@ from builders.medval.sources import READERS
 from builders.texts.inputs import file_inputs
 from builders.texts.origin import Tally
 from builders.texts.registry import TextSource, text_sources
+from ground import ROOT
+from ground.contracts.rows_text import MedvalTask
+from ground.contracts.taxonomy import resolve_tasks
+from ground.errors import InputError, UsageError
+from ground.flow.manifest import LicenceTier, inputs, licence_tier
+from ground.storage.tables import read_table
+from ground.storage.workspace import Workspace
 from kg.graph import ConceptGraph
-from ontoground.errors import InputError, UsageError
-from ontoground.manifest import LicenceTier, inputs, licence_tier
-from ontoground.rows_text import MedvalTask
-from ontoground.tables import read_table
-from ontoground.taxonomy import resolve_tasks
-from ontoground.workspace import Workspace
 
 __all__ = ["Engine", "Feed", "Plan", "check_asked", "plan_feeds"]
 
 Engine = Literal["rules", "lm"]
-ENGINES = Path(__file__).parents[1] / "data" / "medval_engines.tsv"
+ENGINES = ROOT / "builders" / "data" / "medval_engines.tsv"
 WORKSPACE = "workspace"
 OPEN_WORLD = "embedded open world: invented patients, free to share"
 

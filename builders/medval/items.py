@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from builders.texts.origin import Origin, Refusal
-from ontoground.rows_text import ErrorCategory, MedvalErrorRow, MedvalTask, RiskLevel
+from ground.contracts.rows_text import ErrorCategory, MedvalErrorRow, MedvalTask, RiskLevel
 
 __all__ = ["NO_EDIT", "Edit", "Generator", "Item", "Judgement", "Output", "Validator"]
 

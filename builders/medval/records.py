@@ -18,10 +18,10 @@ from builders.medval.course_lists import Links, Mention, Part, reference_of
 from builders.medval.items import Item
 from builders.texts.origin import Origin, Tally
 from builders.texts.registry import TextSource
+from ground.contracts.rows_text import MedvalTask
+from ground.storage.sqlfiles import sql_text
+from ground.storage.warehouse import table_exists
 from kg.graph import ConceptGraph
-from ontoground.rows_text import MedvalTask
-from ontoground.sqlfiles import sql_text
-from ontoground.warehouse import table_exists
 
 __all__ = ["findings_and_impression", "missing_tables", "read_records"]
 
@@ -62,11 +62,11 @@ def read_records(
     cursor = connection.cursor()
     if task == "course2diagnosis":
         assert graph is not None
-        rows, make = _course_rows(cursor, "medval_course"), partial(_course_item, links=Links(graph), source=source)
+        rows, make = _course_rows(cursor, "course"), partial(_course_item, links=Links(graph), source=source)
     elif task == "bhc2spanish":
-        rows, make = _course_rows(cursor, "medval_course_text"), partial(_bare_course_item, source=source)
+        rows, make = _course_rows(cursor, "course_text"), partial(_bare_course_item, source=source)
     else:
-        rows, make = _rows(cursor, "medval_radiology"), partial(_radiology_item, source=source, task=task)
+        rows, make = _rows(cursor, "radiology"), partial(_radiology_item, source=source, task=task)
     for row in rows:
         tally.read[source.source] += 1
         made = make(row)
@@ -77,13 +77,13 @@ def read_records(
 
 
 def _rows(cursor: duckdb.DuckDBPyConnection, name: str) -> Iterator[Mapping[str, Any]]:
-    for batch in cursor.sql(sql_text(f"builders/{name}")).to_arrow_reader(BATCH):
+    for batch in cursor.sql(sql_text(f"builders/medval/{name}")).to_arrow_reader(BATCH):
         yield from batch.to_pylist()
 
 
 def _course_rows(cursor: duckdb.DuckDBPyConnection, name: str) -> Iterator[Mapping[str, Any]]:
     cursor.execute("set variable notes = $notes", {"notes": NOTES_AT_ONCE})
-    for low, high in cursor.execute(sql_text("builders/medval_course_range")).fetchall():
+    for low, high in cursor.execute(sql_text("builders/medval/course_range")).fetchall():
         for bound, note_id in (("low", low), ("high", high)):
             cursor.execute(f"set variable {bound} = $note_id", {"note_id": note_id})
         yield from _rows(cursor, name)

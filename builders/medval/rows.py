@@ -14,9 +14,9 @@ from builders.medval.algorithm import Triple, triple_id
 from builders.medval.items import Edit, Judgement, Output
 from builders.shards import Split
 from builders.texts.origin import Origin, split_of
-from ontoground.prompts import medval_answer, medval_prompt
-from ontoground.rows_text import MEDVAL_DELTAS, MEDVAL_ERROR, MEDVAL_SCHEMA, MedvalRow, MedvalTask
-from ontoground.taxonomy import medval_tasks
+from ground.contracts.prompts import medval_answer, medval_prompt
+from ground.contracts.rows_text import MEDVAL_DELTAS, MEDVAL_ERROR, MEDVAL_SCHEMA, MedvalRow, MedvalTask
+from ground.contracts.taxonomy import medval_tasks
 
 __all__ = ["CHAT_SCHEMA", "TRIPLE_SCHEMA", "chat_table", "data_rows", "data_table", "instruction_of", "triple_table"]
 

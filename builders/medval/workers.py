@@ -7,9 +7,9 @@ from functools import partial
 
 from builders.medval.algorithm import Triple, make_triples
 from builders.medval.items import Generator, Item, Validator
-from ontoground.executors import Executor, Processes, Serial
-from ontoground.settings_text import MedvalSettings
-from ontoground.workspace import Workspace
+from ground.flow.executors import Executor, Processes, Serial
+from ground.settings_text import MedvalSettings
+from ground.storage.workspace import Workspace
 
 __all__ = ["OpenEngine", "rules_of", "triples_of"]
 
@@ -24,7 +24,7 @@ def rules_of(workspace: Workspace) -> tuple[Generator, Validator]:
         InputError: the workspace has no warehouse, no graph or no names.
     """
     from builders.medval.rules.engine import open_rules
-    from ontoground.warehouse import connect
+    from ground.storage.warehouse import connect
 
     connection = connect(workspace.warehouse, workspace.settings.run, read_only=True)
     try:

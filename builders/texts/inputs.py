@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ontoground.files import sha256_of
+from ground.storage.files import sha256_of
 
 __all__ = ["MANY_FILES", "file_inputs"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from builders.shards import Split
-from ontoground.stable import stable_hash
+from ground.stable import stable_hash
 
 __all__ = ["Origin", "Refusal", "SourceSplit", "Tally", "split_of"]
 
@@ -66,7 +66,7 @@ class Tally:
 def split_of(seed: int, origin: Origin) -> Split:
     """Return an item's split in our own dataset: 8 tenths train, 1 validation, 1 test.
 
-    A patient has the same split here as in MediEval (``sql/builders/cohort.sql``); other items go by their document.
+    A patient has the same split here as in MediEval (``support/cohort.sql``); other items go by their document.
     """
     if origin.subject_id is not None:
         tenth = stable_hash(seed, "split", origin.subject_id) % 10

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Literal, cast
 
-from ontoground.errors import UsageError
-from ontoground.manifest import LicenceTier
-from ontoground.tables import read_table
+from ground import ROOT
+from ground.errors import UsageError
+from ground.flow.manifest import LicenceTier
+from ground.storage.tables import read_table
 
 __all__ = ["TextSource", "resolve_sources", "text_sources"]
 
@@ -39,7 +39,7 @@ class TextSource:
 @cache
 def text_sources() -> dict[str, TextSource]:
     """Return all sources by name, in the order of the file."""
-    rows = read_table(Path(__file__).parent.parent / "data" / "text_sources.tsv", COLUMNS)
+    rows = read_table(ROOT / "builders" / "data" / "text_sources.tsv", COLUMNS)
     return {
         row["source"]: TextSource(
             source=row["source"],

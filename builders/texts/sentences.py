@@ -10,9 +10,9 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
-from pathlib import Path
 
-from ontoground.tables import read_table
+from ground import ROOT
+from ground.storage.tables import read_table
 
 __all__ = ["Sentence", "lower_opening", "sentences_of"]
 
@@ -132,6 +132,6 @@ def _numbers_a_list(text: str, place: int) -> bool:
 
 @cache
 def _words() -> dict[str, frozenset[str]]:
-    rows = read_table(Path(__file__).parent.parent / "data" / "sentence_words.tsv", COLUMNS)
+    rows = read_table(ROOT / "builders" / "data" / "sentence_words.tsv", COLUMNS)
     kinds = {row["kind"] for row in rows}
     return {kind: frozenset(row["word"] for row in rows if row["kind"] == kind) for kind in kinds}

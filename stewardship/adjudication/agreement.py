@@ -9,9 +9,9 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ontoground.labels import LabelKind, LabelValue
-from ontoground.stable import stable_hash
-from stewardship.discrepancy import SLACK
+from ground.contracts.labels import LabelKind, LabelValue
+from ground.stable import stable_hash
+from stewardship.adjudication.discrepancy import SLACK
 
 __all__ = [
     "Estimate",

@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal, get_args
 
-from ontoground.labels import LabelKind, LabelValue, parse_label
-from ontoground.tables import read_table
+from ground import ROOT
+from ground.contracts.labels import LabelKind, LabelValue, parse_label
+from ground.storage.tables import read_table
 from stewardship.adjudication.agreement import ValueType, agrees
 
 __all__ = ["POLICIES", "Final", "Policy", "finalise"]
@@ -17,7 +17,7 @@ __all__ = ["POLICIES", "Final", "Policy", "finalise"]
 Policy = Literal["physician", "released"]
 POLICIES: tuple[Policy, ...] = get_args(Policy)
 Source = Literal["physician", "recomputed"]
-EXCEPTIONS = Path(__file__).parents[1] / "data" / "finalise_exceptions.tsv"
+EXCEPTIONS = ROOT / "stewardship" / "data" / "finalise_exceptions.tsv"
 
 
 @dataclass(frozen=True)

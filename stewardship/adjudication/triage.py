@@ -9,8 +9,8 @@ from typing import Any
 
 import polars as pl
 
-from ontoground.labels import LabelValue
-from stewardship.discrepancy import FLAGGED, Flag, discrepancies
+from ground.contracts.labels import LabelValue
+from stewardship.adjudication.discrepancy import FLAGGED, Flag, discrepancies
 
 __all__ = ["COLUMNS", "TriageSummary", "summarise", "triage"]
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import functools
 import math
-from pathlib import Path
 
-from ontoground.tables import read_table
+from ground import ROOT
+from ground.storage.tables import read_table
 from stewardship.calculators.features import Features, NotComputable
 from stewardship.calculators.registry import Version, calculator
 from stewardship.calculators.units_v1 import round_v1
 
 __all__ = ["convert_steroid", "morphine_equivalents"]
 
-DATA = Path(__file__).parents[1] / "data"
+DATA = ROOT / "stewardship" / "data"
 
 
 @functools.cache

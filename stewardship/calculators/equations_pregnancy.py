@@ -5,7 +5,7 @@ from __future__ import annotations
 import calendar
 from datetime import date, timedelta
 
-from ontoground.labels import LabelKind, LabelValue
+from ground.contracts.labels import LabelKind, LabelValue
 from stewardship.calculators.features import Features, NotComputable
 from stewardship.calculators.registry import Version, calculator
 

@@ -9,15 +9,15 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import date
-from pathlib import Path
 
-from ontoground.labels import parse_label
-from ontoground.tables import read_table
+from ground import ROOT
+from ground.contracts.labels import parse_label
+from ground.storage.tables import read_table
 from stewardship.calculators.units import UnitError, convert
 
 __all__ = ["Features", "NotComputable", "substance_of"]
 
-FEATURES = Path(__file__).parents[1] / "data" / "features.tsv"
+FEATURES = ROOT / "stewardship" / "data" / "features.tsv"
 FLAGS = {"true": True, "yes": True, "present": True, "false": False, "no": False, "absent": False}
 
 

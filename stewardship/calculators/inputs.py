@@ -7,16 +7,16 @@ import functools
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
-from ontoground.errors import UsageError
-from ontoground.tables import read_table
+from ground import ROOT
+from ground.errors import UsageError
+from ground.storage.tables import read_table
 from stewardship.calculators.features import FLAGS, substance_of
 from stewardship.calculators.units import convert
 
 __all__ = ["Input", "inputs_of", "read_settings_of"]
 
-INPUTS = Path(__file__).parents[1] / "data" / "calculator_inputs.tsv"
+INPUTS = ROOT / "stewardship" / "data" / "calculator_inputs.tsv"
 SEXES = {"m": "Male", "man": "Male", "f": "Female", "woman": "Female"}
 AMOUNT = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*([^\s\d.,].*)", re.IGNORECASE)
 """A number and its unit, with or without a space between them."""

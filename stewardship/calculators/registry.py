@@ -16,13 +16,13 @@ import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
-from pathlib import Path
 from typing import Literal
 
 import stewardship.calculators
-from ontoground.errors import UsageError
-from ontoground.labels import LabelValue
-from ontoground.tables import read_table
+from ground import ROOT
+from ground.contracts.labels import LabelValue
+from ground.errors import UsageError
+from ground.storage.tables import read_table
 from stewardship.calculators.features import Features, NotComputable
 from stewardship.calculators.units_v1 import round_v1
 
@@ -33,7 +33,7 @@ Version = Literal["corrected", "v1.0"]
 
 Binding = Callable[[Features, Version], float | date | LabelValue]
 
-CALCULATORS = Path(__file__).parents[1] / "data" / "calculators.tsv"
+CALCULATORS = ROOT / "stewardship" / "data" / "calculators.tsv"
 COLUMNS = ("id", "name", "kind", "category", "output_type", "unit", "formula", "source")
 
 MODULES = ("equations_", "scores_")

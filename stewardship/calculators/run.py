@@ -6,9 +6,9 @@ from typing import get_args
 
 import polars as pl
 
-from ontoground.errors import InputError
-from ontoground.grading import LimitsRule, OutputType, Reference, within
-from ontoground.labels import parse_label
+from ground.contracts.grading import LimitsRule, OutputType, Reference, within
+from ground.contracts.labels import parse_label
+from ground.errors import InputError
 from stewardship.calculators.registry import Version, calculate, calculators
 
 __all__ = ["VERSIONS", "compare", "run_calculators"]
@@ -36,7 +36,7 @@ def run_calculators(rows: pl.DataFrame, only: frozenset[int] | None = None) -> p
 
     Args:
         rows: with text columns ``uid``, ``stratum_id`` (number of the calculator) and ``features``, as
-            `stewardship.tables.LabelTable.frame` has them.
+            `stewardship.benchmark.tables.LabelTable.frame` has them.
         only: numbers of the calculators to run; all where left out.
 
     Returns:

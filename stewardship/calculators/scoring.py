@@ -7,16 +7,16 @@ import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import groupby
-from pathlib import Path
 
-from ontoground.errors import InputError
-from ontoground.tables import read_table
+from ground import ROOT
+from ground.errors import InputError
+from ground.storage.tables import read_table
 from stewardship.calculators.features import Features, NotComputable
 from stewardship.calculators.registry import Version
 
 __all__ = ["Item", "Line", "Score", "items_of"]
 
-POINTS = Path(__file__).parents[1] / "data" / "score_points.tsv"
+POINTS = ROOT / "stewardship" / "data" / "score_points.tsv"
 COLUMNS = ("calculator", "item", "version", "kind", "feature", "unit", "when", "points", "absent", "source")
 ABSTAIN = "abstain"
 NORMAL = "normal"

@@ -7,11 +7,11 @@ Concentrations are converted between mass, amount and equivalents by the molar m
 from __future__ import annotations
 
 import functools
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ontoground.errors import InputError
-from ontoground.tables import read_table
+from ground import ROOT
+from ground.errors import InputError
+from ground.storage.tables import read_table
 from stewardship.calculators.units_v1 import convert_v1, round_v1
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DATA", "UnitError", "convert"]
 
-DATA = Path(__file__).parents[1] / "data"
+DATA = ROOT / "stewardship" / "data"
 """Folder of the tables."""
 
 

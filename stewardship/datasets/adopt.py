@@ -9,16 +9,16 @@ from pathlib import Path
 import duckdb
 import polars as pl
 
-from ontoground.errors import InputError, UsageError
-from ontoground.files import sha256_of, write_text
-from ontoground.settings import read_settings
-from ontoground.sqlfiles import quoted, sql_text
-from ontoground.warehouse import database_config, open_database
-from stewardship.benchmark import Benchmark
+from ground.errors import InputError, UsageError
+from ground.settings import read_settings
+from ground.storage.files import sha256_of, write_text
+from ground.storage.sqlfiles import quoted, sql_text
+from ground.storage.warehouse import database_config, open_database
+from stewardship.benchmark.folder import Benchmark
+from stewardship.benchmark.tables import LabelTable
 from stewardship.datasets.asking import frame_of
 from stewardship.datasets.folders import LABELS, DatasetFolder, DatasetKind, open_folder
 from stewardship.datasets.rows import cells
-from stewardship.tables import LabelTable
 
 __all__ = ["MOST_ROWS", "POPULATION", "adopt_dataset", "dataset_of", "population_of"]
 
@@ -112,7 +112,7 @@ def _labelled(connection: duckdb.DuckDBPyConnection, found: DatasetFolder) -> pl
 def _taken(connection: duckdb.DuckDBPyConnection, found: DatasetFolder, *, rows: int | None, seed: int) -> pl.DataFrame:
     connection.execute("set variable seed = $seed", {"seed": seed})
     connection.execute("set variable wanted = $wanted", {"wanted": rows})
-    connection.execute(sql_text("steward/sample"))
+    connection.execute(sql_text("stewardship/sample"))
     joined = {"medieval": "", "medhal": PARTNER, "medval": _edits(found)}[found.kind]
     more = {
         "medieval": "",

@@ -1,6 +1,6 @@
 """Questions to the warehouse on the other road: which relations hold, and what an admission's texts say of a concept.
 
-All by SQL (``sql/steward``) over ``kg.edge``, ``kg.pattern``, ``kg.name``, the release's own tables, and the texts:
+All by SQL (``sql/stewardship``) over ``kg.edge``, ``kg.pattern``, ``kg.name``, the release's own tables, and the texts:
 neither the concept graph nor the mentions, assertions and code maps of the builders are read. What is shared with them
 is the load of the release: a relation that it holds in error is true on both roads.
 """
@@ -14,10 +14,11 @@ from pathlib import Path
 import duckdb
 import polars as pl
 
-from ontoground.sqlfiles import sql_text
-from ontoground.tables import read_table
-from ontoground.warehouse import connect, table_exists
-from ontoground.workspace import Workspace
+from ground import ROOT
+from ground.storage.sqlfiles import sql_text
+from ground.storage.tables import read_table
+from ground.storage.warehouse import connect, table_exists
+from ground.storage.workspace import Workspace
 
 __all__ = [
     "DATA",
@@ -32,7 +33,7 @@ __all__ = [
     "truths",
 ]
 
-DATA = Path(__file__).parents[1] / "data"
+DATA = ROOT / "stewardship" / "data"
 PAIRS_AT_ONCE = 4_000
 ADMISSIONS_AT_ONCE = 400
 TRUE_TIERS = ("stated", "equivalent", "inherited")
@@ -98,7 +99,7 @@ def supports(connection: duckdb.DuckDBPyConnection, asked: pl.DataFrame, context
         contexts: *columns* hadm_id, context: one row an admission.
 
     Returns:
-        *columns*: hadm_id, cui, attested, named, coded, said (``sql/steward/support.sql``).
+        *columns*: hadm_id, cui, attested, named, coded, said (``sql/stewardship/support.sql``).
     """
     admissions = asked["hadm_id"].unique().sort()
     _tables(connection)
@@ -152,9 +153,9 @@ def _tables(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def script(connection: duckdb.DuckDBPyConnection, *names: str) -> None:
-    """Run SQL files of ``sql/steward``, in this order."""
+    """Run SQL files of ``sql/stewardship``, in this order."""
     for name in names:
-        connection.execute(sql_text(f"steward/{name}"))
+        connection.execute(sql_text(f"stewardship/{name}"))
 
 
 def frame_of(connection: duckdb.DuckDBPyConnection, query: str) -> pl.DataFrame:

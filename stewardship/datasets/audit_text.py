@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 import polars as pl
 
-from ontoground.rows_text import MEDVAL_DELTAS
+from ground.contracts.rows_text import MEDVAL_DELTAS
 from stewardship.datasets.edits import changes
 from stewardship.datasets.faults import AGGREGATION, EXTRACTION, NOT_ANSWERABLE, Fault
 from stewardship.datasets.recompute import judged, read_back

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import duckdb
 import polars as pl
 
-from stewardship.benchmark import Benchmark
+from stewardship.benchmark.folder import Benchmark
 from stewardship.datasets.adopt import dataset_of
 from stewardship.datasets.asking import given, opened, script
 from stewardship.datasets.audit_text import medhal_faults, medval_faults

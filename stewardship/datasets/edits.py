@@ -16,8 +16,8 @@ from typing import Any
 import duckdb
 import polars as pl
 
-from ontoground.labels import ABSTENTION
-from ontoground.tables import read_table
+from ground.contracts.labels import ABSTENTION
+from ground.storage.tables import read_table
 from stewardship.datasets.asking import DATA, known_names, near_concepts
 from stewardship.datasets.rows import evidence_of, features_of
 

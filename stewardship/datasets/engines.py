@@ -9,13 +9,13 @@ from typing import Any
 
 import polars as pl
 
-from ontoground.files import sha256_of
-from ontoground.labels import ABSTENTION
-from ontoground.lm.cache import content_key
-from ontoground.sqlfiles import sql_names, sql_text
-from ontoground.warehouse import connect
-from ontoground.workspace import Workspace
-from stewardship.benchmark import Benchmark
+from ground.contracts.labels import ABSTENTION
+from ground.lm.cache import content_key
+from ground.storage.files import sha256_of
+from ground.storage.sqlfiles import sql_names, sql_text
+from ground.storage.warehouse import connect
+from ground.storage.workspace import Workspace
+from stewardship.benchmark.folder import Benchmark
 from stewardship.datasets.adopt import dataset_of
 from stewardship.datasets.asking import DATA
 from stewardship.datasets.auditor import audited
@@ -101,6 +101,6 @@ def sql_engine(workspace: Path, benchmark: Benchmark) -> DatasetEngine:
 
 
 def _digest() -> str:
-    said = {name: sql_text(name) for name in sql_names("steward")}
+    said = {name: sql_text(name) for name in sql_names("stewardship")}
     files = [*Path(__file__).parent.glob("*.py"), *(DATA / name for name in TABLES)]
     return content_key({**said, **{path.name: sha256_of(path) for path in files}})

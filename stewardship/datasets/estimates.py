@@ -13,9 +13,9 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from ontoground.labels import LabelKind
-from ontoground.markdown import markdown_table
-from stewardship.benchmark import Benchmark
+from ground.contracts.labels import LabelKind
+from ground.markdown import markdown_table
+from stewardship.benchmark.folder import Benchmark
 from stewardship.datasets.adopt import population_of
 from stewardship.runs.votes import LIKELY_ERROR
 from stewardship.sheets.batch import read_batches

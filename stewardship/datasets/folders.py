@@ -10,10 +10,10 @@ from typing import Any, Literal, get_args
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ontoground.errors import InputError
-from ontoground.manifest import LicenceTier, read_manifest
-from ontoground.rows import MEDIEVAL_SCHEMA
-from ontoground.rows_text import MEDHAL_SCHEMA, MEDVAL_SCHEMA
+from ground.contracts.rows import MEDIEVAL_SCHEMA
+from ground.contracts.rows_text import MEDHAL_SCHEMA, MEDVAL_SCHEMA
+from ground.errors import InputError
+from ground.flow.manifest import LicenceTier, read_manifest
 
 __all__ = ["LABELS", "DatasetFolder", "DatasetKind", "open_folder"]
 

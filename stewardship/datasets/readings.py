@@ -6,7 +6,7 @@ import functools
 import re
 from dataclasses import dataclass
 
-from ontoground.tables import read_table
+from ground.storage.tables import read_table
 from stewardship.datasets.asking import DATA
 
 __all__ = ["Cue", "cues", "reading_of"]
@@ -14,7 +14,7 @@ __all__ = ["Cue", "cues", "reading_of"]
 WORD = re.compile(r"[^\W_]+|,")
 LISTED = ("absent", "family", "allergy")
 """Readings that hold for a whole list (no fever, chills); other cues end with the comma."""
-# Where a sentence or an entry of a list ends, as sql/steward/word.sql has it; before a name also with a short line.
+# Where a sentence or an entry of a list ends, as sql/stewardship/word.sql has it; before a name also with a short line.
 END = r"[.;:!?](?:\s|$)|\n[ \t]*\n|\n[ \t]*(?:[-#*\u2022]|\d+[.)])"
 AFTER = re.compile(END)
 BEFORE = re.compile(rf"{END}|\n[^\n]{{1,45}}(?=\n)")

@@ -15,9 +15,9 @@ from typing import Any
 import duckdb
 import polars as pl
 
-from ontoground.labels import ABSTENTION
-from ontoground.workspace import Workspace
-from stewardship.benchmark import Benchmark
+from ground.contracts.labels import ABSTENTION
+from ground.storage.workspace import Workspace
+from stewardship.benchmark.folder import Benchmark
 from stewardship.datasets.adopt import dataset_of
 from stewardship.datasets.asking import known_names, opened, supports, truths
 from stewardship.datasets.edits import edit_levels

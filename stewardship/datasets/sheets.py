@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ontoground.tables import read_table
+from ground.storage.tables import read_table
 from stewardship.datasets.asking import DATA
 from stewardship.datasets.rows import evidence_of, features_of
 

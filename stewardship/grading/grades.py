@@ -9,8 +9,7 @@ from typing import Literal, get_args
 
 import polars as pl
 
-from ontoground.errors import InputError, UsageError
-from ontoground.grading import (
+from ground.contracts.grading import (
     LimitsRule,
     OutputType,
     Reference,
@@ -20,13 +19,14 @@ from ontoground.grading import (
     grade_value,
     output_type_of,
 )
-from ontoground.labels import parse_label
-from ontoground.rewards import released_reward, reward
+from ground.contracts.labels import parse_label
+from ground.contracts.rewards import released_reward, reward
+from ground.errors import InputError, UsageError
 from stewardship.adjudication.agreement import wilson
-from stewardship.benchmark import Benchmark
-from stewardship.cells import names_of_columns, read_cells
-from stewardship.history import ROLES, Role
-from stewardship.standing import check_final
+from stewardship.benchmark.cells import names_of_columns, read_cells
+from stewardship.benchmark.folder import Benchmark
+from stewardship.history.log import ROLES, Role
+from stewardship.history.standing import check_final
 from stewardship.versions.releases import Release, Version, versions_of
 
 __all__ = [

@@ -13,9 +13,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ontoground.errors import UsageError
-from ontoground.stable import stable_hash
-from stewardship.benchmark import Benchmark
+from ground.errors import UsageError
+from ground.stable import stable_hash
+from stewardship.benchmark.folder import Benchmark
 from stewardship.grading.grades import Answers, Grader, LabelSet, Missing, Others, Share, grade_rows, share
 
 __all__ = ["Board", "Difference", "Entry", "Place", "board", "paired_difference"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ontoground.files import atomic_path
+from ground.storage.files import atomic_path
 from stewardship.grading.leaderboard import Board, Entry
 
 __all__ = ["draw_board"]

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import polars as pl
 
 from stewardship.adjudication.agreement import ValueType, review
+from stewardship.adjudication.discrepancy import Flag
 from stewardship.adjudication.estimates import smape_bound
 from stewardship.adjudication.triage import TriageSummary
-from stewardship.discrepancy import Flag
+from stewardship.history.standing import Standing
 from stewardship.reporting.report import Phase3, Report
 from stewardship.reporting.wording import estimate, share
-from stewardship.standing import Standing
 
 __all__ = ["Caveat", "caveats"]
 

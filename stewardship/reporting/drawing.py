@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from stewardship.adjudication.agreement import Estimate
-from stewardship.discrepancy import Flag
+from stewardship.adjudication.discrepancy import Flag
 from stewardship.reporting.report import LABELLERS, Report
 
 __all__ = ["draw"]

@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ontoground.labels import LabelKind, LabelValue, parse_label
-from ontoground.settings_steward import StewardSettings
-from stewardship.benchmark import Benchmark
-from stewardship.discrepancy import FLAGGED, discrepancies
+from ground.contracts.labels import LabelKind, LabelValue, parse_label
+from ground.settings_steward import StewardSettings
+from stewardship.adjudication.discrepancy import FLAGGED, discrepancies
+from stewardship.benchmark.folder import Benchmark
 from stewardship.runs.consensus import DEFERRED, HIGH_CONFIDENCE, consensus
 from stewardship.runs.store import read_runs, series_folders
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ontoground.markdown import markdown_table
+from ground.markdown import markdown_table
 from stewardship.adjudication.agreement import Estimate
 from stewardship.reporting.caveats import Caveat
 from stewardship.reporting.published import Compared

@@ -5,15 +5,15 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
-from ontoground.tables import read_table
+from ground import ROOT
+from ground.storage.tables import read_table
 from stewardship.adjudication.agreement import Estimate
-from stewardship.benchmark import Benchmark
+from stewardship.benchmark.folder import Benchmark
 
 __all__ = ["Compared", "beside_the_paper", "is_medcalc_v1", "printed"]
 
-FIGURES = Path(__file__).parents[1] / "data" / "paper_figures.tsv"
+FIGURES = ROOT / "stewardship" / "data" / "paper_figures.tsv"
 COLUMNS = ("key", "what", "value", "low", "high", "decimals", "unit", "simulated", "source")
 LAYOUTS = ("medcalc_v1", "medcalc_v1_uid")
 ROWS = 1047

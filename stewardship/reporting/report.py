@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ontoground.settings_steward import StewardSettings
+from ground.settings_steward import StewardSettings
 from stewardship.adjudication.agreement import Estimate, Reviewed, bootstrap_mean, review, smape, smape_terms, wilson
+from stewardship.adjudication.discrepancy import FLAGGED, Flag
 from stewardship.adjudication.estimates import smape_bound, whole_test
 from stewardship.adjudication.triage import TriageSummary, summarise, triage
-from stewardship.benchmark import Benchmark
-from stewardship.discrepancy import FLAGGED, Flag
-from stewardship.history import Role
+from stewardship.benchmark.folder import Benchmark
+from stewardship.history.log import Role
+from stewardship.history.standing import Standing
 from stewardship.runs.votes import LIKELY_ERROR, AuditSummary
 from stewardship.runs.votes import summarise as summarise_audits
 from stewardship.sheets.batch import read_batches
 from stewardship.sheets.errors import drawn_of
-from stewardship.standing import Standing
 
 __all__ = ["LABELLERS", "Phase3", "Report", "WholeTest", "build_report"]
 

@@ -7,21 +7,21 @@ from dataclasses import asdict, dataclass, replace
 
 import polars as pl
 
-from ontoground.labels import LabelValue
-from ontoground.settings_steward import StewardSettings
+from ground.contracts.labels import LabelValue
+from ground.settings_steward import StewardSettings
 from stewardship.adjudication.agreement import Estimate, Reviewed, ValueType, agrees, review, smape, value_type
+from stewardship.adjudication.discrepancy import FLAGGED, SLACK, Flag, discrepancies, relative_error
 from stewardship.adjudication.estimates import smape_bound, whole_test
 from stewardship.adjudication.finalise import POLICIES, finalise
 from stewardship.adjudication.triage import TriageSummary
-from stewardship.benchmark import Benchmark
-from stewardship.discrepancy import FLAGGED, SLACK, Flag, discrepancies, relative_error
-from stewardship.history import Event
+from stewardship.benchmark.folder import Benchmark
+from stewardship.history.log import Event
+from stewardship.history.standing import Standing
 from stewardship.reporting.other_consensus import recounted
 from stewardship.reporting.published import printed
 from stewardship.reporting.report import LABELLERS, Report
 from stewardship.reporting.wording import count_of
 from stewardship.runs.votes import LIKELY_ERROR
-from stewardship.standing import Standing
 
 __all__ = ["Variant", "printed_inputs", "variants"]
 

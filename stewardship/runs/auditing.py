@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
-from ontoground.settings_steward import StewardSettings
-from stewardship.benchmark import Benchmark
-from stewardship.history import Event
+from ground.settings_steward import StewardSettings
+from stewardship.benchmark.folder import Benchmark
+from stewardship.history.log import Event
 from stewardship.runs.engines import Answer, Engine
 from stewardship.runs.phases import (
     Outcome,

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import stewardship.calculators
-from ontoground.errors import UsageError
-from ontoground.files import sha256_of
-from ontoground.lm.cache import content_key
+from ground.errors import UsageError
+from ground.lm.cache import content_key
+from ground.storage.files import sha256_of
 from stewardship.calculators.registry import Version, calculate
 from stewardship.runs.engines import Answer, Ask
 from stewardship.runs.prompts import Extracted

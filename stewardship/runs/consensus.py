@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ontoground.labels import LabelKind, LabelValue
-from stewardship.discrepancy import SLACK, relative_error
+from ground.contracts.labels import LabelKind, LabelValue
+from stewardship.adjudication.discrepancy import SLACK, relative_error
 
 __all__ = ["DEFERRED", "HIGH_CONFIDENCE", "Consensus", "ConsensusSummary", "consensus", "summarise"]
 

@@ -17,10 +17,10 @@ from typing import Annotated, Any, Literal, Union
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from ontoground.lm.client import LanguageModel
-from ontoground.lm.results import KEPT_FAILURES, Failure, Message, Request, Result, Usage
-from ontoground.lm.settings import LmSettings
-from ontoground.lm.structured import without_thinking
+from ground.lm.client import LanguageModel
+from ground.lm.results import KEPT_FAILURES, Failure, Message, Request, Result, Usage
+from ground.lm.settings import LmSettings
+from ground.lm.structured import without_thinking
 from stewardship.runs.engines import Answer, Ask
 from stewardship.runs.prompts import AuditAnswer, Extracted, Script
 from stewardship.runs.store import ToolUse

@@ -13,10 +13,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
-from ontoground.errors import InputError
-from ontoground.files import sha256_of
-from ontoground.lm.results import Message
-from stewardship.cells import names_of_columns
+from ground.errors import InputError
+from ground.lm.results import Message
+from ground.storage.files import sha256_of
+from stewardship.benchmark.cells import names_of_columns
 from stewardship.runs.prompts import Claim, Extracted, Question
 from stewardship.runs.store import ToolUse
 
@@ -158,7 +158,7 @@ class RecordedEngine:
             InputError: it cannot be read, columns are missing, or a run is there twice or has no number.
             UsageError: its name does not say what it is.
         """
-        from stewardship.tables import read_cells
+        from stewardship.benchmark.tables import read_cells
 
         cells = read_cells(file)
         self.name = re.sub(r"(\.csv|\.tsv)?\.\w+$", "", file.name) or "recorded"

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ontoground.errors import InputError, UsageError
-from ontoground.files import write_text
-from stewardship.benchmark import Benchmark
-from stewardship.history import RULE, Event
+from ground.errors import InputError, UsageError
+from ground.storage.files import write_text
+from stewardship.benchmark.folder import Benchmark
+from stewardship.history.log import RULE, Event
 from stewardship.runs.engines import Answer, Ask, Engine, Item, check_rows
 from stewardship.runs.store import Phase, Run, RunStore, Vote, message_key
 

@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from ontoground.lm.cache import content_key
-from ontoground.lm.results import Message
+from ground.lm.cache import content_key
+from ground.lm.results import Message
 
 __all__ = [
     "FAILURE_MODES",

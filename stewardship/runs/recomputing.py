@@ -6,11 +6,11 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from ontoground.grading import answer_in_tags
-from ontoground.labels import LabelKind, LabelValue, parse_label
-from ontoground.settings_steward import StewardSettings
-from stewardship.benchmark import Benchmark
-from stewardship.history import Event
+from ground.contracts.grading import answer_in_tags
+from ground.contracts.labels import LabelKind, LabelValue, parse_label
+from ground.settings_steward import StewardSettings
+from stewardship.benchmark.folder import Benchmark
+from stewardship.history.log import Event
 from stewardship.runs.calculating import CalculatorEngine
 from stewardship.runs.consensus import Consensus, ConsensusSummary, consensus, summarise
 from stewardship.runs.engines import Answer, Engine, Item

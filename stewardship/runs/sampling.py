@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 
-from ontoground.errors import UsageError
-from ontoground.stable import stable_hash
+from ground.errors import UsageError
+from ground.stable import stable_hash
 
 __all__ = ["allot", "stratified_sample"]
 

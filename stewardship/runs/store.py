@@ -27,10 +27,10 @@ from typing import Any, BinaryIO, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ontoground.errors import InputError, UsageError
-from ontoground.files import private_directory, write_text
-from ontoground.lm.cache import content_key
-from ontoground.lm.results import Message
+from ground.errors import InputError, UsageError
+from ground.lm.cache import content_key
+from ground.lm.results import Message
+from ground.storage.files import private_directory, write_text
 
 __all__ = [
     "Phase",
@@ -73,7 +73,7 @@ class Run(BaseModel):
         run: its number among the row's runs, from 1.
         outcome: ``answered``; ``unparseable``: something was said that is no verdict or label; ``failed``: nothing was.
         parsed: the verdict (``Suspicious``, ``Pass``) or the label as text; None where there is none.
-        kind: of a label (`ontoground.labels.LabelKind`).
+        kind: of a label (`ground.contracts.labels.LabelKind`).
         failure_mode: of a Suspicious verdict: where the auditor sees the fault.
         remark: of a verdict: the fault in the auditor's words.
         answer: the last answer, raw.

@@ -10,8 +10,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from ontoground.errors import InputError
-from ontoground.files import private_directory, write_text
+from ground.errors import InputError
+from ground.storage.files import private_directory, write_text
 
 __all__ = ["SHEETS", "AnswerKind", "Batch", "BatchKind", "Item", "item_name", "keys_of", "read_batches", "text_mark"]
 

@@ -1,7 +1,7 @@
 """One answer cell of a filled sheet: a label as a whole, or a message that says why it is none.
 
-Stricter than `ontoground.labels.parse_label`, which reads tables as they were published: an expert can be asked again,
-so nothing that could mean two things is taken.
+Stricter than `ground.contracts.labels.parse_label`, which reads tables as they were published: an expert can be asked
+again, so nothing that could mean two things is taken.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from pathlib import Path
 
-from ontoground.labels import LabelKind, LabelValue, parse_label
-from ontoground.tables import read_table
+from ground import ROOT
+from ground.contracts.labels import LabelKind, LabelValue, parse_label
+from ground.storage.tables import read_table
 from stewardship.sheets.batch import AnswerKind
 
 __all__ = ["VERDICTS", "Answer", "expected_of", "read_answer"]
@@ -22,7 +22,7 @@ __all__ = ["VERDICTS", "Answer", "expected_of", "read_answer"]
 VERDICTS = ("agree", "disagree", "unclear")
 """What a spot check answers: whether the critique names a label problem that matters clinically."""
 
-UNITS = Path(__file__).parents[1] / "data" / "answer_units.tsv"
+UNITS = ROOT / "stewardship" / "data" / "answer_units.tsv"
 # Said of a score that cannot be computed; beside the spellings that `parse_label` knows in every table.
 ABSTAINING = frozenset(
     {"multiple", "n.a.", "n. a.", "not computable", "cannot be computed", "cannot be calculated", "cannot calculate"}

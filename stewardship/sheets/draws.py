@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from ontoground.errors import InputError
-from ontoground.settings_steward import StewardSettings
-from stewardship.benchmark import Benchmark
+from ground.errors import InputError
+from ground.settings_steward import StewardSettings
+from stewardship.benchmark.folder import Benchmark
 from stewardship.runs.votes import LIKELY_ERROR
 from stewardship.sheets.batch import Batch, BatchKind
 from stewardship.sheets.ratings import OPEN

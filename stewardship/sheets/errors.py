@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ontoground.labels import LabelValue
-from ontoground.settings_steward import StewardSettings
+from ground.contracts.labels import LabelValue
+from ground.settings_steward import StewardSettings
 from stewardship.adjudication.agreement import review, wilson
-from stewardship.history import History
+from stewardship.history.log import History
 from stewardship.sheets.batch import Batch
 
 __all__ = ["PUBLISHED", "ErrorRate", "confusion", "drawn_of", "error_rates"]

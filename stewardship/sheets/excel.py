@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ontoground.files import atomic_path
+from ground.storage.files import atomic_path
 from stewardship.sheets.batch import AnswerKind, BatchKind
 from stewardship.sheets.cells import VERDICTS
 from stewardship.sheets.guidance import HINTS, guidance

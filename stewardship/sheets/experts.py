@@ -10,8 +10,8 @@ from pathlib import Path
 
 import polars as pl
 
-from ontoground.errors import InputError, UsageError
-from stewardship.cells import names_of_columns, read_cells
+from ground.errors import InputError, UsageError
+from stewardship.benchmark.cells import names_of_columns, read_cells
 
 __all__ = ["Experts"]
 

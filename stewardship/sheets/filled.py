@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from ontoground.errors import InputError, UsageError
+from ground.errors import InputError, UsageError
 from stewardship.sheets.excel import ANSWERS
 
 __all__ = ["FilledRow", "FilledSheet", "read_filled"]

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
-from ontoground.tables import read_table
-from ontoground.taxonomy import risk_levels
+from ground import ROOT
+from ground.contracts.taxonomy import risk_levels
+from ground.storage.tables import read_table
 from stewardship.sheets.batch import AnswerKind, BatchKind
 from stewardship.sheets.cells import VERDICTS
 
 __all__ = ["HINTS", "guidance"]
 
-MEANINGS = Path(__file__).parents[1] / "data" / "label_meanings.tsv"
+MEANINGS = ROOT / "stewardship" / "data" / "label_meanings.tsv"
 
 HINTS: dict[AnswerKind, str] = {
     "number": "One number, with a decimal point, in the unit of the question. N/A if it cannot be computed from the "

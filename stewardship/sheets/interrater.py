@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any, Literal
 
-from ontoground.labels import LabelKind, LabelValue
-from ontoground.settings_steward import StewardSettings
+from ground.contracts.labels import LabelKind, LabelValue
+from ground.settings_steward import StewardSettings
 from stewardship.adjudication.agreement import Estimate, wilson
 from stewardship.sheets.ratings import Ratings, agreed_pair
 

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from ontoground.labels import LabelKind, LabelValue, parse_label
+from ground.contracts.labels import LabelKind, LabelValue, parse_label
 from stewardship.adjudication.agreement import ValueType, agrees, value_type
-from stewardship.discrepancy import relative_error
-from stewardship.history import Event, History
+from stewardship.adjudication.discrepancy import relative_error
+from stewardship.history.log import Event, History
 from stewardship.sheets.batch import Batch
 from stewardship.sheets.reading import Rating
 

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ontoground.errors import InputError
-from ontoground.files import atomic_path
-from ontoground.labels import LabelKind, LabelValue
+from ground.contracts.labels import LabelKind, LabelValue
+from ground.errors import InputError
+from ground.storage.files import atomic_path
 from stewardship.sheets.batch import Batch, Item, text_mark
 from stewardship.sheets.cells import expected_of, read_answer
 from stewardship.sheets.filled import PROBLEM, FilledRow, FilledSheet, read_filled

@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 import polars as pl
 
-from ontoground.errors import InputError
-from ontoground.stable import stable_hash
+from ground.errors import InputError
+from ground.stable import stable_hash
 from stewardship.sheets.experts import Experts
 
 __all__ = ["Assigned", "Pick", "assign", "balanced", "candidates"]

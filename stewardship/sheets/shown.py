@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from ontoground.errors import UsageError
-from ontoground.labels import LabelKind, LabelValue
-from stewardship.benchmark import Benchmark
+from ground.contracts.labels import LabelKind, LabelValue
+from ground.errors import UsageError
+from stewardship.benchmark.folder import Benchmark
 from stewardship.datasets.sheets import is_ours, sheet_context
 from stewardship.runs.store import read_runs, series_folders
 from stewardship.sheets.batch import AnswerKind

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from ontoground.files import private_directory, write_text
+from ground.storage.files import private_directory, write_text
 from stewardship.adjudication.agreement import wilson
 from stewardship.sheets.batch import SHEETS
 from stewardship.sheets.cells import VERDICTS

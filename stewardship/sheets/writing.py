@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ontoground.errors import UsageError
-from ontoground.files import atomic_path, private_directory
-from ontoground.stable import stable_hash
-from stewardship.benchmark import Benchmark
+from ground.errors import UsageError
+from ground.stable import stable_hash
+from ground.storage.files import atomic_path, private_directory
+from stewardship.benchmark.folder import Benchmark
 from stewardship.sheets.batch import SHEETS, AnswerKind, Batch, BatchKind, Item, item_name, keys_of, text_mark
 from stewardship.sheets.excel import write_excel
 from stewardship.sheets.layout import FILLED, Layout, holds, layout_of, plain

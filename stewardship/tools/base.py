@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
-from ontoground.lm.cache import content_key
+from ground.lm.cache import content_key
 from stewardship.runs.store import ToolUse
 
 __all__ = ["RESULT_CHARACTERS", "Arguments", "Tool", "ToolResult", "Toolbox"]

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ontoground.errors import UsageError
+from ground.errors import UsageError
 from stewardship.calculators.features import Features
 from stewardship.calculators.inputs import Input, inputs_of
 from stewardship.calculators.registry import Calculator, calculate, calculators, find

@@ -15,9 +15,9 @@ from typing import Any
 
 from pydantic import Field
 
-from ontoground.errors import InputError
-from ontoground.files import sha256_of
-from ontoground.lm.cache import content_key
+from ground.errors import InputError
+from ground.lm.cache import content_key
+from ground.storage.files import sha256_of
 from stewardship.tools.base import Arguments, ToolResult
 
 __all__ = ["SUFFIXES", "ReferenceArguments", "ReferenceTool"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ontoground.markdown import markdown_table
+from ground.markdown import markdown_table
 from stewardship.versions.diffs import Diff
 
 __all__ = ["card"]

@@ -13,8 +13,8 @@ from typing import Literal
 
 import polars as pl
 
-from ontoground.labels import LabelKind, LabelValue, parse_label
-from stewardship.discrepancy import Flag, discrepancies
+from ground.contracts.labels import LabelKind, LabelValue, parse_label
+from stewardship.adjudication.discrepancy import Flag, discrepancies
 
 __all__ = ["COLUMNS", "DIFF_COLUMNS", "Diff", "Grade", "compare"]
 

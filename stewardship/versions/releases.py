@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from ontoground.errors import InputError, UsageError
-from ontoground.files import sha256_of
-from ontoground.grading import Reference, output_type_of
-from ontoground.labels import parse_label
-from stewardship.benchmark import Benchmark
+from ground.contracts.grading import Reference, output_type_of
+from ground.contracts.labels import parse_label
+from ground.errors import InputError, UsageError
+from ground.storage.files import sha256_of
+from stewardship.benchmark.folder import Benchmark
 from stewardship.versions.diffs import Grade
 from stewardship.versions.recipes import Recipe, label_rows
 

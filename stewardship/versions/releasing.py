@@ -15,12 +15,12 @@ from typing import Any
 
 import polars as pl
 
-from ontoground.errors import UsageError
-from ontoground.files import atomic_directory, sha256_of
-from ontoground.manifest import to_json, versions
-from ontoground.tables import read_table
-from stewardship.benchmark import Benchmark
-from stewardship.tables import LAYOUTS
+from ground.errors import UsageError
+from ground.flow.manifest import to_json, versions
+from ground.storage.files import atomic_directory, sha256_of
+from ground.storage.tables import read_table
+from stewardship.benchmark.folder import Benchmark
+from stewardship.benchmark.tables import LAYOUTS
 from stewardship.versions.cards import card
 from stewardship.versions.diffs import Diff, Grade, compare
 from stewardship.versions.recipes import Recipe, caveats_of, label_rows

@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from ontoground.errors import InputError
+from ground.errors import InputError
 
 __all__ = ["Do", "Rows", "Rule", "read_rule"]
 

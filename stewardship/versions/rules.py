@@ -19,13 +19,13 @@ from datetime import timedelta
 import duckdb
 import polars as pl
 
-from ontoground.errors import UsageError
-from ontoground.files import private_directory, write_text
-from ontoground.labels import LabelValue, parse_label
-from ontoground.warehouse import SPOKEN, open_database
+from ground.contracts.labels import LabelValue, parse_label
+from ground.errors import UsageError
+from ground.storage.files import private_directory, write_text
+from ground.storage.warehouse import SPOKEN, open_database
 from stewardship.adjudication.agreement import agrees, value_type
-from stewardship.benchmark import Benchmark
-from stewardship.history import RULE, Event
+from stewardship.benchmark.folder import Benchmark
+from stewardship.history.log import RULE, Event
 from stewardship.versions.rule_files import Do, Rule
 
 __all__ = ["Effect", "Outcome", "apply_rule", "try_rule"]

@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ontoground.rows import MEDIEVAL_SCHEMA
-from ontoground.workspace import Workspace
+from ground.contracts.rows import MEDIEVAL_SCHEMA
+from ground.storage.workspace import Workspace
 from tests.kg.graphs import Release, rel
 
 ADMISSION = 95000001

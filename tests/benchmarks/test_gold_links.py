@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from app.session import reading
 from benchmarks.gold_links import Concepts, judged, main, read_gold
+from ground.errors import InputError
+from ground.storage.workspace import Workspace
 from kg.graph import ConceptGraph
-from ontoground.errors import InputError
-from ontoground.workspace import Workspace
+from ontoground.flow.session import reading
 from tests.benchmarks.small_dataset import ADMISSION, sample, workspace_with
 
 LISINOPRIL, ZESTRIL, HYPERTENSION, VASCULAR, GOUT, COLCHICINE, RENAL = (f"C000000{number}" for number in range(1, 8))

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.growth import WHOLE, Growth, draw, exponent, growth_markdown, growth_of
 from benchmarks.report import BEGIN, END, measured_text, with_measured
-from ontoground.errors import InputError
+from ground.errors import InputError
 
 
 def measure(seconds: float, peak: float) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from benchmarks.measuring import (
     save,
     stopwatch,
 )
-from ontoground.errors import InputError
+from ground.errors import InputError
 
 MIB = 2**20
 

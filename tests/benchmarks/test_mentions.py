@@ -14,7 +14,7 @@ from benchmarks.stages.mentions import Options, checks, ours, prepare
 from benchmarks.yardsticks.prepare import OWN, write_notes
 from benchmarks.yardsticks.scoring import Score, score
 from benchmarks.yardsticks.task import Found, Note, Reader, clocked, read_names, read_notes
-from ontoground.errors import InputError
+from ground.errors import InputError
 from tests.ehr.test_lexicon import fill
 
 TEXT = "Chief Complaint:\npneumonia\n\nHistory of Present Illness:\nDenies hypertension. On warfarin.\n"

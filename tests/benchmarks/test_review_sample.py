@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks.review_sample import COLUMNS, REPOSITORY, draw, write_sample
-from ontoground.errors import InputError, RefusedError, UsageError
-from ontoground.stable import stable_hash
-from ontoground.workspace import Workspace
+from ground.errors import InputError, RefusedError, UsageError
+from ground.stable import stable_hash
+from ground.storage.workspace import Workspace
 from tests.benchmarks.small_dataset import NOTE, NOTE_ID, sample, workspace_with
 
 DRUG, DISORDER = "C0000001", "C0000003"

@@ -12,8 +12,8 @@ import pytest
 
 from benchmarks.review_sample import REPOSITORY
 from benchmarks.review_texts import SHEETS, draw_texts, write_texts
-from ontoground.errors import InputError, RefusedError
-from ontoground.rows_text import MEDHAL_SCHEMA, MEDVAL_SCHEMA
+from ground.contracts.rows_text import MEDHAL_SCHEMA, MEDVAL_SCHEMA
+from ground.errors import InputError, RefusedError
 from tests.training.sft.cases import medhal_rows, medval_rows
 
 

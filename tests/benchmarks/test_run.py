@@ -8,9 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from app.flow import STAGES
-from app.openworld import World, render
-from app.render import console
 from benchmarks import measuring
 from benchmarks import run as program
 from benchmarks.flow import MADE, STEPS, flow_checks, run_step, whole_run
@@ -18,7 +15,10 @@ from benchmarks.kept import Kept
 from benchmarks.measuring import Measure, Result, at_most, print_result
 from benchmarks.run import Options, main, measured, results_of, workspace_of
 from benchmarks.tables import checks_table, flow_table, short
-from ontoground.errors import InputError, UsageError
+from ground.errors import InputError, UsageError
+from ontoground.cli.render import console
+from ontoground.flow.stages import STAGES
+from openworld import World, render
 
 
 def test_every_step_of_the_flow_can_be_measured_and_says_what_it_made(tmp_path: Path) -> None:

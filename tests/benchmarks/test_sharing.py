@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchmarks.sharing import measured
-from tests.app.medieval_folder import medieval_folder, medieval_model
-from training.dataset import MedievalDataset
-from training.models import load_tokenizer
-from training.tokens import encode_contexts, encode_statements
+from evaluation.quadrants.dataset import MedievalDataset
+from tests.ontoground.cli.medieval_folder import medieval_folder, medieval_model
+from training.packing.tokens import encode_contexts, encode_statements
+from training.runs.models import load_tokenizer
 
 
 def test_tokens_apart_are_those_of_every_statement_behind_its_own_context(tmp_path: Path) -> None:

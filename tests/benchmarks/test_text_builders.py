@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.text_builders import build_once, main, multiply
-from ontoground.errors import InputError
+from ground.errors import InputError
 from tests.builders.medhal.texts_world import write_texts
 
 

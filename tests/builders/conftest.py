@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from app.openworld import World, render
 from builders.medieval.build import build_medieval
-from ontoground.warehouse import connect
+from ground.storage.warehouse import connect
+from openworld import World, render
 from tests.builders.medieval_world import Built, Truth, copied, stage
 
 PATIENTS = 16

@@ -17,15 +17,15 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from app.openworld import World
 from builders.concepts import map_codes
 from builders.medieval.build import BuildReport
 from ehr.load import load_mimic
 from ehr.notes import find_mentions, split_notes
+from ground.storage.warehouse import connect
+from ground.storage.workspace import Workspace
 from kg.build import build_graph
 from kg.load import load_rxnorm, load_umls
-from ontoground.warehouse import connect
-from ontoground.workspace import Workspace
+from openworld import World
 
 Row = dict[str, Any]
 INVERSE = {"may_be_treated_by": "treats", "may_be_diagnosed_by": "diagnoses"}

@@ -9,9 +9,9 @@ import duckdb
 import pytest
 
 from builders.concepts import map_codes
-from ontoground.errors import InputError
-from ontoground.settings import LoadSettings
-from ontoground.warehouse import connect
+from ground.errors import InputError
+from ground.settings import LoadSettings
+from ground.storage.warehouse import connect
 from tests.builders.concept_world import build_ontology, build_records, build_rxnorm
 
 Row = tuple[str, str, int]

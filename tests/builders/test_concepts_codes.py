@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders.concepts import DATA_FILES, define_macros
-from ontoground.tables import read_table
+from ground.storage.tables import read_table
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ontoground.tables import read_table
+from ground.storage.tables import read_table
 
 DATA = Path(__file__).parents[2] / "builders" / "data"
 COLUMNS = {

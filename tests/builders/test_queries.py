@@ -8,12 +8,12 @@ from collections.abc import Iterator
 import duckdb
 import pytest
 
-from ontoground.sqlfiles import sql_names, sql_text, sql_title
-from ontoground.warehouse import connect, run_sql, table_exists, transaction
+from ground.storage.sqlfiles import sql_names, sql_text, sql_title
+from ground.storage.warehouse import connect, run_sql, table_exists, transaction
 from tests.builders.query_world import build_world
 
-QUERIES = sql_names("queries")
-CHECKS = sql_names("checks")
+QUERIES = [name.removeprefix("ontoground/") for name in sql_names("ontoground/queries")]
+CHECKS = [name.removeprefix("ontoground/") for name in sql_names("ontoground/checks")]
 
 # What would be wrong, for each check.
 DAMAGE = {
@@ -47,18 +47,18 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyC
 
 
 def rows_of(connection: duckdb.DuckDBPyConnection, name: str) -> list[dict[str, object]]:
-    answer = run_sql(connection, name)
+    answer = run_sql(connection, f"ontoground/{name}")
     columns = [column[0] for column in answer.description]
     return [dict(zip(columns, row, strict=True)) for row in answer.fetchall()]
 
 
 @pytest.mark.parametrize("name", [*QUERIES, *CHECKS])
 def test_a_query_is_one_select_that_says_what_it_reads(world: duckdb.DuckDBPyConnection, name: str) -> None:
-    text = sql_text(name)
+    text = sql_text(f"ontoground/{name}")
     statements = duckdb.extract_statements(text)
     assert [statement.type for statement in statements] == [duckdb.StatementType.SELECT]
     header = "\n".join(line for line in text.splitlines() if line.startswith("--"))
-    assert sql_title(name)
+    assert sql_title(f"ontoground/{name}")
     assert "-- Grain: one row" in header
     inputs = re.search(r"-- Inputs:(.*?)(?=\n-- [A-Z]|\Z)", header, re.S)
     assert inputs is not None
@@ -73,7 +73,7 @@ def test_a_query_is_one_select_that_says_what_it_reads(world: duckdb.DuckDBPyCon
 def test_every_named_query_answers_in_a_total_order(world: duckdb.DuckDBPyConnection, name: str) -> None:
     rows = rows_of(world, name)
     assert rows
-    assert "order by" in sql_text(name)
+    assert "order by" in sql_text(f"ontoground/{name}")
     assert rows_of(world, name) == rows
 
 

@@ -18,8 +18,8 @@ from ehr.context_rules import load_rules
 from ehr.sections import split_sections
 from ehr.segments import segment_note
 from ehr.spans import Assertion, Kind, Section, Span
-from ontoground.errors import InputError
-from ontoground.tables import read_table
+from ground.errors import InputError
+from ground.storage.tables import read_table
 
 COURSE = "brief_hospital_course"
 LETTERS: dict[str, Kind] = {"D": "disorder", "F": "finding", "M": "drug", "P": "procedure"}

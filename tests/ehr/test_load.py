@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from ehr.load import load_mimic
 from ehr.release import documented, find_mimic
-from ontoground.errors import InputError, UsageError
-from ontoground.settings import LoadSettings
-from ontoground.warehouse import table_exists
+from ground.errors import InputError, UsageError
+from ground.settings import LoadSettings
+from ground.storage.warehouse import table_exists
 from tests.ehr.mimic_files import NOTE_TEXT, TABLES, write_mimic, write_table
 
 Connection = duckdb.DuckDBPyConnection

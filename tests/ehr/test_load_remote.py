@@ -8,11 +8,11 @@ import duckdb
 import pytest
 
 from ehr.load import load_mimic
-from ontoground.errors import InputError, RefusedError
-from ontoground.remote import place_of
-from ontoground.settings import LoadSettings
-from ontoground.settings_remote import RemoteSettings
-from ontoground.warehouse import connect
+from ground.errors import InputError, RefusedError
+from ground.settings import LoadSettings
+from ground.settings_remote import RemoteSettings
+from ground.storage.remote import place_of
+from ground.storage.warehouse import connect
 from tests.ehr.mimic_files import write_mimic, write_table
 from tests.stores import Store
 

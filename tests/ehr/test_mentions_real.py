@@ -10,8 +10,8 @@ import duckdb
 import pytest
 
 from ehr.notes import find_mentions, split_notes
-from ontoground.settings import Settings
-from ontoground.warehouse import connect
+from ground.settings import Settings
+from ground.storage.warehouse import connect
 
 NAMES = """
 create table kg.name as

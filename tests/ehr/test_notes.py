@@ -16,8 +16,8 @@ import ehr.notes
 from ehr.note_shards import ReadShard, note_shards
 from ehr.notes import find_mentions, notes_preview, split_notes
 from ehr.reading import TextReader
-from ontoground.errors import InputError
-from ontoground.settings import Settings
+from ground.errors import InputError
+from ground.settings import Settings
 from tests.ehr.test_lexicon import fill
 
 NOTES = [
@@ -118,8 +118,8 @@ import json
 import sys
 from pathlib import Path
 from ehr.notes import find_mentions, split_notes
-from ontoground.settings import Settings
-from ontoground.warehouse import connect
+from ground.settings import Settings
+from ground.storage.warehouse import connect
 
 if __name__ == "__main__":
     connection = connect(Path(sys.argv[1]))

@@ -8,8 +8,8 @@ import pytest
 from ehr.notes import find_mentions, split_notes
 from ehr.reading import TextReader, detector_of
 from ehr.spans import Assertion
-from ontoground.errors import InputError
-from ontoground.settings import NoteSettings, Settings
+from ground.errors import InputError
+from ground.settings import NoteSettings, Settings
 from tests.ehr.test_lexicon import fill
 
 NOTE = (

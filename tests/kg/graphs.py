@@ -8,12 +8,12 @@ from pathlib import Path
 import duckdb
 import numpy as np
 
+from ground.settings import LoadSettings
+from ground.storage.warehouse import connect
 from kg.arrays import GraphArrays, adjacency_of
 from kg.build import GraphReport, build_graph
 from kg.graph import ConceptGraph
 from kg.predicates import Vocabulary
-from ontoground.settings import LoadSettings
-from ontoground.warehouse import connect
 
 CONSO = (
     "CUI",

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from ground.errors import InputError
+from ground.settings import LoadSettings
+from ground.storage.warehouse import connect
 from kg.graph import ConceptGraph
-from ontoground.errors import InputError
-from ontoground.settings import LoadSettings
-from ontoground.warehouse import connect
 from tests.kg.graphs import Release, atom, rel
 
 DRUG, OTHER, CLASS, DISEASE, BROAD, BRAND, SALT, COMBO, COMBO_BRAND = (f"C00000{number:02d}" for number in range(1, 10))

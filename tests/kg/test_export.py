@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from ground.errors import InputError
 from kg.export import CONCEPT_BASE, PREDICATE_BASE
 from kg.graph import ConceptGraph
-from ontoground.errors import InputError
 from tests.kg.graphs import Release, atom, rel
 
 DRUG, CLASS, DISEASE, BROAD = "C0000001", "C0000003", "C0000004", "C0000005"

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ground.errors import InputError
 from kg.graph import ConceptGraph
 from kg.predicates import TIERS, Pattern, Predicate, Vocabulary, read_vocabulary
-from ontoground.errors import InputError
 from tests.kg.graphs import plain_graph
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from ground.settings import LoadSettings, RunSettings
+from ground.storage.warehouse import connect
 from kg.build import GraphReport, build_graph
 from kg.graph import ConceptGraph
 from kg.load import load_umls
 from kg.predicates import read_vocabulary
-from ontoground.settings import LoadSettings, RunSettings
-from ontoground.warehouse import connect
 
 pytestmark = pytest.mark.real
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from ground.errors import InputError, UsageError
+from ground.settings import LoadSettings
+from ground.storage.loading import LoadedFile
 from kg import load as kg_load
 from kg.load import load_rxnorm, load_umls
 from kg.release import RrfFile, find_release
-from ontoground.errors import InputError, UsageError
-from ontoground.loading import LoadedFile
-from ontoground.settings import LoadSettings
 from tests.kg.rrf_files import columns_of, line, write_release
 
 SETTINGS = LoadSettings()

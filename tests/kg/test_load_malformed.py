@@ -11,11 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ground.errors import InputError
+from ground.settings import LoadSettings
+from ground.storage.loading import SourceFile
 from kg.load import load_umls
 from kg.rrf import copy_good_rows
-from ontoground.errors import InputError
-from ontoground.loading import SourceFile
-from ontoground.settings import LoadSettings
 from tests.kg.rrf_files import line, write_release
 
 Connection = duckdb.DuckDBPyConnection

@@ -8,12 +8,12 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from ground.errors import RefusedError
+from ground.settings import LoadSettings
+from ground.settings_remote import RemoteSettings
+from ground.storage.remote import place_of
+from ground.storage.warehouse import connect
 from kg.load import load_umls
-from ontoground.errors import RefusedError
-from ontoground.remote import place_of
-from ontoground.settings import LoadSettings
-from ontoground.settings_remote import RemoteSettings
-from ontoground.warehouse import connect
 from tests.kg.rrf_files import line, write_release
 from tests.stores import Store
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from ground.errors import InputError
+from ground.storage.tables import read_table
 from kg.predicates import (
     data_folder,
     read_dose_form_words,
@@ -13,8 +15,6 @@ from kg.predicates import (
     read_semantic_groups,
     read_vocabulary,
 )
-from ontoground.errors import InputError
-from ontoground.tables import read_table
 
 # MediEval (Qu and Färber), Table 2.
 TABLE_2 = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from tests.training.test_classifier import descent
+from tests.training.classifier.test_train import descent
 from tests.training.worlds import small_dataset
-from training.classifier import train_classifier
+from training.classifier.train import train_classifier
 
 if __name__ == "__main__":
     base, out = sys.argv[1:]

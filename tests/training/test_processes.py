@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.training.test_classifier import descent, losses, same
+from tests.training.classifier.test_train import descent, losses, same
 from tests.training.tiny import tiny_decoder, tiny_tokenizer
 from tests.training.worlds import small_dataset
-from training.classifier import Engine, train_classifier
-from training.packing import plan_epochs
-from training.quadrants import quadrant_data
+from training.classifier.items import quadrant_data
+from training.classifier.train import Engine, train_classifier
+from training.packing.plan import plan_epochs
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def test_two_processes_train_as_one_does(base: Path, together: Path, tmp_path: P
 
 
 def test_the_last_step_has_fewer_rows_than_processes(base: Path) -> None:
-    from training.models import load_tokenizer
+    from training.runs.models import load_tokenizer
 
     world = small_dataset(base, admissions=3)
     rows = quadrant_data(world, world.split_rows("train"), load_tokenizer(base), max_length=4096).data

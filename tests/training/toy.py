@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from training.dataset import MedievalDataset
+from evaluation.quadrants.dataset import MedievalDataset
 
 __all__ = ["toy_dataset"]
 

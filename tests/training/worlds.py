@@ -6,8 +6,8 @@ from pathlib import Path
 
 import polars as pl
 
-from ontoground.stable import stable_hash
-from training.dataset import MedievalDataset
+from evaluation.quadrants.dataset import MedievalDataset
+from ground.stable import stable_hash
 
 __all__ = ["small_dataset"]
 

@@ -11,9 +11,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from ontoground.errors import InputError, UsageError
-from ontoground.rows import QUADRANTS
-from ontoground.settings import parse_settings
+from ground.contracts.rows import QUADRANTS
+from ground.errors import InputError, UsageError
+from ground.settings import parse_settings
 from training.encoder.cross import CrossModel
 from training.encoder.late import FrozenReader, LateModel
 from training.encoder.layers import LayeredEncoder

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from ontoground.errors import UsageError
+from ground.errors import UsageError
 
 __all__ = ["LayeredEncoder", "pad"]
 

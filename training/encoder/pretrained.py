@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from ontoground.errors import InputError, UsageError
+from ground.errors import InputError, UsageError
 
 __all__ = [
     "PACKAGED",

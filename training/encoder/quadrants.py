@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from ontoground.rows import QUADRANTS
+from ground.contracts.rows import QUADRANTS
 
 __all__ = ["QuadrantHead", "QuadrantLogits", "quadrant_loss"]
 

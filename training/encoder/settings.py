@@ -6,7 +6,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from ontoground.settings import Section
+from ground.settings import Section
 
 __all__ = ["EncoderSettings"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from ontoground.rows import QUADRANTS
+from ground.contracts.rows import QUADRANTS
 from training.encoder.windows import tile
 
 __all__ = ["EncodedRows", "context_windows", "encode_rows", "statement_ids"]

@@ -12,19 +12,19 @@ import numpy as np
 import polars as pl
 import torch
 
-from ontoground.errors import TrainingError
-from ontoground.files import atomic_directory, write_text
-from ontoground.manifest import to_json
-from ontoground.rows import QUADRANTS
-from ontoground.stable import stable_hash
-from training.card import write_card
-from training.dataset import MedievalDataset, Split
+from evaluation.quadrants.dataset import MedievalDataset, Split
+from ground.contracts.rows import QUADRANTS
+from ground.errors import TrainingError
+from ground.flow.manifest import to_json
+from ground.stable import stable_hash
+from ground.storage.files import atomic_directory, write_text
+from training.classifier.items import class_weights
 from training.encoder.classifier import RECORD, EncoderClassifier, Judge, load_encoder, new_encoder
 from training.encoder.quadrants import quadrant_loss
 from training.encoder.settings import EncoderSettings
 from training.encoder.texts import EncodedRows, encode_rows
-from training.quadrants import class_weights
-from training.runs import software
+from training.runs.card import write_card
+from training.runs.folder import software
 
 __all__ = ["Progress", "predict", "train_encoder"]
 

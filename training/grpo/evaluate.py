@@ -11,9 +11,9 @@ from typing import Any
 import polars as pl
 import torch
 
-from ontoground.errors import OntogroundError
-from ontoground.grading import grade_abstention
-from ontoground.progress import progress
+from ground.contracts.grading import grade_abstention
+from ground.errors import OntogroundError
+from ground.progress import progress
 from training.grpo.prompt import encode, messages
 from training.grpo.rows import Row
 from training.grpo.settings import GrpoSettings

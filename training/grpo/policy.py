@@ -1,7 +1,7 @@
 """trl's GRPOTrainer on planned rows, with the reward of an arm's labels.
 
-Written for trl 1.16, like `training.engine_trl`: one private method is taken over, to sample a step's responses in
-parts that fit into memory. Advantages are group-centred and not divided by a standard deviation, and losses are not
+Written for trl 1.16, like `training.corfu.engine_trl`: one private method is taken over, to sample a step's responses
+in parts that fit into memory. Advantages are group-centred and not divided by a standard deviation, and losses are not
 divided by a response's length (Liu et al. 2025, "Dr. GRPO"; paper, appendix E). Every step is on-policy.
 """
 
@@ -11,13 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ontoground.errors import UsageError
-from ontoground.rewards import REWARDS, RewardWeights
-from training.arguments import trainer_arguments
+from ground.contracts.rewards import REWARDS, RewardWeights
+from ground.errors import UsageError
 from training.grpo.prompt import messages
 from training.grpo.rows import Row
 from training.grpo.settings import GrpoSettings
-from training.models import load_model, trained_weights
+from training.runs.arguments import trainer_arguments
+from training.runs.models import load_model, trained_weights
 from training.sft.model import Machine, choose_optimizer
 
 __all__ = ["build_trainer", "reward_function"]
@@ -130,7 +130,7 @@ def build_trainer(
     import transformers
     from datasets import Dataset
 
-    from training.models import adapter_config
+    from training.runs.models import adapter_config
 
     adapter = adapter_config("causal", settings.lora) if settings.lora.r > 0 else None
     hardware, autocast = trained_weights(settings.hardware, whole=adapter is None)

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import polars as pl
 
-from ontoground.errors import InputError, UsageError
-from ontoground.grading import Reference
-from ontoground.labels import parse_label
-from ontoground.stable import stable_hash
+from ground.contracts.grading import Reference
+from ground.contracts.labels import parse_label
+from ground.errors import InputError, UsageError
+from ground.stable import stable_hash
 
 __all__ = ["Row", "check_arms", "order_sha256", "planned_order", "read_rows", "read_sets"]
 

@@ -10,8 +10,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from ontoground.settings import Section
-from training.settings import HardwareSettings, LoraSettings, OptimizerSettings
+from ground.settings import Section
+from training.runs.settings import HardwareSettings, LoraSettings, OptimizerSettings
 
 __all__ = ["GrpoSettings", "RewardSettings"]
 

@@ -12,19 +12,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ontoground.errors import InputError, UsageError
-from ontoground.files import write_text
-from ontoground.progress import progress
-from training.card import TIERS
+from ground.errors import InputError, UsageError
+from ground.progress import progress
+from ground.storage.files import write_text
 from training.grpo.evaluate import accuracies, grade_sets, respond
 from training.grpo.policy import build_trainer
 from training.grpo.prompt import encode, messages, system_prompt
 from training.grpo.rows import Row, order_sha256, planned_order
 from training.grpo.settings import GrpoSettings
-from training.models import load_model, load_tokenizer, refuse_adapter, save_model, trained_weights
-from training.quiet import quiet
-from training.running import run_trainer
-from training.runs import CHECKPOINTS, drop_if_refused, finish_run, run_plan, start_run
+from training.runs.card import TIERS
+from training.runs.folder import CHECKPOINTS, drop_if_refused, finish_run, run_plan, start_run
+from training.runs.models import load_model, load_tokenizer, refuse_adapter, save_model, trained_weights
+from training.runs.quiet import quiet
+from training.runs.resuming import run_trainer
 from training.sft.model import Machine, choose_machine
 
 __all__ = ["EVALUATION", "Arm", "evaluate_base", "train_arm"]

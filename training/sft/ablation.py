@@ -22,17 +22,17 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from ontoground.errors import InputError, OntogroundError, UsageError
-from ontoground.files import atomic_directory, sha256_of, write_text
-from ontoground.manifest import to_json
-from ontoground.markdown import markdown_table
-from ontoground.settings import Section
-from ontoground.taxonomy import medval_tasks, resolve_tasks
-from training.evaluation.tables import percent_cell
-from training.settings import MedvalSettings
+from evaluation.quadrants.tables import percent_cell
+from evaluation.text.dataset import TextDataset
+from ground.contracts.taxonomy import medval_tasks, resolve_tasks
+from ground.errors import InputError, OntogroundError, UsageError
+from ground.flow.manifest import to_json
+from ground.markdown import markdown_table
+from ground.settings import Section
+from ground.storage.files import atomic_directory, sha256_of, write_text
+from training.runs.settings import MedvalSettings
 from training.sft.evaluate import evaluate_predictions
 from training.sft.generate import GenerationSettings, generate_medval
-from training.sft.rows import TextDataset
 from training.sft.train import train_medval
 
 __all__ = ["TAUS", "Cell", "ablate", "ablation_table", "filtered_dataset", "plan_cells"]
@@ -299,7 +299,7 @@ class _Settings(Section):
 
 
 def _settings(config: Path | None) -> _Settings:
-    from ontoground.settings import parse_settings, read_toml
+    from ground.settings import parse_settings, read_toml
 
     return _Settings() if config is None else parse_settings(_Settings, read_toml(config), config)
 

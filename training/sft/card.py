@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ontoground.files import write_text
-from training.card import TIERS, TITLES, front_matter
+from ground.storage.files import write_text
+from training.runs.card import TIERS, TITLES, front_matter
 
 __all__ = ["write_card"]
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
-from ontoground.errors import InputError
+from ground.errors import InputError
 from training.sft.generate import GenerationSettings, Generator, write_predictions
 from training.sft.metrics import medhal_metrics
 

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ontoground.errors import InputError, UsageError
-from ontoground.prompts import Answer
+from ground.contracts.prompts import Answer
+from ground.errors import InputError, UsageError
 
 __all__ = ["IGNORED", "EncodedRows", "encode_answer", "encode_prompt", "encode_rows"]
 

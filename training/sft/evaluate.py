@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from training.evaluation.text.predictions import read_answers
-from training.evaluation.text.reference import read_reference
+from evaluation.text.dataset import Kind, Split, TextDataset
+from evaluation.text.predictions import read_answers
+from evaluation.text.reference import read_reference
 from training.sft.metrics import metrics_of_table
-from training.sft.rows import Kind, Split, TextDataset
 
 __all__ = ["evaluate_predictions"]
 
@@ -16,7 +16,7 @@ __all__ = ["evaluate_predictions"]
 def evaluate_predictions(
     kind: Kind, predictions: Path, dataset_dir: Path, split: Split = "test", seed: int = 42
 ) -> dict[str, Any]:
-    """Compare a predictions file of one run with a split (`training.evaluation.text.numbers.run_numbers`).
+    """Compare a predictions file of one run with a split (`evaluation.text.numbers.run_numbers`).
 
     Raises:
         InputError: either cannot be read, they do not belong together, or the split is empty.

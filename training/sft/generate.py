@@ -14,17 +14,17 @@ import pyarrow.parquet as pq
 import torch
 from pydantic import Field
 
-from ontoground.errors import InputError, OntogroundError, UsageError
-from ontoground.files import atomic_path, private_directory
-from ontoground.progress import progress
-from ontoground.settings import Section
-from ontoground.taxonomy import resolve_tasks
-from training.models import load_model, load_tokenizer
-from training.quiet import quiet
-from training.settings import HardwareSettings
+from evaluation.text.dataset import Kind, Split, TextDataset
+from ground.contracts.taxonomy import resolve_tasks
+from ground.errors import InputError, OntogroundError, UsageError
+from ground.progress import progress
+from ground.settings import Section
+from ground.storage.files import atomic_path, private_directory
+from training.runs.models import load_model, load_tokenizer
+from training.runs.quiet import quiet
+from training.runs.settings import HardwareSettings
 from training.sft.encoding import encode_prompt
 from training.sft.model import choose_machine, rows_length
-from training.sft.rows import Kind, Split, TextDataset
 from training.sft.tasks import TASKS, SftTask
 
 __all__ = [

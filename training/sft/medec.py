@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from ontoground.errors import InputError
-from ontoground.lm.settings import LmSettings
-from training.evaluation.text.counts import RESAMPLES, Counted, estimate_of
-from training.evaluation.text.rates import Rates, detector_rates
-from training.sft.rows import Kind
+from evaluation.text.counts import RESAMPLES, Counted, estimate_of
+from evaluation.text.dataset import Kind
+from evaluation.text.rates import Rates, detector_rates
+from ground.errors import InputError
+from ground.lm.settings import LmSettings
 from training.sft.zeroshot import AskedReport, AskedSettings, ask_rows
 
 __all__ = ["ANY_RISK", "UNSAFE_FROM", "ask_medec", "medec_metrics", "read_medec"]

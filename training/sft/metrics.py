@@ -1,6 +1,6 @@
 """How good one run of a detector (MedHal) or validator (MedVAL) is, from rows and predictions in memory.
 
-The numbers are those of the reports (`training.evaluation.text`): unreadable answers count as wrong and never as a
+The numbers are those of the reports (`evaluation.text`): unreadable answers count as wrong and never as a
 class; intervals draw patients where rows have a ``subject_id``, else pairs or triples of rows made from one another.
 """
 
@@ -11,11 +11,11 @@ from typing import Any
 
 import polars as pl
 
-from training.evaluation.text.counts import RESAMPLES
-from training.evaluation.text.numbers import counted_of, run_numbers
-from training.evaluation.text.predictions import join_answers, label_codes
-from training.evaluation.text.reference import Reference, reference_of
-from training.sft.rows import Kind
+from evaluation.text.counts import RESAMPLES
+from evaluation.text.dataset import Kind
+from evaluation.text.numbers import counted_of, run_numbers
+from evaluation.text.predictions import join_answers, label_codes
+from evaluation.text.reference import Reference, reference_of
 
 __all__ = ["medhal_metrics", "medval_metrics", "metrics_of_table"]
 
@@ -32,7 +32,7 @@ def medhal_metrics(rows: Sequence[Row], predictions: Iterable[Row], seed: int = 
         seed: of the bootstrap.
 
     Returns:
-        As `training.evaluation.text.numbers.run_numbers`.
+        As `evaluation.text.numbers.run_numbers`.
 
     Raises:
         InputError: predictions of unknown rows, or two for one row.
@@ -49,7 +49,7 @@ def medval_metrics(rows: Sequence[Row], predictions: Iterable[Row], seed: int = 
         seed: of the bootstrap.
 
     Returns:
-        As `training.evaluation.text.numbers.run_numbers`.
+        As `evaluation.text.numbers.run_numbers`.
 
     Raises:
         InputError: predictions of unknown rows, or two for one row.
@@ -78,7 +78,7 @@ def metrics_of_table(reference: Reference, table: pl.DataFrame, seed: int = 42) 
 
     Args:
         reference: the rows.
-        table: as `training.evaluation.text.predictions.read_answers` returns it; its model and seed are not looked at.
+        table: as `evaluation.text.predictions.read_answers` returns it; its model and seed are not looked at.
         seed: of the bootstrap.
 
     Raises:

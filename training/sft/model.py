@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from ontoground.errors import UsageError
-from training.attention import attention_of_texts
-from training.models import adapter_config, device_of, load_config, precision_of, usable_length
-from training.settings import HardwareSettings, SftSettings
+from ground.errors import UsageError
+from training.packing.attention import attention_of_texts
+from training.runs.models import adapter_config, device_of, load_config, precision_of, usable_length
+from training.runs.settings import HardwareSettings, SftSettings
 
 __all__ = ["Machine", "choose_machine", "choose_optimizer", "lora_config", "rows_length"]
 

@@ -12,9 +12,9 @@ from typing import Any
 import polars as pl
 import pyarrow.dataset as ds
 
-from ontoground.errors import InputError
-from ontoground.stable import stable_hash
-from training.sft.rows import Kind, TextDataset
+from evaluation.text.dataset import Kind, TextDataset
+from ground.errors import InputError
+from ground.stable import stable_hash
 
 __all__ = ["examples_for"]
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ontoground.answers import MedhalAnswer, MedvalAnswer, parse_medhal, parse_medval
-from ontoground.prompts import Answer, medhal_answer, medhal_prompt, medval_answer, medval_prompt
-from training.sft.rows import Kind
+from evaluation.text.dataset import Kind
+from ground.contracts.answers import MedhalAnswer, MedvalAnswer, parse_medhal, parse_medval
+from ground.contracts.prompts import Answer, medhal_answer, medhal_prompt, medval_answer, medval_prompt
 
 __all__ = ["TASKS", "SftTask"]
 

@@ -15,19 +15,19 @@ from typing import Any
 
 import torch
 
-from ontoground.errors import UsageError
-from ontoground.progress import progress
-from ontoground.taxonomy import resolve_tasks
-from training.arguments import trainer_arguments
-from training.models import device_of, load_model, load_tokenizer, refuse_adapter, save_model, trained_weights
-from training.quiet import quiet
-from training.running import last_checkpoint, not_a_number, run_trainer
-from training.runs import CHECKPOINTS, drop_if_refused, finish_run, join_processes, run_plan, start_run
-from training.settings import MedhalSettings, MedvalSettings, SftSettings
+from evaluation.text.dataset import Kind, TextDataset
+from ground.contracts.taxonomy import resolve_tasks
+from ground.errors import UsageError
+from ground.progress import progress
+from training.runs.arguments import trainer_arguments
+from training.runs.folder import CHECKPOINTS, drop_if_refused, finish_run, join_processes, run_plan, start_run
+from training.runs.models import device_of, load_model, load_tokenizer, refuse_adapter, save_model, trained_weights
+from training.runs.quiet import quiet
+from training.runs.resuming import last_checkpoint, not_a_number, run_trainer
+from training.runs.settings import MedhalSettings, MedvalSettings, SftSettings
 from training.sft.card import write_card
 from training.sft.encoding import EncodedRows, encode_rows
 from training.sft.model import Machine, choose_machine, choose_optimizer, lora_config, rows_length
-from training.sft.rows import Kind, TextDataset
 from training.sft.tasks import TASKS
 
 __all__ = ["train_medhal", "train_medval"]

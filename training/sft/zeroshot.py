@@ -1,7 +1,7 @@
 """Detectors and validators without training: a model is asked as fine-tuned ones are, with one example or none.
 
-The prompt is `ontoground.prompts`', the answer is read strictly (`ontoground.answers`), and what cannot be read, or was
-never answered, has no label and counts as wrong.
+Prompts are those of `ground.contracts.prompts`, answers are read strictly (`ground.contracts.answers`), and what cannot
+be read, or was never answered, has no label and counts as wrong.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from typing import Any, Literal
 import polars as pl
 from pydantic import Field
 
-from ontoground.errors import InputError
-from ontoground.files import atomic_path, private_directory, write_text
-from ontoground.lm.client import LanguageModel
-from ontoground.lm.results import Completion, Message, Request, Result
-from ontoground.lm.settings import LmSettings
-from ontoground.settings import Section
-from ontoground.stable import stable_hash
-from ontoground.taxonomy import resolve_tasks
-from training.asking import answers_table, model_name, require_answers, tokenizer_for
+from evaluation.text.dataset import Kind, Split, TextDataset
+from ground.contracts.taxonomy import resolve_tasks
+from ground.errors import InputError
+from ground.lm.client import LanguageModel
+from ground.lm.results import Completion, Message, Request, Result
+from ground.lm.settings import LmSettings
+from ground.settings import Section
+from ground.stable import stable_hash
+from ground.storage.files import atomic_path, private_directory, write_text
+from training.classifier.zeroshot import cut_context
+from training.runs.asking import answers_table, model_name, require_answers, tokenizer_for
 from training.sft.generate import write_predictions
-from training.sft.rows import Kind, Split, TextDataset
 from training.sft.shots import examples_for
 from training.sft.tasks import TASKS, SftTask
-from training.zeroshot import cut_context
 
 __all__ = ["AskedReport", "AskedSettings", "ask_dataset", "ask_rows", "messages_of"]
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from pathlib import Path
 from typing import Literal, cast
 
-from ontoground.lm.results import Message
+from ground import ROOT
+from ground.lm.results import Message
 
 __all__ = ["messages"]
 
-FOLDER = Path(__file__).resolve().parents[2] / "data" / "prompts"
+FOLDER = ROOT / "builders" / "data" / "prompts"
 TURN = re.compile(r"^\[(system|user|assistant)\]\n", re.MULTILINE)
 
 Prompt = Literal["medhal_answer", "medhal_extraction", "medhal_contradiction"]

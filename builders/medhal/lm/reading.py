@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from builders.texts.origin import Refusal
-from ontoground.lm.results import Failure, Result
-from ontoground.lm.structured import without_thinking
+from ground.lm.results import Failure, Result
+from ground.lm.structured import without_thinking
 
 __all__ = ["read_statement"]
 

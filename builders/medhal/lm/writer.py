@@ -9,8 +9,8 @@ from builders.medhal.lm.prompts import messages
 from builders.medhal.lm.reading import read_statement
 from builders.medhal.writers import AnswerInWords, ExtractionInWords, SentenceToBreak, Written
 from builders.texts.origin import Refusal
-from ontoground.lm.client import LanguageModel
-from ontoground.lm.results import Request
+from ground.lm.client import LanguageModel
+from ground.lm.results import Request
 
 __all__ = ["LmWriter"]
 

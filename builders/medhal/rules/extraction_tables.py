@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
-from ontoground.tables import read_table
+from ground import ROOT
+from ground.storage.tables import read_table
 
 __all__ = ["Slot", "Template", "layout", "templates", "word_sets", "word_tables"]
 
-FOLDER = Path(__file__).parent.parent.parent / "data"
+FOLDER = ROOT / "builders" / "data"
 NONE = "-"
 
 

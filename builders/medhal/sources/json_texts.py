@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from builders.texts.origin import Tally
-from ontoground.errors import InputError
+from ground.errors import InputError
 
 __all__ = ["object_in", "objects_in_lines"]
 

@@ -25,7 +25,7 @@ from builders.medhal.sources.question_files import (
 )
 from builders.texts.origin import Origin, SourceSplit, Tally
 from builders.texts.registry import TextSource
-from ontoground.errors import InputError
+from ground.errors import InputError
 
 __all__ = ["files", "first_place", "read"]
 

@@ -13,8 +13,8 @@ from builders.medhal.items import NliItem
 from builders.medhal.sources.json_texts import objects_in_lines
 from builders.texts.origin import Origin, SourceSplit, Tally
 from builders.texts.registry import TextSource
-from ontoground.errors import InputError
-from ontoground.stable import stable_hash
+from ground.errors import InputError
+from ground.stable import stable_hash
 
 __all__ = ["files", "read"]
 

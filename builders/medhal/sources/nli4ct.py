@@ -16,7 +16,7 @@ from builders.medhal.items import NliItem
 from builders.medhal.sources.json_texts import object_in
 from builders.texts.origin import Origin, SourceSplit, Tally
 from builders.texts.registry import TextSource
-from ontoground.errors import InputError
+from ground.errors import InputError
 
 __all__ = ["files", "read"]
 

@@ -12,8 +12,8 @@ from builders.medhal.items import QaItem
 from builders.medhal.question_tables import pattern
 from builders.texts.origin import SourceSplit, Tally
 from builders.texts.registry import TextSource
-from ontoground.errors import InputError
-from ontoground.stable import stable_hash
+from ground.errors import InputError
+from ground.stable import stable_hash
 
 __all__ = ["combined", "distinct", "json_lines", "needs_image", "plain", "require_columns", "split_in_name"]
 

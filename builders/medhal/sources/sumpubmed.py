@@ -20,8 +20,9 @@ from pathlib import Path
 from builders.medhal.items import SummaryItem
 from builders.texts.origin import Origin, Tally
 from builders.texts.registry import TextSource
-from ontoground.errors import InputError
-from ontoground.tables import read_table
+from ground import ROOT
+from ground.errors import InputError
+from ground.storage.tables import read_table
 
 __all__ = ["files", "read", "summary_of"]
 
@@ -103,6 +104,6 @@ def _content(path: Path) -> str:
 
 @cache
 def _lines() -> dict[str, frozenset[str]]:
-    rows = read_table(Path(__file__).parents[2] / "data" / "sumpubmed_lines.tsv", COLUMNS)
+    rows = read_table(ROOT / "builders" / "data" / "sumpubmed_lines.tsv", COLUMNS)
     kinds = {row["kind"] for row in rows}
     return {kind: frozenset(row["line"] for row in rows if row["kind"] == kind) for kind in kinds}

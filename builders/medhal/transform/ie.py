@@ -21,10 +21,10 @@ from builders.medhal.rules.grounding import Note, note_of
 from builders.medhal.rules.values import opposite_of, read_value
 from builders.medhal.writers import ExtractionInWords, Writer
 from builders.texts.origin import Origin, Refusal, Tally
-from ontoground.settings import RunSettings
-from ontoground.settings_text import MedhalSettings
-from ontoground.sqlfiles import sql_text
-from ontoground.warehouse import database_config, open_database
+from ground.settings import RunSettings
+from ground.settings_text import MedhalSettings
+from ground.storage.sqlfiles import sql_text
+from ground.storage.warehouse import database_config, open_database
 
 __all__ = ["extraction_pairs"]
 
@@ -153,10 +153,10 @@ def _row(item: Extraction, document: str, note: Note) -> dict[str, Any] | str:
 def _choose(scratch: duckdb.DuckDBPyConnection, seed: int) -> None:
     """Walk along the rings until every extraction has a partner, or has tried enough."""
     scratch.execute("set variable seed = $seed", {"seed": seed})
-    scratch.execute(sql_text("builders/extraction_pool"))
+    scratch.execute(sql_text("builders/medhal/extraction_pool"))
     for step in range(STEPS):
         scratch.execute("set variable step = $step", {"step": step})
-        scratch.execute(sql_text("builders/extraction_swap"))
+        scratch.execute(sql_text("builders/medhal/extraction_swap"))
 
 
 def _count_partnerless(scratch: duckdb.DuckDBPyConnection, tally: Tally) -> None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from builders.medhal.items import Claim, NliItem, Pair
 from builders.texts.origin import Origin, Tally
-from ontoground.settings_text import MedhalSettings
-from ontoground.stable import stable_hash
+from ground.settings_text import MedhalSettings
+from ground.stable import stable_hash
 
 __all__ = ["nli_pairs"]
 

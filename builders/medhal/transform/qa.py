@@ -21,8 +21,8 @@ from builders.medhal.question_tables import pattern
 from builders.medhal.rules.question import split_question
 from builders.medhal.writers import AnswerInWords, Writer, Written
 from builders.texts.origin import Refusal, Tally
-from ontoground.settings_text import MedhalSettings
-from ontoground.stable import stable_hash
+from ground.settings_text import MedhalSettings
+from ground.stable import stable_hash
 
 __all__ = ["overlap", "qa_pairs"]
 

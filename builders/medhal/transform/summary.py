@@ -16,8 +16,8 @@ from builders.medhal.writers import SentenceToBreak, Writer, Written
 from builders.texts.edits.tables import cue
 from builders.texts.origin import Refusal, Tally
 from builders.texts.sentences import Sentence, lower_opening, sentences_of
-from ontoground.settings_text import MedhalSettings
-from ontoground.stable import stable_hash
+from ground.settings_text import MedhalSettings
+from ground.stable import stable_hash
 
 __all__ = ["EXPLANATION", "summary_pairs"]
 

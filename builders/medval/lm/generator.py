@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -12,14 +11,15 @@ from pydantic import BaseModel, ConfigDict, Field
 from builders.medval.items import Item, Output
 from builders.medval.rows import instruction_of
 from builders.texts.origin import Refusal
-from ontoground.lm.client import LanguageModel
-from ontoground.lm.results import Failure, Message, Request, Result
-from ontoground.rows_text import RiskLevel
-from ontoground.tables import read_table
+from ground import ROOT
+from ground.contracts.rows_text import RiskLevel
+from ground.lm.client import LanguageModel
+from ground.lm.results import Failure, Message, Request, Result
+from ground.storage.tables import read_table
 
 __all__ = ["Generated", "LmGenerator", "generator_prompt"]
 
-PERTURBATIONS = Path(__file__).parents[2] / "data" / "medval_perturbations.tsv"
+PERTURBATIONS = ROOT / "builders" / "data" / "medval_perturbations.tsv"
 
 PROMPT = """\
 ### Task

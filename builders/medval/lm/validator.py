@@ -9,11 +9,11 @@ from typing import Literal, cast
 from builders.medval.items import Item, Judgement
 from builders.medval.rows import instruction_of
 from builders.texts.origin import Refusal
-from ontoground.answers import MedvalAnswer, parse_medval
-from ontoground.lm.client import LanguageModel
-from ontoground.lm.results import Failure, Message, Request, Result
-from ontoground.prompts import medval_prompt
-from ontoground.rows_text import ErrorCategory, MedvalErrorRow, RiskLevel
+from ground.contracts.answers import MedvalAnswer, parse_medval
+from ground.contracts.prompts import medval_prompt
+from ground.contracts.rows_text import ErrorCategory, MedvalErrorRow, RiskLevel
+from ground.lm.client import LanguageModel
+from ground.lm.results import Failure, Message, Request, Result
 
 __all__ = ["LmValidator"]
 

@@ -13,7 +13,7 @@ from rapidfuzz.distance import OSA
 from builders.medval.rules.knowledge import Knowledge
 from builders.medval.rules.tables import words
 from builders.medval.rules.view import Seen, View, input_view, output_view, stem
-from ontoground.rows_text import MedvalTask
+from ground.contracts.rows_text import MedvalTask
 
 __all__ = ["Comparison", "Finding", "quoted"]
 

@@ -9,9 +9,9 @@ from builders.medval.rules.generator import RULES_TASKS, RulesGenerator
 from builders.medval.rules.knowledge import Knowledge
 from builders.medval.rules.validator import RulesValidator
 from ehr.reading import TextReader
+from ground.settings_text import MedvalSettings
+from ground.storage.workspace import Workspace
 from kg.graph import ConceptGraph
-from ontoground.settings_text import MedvalSettings
-from ontoground.workspace import Workspace
 
 if TYPE_CHECKING:
     import duckdb

@@ -12,8 +12,8 @@ from builders.medval.rules.knowledge import Knowledge
 from builders.medval.rules.scene import Scene, apply_edit
 from builders.medval.rules.tables import weights
 from builders.texts.origin import Refusal
-from ontoground.rows_text import RiskLevel
-from ontoground.stable import stable_hash
+from ground.contracts.rows_text import RiskLevel
+from ground.stable import stable_hash
 
 __all__ = ["RULES", "RULES_TASKS", "RulesGenerator", "refusal_of"]
 

@@ -11,7 +11,7 @@ from builders.medval.rules.scene import Scene
 from builders.medval.rules.tables import critical_drugs, opposite_diagnoses, serious_diagnoses, weight_of
 from builders.medval.rules.tables import words as words_of
 from builders.medval.rules.view import Seen, View
-from ontoground.stable import stable_hash
+from ground.stable import stable_hash
 
 __all__ = [
     "allergic_drugs",

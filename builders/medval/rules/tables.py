@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import cast
 
-from ontoground.rows_text import ErrorCategory, RiskLevel
-from ontoground.tables import read_table
+from ground import ROOT
+from ground.contracts.rows_text import ErrorCategory, RiskLevel
+from ground.storage.tables import read_table
 
 __all__ = [
     "Contraindication",
@@ -29,7 +29,7 @@ __all__ = [
     "words",
 ]
 
-DATA = Path(__file__).parents[2] / "data"
+DATA = ROOT / "builders" / "data"
 
 
 @dataclass(frozen=True, slots=True)

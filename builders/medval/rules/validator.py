@@ -16,7 +16,7 @@ from builders.medval.rules.knowledge import Knowledge
 from builders.medval.rules.tables import weight_of
 from builders.medval.rules.view import KEPT_VIEWS
 from builders.texts.origin import Refusal
-from ontoground.rows_text import MedvalErrorRow, MedvalTask, RiskLevel
+from ground.contracts.rows_text import MedvalErrorRow, MedvalTask, RiskLevel
 
 __all__ = ["RulesValidator"]
 

@@ -21,7 +21,7 @@ from builders.medval.rules.quantities import (
 )
 from ehr.reading import ReadMention, TextReading
 from ehr.spans import Assertion, Segment
-from ontoground.rows_text import MedvalTask
+from ground.contracts.rows_text import MedvalTask
 
 __all__ = ["Amount", "Polarity", "Rate", "Seen", "View", "input_view", "output_view", "stem"]
 

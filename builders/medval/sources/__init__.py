@@ -10,7 +10,7 @@ from builders.medval.items import Item
 from builders.medval.sources import aci_bench, medicationqa, meqsum, mts_dialog, openi
 from builders.texts.origin import Tally
 from builders.texts.registry import TextSource
-from ontoground.rows_text import MedvalTask
+from ground.contracts.rows_text import MedvalTask
 
 __all__ = ["READERS", "Reader"]
 

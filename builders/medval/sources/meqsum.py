@@ -13,7 +13,7 @@ from builders.medval.items import Item
 from builders.medval.sources.rows import sheet_rows, text_of
 from builders.texts.origin import Origin, Tally
 from builders.texts.registry import TextSource
-from ontoground.rows_text import MedvalTask
+from ground.contracts.rows_text import MedvalTask
 
 __all__ = ["files", "read"]
 

@@ -16,8 +16,8 @@ from builders.medval.items import Item
 from builders.medval.sources.rows import csv_rows, text_of
 from builders.texts.origin import Origin, Tally
 from builders.texts.registry import TextSource
-from ontoground.errors import InputError
-from ontoground.rows_text import MedvalTask
+from ground.contracts.rows_text import MedvalTask
+from ground.errors import InputError
 
 __all__ = ["files", "read"]
 

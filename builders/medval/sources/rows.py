@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from ontoground.errors import InputError
+from ground.errors import InputError
 
 __all__ = ["csv_rows", "sheet_rows", "text_of"]
 

@@ -10,7 +10,7 @@ from builders.texts.edits.negation_added import added_negations
 from builders.texts.edits.negation_removed import removed_negations
 from builders.texts.edits.numbers import number_edits, unit_edits
 from builders.texts.edits.words import word_edits
-from ontoground.stable import stable_hash
+from ground.stable import stable_hash
 
 __all__ = ["DENIALS", "edits_of", "ordered_edits"]
 

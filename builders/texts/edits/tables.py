@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cache
-from pathlib import Path
 
-from ontoground.tables import read_table
+from ground import ROOT
+from ground.storage.tables import read_table
 
 __all__ = ["alternatives", "cue", "cues", "read_edit_table"]
 
 
 def read_edit_table(name: str, columns: tuple[str, ...]) -> list[dict[str, str]]:
     """Return the rows of ``builders/data/<name>.tsv``."""
-    return read_table(Path(__file__).parents[2] / "data" / f"{name}.tsv", columns)
+    return read_table(ROOT / "builders" / "data" / f"{name}.tsv", columns)
 
 
 def alternatives(words: Iterable[str]) -> str:

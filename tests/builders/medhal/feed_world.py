@@ -16,9 +16,9 @@ from builders.medhal.judges import Judge
 from builders.medhal.rows import Seeds, Stamp
 from builders.texts.origin import Origin, Refusal, Tally
 from builders.texts.registry import text_sources
-from ontoground.manifest import LicenceTier
-from ontoground.rows_text import MedhalTask
-from ontoground.settings_text import MedhalSettings
+from ground.contracts.rows_text import MedhalTask
+from ground.flow.manifest import LicenceTier
+from ground.settings_text import MedhalSettings
 
 __all__ = ["Doubter", "build", "digests", "feed", "pair", "rows_of"]
 

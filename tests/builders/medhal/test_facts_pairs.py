@@ -17,11 +17,11 @@ from builders.medhal.items import FactPair, Pair
 from builders.medhal.judge_graph import GraphJudge
 from builders.medhal.transform.facts import fact_pairs
 from builders.texts.origin import Tally, split_of
+from ground.errors import InputError
+from ground.storage.sqlfiles import sql_text
+from ground.storage.warehouse import connect
+from ground.storage.workspace import Workspace
 from kg.graph import ConceptGraph
-from ontoground.errors import InputError
-from ontoground.sqlfiles import sql_text
-from ontoground.warehouse import connect
-from ontoground.workspace import Workspace
 from tests.builders.medieval_world import Built, Truth
 
 
@@ -112,7 +112,7 @@ def test_facts_that_an_explanation_adds_are_true_statements_of_the_dataset(
     facts: list[FactPair], medieval: Built, rows: dict[str, dict[str, Any]]
 ) -> None:
     true = {(row["predicate"], row["head_name"], row["tail_name"]) for row in medieval.rows if row["is_true"]}
-    templates = dict(medieval.connection.execute(sql_text("builders/template")).fetchall())
+    templates = dict(medieval.connection.execute(sql_text("builders/medieval/truth/template")).fetchall())
     both = dict(
         medieval.connection.execute("select predicate, inverse from kg.predicate where statement = 'both'").fetchall()
     )
@@ -144,7 +144,7 @@ def test_a_patient_has_the_split_that_medieval_gives(
 
 
 def test_every_predicate_that_statements_use_can_be_denied(medieval: Built) -> None:
-    told = {name for name, _ in medieval.connection.execute(sql_text("builders/template")).fetchall()}
+    told = {name for name, _ in medieval.connection.execute(sql_text("builders/medieval/truth/template")).fetchall()}
     assert told == set(denials())
     assert all("{head}" in text and "{tail}" in text for text in denials().values())
 

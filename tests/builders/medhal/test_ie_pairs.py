@@ -17,8 +17,8 @@ from builders.medhal.transform import ie
 from builders.medhal.transform.ie import extraction_pairs
 from builders.texts.origin import Tally
 from builders.texts.registry import text_sources
-from ontoground.errors import InputError
-from ontoground.settings_text import MedhalSettings
+from ground.errors import InputError
+from ground.settings_text import MedhalSettings
 from tests.builders.medhal.ie_notes import NOTES, ByRules, rows_of, write_rows
 
 SOURCE = text_sources()["acm"]

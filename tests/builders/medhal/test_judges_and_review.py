@@ -12,8 +12,8 @@ from builders.medhal.review import read_review
 from builders.medhal.rows import Seeds
 from builders.texts.inputs import MANY_FILES, file_inputs
 from builders.texts.origin import Refusal, Tally
-from ontoground.errors import InputError
-from ontoground.settings_text import MedhalSettings
+from ground.errors import InputError
+from ground.settings_text import MedhalSettings
 from tests.builders.medhal.feed_world import feed, pair, rows_of
 
 

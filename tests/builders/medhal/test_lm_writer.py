@@ -14,11 +14,11 @@ from builders.medhal.lm.reading import read_statement
 from builders.medhal.lm.writer import LmWriter
 from builders.medhal.writers import AnswerInWords, ExtractionInWords, SentenceToBreak, Written
 from builders.texts.origin import Refusal
-from ontoground.lm.client import LanguageModel
-from ontoground.lm.results import Completion
-from ontoground.lm.settings import LmSettings
+from ground.lm.client import LanguageModel
+from ground.lm.results import Completion
+from ground.lm.settings import LmSettings
 from tests.builders.medhal.feed_world import pair
-from tests.ontoground.lm.server import Reply, ScriptedServer, completion, scripted_server
+from tests.ground.lm.server import Reply, ScriptedServer, completion, scripted_server
 
 T = TypeVar("T")
 SENTENCE = "Blood pressure fell in the treated group."

@@ -15,8 +15,8 @@ from builders.medhal.sources import mednli, nli4ct
 from builders.medhal.transform.nli import nli_pairs
 from builders.texts.origin import Origin, Tally
 from builders.texts.registry import text_sources
-from ontoground.errors import InputError
-from ontoground.settings_text import MedhalSettings
+from ground.errors import InputError
+from ground.settings_text import MedhalSettings
 
 MEDNLI, NLI4CT = text_sources()["mednli"], text_sources()["nli4ct"]
 TRIAL = {

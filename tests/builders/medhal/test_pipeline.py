@@ -12,10 +12,10 @@ import pytest
 
 from builders.medhal.items import Pair
 from builders.texts.origin import Origin, split_of
-from ontoground.errors import InputError
-from ontoground.manifest import LicenceTier
-from ontoground.rows_text import MEDHAL_SCHEMA
-from ontoground.settings_text import MedhalSettings
+from ground.contracts.rows_text import MEDHAL_SCHEMA
+from ground.errors import InputError
+from ground.flow.manifest import LicenceTier
+from ground.settings_text import MedhalSettings
 from tests.builders.medhal.feed_world import Doubter, build, digests, feed, pair, rows_of
 
 LONG = "long " * 8_000

@@ -12,7 +12,7 @@ import pytest
 from builders.medhal.sources import medmcqa, medqa, pubmedqa
 from builders.medhal.sources.question_files import combined, needs_image, plain
 from builders.texts.origin import Tally
-from ontoground.errors import InputError
+from ground.errors import InputError
 from tests.builders.medhal.question_files import mcq, medmcqa_row, medqa_row, source, write_lines
 
 OPTIONS = ("Gout", "Septic arthritis", "Osteoarthritis", "Reactive arthritis")

@@ -9,7 +9,7 @@ import pytest
 from builders.medhal.sources import sumpubmed
 from builders.texts.origin import Tally
 from builders.texts.registry import text_sources
-from ontoground.errors import InputError
+from ground.errors import InputError
 
 SOURCE = text_sources()["sumpubmed"]
 ABSTRACT = (

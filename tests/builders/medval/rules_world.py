@@ -11,10 +11,10 @@ from builders.medval.rules.knowledge import Knowledge
 from builders.medval.rules.scene import Scene
 from builders.medval.rules.validator import RulesValidator
 from builders.texts.origin import Origin, Refusal
-from ontoground.rows_text import MedvalTask, RiskLevel
-from ontoground.settings_text import MedvalSettings
-from ontoground.warehouse import connect
-from ontoground.workspace import Workspace
+from ground.contracts.rows_text import MedvalTask, RiskLevel
+from ground.settings_text import MedvalSettings
+from ground.storage.warehouse import connect
+from ground.storage.workspace import Workspace
 
 __all__ = ["ITEMS", "Engine", "item", "open_engine"]
 

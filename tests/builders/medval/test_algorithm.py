@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from builders.medval.algorithm import Triple, consistency, levels_of, make_triples, triple_id
 from builders.medval.items import NO_EDIT, Item, Output
 from builders.texts.origin import Refusal
-from ontoground.rows_text import RISK_LEVELS, RiskLevel
-from ontoground.settings_text import MedvalSettings
+from ground.contracts.rows_text import RISK_LEVELS, RiskLevel
+from ground.settings_text import MedvalSettings
 from tests.builders.medval.toy_engine import ToyGenerator, ToyValidator, item
 
 SEED = 7

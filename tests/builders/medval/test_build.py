@@ -21,13 +21,13 @@ from builders.medval.rows import CHAT_SCHEMA, TRIPLE_SCHEMA
 from builders.medval.rules.generator import RULES_TASKS
 from builders.texts.origin import Tally, split_of
 from builders.texts.registry import text_sources
-from ontoground.answers import parse_medval
-from ontoground.errors import InputError, UsageError
-from ontoground.prompts import medval_prompt
-from ontoground.rows_text import MEDVAL_SCHEMA, MEDVAL_TASKS
-from ontoground.settings_text import MedvalSettings
-from ontoground.tables import read_table
-from ontoground.workspace import Workspace
+from ground.contracts.answers import parse_medval
+from ground.contracts.prompts import medval_prompt
+from ground.contracts.rows_text import MEDVAL_SCHEMA, MEDVAL_TASKS
+from ground.errors import InputError, UsageError
+from ground.settings_text import MedvalSettings
+from ground.storage.tables import read_table
+from ground.storage.workspace import Workspace
 from tests.builders.medieval_world import bytes_of
 from tests.builders.medval import text_folders
 from tests.builders.medval.toy_engine import item, open_toy

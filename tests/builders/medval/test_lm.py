@@ -13,10 +13,10 @@ from builders.medval.items import Item, Judgement, Output
 from builders.medval.lm.generator import LmGenerator, generator_prompt
 from builders.medval.lm.validator import LmValidator
 from builders.texts.origin import Origin, Refusal
-from ontoground.lm.client import LanguageModel
-from ontoground.lm.settings import LmSettings
-from ontoground.rows_text import RISK_LEVELS
-from tests.ontoground.lm.server import Reply, ScriptedServer, completion, scripted_server
+from ground.contracts.rows_text import RISK_LEVELS
+from ground.lm.client import LanguageModel
+from ground.lm.settings import LmSettings
+from tests.ground.lm.server import Reply, ScriptedServer, completion, scripted_server
 
 GIVEN = "The patient {takes} warfarin 5 mg."
 

@@ -13,9 +13,9 @@ from builders.medval.items import Item
 from builders.medval.records import findings_and_impression, missing_tables, read_records
 from builders.texts.origin import Tally
 from builders.texts.registry import text_sources
+from ground.contracts.rows_text import MedvalTask
+from ground.storage.warehouse import connect
 from kg.graph import ConceptGraph
-from ontoground.rows_text import MedvalTask
-from ontoground.warehouse import connect
 from tests.kg.graphs import Release, rel
 
 WORDS = {

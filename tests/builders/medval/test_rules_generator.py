@@ -11,7 +11,7 @@ from builders.medval.rules.generator import RULES, RULES_TASKS, RulesGenerator, 
 from builders.medval.rules.scene import Scene, apply_edit, entries_of
 from builders.medval.rules.tables import serious_diagnoses, weights
 from builders.texts.origin import Refusal
-from ontoground.rows_text import MEDVAL_CATEGORIES, MEDVAL_TASKS, RISK_LEVELS, MedvalTask
+from ground.contracts.rows_text import MEDVAL_CATEGORIES, MEDVAL_TASKS, RISK_LEVELS, MedvalTask
 from tests.builders.medval.rules_world import COURSE, DIALOGUE, ITEMS, Engine, item
 
 NOTE = ITEMS[0]

@@ -10,7 +10,7 @@ from builders.medval.items import Item, Judgement, Output
 from builders.medval.rules import check_details, check_drugs, check_problems, comparison, validator
 from builders.medval.rules.generator import RULES_TASKS
 from builders.texts.origin import Refusal
-from ontoground.rows_text import MEDVAL_TASKS, RISK_LEVELS
+from ground.contracts.rows_text import MEDVAL_TASKS, RISK_LEVELS
 from tests.builders.medval.rules_world import COURSE, DIALOGUE, ITEMS, NOTE, Engine, item
 
 LISTS = ITEMS[1]

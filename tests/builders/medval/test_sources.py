@@ -11,8 +11,8 @@ from builders.medval.sources import READERS
 from builders.medval.sources.aci_bench import assessment_and_plan
 from builders.texts.origin import Tally
 from builders.texts.registry import text_sources
-from ontoground.errors import InputError
-from ontoground.rows_text import MedvalTask
+from ground.contracts.rows_text import MedvalTask
+from ground.errors import InputError
 from tests.builders.medval import text_folders
 
 

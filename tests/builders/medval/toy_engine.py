@@ -8,7 +8,7 @@ from typing import Literal
 
 from builders.medval.items import Edit, Item, Judgement, Output
 from builders.texts.origin import Origin, Refusal
-from ontoground.rows_text import MedvalErrorRow, MedvalTask, RiskLevel
+from ground.contracts.rows_text import MedvalErrorRow, MedvalTask, RiskLevel
 
 __all__ = ["ToyGenerator", "ToyValidator", "item", "open_toy"]
 

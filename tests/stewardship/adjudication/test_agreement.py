@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ontoground.labels import LabelValue, parse_label
+from ground.contracts.labels import LabelValue, parse_label
 from stewardship.adjudication.agreement import (
     Estimate,
     ValueType,
@@ -22,9 +22,9 @@ from stewardship.adjudication.agreement import (
     value_type,
     wilson,
 )
+from stewardship.adjudication.discrepancy import relative_error
 from stewardship.adjudication.estimates import smape_bound, whole_test
-from stewardship.discrepancy import relative_error
-from stewardship.tables import read_cells
+from stewardship.benchmark.tables import read_cells
 
 NUMBERS = st.floats(min_value=-1e6, max_value=1e6)
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ontoground.labels import LabelValue, parse_label
+from ground.contracts.labels import LabelValue, parse_label
 from stewardship.adjudication.finalise import Policy, finalise
-from stewardship.tables import read_label_table
+from stewardship.benchmark.tables import read_label_table
 
 
 def final(recomputed: str | None, physician: str | None, policy: Policy, uid: str = "1") -> tuple[str, str] | None:

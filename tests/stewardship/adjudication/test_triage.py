@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ontoground.labels import LabelValue, parse_label
+from ground.contracts.labels import LabelValue, parse_label
+from stewardship.adjudication.discrepancy import discrepancies, relative_error
 from stewardship.adjudication.triage import summarise, triage
-from stewardship.discrepancy import discrepancies, relative_error
-from stewardship.tables import read_cells
+from stewardship.benchmark.tables import read_cells
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from stewardship.benchmark.tables import read_label_table
 from stewardship.calculators.registry import calculators
 from stewardship.calculators.run import compare, run_calculators
-from stewardship.tables import read_label_table
 
 REVIEW = Path(__file__).resolve().parents[3] / "docs" / "reviews" / "medcalc_calculators.csv"
 CAUSES = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from ontoground.errors import InputError, UsageError
+from ground.errors import InputError, UsageError
 from stewardship.calculators.registry import calculate, calculators, find
 from stewardship.calculators.run import compare, run_calculators
 

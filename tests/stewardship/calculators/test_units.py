@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ontoground.tables import read_table
+from ground.storage.tables import read_table
+from stewardship.benchmark.tables import read_cells
 from stewardship.calculators.features import Features
 from stewardship.calculators.units import DATA, UnitError, convert
 from stewardship.calculators.units_v1 import convert_v1, round_v1
-from stewardship.tables import read_cells
 
 
 @pytest.mark.parametrize(

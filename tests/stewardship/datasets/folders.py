@@ -10,8 +10,8 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ontoground.rows_text import MEDHAL_SCHEMA, MEDVAL_SCHEMA
-from ontoground.warehouse import connect
+from ground.contracts.rows_text import MEDHAL_SCHEMA, MEDVAL_SCHEMA
+from ground.storage.warehouse import connect
 
 __all__ = ["medhal_folder", "medhal_pair", "medval_folder", "medval_triple", "release"]
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ontoground.errors import InputError, UsageError
+from ground.errors import InputError, UsageError
 from stewardship.adjudication.agreement import wilson
-from stewardship.benchmark import Benchmark
+from stewardship.benchmark.folder import Benchmark
 from stewardship.datasets.adopt import adopt_dataset, dataset_of, population_of
 from stewardship.datasets.auditor import audited
 from stewardship.datasets.edits import changes
@@ -22,7 +22,7 @@ from stewardship.datasets.readings import reading_of
 from stewardship.datasets.recompute import recomputed
 from stewardship.datasets.rows import evidence_of
 from stewardship.datasets.sheets import is_ours, sheet_context
-from stewardship.history import Event
+from stewardship.history.log import Event
 from tests.stewardship.datasets.folders import medhal_folder, medhal_pair, medval_folder, medval_triple, release
 
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ontoground.errors import InputError, UsageError
-from ontoground.grading import Reference, grade_value
-from ontoground.labels import parse_label
-from stewardship.benchmark import Benchmark
+from ground.contracts.grading import Reference, grade_value
+from ground.contracts.labels import parse_label
+from ground.errors import InputError, UsageError
+from stewardship.benchmark.folder import Benchmark
+from stewardship.benchmark.tables import read_label_table
 from stewardship.grading.grades import Answers, Grader, LabelSet, grade_rows, label_set, read_answers, shares
 from stewardship.grading.leaderboard import board, paired_difference
-from stewardship.tables import read_label_table
 
 HEAD = "uid,kind,group,type,answer,low,high,new,doctor\n"
 ROWS = """1,BMI,physical,decimal,100,95,105,50,

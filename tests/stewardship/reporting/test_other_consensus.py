@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from app.main import invoke
-from ontoground.settings_steward import StewardSettings
-from stewardship.benchmark import Benchmark
+from ground.settings_steward import StewardSettings
+from ontoground.cli.main import invoke
+from stewardship.benchmark.folder import Benchmark
 from stewardship.reporting.other_consensus import recounted
 
 LABELS = "uid,note,ask,answer\na,n,q,100\nb,n,q,9\nc,n,q,5\nd,n,q,2\n"

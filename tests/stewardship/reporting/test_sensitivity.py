@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from ontoground.settings_steward import StewardSettings
-from stewardship.benchmark import Benchmark
-from stewardship.events import Event
+from ground.settings_steward import StewardSettings
+from stewardship.benchmark.folder import Benchmark
+from stewardship.history.events import Event
+from stewardship.history.standing import standing
 from stewardship.reporting.report import build_report
 from stewardship.reporting.sensitivity import variants
 from stewardship.runs.votes import LIKELY_ERROR, PASSED
-from stewardship.standing import standing
 from tests.stewardship.labelled import adopted
 
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ontoground.labels import LabelKind, LabelValue, parse_label
+from ground.contracts.labels import LabelKind, LabelValue, parse_label
+from stewardship.benchmark.tables import read_cells
 from stewardship.runs.consensus import consensus, summarise
-from stewardship.tables import read_cells
 
 
 def runs(*texts: str | None) -> list[LabelValue]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from ontoground.errors import InputError, OntogroundError
+from ground.errors import InputError, OntogroundError
 from stewardship.runs.engines import Answer, Ask, CallableEngine, Engine, Item, RecordedEngine
 from stewardship.runs.prompts import Claim, Question
 

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from ontoground.errors import UsageError
-from ontoground.settings_steward import StewardSettings
-from stewardship.benchmark import Benchmark
-from stewardship.events import RULE, Event
+from ground.errors import UsageError
+from ground.settings_steward import StewardSettings
+from stewardship.benchmark.folder import Benchmark
+from stewardship.benchmark.tables import read_label_table
+from stewardship.history.events import RULE, Event
 from stewardship.runs.auditing import audit_labels
 from stewardship.runs.engines import CallableEngine, Item
 from stewardship.runs.prompts import Claim
 from stewardship.runs.recomputing import recompute_labels
 from stewardship.runs.store import read_runs
-from stewardship.tables import read_label_table
 
 SETTINGS = StewardSettings()
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ontoground.errors import UsageError
+from ground.errors import UsageError
 from stewardship.runs.sampling import allot, stratified_sample
 
 SIZES = st.dictionaries(st.text("abcdef", min_size=1, max_size=3), st.integers(1, 60), min_size=1, max_size=12)

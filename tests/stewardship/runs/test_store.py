@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ontoground.errors import InputError, UsageError
-from ontoground.lm.results import Message
+from ground.errors import InputError, UsageError
+from ground.lm.results import Message
 from stewardship.runs.store import Run, RunStore, ToolUse, differences, message_key, read_messages, read_runs
 
 DESCRIBED = {"engine": "lm", "model": "m", "temperature": 1.0}

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from stewardship.benchmark.tables import read_cells
 from stewardship.runs.votes import Verdict, audit, parse_verdict, summarise
-from stewardship.tables import read_cells
 
 S, P, N = Verdict.SUSPICIOUS, Verdict.PASS, Verdict.NONE
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from ontoground.labels import LabelKind, LabelValue, parse_label
-from stewardship.benchmark import Benchmark
+from ground.contracts.labels import LabelKind, LabelValue, parse_label
+from stewardship.benchmark.folder import Benchmark
+from stewardship.benchmark.tables import read_label_table
 from stewardship.sheets.cells import read_answer
 from stewardship.sheets.shown import answer_kinds
-from stewardship.tables import read_label_table
 
 FLUIDS = "What is the patient's maintenance fluid in mL/hr?"
 FILTRATION = "What is the filtration rate in terms of mL/min/1.73 m²?"

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from ontoground.labels import LabelValue, parse_label
-from ontoground.settings_steward import StewardSettings
-from stewardship.benchmark import Benchmark
-from stewardship.history import Event
+from ground.contracts.labels import LabelValue, parse_label
+from ground.settings_steward import StewardSettings
+from stewardship.benchmark.folder import Benchmark
+from stewardship.history.log import Event
 from stewardship.sheets.batch import Batch, read_batches
 from stewardship.sheets.errors import confusion, drawn_of, error_rates
 from stewardship.sheets.interrater import reliability

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from ontoground.errors import InputError, UsageError
-from ontoground.labels import LabelValue
-from stewardship.benchmark import Benchmark
+from ground.contracts.labels import LabelValue
+from ground.errors import InputError, UsageError
+from stewardship.benchmark.folder import Benchmark
 from stewardship.sheets.batch import read_batches
 from stewardship.sheets.reading import SheetsRead, read_sheets, write_refused
 from stewardship.sheets.writing import Written

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ontoground.errors import InputError, UsageError
-from stewardship.benchmark import Benchmark
+from ground.errors import InputError, UsageError
+from stewardship.benchmark.folder import Benchmark
 from stewardship.sheets.experts import Experts
 from stewardship.sheets.sampling import assign, balanced, candidates
 from tests.stewardship.sheets.world import ranked, scores, statements

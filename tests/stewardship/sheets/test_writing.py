@@ -11,8 +11,8 @@ from pathlib import Path
 import fastexcel
 import pytest
 
-from ontoground.errors import UsageError
-from stewardship.benchmark import Benchmark
+from ground.errors import UsageError
+from stewardship.benchmark.folder import Benchmark
 from stewardship.sheets.batch import read_batches, text_mark
 from stewardship.sheets.layout import MOST_CHARACTERS, MOST_LINES, layout_of, lines_of, plain
 from stewardship.sheets.shown import Shown, answer_kinds

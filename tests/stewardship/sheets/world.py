@@ -7,10 +7,10 @@ from pathlib import Path
 import polars as pl
 
 from stewardship.adjudication.triage import triage
-from stewardship.benchmark import Benchmark
+from stewardship.benchmark.folder import Benchmark
+from stewardship.benchmark.tables import LabelTable
 from stewardship.sheets.shown import answer_kinds, shown_rows
 from stewardship.sheets.writing import Written, write_batch
-from stewardship.tables import LabelTable
 
 QUADRANTS = ("Q1", "Q2", "Q3", "Q4")
 CALCULATORS = (

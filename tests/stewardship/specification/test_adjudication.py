@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from ontoground.labels import parse_label
+from ground.contracts.labels import parse_label
 from stewardship.adjudication.agreement import Estimate, bootstrap_mean, review, smape, smape_terms, value_type, wilson
 from stewardship.adjudication.estimates import smape_bound, whole_test
 from stewardship.adjudication.finalise import finalise

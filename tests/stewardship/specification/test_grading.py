@@ -6,9 +6,9 @@ from datetime import date
 
 import pytest
 
-from ontoground.grading import LimitsRule, OutputType, Reference, Verdict, grade_abstention, grade_v1
-from ontoground.labels import parse_label
-from ontoground.rewards import released_reward, reward
+from ground.contracts.grading import LimitsRule, OutputType, Reference, Verdict, grade_abstention, grade_v1
+from ground.contracts.labels import parse_label
+from ground.contracts.rewards import released_reward, reward
 from tests.stewardship.specification.words import NA, SPRING, shown
 
 

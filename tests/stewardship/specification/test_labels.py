@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from ontoground.labels import parse_label
+from ground.contracts.labels import parse_label
 from tests.stewardship.specification.words import MISSING, NA, SPRING, UNPARSEABLE, shown
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from ontoground.grading import Reference
-from ontoground.labels import parse_label
+from ground.contracts.grading import Reference
+from ground.contracts.labels import parse_label
+from stewardship.adjudication.discrepancy import relative_error
 from stewardship.adjudication.finalise import finalise
-from stewardship.discrepancy import relative_error
-from stewardship.tables import read_label_table
+from stewardship.benchmark.tables import read_label_table
 from tests.stewardship.specification.words import MISSING, NA, labels, shown
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from ontoground.labels import parse_label
+from ground.contracts.labels import parse_label
+from stewardship.adjudication.discrepancy import discrepancies, relative_error
 from stewardship.adjudication.triage import triage
-from stewardship.discrepancy import discrepancies, relative_error
 from tests.stewardship.specification.words import labels
 
 

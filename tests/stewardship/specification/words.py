@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
-from ontoground.labels import LabelKind, LabelValue, parse_label
+from ground.contracts.labels import LabelKind, LabelValue, parse_label
 
 __all__ = ["MISSING", "NA", "SPRING", "UNPARSEABLE", "labels", "shown"]
 

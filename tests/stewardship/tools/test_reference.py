@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ontoground.errors import InputError
+from ground.errors import InputError
 from stewardship.tools.reference import ReferenceArguments, ReferenceTool
 
 PAGE = """<html><head><title>no text</title><style>p {}</style></head><body><nav>menu</nav>

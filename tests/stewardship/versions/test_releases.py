@@ -10,15 +10,15 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from ontoground.errors import InputError, UsageError
-from ontoground.grading import Reference, grade_v1
-from ontoground.labels import LabelValue
-from stewardship.benchmark import Benchmark
+from ground.contracts.grading import Reference, grade_v1
+from ground.contracts.labels import LabelValue
+from ground.errors import InputError, UsageError
+from stewardship.benchmark.folder import Benchmark
+from stewardship.benchmark.tables import read_label_table
 from stewardship.grading.grades import label_set
-from stewardship.history import Event
+from stewardship.history.log import Event
+from stewardship.history.standing import standing
 from stewardship.sheets.ratings import OPEN, RATED
-from stewardship.standing import standing
-from stewardship.tables import read_label_table
 from stewardship.versions.diffs import compare
 from stewardship.versions.recipes import Recipe, label_rows, role_rows, table_rows
 from stewardship.versions.releases import Release, Version, check_history, check_labels, check_previous, versions_of

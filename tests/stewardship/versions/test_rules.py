@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from ontoground.errors import InputError, UsageError
-from ontoground.labels import LabelValue
-from stewardship.benchmark import Benchmark
-from stewardship.history import Event
+from ground.contracts.labels import LabelValue
+from ground.errors import InputError, UsageError
+from stewardship.benchmark.folder import Benchmark
+from stewardship.benchmark.tables import read_label_table
+from stewardship.history.log import Event
+from stewardship.history.standing import standing
 from stewardship.runs.phases import append_new
-from stewardship.standing import standing
-from stewardship.tables import read_label_table
 from stewardship.versions.rule_files import Rule, read_rule
 from stewardship.versions.rules import apply_rule, try_rule
 from tests.stewardship.labelled import GCS, MME, adopted

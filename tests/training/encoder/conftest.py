@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from evaluation.quadrants.dataset import MedievalDataset
 from tests.training.encoder.world import small_dataset, tiny_encoder
-from training.dataset import MedievalDataset
 from training.encoder.settings import EncoderSettings
 from training.encoder.train import train_encoder
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from ontoground.errors import UsageError
+from ground.errors import UsageError
 from tests.training.encoder.world import tiny_encoder
 from training.encoder.layers import LayeredEncoder, pad
 from training.encoder.pretrained import load_backbone

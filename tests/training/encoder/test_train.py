@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 import torch
 
-from ontoground.errors import InputError, TrainingError, UsageError
-from ontoground.rows import MEDIEVAL_SCHEMA, QUADRANTS
+from evaluation.quadrants.dataset import MedievalDataset
+from ground.contracts.rows import MEDIEVAL_SCHEMA, QUADRANTS
+from ground.errors import InputError, TrainingError, UsageError
 from tests.training.encoder.world import tiny_encoder
-from training.dataset import MedievalDataset
 from training.encoder.classifier import HEAD, load_encoder, new_encoder
 from training.encoder.pretrained import resolve_model
 from training.encoder.settings import EncoderSettings

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from training.dataset import COLUMNS, MedievalDataset
+from evaluation.quadrants.dataset import COLUMNS, MedievalDataset
 
 __all__ = ["DRUGS", "small_dataset", "tiny_encoder", "tiny_word_tokenizer"]
 

@@ -15,7 +15,7 @@ pytest.importorskip("trl")
 
 import torch
 
-from ontoground.errors import InputError, UsageError
+from ground.errors import InputError, UsageError
 from tests.training.grpo.words import word_model, write_rows
 from tests.training.tiny import tiny_tokenizer
 from training.grpo.evaluate import accuracies, grade_sets, respond
@@ -24,8 +24,8 @@ from training.grpo.prompt import encode, messages, system_prompt
 from training.grpo.rows import planned_order, read_rows
 from training.grpo.settings import GrpoSettings
 from training.grpo.train import EVALUATION, Arm, evaluate_base, train_arm
-from training.models import load_model, load_tokenizer
-from training.settings import HardwareSettings, OptimizerSettings
+from training.runs.models import load_model, load_tokenizer
+from training.runs.settings import HardwareSettings, OptimizerSettings
 from training.sft.model import choose_machine
 
 pytestmark = pytest.mark.xdist_group("grpo")

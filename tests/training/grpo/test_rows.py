@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ontoground.errors import InputError, UsageError
+from ground.errors import InputError, UsageError
 from tests.training.grpo.words import write_rows
 from training.grpo.rows import check_arms, order_sha256, planned_order, read_rows, read_sets
 

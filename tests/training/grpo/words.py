@@ -6,8 +6,8 @@ from pathlib import Path
 
 import polars as pl
 
-from ontoground.grading import Reference
-from ontoground.labels import parse_label
+from ground.contracts.grading import Reference
+from ground.contracts.labels import parse_label
 
 WORDS = ("<pad>", "</s>", "<unk>", "<answer>", "</answer>", "1", "unknown")
 

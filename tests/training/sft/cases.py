@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ontoground.prompts import medhal_answer, medhal_prompt, medval_answer, medval_prompt
-from ontoground.rows_text import MEDHAL_SCHEMA, MEDVAL_SCHEMA, MedhalRow, MedvalRow
+from ground.contracts.prompts import medhal_answer, medhal_prompt, medval_answer, medval_prompt
+from ground.contracts.rows_text import MEDHAL_SCHEMA, MEDVAL_SCHEMA, MedhalRow, MedvalRow
 from tests.training.tiny import tiny_decoder, tiny_tokenizer
 
 DRUGS = ("metformin", "lisinopril", "warfarin", "insulin", "aspirin", "heparin", "digoxin", "codeine")

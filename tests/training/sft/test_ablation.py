@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from ontoground.errors import InputError, UsageError
+from evaluation.text.dataset import TextDataset
+from ground.errors import InputError, UsageError
 from tests.training.sft.cases import medval_dataset, medval_rows, tiny_model
-from training.settings import MedvalSettings
+from training.runs.settings import MedvalSettings
 from training.sft.ablation import ablate, ablation_table, filtered_dataset, plan_cells
 from training.sft.generate import GenerationSettings
-from training.sft.rows import TextDataset
 
 IN, OUT = "report2impression", "dialogue2note"
 

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from ontoground.errors import InputError
+from ground.errors import InputError
 from tests.training.sft.cases import tiny_model
 from training.sft.downstream import evaluate_downstream, read_nli, read_summaries
 from training.sft.generate import GenerationSettings

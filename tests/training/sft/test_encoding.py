@@ -12,11 +12,11 @@ from datasets import Dataset
 from transformers import AutoTokenizer
 from trl import SFTConfig, SFTTrainer
 
-from ontoground.errors import InputError
-from ontoground.prompts import Answer
+from evaluation.text.dataset import Kind
+from ground.contracts.prompts import Answer
+from ground.errors import InputError
 from tests.training.sft.cases import medhal_rows, medval_rows, tiny_model
 from training.sft.encoding import IGNORED, encode_answer, encode_prompt, encode_rows
-from training.sft.rows import Kind
 from training.sft.tasks import TASKS
 
 ROWS: dict[Kind, list[Any]] = {"medhal": medhal_rows(6), "medval": medval_rows(4)}

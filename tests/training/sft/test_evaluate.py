@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from ontoground.errors import InputError
+from ground.errors import InputError
 from tests.training.sft.cases import medhal_dataset, medhal_rows, medval_dataset, medval_rows
 from training.sft.evaluate import evaluate_predictions
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from ontoground.errors import InputError
-from ontoground.lm.settings import LmSettings
-from ontoground.prompts import medhal_prompt, medval_prompt
-from tests.ontoground.lm.server import completion, scripted_server
+from ground.contracts.prompts import medhal_prompt, medval_prompt
+from ground.errors import InputError
+from ground.lm.settings import LmSettings
+from tests.ground.lm.server import completion, scripted_server
 from training.sft.medec import ANY_RISK, ask_medec, medec_metrics, read_medec
 from training.sft.zeroshot import AskedSettings
 

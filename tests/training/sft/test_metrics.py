@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ontoground.errors import InputError
+from ground.errors import InputError
 from training.sft.metrics import medhal_metrics, medval_metrics
 
 

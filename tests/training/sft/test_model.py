@@ -8,9 +8,9 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from ontoground.errors import UsageError
+from ground.errors import UsageError
 from tests.training.sft.cases import medhal_dataset, medhal_rows, tiny_model
-from training.settings import HardwareSettings, MedhalSettings, MedvalSettings
+from training.runs.settings import HardwareSettings, MedhalSettings, MedvalSettings
 from training.sft.generate import GenerationSettings, generate_medhal
 from training.sft.model import choose_machine, choose_optimizer, lora_config, rows_length
 from training.sft.train import train_medhal

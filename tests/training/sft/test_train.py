@@ -12,8 +12,9 @@ import torch
 from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM, AutoTokenizer, TrainerCallback
 
-from ontoground.errors import InputError, TrainingError, UsageError
-from ontoground.rows_text import MedhalRow
+from evaluation.text.dataset import TextDataset
+from ground.contracts.rows_text import MedhalRow
+from ground.errors import InputError, TrainingError, UsageError
 from tests.training.sft.cases import (
     DRUGS,
     medhal_dataset,
@@ -22,10 +23,9 @@ from tests.training.sft.cases import (
     medval_rows,
     tiny_model,
 )
-from training.settings import MedhalSettings, MedvalSettings
+from training.runs.settings import MedhalSettings, MedvalSettings
 from training.sft.generate import GenerationSettings, Generator, generate_medhal, generate_medval
 from training.sft.metrics import medhal_metrics
-from training.sft.rows import TextDataset
 from training.sft.train import train_medhal, train_medval
 
 

@@ -9,15 +9,15 @@ from typing import Any
 import polars as pl
 import pytest
 
-from ontoground.answers import parse_medval
-from ontoground.errors import InputError, RefusedError, UsageError
-from ontoground.lm.settings import LmSettings
-from ontoground.prompts import medhal_prompt, medval_answer, medval_prompt
-from tests.ontoground.lm.server import completion, scripted_server
+from evaluation.text.dataset import TextDataset
+from evaluation.text.predictions import read_answers
+from ground.contracts.answers import parse_medval
+from ground.contracts.prompts import medhal_prompt, medval_answer, medval_prompt
+from ground.errors import InputError, RefusedError, UsageError
+from ground.lm.settings import LmSettings
+from tests.ground.lm.server import completion, scripted_server
 from tests.training.sft.cases import medhal_dataset, medhal_rows, medval_dataset, medval_rows, tiny_model
-from training.evaluation.text.predictions import read_answers
 from training.sft.evaluate import evaluate_predictions
-from training.sft.rows import TextDataset
 from training.sft.zeroshot import AskedSettings, ask_dataset
 
 SAID = ["Factual: YES", "Factual: NO\nExplanation: Takes another drug.", "I cannot tell.", "Factual: NO"]

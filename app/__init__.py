@@ -1,1 +1,0 @@
-"""Command line, the pipeline in order, and the embedded open world."""

@@ -1,8 +1,0 @@
-"""``ontoground steward ...``: labels that are audited, recomputed, adjudicated and released."""
-
-from __future__ import annotations
-
-from app.cli.steward import adopt, audit, calculators, grade, labels, review, triage
-from app.cli.steward.group import group
-
-__all__ = ["adopt", "audit", "calculators", "grade", "group", "labels", "review", "triage"]

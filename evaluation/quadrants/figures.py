@@ -1,0 +1,246 @@
+"""Pictures of a report, drawn from its JSON: F1 by quadrant, risk, lambda, learning curves, confusion, calibration.
+
+Every model has a colour and a marker of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evaluation.drawing import COLOURS, GREY, MARKERS, error_bars, new_figure, panels, save, tidy, wrapped
+from evaluation.quadrants.tables import paper_results
+from ground.contracts.rows import QUADRANTS
+
+__all__ = [
+    "calibration_figure",
+    "confusion_figure",
+    "f1_figure",
+    "lambda_figure",
+    "learning_figure",
+    "risk_figure",
+]
+
+MOST_PANELS = 9
+# A bin with fewer rows than this is drawn faint, and no line leads to it.
+FEW_ROWS = 10
+# A model above this in HSR or TIR takes nearly everything for Q1; the others are to be told apart, so it is left out.
+FAR = 0.7
+# The axes of the risk picture reach this far at least, in percent.
+FRAME = 30.0
+MEANING = {
+    "Q1": "true,\nsupported",
+    "Q2": "true,\nunsupported",
+    "Q3": "false,\nsupported",
+    "Q4": "false,\nunsupported",
+}
+
+Model = Mapping[str, Any]
+
+
+def _labels(models: Sequence[Model]) -> list[str]:
+    """Return names without their folder or organisation where they stay distinct, in short lines."""
+    short = []
+    for model in models:
+        name, plus, method = model["name"].partition(" + ")
+        short.append(name.rstrip("/").rpartition("/")[2] + plus + method)
+    names = short if len(set(short)) == len(short) else [model["name"] for model in models]
+    return [wrapped(name) for name in names]
+
+
+def _styles(models: Sequence[Model]) -> list[dict[str, Any]]:
+    """Return marker and colour of each model; baselines are grey and hollow."""
+    styles = []
+    seen = {"model": 0, "baseline": 0}
+    for model in models:
+        at = seen[model["kind"]]
+        seen[model["kind"]] += 1
+        colour = GREY if model["kind"] == "baseline" else COLOURS[at % len(COLOURS)]
+        fill = "white" if model["kind"] == "baseline" else colour
+        styles.append({"marker": MARKERS[at % len(MARKERS)], "color": colour, "markerfacecolor": fill})
+    return styles
+
+
+def f1_figure(models: Sequence[Model], path: Path) -> None:
+    """Draw F1 of every quadrant with 95% intervals."""
+    figure = new_figure(9.5, 4.8)
+    axes = figure.subplots()
+    offsets = (np.arange(len(models)) - (len(models) - 1) / 2) * (0.8 / max(len(models), 1))
+    for model, label, style, offset in zip(models, _labels(models), _styles(models), offsets, strict=True):
+        value, error = error_bars([model["metrics"][f"f1_{quadrant.lower()}"] for quadrant in QUADRANTS])
+        place = np.arange(len(QUADRANTS)) + offset
+        axes.errorbar(place, value, error, fmt="none", ecolor=style["color"], elinewidth=1.2, capsize=2)
+        axes.plot(place, value, linestyle="none", markersize=6, label=label, clip_on=False, **style)
+    axes.set_xticks(range(len(QUADRANTS)), [f"{quadrant}: {MEANING[quadrant]}" for quadrant in QUADRANTS])
+    for border in np.arange(len(QUADRANTS) - 1) + 0.5:
+        axes.axvline(border, color="#dddddd", linewidth=0.7)
+    axes.set(ylim=(0, 100), xlim=(-0.5, len(QUADRANTS) - 0.5), ylabel="F1 (%)", title="F1 by quadrant, 95% intervals")
+    axes.tick_params(axis="x", length=0, pad=8)
+    tidy(axes)
+    figure.legend(loc="outside right upper", frameon=False, fontsize=9)
+    save(figure, path)
+
+
+def _is_far(model: Model) -> bool:
+    return model["kind"] == "baseline" and any((model["metrics"][name]["value"] or 0) > FAR for name in ("hsr", "tir"))
+
+
+def risk_figure(models: Sequence[Model], path: Path) -> None:
+    """Draw hallucinated support against truth inversion; the paper's models faintly, if it measured one of these."""
+    figure = new_figure(8.2, 5.6)
+    axes = figure.subplots()
+    paper = np.array([(row["metrics"]["tir"], row["metrics"]["hsr"]) for row in paper_results()]) * 100
+    highest = FRAME
+    if any(model.get("paper") for model in models):
+        axes.plot(
+            *paper.T, linestyle="none", marker=".", color="#c0c0c0", label="the paper's models\n(on its own data)"
+        )
+        highest = paper.max()
+    for model, label, style in zip(models, _labels(models), _styles(models), strict=True):
+        x, x_error = error_bars([model["metrics"]["tir"]])
+        y, y_error = error_bars([model["metrics"]["hsr"]])
+        if _is_far(model):
+            outside = f"{label}\n(outside: TIR {x[0]:.0f}, HSR {y[0]:.0f})"
+            axes.plot([], [], linestyle="none", markersize=8, label=outside, **style)
+            continue
+        highest = np.nanmax([highest, *(x + np.nan_to_num(x_error[1])), *(y + np.nan_to_num(y_error[1]))])
+        axes.errorbar(x, y, y_error, x_error, fmt="none", ecolor=style["color"], elinewidth=1, alpha=0.6)
+        axes.plot(x, y, linestyle="none", markersize=8, label=label, clip_on=False, zorder=3, **style)
+    limits = (-1, min(101, 5 * np.ceil(highest / 5) + 1))
+    axes.set(xlim=limits, ylim=limits, xlabel="TIR: Q3 taken for Q1 (%)", ylabel="HSR: Q2 taken for Q1 (%)")
+    axes.set_title("Critical errors, 95% intervals; the lower left is safest")
+    axes.set_aspect("equal", anchor="NW")
+    tidy(axes, "both")
+    figure.legend(loc="outside right upper", frameon=False, fontsize=9)
+    save(figure, path)
+
+
+def lambda_figure(points: Sequence[Mapping[str, Any]], path: Path) -> None:
+    """Draw macro-F1, HSR and TIR over CoRFu's lambda (the paper's figure 6).
+
+    Args:
+        points: ``lambda`` and ``metrics`` of each model; lambda 0 is DPO.
+        path: of the PNG file.
+    """
+    ordered = sorted(points, key=lambda point: float(point["lambda"]))
+    lambdas = [float(point["lambda"]) for point in ordered]
+    figure = new_figure(6.4, 4.4)
+    axes = figure.subplots()
+    for at, (name, title) in enumerate({"f1": "macro-F1", "hsr": "HSR", "tir": "TIR"}.items()):
+        value, error = error_bars([point["metrics"][name] for point in ordered])
+        style = {
+            "color": COLOURS[at],
+            "marker": MARKERS[at],
+            "capsize": 3,
+            "linewidth": 1.6,
+            "elinewidth": 1,
+            "clip_on": False,
+        }
+        axes.errorbar(lambdas, value, error, label=title, **style)
+    ticks = sorted(set(lambdas))
+    axes.set_xticks(ticks, ["0 (DPO)" if tick == 0 else f"{tick:g}" for tick in ticks])
+    axes.set(ylim=(0, 100), xlabel="lambda", ylabel="%", title="CoRFu's penalty, 95% intervals")
+    tidy(axes)
+    figure.legend(loc="outside right upper", frameon=False)
+    save(figure, path)
+
+
+def learning_figure(losses: Mapping[str, Sequence[Mapping[str, Any]]], path: Path) -> None:
+    """Draw the loss over steps: faint as recorded, strong as a running mean; dashed on validation rows.
+
+    Args:
+        losses: for each run its records, with ``step`` and ``loss`` or ``eval_loss``; other records are passed over.
+        path: of the PNG file.
+    """
+    figure = new_figure(7.6, 4.4)
+    axes = figure.subplots()
+    for at, (name, records) in enumerate(losses.items()):
+        colour = COLOURS[at % len(COLOURS)]
+        steps, values = _series(records, "loss")
+        axes.plot(steps, values, color=colour, alpha=0.25, linewidth=0.8)
+        axes.plot(steps, _running_mean(values), color=colour, linewidth=1.8, label=wrapped(name))
+        steps, values = _series(records, "eval_loss")
+        if len(steps):
+            axes.plot(steps, values, color=colour, linestyle="--", marker=MARKERS[at % len(MARKERS)], markersize=4)
+    axes.set(xlabel="optimizer step", ylabel="loss", title="Learning curves (dashed: validation)")
+    axes.set_ylim(bottom=0)
+    tidy(axes)
+    figure.legend(loc="outside right upper", frameon=False, fontsize=9)
+    save(figure, path)
+
+
+def _series(records: Sequence[Mapping[str, Any]], key: str) -> tuple[Any, Any]:
+    kept = [(float(record["step"]), float(record[key])) for record in records if "step" in record and key in record]
+    return np.array([step for step, _ in kept]), np.array([value for _, value in kept])
+
+
+def _running_mean(values: Any) -> Any:
+    """Return the mean over a window of a twentieth of the run, shorter at its start."""
+    window = max(1, len(values) // 20)
+    sums = np.cumsum(np.concatenate([[0.0], values]))
+    ends = np.arange(1, len(values) + 1)
+    starts = np.maximum(ends - window, 0)
+    return (sums[ends] - sums[starts]) / (ends - starts)
+
+
+def _telling(models: Sequence[Model]) -> list[Model]:
+    """Leave out baselines that give one answer to everything, then all beyond nine models."""
+    answers = [np.count_nonzero(np.sum(model["confusion"], axis=0)) for model in models]
+    kept = [model for model, n in zip(models, answers, strict=True) if model["kind"] == "model" or n > 1]
+    return (kept or list(models))[:MOST_PANELS]
+
+
+def confusion_figure(models: Sequence[Model], path: Path) -> None:
+    """Draw answers against labels, in percent of each quadrant's rows (nine models at most)."""
+    shown = _telling(models)
+    figure, grid = panels(len(shown), 3.1)
+    for model, label, axes in zip(shown, _labels(shown), grid, strict=True):
+        counts = np.array(model["confusion"], dtype=np.float64)
+        total = counts.sum(axis=1, keepdims=True)
+        shares = np.divide(100 * counts, total, out=np.zeros_like(counts), where=total > 0)
+        if not counts[:, -1].any():
+            shares = shares[:, :-1]
+        axes.imshow(shares, cmap="Blues", vmin=0, vmax=100, aspect="auto")
+        for (row, column), share in np.ndenumerate(shares):
+            axes.text(column, row, f"{share:.0f}", ha="center", va="center", color="white" if share > 55 else "black")
+        axes.set_xticks(range(shares.shape[1]), [*QUADRANTS, "none"][: shares.shape[1]])
+        axes.set_yticks(range(len(QUADRANTS)), QUADRANTS)
+        axes.set_title(label, fontsize=10)
+        axes.tick_params(length=0)
+    figure.supxlabel("answer")
+    figure.supylabel("label")
+    figure.suptitle("Answers in % of the rows of each label")
+    save(figure, path)
+
+
+def calibration_figure(models: Sequence[Model], path: Path) -> bool:
+    """Draw how often a model is right against how sure it is; return whether any model gave scores (else no file).
+
+    The area of a dot is the share of the model's rows; bins with few rows are faint.
+    """
+    shown = _telling([model for model in models if model["calibration"]])
+    if not shown:
+        return False
+    figure, grid = panels(len(shown), 3.1)
+    for model, label, axes in zip(shown, _labels(shown), grid, strict=True):
+        bins = model["calibration"]
+        rows = np.array([one["rows"] for one in bins], dtype=np.float64)
+        x = np.array([one["mean_confidence"] for one in bins]) * 100
+        y = np.array([one["share_right"] for one in bins]) * 100
+        axes.plot([0, 100], [0, 100], color=GREY, linestyle=":", linewidth=1)
+        many = rows >= FEW_ROWS
+        axes.plot(x[many], y[many], color=COLOURS[0], linewidth=1)
+        alpha = np.where(many, 0.8, 0.25)
+        axes.scatter(x, y, s=14 + 220 * rows / rows.sum(), color=COLOURS[0], alpha=alpha, zorder=3, clip_on=False)
+        error = model["metrics"]["ece"]["value"]
+        axes.set_title(f"{label}\nECE {100 * error:.1f}%", fontsize=10)
+        axes.set(xlim=(0, 102), ylim=(0, 102))
+        tidy(axes, "both")
+    figure.supxlabel("mean probability of the answer (%)")
+    figure.supylabel("right answers (%)")
+    figure.suptitle(f"Calibration (faint: fewer than {FEW_ROWS} rows; on the dotted line: as right as sure)")
+    save(figure, path)
+    return True

@@ -1,0 +1,96 @@
+"""Tables in the shape of the paper's Table 1, and the paper's own numbers for the same model and method."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from ground import ROOT
+from ground.storage.tables import read_table
+
+__all__ = [
+    "PAPER_COLUMNS",
+    "difference_cell",
+    "paper_results",
+    "percent_cell",
+    "same_measurement",
+    "share_cell",
+]
+
+# Name of the metric and head of its column, in the paper's order.
+PAPER_COLUMNS: Mapping[str, str] = {
+    "accuracy": "Acc.",
+    "precision": "Prec.",
+    "recall": "Rec.",
+    "f1": "F1",
+    "f1_q1": "F1_Q1",
+    "f1_q2": "F1_Q2",
+    "f1_q3": "F1_Q3",
+    "f1_q4": "F1_Q4",
+    "hsr": "HSR",
+    "tir": "TIR",
+}
+PAPER_FILE = ROOT / "evaluation" / "data" / "paper_results.tsv"
+UNDEFINED = "–"
+
+Plain = Mapping[str, float | None]
+
+
+@cache
+def paper_results() -> tuple[dict[str, Any], ...]:
+    """Return every row of the paper's Tables 1 and 3: model, method, source, and the metrics as shares from 0 to 1."""
+    rows = read_table(PAPER_FILE, ("model", "method", *PAPER_COLUMNS, "source"))
+    return tuple(
+        {
+            "model": row["model"],
+            "method": row["method"],
+            "source": row["source"],
+            "metrics": {name: round(float(row[name]) / 100, 6) for name in PAPER_COLUMNS},
+        }
+        for row in rows
+    )
+
+
+def same_measurement(name: str) -> dict[str, Any] | None:
+    """Return the paper's row for a model called ``NAME + METHOD``, such as ``Qwen/Qwen3-8B + SFT``.
+
+    The name's folder or organisation and its case do not matter; the method must be the paper's own (``SFT``,
+    ``DPO (Q1 vs. Q2)``, ``CoRFu (Q1 vs. mix)``, ``CoRFu (Curriculum)``, ``zero-shot`` ...). A name without a method
+    matches nothing: a model's number says little without how it was trained.
+    """
+    model, _, method = name.partition(" + ")
+    wanted = (model.rstrip("/").rpartition("/")[2].casefold(), method.strip().casefold())
+    for row in paper_results():
+        if (row["model"].casefold(), row["method"].casefold()) == wanted:
+            return row
+    return None
+
+
+def _percent(value: float) -> str:
+    # No "-0.0".
+    return f"{round(100 * value, 1) + 0.0:.1f}"
+
+
+def percent_cell(estimate: Plain) -> str:
+    """Write an estimate in percent with its interval, and its spread over seeds where there are several."""
+    value, low, high, spread = (estimate[name] for name in ("value", "low", "high", "spread"))
+    if value is None:
+        return UNDEFINED
+    seeds = "" if spread is None else f" ±{_percent(spread)}"
+    interval = "" if low is None or high is None else f" ({_percent(low)} to {_percent(high)})"
+    return _percent(value) + seeds + interval
+
+
+def difference_cell(estimate: Plain) -> str:
+    """Write a difference in percentage points, with its sign and interval."""
+    value, low, high = (estimate[name] for name in ("value", "low", "high"))
+    if value is None:
+        return UNDEFINED
+    sign = "+" if round(100 * value, 1) > 0 else ""
+    return sign + percent_cell({"value": value, "low": low, "high": high, "spread": None})
+
+
+def share_cell(part: float, whole: float) -> str:
+    """Write a count and its share in percent."""
+    return f"{part:,.0f} ({_percent(part / whole)}%)" if whole else f"{part:,.0f}"

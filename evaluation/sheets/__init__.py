@@ -1,0 +1,1 @@
+"""Blind sheets for experts on rows of a dataset: written, and read back."""

@@ -1,0 +1,114 @@
+"""What is right: the labels of a split, what rows belong together, their task and the length of what was read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from evaluation.text.classes import CLASSES, Classes
+from evaluation.text.dataset import Kind, Split, TextDataset
+from ground.errors import InputError
+
+__all__ = ["LENGTH_PARTS", "Reference", "read_reference", "reference_of"]
+
+LENGTH_PARTS = 4
+NO_CONTEXT = "no context"
+TEXTS: Mapping[Kind, tuple[str, ...]] = {"medhal": ("context",), "medval": ("input", "output")}
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The rows of a split, without their texts.
+
+    Attributes:
+        classes: of the labels.
+        frame: ``id``, ``task``, ``gold`` (code), ``words`` (of the context; of input and output), ``cluster`` (number),
+            and ``explanation`` (MedHal).
+        clusters_are: what is drawn together in a bootstrap: ``patients``, ``pairs`` or ``triples``, or both.
+    """
+
+    classes: Classes
+    frame: pl.DataFrame
+    clusters_are: str
+
+    @property
+    def gold(self) -> npt.NDArray[np.int64]:
+        """Codes of the labels. *Shape:* (n,)."""
+        return self.frame["gold"].to_numpy()
+
+    @property
+    def tasks(self) -> list[str]:
+        """The tasks that have rows, in the order of their names."""
+        return sorted(self.frame["task"].unique().to_list())
+
+    def keep(self, mask: npt.NDArray[np.bool_]) -> Reference:
+        """Return some of the rows. ``mask`` has *shape* (n,)."""
+        return replace(self, frame=self.frame.filter(pl.Series(mask)))
+
+    def length_parts(self) -> tuple[npt.NDArray[np.int64], list[str]]:
+        """Cut the rows into quarters by the number of words (parts between white space); no words are a part of theirs.
+
+        Returns:
+            The part of each row, *shape* (n,), and the names of the parts, the shortest first.
+        """
+        words = self.frame["words"].to_numpy()
+        there = words[words > 0]
+        shares = np.arange(1, LENGTH_PARTS) / LENGTH_PARTS
+        edges = np.unique(np.quantile(there, shares, method="inverted_cdf")) if len(there) else there
+        index = np.where(words > 0, 1 + np.searchsorted(edges, words), 0)
+        found = np.unique(index)
+        ends = [(int(words[index == at].min()), int(words[index == at].max())) for at in found]
+        names = [
+            NO_CONTEXT if not at else f"{low:,} to {high:,} words" if low < high else f"{low:,} words"
+            for at, (low, high) in zip(found, ends, strict=True)
+        ]
+        return np.searchsorted(found, index).astype(np.int64), names
+
+
+def read_reference(dataset: TextDataset, split: Split) -> Reference:
+    """Read the labels of a split.
+
+    Raises:
+        InputError: the split is empty.
+    """
+    lazy = pl.scan_parquet(list(dataset.files)).filter(pl.col("split") == split)
+    reference = _reference(lazy, dataset.kind)
+    if not reference.frame.height:
+        raise InputError(f"the {split} split is empty", file=dataset.folder, do="choose another split")
+    return reference
+
+
+def reference_of(rows: Sequence[Mapping[str, Any]], kind: Kind) -> Reference:
+    """Return the labels of rows in memory (``id``, the label, the pair, ``task``, ``subject_id``; texts optional)."""
+    classes = CLASSES[kind]
+    wanted = ("id", classes.label, classes.pair, "task", "subject_id", "explanation", *TEXTS[kind])
+    columns: dict[str, Any] = {name: [row.get(name) for row in rows] for name in wanted}
+    types: dict[str, Any] = dict.fromkeys(wanted, pl.String)
+    types |= {classes.label: pl.Boolean if kind == "medhal" else pl.Int64, "subject_id": pl.Int64}
+    return _reference(pl.DataFrame(columns, schema=types).lazy(), kind)
+
+
+def _reference(lazy: pl.LazyFrame, kind: Kind) -> Reference:
+    classes = CLASSES[kind]
+    words = [pl.col(name).fill_null("").str.count_matches(r"\S+").cast(pl.Int64) for name in TEXTS[kind]]
+    frame = lazy.select(
+        pl.col("id").cast(pl.String),
+        pl.col("task").cast(pl.String),
+        gold=pl.col(classes.label).replace_strict(dict(zip(classes.labels, range(classes.silent), strict=True))),
+        words=pl.sum_horizontal(words),
+        # A patient may have many pairs; a row without a patient stands with its partner.
+        group=pl.when(pl.col("subject_id").is_not_null())
+        .then(pl.format("patient {}", pl.col("subject_id")))
+        .otherwise(pl.format("pair {}", pl.col(classes.pair))),
+        **({"explanation": pl.col("explanation").cast(pl.String)} if kind == "medhal" else {}),
+    ).collect()
+    frame = frame.with_columns(pl.col("gold").cast(pl.Int64), cluster=pl.col("group").rank("dense").cast(pl.Int64) - 1)
+    with_patient = frame["group"].str.starts_with("patient ")
+    together = classes.pair.removesuffix("_id") + "s"
+    kinds = [name for name, there in (("patients", with_patient.any()), (together, not with_patient.all())) if there]
+    return Reference(classes, frame.drop("group"), " and ".join(kinds))

@@ -1,0 +1,1 @@
+"""What two rooms agree on: row types, label values, taxonomy, prompts and answers, graders and rewards."""

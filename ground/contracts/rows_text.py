@@ -1,0 +1,203 @@
+"""Row contracts of MedHal and MedVAL: builders write only these, training and evaluation read only these.
+
+As in `ground.contracts.rows`, each contract is a Python type (what one row means) and an Arrow schema (how it lies on
+disk).
+A dataset folder holds ``data/{train,validation,test}-*.parquet`` and ``manifest.json``.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict
+
+import pyarrow as pa
+
+__all__ = [
+    "MEDHAL_SCHEMA",
+    "MEDHAL_TASKS",
+    "MEDVAL_CATEGORIES",
+    "MEDVAL_DELTAS",
+    "MEDVAL_ERROR",
+    "MEDVAL_SCHEMA",
+    "MEDVAL_TASKS",
+    "RISK_LEVELS",
+    "ErrorCategory",
+    "MedhalRow",
+    "MedhalTask",
+    "MedvalErrorRow",
+    "MedvalRow",
+    "MedvalTask",
+    "RiskLevel",
+]
+
+# The four tasks of MedHal (section 3) and our own: facts of admissions, judged by the graph.
+MedhalTask = Literal["question_answering", "information_extraction", "nli", "summarization", "record_facts"]
+MEDHAL_TASKS: tuple[MedhalTask, ...] = (
+    "question_answering",
+    "information_extraction",
+    "nli",
+    "summarization",
+    "record_facts",
+)
+
+# MedVAL's seven tasks (its Table 2) and our own, which any discharge note can give.
+MedvalTask = Literal[
+    "medication2answer",
+    "query2question",
+    "report2impression",
+    "report2simplified",
+    "impression2simplified",
+    "bhc2spanish",
+    "dialogue2note",
+    "course2diagnosis",
+]
+MEDVAL_TASKS: tuple[MedvalTask, ...] = (
+    "medication2answer",
+    "query2question",
+    "report2impression",
+    "report2simplified",
+    "impression2simplified",
+    "bhc2spanish",
+    "dialogue2note",
+    "course2diagnosis",
+)
+
+# MedVAL's taxonomy: five hallucinations, three omissions, two misalignments of certainty, and the rest.
+ErrorCategory = Literal[
+    "fabricated_claim",
+    "misleading_justification",
+    "detail_misidentification",
+    "false_comparison",
+    "incorrect_recommendation",
+    "missing_claim",
+    "missing_comparison",
+    "missing_context",
+    "overstating_intensity",
+    "understating_intensity",
+    "other",
+]
+MEDVAL_CATEGORIES: tuple[ErrorCategory, ...] = (
+    "fabricated_claim",
+    "misleading_justification",
+    "detail_misidentification",
+    "false_comparison",
+    "incorrect_recommendation",
+    "missing_claim",
+    "missing_comparison",
+    "missing_context",
+    "overstating_intensity",
+    "understating_intensity",
+    "other",
+)
+
+RiskLevel = Literal[1, 2, 3, 4]
+RISK_LEVELS: tuple[RiskLevel, ...] = (1, 2, 3, 4)
+# The perturbation that a level stands for: level = 1 + 3 * delta.
+MEDVAL_DELTAS: dict[RiskLevel, float] = {1: 0.0, 2: 1 / 3, 3: 2 / 3, 4: 1.0}
+
+
+class MedhalRow(TypedDict):
+    """One statement judged factual or not, given a context or, without one, general medical knowledge.
+
+    ``pair_id`` is shared by a factual row and its non-factual partner. ``explanation`` says what is wrong; it is null
+    where the source gives none (NLI) and for factual rows. ``synthetic``: a model or a rule wrote the statement.
+    ``inner_id`` is the row's name in its source; ``subject_id`` is null where no patient is behind the row.
+    ``in_length_filtered`` and ``in_balanced``: the row belongs to the paper's length-filtered version, and to the one
+    that is balanced over tasks as well (section 3.8); both rows of a pair belong to the same versions.
+    """
+
+    id: str
+    pair_id: str
+    context: str | None
+    statement: str
+    label: bool
+    explanation: str | None
+    inner_id: str
+    source: str
+    task: MedhalTask
+    synthetic: bool
+    licence: str
+    subject_id: int | None
+    in_length_filtered: bool
+    in_balanced: bool
+    split: Literal["train", "validation", "test"]
+
+
+class MedvalErrorRow(TypedDict):
+    """One error of an output: its category, what is wrong in a few words, and the exact words it is about.
+
+    ``quoted_from`` tells where ``quote`` stands (an omission is quoted from the input); both may be null.
+    """
+
+    category: ErrorCategory
+    text: str
+    quote: str | None
+    quoted_from: Literal["input", "output"] | None
+
+
+class MedvalRow(TypedDict):
+    """One output judged against its input: reasoning, errors and a risk level.
+
+    ``triple_id`` is shared by the clean and the perturbed output of one input; ``variant`` says which one this is
+    (``observed``: an output that was rated, not made). ``delta`` is the perturbation level in {0, 1/3, 2/3, 1},
+    ``consistency`` M_MedVAL of the triple; both are null for rated outputs. ``engine``: who judged.
+    """
+
+    id: str
+    triple_id: str
+    task: MedvalTask
+    variant: Literal["clean", "perturbed", "observed"]
+    instruction: str
+    input: str
+    output: str
+    reasoning: str | None
+    errors: list[MedvalErrorRow]
+    risk_level: RiskLevel
+    delta: float | None
+    consistency: float | None
+    engine: Literal["rules", "lm", "expert"]
+    inner_id: str
+    source: str
+    licence: str
+    subject_id: int | None
+    split: Literal["train", "validation", "test"]
+
+
+def _required(*fields: tuple[str, pa.DataType]) -> list[pa.Field]:
+    return [pa.field(name, kind, nullable=False) for name, kind in fields]
+
+
+MEDHAL_SCHEMA = pa.schema(
+    [
+        *_required(("id", pa.string()), ("pair_id", pa.string())),
+        pa.field("context", pa.string()),
+        *_required(("statement", pa.string()), ("label", pa.bool_())),
+        pa.field("explanation", pa.string()),
+        *_required(("inner_id", pa.string()), ("source", pa.string()), ("task", pa.string())),
+        *_required(("synthetic", pa.bool_()), ("licence", pa.string())),
+        pa.field("subject_id", pa.int64()),
+        *_required(("in_length_filtered", pa.bool_()), ("in_balanced", pa.bool_()), ("split", pa.string())),
+    ]
+)
+
+MEDVAL_ERROR = pa.struct(
+    [
+        *_required(("category", pa.string()), ("text", pa.string())),
+        pa.field("quote", pa.string()),
+        pa.field("quoted_from", pa.string()),
+    ]
+)
+
+MEDVAL_SCHEMA = pa.schema(
+    [
+        *_required(("id", pa.string()), ("triple_id", pa.string()), ("task", pa.string()), ("variant", pa.string())),
+        *_required(("instruction", pa.string()), ("input", pa.string()), ("output", pa.string())),
+        pa.field("reasoning", pa.string()),
+        *_required(("errors", pa.list_(MEDVAL_ERROR)), ("risk_level", pa.int8())),
+        pa.field("delta", pa.float64()),
+        pa.field("consistency", pa.float64()),
+        *_required(("engine", pa.string()), ("inner_id", pa.string()), ("source", pa.string())),
+        *_required(("licence", pa.string())),
+        pa.field("subject_id", pa.int64()),
+        *_required(("split", pa.string())),
+    ]
+)

@@ -1,0 +1,103 @@
+"""The one family of errors: each says what was wrong, what was found, what was expected, where, and what to do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from ground.storage.remote import Place
+
+__all__ = [
+    "CheckError",
+    "InputError",
+    "OntogroundError",
+    "RefusedError",
+    "TrainingError",
+    "UsageError",
+    "WorkerError",
+]
+
+
+class OntogroundError(Exception):
+    """Base of every error that ontoground raises on purpose.
+
+    Messages never carry note text or a patient's identifier (DESIGN section 10): only places (file, line, column
+    name) and public vocabulary (a CUI, a file's name, a column's name).
+    """
+
+    exit_code: ClassVar[int] = 3
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        found: str | None = None,
+        expected: str | None = None,
+        file: Place | str | None = None,
+        line: int | None = None,
+        do: str | None = None,
+    ) -> None:
+        super().__init__(what)
+        self.what = what
+        self.found = found
+        self.expected = expected
+        self.file = str(file) if file is not None else None
+        self.line = line
+        self.do = do
+
+    def __str__(self) -> str:
+        where = f"{self.file}:{self.line}" if self.file and self.line is not None else self.file
+        parts = [self.what]
+        parts += [f"  {name}: {value}" for name, value in self._details(where) if value]
+        return "\n".join(parts)
+
+    def _details(self, where: str | None) -> list[tuple[str, str | None]]:
+        return [("where", where), ("found", self.found), ("expected", self.expected), ("do", self.do)]
+
+    def as_dict(self) -> dict[str, str | int | None]:
+        """Return the error for ``--json`` output."""
+        return {
+            "error": type(self).__name__,
+            "what": self.what,
+            "found": self.found,
+            "expected": self.expected,
+            "file": self.file,
+            "line": self.line,
+            "do": self.do,
+        }
+
+
+class CheckError(OntogroundError):
+    """A check ran to its end and found disagreements."""
+
+    exit_code = 1
+
+
+class UsageError(OntogroundError):
+    """The command or the settings are wrong."""
+
+    exit_code = 2
+
+
+class InputError(OntogroundError):
+    """Input is malformed or missing."""
+
+    exit_code = 3
+
+
+class RefusedError(OntogroundError):
+    """The privacy gate refused."""
+
+    exit_code = 4
+
+
+class TrainingError(OntogroundError):
+    """Training cannot go on: the loss is no number, it diverges, or memory is short."""
+
+    exit_code = 3
+
+
+class WorkerError(OntogroundError):
+    """A worker process ended before its work was done, or the machines it runs on cannot be used."""
+
+    exit_code = 3

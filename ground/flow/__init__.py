@@ -1,0 +1,1 @@
+"""How work is done: executors for shards, fingerprints of stages, manifests of what was made."""

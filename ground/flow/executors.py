@@ -1,0 +1,218 @@
+"""Where shards are worked on: in this process, in processes of this machine, or on Ray. The results are the same.
+
+A stage gives an iterable of shards and gets their results in the same order. What every worker needs once (a lexicon, a
+graph) is opened by a function that runs in the worker, from files that all workers map (``Executor.share``).
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from multiprocessing import get_context, parent_process
+from multiprocessing.synchronize import Event
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ground.errors import UsageError, WorkerError
+from ground.settings import RunSettings
+
+__all__ = [
+    "Executor",
+    "Processes",
+    "Serial",
+    "SharedFolder",
+    "check_executor",
+    "end_with_parent",
+    "nothing",
+    "open_executor",
+]
+
+Shard = TypeVar("Shard")
+State = TypeVar("State")
+Result = TypeVar("Result")
+
+# Shards on their way for each worker: one that it works on, one that waits for it.
+AHEAD = 2
+_WATCH_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class SharedFolder:
+    """A folder of files that workers read; it travels as its name, never as its content."""
+
+    folder: Path
+
+    def path(self) -> Path:
+        """Return where the files lie for the worker that asks."""
+        return self.folder
+
+
+def nothing() -> None:
+    """Open nothing: for work that needs no more than its shard."""
+
+
+class Executor(ABC):
+    """Works on shards; ``workers`` of them at a time."""
+
+    workers: int
+
+    def share(self, folder: Path) -> SharedFolder:
+        """Make a finished folder of files readable by all workers; they see it where it lies."""
+        return SharedFolder(folder)
+
+    @abstractmethod
+    def in_order(
+        self, setup: Callable[[], State], work: Callable[[State, Shard], Result], shards: Iterable[Shard]
+    ) -> Iterator[Result]:
+        """Yield the result of each shard in the order of the shards; ``AHEAD`` shards a worker are in memory at once.
+
+        Args:
+            setup: opens what the work needs, once in each worker; picklable, such as a ``partial`` of a function.
+            work: makes the result of one shard from what ``setup`` returned; picklable.
+            shards: read as they are needed.
+
+        Raises:
+            WorkerError: a worker ended in the middle of a shard. The results before that shard have been yielded.
+        """
+
+
+class Serial(Executor):
+    """Works in this process."""
+
+    workers = 1
+
+    def in_order(
+        self, setup: Callable[[], State], work: Callable[[State, Shard], Result], shards: Iterable[Shard]
+    ) -> Iterator[Result]:
+        """Work on one shard after the other; see `Executor.in_order`."""
+        state = setup()
+        for shard in shards:
+            yield work(state, shard)
+
+
+class Processes(Executor):
+    """Works in processes of this machine, started anew (not forked: those would inherit the open warehouse)."""
+
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+
+    def in_order(
+        self, setup: Callable[[], State], work: Callable[[State, Shard], Result], shards: Iterable[Shard]
+    ) -> Iterator[Result]:
+        """Work on several shards at a time; see `Executor.in_order`."""
+        context = get_context("spawn")
+        stop = context.Event()
+        pool = ProcessPoolExecutor(self.workers, context, initializer=_begin, initargs=(setup, stop))
+        waiting: deque[Future[Result]] = deque()
+        try:
+            for shard in shards:
+                waiting.append(pool.submit(_work_on, work, shard))
+                if len(waiting) > self.workers * AHEAD - 1:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        except BrokenProcessPool as error:
+            raise worker_died("a worker process ended before its shard was done") from error
+        except BaseException:
+            # Whoever interrupts does not wait for the shards that are under way.
+            stop.set()
+            raise
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def worker_died(what: str) -> WorkerError:
+    """Return the error for a worker that is gone; most often the system stopped it for want of memory."""
+    return WorkerError(
+        what,
+        expected="enough memory for all workers",
+        do="run the same command again: it goes on after the shards that are finished; fewer run.workers or a smaller "
+        "run.shard_notes need less memory",
+    )
+
+
+class _Worker:
+    """What one worker process holds: how its state is opened, and the state once it is."""
+
+    setup: Callable[[], Any] = staticmethod(nothing)
+    opened: tuple[Any, ...] = ()
+
+
+def _begin(setup: Callable[[], Any], stop: Event) -> None:
+    # Ctrl-C reaches the whole process group; the parent alone decides what it means.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with_parent(stop)
+    # Opened with the first shard, where an error reaches the parent as it is.
+    _Worker.setup = staticmethod(setup)
+
+
+def end_with_parent(stop: Event | threading.Event) -> None:
+    """End this process when its parent says so, or is gone: one that waits or works would not notice."""
+    threading.Thread(target=_watch, args=(stop,), daemon=True).start()
+
+
+def _watch(stop: Event | threading.Event) -> None:
+    parent = parent_process()
+    while not stop.wait(_WATCH_SECONDS):
+        if parent is None or not parent.is_alive():
+            break
+    os._exit(1)
+
+
+def _work_on(work: Callable[[Any, Shard], Result], shard: Shard) -> Result:
+    if not _Worker.opened:
+        _Worker.opened = (_Worker.setup(),)
+    return work(_Worker.opened[0], shard)
+
+
+def check_executor(settings: RunSettings) -> None:
+    """Check what can be known before there is work.
+
+    Raises:
+        UsageError: an address without Ray, or Ray is not installed.
+    """
+    if settings.executor == "ray":
+        if find_spec("ray") is None:
+            raise UsageError("Ray is not installed", do="pip install 'ontoground[ray]'")
+    elif settings.address:
+        found = f"run.executor = {settings.executor}"
+        raise UsageError("run.address is Ray's", found=found, expected="run.executor = ray, or no address")
+
+
+@contextmanager
+def open_executor(settings: RunSettings, licence_tier: str) -> Iterator[Executor]:
+    """Open the executor that the settings name.
+
+    Args:
+        settings: ``[run]``: executor, workers, and for Ray the address and the machines that may be used.
+        licence_tier: of the data that workers read; every tier but ``open`` stays on machines that are named.
+
+    Raises:
+        RefusedError: credentialed data and a Ray cluster with machines that the settings do not name, with a reason.
+        UsageError: an address without Ray, or Ray is not installed, or it has fewer CPUs than there are workers.
+        WorkerError: the Ray cluster cannot be reached, or its machines run another version of this program.
+    """
+    if settings.address and settings.executor != "ray":
+        raise UsageError(
+            "run.address is Ray's",
+            found=f"run.executor = {settings.executor}",
+            expected="ray, or no address",
+        )
+    if settings.executor == "ray":
+        from ground.flow.executor_ray import open_ray
+
+        with open_ray(settings, licence_tier) as executor:
+            yield executor
+    elif settings.executor == "serial" or settings.workers == 1:
+        yield Serial()
+    else:
+        yield Processes(settings.workers)

@@ -1,0 +1,135 @@
+"""The manifest of a dataset folder: what it was made from, with what settings and software, what was left out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from platform import python_version
+from typing import Any, Literal
+
+import duckdb
+
+from ground import __version__
+from ground.errors import InputError
+
+__all__ = [
+    "LicenceTier",
+    "dropped",
+    "inputs",
+    "is_open_release",
+    "licence_tier",
+    "manifest_of",
+    "read_manifest",
+    "to_json",
+    "versions",
+]
+
+LicenceTier = Literal["open", "credentialed"]
+
+# Software whose version can change a byte of the data files.
+SOFTWARE = ("duckdb", "numpy", "polars", "pyarrow", "numba")
+OPEN_RELEASE = "openworld"
+
+
+def to_json(value: Mapping[str, Any] | Sequence[Any]) -> str:
+    """Write JSON with sorted keys, so that equal content is equal text."""
+    return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, default=str) + "\n"
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Return what the manifest of a dataset folder says; nothing where the folder has none.
+
+    Raises:
+        InputError: it is no JSON.
+    """
+    file = folder / "manifest.json"
+    if not file.is_file():
+        return {}
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InputError("the manifest is no JSON", file=file) from error
+    return found if isinstance(found, dict) else {}
+
+
+def inputs(connection: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
+    """Return the loaded files with size, SHA-256, rows and release, sorted."""
+    rows = connection.execute(
+        "select source, parse_filename(file), bytes, sha256, rows_read, rows_rejected, release "
+        "from ground.load order by source, file"
+    ).fetchall()
+    names = ("source", "file", "bytes", "sha256", "rows_read", "rows_rejected", "release")
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def dropped(connection: duckdb.DuckDBPyConnection, stage: str) -> dict[str, int]:
+    """Return what a stage left out, by reason."""
+    rows = connection.execute(
+        "select reason, sum(n)::bigint from ground.drop where stage = ? group by reason order by reason", [stage]
+    ).fetchall()
+    return {str(reason): int(n) for reason, n in rows}
+
+
+def licence_tier(connection: duckdb.DuckDBPyConnection) -> LicenceTier:
+    """Return ``open`` where every source is the embedded open world, else ``credentialed``.
+
+    Whatever holds MIMIC-IV or UMLS content stays under PhysioNet's and NLM's agreements, derived rows included.
+    """
+    row = connection.execute(
+        "select count(*), count(*) filter (where starts_with(lower(coalesce(release, '')), ?)) from ground.load",
+        [OPEN_RELEASE],
+    ).fetchone()
+    return "open" if row and row[0] == row[1] > 0 else "credentialed"
+
+
+def is_open_release(release: str | None) -> bool:
+    """Tell whether a release is the embedded open world; every other one counts as credentialed."""
+    return (release or "").lower().startswith(OPEN_RELEASE)
+
+
+def versions(packages: Iterable[str]) -> dict[str, str | None]:
+    """Return the installed version of each package, None where it is not installed."""
+
+    def installed(package: str) -> str | None:
+        try:
+            return version(package)
+        except PackageNotFoundError:
+            return None
+
+    return {package: installed(package) for package in packages}
+
+
+def manifest_of(
+    dataset: str,
+    *,
+    inputs: Sequence[Mapping[str, Any]],
+    settings: Mapping[str, Any],
+    seed: int,
+    kept: Mapping[str, Any],
+    dropped: Mapping[str, int],
+    tier: LicenceTier,
+) -> dict[str, Any]:
+    """Return the manifest of a dataset: the same inputs and settings give the same text (there is no time in it).
+
+    Args:
+        dataset: medieval, medhal or medval.
+        inputs: files that it was made from, each with its size and SHA-256.
+        settings: what decides the content.
+        seed: of every choice.
+        kept: rows, and the SHA-256 of the data files.
+        dropped: what was left out, by reason.
+        tier: ``open`` or ``credentialed``.
+    """
+    return {
+        "dataset": dataset,
+        "ontoground": __version__,
+        "inputs": list(inputs),
+        "settings": dict(settings),
+        "seed": seed,
+        "software": {"python": python_version(), **versions(SOFTWARE)},
+        "rows": dict(kept),
+        "dropped": dict(dropped),
+        "licence_tier": tier,
+    }

@@ -1,0 +1,103 @@
+"""Answers on disk under the hash of what was asked: a stopped run goes on where it was.
+
+One SQLite file in a folder of mode 0700. Each answer is a transaction of its own, so a kill at any moment loses none
+that had been kept. What is sent is noted before it goes out: after a kill the cache knows which requests were under
+way. Answers that did not parse are kept until their request has its result: one that was stopped between its tries goes
+on with the next. Prompts are not kept, answers are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from ground.errors import InputError
+from ground.lm.exchange import Answer
+from ground.lm.results import RESULT, Result
+from ground.storage.files import private_directory
+
+__all__ = ["AnswerCache", "content_key"]
+
+FILE_NAME = "language-model.sqlite"
+TABLES = (
+    "create table if not exists answer (key text primary key, result text) without rowid",
+    "create table if not exists try (key text, number integer, answer text, primary key (key, number)) without rowid",
+)
+TRY = TypeAdapter(Answer)
+BUSY_SECONDS = 60.0
+
+
+def content_key(what: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of a value's canonical JSON, as 64 hexadecimal digits."""
+    text = json.dumps(what, sort_keys=True, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+class AnswerCache:
+    """Results by key; several processes may share one."""
+
+    def __init__(self, folder: Path) -> None:
+        private_directory(folder).chmod(0o700)
+        self.path = folder / FILE_NAME
+        os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
+        self._connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
+        # A commit to the write-ahead log needs no wait for the disk: it outlives a kill of this process, and a power
+        # cut costs the last answers at most. Where a folder allows no such log, SQLite keeps its slower journal.
+        if self._run("pragma journal_mode = wal").fetchone() == ("wal",):
+            self._run("pragma synchronous = normal")
+        for table in TABLES:
+            self._run(table)
+
+    def _run(self, statement: str, values: tuple[str | int, ...] = ()) -> sqlite3.Cursor:
+        try:
+            return self._connection.execute(statement, values)
+        except sqlite3.DatabaseError as error:
+            raise InputError(
+                "the cache of answers cannot be used",
+                file=self.path,
+                found=str(error),
+                expected="an SQLite file of ontoground's, writable, on a disk with room",
+                do="move it away to begin an empty one",
+            ) from error
+
+    def get(self, key: str) -> Result | None:
+        """Return what is kept under a key; None where nothing is, or only the note that it was sent."""
+        row = self._run("select result from answer where key = ?", (key,)).fetchone()
+        return None if row is None or row[0] is None else RESULT.validate_json(row[0])
+
+    def note_sent(self, key: str) -> bool:
+        """Note that a request goes out; say whether one with this key had gone out before and was never answered."""
+        if self._run("insert or ignore into answer values (?, null)", (key,)).rowcount:
+            return False
+        row = self._run("select result is null from answer where key = ?", (key,)).fetchone()
+        return bool(row[0])
+
+    def put(self, result: Result) -> None:
+        """Keep a result."""
+        kept = result.model_copy(update={"cached": True, "cost": None})
+        self._run("insert or replace into answer values (?, ?)", (result.key, kept.model_dump_json()))
+        self._run("delete from try where key = ?", (result.key,))
+
+    def forget(self, key: str) -> None:
+        """Take back the note that a request goes out: it came to no result worth keeping."""
+        self._run("delete from answer where key = ? and result is null", (key,))
+
+    def put_try(self, key: str, number: int, answer: Answer) -> None:
+        """Keep the answer to the n-th try (from 1) of a request that is to be asked again."""
+        self._run("insert or replace into try values (?, ?, ?)", (key, number, TRY.dump_json(answer).decode()))
+
+    def tries(self, key: str) -> list[Answer]:
+        """Return the answers to the tries that a request without a result has had, in their order."""
+        rows = self._run("select answer from try where key = ? order by number", (key,)).fetchall()
+        return [TRY.validate_json(answer) for (answer,) in rows]
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()

@@ -1,0 +1,130 @@
+"""One request on its way to a result: what is sent now, and what an answer makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from ground.lm.results import Completion, Failure, FailureReason, Message, Request, Result, Usage
+from ground.lm.settings import LmSettings
+from ground.lm.structured import AnswerError, instruction, parse_answer
+
+__all__ = ["Answer", "Exchange"]
+
+# What a model says of itself, by OpenAI's names; others are passed on as they come.
+CUT_AT_LIMIT = "length"
+FILTERED = "content_filter"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a backend brought back from one try."""
+
+    text: str | None = field(repr=False)
+    finish_reason: str | None = None
+    model: str | None = None
+    usage: Usage = field(default_factory=Usage)
+    refused: bool = False
+
+
+@dataclass
+class Exchange:
+    """A request, its key, and the state of its tries.
+
+    ``keep`` is told the number (from 1) and the answer of each try after which the model is to be asked again.
+    """
+
+    request: Request
+    key: str
+    settings: LmSettings
+    keep: Callable[[int, Answer], None] = lambda _number, _answer: None
+    attempts: int = 0
+    usage: Usage = field(default_factory=Usage)
+    earlier: Usage = field(default_factory=Usage)  # of the tries of a run that was stopped
+    _replies: list[Message] = field(default_factory=list, repr=False)
+
+    @property
+    def seed(self) -> int:
+        """The seed of this request: the settings' plus the sample's number."""
+        return self.settings.seed + self.request.sample
+
+    @property
+    def temperature(self) -> float | None:
+        """The temperature that is sent; None leaves it to the model."""
+        return None if self.settings.temperature == "default" else self.settings.temperature
+
+    def messages(self) -> list[dict[str, str]]:
+        """Return what is sent now: the conversation, the wanted shape, and what was wrong with the last answer."""
+        said = [message.model_dump() for message in self.request.messages]
+        if self.request.schema is not None:
+            said[-1]["content"] += f"\n\n{instruction(self.request.schema)}"
+        return said + [message.model_dump() for message in self._replies]
+
+    def resume(self, answers: Iterable[Answer]) -> Result | None:
+        """Take up the tries of a run that was stopped; a result where they are enough by now."""
+        for answer in answers:
+            result = self.take(answer)
+            self.earlier = self.usage
+            if result is not None:
+                return result
+        return None
+
+    def take(self, answer: Answer) -> Result | None:
+        """Judge an answer; None means that the model is to be asked again."""
+        self.attempts += 1
+        self.usage = self.usage.plus(answer.usage)
+        if answer.refused or answer.finish_reason == FILTERED:
+            return self.fail(FailureReason.REFUSED, "the model or its content filter declined", answer)
+        text = answer.text or ""
+        if self.request.schema is None:
+            if not text.strip():
+                return self.fail(FailureReason.EMPTY, "the answer has no text", answer)
+            return self._completion(text, None, answer)
+        try:
+            return self._completion(text, parse_answer(text, self.request.schema), answer)
+        except AnswerError as error:
+            return self._ask_again(answer, error)
+
+    def _ask_again(self, answer: Answer, error: AnswerError) -> Failure | None:
+        cut = answer.finish_reason == CUT_AT_LIMIT
+        text = answer.text or ""
+        if self.attempts <= self.settings.answer_retries:
+            told = "it was cut off at the limit of its length; answer more briefly" if cut else error.told
+            # Only the last wrong answer is told: the conversation does not grow with the tries.
+            self._replies = [
+                *([Message(role="assistant", content=text)] if text.strip() else []),
+                Message(role="user", content=f"Your answer was not valid: {told}. Answer again, with the JSON alone."),
+            ]
+            self.keep(self.attempts, answer)
+            return None
+        if not text.strip():
+            return self.fail(FailureReason.EMPTY, "the answer has no text", answer)
+        return self.fail(FailureReason.TRUNCATED if cut else FailureReason.MALFORMED, str(error), answer)
+
+    def _completion(self, text: str, parsed: object, answer: Answer) -> Completion:
+        return Completion(
+            key=self.key,
+            model=answer.model or self.settings.model,
+            usage=self.usage,
+            attempts=self.attempts,
+            temperature=self.temperature,
+            seed=self.seed,
+            finish_reason=answer.finish_reason,
+            text=text,
+            parsed=parsed,
+        )
+
+    def fail(self, reason: FailureReason, detail: str, answer: Answer | None = None) -> Failure:
+        """Return the failure of this request."""
+        return Failure(
+            key=self.key,
+            model=(answer.model if answer else None) or self.settings.model,
+            usage=self.usage,
+            attempts=self.attempts,
+            temperature=self.temperature,
+            seed=self.seed,
+            finish_reason=answer.finish_reason if answer else None,
+            reason=reason,
+            detail=detail,
+            text=answer.text if answer else None,
+        )

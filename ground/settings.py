@@ -1,0 +1,207 @@
+"""Settings: one TOML file, frozen and typed; an unknown key is an error that names the nearest known key."""
+
+from __future__ import annotations
+
+import tomllib
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from pydantic import BaseModel, Field, ValidationError
+
+from ground.errors import UsageError
+from ground.settings_base import Section
+from ground.settings_remote import RemoteSettings
+from ground.settings_steward import StewardSettings
+from ground.settings_text import MedhalSettings, MedvalSettings
+
+__all__ = [
+    "BuildSettings",
+    "LoadSettings",
+    "NoteSettings",
+    "RunSettings",
+    "Section",
+    "Settings",
+    "parse_settings",
+    "read_settings",
+    "read_toml",
+    "settings_from",
+]
+
+# What a pattern means, in words.
+EXPECTED: dict[tuple[str, ...], str] = {
+    ("run", "memory_limit"): "a number and a unit (KB, MB, GB, TB, KiB, MiB, GiB or TiB), such as 4GB",
+}
+
+Tier = Literal["stated", "equivalent", "inherited", "plausible"]
+
+
+class RunSettings(Section):
+    """How the machine is used. Nothing here changes what is written."""
+
+    threads: int | None = Field(default=None, ge=1, description="DuckDB's threads; all cores where unset")
+    workers: int = Field(default=1, ge=1, description="processes for the stages that work in shards")
+    executor: Literal["serial", "processes", "ray"] = Field(
+        default="processes",
+        description="where shards are worked on: in the program itself (as with one worker), in processes of this "
+        "machine, or on Ray (extra `ray`)",
+    )
+    address: str = Field(
+        default="",
+        description="Ray's address, HOST:PORT or auto (the one that runs here); Ray is started on this machine where "
+        "empty",
+    )
+    allow_remote_credentialed: tuple[str, ...] = Field(
+        default=(),
+        description="names, addresses or networks of a Ray cluster that may read credentialed data",
+    )
+    allow_remote_reason: str = Field(default="", description="why they may: the agreement or local rule that covers it")
+    memory_limit: str = Field(
+        default="4GB",
+        pattern=r"^\d+(\.\d+)?\s*([KMGT]i?B|[kmgt]i?b)$",
+        description="DuckDB's memory limit, such as 4GB",
+    )
+    shard_notes: int = Field(default=2000, ge=1, description="notes in one shard")
+
+
+class LoadSettings(Section):
+    """What is loaded and how strictly."""
+
+    languages: tuple[str, ...] = Field(default=("ENG",), description="languages (LAT) of MRCONSO that are kept")
+    suppress: tuple[str, ...] = Field(
+        default=("O", "E", "Y"), description="SUPPRESS values whose names do not take part in naming and matching"
+    )
+    max_reject_share: float = Field(
+        default=0.01, ge=0, le=1, description="share of refused rows above which a load fails"
+    )
+    verify_sha256: bool = Field(default=False, description="check MIMIC's files against SHA256SUMS.txt")
+    icu: bool = Field(default=True, description="load icu/ where it is there")
+    skip_tables: tuple[str, ...] = Field(
+        default=(), description="optional tables that are left out though they are there, such as chartevents"
+    )
+
+
+class NoteSettings(Section):
+    """How notes are read."""
+
+    abbreviation_detector: Literal["own", "scispacy"] = Field(
+        default="own", description="who finds abbreviations that a note defines; scispacy needs the extra `linking`"
+    )
+    fuzzy: bool = Field(default=True, description="repair one-letter misspellings of long, unambiguous words")
+
+
+class BuildSettings(Section):
+    """How quadrant statements are made."""
+
+    seed: int = Field(default=42, description="seed of every choice")
+    max_hops: int = Field(default=3, ge=1, le=3, description="longest path")
+    truth_tiers: tuple[Tier, ...] = Field(
+        default=("stated", "equivalent", "inherited"), description="tiers of path that make a statement true"
+    )
+    predicates: tuple[str, ...] = Field(default=(), description="predicates of statements; empty means all")
+    sections: tuple[str, ...] = Field(default=(), description="sections of the context; empty means the paper's choice")
+    max_lift: float = Field(
+        default=2.0, gt=0, description="lift of a pair in the records above which it is not called false"
+    )
+    known_edges: int = Field(
+        default=2, ge=1, description="edges of a predicate from which on the graph is taken to know it"
+    )
+    max_area_share: float = Field(
+        default=0.12, gt=0, le=1, description="share of concepts above which an ancestor is no area"
+    )
+    min_distractor_distance: int = Field(default=4, ge=2, description="is_a distance of a Q4 distractor, at least")
+    ancestor_steps: int = Field(default=1, ge=0, description="is_a steps from a mention up to an end of a fact")
+    family_size: int = Field(default=200, ge=2, description="children of a parent up to which they are close relatives")
+    extended_share: float = Field(
+        default=0.6, ge=0, le=1, description="share of groups worded with 'which is a type of'"
+    )
+    balance_rounds: int = Field(default=12, ge=0, description="rounds that fit the chances of replacements")
+    balance_trials: int = Field(default=5, ge=1, description="trials that bring the statement-only baseline to chance")
+    max_groups_per_admission: int = Field(default=18, ge=1, description="groups kept of one admission")
+    max_predicate_share: float = Field(default=0.45, gt=0, le=1, description="largest share of groups of one predicate")
+    max_pair_share: float = Field(
+        default=0.03, gt=0, le=1, description="largest share of one (head, tail) in a quadrant"
+    )
+
+
+class Settings(Section):
+    """All settings, as ``ontoground.toml`` holds them."""
+
+    run: RunSettings = RunSettings()
+    load: LoadSettings = LoadSettings()
+    remote: RemoteSettings = RemoteSettings()
+    notes: NoteSettings = NoteSettings()
+    build: BuildSettings = BuildSettings()
+    medhal: MedhalSettings = MedhalSettings()
+    medval: MedvalSettings = MedvalSettings()
+    steward: StewardSettings = StewardSettings()
+
+
+def _known_keys(root: type[BaseModel], section: tuple[str, ...]) -> list[str]:
+    model: type[BaseModel] = root
+    for name in section:
+        annotation = model.model_fields[name].annotation if name in model.model_fields else None
+        if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
+            return []
+        model = annotation
+    return sorted(field.alias or name for name, field in model.model_fields.items())
+
+
+SettingsModel = TypeVar("SettingsModel", bound=Section)
+
+
+def parse_settings(
+    model: type[SettingsModel], values: dict[str, Any], source: Path | str = "settings"
+) -> SettingsModel:
+    """Check values against a settings type and freeze them.
+
+    Raises:
+        UsageError: an unknown key (the message names the nearest known one) or a value of a wrong type or range.
+    """
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = tuple(str(part) for part in first["loc"])
+        if first["type"] == "extra_forbidden":
+            known = _known_keys(model, place[:-1])
+            near = get_close_matches(place[-1], known, n=1, cutoff=0.0)
+            raise UsageError(
+                f"unknown setting {'.'.join(place)}",
+                file=source,
+                expected=f"did you mean {near[0]}? known: {', '.join(known)}" if near else None,
+            ) from error
+        raise UsageError(
+            f"setting {'.'.join(place)} has a wrong value",
+            file=source,
+            found=repr(first["input"]),
+            expected=EXPECTED.get(place, first["msg"]),
+        ) from error
+
+
+def settings_from(values: dict[str, Any], source: Path | str = "settings") -> Settings:
+    """Check the values of ``ontoground.toml`` and freeze them; errors as in `parse_settings`."""
+    return parse_settings(Settings, values, source)
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Read a TOML file.
+
+    Raises:
+        UsageError: the file is not there, or is not TOML.
+    """
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise UsageError("the settings file is not there", file=path) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError("the settings file is not TOML", file=path, found=str(error)) from error
+
+
+def read_settings(path: Path) -> Settings:
+    """Read a settings file; one that is not there means the defaults.
+
+    Raises:
+        UsageError: the file is not TOML, or a setting is wrong.
+    """
+    return settings_from(read_toml(path), path) if path.is_file() else Settings()

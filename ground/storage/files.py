@@ -1,0 +1,113 @@
+"""Files appear whole or not at all, and folders that may hold patients' data are readable by their owner only."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ground.storage.remote import Place
+
+__all__ = ["atomic_directory", "atomic_path", "private_directory", "sha256_of", "write_text"]
+
+CHUNK_BYTES = 1 << 20
+
+
+def private_directory(path: Path) -> Path:
+    """Create a directory (parents too) with mode 0700 and return it; one that exists is left as it is."""
+    for folder in (*reversed(path.parents), path):
+        if not folder.exists():
+            folder.mkdir(mode=0o700, exist_ok=True)
+    return path
+
+
+def _fsync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _sweep(final: Path) -> None:
+    """Remove what processes that were killed left beside ``final``; put back what one had moved aside."""
+    for suffix in ("old", "part"):
+        for path in final.parent.glob(f".{glob.escape(final.name)}.*.{suffix}"):
+            process = path.name.split(".")[-2]
+            if not process.isdigit() or _is_running(int(process)):
+                continue
+            if suffix == "old" and not final.exists():
+                path.rename(final)
+            elif path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+
+
+@contextmanager
+def atomic_path(final: Path) -> Iterator[Path]:
+    """Yield a temporary path beside ``final``; on success it is synced and renamed, on an error it is removed."""
+    _sweep(final)
+    temporary = final.with_name(f".{final.name}.{os.getpid()}.part")
+    try:
+        yield temporary
+        _fsync(temporary)
+        temporary.replace(final)
+        _fsync(final.parent)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def atomic_directory(final: Path) -> Iterator[Path]:
+    """Yield an empty directory that replaces ``final`` as a whole when the block ends without an error."""
+    private_directory(final.parent)
+    _sweep(final)
+    temporary = final.with_name(f".{final.name}.{os.getpid()}.part")
+    retired = final.with_name(f".{final.name}.{os.getpid()}.old")
+    shutil.rmtree(temporary, ignore_errors=True)
+    temporary.mkdir(mode=0o700)
+    try:
+        yield temporary
+        for file in sorted(temporary.rglob("*")):
+            _fsync(file)
+        if final.exists():
+            final.rename(retired)
+        temporary.rename(final)
+        _fsync(final.parent)
+    finally:
+        if retired.exists() and not final.exists():
+            retired.rename(final)
+        shutil.rmtree(temporary, ignore_errors=True)
+        shutil.rmtree(retired, ignore_errors=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write UTF-8 text, whole or not at all."""
+    with atomic_path(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
+def sha256_of(path: Place) -> str:
+    """Return the SHA-256 of a file as 64 hexadecimal digits."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(CHUNK_BYTES):
+            digest.update(chunk)
+    return digest.hexdigest()

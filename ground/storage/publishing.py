@@ -1,0 +1,244 @@
+"""Put a dataset into object storage: its manifest goes last, so that a folder that has one holds a whole dataset."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ground.errors import InputError, UsageError
+from ground.progress import progress
+from ground.settings_remote import RemoteSettings
+from ground.storage.remote import Place, RemotePath, require_allowed
+
+__all__ = ["Published", "publish"]
+
+MANIFEST = "manifest.json"
+PAGES = ("README.md", "croissant.json")
+# Lies there while a dataset is being sent: which files are of it, or of the one before, and may be removed.
+PENDING = "publishing.json"
+# Stores in which a file appears when its upload is complete. Elsewhere it is written beside its place and moved.
+WHOLE_FILES = {"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl"}
+PART = ".part"
+CHUNK_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Published:
+    """What was done: files sent, files that were there already, files of an earlier dataset that were removed."""
+
+    url: str
+    licence_tier: str
+    sent: tuple[str, ...]
+    kept: tuple[str, ...]
+    removed: tuple[str, ...]
+    bytes_sent: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the report for ``--json`` output."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class _Dataset:
+    """A dataset's folder; ``digests`` is the SHA-256 of each data file, ``names`` all files but the manifest."""
+
+    folder: Path
+    manifest: bytes
+    tier: str
+    digests: dict[str, str]
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Standing:
+    """What lies at the target: all files, those of datasets that were put there, and whether this manifest is there."""
+
+    there: frozenset[str]
+    theirs: frozenset[str]
+    same_manifest: bool
+
+
+def publish(folder: Path, target: Place, settings: RemoteSettings, *, replace: bool = False) -> Published:
+    """Send a built dataset to a folder of object storage; what was sent before a stop is not sent again.
+
+    Each file appears whole or not at all, the manifest last. A dataset that is already there is replaced only where
+    asked, and has no manifest meanwhile; files that are of no dataset are never touched.
+
+    Raises:
+        InputError: the folder is no whole dataset, the target holds something else, or the store fails.
+        RefusedError: the dataset is credentialed and the settings do not name the store, or give no reason.
+        UsageError: the target is no URL.
+    """
+    if isinstance(target, Path):
+        raise UsageError("publishing needs a URL", found=str(target), expected="such as s3://bucket/medieval")
+    dataset = _dataset(folder)
+    require_allowed(target, credentialed=dataset.tier != "open", settings=settings)
+    with _store_errors(target):
+        standing = _standing(dataset, target, replace=replace)
+        wanted = [name for name in dataset.names if name not in standing.there or not _is_sent(dataset, target, name)]
+        kept = tuple(name for name in dataset.names if name not in wanted)
+        if standing.same_manifest and not wanted:
+            return Published(str(target), dataset.tier, (), (*kept, MANIFEST), (), 0)
+        stale = _make_way(dataset, target, standing)
+        size = _send(dataset, target, wanted)
+    return Published(str(target), dataset.tier, (*wanted, MANIFEST), kept, stale, size + len(dataset.manifest))
+
+
+def _dataset(folder: Path) -> _Dataset:
+    """Read what a dataset's folder holds.
+
+    Raises:
+        InputError: it has no manifest, or lacks a file that the manifest lists.
+    """
+    path = folder / MANIFEST
+    if not path.is_file():
+        do = "build it first, for example `ontoground build medieval`"
+        raise InputError("this is no whole dataset", file=folder, expected=f"a folder with {MANIFEST}", do=do)
+    content = path.read_bytes()
+    manifest, digests = json.loads(content), _digests(content)
+    lacking = [name for name in digests if not (folder / name).is_file()]
+    if lacking or not digests:
+        raise InputError("data files that a manifest should list are not there", file=path, found=", ".join(lacking))
+    names = (*digests, *(page for page in PAGES if (folder / page).is_file()))
+    return _Dataset(folder, content, str(manifest.get("licence_tier") or "credentialed"), digests, names)
+
+
+def _digests(manifest: bytes) -> dict[str, str]:
+    """Return the SHA-256 of each data file of a dataset by its name."""
+    rows = json.loads(manifest).get("rows")
+    files = rows.get("files") if isinstance(rows, dict) else None
+    return dict(files) if isinstance(files, dict) else {}
+
+
+def _standing(dataset: _Dataset, target: RemotePath, *, replace: bool) -> _Standing:
+    """Look at the target.
+
+    Raises:
+        InputError: another dataset is there and may not be replaced, or files of something else are.
+    """
+    there = _names_below(target)
+    theirs: set[str] = set()
+    if PENDING in there:
+        theirs |= {PENDING, *json.loads(_content(target / PENDING))["files"]}
+    same = False
+    if MANIFEST in there:
+        earlier = _content(target / MANIFEST)
+        same = earlier == dataset.manifest
+        if not (same or replace):
+            do = "name another URL, or replace it with --replace"
+            raise InputError("another dataset, or another version, is there", file=target, do=do)
+        theirs |= {MANIFEST, *PAGES, *_digests(earlier)}
+    foreign = {name.removesuffix(PART) for name in there} - theirs - {*dataset.names, MANIFEST, PENDING}
+    if foreign:
+        found = f"{len(foreign)} other files, such as {min(foreign)}"
+        raise InputError("the folder holds something else", file=target, found=found, expected="an empty folder")
+    return _Standing(frozenset(there), frozenset(theirs), same)
+
+
+def _names_below(target: RemotePath) -> set[str]:
+    store = target.files.store
+    store.invalidate_cache()
+    # Some stores list a folder's own marker as a file.
+    keys = [RemotePath(key, target.files) for key in store.find(target.key) if not key.endswith("/")]
+    return {key.relative_to(target) for key in keys if key != target}
+
+
+def _is_sent(dataset: _Dataset, target: RemotePath, name: str) -> bool:
+    """Tell whether a file is there with our content, as S3 says of what came in one piece: its ETag is the MD5."""
+    info = target.files.store.info((target / name).key)
+    path = dataset.folder / name
+    if info["size"] != path.stat().st_size or "ETag" not in info:
+        return False
+    with path.open("rb") as file:
+        md5 = hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False))
+    return str(info["ETag"]).strip('"') == md5.hexdigest()
+
+
+def _make_way(dataset: _Dataset, target: RemotePath, standing: _Standing) -> tuple[str, ...]:
+    """Say what is under way, then remove the earlier manifest and the files that are not of this dataset."""
+    ours = {*dataset.names, MANIFEST}
+    names = sorted((standing.theirs | ours) - {PENDING})
+    _write(target / PENDING, json.dumps({"files": names}).encode())
+    stale = sorted((standing.theirs & standing.there) - ours - {PENDING})
+    for name in ([MANIFEST] if MANIFEST in standing.there else []) + stale:
+        _remove(target / name)
+    return tuple(stale)
+
+
+def _send(dataset: _Dataset, target: RemotePath, names: Iterable[str]) -> int:
+    """Send files, then the manifest; return the bytes of the files.
+
+    Raises:
+        InputError: a file is not the one that the manifest lists, or did not arrive whole.
+    """
+    wanted, size = list(names), 0
+    with progress("publish", len(wanted)) as advance:
+        for name in wanted:
+            path = dataset.folder / name
+            _check(path, dataset.digests.get(name))
+            _write(target / name, path)
+            size += path.stat().st_size
+            advance(1)
+    _write(target / MANIFEST, dataset.manifest)
+    _remove(target / PENDING)
+    return size
+
+
+def _check(path: Path, digest: str | None) -> None:
+    if digest is None:
+        return
+    with path.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if found != digest:
+        raise InputError(
+            "a data file is not the one that was built",
+            file=path,
+            found=f"SHA-256 {found}",
+            expected=f"SHA-256 {digest}, as {MANIFEST} lists",
+            do="build the dataset again",
+        )
+
+
+def _write(place: RemotePath, content: Path | bytes) -> None:
+    """Write a file, whole or not at all."""
+    store = place.files.store
+    whole = bool(WHOLE_FILES & set(place.files.protocol))
+    key = place.key if whole else place.key + PART
+    if isinstance(content, Path):
+        store.put_file(str(content), key)
+        size = content.stat().st_size
+    else:
+        store.pipe_file(key, content)
+        size = len(content)
+    if not whole:
+        store.mv(key, place.key)
+    store.invalidate_cache()
+    if place.stat().st_size != size:
+        raise InputError("a file did not arrive whole", file=place, do="publish again")
+
+
+def _content(place: RemotePath) -> bytes:
+    content: bytes = place.files.store.cat_file(place.key)
+    return content
+
+
+def _remove(place: RemotePath) -> None:
+    place.files.store.rm_file(place.key)
+
+
+@contextmanager
+def _store_errors(target: RemotePath) -> Iterator[None]:
+    """Turn what a store's client raises into one error; its text may hold signed URLs and is not shown."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        kind = error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__
+        do = "check credentials, endpoint and rights with the store's own tools; publish again to go on"
+        raise InputError("the store refused or failed", file=target, found=kind, do=do) from error

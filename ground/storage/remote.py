@@ -1,0 +1,254 @@
+"""Where a release or a dataset lies: a path of this machine, or a URL of object storage, and whether it may lie there.
+
+Object storage is read through fsspec. Credentials and the endpoint come from the environment, as the store's own tools
+find them (``AWS_PROFILE``, ``AWS_ENDPOINT_URL``, ...): they are never settings, and a URL that holds one is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeAlias
+from urllib.parse import unquote
+
+from ground.errors import InputError, RefusedError, UsageError
+from ground.settings_remote import RemoteSettings
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from ground.storage.remote_files import RemoteFiles
+
+__all__ = ["RULE", "Place", "RemotePath", "below", "in_order", "place_of", "reading_from", "require_allowed"]
+
+RULE = (
+    "PhysioNet and NLM: credentialed data stay with those who signed; a store of others may hold them only under an "
+    "agreement that covers it"
+)
+SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*")
+PASSWORD = re.compile(r":[^/]*@")
+EXTRA = "pip install 'ontoground[object-storage]'"
+
+
+class Status(NamedTuple):
+    """What a store says of a file, in the words of ``os.stat_result``: its size in bytes."""
+
+    st_size: int
+
+
+@dataclass(frozen=True, order=True)
+class RemotePath:
+    """A file or folder of object storage, with as much of ``pathlib.Path`` as the loaders use.
+
+    Attributes:
+        key: its path within the store (``bucket/folder/file``).
+        files: the store.
+    """
+
+    key: str
+    files: RemoteFiles = field(compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return str(self.files.unstrip_protocol(self.key))
+
+    def __truediv__(self, name: str) -> RemotePath:
+        return RemotePath(f"{self.key.rstrip('/')}/{name}", self.files)
+
+    @property
+    def name(self) -> str:
+        """Last part of the key."""
+        return self.key.rstrip("/").rpartition("/")[2]
+
+    @property
+    def suffix(self) -> str:
+        """Ending of the name from its last dot on."""
+        return Path(self.name).suffix
+
+    @property
+    def parent(self) -> RemotePath:
+        """The folder that holds it; of a bucket the bucket itself."""
+        above, _, _ = self.key.rstrip("/").rpartition("/")
+        return RemotePath(above, self.files) if above else self
+
+    @property
+    def parents(self) -> list[RemotePath]:
+        """The folders above it, the nearest first."""
+        above = self.parent
+        return [] if above == self else [above, *above.parents]
+
+    def resolve(self) -> RemotePath:
+        """Return itself: a store has no links."""
+        return self
+
+    def relative_to(self, folder: RemotePath) -> str:
+        """Return the key below a folder."""
+        return self.key.removeprefix(folder.key.rstrip("/") + "/")
+
+    def is_dir(self) -> bool:
+        """Tell whether anything lies below it; errors as in `kind`."""
+        return self.kind() == "directory"
+
+    def is_file(self) -> bool:
+        """Tell whether it is a file; errors as in `kind`."""
+        return self.kind() == "file"
+
+    def kind(self) -> str:
+        """Return ``file``, ``directory`` or, where there is nothing, ``nothing``.
+
+        Raises:
+            InputError: the store cannot be reached, or does not let us in.
+        """
+        try:
+            return str(self.files.info(self.key)["type"])
+        except FileNotFoundError:
+            return "nothing"
+        except OSError as error:
+            do = "check the credentials and the endpoint with the store's own tools"
+            raise InputError("a store cannot be read", file=str(self), found=error.strerror, do=do) from error
+
+    def iterdir(self) -> Iterator[RemotePath]:
+        """Yield what lies directly in a folder (some stores list the folder's own marker too: left out)."""
+        for entry in self.files.ls(self.key, detail=False):
+            found = RemotePath(entry.rstrip("/"), self.files)
+            if found.key != self.key.rstrip("/"):
+                yield found
+
+    def glob(self, pattern: str) -> Iterator[RemotePath]:
+        """Yield what matches a pattern; no part of it is ``**``."""
+        first, _, rest = pattern.partition("/")
+        for found in self.iterdir() if self.is_dir() else ():
+            if fnmatchcase(found.name, first):
+                yield from found.glob(rest) if rest else (found,)
+
+    def stat(self) -> Status:
+        """Return its size."""
+        return Status(int(self.files.info(self.key)["size"]))
+
+    def version(self) -> int:
+        """Return a number that changes with the content, as the store tells without reading it (S3: the ETag)."""
+        return self.files.version(self.key)
+
+    def require_unchanged(self) -> None:
+        """Make sure that the file is still the one of which reading began.
+
+        Raises:
+            InputError: it was replaced meanwhile.
+        """
+        if not self.files.unchanged(self.key):
+            raise InputError("a file was replaced while it was read", file=str(self), do="load again")
+
+    def open(self, mode: str = "rb") -> BinaryIO:
+        """Open it for reading bytes."""
+        opened: BinaryIO = self.files.open(self.key, mode)
+        return opened
+
+    def read_text(self, encoding: str = "utf-8", errors: str = "strict") -> str:
+        """Return the whole text."""
+        with self.open() as content:
+            return content.read().decode(encoding, errors)
+
+
+Place: TypeAlias = Path | RemotePath
+
+
+def in_order(places: Iterable[Place]) -> list[Place]:
+    """Return places in the order of their parts, as paths are sorted."""
+    return sorted(places, key=lambda place: str(place).split("/"))
+
+
+def below(place: Place, folder: Place) -> str:
+    """Return the path of a place below a folder."""
+    return str(place).removeprefix(str(folder).rstrip("/") + "/")
+
+
+def place_of(text: str) -> Place:
+    """Return the place that a user names: a path, or a URL such as ``s3://bucket/folder``.
+
+    Raises:
+        UsageError: the URL holds a name or password, climbs up, chains filesystems, or names a store for which no
+            package is installed.
+    """
+    before, separator, rest = text.partition("://")
+    if not separator:
+        return Path(text)
+    # The value itself is not repeated: it may hold a password.
+    if not SCHEME.fullmatch(before) or "?" in rest or PASSWORD.search(rest):
+        raise UsageError(
+            "a URL that holds a password, a query or another URL is not taken",
+            expected="such as s3://bucket/folder",
+            do="give credentials where the store's own tools find them, such as AWS_PROFILE",
+        )
+    scheme = before.lower()
+    if ".." in unquote(rest).split("/"):
+        raise UsageError("a URL that climbs up is not taken", found="..", expected=f"{scheme}://STORE/FOLDER")
+    if scheme in {"file", "local"}:
+        return Path("/" + rest.lstrip("/"))
+    return _remote(scheme, text)
+
+
+def _remote(scheme: str, url: str) -> RemotePath:
+    try:
+        import fsspec
+
+        from ground.storage.remote_files import RemoteFiles
+
+        store, key = fsspec.url_to_fs(url)
+    except ImportError as error:
+        raise UsageError(f"{scheme}:// needs a package that is not installed", found=str(error), do=EXTRA) from error
+    except ValueError as error:
+        raise UsageError(f"{scheme}:// is no store that fsspec knows", expected="such as s3://bucket") from error
+    store.invalidate_cache()
+    return RemotePath(key, RemoteFiles(store, url, key))
+
+
+@contextmanager
+def reading_from(connection: duckdb.DuckDBPyConnection, folder: Place) -> Iterator[None]:
+    """Let DuckDB read a remote folder while the block runs; a path of this machine needs nothing.
+
+    What is downloaded is kept beside DuckDB's own temporary files, inside the workspace, until it is loaded.
+    """
+    if isinstance(folder, Path):
+        yield
+        return
+    from ground.storage.files import private_directory
+
+    files = folder.files
+    row = connection.execute("select current_setting('temp_directory')").fetchone()
+    files.keep_in(private_directory(Path(row[0])) if row and row[0] else None)
+    connection.register_filesystem(files)
+    try:
+        yield
+    finally:
+        files.keep_in(None)
+        # A connection that an interrupt has closed has forgotten it already.
+        with suppress(Exception):
+            connection.unregister_filesystem(files.protocol[0])
+
+
+def require_allowed(place: Place, *, credentialed: bool, settings: RemoteSettings) -> None:
+    """Let credentialed data be in object storage only where the settings name the store and say why.
+
+    Raises:
+        RefusedError: they do not.
+    """
+    if isinstance(place, Path) or not credentialed:
+        return
+    url = f"{str(place).rstrip('/')}/"
+    store = next((name for name in settings.allow_credentialed if url.startswith(f"{name.rstrip('/')}/")), None)
+    if store is None:
+        raise RefusedError(
+            "credentialed data are not read from or written to a store that the settings do not name",
+            found=str(place),
+            expected=f"a folder of this machine. {RULE}",
+            do='copy the data here, or set remote.allow_credentialed = ["STORE"] and remote.allow_reason = "..."',
+        )
+    if not settings.allow_reason.strip():
+        raise RefusedError(
+            f"no reason is given why {store} may hold credentialed data",
+            expected=RULE,
+            do="set remote.allow_reason to the agreement or the local rule that covers it",
+        )

@@ -1,0 +1,167 @@
+"""The warehouse: one DuckDB file, its schemas, and the bookkeeping tables of ``ground``."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from ground.errors import InputError
+from ground.settings import RunSettings
+from ground.storage.files import private_directory
+from ground.storage.sqlfiles import sql_text
+
+__all__ = [
+    "SPOKEN",
+    "arrow_batches",
+    "arrow_of",
+    "connect",
+    "count_drop",
+    "database_config",
+    "open_database",
+    "reset_drops",
+    "run_sql",
+    "set_variables",
+    "table_exists",
+    "transaction",
+]
+
+
+# Errors whose text speaks of the query and the schema only; others may quote a patient's values.
+SPOKEN = (
+    duckdb.ParserException,
+    duckdb.SyntaxException,
+    duckdb.BinderException,
+    duckdb.CatalogException,
+    duckdb.PermissionException,
+)
+
+
+Config = dict[str, str | bool | int | float | list[str]]
+
+
+def open_database(
+    path: Path | None = None, config: Config | None = None, *, read_only: bool = False
+) -> duckdb.DuckDBPyConnection:
+    """Open a database, or one in memory.
+
+    DuckDB draws no progress bar of its own: it would stand between the lines of an answer.
+    """
+    connection = duckdb.connect(str(path or ":memory:"), read_only=read_only, config=config or {})
+    connection.execute("set enable_progress_bar = false")
+    return connection
+
+
+def database_config(settings: RunSettings, spill: Path) -> Config:
+    """Return how every database is opened: in bounded memory; ``spill`` takes what does not fit into it."""
+    config: Config = {
+        "memory_limit": settings.memory_limit,
+        "temp_directory": str(spill),
+        "preserve_insertion_order": False,
+        # Nothing is fetched: an extension that is not built in would be a download.
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+        # Notes and names compressed as this version can; by default as the first version could.
+        "storage_compatibility_version": "latest",
+    }
+    if settings.threads is not None:
+        config["threads"] = settings.threads
+    return config
+
+
+def connect(path: Path, settings: RunSettings | None = None, *, read_only: bool = False) -> duckdb.DuckDBPyConnection:
+    """Open the warehouse with bounded memory; a writer also makes sure that schemas and bookkeeping tables are there.
+
+    Raises:
+        InputError: the file is not a DuckDB database, or another process holds it.
+    """
+    config = database_config(settings or RunSettings(), path.parent / "cache" / "duckdb")
+    try:
+        connection = open_database(path, config, read_only=read_only)
+    except duckdb.Error as error:
+        raise _not_opened(path, str(error).splitlines()[0]) from error
+    if not read_only:
+        path.chmod(0o600)
+        # DuckDB makes the last folder of its spill path only.
+        private_directory(path.parent / "cache")
+        connection.execute(sql_text("ground/schemas"))
+    return connection
+
+
+def _not_opened(path: Path, why: str) -> InputError:
+    if "lock on file" in why.lower():
+        return InputError("another program is using this workspace", file=path, do="wait for it to finish, or stop it")
+    # A checkpoint writes blocks of DuckDB's own catalogue in place: a kill within this write leaves half a block.
+    advice = "if it is damaged, delete it and load again: it holds nothing that the sources and settings do not give"
+    return InputError("the warehouse cannot be opened", file=path, found=why, do=advice)
+
+
+def run_sql(
+    connection: duckdb.DuckDBPyConnection, name: str, parameters: dict[str, object] | None = None
+) -> duckdb.DuckDBPyConnection:
+    """Run one SQL file; ``$name`` parameters are bound where given (then the file must hold one statement)."""
+    return connection.execute(sql_text(name), parameters) if parameters else connection.execute(sql_text(name))
+
+
+def set_variables(connection: duckdb.DuckDBPyConnection, values: Mapping[str, object]) -> None:
+    """Set what SQL files read with ``getvariable``."""
+    for name, value in values.items():
+        connection.execute(f"set variable {name} = $value", {"value": value})
+
+
+@contextmanager
+def transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Commit when the block ends, roll back when it fails."""
+    connection.execute("begin")
+    try:
+        yield
+    except BaseException:
+        # A connection that an interrupt has closed is rolled back already, and the first error is the one to tell.
+        with suppress(duckdb.Error):
+            connection.execute("rollback")
+        raise
+    connection.execute("commit")
+
+
+def arrow_of(connection: duckdb.DuckDBPyConnection, query: str) -> pa.Table:
+    """Return what a query selects as an Arrow table, without a copy of the rows."""
+    # A result that an earlier statement left open would forbid a relation on the same connection.
+    connection.execute("select 1").fetchall()
+    return connection.sql(query).to_arrow_table()
+
+
+def arrow_batches(connection: duckdb.DuckDBPyConnection, query: str, rows: int) -> Generator[pa.RecordBatch]:
+    """Yield what a query selects in batches of so many rows; the next is made in a thread while one is looked at.
+
+    A result that is not held in memory is made by the thread that asks for it, and by no other.
+    """
+    reader = connection.sql(query).to_arrow_reader(rows)
+    with ThreadPoolExecutor(max_workers=1) as ahead:
+        following = ahead.submit(next, reader, None)
+        while (batch := following.result()) is not None:
+            following = ahead.submit(next, reader, None)
+            yield batch
+
+
+def table_exists(connection: duckdb.DuckDBPyConnection, table: str) -> bool:
+    """Tell whether ``schema.table`` is there, as table or view."""
+    schema, name = table.split(".")
+    row = connection.execute(
+        "select count(*) from information_schema.tables where table_schema = ? and table_name = ?", [schema, name]
+    ).fetchone()
+    return row is not None and row[0] > 0
+
+
+def reset_drops(connection: duckdb.DuckDBPyConnection, stage: str) -> None:
+    """Forget what an earlier run of a stage left out."""
+    connection.execute("delete from ground.drop where stage = ?", [stage])
+
+
+def count_drop(connection: duckdb.DuckDBPyConnection, stage: str, reason: str, n: int) -> None:
+    """Record that a stage left out ``n`` items for one reason; nothing is recorded for none."""
+    if n:
+        connection.execute("insert into ground.drop values (?, ?, ?)", [stage, reason, n])

@@ -1,0 +1,59 @@
+"""``ontoground status``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from ontoground.cli.options import DEFAULT_WORKSPACE, Json, WorkspaceDir, example, open_workspace
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["register"]
+
+EXAMPLE = example("ontoground status --workspace work", "ontoground status --json | jq .stages")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to the command line."""
+    app.command(name="status", short_help="Show what is loaded, built, stale, and what to do next.", epilog=EXAMPLE)(
+        _status
+    )
+
+
+def _status(workspace: WorkspaceDir = DEFAULT_WORKSPACE, as_json: Json = False) -> None:
+    """Show what is loaded, built and stale, with counts and releases, and what to do next."""
+    from ontoground.cli.render import emit
+    from ontoground.flow.session import reading
+    from ontoground.flow.status import status_of
+
+    opened = open_workspace(workspace)
+    with reading(opened) as connection:
+        state = status_of(opened, connection)
+    emit({"verb": "status", "workspace": str(workspace), **state}, lambda out: _paint(out, state), as_json=as_json)
+
+
+def _paint(out: Console, state: dict[str, Any]) -> None:
+    from ontoground.cli.render import number, table
+
+    columns = ("source", "release", "files", "rows_read", "rows_rejected", "finished_at")
+    loads = [[_cell(load[column]) for column in columns] for load in state["loads"]]
+    out.print(table(("loaded", "release", "files", "rows", "refused", "finished"), loads))
+    stages = [(one["name"], one["state"], one["reason"]) for one in state["stages"]]
+    out.print()
+    out.print(table(("stage", "state", "why"), stages))
+    tables = [(one["table"], one["rows"]) for one in state["tables"]]
+    out.print()
+    out.print(table(("table", "rows"), tables))
+    for dataset in state["datasets"]:
+        splits = ", ".join(f"{split} {number(rows)}" for split, rows in dataset["splits"].items())
+        out.print(f"\ndataset {dataset['name']}: {number(dataset['rows'])} rows ({splits}) in {dataset['folder']}")
+    out.print("\nnext:")
+    for command in state["next"]:
+        out.print(f"  {command}", soft_wrap=True)
+
+
+def _cell(value: Any) -> Any:
+    return value.strftime("%Y-%m-%d %H:%M") if hasattr(value, "strftime") else value

@@ -1,0 +1,5 @@
+"""``ontoground train classifier|corfu|medhal|medval|grpo``."""
+
+from ontoground.cli.train.verbs import group
+
+__all__ = ["group"]

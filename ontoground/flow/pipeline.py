@@ -1,0 +1,201 @@
+"""Run loads and stages in order, each only where it is not current, and say what each did and how long it took."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
+
+import duckdb
+
+from ground.errors import InputError
+from ground.flow.fingerprints import mark_done, stage_fingerprint
+from ground.flow.manifest import is_open_release
+from ground.settings import Settings
+from ground.settings_remote import RemoteSettings
+from ground.storage.remote import Place, RemotePath, require_allowed
+from ground.storage.workspace import Workspace
+from ontoground.flow.session import writing
+from ontoground.flow.stages import PREFIX, STAGES, Stage, expected_fingerprint, state_of, upstream
+from ontoground.flow.summary import summary_of
+
+__all__ = ["LOADERS", "Outcome", "check_folder", "load_source", "run_all", "run_stages"]
+
+SAY_NOTHING: Callable[[str], None] = lambda _message: None  # noqa: E731
+
+
+class _Report(Protocol):
+    def as_dict(self) -> dict[str, Any]: ...
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one load or stage did.
+
+    Attributes:
+        stage: its name, such as ``load umls`` or ``mentions``.
+        state: ``done``, or ``current`` where there was nothing to do.
+        seconds: wall time.
+        report: the stage's own report; empty where there was nothing to do.
+    """
+
+    stage: str
+    state: str
+    seconds: float
+    report: dict[str, Any]
+
+    def in_words(self, title: str) -> str:
+        """Return one line that says how it ended."""
+        return f"{title}: " + ("up to date" if self.state == "current" else f"done in {self.seconds:.1f} s")
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the outcome for ``--json`` output."""
+        return {"stage": self.stage, "state": self.state, "seconds": round(self.seconds, 2), "report": self.report}
+
+
+def _load_mimic(connection: duckdb.DuckDBPyConnection, folder: Place, settings: Settings) -> object:
+    from ehr.load import load_mimic
+
+    return load_mimic(connection, folder, settings.load, settings.remote)
+
+
+def _load_umls(connection: duckdb.DuckDBPyConnection, folder: Place, settings: Settings) -> object:
+    from kg.load import load_umls
+
+    return load_umls(connection, folder, settings.load, settings.remote)
+
+
+def _load_rxnorm(connection: duckdb.DuckDBPyConnection, folder: Place, settings: Settings) -> object:
+    from kg.load import load_rxnorm
+
+    return load_rxnorm(connection, folder, settings.load, settings.remote)
+
+
+LOADERS = {"mimic": _load_mimic, "umls": _load_umls, "rxnorm": _load_rxnorm}
+
+
+def load_source(
+    workspace: Workspace,
+    connection: duckdb.DuckDBPyConnection,
+    source: str,
+    folder: Place,
+    say: Callable[[str], None] = SAY_NOTHING,
+) -> Outcome:
+    """Load one source; files that were loaded before and have not changed are skipped by the loader.
+
+    Raises:
+        InputError: the folder is not there, or the loader refuses what it holds.
+    """
+    check_folder(source, folder, workspace.settings.remote)
+    begin = time.perf_counter()
+    report = cast(_Report, LOADERS[source](connection, folder, workspace.settings)).as_dict()
+    unchanged = all(one["skipped_because_done"] for one in report["tables"])
+    outcome = Outcome(f"load {source}", "current" if unchanged else "done", time.perf_counter() - begin, report)
+    say(outcome.in_words(outcome.stage))
+    return outcome
+
+
+def run_stages(
+    workspace: Workspace,
+    connection: duckdb.DuckDBPyConnection,
+    names: Sequence[str],
+    *,
+    force: bool = False,
+    say: Callable[[str], None] = SAY_NOTHING,
+) -> list[Outcome]:
+    """Run stages and all that they need, in order; what is current is left as it is.
+
+    Args:
+        workspace: where they work.
+        connection: the warehouse, open for writing.
+        names: the stages that are wanted.
+        force: run the wanted ones (not those before them) although they are current.
+        say: is told one line for each stage.
+
+    Raises:
+        InputError: a source that a stage needs was not loaded, or a stage refuses its input.
+    """
+    outcomes = []
+    for one in upstream(tuple(names)):
+        outcome = _run(workspace, connection, one, force=force and one.name in names)
+        say(outcome.in_words(f"{one.name} ({one.title})"))
+        outcomes.append(outcome)
+    return outcomes
+
+
+def run_all(
+    workspace: Workspace, folders: Mapping[str, Place], say: Callable[[str], None] = SAY_NOTHING
+) -> tuple[list[Outcome], dict[str, Any]]:
+    """Load the folders (``mimic``, ``umls``, perhaps ``rxnorm``), run every stage, and return the figures.
+
+    Raises:
+        InputError: a folder is missing (found before anything is loaded), or a stage refuses its input; what was
+            finished before stays.
+        RefusedError: as `check_folder`, before anything is loaded.
+    """
+    for source, folder in folders.items():
+        check_folder(source, folder, workspace.settings.remote)
+    with writing(workspace) as connection:
+        outcomes = [load_source(workspace, connection, source, folder, say) for source, folder in folders.items()]
+        outcomes += run_stages(workspace, connection, [one.name for one in STAGES], say=say)
+        return outcomes, summary_of(connection)
+
+
+def check_folder(source: str, folder: Place, remote: RemoteSettings = RemoteSettings()) -> None:  # noqa: B008
+    """Make sure that a source can be loaded from a folder.
+
+    Raises:
+        InputError: it is not there, or its store cannot be read.
+        RefusedError: it holds credentialed data in a store that the settings do not name.
+    """
+    if not folder.is_dir():
+        raise InputError("there is no such folder", file=folder, expected=f"the folder of a {source} release")
+    if isinstance(folder, RemotePath):
+        require_allowed(folder, credentialed=_is_credentialed(source, folder), settings=remote)
+
+
+def _is_credentialed(source: str, folder: Place) -> bool:
+    if source == "mimic":
+        from ehr.release import find_mimic
+
+        return find_mimic(folder).credentialed
+    from kg.release import find_release
+
+    return not is_open_release(find_release("umls" if source == "umls" else "rxnorm", folder).name)
+
+
+def _run(workspace: Workspace, connection: duckdb.DuckDBPyConnection, one: Stage, *, force: bool) -> Outcome:
+    now = state_of(connection, workspace, one)
+    if now.state == "no input":
+        raise InputError(
+            f"the stage {one.name} has no input",
+            found=now.reason,
+            expected=", ".join(one.inputs),
+            do="; ".join(f"ontoground load {source} DIR" for source in one.sources),
+        )
+    if now.state == "current" and not force:
+        return Outcome(one.name, "current", 0.0, {})
+    _forget(connection, one, again=force or now.state == "stale")
+    begin = time.perf_counter()
+    report = one.run(workspace, connection)
+    _remember(workspace, connection, one)
+    return Outcome(one.name, "done", time.perf_counter() - begin, cast(_Report, report).as_dict())
+
+
+def _forget(connection: duckdb.DuckDBPyConnection, one: Stage, *, again: bool) -> None:
+    """Make a stage look unfinished while it runs, so that one stopped in the middle does not pass for done.
+
+    A stage keeps a mark of its own, with which it resumes or skips itself; it is taken away where the stage is to run
+    from its beginning: its input, settings or code changed, or the user asked for it.
+    """
+    connection.execute("delete from ground.stage where stage = ?", [PREFIX + one.name])
+    if again:
+        connection.execute("delete from ground.stage where stage = ?", [one.name])
+
+
+def _remember(workspace: Workspace, connection: duckdb.DuckDBPyConnection, one: Stage) -> None:
+    value = expected_fingerprint(connection, workspace, one)
+    mark_done(connection, PREFIX + one.name, value)
+    if not stage_fingerprint(connection, one.name):
+        mark_done(connection, one.name, value)

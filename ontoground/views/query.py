@@ -1,0 +1,158 @@
+"""Read-only SQL over a workspace: one select, no file, no network, its rows as a table or as a file.
+
+Besides the warehouse's tables a query sees each built dataset as a view: ``medieval`` (all its rows) and
+``medieval_statements`` (its second table).
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from ground.errors import InputError, UsageError
+from ground.storage.files import atomic_path, private_directory
+from ground.storage.sqlfiles import quoted, quoted_list, sql_names, sql_text, sql_title
+from ground.storage.warehouse import SPOKEN
+from ground.storage.workspace import Workspace
+from ontoground.flow.session import reading
+from ontoground.flow.status import dataset_files
+
+__all__ = ["COPY_OPTIONS", "Rows", "copy_rows", "exploring", "fetch", "named_queries", "query_text", "write_rows"]
+
+AREA = "ontoground/queries"
+COPY_OPTIONS = {"csv": "format csv, header true", "parquet": "format parquet", "json": "format json, array true"}
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The first rows of an answer, and whether there are more."""
+
+    columns: list[str]
+    rows: list[tuple[Any, ...]]
+    more: bool
+
+
+def named_queries() -> list[tuple[str, str]]:
+    """Return name and title of each query that ships with ontoground, sorted by name."""
+    return [(name.removeprefix(f"{AREA}/"), sql_title(name)) for name in sql_names(AREA)]
+
+
+def _unknown_query(name: str) -> UsageError:
+    known = [one for one, _ in named_queries()]
+    near = get_close_matches(name, known, n=1)
+    guess = f"did you mean {near[0]}? known: " if near else ""
+    return UsageError("there is no query of this name", found=name, expected=guess + ", ".join(known))
+
+
+def query_text(name: str | None, command: str | None) -> str:
+    """Return the SQL of a named query or of ``-c``, checked to be one statement that only reads.
+
+    Raises:
+        UsageError: both or neither is given, the name is unknown, or the SQL does more than read.
+    """
+    if (name is None) == (command is None):
+        raise UsageError("give the name of a query or -c QUERY", expected="one of the two")
+    if name is not None and name not in dict(named_queries()):
+        raise _unknown_query(name)
+    text = sql_text(f"{AREA}/{name}") if name is not None else str(command)
+    try:
+        statements = duckdb.extract_statements(text)
+    except duckdb.Error as error:
+        raise UsageError("the query is not SQL that DuckDB understands", found=str(error)) from error
+    if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+        raise UsageError("only one statement that reads is allowed", expected="select, with, describe, summarize, show")
+    return text.strip().rstrip(";")
+
+
+@contextmanager
+def exploring(workspace: Workspace, *extra: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open the warehouse read-only with the datasets as views; files elsewhere and the network are shut off.
+
+    Args:
+        workspace: where the warehouse and the datasets are.
+        extra: further folders that may be written (for the answer).
+    """
+    with reading(workspace) as connection:
+        _dataset_views(connection, workspace)
+        folders = [str(path.resolve()) + "/" for path in (workspace.root, *extra)]
+        connection.execute("set preserve_insertion_order = true")
+        connection.execute("set allowed_directories = $folders", {"folders": folders})
+        connection.execute("set enable_external_access = false")
+        connection.execute("set lock_configuration = true")
+        yield connection
+
+
+def _dataset_views(connection: duckdb.DuckDBPyConnection, workspace: Workspace) -> None:
+    root = workspace.root.resolve() / "datasets"
+    for folder in sorted(root.iterdir()) if root.is_dir() else []:
+        parts = {folder.name: dataset_files(folder), f"{folder.name}_statements": [folder / "statements.parquet"]}
+        for view, files in parts.items():
+            there = [str(file) for file in files if file.is_file()]
+            if there:
+                listed = quoted_list(there)
+                connection.execute(f'create or replace temp view "{view}" as select * from read_parquet({listed})')
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    try:
+        yield
+    except SPOKEN as error:
+        advice = "`ontoground status` lists the tables; a table that is missing belongs to a stage not yet run"
+        raise UsageError("the query failed", found=str(error), do=advice) from error
+    except duckdb.InterruptException:
+        raise KeyboardInterrupt from None
+    except duckdb.OutOfMemoryException:
+        raise
+    except duckdb.Error as error:
+        raise InputError("the query failed on a row", found=type(error).__name__, do="check casts in it") from error
+
+
+def fetch(connection: duckdb.DuckDBPyConnection, text: str, limit: int) -> Rows:
+    """Return at most ``limit`` rows (0: all) of a query.
+
+    Raises:
+        UsageError: a table or column that it names is not there.
+        InputError: it fails on a row.
+    """
+    with _explained():
+        cursor = connection.execute(text)
+        columns = [column[0] for column in cursor.description or []]
+        rows = cursor.fetchmany(limit + 1) if limit else cursor.fetchall()
+    more = bool(limit) and len(rows) > limit
+    return Rows(columns, rows[:limit] if limit else rows, more)
+
+
+def write_rows(workspace: Workspace, text: str, file_format: str, output: Path | None) -> None:
+    """Write a query's rows as csv, parquet or json to a file (whole or not at all) or to standard output."""
+    if output is not None:
+        if not output.parent.is_dir():
+            raise InputError("there is no such folder", file=output.parent)
+        with atomic_path(output) as temporary, exploring(workspace, output.parent) as connection:
+            copy_rows(connection, text, file_format, temporary)
+        return
+    cache = private_directory(workspace.root / "cache")
+    with tempfile.TemporaryDirectory(dir=cache) as folder:
+        temporary = Path(folder) / "answer"
+        with exploring(workspace) as connection:
+            copy_rows(connection, text, file_format, temporary)
+        with temporary.open("rb") as file:
+            shutil.copyfileobj(file, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+
+
+def copy_rows(connection: duckdb.DuckDBPyConnection, text: str, file_format: str, path: Path) -> None:
+    """Write a query's rows as csv, parquet or json to a file that its owner alone may read."""
+    target = quoted(str(path.resolve()))
+    with _explained():
+        connection.execute(f"copy (\n{text}\n) to {target} ({COPY_OPTIONS[file_format]})")
+    path.chmod(0o600)

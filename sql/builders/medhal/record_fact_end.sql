@@ -1,0 +1,77 @@
+-- What the records say of the two ends of each statement, found from the ends to the mentions
+-- Grain: one row per statement of the dataset
+-- Output: record_fact_end. Inputs: labelled (the rows of the dataset), attesting, unclear_by (sql/builders/validate/cover.sql),
+--   ground.mention, ground.unclear_mention, ground.admission_concept. Parameter: sections
+-- *_texts: the words of the present mentions in the context's sections that document an end, each once; null where
+--   there is none. *_silent: no mention of the whole note and no code may mean the end. Source: DESIGN section 5
+create or replace temp table record_fact_end as
+with present_mention as (
+    select
+        mention.hadm_id,
+        mention.text,
+        unnest(mention.cuis) as cui
+    from ground.mention as mention
+    where mention.assertion = 'present' and list_contains(getvariable('sections'), mention.section)
+),
+
+documented as (
+    select
+        present_mention.hadm_id,
+        attesting.cui,
+        list(distinct present_mention.text order by present_mention.text) as texts
+    from present_mention
+    inner join attesting on present_mention.cui = attesting.mentioned
+    group by present_mention.hadm_id, attesting.cui
+),
+
+any_mention as (
+    select
+        mention.hadm_id,
+        unnest(mention.cuis) as cui
+    from ground.mention as mention
+    union
+    select
+        mention.hadm_id,
+        unnest(mention.cuis) as cui
+    from ground.unclear_mention as mention
+),
+
+heard as (
+    select
+        any_mention.hadm_id,
+        unclear_by.cui
+    from any_mention
+    inner join unclear_by on any_mention.cui = unclear_by.mentioned
+    union
+    select
+        coded.hadm_id,
+        unclear_by.cui
+    from ground.admission_concept as coded
+    inner join unclear_by on coded.cui = unclear_by.mentioned and unclear_by.by_code
+)
+
+select
+    labelled.id,
+    labelled.subject_id,
+    labelled.hadm_id,
+    labelled.predicate,
+    labelled.head_cui,
+    labelled.tail_cui,
+    labelled.head_name,
+    labelled.tail_name,
+    labelled.replaced_end,
+    head_documented.texts as head_texts,
+    tail_documented.texts as tail_texts,
+    head_heard.cui is null as head_silent,
+    tail_heard.cui is null as tail_silent
+from labelled
+left join documented as head_documented
+    on labelled.hadm_id = head_documented.hadm_id and labelled.head_cui = head_documented.cui
+left join documented as tail_documented
+    on labelled.hadm_id = tail_documented.hadm_id and labelled.tail_cui = tail_documented.cui
+left join heard as head_heard
+    on labelled.hadm_id = head_heard.hadm_id and labelled.head_cui = head_heard.cui
+left join heard as tail_heard
+    on labelled.hadm_id = tail_heard.hadm_id and labelled.tail_cui = tail_heard.cui
+-- In the order in which pairs come, so that a batch touches few row groups
+order by labelled.subject_id, labelled.id;

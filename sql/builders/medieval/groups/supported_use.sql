@@ -1,0 +1,26 @@
+-- Supported uses of concepts as the end that a group replaces, each with one draw of mean 1
+-- Grain: one row per group and supported statement
+-- Output: supported_use(code, radius, turn). Inputs: fact_group, coded, choice_code(group_no, code) of Q3
+-- The supported uses of a concept in one admission count with one draw of mean 1, not with exactly 1 (see
+--   builders/medieval/balance.py). Source: DESIGN section 6 (frequencies are balanced across quadrants)
+create or replace temp table supported_use as
+with used as (
+    select
+        fact_group.hadm_id,
+        fact_group.original_cui as cui
+    from fact_group
+    union all
+    select
+        fact_group.hadm_id,
+        coded.cui
+    from choice_code
+    inner join fact_group on choice_code.group_no = fact_group.group_no
+    inner join coded on choice_code.code = coded.code
+)
+
+select
+    coded.code,
+    ln(unit(concat_ws(chr(31), 'radius', used.hadm_id, used.cui))) as radius,
+    pow(cos(2 * pi() * unit(concat_ws(chr(31), 'angle', used.hadm_id, used.cui))), 2) as turn
+from used
+inner join coded on used.cui = coded.cui;

@@ -1,0 +1,202 @@
+"""A benchmark under stewardship: its rows, what is known of them, and the history of their labels, in one folder."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ground.contracts.labels import parse_label
+from ground.errors import InputError, UsageError
+from ground.flow.manifest import LicenceTier
+from ground.storage.files import atomic_directory, write_text
+from stewardship.benchmark.tables import LabelTable
+from stewardship.history.log import Event, History, Role
+
+__all__ = ["FOLDER", "Benchmark"]
+
+FOLDER = "stewardship"
+RECORD = "benchmark.json"
+ITEMS = "items.parquet"
+NAME = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
+LABELS: dict[str, Role] = {
+    "label": "original",
+    "original": "original",
+    "recomputed": "recomputed",
+    "physician": "physician",
+    "final": "final",
+}
+"""Roles of columns that hold labels, and whose label each is."""
+STATUSES: dict[Role, str] = {
+    "original": "published",
+    "recomputed": "high_confidence",
+    "physician": "labelled",
+    "final": "finalised",
+}
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A benchmark's folder ``{workspace}/stewardship/{name}``.
+
+    Attributes:
+        folder: the folder; beside what is here it has ``runs/``, ``sheets/`` and ``releases/``.
+        name: of the benchmark.
+        items: *shape* (n, roles), text: the rows as in `LabelTable.frame`, without columns of labels.
+        licence_tier: decides whether a language model off this machine may be asked.
+        categories: names that labels can be; empty where labels are numbers, dates and abstentions.
+        record: what ``benchmark.json`` holds besides: the files taken up, with layout and SHA-256.
+    """
+
+    folder: Path
+    name: str
+    items: pl.DataFrame
+    licence_tier: LicenceTier
+    categories: tuple[str, ...] = ()
+    record: dict[str, Any] | None = None
+
+    @property
+    def history(self) -> History:
+        """The history of the labels, up to what is on disk now.
+
+        Raises:
+            InputError: it is not as it was written.
+        """
+        return self._history.refresh()
+
+    def column(self, name: str) -> dict[str, str]:
+        """Return a column of the rows by uid, without empty cells; empty where the benchmark lacks it."""
+        if name not in self.items.columns:
+            return {}
+        return dict(self.items.select("uid", name).drop_nulls(name).iter_rows())
+
+    @functools.cached_property
+    def _history(self) -> History:
+        return History(self.folder)
+
+    @classmethod
+    def open(cls, workspace: Path, name: str | None = None) -> Benchmark:
+        """Open a benchmark of a workspace; the only one where no name is given.
+
+        Raises:
+            InputError: the workspace has none, or none of this name.
+            UsageError: it has several and none is named.
+        """
+        root = workspace / FOLDER
+        known = sorted(path.parent.name for path in root.glob(f"*/{RECORD}"))
+        if not known or (name is not None and name not in known):
+            raise InputError(
+                "no such benchmark in this workspace" if known else "this workspace has no benchmark yet",
+                file=root,
+                found=name,
+                expected=", ".join(known) or None,
+                do="take one up with `ontoground steward adopt TABLE`",
+            )
+        if name is None and len(known) > 1:
+            raise UsageError("several benchmarks are here", expected=f"--benchmark one of {', '.join(known)}")
+        folder = root / (name or known[0])
+        try:
+            record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+            items = pl.read_parquet(folder / ITEMS)
+        except (ValueError, OSError, pl.exceptions.PolarsError) as error:
+            raise InputError("the benchmark cannot be read", file=folder, found=type(error).__name__) from error
+        return cls(folder, folder.name, items, record["licence_tier"], tuple(record["categories"]), record)
+
+    @classmethod
+    def adopt(
+        cls,
+        workspace: Path,
+        name: str,
+        tables: Sequence[LabelTable],
+        *,
+        licence_tier: LicenceTier,
+        categories: Sequence[str] = (),
+    ) -> Benchmark:
+        """Take up tables of labels: the rows of the first, and the labels of all, as events of the history.
+
+        A later table may hold fewer rows than the first, and none that it lacks. Columns that the first lacks are taken
+        from the later ones.
+
+        Raises:
+            UsageError: a benchmark of this name is there already, or it is no name of a folder.
+            InputError: a later table has a row that the first lacks, or gives one another original label.
+        """
+        if not NAME.fullmatch(name):
+            raise UsageError(
+                "no name of a benchmark", found=name, expected="letters and digits, and behind the first . _ -"
+            )
+        folder = workspace / FOLDER / name
+        if (folder / RECORD).is_file():
+            raise UsageError("a benchmark of this name is there already", file=folder, do="name another with --name")
+        items = _items(tables)
+        files = [
+            {"file": one.file.name, "layout": one.layout, "rows": len(one), "sha256": one.sha256} for one in tables
+        ]
+        record = {"name": name, "licence_tier": licence_tier, "categories": list(categories), "files": files}
+        found = cls(folder, name, items, licence_tier, tuple(categories), record)
+        # Whole or not at all: a folder without its record is none that was taken up, and is replaced.
+        with atomic_directory(folder) as part:
+            items.write_parquet(part / ITEMS)
+            history = replace(found, folder=part).history
+            for table in tables:
+                if events := _events(table, history, categories):
+                    history.append(events)
+            write_text(part / RECORD, json.dumps(record, indent=2) + "\n")
+        return found
+
+
+def _items(tables: Sequence[LabelTable]) -> pl.DataFrame:
+    first, *others = tables
+    items = first.frame.drop(LABELS, strict=False)
+    for table in others:
+        if lost := table.frame.join(items, on="uid", how="anti").height:
+            raise InputError(
+                "a table has rows that the first one lacks",
+                file=table.file,
+                found=f"{lost} rows",
+                expected=f"keys of {first.file}",
+            )
+        more = [name for name in table.frame.columns if name not in items.columns and name not in LABELS]
+        if more:
+            items = items.join(table.frame.select("uid", *more), on="uid", how="left", maintain_order="left")
+    return items
+
+
+def _events(table: LabelTable, history: History, categories: Sequence[str]) -> list[Event]:
+    """Return what a table says that the history does not say yet: the first spelling of a label stays."""
+    events: list[Event] = []
+    comments = table.frame["comment"] if "comment" in table.frame.columns else [None] * len(table)
+    evidence = {"file": table.file.name, "sha256": table.sha256}
+    for column, role in LABELS.items():
+        if column not in table.frame.columns:
+            continue
+        known = history.labels(role, categories=categories)
+        added = [
+            Event(
+                uid=uid,
+                role=role,
+                value=value,
+                status=STATUSES[role],
+                by=table.file.name,
+                why=(comment or "") if role == "physician" else f"read from column {column}",
+                evidence={**evidence},
+            )
+            for uid, value, comment in zip(table.frame["uid"], table.frame[column], comments, strict=True)
+            if value is not None
+            and parse_label(value, physician=role == "physician", categories=categories) != known.get(uid)
+        ]
+        if role == "original" and (other := [event.uid for event in added if event.uid in known]):
+            raise InputError(
+                "a table gives rows another original label than the tables before it",
+                file=table.file,
+                found=f"{len(other)} rows, row {other[0]} first",
+                do="name it a recomputed or a final label, or leave the table out",
+            )
+        events += added
+    return events

@@ -1,0 +1,137 @@
+"""Slices part the rows; baselines see what they may see, and nothing of the rows that they are tested on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+
+from evaluation.intervals import Bootstrap, ModelRuns
+from evaluation.quadrants.baselines import BASELINES, baseline_predictions, names_found
+from evaluation.quadrants.predictions import join_predictions, label_codes
+from evaluation.quadrants.slices import context_lengths, slice_estimates, slices
+from ground.errors import InputError
+from tests.evaluation.world import dataset
+
+
+def test_each_way_of_slicing_parts_all_rows() -> None:
+    data = dataset(30, 3)
+    rows = data.split_rows("test")
+    parts = slices(rows, data.contexts)
+    assert list(dict.fromkeys(part.by for part in parts)) == ["predicate", "hops", "context length", "support level"]
+    for by in ("predicate", "hops", "context length", "support level"):
+        masks = np.stack([part.mask for part in parts if part.by == by])
+        assert (masks.sum(axis=0) == 1).all(), by
+    assert [part.value for part in parts if part.by == "hops"] == ["1", "2", "3 or more"]
+    assert [part.value for part in parts if part.by == "predicate"] == ["treats", "causes"]
+    assert [part.n_rows for part in parts if part.by == "support level"] == [30, 30, 60]
+    assert [part.small for part in parts if part.by == "support level"] == [True, True, False]
+    lengths = [part for part in parts if part.by == "context length"]
+    assert [part.n_patients for part in lengths] == [4, 3, 3]
+    assert lengths[0].value == "9 to 27 words"
+
+
+def test_words_of_a_context_are_counted_between_white_space() -> None:
+    rows = pl.DataFrame({"hadm_id": [2, 1, 2]})
+    contexts = pl.DataFrame({"hadm_id": [1, 2], "context": ["one", "  three\n short-words here "]})
+    assert context_lengths(rows, contexts).tolist() == [3, 1, 3]
+
+
+def test_contexts_of_one_length_are_one_slice() -> None:
+    data = dataset()
+    same = data.contexts.with_columns(context=pl.lit("aspirin and insulin"))
+    rows = data.split_rows("test")
+    parts = [part for part in slices(rows, same) if part.by == "context length"]
+    assert [(part.value, part.n_rows) for part in parts] == [("3 to 3 words", rows.height)]
+
+
+def test_a_slice_holds_the_metrics_of_its_own_rows() -> None:
+    data = dataset(30, 3)
+    rows = data.split_rows("test")
+    gold = label_codes(rows["quadrant"])
+    bootstrap = Bootstrap.of(rows["subject_id"].to_numpy(), 50, 0)
+    called = pl.when(pl.col("predicate") == "causes").then(pl.lit("Q1")).otherwise(pl.col("quadrant"))
+    table = rows.select("id", called.alias("label"), model=pl.lit("m"))
+    model = ModelRuns.of(join_predictions(rows, table, source="p"), "model", gold, bootstrap)
+    parts = {part.value: slice_estimates(part, model, gold, bootstrap) for part in slices(rows, data.contexts)}
+    assert parts["treats"]["accuracy"].value == 1.0
+    assert parts["causes"]["accuracy"].value == 0.25
+    assert (parts["causes"]["hsr"].value, parts["causes"]["tir"].value) == (1.0, 1.0)
+    assert parts["stated"]["hsr"].value is None
+    assert parts["none"]["hsr"].value == pytest.approx(1 / 3)
+
+
+def test_names_are_found_whole_and_whatever_their_case() -> None:
+    contexts = pl.DataFrame(
+        {"hadm_id": [1, 2], "context": ["Type 2\n DIABETES (mellitus), insulin-dependent.", "Überdosis"]}
+    )
+    cases = {
+        "Diabetes mellitus": True,
+        "type 2 diabetes": True,
+        "insulin": True,
+        "ype 2": False,
+        "diabete": False,
+        "mellitus diabetes": False,
+        "---": False,
+    }
+    rows = pl.DataFrame({"hadm_id": [1] * len(cases), "head_name": list(cases), "tail_name": ["INSULIN"] * len(cases)})
+    found = names_found(rows, contexts)
+    assert found[:, 0].tolist() == list(cases.values())
+    assert found[:, 1].all()
+    other = pl.DataFrame({"hadm_id": [2], "head_name": ["überdosis"], "tail_name": ["insulin"]})
+    assert names_found(other, contexts).tolist() == [[True, False]]
+
+
+def test_baselines_answer_every_row_with_probabilities() -> None:
+    data = dataset()
+    table = baseline_predictions(data)
+    rows = data.split_rows("test")
+    assert table["model"].unique(maintain_order=True).to_list() == list(BASELINES)
+    assert table.height == len(BASELINES) * rows.height
+    assert np.allclose(np.array(table["scores"].to_list()).sum(axis=1), 1)
+    assert len(join_predictions(rows, table, source="baselines")) == len(BASELINES)
+
+
+def test_each_baseline_finds_its_own_shortcut_only() -> None:
+    data = dataset(30, 3)
+    rows = data.split_rows("test")
+    table = baseline_predictions(data).join(rows.select("id", "quadrant"), on="id")
+    share = dict(table.group_by("model").agg((pl.col("label") == pl.col("quadrant")).mean()).iter_rows())
+    # Each drug has one quadrant in this world, and the context names the drugs of the supported ones.
+    assert share["statement-only"] == share["overlap+statement"] == 1.0
+    assert share["majority"] == share["context-only"] == 0.25
+    assert share["entity overlap"] == 0.5
+    overlap = table.filter(pl.col("model") == "entity overlap")
+    assert set(overlap.filter(pl.col("quadrant").is_in(["Q1", "Q3"]))["label"]) == {"Q1"}
+
+
+def test_baselines_do_not_see_the_labels_of_the_rows_that_they_predict() -> None:
+    data = dataset()
+    hidden = pl.col("split") == "test"
+    blank = replace(
+        data,
+        rows=data.rows.with_columns(
+            quadrant=pl.when(hidden).then(pl.lit("Q4")).otherwise("quadrant"),
+            is_true=pl.when(hidden).then(False).otherwise("is_true"),
+            is_supported=pl.when(hidden).then(False).otherwise("is_supported"),
+            support_level=pl.when(hidden).then(pl.lit("none")).otherwise("support_level"),
+        ),
+    )
+    assert baseline_predictions(blank).equals(baseline_predictions(data))
+
+
+def test_baselines_are_not_tested_on_the_rows_that_they_were_fitted_on() -> None:
+    with pytest.raises(InputError, match="fitted on"):
+        baseline_predictions(dataset(), "train")
+    with pytest.raises(InputError, match="validation split is empty"):
+        baseline_predictions(dataset(), "validation")
+
+
+def test_a_training_split_with_one_quadrant_is_learned_too() -> None:
+    data = dataset()
+    rows = data.rows.filter((pl.col("split") == "test") | (pl.col("quadrant") == "Q3"))
+    table = baseline_predictions(replace(data, rows=rows))
+    for name in ("majority", "statement-only", "context-only"):
+        assert set(table.filter(pl.col("model") == name)["label"]) == {"Q3"}

@@ -1,0 +1,157 @@
+"""Tables have the paper's shape and numbers; pictures are drawn with what they must show."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from evaluation import drawing
+from evaluation.quadrants import figures
+from evaluation.quadrants.metrics import METRICS
+from evaluation.quadrants.tables import (
+    PAPER_COLUMNS,
+    difference_cell,
+    paper_results,
+    percent_cell,
+    same_measurement,
+    share_cell,
+)
+from ground.contracts.rows import QUADRANTS
+from ground.markdown import markdown_table
+
+
+def estimate(
+    value: float | None, low: float | None = None, high: float | None = None, spread: float | None = None
+) -> dict[str, float | None]:
+    return {"value": value, "low": low, "high": high, "spread": spread}
+
+
+def shown(name: str, kind: str = "model", value: float | None = 0.5) -> dict[str, Any]:
+    interval = estimate(value) if value is None else estimate(value, value - 0.1, value + 0.1)
+    return {
+        "name": name,
+        "kind": kind,
+        "metrics": dict.fromkeys((*METRICS, "ece"), interval),
+        "confusion": np.full((4, 5), 2.0).tolist(),
+        "calibration": [{"rows": 20, "mean_confidence": sure, "share_right": 0.6} for sure in (0.5, 0.75)],
+    }
+
+
+def test_the_papers_tables_are_whole() -> None:
+    rows = paper_results()
+    assert len(rows) == 27
+    assert len({(row["model"], row["method"]) for row in rows}) == 27
+    assert {row["source"] for row in rows} == {"MediEval, Table 1", "MediEval, Table 3"}
+    assert all(0 <= value <= 1 for row in rows for value in row["metrics"].values())
+    best = same_measurement("Llama-3.1-8B-Instruct + CoRFu (Q1 vs. Q2)")
+    assert best is not None
+    assert list(best["metrics"].values()) == [0.768, 0.772, 0.77, 0.779, 0.732, 0.766, 0.789, 0.799, 0.182, 0.0]
+
+
+def test_most_macro_f1_of_the_paper_are_the_means_of_their_quadrants() -> None:
+    far = [
+        row["model"]
+        for row in paper_results()
+        if abs(row["metrics"]["f1"] - np.mean([row["metrics"][f"f1_q{at}"] for at in (1, 2, 3, 4)])) > 0.006
+    ]
+    assert len(far) <= 3
+
+
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [
+        ("Qwen/Qwen3-8B + SFT", "MediEval, Table 1"),
+        ("/models/vicuna-13b-v1.5/ + sft", "MediEval, Table 1"),
+        ("gpt-4o + zero-shot", "MediEval, Table 3"),
+        ("Qwen/Qwen3-8B", None),
+        ("Qwen/Qwen3-8B + CoRFu (Q2 vs. Q1)", None),
+        ("other/Model + SFT", None),
+    ],
+)
+def test_only_the_same_model_and_method_stand_beside_the_paper(name: str, source: str | None) -> None:
+    row = same_measurement(name)
+    assert (row and row["source"]) == source
+
+
+def test_cells_say_what_is_undefined_and_what_is_a_difference() -> None:
+    assert percent_cell(estimate(None)) == "–"
+    assert percent_cell(estimate(0.1234, 0.1, 0.2)) == "12.3 (10.0 to 20.0)"
+    assert percent_cell(estimate(0.5, spread=0.012)) == "50.0 ±1.2"
+    assert difference_cell(estimate(0.05, -0.01, 0.11)) == "+5.0 (-1.0 to 11.0)"
+    assert difference_cell(estimate(-0.0001)) == "0.0"
+    assert share_cell(1, 8) == "1 (12.5%)"
+    assert markdown_table(("A", "B"), [("x|y", "1")]) == "| A | B |\n| --- | ---: |\n| x\\|y | 1 |\n"
+
+
+def test_columns_are_those_of_the_papers_table() -> None:
+    assert " ".join(PAPER_COLUMNS.values()) == "Acc. Prec. Rec. F1 F1_Q1 F1_Q2 F1_Q3 F1_Q4 HSR TIR"
+
+
+def picture(path: Path) -> Any:
+    from matplotlib.image import imread
+
+    return imread(path)
+
+
+def colours(path: Path, colour: str) -> int:
+    """Count the pixels of a colour."""
+    wanted = np.array([int(colour[at : at + 2], 16) for at in (1, 3, 5)])
+    pixels = np.rint(picture(path)[..., :3] * 255).astype(np.int64)
+    return int((np.abs(pixels - wanted).max(axis=-1) <= 2).sum())
+
+
+def test_every_model_has_its_colour_in_the_pictures(tmp_path: Path) -> None:
+    models = [shown("a"), shown("b", value=0.3), shown("base", "baseline", 0.4)]
+    for draw in (figures.f1_figure, figures.risk_figure):
+        path = tmp_path / "p.png"
+        draw(models, path)
+        for colour in (drawing.COLOURS[0], drawing.COLOURS[1], drawing.GREY):
+            assert colours(path, colour) > 30
+        assert colours(path, drawing.COLOURS[2]) == 0
+
+
+def test_undefined_values_are_left_out_of_pictures(tmp_path: Path) -> None:
+    figures.f1_figure([shown("a", value=None)], tmp_path / "none.png")
+    figures.f1_figure([shown("a")], tmp_path / "some.png")
+    assert 0 < colours(tmp_path / "none.png", drawing.COLOURS[0]) < colours(tmp_path / "some.png", drawing.COLOURS[0])
+    figures.risk_figure([shown("a", value=None)], tmp_path / "risk.png")
+    assert picture(tmp_path / "risk.png").std() > 0
+
+
+def test_calibration_is_drawn_only_where_there_are_scores(tmp_path: Path) -> None:
+    path = tmp_path / "c.png"
+    assert not figures.calibration_figure([shown("a") | {"calibration": []}], path)
+    assert not path.exists()
+    assert figures.calibration_figure([shown("a"), shown("b") | {"calibration": []}], path)
+    assert colours(path, drawing.COLOURS[0]) > 10
+
+
+def test_baselines_with_one_answer_take_no_panel(tmp_path: Path) -> None:
+    constant = np.zeros((4, 5))
+    constant[:, 0] = 3
+    figures.confusion_figure([shown("a")], tmp_path / "one.png")
+    figures.confusion_figure(
+        [shown("a"), shown("m", "baseline") | {"confusion": constant.tolist()}], tmp_path / "two.png"
+    )
+    assert picture(tmp_path / "one.png").shape == picture(tmp_path / "two.png").shape
+    figures.confusion_figure([shown("a"), shown("m", "baseline")], tmp_path / "three.png")
+    assert picture(tmp_path / "three.png").shape[1] > picture(tmp_path / "one.png").shape[1]
+
+
+def test_lambda_and_learning_curves_are_drawn(tmp_path: Path) -> None:
+    points = [{"lambda": value, "metrics": shown("a")["metrics"]} for value in (2.0, 0, 0.5)]
+    figures.lambda_figure(points, tmp_path / "lambda.png")
+    assert all(colours(tmp_path / "lambda.png", colour) > 20 for colour in drawing.COLOURS[2:3])
+    records = [{"step": step, "loss": 2 / (1 + step)} for step in range(60)] + [
+        {"step": 30, "eval_loss": 1},
+        {"epoch": 1},
+    ]
+    figures.learning_figure({"seed 1": records, "seed 2": records[:0]}, tmp_path / "learning.png")
+    assert colours(tmp_path / "learning.png", drawing.COLOURS[0]) > 100
+
+
+def test_quadrants_are_explained_in_the_picture() -> None:
+    assert tuple(figures.MEANING) == QUADRANTS

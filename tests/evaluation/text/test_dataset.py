@@ -1,0 +1,54 @@
+"""Dataset folders of MedHal and MedVAL: opened with their columns checked, read by split and task."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from evaluation.text.dataset import TextDataset
+from ground.errors import InputError
+from ground.storage.files import sha256_of
+from tests.training.sft.cases import medhal_dataset, medhal_rows, medval_dataset, medval_rows
+
+
+def test_rows_are_read_by_split_and_task_in_order(tmp_path: Path) -> None:
+    rows = [*medhal_rows(4), *medhal_rows(2, task="nli"), *medhal_rows(2, split="test")]
+    dataset = TextDataset.open(medhal_dataset(tmp_path / "d", rows), "medhal")
+    assert [row["id"] for row in dataset.rows("train")] == [row["id"] for row in rows[:6]]
+    assert [row["id"] for row in dataset.rows("train", ["nli"])] == [row["id"] for row in rows[4:6]]
+    assert [dataset.count(split) for split in ("train", "validation", "test")] == [6, 0, 2]
+    assert dataset.count("train", ["nli"]) == 2
+
+
+def test_errors_of_a_medval_row_come_with_it(tmp_path: Path) -> None:
+    dataset = TextDataset.open(medval_dataset(tmp_path / "d", medval_rows(2)), "medval")
+    clean, perturbed = dataset.rows("train")
+    assert clean["errors"] == []
+    assert perturbed["errors"][0]["category"] == "missing_claim"
+
+
+def test_a_folder_is_known_by_its_manifest_or_by_its_files(tmp_path: Path) -> None:
+    folder = medhal_dataset(tmp_path / "d", medhal_rows(2))
+    with_manifest = TextDataset.open(folder, "medhal")
+    assert with_manifest.identity == {"manifest_sha256": sha256_of(folder / "manifest.json")}
+    assert with_manifest.licence_tier == "open"
+    (folder / "manifest.json").unlink()
+    without = TextDataset.open(folder, "medhal")
+    assert set(without.identity) == {"files_sha256"}
+    assert without.licence_tier == "credentialed"
+
+
+def test_other_folders_and_other_columns_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no medhal dataset"):
+        TextDataset.open(tmp_path, "medhal")
+    folder = medhal_dataset(tmp_path / "d", medhal_rows(2))
+    with pytest.raises(InputError, match="a column is missing"):
+        TextDataset.open(folder, "medval")
+    table = pq.read_table(folder / "data" / "train-00000.parquet")
+    texts = table.set_column(table.schema.get_field_index("label"), "label", pa.array(["YES", "NO"]))
+    pq.write_table(texts, folder / "data" / "train-00000.parquet")
+    with pytest.raises(InputError, match="label has another type"):
+        TextDataset.open(folder, "medhal")

@@ -1,0 +1,132 @@
+"""Executors in this process and in several: order, state, errors, and workers that end."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from ground.errors import InputError, UsageError, WorkerError
+from ground.flow.executors import AHEAD, Executor, Processes, Serial, nothing, open_executor
+from ground.settings import RunSettings
+from tests.ground.flow.executor_work import describe, die_at, open_text, process_of, refuse_the_third
+
+ROOT = Path(__file__).resolve().parents[3]
+EXECUTORS = [Serial(), Processes(2)]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "part").mkdir()
+    (tmp_path / "part" / "text.txt").write_text("names")
+    return tmp_path
+
+
+def is_running(process: int) -> bool:
+    status = Path(f"/proc/{process}/status")
+    return status.is_file() and "(zombie)" not in status.read_text()
+
+
+def wait_for_end(process: int, seconds: float = 20) -> bool:
+    until = time.monotonic() + seconds
+    while is_running(process) and time.monotonic() < until:
+        time.sleep(0.05)
+    return not is_running(process)
+
+
+@pytest.mark.parametrize("executor", EXECUTORS, ids=type)
+def test_results_are_in_the_order_of_the_shards_and_each_worker_opens_its_state_once(
+    executor: Executor, folder: Path
+) -> None:
+    taken: list[int] = []
+
+    def shards() -> Iterator[int]:
+        for shard in range(9):
+            taken.append(shard)
+            yield shard
+
+    results = []
+    for result in executor.in_order(partial(open_text, executor.share(folder)), describe, shards()):
+        results.append(result)
+        # Shards are read as they are needed, so that memory holds a few only.
+        assert len(taken) - len(results) <= executor.workers * AHEAD
+    assert [doubled for *_, doubled in results] == [2 * shard for shard in range(9)]
+    assert {text for text, *_ in results} == {"names"}
+    for process in {process for _, process, *_ in results}:
+        seen = [n for _, of, n, _ in results if of == process]
+        assert seen == list(range(1, len(seen) + 1))
+
+
+@pytest.mark.parametrize("executor", EXECUTORS, ids=type)
+def test_an_error_of_the_work_arrives_as_it_is_after_the_results_before_it(executor: Executor) -> None:
+    results = executor.in_order(nothing, refuse_the_third, range(9))
+    assert [next(results), next(results)] == [0, 1]
+    with pytest.raises(InputError, match="this shard is wrong") as caught:
+        next(results)
+    assert (caught.value.found, caught.value.do) == ("2", "mend it")
+
+
+def test_a_worker_that_dies_is_a_clear_error_after_the_results_before_it(tmp_path: Path) -> None:
+    results = Processes(1).in_order(nothing, partial(die_at, tmp_path / "died", 1), range(9))
+    assert [next(results), next(results)] == [0, 1]
+    with pytest.raises(WorkerError, match="ended before its shard was done") as caught:
+        next(results)
+    assert "goes on after the shards that are finished" in str(caught.value)
+
+
+def test_workers_end_at_once_where_the_results_are_no_longer_wanted() -> None:
+    results = Processes(1).in_order(nothing, process_of, range(9))
+    process = next(results)
+    begin = time.monotonic()
+    results.close()  # type: ignore[attr-defined]
+    assert wait_for_end(process)
+    assert time.monotonic() - begin < 60  # not the ten minutes of a shard
+
+
+KILLED = """
+import os
+from ground.flow.executors import Processes, nothing
+from tests.ground.flow.executor_work import process_of
+
+if __name__ == "__main__":
+    results = Processes(1).in_order(nothing, process_of, range(9))
+    print(next(results), flush=True)
+    os.kill(os.getpid(), 9)
+"""
+
+
+def test_no_worker_is_left_where_the_program_is_killed(tmp_path: Path) -> None:
+    script = tmp_path / "killed.py"
+    script.write_text(KILLED)
+    ran = subprocess.run(
+        [sys.executable, str(script)],
+        check=False,
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        timeout=120,
+    )
+    assert ran.returncode == -9
+    assert wait_for_end(int(ran.stdout))
+
+
+def test_the_settings_choose_the_executor() -> None:
+    for run, kind, workers in (
+        (RunSettings(), Serial, 1),
+        (RunSettings(executor="serial", workers=8), Serial, 1),
+        (RunSettings(workers=3), Processes, 3),
+    ):
+        with open_executor(run, "credentialed") as executor:
+            assert (type(executor), executor.workers) == (kind, workers)
+
+
+def test_an_address_without_ray_is_wrong_usage() -> None:
+    with pytest.raises(UsageError, match=r"run\.address is Ray's"), open_executor(RunSettings(address="auto"), "open"):
+        pass

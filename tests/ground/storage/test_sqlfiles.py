@@ -1,0 +1,78 @@
+"""The one reader of sql/, and the habits of every file there."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from ground.errors import UsageError
+from ground.storage.sqlfiles import sql_names, sql_root, sql_text, sql_title
+
+NAMES = sorted(path.relative_to(sql_root()).with_suffix("").as_posix() for path in sql_root().rglob("*.sql"))
+
+
+def test_there_are_files_and_no_package() -> None:
+    assert len(NAMES) > 50
+    assert not list(sql_root().rglob("__init__.py"))
+
+
+def test_a_file_is_found_by_its_name() -> None:
+    assert sql_text("ground/schemas").startswith("--")
+    assert sql_title("ground/schemas") == "Schemas and bookkeeping tables of the warehouse"
+
+
+def test_the_names_of_an_area_are_sorted_and_all_there() -> None:
+    areas = {name.split("/")[0] for name in NAMES}
+    assert [name for area in sorted(areas) for name in sql_names(area)] == NAMES
+    assert sql_names("no-such-area") == []
+
+
+@pytest.mark.parametrize("name", ["ontoground/queries/no_such_query", "nothing/at_all", ""])
+def test_a_name_that_does_not_exist_is_refused_with_those_that_do(name: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        sql_text(name)
+    assert caught.value.expected
+
+
+def test_an_unknown_query_lists_the_queries() -> None:
+    with pytest.raises(UsageError) as caught:
+        sql_text("ontoground/queries/no_such_query")
+    assert "ontoground/queries/loads" in (caught.value.expected or "")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_file_has_a_header(name: str) -> None:
+    text = sql_text(name)
+    lines = text.splitlines()
+    assert re.match(r"-- \S", lines[0])
+    assert len(sql_title(name)) > 5
+    header = [line for line in lines if line.startswith("--")]
+    assert any("Grain" in line for line in header) or len(header) >= 2
+    assert text.endswith("\n")
+
+
+LEFT_JOIN = re.compile(
+    r"(?<!asof )left join\s+(.*?)(?=\n\s*(?:(?:left|inner|asof|cross|full) |where|group by|order by|\)|;)|;|$)", re.S
+)
+
+
+def conditions_of_the_left_side(text: str) -> list[str]:
+    """Return the conditions of left joins that do not name the table that is joined."""
+    found = []
+    for join in LEFT_JOIN.findall(re.sub(r"--.*", "", text)):
+        joined, _, conditions = " ".join(join.split()).partition(" on ")
+        alias = joined.split()[-1].split(".")[-1]
+        found += [one for one in conditions.split(" and ") if alias != ")" and "." in one and f"{alias}." not in one]
+    return found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_condition_of_a_left_join_names_the_table_that_is_joined(name: str) -> None:
+    """One that does not makes DuckDB 1.5 compare all rows with all others."""
+    assert conditions_of_the_left_side(sql_text(name)) == []
+
+
+def test_a_condition_of_the_left_side_alone_is_seen() -> None:
+    query = "select 1 from a\nleft join b as c on a.x = c.x and a.y is null\nleft join d on c.z = d.z\nwhere a.y > 1"
+    assert conditions_of_the_left_side(query) == ["a.y is null"]

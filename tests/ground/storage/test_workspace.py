@@ -1,0 +1,48 @@
+"""The workspace: one private folder with names that others rely on."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from ground.errors import InputError, UsageError
+from ground.storage.warehouse import connect
+from ground.storage.workspace import Workspace
+
+
+def test_it_is_made_for_its_owner_only(tmp_path: Path) -> None:
+    Workspace.create(tmp_path / "a" / "work")
+    for folder in (tmp_path / "a", tmp_path / "a" / "work"):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+def test_paths_are_those_of_the_contract(tmp_path: Path) -> None:
+    workspace = Workspace.create(tmp_path)
+    assert workspace.warehouse == tmp_path / "warehouse.duckdb"
+    assert workspace.graph == tmp_path / "graph"
+    assert workspace.dataset("medieval") == tmp_path / "datasets" / "medieval"
+
+
+def test_its_settings_file_holds(tmp_path: Path) -> None:
+    (tmp_path / "ontoground.toml").write_text("[build]\nseed = 5\n")
+    assert Workspace.create(tmp_path).settings.build.seed == 5
+
+
+def test_wrong_settings_are_refused_when_it_is_opened(tmp_path: Path) -> None:
+    (tmp_path / "ontoground.toml").write_text("[build]\nsed = 5\n")
+    with pytest.raises(UsageError, match=r"unknown setting build\.sed"):
+        Workspace.create(tmp_path)
+
+
+def test_one_that_is_not_there_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no warehouse") as caught:
+        Workspace.existing(tmp_path / "nothing")
+    assert "ontoground load" in (caught.value.do or "")
+    assert not (tmp_path / "nothing").exists()
+
+
+def test_one_that_is_there_opens(tmp_path: Path) -> None:
+    connect(tmp_path / "warehouse.duckdb").close()
+    assert Workspace.existing(tmp_path).root == tmp_path

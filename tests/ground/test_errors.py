@@ -1,0 +1,55 @@
+"""One family of errors, each saying what, found, expected, where and what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ground import errors
+from ground.errors import CheckError, InputError, OntogroundError, RefusedError, UsageError
+
+
+@pytest.mark.parametrize(("kind", "code"), [(CheckError, 1), (UsageError, 2), (InputError, 3), (RefusedError, 4)])
+def test_exit_codes_are_those_of_the_contract(kind: type[OntogroundError], code: int) -> None:
+    assert kind.exit_code == code
+    assert issubclass(kind, OntogroundError)
+
+
+def test_every_error_of_the_module_is_of_the_family() -> None:
+    found = [value for name, value in vars(errors).items() if name in errors.__all__]
+    assert len(found) == len(errors.__all__)
+    assert all(issubclass(value, OntogroundError) for value in found)
+
+
+def test_a_message_names_place_found_expected_and_advice() -> None:
+    error = InputError("a row is malformed", file=Path("a/MRREL.RRF"), line=7, found="3 columns", expected="16", do="x")
+    assert str(error).splitlines() == [
+        "a row is malformed",
+        "  where: a/MRREL.RRF:7",
+        "  found: 3 columns",
+        "  expected: 16",
+        "  do: x",
+    ]
+
+
+def test_what_is_not_known_is_not_said() -> None:
+    assert str(UsageError("wrong")) == "wrong"
+    assert str(UsageError("wrong", file="a.toml")) == "wrong\n  where: a.toml"
+
+
+def test_the_first_line_of_a_file_is_a_line() -> None:
+    assert "a.tsv:0" in str(InputError("x", file="a.tsv", line=0))
+
+
+def test_json_has_every_part() -> None:
+    assert InputError("x", file="f", line=2, found="a", expected="b", do="c").as_dict() == {
+        "error": "InputError",
+        "what": "x",
+        "found": "a",
+        "expected": "b",
+        "file": "f",
+        "line": 2,
+        "do": "c",
+    }
+    assert OntogroundError("x").as_dict()["file"] is None

@@ -1,0 +1,100 @@
+"""Settings are typed, frozen and complete; what is not known is refused with the nearest known name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, ValidationError
+
+from ground.errors import UsageError
+from ground.settings import Settings, read_settings, settings_from
+
+
+def test_a_file_that_is_not_there_means_the_defaults(tmp_path: Path) -> None:
+    assert read_settings(tmp_path / "ontoground.toml") == Settings()
+
+
+def test_an_empty_file_means_the_defaults(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text("")
+    assert read_settings(tmp_path / "a.toml") == Settings()
+
+
+def test_values_are_read_and_the_rest_stays(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text('[build]\nseed = 7\ntruth_tiers = ["stated"]\n[run]\nthreads = 2\n')
+    settings = read_settings(tmp_path / "a.toml")
+    assert (settings.build.seed, settings.build.truth_tiers, settings.run.threads) == (7, ("stated",), 2)
+    assert settings.load == Settings().load
+    assert settings.build.max_hops == 3
+
+
+@pytest.mark.parametrize(
+    ("values", "place", "near"),
+    [
+        ({"bild": {}}, "bild", "build"),
+        ({"build": {"sede": 1}}, "build.sede", "seed"),
+        ({"build": {"max_hop": 1}}, "build.max_hop", "max_hops"),
+        ({"load": {"lanuages": ["ENG"]}}, "load.lanuages", "languages"),
+    ],
+)
+def test_an_unknown_key_names_the_nearest_known_one(values: dict[str, Any], place: str, near: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        settings_from(values, "a.toml")
+    assert caught.value.what == f"unknown setting {place}"
+    assert f"did you mean {near}?" in (caught.value.expected or "")
+    assert caught.value.file == "a.toml"
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"build": {"max_hops": 4}},
+        {"build": {"max_hops": 0}},
+        {"build": {"seed": "many"}},
+        {"build": {"max_pair_share": 0}},
+        {"build": {"max_pair_share": 1.5}},
+        {"build": {"truth_tiers": ["certain"]}},
+        {"build": {"max_groups_per_admission": 0}},
+        {"load": {"max_reject_share": -0.1}},
+        {"run": {"threads": 0}},
+        {"notes": {"abbreviation_detector": "magic"}},
+        {"build": 3},
+    ],
+)
+def test_a_wrong_value_is_refused_with_what_was_expected(values: dict[str, Any]) -> None:
+    with pytest.raises(UsageError) as caught:
+        settings_from(values)
+    assert "wrong value" in caught.value.what
+    assert caught.value.expected
+    assert caught.value.found
+
+
+@pytest.mark.parametrize("content", [b"[build", b"a = ", b"\xff\xfe\x00"])
+def test_a_file_that_is_not_toml_is_named(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "a.toml"
+    path.write_bytes(content)
+    with pytest.raises(UsageError, match="not TOML") as caught:
+        read_settings(path)
+    assert caught.value.file == str(path)
+
+
+def test_settings_cannot_be_changed() -> None:
+    settings = Settings()
+    with pytest.raises(ValidationError):
+        settings.build.seed = 1
+    with pytest.raises(ValidationError):
+        settings.build = settings.build
+
+
+def test_every_setting_says_what_it_is() -> None:
+    for section in Settings.model_fields.values():
+        assert isinstance(section.annotation, type)
+        assert issubclass(section.annotation, BaseModel)
+        for name, field in section.annotation.model_fields.items():
+            assert field.description, name
+
+
+def test_settings_survive_json() -> None:
+    settings = settings_from({"build": {"seed": 3, "predicates": ["treats"]}})
+    assert Settings.model_validate_json(settings.model_dump_json()) == settings

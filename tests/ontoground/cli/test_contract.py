@@ -1,0 +1,190 @@
+"""The command line's contract: exit codes, one JSON object, no traceback, nothing heavy for --help."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+from ontoground.cli import app
+from ontoground.cli.main import INTERNAL_ERROR, INTERRUPTED, invoke
+from ontoground.cli.reference import VERBS
+from tests.ontoground.cli.schemas import checked
+
+COMMAND = [sys.executable, "-c", "from ontoground.cli.main import main; main()"]
+HEAVY = ("duckdb", "numpy", "pyarrow", "polars", "numba", "sklearn", "spacy", "networkx", "rdflib", "torch", "pydantic")
+
+
+def test_help_imports_nothing_heavy() -> None:
+    program = (
+        "import sys, atexit\n"
+        f"atexit.register(lambda: print([m for m in {HEAVY!r} if m in sys.modules], file=sys.stderr))\n"
+        "sys.argv = ['ontoground', '--help']\n"
+        "from ontoground.cli.main import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "[]"
+    assert "demo" in done.stdout
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=" ".join)
+def test_every_verb_has_help_with_an_example(verb: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke([*verb, "--help"]) == 0
+    said = capsys.readouterr().out
+    assert f"ontoground {' '.join(verb)}" in said.split("Example:")[1]
+    assert "--workspace" in said and "--json" in said
+    assert max(len(line) for line in said.splitlines()) <= 80
+
+
+def test_help_lists_exactly_the_verbs_that_work(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["build", "--help"]) == 0
+    listed = capsys.readouterr().out.split("Commands:")[1]
+    assert all(name in listed for name in ("medieval", "medhal", "medval"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["lod"], 2),
+        (["load", "mimic"], 2),
+        (["graph", "relations", "A", "B", "--max-hops", "4"], 2),
+        (["status", "--nonsense"], 2),
+        (["sql", "no_such_query"], 2),
+        (["sql", "-c", "drop table kg.edge"], 2),
+        (["sql", "-c", "select 1; select 2"], 2),
+        (["sql", "-c", "selec 1"], 2),
+        (["build", "medhal"], 2),
+        (["run", "--mimic", "x", "--umls", "y", "--set", "build.sed=1"], 2),
+        (["run", "--mimic", "x", "--umls", "y", "--set", "nonsense"], 2),
+        (["run", "--mimic", "x", "--umls", "y", "--set", "build.seed=many"], 2),
+        (["run", "--mimic", "missing", "--umls", "missing"], 3),
+        (["load", "umls", "missing"], 3),
+        (["status"], 3),
+        (["graph", "show", "C0000001"], 3),
+        (["notes", "mentions", "--hadm", "1"], 3),
+        (["validate", "missing"], 3),
+        (["graph", "build"], 3),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else str(value),
+)
+@pytest.mark.parametrize("as_json", [False, True], ids=["text", "json"])
+def test_wrong_use_and_missing_data_have_their_exit_codes(
+    arguments: list[str],
+    code: int,
+    as_json: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ONTOGROUND_WORKSPACE", str(tmp_path / "work"))
+    assert invoke([*arguments, "--json"] if as_json else arguments) == code
+    said = capsys.readouterr()
+    assert "Traceback" not in said.err + said.out
+    if as_json:
+        failure = checked(said.out, "error")
+        assert failure["exit_code"] == code and failure["error"]["what"]
+    else:
+        assert said.out == "" and said.err.startswith("error: ")
+
+
+def test_an_unknown_setting_names_the_nearest_known_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "ontoground.toml").write_text("[build]\nsed = 7\n")
+    assert invoke(["load", "umls", str(tmp_path), "--workspace", str(tmp_path)]) == 2
+    assert "did you mean seed" in capsys.readouterr().err
+
+
+def test_an_error_of_ours_shows_its_place_and_not_its_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from ontoground.flow import pipeline
+
+    def broken(*_: object) -> object:
+        raise KeyError("a patient's name")
+
+    monkeypatch.setitem(pipeline.LOADERS, "umls", broken)
+    assert invoke(["load", "umls", str(tmp_path), "--workspace", str(tmp_path / "work")]) == INTERNAL_ERROR
+    said = capsys.readouterr().err
+    assert (
+        "KeyError at tests/ontoground/cli/test_contract.py:" in said
+        and "patient's name" not in said
+        and "Traceback" not in said
+    )
+    monkeypatch.setenv("ONTOGROUND_DEBUG", "1")
+    assert invoke(["load", "umls", str(tmp_path), "--workspace", str(tmp_path / "work")]) == INTERNAL_ERROR
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_a_full_disk_is_said_in_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import errno
+
+    from ontoground.flow import pipeline
+
+    def full(*_: object) -> object:
+        raise OSError(errno.ENOSPC, "No space left on device", "warehouse.duckdb")
+
+    monkeypatch.setitem(pipeline.LOADERS, "umls", full)
+    assert invoke(["load", "umls", str(tmp_path), "--workspace", str(tmp_path / "work")]) == 3
+    assert "the disk is full" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads the processor time of a process from /proc")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+def test_a_signal_stops_a_running_query(number: signal.Signals, empty_workspace: Path) -> None:
+    endless = "select count(*) from range(100000000) as a, range(100000) as b where a.range * b.range % 7 = 3"
+    arguments = ["sql", "-c", endless, "--workspace", str(empty_workspace), "--json"]
+    process = subprocess.Popen([*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        while not _is_querying(process.pid):
+            time.sleep(0.05)
+        process.send_signal(number)
+        out, err = process.communicate(timeout=20)
+    finally:
+        process.kill()
+    assert process.returncode == INTERRUPTED
+    assert checked(out, "error")["exit_code"] == INTERRUPTED
+    assert "Traceback" not in err
+
+
+def _is_querying(pid: int) -> bool:
+    """Tell whether a process has used so much processor time that it must be past its imports."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") > 2.5
+
+
+def test_a_reader_that_leaves_early_is_no_error(empty_workspace: Path) -> None:
+    query = "select range from range(2000000)"
+    command = [*COMMAND, "sql", "-c", query, "--format", "csv", "--workspace", str(empty_workspace)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.wait(timeout=30) == 0
+        assert process.stderr.read() == b""
+
+
+@pytest.mark.parametrize("arguments", [[], ["load"], ["graph"], ["notes"], ["build"]], ids=" ".join)
+def test_a_group_alone_shows_its_verbs_in_whole_sentences(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert invoke(arguments) == 2
+    said = capsys.readouterr().err
+    assert "Commands:" in said and "..." not in said.split("Commands:")[1]
+
+
+def test_every_command_is_listed_in_the_help_of_its_group() -> None:
+    groups = [get_command(app)]
+    while groups:
+        group: Any = groups.pop()
+        assert sorted(group.list_commands(None)) == sorted(group.commands)
+        groups += [one for one in group.commands.values() if hasattr(one, "commands")]
+    assert ("steward", "adopt") in VERBS and ("sql",) in VERBS

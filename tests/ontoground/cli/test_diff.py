@@ -1,0 +1,117 @@
+"""`ontoground diff`: rows, columns and manifests of two builds, and what is no two builds of one dataset."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from ontoground.cli.main import invoke
+from tests.ontoground.cli.medieval_folder import medieval_folder
+from tests.ontoground.cli.schemas import checked
+
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def before(tmp_path: Path) -> Path:
+    folder = medieval_folder(tmp_path / "before")
+    manifest = {"dataset": "medieval", "seed": 1, "inputs": [{"source": "umls", "file": "MRREL.RRF", "sha256": "a"}]}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    return folder
+
+
+@pytest.fixture
+def after(before: Path) -> Path:
+    """The same but for one row that is gone, one that is new, and two that say something else."""
+    folder = before.with_name("after")
+    shutil.copytree(before, folder)
+    file = next((folder / "data").glob("train-*.parquet"))
+    rows = pl.read_parquet(file).sort("id")
+    first, second = rows["id"][:2]
+    moved = pl.col("id").is_in([first, second])
+    rows = rows[:-1].with_columns(
+        statement=pl.when(moved).then(pl.lit("Another statement.")).otherwise(pl.col("statement")),
+        hops=pl.when(pl.col("id") == first).then(pl.col("hops") + 1).otherwise(pl.col("hops")),
+    )
+    pl.concat([rows, rows[5:6].with_columns(id=pl.lit("new"))]).write_parquet(file)
+    manifest = {"dataset": "medieval", "seed": 2, "inputs": [{"source": "umls", "file": "MRREL.RRF", "sha256": "b"}]}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    return folder
+
+
+def _diff(before: Path, after: Path, *options: str) -> list[str]:
+    return ["diff", str(before), str(after), "--workspace", str(before.parent), *options]
+
+
+def test_a_build_does_not_differ_from_itself(before: Path, capsys: Captured) -> None:
+    assert invoke(_diff(before, before, "--json")) == 0
+    found = checked(capsys.readouterr().out, "diff")
+    assert found["same"] == found["rows_before"] == found["rows_after"] > 0
+    assert (found["changed"], found["added"], found["removed"]) == (0, 0, 0)
+    assert (found["by_column"], found["manifest"]) == ({}, [])
+
+
+def test_rows_columns_and_manifests_are_told_apart(before: Path, after: Path, capsys: Captured) -> None:
+    listed = before.parent / "rows.csv"
+    assert invoke(_diff(before, after, "--json", "--output", str(listed))) == 0
+    found = checked(capsys.readouterr().out, "diff")
+    assert (found["changed"], found["added"], found["removed"]) == (2, 1, 1)
+    assert found["by_column"] == {"statement": 2, "hops": 1}
+    assert found["rows_before"] == found["rows_after"] == found["same"] + 3
+    splits = {one["split"]: (one["changed"], one["added"], one["removed"]) for one in found["by_split"]}
+    assert splits == {"train": (2, 1, 1), "test": (0, 0, 0)}
+    assert found["manifest"] == [
+        {"key": "inputs.umls/MRREL.RRF.sha256", "before": "a", "after": "b"},
+        {"key": "seed", "before": 1, "after": 2},
+    ]
+    rows = pl.read_csv(listed)
+    assert sorted(rows["change"]) == ["added", "changed", "changed", "removed"]
+    assert set(rows.filter(pl.col("change") == "changed")["changed_columns"]) == {"hops statement", "statement"}
+    assert "Another statement" not in listed.read_text()
+
+
+def test_a_person_reads_tables(before: Path, after: Path, capsys: Captured) -> None:
+    assert invoke(_diff(before, after)) == 0
+    said = capsys.readouterr().out
+    assert "changed rows that differ in it" in said
+    assert "manifests differ in" in said
+    assert "Another statement" not in said
+
+
+def test_columns_that_came_or_went_are_named(before: Path, after: Path, capsys: Captured) -> None:
+    shutil.rmtree(after / "data")
+    (after / "data").mkdir()
+    for file in (before / "data").glob("*.parquet"):
+        pl.read_parquet(file).rename({"tier": "grade"}).write_parquet(after / "data" / file.name)
+    assert invoke(_diff(before, after, "--json")) == 0
+    found = checked(capsys.readouterr().out, "diff")
+    assert (found["columns_added"], found["columns_removed"], found["changed"]) == (["grade"], ["tier"], 0)
+
+
+def test_two_datasets_are_not_compared(before: Path, after: Path, capsys: Captured) -> None:
+    (after / "manifest.json").write_text('{"dataset": "medhal"}')
+    assert invoke(_diff(before, after, "--json")) == 2
+    assert "medieval and medhal" in json.loads(capsys.readouterr().out)["error"]["found"]
+
+
+def test_an_identifier_of_two_rows_is_bad_input(before: Path, after: Path, capsys: Captured) -> None:
+    file = next((after / "data").glob("test-*.parquet"))
+    rows = pl.read_parquet(file)
+    pl.concat([rows, rows[:1]]).write_parquet(file)
+    assert invoke(_diff(before, after, "--json")) == 3
+    assert json.loads(capsys.readouterr().out)["error"]["found"] == "1 rows too many"
+
+
+@pytest.mark.parametrize(("option", "code"), [("rows.txt", 2), ("no/rows.csv", 3)])
+def test_a_file_that_cannot_be_written_is_said_so(before: Path, after: Path, option: str, code: int) -> None:
+    output = before.parent / option
+    assert invoke(_diff(before, after, "--output", str(output))) == code
+    assert not output.exists()
+
+
+def test_a_folder_without_rows_is_no_dataset(before: Path, tmp_path: Path) -> None:
+    assert invoke(_diff(before, tmp_path)) == 3

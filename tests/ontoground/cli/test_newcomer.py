@@ -1,0 +1,102 @@
+"""What somebody meets in a first hour: a stop, a typing error, a locked workspace, a table in a pipe."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ground.storage.warehouse import connect
+from ground.storage.workspace import Workspace
+from ontoground.cli.main import INTERRUPTED, invoke
+from tests.ontoground.conftest import Demo
+
+pytestmark = pytest.mark.xdist_group("demo")
+
+START = "import sys; from ontoground.cli.main import main; main()"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize("after", ["open world:", "load mimic:"], ids=["load", "graph"])
+def test_a_stopped_run_says_one_line_and_nothing_else(number: signal.Signals, after: str, tmp_path: Path) -> None:
+    command = ["demo", "--no-train", "--patients", "200", "--workspace", str(tmp_path / "work")]
+    process = subprocess.Popen(
+        [sys.executable, "-c", START, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    lines = []
+    assert process.stderr is not None
+    for line in process.stderr:
+        lines.append(line)
+        if line.startswith(after):
+            process.send_signal(number)
+    assert process.wait(timeout=60) == INTERRUPTED
+    said = "".join(lines)
+    assert "error: interrupted" in lines[-1], said
+    assert not any(word in said for word in ("nanobind", "Exception ignored", "Traceback"))
+
+
+def test_a_wrong_memory_limit_names_the_setting(empty_workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["graph", "build", "--workspace", str(empty_workspace), "--set", "run.memory_limit=abc"]
+    assert invoke(arguments) == 2
+    said = capsys.readouterr().err
+    assert "run.memory_limit" in said and "such as 4GB" in said
+
+
+def test_a_locked_workspace_says_so_and_does_not_advise_to_delete_it(empty_workspace: Path) -> None:
+    connection = connect(Workspace.existing(empty_workspace).warehouse)
+    try:
+        other = subprocess.run(
+            [sys.executable, "-c", START, "status", "--workspace", str(empty_workspace)],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    finally:
+        connection.close()
+    assert other.returncode == 3
+    assert "another program is using this workspace" in other.stderr and "delete" not in other.stderr
+
+
+def test_a_load_of_a_missing_folder_leaves_no_workspace(tmp_path: Path) -> None:
+    assert invoke(["load", "umls", str(tmp_path / "nowhere"), "--workspace", str(tmp_path / "work")]) == 3
+    assert not (tmp_path / "work").exists()
+
+
+def test_a_misspelt_query_is_guessed(empty_workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["sql", "quadrants_by_predicat", "--workspace", str(empty_workspace)]) == 2
+    assert "did you mean quadrants_by_predicate?" in capsys.readouterr().err
+
+
+def test_suggested_commands_name_the_workspace(demo: Demo, capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["status", "--workspace", str(demo.workspace)]) == 0
+    said = capsys.readouterr().out
+    dataset = demo.workspace / "datasets" / "medieval"
+    assert f"ontoground validate {dataset} --workspace {demo.workspace}" in said
+
+
+def test_a_piped_table_keeps_a_row_on_a_line(
+    demo: Demo, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    assert invoke(["sql", "-c", "select repeat('x', 300) as a", "--workspace", str(demo.workspace)]) == 0
+    assert "x" * 300 in capsys.readouterr().out
+
+
+def test_a_closed_pipe_is_no_failure_where_a_table_is_painted() -> None:
+    program = "from ontoground.cli.main import invoke; import sys; sys.exit(invoke(['sql']))"
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None and process.stderr is not None
+    process.stdout.close()
+    assert process.stderr.read() == b"" and process.wait(timeout=60) == 0
+
+
+def test_rows_that_validate_does_not_know_are_named(
+    demo: Demo, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "manifest.json").write_text('{"dataset": "medval", "settings": {}}')
+    assert invoke(["validate", str(tmp_path), "--workspace", str(demo.workspace)]) == 3
+    assert "found: a dataset of medval" in capsys.readouterr().err

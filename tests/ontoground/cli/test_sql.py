@@ -1,0 +1,99 @@
+"""`ontoground sql`: read-only, shut off from files and network, in four formats."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from ground.storage.sqlfiles import sql_names
+from ontoground.cli.main import invoke
+from tests.ontoground.cli.schemas import checked
+
+ORDERED = "select range as n, 'a' || range as name from range(3) order by n desc"
+
+
+@pytest.fixture
+def ask(empty_workspace: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("ONTOGROUND_WORKSPACE", str(empty_workspace))
+    return empty_workspace
+
+
+@pytest.mark.usefixtures("ask")
+def test_csv_and_json_go_to_standard_output(capfd: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["sql", "-c", ORDERED, "--format", "csv"]) == 0
+    assert capfd.readouterr().out == "n,name\n2,a2\n1,a1\n0,a0\n"
+    assert invoke(["sql", "-c", ORDERED, "--format", "json"]) == 0
+    assert json.loads(capfd.readouterr().out)[0] == {"n": 2, "name": "a2"}
+
+
+@pytest.mark.usefixtures("ask")
+def test_parquet_goes_to_a_file_that_only_its_owner_reads(tmp_path: Path) -> None:
+    target = tmp_path / "rows.parquet"
+    assert invoke(["sql", "-c", ORDERED, "--format", "parquet", "--output", str(target)]) == 0
+    assert pq.read_table(target)["n"].to_pylist() == [2, 1, 0]
+    assert target.stat().st_mode & 0o077 == 0
+    assert [path.name for path in tmp_path.glob("*.part")] == []
+
+
+@pytest.mark.usefixtures("ask")
+def test_a_failed_query_leaves_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / "rows.csv"
+    assert invoke(["sql", "-c", "select * from nothing.here", "--format", "csv", "-o", str(target)]) == 2
+    assert list(tmp_path.glob("*rows*")) == []
+    assert "ontoground status" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("ask")
+@pytest.mark.parametrize(
+    "query",
+    [
+        "select * from read_csv('/etc/passwd')",
+        "select * from read_text('/etc/passwd')",
+        "select * from '/etc/passwd'",
+        "select * from read_parquet('https://example.org/x.parquet')",
+    ],
+)
+def test_other_files_and_the_network_are_shut_off(query: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["sql", "-c", query]) == 2
+    assert "root:" not in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("ask")
+@pytest.mark.parametrize(
+    "query",
+    [
+        "create table t (i int)",
+        "copy (select 1) to 'x.csv'",
+        "install httpfs",
+        "set threads = 1",
+        "delete from ground.load",
+    ],
+)
+def test_only_reading_is_allowed(query: str) -> None:
+    assert invoke(["sql", "-c", query]) == 2
+
+
+@pytest.mark.usefixtures("ask")
+def test_a_value_that_breaks_a_cast_is_not_quoted(capsys: pytest.CaptureFixture[str]) -> None:
+    query = "select cast('secret' || range as int) from range(2)"
+    assert invoke(["sql", "-c", query]) == 3
+    assert "secret" not in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("ask")
+def test_a_table_is_cut_at_the_limit_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["sql", "-c", "select range as n from range(250)"]) == 0
+    said = capsys.readouterr().out
+    assert "the first 100 rows" in said
+    assert invoke(["sql", "-c", "select range as n from range(250)", "--json", "--limit", "0"]) == 0
+    assert len(checked(capsys.readouterr().out, "sql")["rows"]) == 250
+
+
+def test_named_queries_are_listed_with_their_titles(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["sql", "--json"]) == 0
+    listed = checked(capsys.readouterr().out, "sql")["queries"]
+    assert [f"ontoground/queries/{one['name']}" for one in listed] == sql_names("ontoground/queries")
+    assert all(one["title"] for one in listed)

@@ -1,0 +1,103 @@
+"""``ontoground steward adopt``: tables of labels become a benchmark, once, and what does not fit is refused."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ontoground.cli.main import invoke
+from tests.ontoground.cli.schemas import checked
+from tests.stewardship.labelled import ROWS, tables
+
+
+def adopt(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int, str]:
+    code = invoke(["steward", "adopt", *map(str, arguments), "--json"])
+    return code, capsys.readouterr().out
+
+
+def error(printed: str) -> dict[str, Any]:
+    return checked(printed, "error")["error"]  # type: ignore[no-any-return]
+
+
+def test_the_labels_of_all_tables_are_taken_up_by_whose_they_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    published, sheet = tables(tmp_path)
+    code, printed = adopt(capsys, published, sheet, "--name", "invented", "--workspace", tmp_path / "work")
+    payload = checked(printed, "steward-adopt")
+    recomputed = sum(row[6] is not None for row in ROWS)
+    physician = sum(row[7] is not None for row in ROWS)
+    assert (code, payload["benchmark"], payload["rows"]) == (0, "invented", len(ROWS))
+    assert payload["labels"] == {
+        "original": len(ROWS), "recomputed": recomputed, "physician": physician, "final": 0,
+    }  # fmt: skip
+    assert [one["layout"] for one in payload["files"]] == ["medcalc_v1_uid", "phase3"]
+
+
+def test_a_person_sees_what_was_taken_up_and_where(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    published, _ = tables(tmp_path)
+    work = tmp_path / "work"
+    assert invoke(["steward", "adopt", str(published), "--workspace", str(work)]) == 0
+    said = capsys.readouterr().out
+    assert f"benchmark labels: {len(ROWS)} rows, open" in said and str(work / "stewardship" / "labels") in said
+    assert "SECRET" not in said
+
+
+def test_labels_that_cannot_be_used_are_named_and_not_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    published, sheet = tables(tmp_path)
+    with sheet.open() as lines:
+        rows = list(csv.DictReader(lines))
+    for row in rows:  # invented: two answers, an ambiguous comma, a date beside a number
+        said = {"1": "4, 4", "9": "4,4", "4": "03/21/2006"}.get(row["uid"], "")
+        row["y* (Physician label)"] = said
+    with sheet.open("w") as lines:
+        writer = csv.DictWriter(lines, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    work = tmp_path / "work"
+    code, printed = adopt(capsys, published, sheet, "--workspace", work)
+    found = {one["uid"]: (one["role"], one["why"]) for one in checked(printed, "steward-adopt")["doubtful"]}
+    assert (code, sorted(found)) == (0, ["1", "4", "9"])
+    assert found["1"] == found["9"] == ("physician", "cannot be read, and counts as no label")
+    assert "date" in found["4"][1]
+    assert invoke(["steward", "adopt", str(published), str(sheet), "--name", "again", "--workspace", str(work)]) == 0
+    shown = capsys.readouterr().out
+    assert "1 (physician), 9 (physician)" in shown and "4,4" not in shown
+    assert invoke(["steward", "finalise", "--benchmark", "again", "--workspace", str(work)]) == 0
+    assert "the physician's label cannot be read" in capsys.readouterr().out
+
+
+def test_a_name_is_taken_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    published, _ = tables(tmp_path)
+    assert adopt(capsys, published, "--workspace", tmp_path / "work")[0] == 0
+    code, printed = adopt(capsys, published, "--workspace", tmp_path / "work")
+    assert code == 2 and "there already" in error(printed)["what"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (["{table}", "--column", "uid"], 2, "ROLE=NAME"),
+        (["{table}", "--column", "key=id", "--column", "uid=id"], 2, "uid"),
+        (["{table}", "--layout", "nonsense"], 2, "medcalc_v1"),
+        (["{table}", "--column", "uid=id", "--column", "label=gold"], 3, "gold"),
+        (["{table}"], 3, "--column ROLE=NAME"),
+        (["{table}", "--rows", "3", "--column", "uid=id"], 2, None),
+        (["{folder}", "{table}"], 2, "no further table"),
+        (["missing.csv"], 3, None),
+    ],
+)
+def test_what_does_not_fit_is_refused(
+    arguments: list[str], code: int, told: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = tmp_path / "mine.csv"
+    with table.open("w", newline="") as file:
+        csv.writer(file).writerows([["id", "answer"], ["a", "1"]])
+    given = [one.format(table=table, folder=tmp_path) for one in arguments]
+    found, printed = adopt(capsys, *given, "--workspace", tmp_path / "work")
+    failure = error(printed)
+    assert found == code and (told is None or told in " ".join(str(value) for value in failure.values()))
+    assert not (tmp_path / "work").exists()

@@ -1,0 +1,182 @@
+"""``steward calculators``: the list, one calculator, one score step by step, and agreement with labels."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ground.errors import UsageError
+from ontoground.cli.main import invoke
+from ontoground.cli.steward.calculators_job import check_request, compute_job
+from stewardship.benchmark.folder import Benchmark
+from stewardship.history.log import Event
+from tests.ontoground.cli.schemas import checked
+
+SCHEMA = "steward-calculators"
+TABLE = """Row Number,Calculator ID,Calculator Name,Category,Output Type,Patient Note,Question,Relevant Entities,\
+Ground Truth Answer,Lower Limit,Upper Limit,Ground Truth Explanation
+1,21,Glasgow Coma Score (GCS),severity,integer,n,q,"{'Best eye response': 'eyes open spontaneously', \
+'Best verbal response': 'confused', 'Best motor response': 'obeys commands'}",18,18,18,e
+2,21,Glasgow Coma Score (GCS),severity,integer,n,q,"{'Best eye response': 'not testable', \
+'Best verbal response': 'confused', 'Best motor response': 'obeys commands'}",18,18,18,e
+3,45,CURB-65 Score for Pneumonia Severity,severity,integer,n,q,"{'age': [70.0, 'years'], \
+'Blood Urea Nitrogen (BUN)': [12.0, 'mg/dL'], 'respiratory rate': [16.0, 'breaths per minute'], \
+'Systolic Blood Pressure': [120.0, 'mm Hg'], 'Diastolic Blood Pressure': [75.0, 'mm Hg']}",1,1,1,e
+"""
+
+
+def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    assert invoke(["steward", "calculators", *arguments, "--json"]) == 0
+    return checked(capsys.readouterr().out, SCHEMA)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    file = tmp_path / "rows.csv"
+    file.write_text(TABLE)
+    return file
+
+
+def test_the_list_has_the_55_and_fits_80_columns(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    found = printed(capsys, "--list")
+    assert len(found["calculators"]) == 55
+    assert invoke(["steward", "calculators"]) == 0
+    said = capsys.readouterr().out
+    assert "Glasgow Coma Score (GCS)" in said and max(map(len, said.splitlines())) <= 80
+
+
+def test_one_shows_what_it_reads_its_source_and_its_points(capsys: pytest.CaptureFixture[str]) -> None:
+    found = printed(capsys, "27")
+    reads = {one["feature"]: one for one in found["inputs"]}
+    assert reads["Hemoglobin"]["units"] == ["g/dL"] and reads["Hemoglobin"]["absent"] is None
+    assert reads["Melena present"]["absent"] == "no"
+    first = next(one for one in found["points"] if one["item"] == "systolic pressure")
+    assert (first["when"], first["unit"], first["points"]) == ("<90", "mmHg", 3)
+    assert first["source"].startswith("Blatchford 2000")
+    assert invoke(["steward", "calculators", "glasgow coma score (gcs)"]) == 0
+    said = capsys.readouterr().out
+    assert "Teasdale" in said and "needed" in said and "not testable" in said
+
+
+def test_a_score_is_computed_with_its_steps(capsys: pytest.CaptureFixture[str]) -> None:
+    settings = ["--set", "qt interval=400", "--set", "Heart Rate or Pulse=60"]
+    found = printed(capsys, "11", *settings)
+    assert found["value"] == "400" and found["reason"] is None
+    assert invoke(["steward", "calculators", "11", *settings]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "QTc Bazett Calculator: 400 ms"
+
+
+def test_an_abstention_says_why_and_assumptions_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    found = printed(capsys, "17", "--set", "Elevated-risk surgery=yes")
+    assert found["value"] == "N/A" and found["reason"] == "Pre-operative creatinine is missing"
+    assert "Pre-operative treatment with insulin is not mentioned: taken as no" in found["assumptions"]
+    assert invoke(["steward", "calculators", "17", "--set", "Elevated-risk surgery=yes"]) == 0
+    assert "N/A: Pre-operative creatinine is missing" in capsys.readouterr().out
+
+
+def test_the_old_version_is_named_as_such(capsys: pytest.CaptureFixture[str]) -> None:
+    settings = [
+        *("--set", "Best eye response=eyes open spontaneously"),
+        *("--set", "Best verbal response=oriented", "--set", "Best motor response=obeys commands"),
+    ]
+    assert printed(capsys, "21", *settings)["value"] == "15"
+    assert printed(capsys, "21", *settings, "--version", "v1.0")["value"] == "20"
+    assert invoke(["steward", "calculators", "21", *settings, "--version", "v1.0"]) == 0
+    assert "as MedCalc-Bench v1.0 computed" in capsys.readouterr().out
+
+
+def test_a_table_is_computed_beside_its_labels(capsys: pytest.CaptureFixture[str], table: Path, tmp_path: Path) -> None:
+    output = tmp_path / "out.csv"
+    found = printed(capsys, "--table", str(table), "--output", str(output))
+    assert found["labels"] == {"original": {"agree": 1, "of": 3}}
+    assert [(one["id"], one["rows"], one["abstained"]) for one in found["by_calculator"]] == [
+        (21, 2, 1),
+        (45, 1, 0),
+    ]
+    with output.open() as lines:
+        rows = list(csv.DictReader(lines))
+    assert [(row["corrected"], row["v1.0"], row["agrees_original"]) for row in rows] == [
+        ("14", "18", "false"),
+        ("N/A", "18", "false"),
+        ("1", "1", "true"),
+    ]
+    assert "not testable" in rows[1]["reason"]
+    old = printed(capsys, "21", "--table", str(table), "--version", "v1.0")
+    assert old["labels"] == {"original": {"agree": 2, "of": 2}} and old["file"] is None
+
+
+def test_a_benchmark_is_computed_into_its_folder(
+    capsys: pytest.CaptureFixture[str], table: Path, tmp_path: Path
+) -> None:
+    workspace = ["--workspace", str(tmp_path / "work")]
+    assert invoke(["steward", "adopt", str(table), "--name", "small", *workspace]) == 0
+    capsys.readouterr()
+    found = printed(capsys, "--benchmark", "small", *workspace)
+    assert found["labels"] == {"original": {"agree": 1, "of": 3}}
+    assert Path(str(found["file"])).read_text().startswith("uid,calculator_id,corrected,v1.0,reason")
+    assert invoke(["steward", "calculators", "--benchmark", "small", *workspace]) == 0
+    said = capsys.readouterr().out
+    assert "1/1" in said and "agree with label (original)" in said
+
+
+def test_one_calculator_of_a_benchmark_may_have_no_row_with_a_label_of_some_role(
+    capsys: pytest.CaptureFixture[str], table: Path, tmp_path: Path
+) -> None:
+    workspace = ["--workspace", str(tmp_path / "work")]
+    assert invoke(["steward", "adopt", str(table), "--name", "small", *workspace]) == 0
+    reviewed = Event(uid="1", role="physician", value="14", status="labelled", by="ann")
+    Benchmark.open(tmp_path / "work", "small").history.append([reviewed])
+    capsys.readouterr()
+    found = printed(capsys, "45", "--benchmark", "small", *workspace)
+    assert found["labels"] == {"original": {"agree": 1, "of": 1}, "physician": {"agree": 0, "of": 0}}
+    assert invoke(["steward", "calculators", "45", "--benchmark", "small", *workspace]) == 0
+
+
+@pytest.mark.parametrize(
+    ("which", "settings", "said"),
+    [
+        ("45", ["agee=70 years"], "reads no such feature"),
+        ("45", ["age"], "cannot be read"),
+        ("45", ["age=old"], "age is no number"),
+        ("2", ["creatinine=1"], "creatinine needs a unit"),
+        ("45", ["Confusion=maybe"], "neither yes nor no"),
+        ("45", ["age=70 years", "AGE=71 years"], "given twice"),
+        ("99", ["age=70 years"], "no such calculator"),
+    ],
+)
+def test_features_that_cannot_be_read_are_refused_in_words(which: str, settings: list[str], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        compute_job(Path("work"), which, tuple(settings), "corrected")
+
+
+def test_options_that_do_not_go_together_are_refused() -> None:
+    alone = {"over": False, "both": False, "listed": False}
+    check_request("45", ("age=70 years",), **alone)
+    check_request(None, (), **alone)
+    for number, settings, options, said in (
+        (None, ("age=1 years",), {}, "for one calculator"),
+        ("45", ("age=1 years",), {"over": True}, "computes one score"),
+        (None, (), {"over": True, "both": True}, "do not go together"),
+        ("45", (), {"listed": True}, "goes alone"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            check_request(number, settings, **{**alone, **options})
+
+
+def test_a_refusal_has_the_exit_code_of_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["steward", "calculators", "45", "--set", "age=old"]) == 2
+    assert "age is no number" in capsys.readouterr().err
+
+
+def test_a_table_without_features_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "labels.csv"
+    file.write_text("uid,label\n1,2\n")
+    assert invoke(["steward", "calculators", "--table", str(file), "--json"]) == 3
+    assert json.loads(capsys.readouterr().out)["error"]["what"]

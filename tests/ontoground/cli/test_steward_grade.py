@@ -1,0 +1,93 @@
+"""``steward grade`` and ``steward board``: what they print, write and refuse."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from ontoground.cli.main import invoke
+from tests.ontoground.cli.schemas import checked
+
+LABELS = """uid,kind,type,answer,new
+1,BMI,decimal,100,50
+2,BMI,decimal,100,100
+3,GCS,integer,17,N/A
+4,GCS,integer,20,
+"""
+ANSWERS = "uid,answer,model\n" + "".join(
+    f"{uid},{answer},{model}\n"
+    for model, told in (("old", "100 100 17 20"), ("new", "50 100 N/A 3"))
+    for uid, answer in enumerate(told.split(), start=1)
+)
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("ONTOGROUND_WORKSPACE", str(tmp_path / "work"))
+    monkeypatch.setenv("COLUMNS", "80")
+    (tmp_path / "labels.csv").write_text(LABELS)
+    (tmp_path / "answers.csv").write_text(ANSWERS)
+    columns = ("uid=uid", "stratum=kind", "output_type=type", "original=answer", "recomputed=new")
+    given = [part for column in columns for part in ("--column", column)]
+    assert invoke(["steward", "adopt", str(tmp_path / "labels.csv"), *given, "--json"]) == 0
+    return tmp_path
+
+
+def test_grade_prints_shares_and_writes_rows(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    asked = ["steward", "grade", str(workspace / "answers.csv"), "--against", "recomputed"]
+    assert invoke([*asked, "--out", str(workspace / "rows.csv"), "--json"]) == 0
+    payload = checked(capsys.readouterr().out, "steward-grade")
+    assert [(one["model"], one["share"]["correct"], one["share"]["n"]) for one in payload["models"]] == [
+        ("old", 1, 3),
+        ("new", 3, 3),
+    ]
+    assert (payload["labelled"], payload["limits"], payload["models"][1]["abstained"]) == (3, "corrected", 1)
+    with (workspace / "rows.csv").open(newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    assert [(row["model"], row["uid"], row["verdict"]) for row in rows[3:]] == [
+        ("new", "1", "correct"),
+        ("new", "2", "correct"),
+        ("new", "3", "correct"),
+    ]
+    assert rows[5]["label"] == "N/A" and rows[5]["abstained"] == "true"
+    assert invoke([*asked, "--grader", "reward"]) == 0
+    said = capsys.readouterr().out
+    assert "33.3" in said and "mean reward 0.4000" in said and max(map(len, said.splitlines())) <= 80
+
+
+def test_board_prints_and_draws_both_sides(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib")
+    capsys.readouterr()
+    asked = ["steward", "board", str(workspace / "answers.csv"), "--after", "recomputed", "--set"]
+    asked += ["steward.resamples=200"]
+    assert invoke([*asked, "--json"]) == 0
+    payload = checked(capsys.readouterr().out, "steward-board")
+    assert [(one["model"], one["climbed"]) for one in payload["models"]] == [("new", 1), ("old", -1)]
+    assert (payload["rows"], payload["left_out"]) == (3, {"before": 1, "after": 0})
+    picture = Path(payload["files"]["png"]).read_bytes()
+    assert picture.startswith(b"\x89PNG")
+    assert invoke(asked) == 0
+    said = capsys.readouterr().out
+    assert "2 -> 1" in said and "1 -> 2" in said and max(map(len, said.splitlines()[:-1])) <= 80
+    assert Path(payload["files"]["png"]).read_bytes() == picture
+    assert "| new | 33.3% | 100.0% | +66.7 |" in Path(payload["files"]["md"]).read_text()
+
+
+def test_what_does_not_fit_is_refused(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(workspace / "answers.csv")
+    for arguments, code, words in (
+        (["grade", file, "--against", "2.0.0"], 2, "neither a role"),
+        (["grade", file, "--against", "final"], 3, "no such labels yet"),
+        (["grade", file, file], 2, "one name"),
+        (["grade", file, "--out", str(workspace / "rows.txt")], 2, "does not say what to write"),
+        (["grade", str(workspace / "none.csv")], 3, "no such table"),
+        (["board", file, "--after", "original"], 2, "same labels"),
+    ):
+        capsys.readouterr()
+        assert invoke(["steward", *arguments, "--json"]) == code
+        failure = checked(capsys.readouterr().out, "error")
+        assert words in failure["error"]["what"], json.dumps(failure)

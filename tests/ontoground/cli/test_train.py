@@ -1,0 +1,190 @@
+"""``ontoground train``: runs through the command line, what they print, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.ontoground.cli.medieval_folder import medieval_folder, medieval_model
+from tests.ontoground.cli.schemas import checked
+from tests.ontoground.cli.trained import QUICK, Lab
+from tests.training.encoder.world import tiny_encoder
+from tests.training.sft.cases import medhal_dataset, medhal_rows, medval_dataset, medval_rows, tiny_model
+
+ON_CPU = ("--set", "hardware.quantize=none", "--set", "hardware.device=cpu")
+TINY_ENCODER = ("--set", "window_tokens=32", "--set", "overlap_tokens=4", "--set", "frozen_layers=0")
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
+    root = tmp_path_factory.mktemp("lab")
+    lab = Lab(root / "work", medieval_model(root / "TinyLlama"))
+    medieval_folder(lab.dataset)
+    return lab
+
+
+@pytest.fixture
+def fresh(lab: Lab, tmp_path: Path) -> Lab:
+    """The same dataset and model, in a workspace without runs."""
+    (tmp_path / "datasets").mkdir()
+    (tmp_path / "datasets" / "medieval").symlink_to(lab.dataset, target_is_directory=True)
+    return Lab(tmp_path, lab.model)
+
+
+def test_a_classifier_says_what_is_ahead_and_sums_up_and_is_trained_once(fresh: Lab) -> None:
+    said = fresh.train("classifier", "--set", "epochs=1", "--json")
+    assert said.code == 0, said.err
+    payload = checked(said.out, "train-classifier")
+    (run,) = payload["runs"]
+    folder = fresh.runs / "classifier-TinyLlama-seed42"
+    assert (run["folder"], run["state"], run["seed"], payload["engine"]) == (str(folder), "done", 42, "shared")
+    record = json.loads((folder / "training.json").read_text())
+    assert f"72 rows of 6 admissions (train, by split), {record['steps']} steps of 32 statements" in said.err
+    assert "memory: about" in said.err
+    assert run["losses"][-1]["last_step"] == record["steps"] == 3
+    assert run["losses"][0]["loss"] == pytest.approx(record["losses"][0]["loss"])
+    assert f"--model {folder} --baselines" in payload["next"][0]
+    same = ("--set", "epochs=1", "--json")
+    again = fresh.train("classifier", *same)
+    assert again.code == 2 and "already holds a run" in checked(again.out, "error")["error"]["what"]
+    kept = checked(fresh.train("classifier", *same, "--resume").out, "train-classifier")
+    assert kept["runs"] == [run | {"state": "current"}]
+    other = fresh.train("classifier", "--resume", "--set", "lora.r=4")
+    assert other.code == 2 and "another settings" in other.err
+
+
+def test_settings_of_a_file_keep_the_other_defaults_and_flags_come_last(fresh: Lab) -> None:
+    file = fresh.workspace / "corfu.toml"
+    file.write_text("epochs = 0.5\nseed = 5\n[lora]\nr = 4\n")
+    said = fresh.say(
+        "train",
+        "corfu",
+        "--model",
+        fresh.model,
+        "--config",
+        file,
+        "--set",
+        "seed=6",
+        "--lambda",
+        "2",
+        *QUICK[2:],
+        "--json",
+    )
+    assert said.code == 0, said.err
+    (run,) = checked(said.out, "train-corfu")["runs"]
+    settings = json.loads((Path(run["folder"]) / "training.json").read_text())["settings"]
+    # CoRFu's own adapter (alpha 32, dropout 0.1), not that of another kind of run.
+    assert settings["lora"] == {"r": 4, "alpha": 32, "dropout": 0.1, "target_modules": ["all-linear"]}
+    assert (settings["seed"], settings["lambda"], settings["epochs"], run["lambda"]) == (6, 2.0, 0.5, 2.0)
+    assert Path(run["folder"]).name == "corfu-TinyLlama-q1_q2-lambda2-seed6"
+
+
+def test_what_a_person_reads_fits_the_terminal(fresh: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    said = fresh.train("corfu", "--regime", "curriculum", "--set", "epochs=0.1")
+    lines = said.out.splitlines()
+    table = lines[: next(at for at, line in enumerate(lines) if line.startswith("run: "))]
+    assert max(map(len, table)) <= 80
+    assert [line.split()[0] for line in table[1:]] == ["q1_q2", "q1_q3", "q1_q4"]
+    assert "q1_q2: 18 pairs, 1 steps of 16" in said.err
+    assert "ontoground evaluate quadrants" in said.out and "--freeze-backbone" in said.out
+
+
+def test_encoders_have_an_engine_of_their_own(fresh: Lab) -> None:
+    encoder = tiny_encoder(fresh.workspace / "TinyBert")
+    command = (
+        "train",
+        "classifier",
+        "--model",
+        encoder,
+        "--set",
+        "epochs=1",
+        "--set",
+        "match_layers=[0]",
+        *TINY_ENCODER,
+    )
+    said = fresh.say(*command, "--json")
+    assert said.code == 0, said.err
+    payload = checked(said.out, "train-classifier")
+    assert payload["engine"] == "encoder" and payload["runs"][0]["steps"] == 2
+    again = fresh.say(*command)
+    assert again.code == 2 and "--out" in again.err
+    kept = fresh.say(*command, "--resume", "--json")
+    assert checked(kept.out, "train-classifier")["runs"][0]["state"] == "current"
+    for engine in ("shared", "plain"):
+        refused = fresh.say("train", "classifier", "--model", encoder, "--engine", engine)
+        assert refused.code == 2 and "--engine encoder" in refused.err
+    frozen = fresh.say("train", "classifier", "--model", encoder, "--freeze-backbone")
+    assert frozen.code == 2 and "frozen_layers" in frozen.err
+
+
+def test_detectors_and_validators_are_fine_tuned(tmp_path: Path) -> None:
+    lab = Lab(tmp_path, tiny_model(tmp_path / "TinyLlama"))
+    medhal_dataset(tmp_path / "datasets" / "medhal", medhal_rows(8))
+    medval_dataset(tmp_path / "datasets" / "medval", medval_rows(4))
+    small = ("--set", "batch_size=4", "--set", "per_device_batch_size=4", "--set", "epochs=1", *ON_CPU)
+    for kind in ("medhal", "medval"):
+        said = lab.train(kind, *small, "--json")
+        assert said.code == 0, said.err
+        (run,) = checked(said.out, f"train-{kind}")["runs"]
+        assert run["steps"] == (2 if kind == "medhal" else 1)
+        assert Path(run["folder"]).name == f"{kind}-TinyLlama-seed42"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (["classifier", "--dataset", "missing"], 3, "holds no MediEval dataset"),
+        (["classifier", "--engine", "encoder"], 2, "--engine shared or plain"),
+        (["classifier", "--engine", "quick"], 2, "quick"),
+        (["classifier", "--config", "missing.toml"], 2, "not there"),
+        (["classifier", "--set", "optimizer.learning_rat=1"], 2, "did you mean learning_rate"),
+        (["classifier", "--set", "epochs=many"], 2, "epochs"),
+        (["classifier", "--set", "nonsense"], 2, "KEY=VALUE"),
+        (["classifier", "--seeds", "a,b"], 2, "--seeds"),
+        (["corfu", "--set", "lamda=1"], 2, "did you mean lambda?"),
+        (["corfu", "--lambda", "-1"], 2, "lambda"),
+        (["medhal"], 3, "holds no medhal dataset"),
+        (["medval", "--set", "tasks=3"], 3, "holds no medval dataset"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_wrong_use_ends_with_its_exit_code_and_leaves_nothing(
+    lab: Lab, arguments: list[str], code: int, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    said = lab.say("train", *arguments, "--model", lab.model, "--out", tmp_path / "run")
+    assert (said.code, said.out) == (code, "")
+    assert says in said.err and "Traceback" not in said.err
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_model_that_is_not_there_is_bad_input(fresh: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    said = fresh.say("train", "classifier", "--model", fresh.workspace / "no-model")
+    assert said.code == 3 and "the model cannot be loaded" in said.err
+
+
+def test_without_the_extra_the_message_says_how_to_install_it(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "peft", None)
+    for arguments in (["train", "classifier", "--model", lab.model], ["evaluate", "quadrants"]):
+        said = lab.say(*arguments)
+        assert said.code == 2
+        assert "no peft" in said.err and "pip install 'ontoground[training]'" in said.err
+
+
+def test_help_of_training_and_evaluation_imports_nothing_heavy() -> None:
+    program = (
+        "import sys\n"
+        "from ontoground.cli.main import invoke\n"
+        "for verb in (['train'], ['train', 'classifier'], ['train', 'corfu'], ['evaluate', 'quadrants']):\n"
+        "    invoke([*verb, '--help'])\n"
+        "heavy = ('torch', 'transformers', 'numpy', 'polars', 'matplotlib', 'openai')\n"
+        "print([name for name in heavy if name in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "[]" and "--freeze-backbone" in done.stdout

@@ -1,0 +1,148 @@
+"""The memory estimate: live tensors as measured, growth with tokens and layers, and advice where memory runs short."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from tests.training.tiny import tiny_decoder, tiny_tokenizer
+from training.packing.collate import packed_row
+from training.packing.shared import SharedClassifier, SharedPolicy
+from training.packing.trainer import checkpoint_activations
+from training.runs.memory import Estimate, estimate_memory, free_memory
+from training.runs.models import load_model
+from training.runs.settings import HardwareSettings, LoraSettings
+
+GIB = 1 << 30
+CPU = HardwareSettings(device="cpu")
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("memory")
+    return tiny_decoder("llama", tiny_tokenizer(["a b c"], root / "t"), root / "m", hidden=256, layers=4)
+
+
+def estimate(base: Path, tokens: int = 256, rank: int = 8, **hardware: object) -> Estimate:
+    row = packed_row([(np.arange(tokens - 20) % 200 + 3, [np.arange(5, 15), np.arange(5, 15)])])
+    return estimate_memory(
+        str(base), "quadrants", lambda model: SharedClassifier(model)(row).sum(), LoraSettings(r=rank),
+        CPU.model_copy(update=hardware), attention="sdpa", sizes=row.sizes,
+    )  # fmt: skip
+
+
+def allocated_at_most(step: Callable[[], None], trace: Path) -> int:
+    """Return the most bytes that torch's own allocator held during a call, above what it held before."""
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True) as profiler:
+        step()
+    profiler.export_chrome_trace(str(trace))
+    events = [
+        e["args"] for e in json.loads(trace.read_text(encoding="utf-8"))["traceEvents"] if e["name"] == "[memory]"
+    ]
+    return int(max(e["Total Allocated"] for e in events) - (events[0]["Total Allocated"] - events[0]["Bytes"]))
+
+
+@pytest.mark.parametrize(("rank", "checkpointing"), [(8, False), (0, True)])
+def test_live_tensors_are_met_as_allocated(base: Path, tmp_path: Path, rank: int, checkpointing: bool) -> None:
+    numbers = np.random.default_rng(0)
+    row = packed_row([(numbers.integers(3, 200, 568), [numbers.integers(3, 200, 25) for _ in range(8)])])
+    hardware, lora = CPU.model_copy(update={"gradient_checkpointing": checkpointing}), LoraSettings(r=rank)
+    thought = estimate_memory(
+        str(base), "quadrants", lambda made: SharedClassifier(made)(row).sum(), lora, hardware, attention="sdpa"
+    )
+    model = load_model(base, "quadrants", hardware, lora=lora, attention="sdpa").train()
+    if checkpointing:
+        checkpoint_activations(model)
+    optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad])
+
+    def steps() -> None:
+        # The second step has the optimizer's states, and its second row the gradients of its first one.
+        for rows in (1, 2):
+            for _ in range(rows):
+                SharedClassifier(model)(row).sum().backward()
+            optimizer.step()
+            optimizer.zero_grad()
+
+    measured = thought.weights + allocated_at_most(steps, tmp_path / "trace.json")
+    assert thought.tensors == pytest.approx(measured, rel=0.05)
+    assert thought.total > thought.tensors
+
+
+def test_weights_and_trained_weights_are_those_of_the_model(base: Path) -> None:
+    for rank in (8, 0):
+        model = load_model(base, "quadrants", CPU, lora=LoraSettings(r=rank))
+        found = estimate(base, rank=rank)
+        parameters = sum(4 * p.numel() for p in model.parameters())
+        assert found.weights == pytest.approx(parameters, rel=1e-3)
+        assert found.trained == sum(4 * p.numel() for p in model.parameters() if p.requires_grad)
+        assert found.optimizer == 2 * found.trained
+
+
+def test_checkpointing_and_fewer_tokens_need_less_and_four_bits_shrink_the_weights(base: Path) -> None:
+    usual = estimate(base)
+    assert estimate(base, gradient_checkpointing=True).step < 0.6 * usual.step
+    assert 1.8 < estimate(base, tokens=512).step / usual.step < 2.6
+    assert estimate(base, quantize="nf4").weights < 0.3 * usual.weights
+    assert estimate(base, precision="bfloat16").weights < 0.6 * usual.weights
+
+
+def test_a_policy_is_estimated_too(base: Path) -> None:
+    row = packed_row([(np.arange(200) + 3, [np.arange(5, 15)])])
+    found = estimate_memory(
+        str(base), "causal", lambda model: SharedPolicy(model)(row).sum(), LoraSettings(), CPU, attention="sdpa"
+    )
+    assert found.step > 0
+    flex = estimate_memory(
+        str(base), "causal", lambda model: SharedPolicy(model)(row).sum(), LoraSettings(), CPU,
+        attention="flex_attention",
+    )  # fmt: skip
+    assert 0 < flex.step <= found.step
+
+
+def test_runs_alike_are_measured_once_and_others_anew(base: Path) -> None:
+    passes = 0
+
+    def measured(tokens: int) -> Estimate:
+        row = packed_row([(np.arange(tokens) % 200 + 3, [np.arange(5, 15)])])
+
+        def step(model: Any) -> torch.Tensor:
+            nonlocal passes
+            passes += 1
+            found: torch.Tensor = SharedClassifier(model)(row).sum()
+            return found
+
+        return estimate_memory(str(base), "quadrants", step, LoraSettings(), CPU, attention="sdpa", sizes=row.sizes)
+
+    first = measured(90)
+    once = passes
+    assert replace(measured(90), free=first.free) == first
+    assert passes == once
+    assert measured(180).step > first.step
+    assert passes == 2 * once
+
+
+def test_a_warning_names_the_setting_to_change() -> None:
+    small = Estimate(weights=GIB, trained=1 << 20, optimizer=2 << 20, step=GIB, free=100 * GIB, device="cuda")
+    assert small.warning(0.9, CPU) is None
+    activations = replace(small, step=99 * GIB)
+    assert "hardware.gradient_checkpointing = true" in str(activations.warning(0.9, CPU))
+    checkpointed = CPU.model_copy(update={"gradient_checkpointing": True})
+    assert "packing.tokens_per_row" in str(activations.warning(0.9, checkpointed))
+    assert "hardware.quantize = 'nf4'" in str(replace(small, weights=99 * GIB).warning(0.9, CPU))
+    assert "lora.r" in str(replace(small, optimizer=99 * GIB).warning(0.9, CPU))
+    assert str(small) == (
+        "memory: about 2 GiB (weights 1, optimizer 0.00195, activations and gradients 1); free on the cuda: 100.0 GiB"
+    )
+
+
+def test_free_memory_of_this_machine_is_known() -> None:
+    assert free_memory("cpu") > 100 << 20
+    if torch.cuda.is_available():
+        assert free_memory("cuda") > 0

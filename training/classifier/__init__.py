@@ -1,0 +1,1 @@
+"""Quadrant classifiers: a decoder with a four-way head, on packed rows or plain ones, or a prompt alone."""

@@ -1,0 +1,102 @@
+"""Statements and quadrants as a classifier trains on them, and the loss of one statement."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import torch
+
+from evaluation.quadrants.dataset import MedievalDataset
+from ground.contracts.rows import QUADRANTS
+from ground.errors import InputError
+from training.packing.plan import Item
+from training.packing.tokens import Truncation, encode_contexts, encode_statements
+from training.packing.trainer import RunData
+
+__all__ = ["QuadrantData", "QuadrantLoss", "class_weights", "quadrant_data"]
+
+
+@dataclass(frozen=True)
+class QuadrantData:
+    """The encoded rows of one split, ordered by id.
+
+    Attributes:
+        data: what a run reads; item i is row i, and its only statement is statement i.
+        ids: the rows' ids.
+        labels: 0 to 3 for Q1 to Q4. *Shape:* (n_rows,).
+        truncation: what cutting the contexts cost.
+    """
+
+    data: RunData
+    ids: list[str]
+    labels: npt.NDArray[np.int64]
+    truncation: Truncation
+
+    def weighted(self, per_class: npt.NDArray[np.float64]) -> QuadrantData:
+        """Give every row the weight of its class. *Shape:* ``per_class`` (4,)."""
+        return replace(self, data=replace(self.data, weights=per_class[self.labels]))
+
+
+class QuadrantLoss:
+    """Cross entropy of each statement; the weights of the classes are the items' weights (`RunData.weights`)."""
+
+    logged: tuple[str, ...] = ("accuracy",)
+
+    def __init__(self, labels: npt.NDArray[np.int64]) -> None:
+        self.labels = torch.from_numpy(labels)
+
+    def __call__(
+        self, values: torch.Tensor, items: Sequence[int], places: torch.Tensor
+    ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+        """Return losses from logits; see `training.packing.trainer.Objective`. *Shape:* ``values`` (k, 4)."""
+        logits, labels = values[places[:, 0]], self.labels[list(items)].to(values.device)
+        losses = torch.nn.functional.cross_entropy(logits, labels, reduction="none")
+        return losses, {"accuracy": (logits.argmax(-1) == labels).to(losses.dtype)}
+
+
+def class_weights(labels: npt.NDArray[np.int64], kind: Literal["balanced", "none"]) -> npt.NDArray[np.float64]:
+    """Return the weight of each quadrant: n / (4 n_q) where balanced, so that the mean weight of a row is 1.
+
+    MediEval, appendix D: "weighted cross-entropy". A quadrant that the split lacks has the weight 0.
+
+    *Shape:* (4,).
+    """
+    if kind == "none":
+        return np.ones(len(QUADRANTS))
+    counts = np.bincount(labels, minlength=len(QUADRANTS)).astype(np.float64)
+    there = counts > 0
+    return np.where(there, len(labels) / (there.sum() * np.maximum(counts, 1)), 0.0)
+
+
+def quadrant_data(dataset: MedievalDataset, rows: pl.DataFrame, tokenizer: Any, *, max_length: int) -> QuadrantData:
+    """Encode rows of a dataset, all of weight 1.
+
+    Contexts are cut to ``max_length`` less the longest statement of the whole dataset, whatever its split: the same for
+    every row.
+
+    Raises:
+        UsageError: ``max_length`` leaves no room for a context.
+        InputError: an admission has no context.
+    """
+    longest = int(encode_statements(tokenizer, dataset.rows["statement"].to_list(), end=False).lengths.max())
+    hadms = rows["hadm_id"].unique().sort()
+    contexts = dataset.contexts.join(hadms.to_frame(), on="hadm_id").sort("hadm_id")
+    if contexts.height < len(hadms):
+        raise InputError("a row's admission has no context", file=dataset.folder / "data")
+    encoded, truncation = encode_contexts(tokenizer, contexts["context"].to_list(), max_tokens=max_length - longest)
+    place = {hadm: at for at, hadm in enumerate(contexts["hadm_id"])}
+    items = [Item(name, place[hadm], (at,)) for at, (name, hadm) in enumerate(rows.select("id", "hadm_id").iter_rows())]
+    data = RunData(
+        contexts=encoded,
+        statements=encode_statements(tokenizer, rows["statement"].to_list(), end=False),
+        items=items,
+        weights=np.ones(len(items)),
+        pad_id=tokenizer.pad_token_id or 0,
+    )
+    labels = np.array([QUADRANTS.index(quadrant) for quadrant in rows["quadrant"]], dtype=np.int64)
+    return QuadrantData(data, rows["id"].to_list(), labels, truncation)

@@ -1,0 +1,155 @@
+"""From a policy to quadrants by scoring: which of four label continuations of a statement is the most probable?
+
+MediEval does not say how a CoRFu policy, trained on pairs of statements without any label, is made to name
+quadrants; this is one of two ways (the other is a classifier's head on top of the policy, ``fit-head``). The words of
+the labels are ours: ``data/quadrant_labels.tsv``. Behind one copy of a context each statement stands four times, once
+with each label; log-probabilities of a segment hold the statement's own, which is the same in all four and drops out of
+the softmax. Labels differ in length and in what a model thinks of them before any statement, so that all statements
+may get the same one: calibrated scores divide by each label's probability behind the same context with no statement
+(contextual calibration, Zhao et al. 2021, with an empty input).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import torch
+
+from evaluation.quadrants.dataset import MedievalDataset, Split
+from ground import ROOT
+from ground.contracts.rows import QUADRANTS
+from ground.storage.tables import read_table
+from training.packing.attention import attention_of, joins_contexts
+from training.packing.decoders import check_decoder, check_sharing, implementation_of
+from training.packing.plan import Item, plan_rows
+from training.packing.shared import SharedPolicy
+from training.packing.tokens import EncodedTexts, encode_contexts, encode_statements, special_token
+from training.packing.trainer import RunData, evaluate_rows
+from training.runs.models import load_config, load_model, load_tokenizer
+from training.runs.quiet import quiet
+from training.runs.settings import CorfuSettings
+
+__all__ = ["label_continuations", "quadrant_log_probabilities", "score_quadrants", "scored_data"]
+
+LABELS = ROOT / "training" / "data" / "quadrant_labels.tsv"
+BEFORE_LABEL = "\nAnswer:"
+
+
+def label_continuations(tokenizer: Any) -> list[np.ndarray[Any, np.dtype[np.int64]]]:
+    """Return the token ids of the four labels, Q1 to Q4, with the words before them and the end-of-text token."""
+    text_of = {row["quadrant"]: row["label"] for row in read_table(LABELS, ("quadrant", "label", "source"))}
+    end = special_token(tokenizer, "eos")
+    texts = [f"{BEFORE_LABEL} {text_of[quadrant]}" for quadrant in QUADRANTS]
+    encoded = tokenizer(texts, add_special_tokens=False, return_attention_mask=False)["input_ids"]
+    return [np.asarray([*ids, *end], dtype=np.int64) for ids in encoded]
+
+
+def scored_data(dataset: MedievalDataset, rows: pl.DataFrame, tokenizer: Any, max_length: int) -> RunData:
+    """Encode rows as items of eight statements: the row's statement with each label, and each label alone.
+
+    Contexts are cut so that the longest statement of the dataset fits behind them with the longest label.
+    """
+    texts = dataset.rows["statement"].unique().sort().to_list()
+    index_of = {text: index for index, text in enumerate(texts)}
+    plain, labels = encode_statements(tokenizer, texts, end=False), label_continuations(tokenizer)
+    with_label = [np.concatenate([plain[at], label]) for at in range(len(texts)) for label in labels]
+    segments = EncodedTexts.of([*with_label, *labels])
+    kept = dataset.contexts.join(rows.select("hadm_id").unique(), on="hadm_id", how="semi")
+    room = max_length - int(segments.lengths.max())
+    contexts, _ = encode_contexts(tokenizer, kept["context"].to_list(), max_tokens=room)
+    context_of = {hadm_id: index for index, hadm_id in enumerate(kept["hadm_id"])}
+    n, alone = len(labels), tuple(range(len(with_label), len(segments)))
+    items = [
+        Item(name, context_of[hadm_id], (*range(n * index_of[statement], n * index_of[statement] + n), *alone))
+        for name, hadm_id, statement in rows.select("id", "hadm_id", "statement").iter_rows()
+    ]
+    return RunData(contexts, segments, items, np.ones(len(items)), tokenizer.pad_token_id)
+
+
+def quadrant_log_probabilities(
+    policy: SharedPolicy,
+    data: RunData,
+    tokens_per_row: int,
+    *,
+    calibrated: bool = True,
+    advance: Callable[[int], None] | None = None,
+) -> torch.Tensor:
+    """Return log-probabilities of the four labels, normalised over them. *Shape:* (n_items, 4).
+
+    Args:
+        policy: a causal model.
+        data: what `scored_data` gives.
+        tokens_per_row: budget of a packed row.
+        calibrated: whether the labels' own log-probabilities behind the context are taken off.
+        advance: is told the rows that are done.
+    """
+    order = range(len(data.items))
+    rows = plan_rows(
+        order,
+        data.items,
+        data.contexts.lengths,
+        data.statements.lengths,
+        tokens_per_row,
+        join_contexts=joins_contexts(implementation_of(policy.model)),
+    )
+    found = torch.stack(evaluate_rows(policy, data, rows, advance))
+    with_label, alone = found.split(len(QUADRANTS), dim=1)
+    scores: torch.Tensor = (with_label - alone if calibrated else with_label).log_softmax(-1)
+    return scores
+
+
+def score_quadrants(
+    model: str | Path,
+    dataset: MedievalDataset,
+    split: Split,
+    settings: CorfuSettings,
+    *,
+    calibrated: bool = True,
+    name: str | None = None,
+    advance: Callable[[int], None] | None = None,
+) -> pl.DataFrame:
+    """Predict the quadrants of a split with a policy: a CoRFu run folder, or any causal model.
+
+    Args:
+        model: run folder, local path or hub name.
+        dataset: what is predicted.
+        split: which rows.
+        settings: packing, hardware, the split's column and the seed that the predictions carry: those of the run.
+        calibrated: whether the labels' own log-probabilities behind the context are taken off.
+        name: of the model in the predictions; the folder's, or the hub's name, where left out.
+        advance: is told the rows that are done.
+
+    Returns:
+        ``id``, ``label``, ``scores`` (probabilities of Q1 to Q4), ``model``, ``seed``, ordered by id.
+
+    Raises:
+        InputError: the model cannot be loaded, or the split is empty.
+        UsageError: the model cannot share contexts, or a statement with its labels does not fit a packed row.
+    """
+    rows = dataset.split_rows(split, settings.split_column)
+    config = load_config(model)
+    check_decoder(config)
+    length = min(settings.packing.max_length, getattr(config, "max_position_embeddings", settings.packing.max_length))
+    with quiet():
+        tokenizer = load_tokenizer(model)
+        data = scored_data(dataset, rows, tokenizer, length)
+        attention = attention_of(settings.hardware)
+        policy = load_model(model, "causal", settings.hardware, seed=settings.seed, attention=attention).eval()
+        check_sharing(policy)
+        found = quadrant_log_probabilities(
+            SharedPolicy(policy), data, settings.packing.tokens_per_row, calibrated=calibrated, advance=advance
+        )
+    return pl.DataFrame(
+        {
+            "id": rows["id"],
+            "label": [QUADRANTS[at] for at in found.argmax(-1).tolist()],
+            "scores": found.exp().tolist(),
+            "model": [name or (Path(model).resolve().name if Path(model).is_dir() else str(model))] * rows.height,
+            "seed": [settings.seed] * rows.height,
+        },
+        schema_overrides={"scores": pl.List(pl.Float64), "seed": pl.Int64},
+    )

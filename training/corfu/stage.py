@@ -1,0 +1,98 @@
+"""One stage of CoRFu on packed rows: log-probabilities for its frozen reference, its objective, and its summary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from training.corfu.data import StageData
+from training.corfu.loss import corfu_loss
+from training.packing.attention import joins_contexts
+from training.packing.decoders import implementation_of
+from training.packing.plan import Item, plan_rows
+from training.packing.shared import SharedPolicy
+from training.packing.trainer import evaluate_rows
+
+__all__ = ["LOGGED", "CorfuObjective", "pair_logps", "pair_values", "summary"]
+
+Values = npt.NDArray[np.float64]
+
+LOGGED: tuple[str, ...] = ("margin", "accuracy", "negative", "reward_winner", "reward_loser")
+"""Means over pairs: margin S, share of S > 0, share of S < 0, and beta * (log pi - log ref) of winner and loser."""
+
+
+def pair_logps(
+    policy: SharedPolicy,
+    data: StageData,
+    items: list[Item],
+    tokens_per_row: int,
+    *,
+    autocast: bool = False,
+    advance: Callable[[int], None] | None = None,
+) -> Values:
+    """Return log-probabilities of winners and losers, without dropout. *Shape:* (n_pairs, 2).
+
+    All pairs of an admission stand in as few rows as the budget allows, whatever the optimizer steps are.
+    """
+    if not items:
+        return np.empty((0, 2))
+    rows = plan_rows(
+        range(len(items)),
+        items,
+        data.contexts.lengths,
+        data.statements.lengths,
+        tokens_per_row,
+        join_contexts=joins_contexts(implementation_of(policy.model)),
+    )
+    device = next(policy.parameters()).device.type
+    with torch.autocast(device, torch.bfloat16, enabled=autocast):
+        found = evaluate_rows(policy, data.run_data(items), rows, advance)
+    return torch.stack(found).numpy()
+
+
+def pair_values(
+    policy: torch.Tensor, reference: torch.Tensor, beta: float, lambda_: float
+) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+    """Return CoRFu's losses and what is logged (`LOGGED`). *Shapes:* (n,) each.
+
+    Args:
+        policy: log-probabilities of winner and loser. *Shape:* (n, 2).
+        reference: the same under the reference. *Shape:* (n, 2).
+        beta: DPO's temperature.
+        lambda_: weight of the penalty.
+    """
+    losses, margins = corfu_loss(policy[:, 0], policy[:, 1], reference[:, 0], reference[:, 1], beta, lambda_)
+    kept = margins.detach()
+    rewards = (beta * (policy - reference)).detach()
+    values = (kept, kept > 0, kept < 0, rewards[:, 0], rewards[:, 1])
+    return losses, dict(zip(LOGGED, values, strict=True))
+
+
+class CorfuObjective:
+    """CoRFu's loss against reference log-probabilities that were computed before the stage began."""
+
+    logged: tuple[str, ...] = LOGGED
+
+    def __init__(self, reference: Values, beta: float, lambda_: float) -> None:
+        self.reference = torch.from_numpy(reference)
+        self.beta, self.lambda_ = beta, lambda_
+
+    def __call__(
+        self, values: torch.Tensor, items: Sequence[int], places: torch.Tensor
+    ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+        """Return losses and logged values of a row's pairs; see `training.packing.trainer.Objective`."""
+        reference = self.reference[list(items)].to(values.device, values.dtype)
+        return pair_values(values[places], reference, self.beta, self.lambda_)
+
+
+def summary(policy: Values, reference: Values, beta: float, lambda_: float) -> dict[str, Any]:
+    """Return loss and logged values averaged over pairs. *Shapes:* (n, 2) each; without pairs only their number."""
+    if not len(policy):
+        return {"pairs": 0}
+    losses, logged = pair_values(torch.from_numpy(policy), torch.from_numpy(reference), beta, lambda_)
+    means = {name: float(value.double().mean()) for name, value in {"loss": losses, **logged}.items()}
+    return {"pairs": len(policy), **means}

@@ -1,0 +1,1 @@
+"""Packed rows: many statements behind one context, exact and shared by every decoder that is trained on them."""

@@ -1,0 +1,145 @@
+"""Tensors of one packed row: tokens, restarted positions, who sees whom, and where predictions are read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from training.packing.plan import Item, RowPlan
+from training.packing.tokens import EncodedTexts
+
+__all__ = ["PAD", "PackedRow", "collate_row", "packed_row"]
+
+PAD = -1
+"""The context number of padding, which sees nothing but itself and is seen by none."""
+
+
+@dataclass(frozen=True)
+class PackedRow:
+    """One packed row of ``n`` tokens with ``k`` statements of ``t`` tokens together.
+
+    Attributes:
+        input_ids: *Shape:* (1, n).
+        position_ids: positions, restarted after the context for each statement. *Shape:* (1, n).
+        context_of: which context a token belongs to, `PAD` for padding. *Shape:* (n,).
+        segment_of: 0 for a context's tokens, else the number of the statement. *Shape:* (n,).
+        predictors: row positions whose states predict the statements' tokens: the last context position for a first
+            token, the position before for the others. *Shape:* (t,).
+        targets: token ids that are predicted. *Shape:* (t,).
+        statement_of: which statement (0 to k - 1) each target belongs to. *Shape:* (t,).
+        last: row position of each statement's last token. *Shape:* (k,).
+        contexts: how many tokens each context has, in the order of the row.
+    """
+
+    input_ids: torch.Tensor
+    position_ids: torch.Tensor
+    context_of: torch.Tensor
+    segment_of: torch.Tensor
+    predictors: torch.Tensor
+    targets: torch.Tensor
+    statement_of: torch.Tensor
+    last: torch.Tensor
+    contexts: tuple[int, ...]
+
+    @property
+    def sizes(self) -> tuple[tuple[int, ...], ...]:
+        """What the memory of a pass over the row depends on: the shapes of its tensors, and its contexts."""
+        values = (getattr(self, field.name) for field in fields(self))
+        return tuple(tuple(value.shape) if torch.is_tensor(value) else value for value in values)
+
+    def to(self, device: torch.device | str) -> PackedRow:
+        """Move every tensor."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        moved: dict[str, Any] = {name: value.to(device) for name, value in values.items() if torch.is_tensor(value)}
+        return replace(self, **moved)
+
+    @property
+    def n_statements(self) -> int:
+        """Statements in the row."""
+        return len(self.last)
+
+
+def packed_row(
+    groups: list[tuple[npt.NDArray[np.int64], list[npt.NDArray[np.int64]]]], *, multiple: int = 1, pad_id: int = 0
+) -> PackedRow:
+    """Lay contexts and their statements out in one row.
+
+    Args:
+        groups: pairs of a context's ids and the ids of its statements, in the order of the row.
+        multiple: the row is padded to a multiple of this many tokens.
+        pad_id: the id of padding.
+    """
+    ids, positions, contexts, segments = [], [], [], []
+    predictors, targets, owners = [], [], []
+    last: list[int] = []
+    at = 0
+    for number, (context, statements) in enumerate(groups):
+        ids.append(context)
+        positions.append(np.arange(len(context)))
+        contexts.append(np.full(len(context), number))
+        segments.append(np.zeros(len(context), np.int64))
+        at += len(context)
+        context_end = at - 1
+        for statement in statements:
+            n = len(statement)
+            ids.append(statement)
+            positions.append(np.arange(len(context), len(context) + n))
+            contexts.append(np.full(n, number))
+            segments.append(np.full(n, len(last) + 1))
+            predictors.append(np.concatenate([[context_end], np.arange(at, at + n - 1)]))
+            targets.append(statement)
+            owners.append(np.full(n, len(last)))
+            at += n
+            last.append(at - 1)
+    padding = -at % multiple
+    ids.append(np.full(padding, pad_id))
+    positions.append(np.zeros(padding, np.int64))
+    contexts.append(np.full(padding, PAD))
+    segments.append(np.zeros(padding, np.int64))
+
+    def tensor(parts: list[npt.NDArray[np.int64]]) -> torch.Tensor:
+        return torch.from_numpy(np.concatenate(parts).astype(np.int64))
+
+    return PackedRow(
+        input_ids=tensor(ids)[None],
+        position_ids=tensor(positions)[None],
+        context_of=tensor(contexts),
+        segment_of=tensor(segments),
+        predictors=tensor(predictors),
+        targets=tensor(targets),
+        statement_of=tensor(owners),
+        last=torch.tensor(last, dtype=torch.int64),
+        contexts=tuple(len(context) for context, _ in groups),
+    )
+
+
+def collate_row(
+    plan: RowPlan,
+    items: list[Item],
+    contexts: EncodedTexts,
+    statements: EncodedTexts,
+    *,
+    multiple: int = 1,
+    pad_id: int = 0,
+) -> tuple[PackedRow, list[int], torch.Tensor]:
+    """Make the tensors of a planned row; a statement that several items of a block share is encoded once.
+
+    Returns:
+        The row; the indices of its items; and for each the places of its statements in the row.
+        *Shape:* (n_items, statements of an item).
+    """
+    groups, places = [], []
+    order: list[int] = []
+    at = 0
+    for block in plan.blocks:
+        used = list(dict.fromkeys(s for index in block.items for s in items[index].statements))
+        place = {statement: at + offset for offset, statement in enumerate(used)}
+        groups.append((contexts[block.context], [statements[statement] for statement in used]))
+        order += block.items
+        places += [[place[statement] for statement in items[index].statements] for index in block.items]
+        at += len(used)
+    return packed_row(groups, multiple=multiple, pad_id=pad_id), order, torch.tensor(places, dtype=torch.int64)

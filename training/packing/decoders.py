@@ -1,0 +1,136 @@
+"""Which decoders may share contexts: those that obey a custom mask and custom positions, tried and not assumed."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import torch
+
+from ground.errors import UsageError
+from training.packing.collate import packed_row
+from training.packing.masks import FLEX_BLOCK, attention_mask
+
+__all__ = ["backbone_of", "base_of", "check_decoder", "check_sharing", "implementation_of"]
+
+PROBE = (9, (5, 7, 4))
+"""Tokens of the probe's context, and of its statements."""
+TOLERANCE = {torch.float64: 1e-9, torch.float32: 1e-4, torch.bfloat16: 0.05, torch.float16: 0.01}
+"""Largest relative difference of hidden states between packed and separate rows, by precision."""
+
+
+def base_of(model: Any) -> Any:
+    """Return the transformers model inside adapters and wrappers."""
+    return model.get_base_model() if hasattr(model, "get_base_model") else model
+
+
+def backbone_of(model: Any) -> Any:
+    """Return the decoder without its head."""
+    return base_of(model).base_model
+
+
+def implementation_of(model: Any) -> str:
+    """Return the attention implementation that the model runs."""
+    return str(base_of(model).config._attn_implementation)
+
+
+def _refuse(why: str, config: Any, do: str) -> UsageError:
+    return UsageError(
+        f"contexts cannot be shared by this model: {why}",
+        found=f"model_type {config.model_type}",
+        expected="a decoder with full causal attention that obeys a mask and positions (Llama, Qwen3, Mistral, ...)",
+        do=do,
+    )
+
+
+def check_decoder(config: Any) -> None:
+    """Refuse what a configuration already shows to be impossible.
+
+    Raises:
+        UsageError: an encoder-decoder, sliding-window or linear attention.
+    """
+    plain = "choose --engine plain (one statement a row)"
+    if config.is_encoder_decoder:
+        raise _refuse("it is an encoder-decoder", config, plain)
+    kinds = set(getattr(config, "layer_types", None) or ["full_attention"])
+    if kinds != {"full_attention"}:
+        raise _refuse(f"layers of kind {', '.join(sorted(kinds - {'full_attention'}))}", config, plain)
+    if getattr(config, "sliding_window", None) and getattr(config, "use_sliding_window", True):
+        raise _refuse(
+            f"sliding-window attention of {config.sliding_window} tokens, which counts row positions",
+            config,
+            f"{plain}, or set sliding_window to null in config.json if the model was trained without",
+        )
+
+
+@torch.no_grad()
+def check_sharing(model: Any) -> float:
+    """Run one short packed row and the same statements apart, and compare the states of the last layer.
+
+    Some decoders take a mask or positions and ignore them (learned or relative positions of their own, recurrent
+    layers): only a run can tell.
+
+    Returns:
+        The largest relative difference.
+
+    Raises:
+        UsageError: the states differ by more than rounding, or the model takes no mask or no positions.
+    """
+    backbone, config = backbone_of(model), base_of(model).config
+    accepted = inspect.signature(backbone.forward).parameters
+    plain = "choose --engine plain (one statement a row)"
+    if not {"attention_mask", "position_ids"} <= set(accepted):
+        raise _refuse("it takes no attention mask or no positions", config, plain)
+    device, dtype = next(backbone.parameters()).device, backbone.dtype
+    generator = torch.Generator().manual_seed(0)
+
+    def draw(n: int) -> Any:
+        return torch.randint(0, config.vocab_size, (n,), generator=generator).numpy()
+
+    context, statements = draw(PROBE[0]), [draw(n) for n in PROBE[1]]
+    implementation = implementation_of(model)
+    multiple = FLEX_BLOCK if implementation == "flex_attention" else 1
+
+    def states(parts: list[Any]) -> list[torch.Tensor]:
+        row = packed_row([(context, parts)], multiple=multiple).to(device)
+        hidden = backbone(
+            input_ids=row.input_ids,
+            position_ids=row.position_ids,
+            attention_mask=attention_mask(row, implementation, dtype),
+            use_cache=False,
+        ).last_hidden_state[0]
+        return [hidden[row.segment_of == number + 1] for number in range(len(parts))]
+
+    training = backbone.training
+    backbone.eval()
+    try:
+        together = torch.cat(states(statements)).double()
+        # Apart, and through the model's own causal mask and positions.
+        apart = torch.cat(
+            [
+                backbone(
+                    input_ids=torch.cat([torch.as_tensor(context), torch.as_tensor(part)])[None].to(device),
+                    use_cache=False,
+                ).last_hidden_state[0, len(context) :]
+                for part in statements
+            ]
+        ).double()
+        head = base_of(model).get_output_embeddings()
+        ids = torch.as_tensor(context)[None].to(device)
+        if head is not None:
+            own = base_of(model)(input_ids=ids, use_cache=False).logits.double()
+            taken = head(backbone(input_ids=ids, use_cache=False).last_hidden_state).double()
+    finally:
+        backbone.train(training)
+    difference = float((together - apart).norm() / apart.norm())
+    if not difference <= TOLERANCE[dtype]:
+        raise _refuse(
+            f"packed and separate rows differ by {difference:.1e}: not causal, or mask or positions ignored",
+            config,
+            plain,
+        )
+    if head is not None and not float((own - taken).norm() / own.norm()) <= TOLERANCE[dtype]:
+        raise _refuse(
+            "its logits are scaled or capped behind its head (Cohere, Granite)", config, "choose --engine trl"
+        )
+    return difference

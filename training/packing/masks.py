@@ -1,0 +1,66 @@
+"""Who sees whom in a packed row: a statement sees its context and itself, never another statement."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from ground.errors import UsageError
+from training.packing.attention import SPLIT
+from training.packing.collate import PackedRow
+
+__all__ = ["FLEX_BLOCK", "attention_mask", "visible"]
+
+FLEX_BLOCK = 128
+"""Rows are padded to whole blocks of FlexAttention, so that few distinct lengths are compiled."""
+
+
+def visible(row: PackedRow, first: int = 0) -> torch.Tensor:
+    """Return the mask of a row's queries from ``first`` on. *Shape:* (n - first, n); true where the key is seen."""
+    context, segment = row.context_of, row.segment_of
+    order = torch.arange(context.shape[0], device=context.device)
+    own = order[None, :] == order[first:, None]
+    in_sight = (segment[None, :] == 0) | (segment[first:, None] == segment[None, :])
+    # Padding sees itself, since a query that sees nothing gives NaN.
+    seen = (context[first:, None] == context[None, :]) & in_sight & ((context[None, :] >= 0) | own)
+    return seen & (order[None, :] <= order[first:, None])
+
+
+def _flex(row: PackedRow) -> Any:
+    from torch.nn.attention.flex_attention import create_block_mask
+
+    context_of, segment_of = row.context_of, row.segment_of
+
+    def rule(_batch: Any, _head: Any, query: torch.Tensor, key: torch.Tensor) -> torch.Tensor:
+        same = context_of[query] == context_of[key]
+        in_sight = (segment_of[key] == 0) | (segment_of[query] == segment_of[key])
+        real = (context_of[key] >= 0) | (query == key)
+        return same & in_sight & real & (key <= query)
+
+    n = row.context_of.shape[0]
+    return create_block_mask(rule, B=None, H=None, Q_LEN=n, KV_LEN=n, device=str(row.context_of.device))
+
+
+def attention_mask(row: PackedRow, implementation: str, dtype: torch.dtype) -> Any:
+    """Return the mask in the form that an attention implementation of transformers takes.
+
+    Args:
+        row: the packed row, on the model's device.
+        implementation: ``sdpa`` (boolean), split SDPA (boolean, statements' queries only), ``eager`` (additive) or
+            ``flex_attention`` (a BlockMask).
+        dtype: of the additive mask.
+
+    Raises:
+        UsageError: split SDPA was given a row of several contexts.
+    """
+    if implementation == "flex_attention":
+        return _flex(row)
+    if implementation == SPLIT:
+        if len(row.contexts) > 1:
+            raise UsageError("split attention takes one context a row", do="plan rows with join_contexts=False")
+        return visible(row, row.contexts[0])[None, None]
+    seen = visible(row)[None, None]
+    if implementation == "eager":
+        return torch.zeros(seen.shape, dtype=dtype, device=seen.device).masked_fill(~seen, torch.finfo(dtype).min)
+    return seen

@@ -1,0 +1,182 @@
+"""Packed rows: [context][s1][s2]...[sk], planned for a whole run so that an optimizer step mixes admissions.
+
+An *item* is what the loss counts: a statement for a classifier, a pair of statements for CoRFu. Items of one admission
+are encoded behind one copy of its context. Which items meet in a step depends on the seed, the epoch and the items
+only; how they are packed into rows, and how rows are dealt to processes, changes no loss.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ground.errors import UsageError
+from ground.stable import stable_hash
+
+__all__ = ["Block", "Item", "RowPlan", "Step", "deal", "plan_epochs", "plan_rows"]
+
+Lengths = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Item:
+    """A unit of the loss: its name (for the hash), its context's index, and the indices of its statements."""
+
+    name: str
+    context: int
+    statements: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Block:
+    """A context once, and the items that share it (indices into the run's items)."""
+
+    context: int
+    items: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class RowPlan:
+    """What is encoded in one forward pass."""
+
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One optimizer step: its rows, and how many items they hold together."""
+
+    rows: tuple[RowPlan, ...]
+    n_items: int
+
+
+def _chunks(items: Sequence[Item], seed: int, epoch: int, most: int) -> list[list[int]]:
+    """Deal each context's items into chunks of at most ``most``, and shuffle the chunks, by stable hashes."""
+    order = sorted(range(len(items)), key=lambda i: stable_hash(seed, "item", epoch, items[i].name))
+    of_context: dict[int, list[int]] = {}
+    for index in order:
+        of_context.setdefault(items[index].context, []).append(index)
+    chunks = [found[at : at + most] for found in of_context.values() for at in range(0, len(found), most)]
+    return sorted(chunks, key=lambda chunk: stable_hash(seed, "chunk", epoch, items[chunk[0]].name))
+
+
+def _steps(chunks: Sequence[Sequence[int]], batch_size: int) -> list[list[int]]:
+    flat = [index for chunk in chunks for index in chunk]
+    return [flat[at : at + batch_size] for at in range(0, len(flat), batch_size)]
+
+
+def _statements(block: Sequence[int], items: Sequence[Item]) -> set[int]:
+    return {statement for index in block for statement in items[index].statements}
+
+
+def _fill(
+    context: int, found: Sequence[int], items: Sequence[Item], lengths: tuple[Lengths, Lengths], budget: int
+) -> list[tuple[Block, int]]:
+    """Cut one context's items into blocks that fit a row; returns each with its tokens."""
+    contexts, statements = lengths
+    blocks: list[tuple[Block, int]] = []
+    here: list[int] = []
+    seen: set[int] = set()
+    tokens = int(contexts[context])
+    for index in found:
+        new = {statement for statement in items[index].statements if statement not in seen}
+        more = sum(int(statements[statement]) for statement in new)
+        if here and tokens + more > budget:
+            blocks.append((Block(context, tuple(here)), tokens))
+            here, seen, tokens = [], set(), int(contexts[context])
+            new = set(items[index].statements)
+            more = sum(int(statements[statement]) for statement in new)
+        if tokens + more > budget:
+            raise UsageError(
+                "an item does not fit a packed row",
+                found=f"{tokens + more} tokens",
+                expected=f"at most packing.tokens_per_row = {budget}",
+                do="raise packing.tokens_per_row, or lower packing.max_length",
+            )
+        here.append(index)
+        seen |= new
+        tokens += more
+    return [*blocks, (Block(context, tuple(here)), tokens)]
+
+
+def plan_rows(
+    indices: Sequence[int],
+    items: Sequence[Item],
+    contexts: Lengths,
+    statements: Lengths,
+    tokens_per_row: int,
+    *,
+    join_contexts: bool = False,
+) -> tuple[RowPlan, ...]:
+    """Pack items into rows of at most ``tokens_per_row`` tokens, the largest block first (first fit, decreasing).
+
+    Args:
+        indices: the items to pack.
+        items: all items of the run.
+        contexts: tokens of each context. *Shape:* (n_contexts,).
+        statements: tokens of each statement. *Shape:* (n_statements,).
+        tokens_per_row: the budget.
+        join_contexts: whether a row may hold several contexts, which pays where the attention skips what is masked
+            (FlexAttention) and costs where it does not.
+
+    Raises:
+        UsageError: a context with one item exceeds the budget.
+    """
+    of_context: dict[int, list[int]] = {}
+    for index in indices:
+        of_context.setdefault(items[index].context, []).append(index)
+    blocks = [
+        block
+        for context, found in of_context.items()
+        for block in _fill(context, found, items, (contexts, statements), tokens_per_row)
+    ]
+    blocks.sort(key=lambda block: (-block[1], block[0].context, block[0].items))
+    rows: list[tuple[list[Block], int]] = []
+    for block, tokens in blocks:
+        for at, (row, used) in enumerate(rows):
+            if join_contexts and used + tokens <= tokens_per_row:
+                rows[at] = ([*row, block], used + tokens)
+                break
+        else:
+            rows.append(([block], tokens))
+    return tuple(RowPlan(tuple(row)) for row, _ in rows)
+
+
+def plan_epochs(
+    items: Sequence[Item],
+    contexts: Lengths,
+    statements: Lengths,
+    *,
+    batch_size: int,
+    max_per_context: int,
+    tokens_per_row: int,
+    epochs: float,
+    seed: int,
+    join_contexts: bool = False,
+) -> list[Step]:
+    """Plan every optimizer step of a run.
+
+    Each step but an epoch's last holds exactly ``batch_size`` items; no admission gives more than ``max_per_context``
+    of them in a row of the order, so that a step mixes admissions. A broken number of epochs ends within one.
+
+    Raises:
+        UsageError: a context with one item exceeds ``tokens_per_row``.
+    """
+    plan: list[Step] = []
+    whole = int(np.ceil(epochs))
+    for epoch in range(whole):
+        steps = _steps(_chunks(items, seed, epoch, max_per_context), batch_size)
+        kept = steps if epoch + 1 <= epochs else steps[: max(1, round(len(steps) * (epochs - epoch)))]
+        plan += [
+            Step(plan_rows(step, items, contexts, statements, tokens_per_row, join_contexts=join_contexts), len(step))
+            for step in kept
+        ]
+    return plan
+
+
+def deal(step: Step, n_processes: int) -> list[tuple[RowPlan, ...]]:
+    """Deal a step's rows to processes, in turn; a process may get none."""
+    return [step.rows[rank::n_processes] for rank in range(n_processes)]

@@ -1,0 +1,68 @@
+"""Models over packed rows: sums of log-probabilities of statements, and quadrant logits at their last tokens."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import nn
+from torch.utils.checkpoint import checkpoint
+
+from training.packing.collate import PackedRow
+from training.packing.decoders import backbone_of, base_of, implementation_of
+from training.packing.masks import attention_mask
+
+__all__ = ["SharedClassifier", "SharedPolicy"]
+
+HEAD_CHUNK = 1024
+"""Positions for which the language-model head is taken at once: bounds the logits, which are large."""
+
+
+def _states(model: Any, row: PackedRow) -> torch.Tensor:
+    """Return the last layer's states. *Shape:* (n, hidden)."""
+    backbone = backbone_of(model)
+    output = backbone(
+        input_ids=row.input_ids,
+        position_ids=row.position_ids,
+        attention_mask=attention_mask(row, implementation_of(model), backbone.dtype),
+        use_cache=False,
+    )
+    states: torch.Tensor = output.last_hidden_state[0]
+    return states
+
+
+class SharedPolicy(nn.Module):
+    """A causal language model that gives log pi(statement | context) for all statements of a packed row."""
+
+    def __init__(self, model: Any) -> None:
+        super().__init__()
+        self.model = model
+
+    def _token_logps(self, states: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+        logits = base_of(self.model).get_output_embeddings()(states)
+        wide = logits if logits.dtype == torch.float64 else logits.float()
+        logps: torch.Tensor = wide.gather(-1, targets[:, None])[:, 0] - wide.logsumexp(-1)
+        return logps
+
+    def forward(self, row: PackedRow) -> torch.Tensor:
+        """Return log-probabilities, summed over each statement's tokens. *Shape:* (k,).
+
+        The head is taken at the statements' positions only; its logits are computed again in the backward pass.
+        """
+        states = _states(self.model, row)[row.predictors]
+        chunks = zip(states.split(HEAD_CHUNK), row.targets.split(HEAD_CHUNK), strict=True)
+        logps = torch.cat([checkpoint(self._token_logps, *chunk, use_reentrant=False) for chunk in chunks])
+        return logps.new_zeros(row.n_statements).index_add(0, row.statement_of, logps)
+
+
+class SharedClassifier(nn.Module):
+    """A sequence classifier whose ``score`` head reads each statement's last token in a packed row."""
+
+    def __init__(self, model: Any) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, row: PackedRow) -> torch.Tensor:
+        """Return logits. *Shape:* (k, number of labels)."""
+        logits: torch.Tensor = base_of(self.model).score(_states(self.model, row)[row.last])
+        return logits if logits.dtype == torch.float64 else logits.float()

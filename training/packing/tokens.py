@@ -1,0 +1,119 @@
+"""Token ids of contexts and statements, encoded apart in every engine so that all engines see the same tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ground.errors import UsageError
+from training.packing.contexts import context_sections, kept_tokens
+
+__all__ = ["EncodedTexts", "Truncation", "encode_contexts", "encode_statements", "special_token"]
+
+Ids = npt.NDArray[np.int64]
+
+# The words around a context and a statement; each is encoded apart from the texts, so that cutting a context cannot
+# cut them.
+BEFORE_CONTEXT = "Patient record:\n"
+AFTER_CONTEXT = "\n\nStatement:"
+
+
+@dataclass(frozen=True)
+class Truncation:
+    """What cutting the contexts cost: how many of them, and how many of their tokens."""
+
+    contexts: int
+    truncated: int
+    tokens: int
+    tokens_cut: int
+
+    def as_dict(self) -> dict[str, int]:
+        """Return plain values."""
+        return dict(vars(self))
+
+
+@dataclass(frozen=True)
+class EncodedTexts:
+    """Token ids of many texts in one array.
+
+    *Shapes:* ``ids`` (n_tokens,), ``offsets`` (n_texts + 1,).
+    """
+
+    ids: Ids
+    offsets: Ids
+
+    @classmethod
+    def of(cls, texts: Sequence[Ids]) -> EncodedTexts:
+        """Join the ids of several texts."""
+        lengths = np.array([len(ids) for ids in texts], dtype=np.int64)
+        ids = np.concatenate([np.empty(0, np.int64), *texts])
+        return cls(ids=ids, offsets=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64))
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, index: int) -> Ids:
+        return self.ids[self.offsets[index] : self.offsets[index + 1]]
+
+    @property
+    def lengths(self) -> Ids:
+        """Tokens of each text. *Shape:* (n_texts,)."""
+        return np.diff(self.offsets)
+
+
+def special_token(tokenizer: Any, name: str) -> list[int]:
+    """Return the id of ``bos`` or ``eos`` in a list, empty where the tokenizer has none."""
+    number = getattr(tokenizer, f"{name}_token_id")
+    return [] if number is None else [int(number)]
+
+
+def _plain(tokenizer: Any, texts: list[str]) -> list[Ids]:
+    found = tokenizer(texts, add_special_tokens=False, return_attention_mask=False)["input_ids"]
+    return [np.asarray(ids, dtype=np.int64) for ids in found]
+
+
+def encode_statements(tokenizer: Any, statements: Sequence[str], *, end: bool) -> EncodedTexts:
+    """Encode statements; with ``end`` the end-of-text token closes each (a policy must say where it stops)."""
+    tail = np.asarray(special_token(tokenizer, "eos") if end else [], dtype=np.int64)
+    encoded = _plain(tokenizer, [f" {statement}" for statement in statements])
+    return EncodedTexts.of([np.concatenate([ids, tail]) for ids in encoded])
+
+
+def encode_contexts(tokenizer: Any, contexts: Sequence[str], *, max_tokens: int) -> tuple[EncodedTexts, Truncation]:
+    """Encode contexts with the words around them, each cut to at most ``max_tokens`` by section priority.
+
+    Raises:
+        UsageError: the tokenizer is a slow one (offsets are needed), or ``max_tokens`` leaves no room for a context.
+    """
+    if not getattr(tokenizer, "is_fast", False):
+        raise UsageError(
+            "the tokenizer gives no offsets",
+            found=type(tokenizer).__name__,
+            expected="a fast tokenizer (tokenizer.json)",
+            do="use a model folder that has tokenizer.json",
+        )
+    before = np.concatenate([special_token(tokenizer, "bos"), *_plain(tokenizer, [BEFORE_CONTEXT])]).astype(np.int64)
+    after = _plain(tokenizer, [AFTER_CONTEXT])[0]
+    budget = max_tokens - len(before) - len(after)
+    if budget < 1:
+        raise UsageError(
+            "max_length leaves no room for a context",
+            found=f"{max_tokens} tokens beside the longest statement",
+            expected=f"at least {len(before) + len(after) + 1}",
+            do="raise packing.max_length",
+        )
+    encoded = tokenizer(
+        list(contexts), add_special_tokens=False, return_attention_mask=False, return_offsets_mapping=True
+    )
+    texts, cut = [], []
+    for context, ids, offsets in zip(contexts, encoded["input_ids"], encoded["offset_mapping"], strict=True):
+        starts = np.array([begin for begin, _ in offsets], dtype=np.int64)
+        kept = kept_tokens(starts, context_sections(context), budget)
+        texts.append(np.concatenate([before, np.asarray(ids, dtype=np.int64)[kept], after]))
+        cut.append(len(ids) - int(kept.sum()))
+    total = sum(len(ids) for ids in encoded["input_ids"])
+    return EncodedTexts.of(texts), Truncation(len(texts), sum(n > 0 for n in cut), total, sum(cut))

@@ -1,0 +1,271 @@
+"""Models and tokenizers by hub name, local path or run folder, with adapters and heads as the settings say."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+
+from ground.contracts.rows import QUADRANTS
+from ground.errors import InputError, UsageError
+from training.runs.settings import HardwareSettings, LoraSettings
+
+__all__ = [
+    "Task",
+    "adapter_base",
+    "adapter_config",
+    "add_adapter",
+    "device_of",
+    "load_config",
+    "load_model",
+    "load_tokenizer",
+    "lora_of",
+    "precision_of",
+    "refuse_adapter",
+    "save_model",
+    "trained_weights",
+    "usable_length",
+]
+
+Task = Literal["causal", "quadrants"]
+PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float64": torch.float64}
+ADAPTER = "adapter_config.json"
+
+
+def device_of(hardware: HardwareSettings) -> str:
+    """Return ``cuda`` or ``cpu``.
+
+    Raises:
+        UsageError: cuda was asked for and is not there.
+    """
+    there = torch.cuda.is_available()
+    if hardware.device == "cuda" and not there:
+        raise UsageError("no CUDA device is there", expected="hardware.device = cpu or auto")
+    return "cuda" if there and hardware.device != "cpu" else "cpu"
+
+
+def precision_of(hardware: HardwareSettings) -> torch.dtype:
+    """Return the precision of the weights: bfloat16 on a GPU that has it, else float32, unless it is set."""
+    if hardware.precision != "auto":
+        return PRECISIONS[hardware.precision]
+    return torch.bfloat16 if device_of(hardware) == "cuda" and torch.cuda.is_bf16_supported() else torch.float32
+
+
+def trained_weights(hardware: HardwareSettings, *, whole: bool) -> tuple[HardwareSettings, bool]:
+    """Return how a model that is trained is loaded, and whether half precision is left to autocast.
+
+    Adapters (float32) sit on weights in half precision. Weights that are trained themselves (``whole``) stay in float32
+    and are multiplied in bfloat16: a small step would be lost in half precision.
+    """
+    if not whole or precision_of(hardware) != torch.bfloat16:
+        return hardware, False
+    return hardware.model_copy(update={"precision": "float32"}), device_of(hardware) == "cuda"
+
+
+def usable_length(config: Any, wanted: int) -> int:
+    """Return how many tokens a row may have: those asked for, or the model's number of positions where that is less."""
+    positions = getattr(config, "max_position_embeddings", None)
+    return min(wanted, int(positions)) if positions else wanted
+
+
+def adapter_base(model: str | Path) -> str | None:
+    """Return the base model that an adapter folder names, None for anything else."""
+    if not (Path(model) / ADAPTER).is_file():
+        return None
+    from peft import PeftConfig
+
+    return str(PeftConfig.from_pretrained(str(model)).base_model_name_or_path)
+
+
+def refuse_adapter(model: str | Path) -> None:
+    """Refuse an adapter where a whole model is wanted.
+
+    Raises:
+        UsageError: it is an adapter.
+    """
+    if adapter_base(model) is not None:
+        raise UsageError(
+            "the base model is an adapter", file=model, expected="a whole model", do="merge the adapter first"
+        )
+
+
+def lora_of(model: str | Path, asked: LoraSettings) -> LoraSettings:
+    """Return the settings of a folder's own adapter, which goes on being used; those asked for anywhere else."""
+    if adapter_base(model) is None:
+        return asked
+    from peft import PeftConfig
+
+    found = PeftConfig.from_pretrained(str(model))
+    names = found.target_modules
+    return LoraSettings(
+        r=found.r,
+        alpha=found.lora_alpha,
+        dropout=found.lora_dropout,
+        target_modules=(names,) if isinstance(names, str) else tuple(sorted(names)),
+    )
+
+
+def _missing(model: str | Path, error: Exception) -> InputError:
+    absent = Path(model).is_absolute() and not Path(model).exists()
+    return InputError(
+        "the model cannot be loaded",
+        file=str(model),
+        found="no such folder" if absent else type(error).__name__,
+        expected="a hub name, a folder in transformers' format, or a run folder with an adapter",
+        do="check the path; behind a closed network download the model first and set HF_HUB_OFFLINE=1",
+    )
+
+
+def load_config(model: str | Path) -> Any:
+    """Load the configuration of a model, or of the base model of a run folder.
+
+    Raises:
+        InputError: there is none.
+    """
+    from transformers import AutoConfig
+
+    try:
+        return AutoConfig.from_pretrained(str(adapter_base(model) or model))
+    except (OSError, ValueError) as error:
+        raise _missing(model, error) from error
+
+
+def load_tokenizer(model: str | Path) -> Any:
+    """Load the tokenizer of a model, or of a run folder; a missing padding token becomes the end-of-text token.
+
+    Raises:
+        InputError: there is none.
+    """
+    from transformers import AutoTokenizer
+
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(str(model))
+    except (OSError, ValueError) as error:
+        base = adapter_base(model)
+        if base is None:
+            raise _missing(model, error) from error
+        return load_tokenizer(base)
+    if tokenizer.pad_token_id is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    return tokenizer
+
+
+def _place(hardware: HardwareSettings) -> str:
+    """Return this process's device: one process a GPU, as torchrun and accelerate number them."""
+    return f"cuda:{os.environ.get('LOCAL_RANK', '0')}" if device_of(hardware) == "cuda" else "cpu"
+
+
+def _quantization(hardware: HardwareSettings) -> Any:
+    if hardware.quantize == "none":
+        return None
+    from transformers import BitsAndBytesConfig
+
+    compute = precision_of(hardware)
+    return BitsAndBytesConfig(
+        load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_use_double_quant=True, bnb_4bit_compute_dtype=compute
+    )
+
+
+def _base(model: str | Path, task: Task, hardware: HardwareSettings, tokenizer: Any, attention: str | None) -> Any:
+    from transformers import AutoModelForCausalLM, AutoModelForSequenceClassification
+
+    options: dict[str, Any] = {"dtype": precision_of(hardware)}
+    if attention:
+        options["attn_implementation"] = attention
+    if (quantization := _quantization(hardware)) is not None:
+        options |= {"quantization_config": quantization, "device_map": {"": _place(hardware)}}
+    if task == "quadrants":
+        names = dict(enumerate(QUADRANTS))
+        options |= {"num_labels": len(names), "id2label": names, "label2id": {q: i for i, q in names.items()}}
+    kind = AutoModelForCausalLM if task == "causal" else AutoModelForSequenceClassification
+    # An adapter records where its base was: a relative path would not outlive a change of folder.
+    name = str(Path(model).resolve()) if Path(model).is_dir() else str(model)
+    try:
+        loaded = kind.from_pretrained(name, **options)
+    except (OSError, ValueError) as error:
+        raise _missing(model, error) from error
+    # Rows are padded with the tokenizer's token; classifiers look for the config's to find a row's last real token.
+    if tokenizer.pad_token_id is not None:
+        loaded.config.pad_token_id = tokenizer.pad_token_id
+    return loaded
+
+
+def adapter_config(task: Task, lora: LoraSettings) -> Any:
+    """Return PEFT's configuration of a new low-rank adapter; a classifier's head is trained and saved with it."""
+    from peft import LoraConfig, TaskType
+
+    kind = TaskType.CAUSAL_LM if task == "causal" else TaskType.SEQ_CLS
+    target = lora.target_modules[0] if lora.target_modules == ("all-linear",) else list(lora.target_modules)
+    return LoraConfig(task_type=kind, r=lora.r, lora_alpha=lora.alpha, lora_dropout=lora.dropout, target_modules=target)
+
+
+def add_adapter(model: Any, task: Task, lora: LoraSettings) -> Any:
+    """Put a new low-rank adapter on a model."""
+    from peft import get_peft_model
+
+    return get_peft_model(model, adapter_config(task, lora))
+
+
+def load_model(
+    model: str | Path,
+    task: Task,
+    hardware: HardwareSettings,
+    *,
+    lora: LoraSettings | None = None,
+    seed: int = 42,
+    attention: str | None = None,
+    trainable: bool = False,
+) -> Any:
+    """Load a model for training or for use.
+
+    A folder with an adapter is its base model with that adapter; any other model gets a new adapter where ``lora`` has
+    a rank. New weights (adapter, ``score`` head) are drawn from the seed.
+
+    Args:
+        model: hub name, local path, or run folder.
+        task: ``causal`` for a policy, ``quadrants`` for a classifier with a four-way ``score`` head.
+        hardware: device, precision and quantization.
+        lora: a new adapter, None for none.
+        seed: of new weights.
+        attention: transformers' attention implementation, None for its default.
+        trainable: whether a loaded adapter goes on training.
+
+    Raises:
+        InputError: the model cannot be loaded.
+        UsageError: cuda was asked for and is not there, or a classifier was given for a policy.
+    """
+    torch.manual_seed(seed)
+    base = adapter_base(model)
+    if base is not None and task == "causal":
+        _refuse_classifier(model)
+    loaded = _base(base or model, task, hardware, load_tokenizer(model), attention)
+    if base is not None:
+        from peft import PeftModel
+
+        if task == "quadrants" and hasattr(loaded, "score"):
+            # The head was trained in float32 (training.classifier.heads): half precision would round its weights.
+            loaded.score.to(torch.promote_types(torch.float32, loaded.dtype))
+        loaded = PeftModel.from_pretrained(loaded, str(model), is_trainable=trainable)
+    elif lora is not None and lora.r > 0:
+        loaded = add_adapter(loaded, task, lora)
+    return loaded if hardware.quantize != "none" else loaded.to(_place(hardware))
+
+
+def _refuse_classifier(folder: str | Path) -> None:
+    from peft import PeftConfig
+
+    if str(PeftConfig.from_pretrained(str(folder)).task_type).removeprefix("TaskType.") == "SEQ_CLS":
+        raise UsageError(
+            "this run is a classifier, and a policy is needed",
+            file=str(folder),
+            expected="a base model, or a CoRFu run",
+            do="train corfu on the base model; train classifier on a CoRFu run",
+        )
+
+
+def save_model(model: Any, tokenizer: Any, folder: Path) -> None:
+    """Save adapter and head, or the whole model where there is no adapter, with the tokenizer, as transformers does."""
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)

@@ -1,0 +1,142 @@
+"""How every engine runs its Trainer: from its last checkpoint, seen by its bar, stopped where it learns no more."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from ground.errors import TrainingError
+
+__all__ = ["last_checkpoint", "memory_errors", "not_a_number", "run_trainer", "stop_if_broken"]
+
+DIVERGED = 10.0
+"""A mean loss of the last logs above this many times that of the first ones is a divergence."""
+WINDOW = 20
+SLOWER = "lower optimizer.learning_rate, or raise optimizer.warmup_ratio"
+KEPT = "the last checkpoint is kept"
+
+
+def not_a_number(loss: float, step: int) -> TrainingError:
+    """Return the error of a loss that is no number, with the settings to change."""
+    return TrainingError(
+        "the loss is not a number",
+        found=f"{loss} at step {step}",
+        do=f"{SLOWER}, or set hardware.precision = 'float32'; {KEPT}",
+    )
+
+
+def stop_if_broken(losses: Sequence[float], step: int, *, grows: bool = False) -> None:
+    """Stop at a loss that is no number, or that has grown beyond all bounds.
+
+    Args:
+        losses: as they were logged so far.
+        step: the number of the last optimizer step.
+        grows: the loss is no measure of how far training is: that of a policy begins at zero.
+
+    Raises:
+        TrainingError: with the setting to change.
+    """
+    if not np.isfinite(losses[-1]):
+        raise not_a_number(losses[-1], step)
+    if grows or len(losses) < 2 * WINDOW:
+        return
+    first, last = float(np.abs(losses[:WINDOW]).mean()), float(np.mean(losses[-WINDOW:]))
+    if last > DIVERGED * first:
+        raise TrainingError(
+            "training diverges",
+            found=f"mean loss {last:.3g} in the last {WINDOW} logs, {first:.3g} in the first, at step {step}",
+            do=f"{SLOWER}; {KEPT}",
+        )
+
+
+@contextmanager
+def memory_errors(do: str) -> Iterator[None]:
+    """Turn a lack of memory, on a GPU or on the CPU, into an error that says what to change.
+
+    Raises:
+        TrainingError: memory is short.
+    """
+    try:
+        yield
+    except (torch.OutOfMemoryError, MemoryError) as error:
+        raise TrainingError("memory is short", found=str(error).split(". ")[0], do=do) from error
+    except RuntimeError as error:
+        if "can't allocate memory" not in str(error):
+            raise
+        raise TrainingError("memory is short", found="the CPU's allocator gave none", do=do) from error
+
+
+def last_checkpoint(folder: Path) -> str | None:
+    """Return the newest checkpoint that was written to its end, None where there is none.
+
+    The Trainer's state is what it writes last; a run that was stopped while it wrote leaves a folder without.
+    """
+    found = []
+    for state in folder.glob("checkpoint-*/trainer_state.json"):
+        try:
+            found.append((int(json.loads(state.read_text(encoding="utf-8"))["global_step"]), str(state.parent)))
+        except ValueError:
+            continue
+    return max(found)[1] if found else None
+
+
+def _watch(advance: Callable[[int], None] | None, *, grows: bool) -> Any:
+    """Return the callback that moves the bar and looks at the losses; transformers is imported late."""
+    from transformers import TrainerCallback
+
+    class Watch(TrainerCallback):
+        def __init__(self) -> None:
+            self.losses: list[float] = []
+
+        def on_train_begin(self, _args: Any, state: Any, *_: Any, **__: Any) -> None:
+            # Those of a run that is gone on with.
+            self.losses = [log["loss"] for log in state.log_history if "loss" in log]
+            if advance and state.global_step:
+                advance(state.global_step)
+
+        def on_log(self, _args: Any, state: Any, *_: Any, logs: Any = None, **__: Any) -> None:
+            if logs and "loss" in logs:
+                self.losses.append(logs["loss"])
+                stop_if_broken(self.losses, state.global_step, grows=grows)
+
+        def on_step_end(self, *_: Any, **__: Any) -> None:
+            if advance:
+                advance(1)
+
+    return Watch()
+
+
+def run_trainer(
+    trainer: Any,
+    advance: Callable[[int], None] | None,
+    *,
+    resume: bool,
+    short_of_memory: str,
+    grows: bool = False,
+) -> None:
+    """Train to the end, with ``resume`` from the last checkpoint.
+
+    Args:
+        trainer: transformers' Trainer, or one made from it.
+        advance: told the optimizer steps that are done.
+        resume: go on from the last checkpoint in the Trainer's folder, from the start where there is none.
+        short_of_memory: what to change where memory is short.
+        grows: as of `stop_if_broken`.
+
+    Raises:
+        TrainingError: the loss is no number, training diverges, or memory is short.
+    """
+    from transformers.trainer_callback import PrinterCallback
+
+    # It prints every step to standard output, which belongs to the command's result.
+    trainer.remove_callback(PrinterCallback)
+    trainer.add_callback(_watch(advance, grows=grows))
+    last = last_checkpoint(Path(trainer.args.output_dir)) if resume else None
+    with memory_errors(short_of_memory):
+        trainer.train(resume_from_checkpoint=last)

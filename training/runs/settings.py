@@ -1,0 +1,152 @@
+"""Settings of training: one TOML file for each run, frozen and typed; the defaults are the papers' own.
+
+MediEval: section 4 and appendix D (Qu and Faerber). MedHal: appendix C. MedVAL: supplement S2.2.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from ground.settings import Section
+
+__all__ = [
+    "ClassifierSettings",
+    "CorfuSettings",
+    "HardwareSettings",
+    "LoraSettings",
+    "MedhalSettings",
+    "MedvalSettings",
+    "OptimizerSettings",
+    "PackingSettings",
+    "SftSettings",
+]
+
+SplitColumn = Literal["split", "fact_split"]
+
+
+class LoraSettings(Section):
+    """Low-rank adapters (PEFT); rank 0 trains every weight."""
+
+    r: int = Field(default=8, ge=0, description="rank; 0 trains all weights")
+    alpha: int = Field(default=16, ge=1, description="scale of the adapter")
+    dropout: float = Field(default=0.05, ge=0, lt=1, description="dropout before the adapter")
+    target_modules: tuple[str, ...] = Field(
+        default=("all-linear",), description="names of the layers that get an adapter; all-linear means every one"
+    )
+
+
+class OptimizerSettings(Section):
+    """AdamW and its schedule."""
+
+    learning_rate: float = Field(default=2e-5, gt=0, description="peak learning rate")
+    beta1: float = Field(default=0.9, ge=0, lt=1, description="AdamW's beta 1")
+    beta2: float = Field(default=0.999, ge=0, lt=1, description="AdamW's beta 2")
+    weight_decay: float = Field(default=0.01, ge=0, description="AdamW's weight decay")
+    warmup_ratio: float = Field(default=0.03, ge=0, lt=1, description="share of the steps that warm up")
+    schedule: Literal["linear", "cosine", "constant_with_warmup"] = Field(
+        default="linear", description="what the learning rate does after the warm-up"
+    )
+    max_grad_norm: float = Field(default=1.0, gt=0, description="gradients are clipped to this norm")
+    optimizer: str = Field(default="adamw_torch", description="transformers' name of the optimizer")
+
+
+class PackingSettings(Section):
+    """How statements share the encoding of their context."""
+
+    max_length: int = Field(default=4096, ge=16, description="tokens of one context with one statement, at most")
+    tokens_per_row: int = Field(
+        default=4096, ge=16, description="tokens of one packed row (contexts and all their statements), at most"
+    )
+    max_per_context: int = Field(
+        default=8, ge=1, description="pairs, or statements, of one admission in one optimizer step, at most"
+    )
+
+
+class HardwareSettings(Section):
+    """How the machine is used."""
+
+    device: Literal["auto", "cpu", "cuda"] = Field(default="auto", description="auto takes a GPU where there is one")
+    precision: Literal["auto", "float32", "bfloat16", "float64"] = Field(
+        default="auto", description="auto: bfloat16 on a GPU that has it, float32 elsewhere"
+    )
+    attention: Literal["auto", "split", "sdpa", "flex_attention", "eager"] = Field(
+        default="auto", description="auto: flex_attention on CUDA, split (SDPA, its mask on statements only) elsewhere"
+    )
+    gradient_checkpointing: bool = Field(
+        default=False, description="compute activations again in the backward pass: less memory, about a third slower"
+    )
+    quantize: Literal["none", "nf4"] = Field(default="none", description="nf4: QLoRA's 4-bit base weights")
+    save_steps: int = Field(default=200, ge=1, description="optimizer steps between two checkpoints")
+    memory_margin: float = Field(
+        default=0.9, gt=0, le=1, description="share of the memory that the estimate may fill before a warning"
+    )
+
+
+class ClassifierSettings(Section):
+    """Quadrant classifier; the paper's appendix D (batch 4 x 8 accumulated statements, 3 epochs)."""
+
+    seed: int = Field(default=42, description="seed of order, dropout and new weights")
+    epochs: float = Field(default=3, gt=0, description="passes over the training split")
+    batch_size: int = Field(default=32, ge=1, description="statements in one optimizer step, over all processes")
+    split_column: SplitColumn = Field(default="split", description="which of the two splits is used")
+    class_weights: Literal["balanced", "none"] = Field(
+        default="balanced", description="weights of the cross entropy: inverse frequency in the training split, or none"
+    )
+    lora: LoraSettings = LoraSettings()
+    optimizer: OptimizerSettings = OptimizerSettings()
+    packing: PackingSettings = PackingSettings(max_per_context=16)
+    hardware: HardwareSettings = HardwareSettings()
+
+
+class CorfuSettings(Section):
+    """CoRFu, a risk-aware DPO (section 3.3 and appendix D; batch 1 x 16 accumulated pairs, 1 epoch)."""
+
+    seed: int = Field(default=42, description="seed of order, dropout and new weights")
+    regime: Literal["q1_q2", "q1_q3", "q1_q4", "mixed", "curriculum"] = Field(
+        default="q1_q2", description="which quadrants Q1 is preferred to; curriculum: Q2, then Q3, then Q4"
+    )
+    beta: float = Field(default=0.1, gt=0, description="DPO's temperature")
+    lambda_: float = Field(
+        default=0.5, ge=0, alias="lambda", description="weight of the penalty on negative margins; 0 is DPO"
+    )
+    epochs: float = Field(default=1, gt=0, description="passes over the pairs of each stage")
+    batch_size: int = Field(default=16, ge=1, description="pairs in one optimizer step, over all processes")
+    split_column: SplitColumn = Field(default="split", description="which of the two splits is used")
+    pairs_per_winner: int = Field(
+        default=1, ge=1, description="losers that one Q1 statement meets in one stage, at most"
+    )
+    lora: LoraSettings = LoraSettings(r=16, alpha=32, dropout=0.1)
+    optimizer: OptimizerSettings = OptimizerSettings(learning_rate=1e-4, warmup_ratio=0.05)
+    packing: PackingSettings = PackingSettings()
+    hardware: HardwareSettings = HardwareSettings()
+
+
+class SftSettings(Section):
+    """What MedHal's and MedVAL's fine-tuning share."""
+
+    seed: int = Field(default=42, description="seed of order, dropout and new weights")
+    epochs: float = Field(default=1, gt=0, description="passes over the training split")
+    batch_size: int = Field(default=16, ge=1, description="rows in one optimizer step, over all processes")
+    per_device_batch_size: int = Field(default=8, ge=1, description="rows in one forward pass")
+    max_length: int = Field(default=8192, ge=16, description="tokens of a row; longer rows are left out and counted")
+    lora: LoraSettings = LoraSettings(r=16, alpha=16, dropout=0.0)
+    optimizer: OptimizerSettings = OptimizerSettings(learning_rate=2e-4, optimizer="paged_adamw_8bit")
+    hardware: HardwareSettings = HardwareSettings(quantize="nf4")
+
+
+class MedhalSettings(SftSettings):
+    """MedHal (appendix C): QLoRA, length 8,192, batch 8 x 2, 1 epoch; the paper gives no learning rate."""
+
+    tasks: tuple[str, ...] = Field(default=(), description="train on these tasks only (the task ablation); empty: all")
+
+
+class MedvalSettings(SftSettings):
+    """MedVAL (supplement S2.2): QLoRA, 5 epochs, Adam at 1e-5 with linear decay, batch 1."""
+
+    epochs: float = Field(default=5, gt=0, description="passes over the training split")
+    batch_size: int = Field(default=1, ge=1, description="rows in one optimizer step, over all processes")
+    per_device_batch_size: int = Field(default=1, ge=1, description="rows in one forward pass")
+    optimizer: OptimizerSettings = OptimizerSettings(learning_rate=1e-5, warmup_ratio=0.0, weight_decay=0.0)
+    tasks: tuple[str, ...] = Field(default=(), description="train on these tasks only; empty: all")

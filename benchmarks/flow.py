@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.measuring import Check, Done, Measure, Result, at_least, at_most, bytes_on_disk, run_apart, stopwatch
+from benchmarks.measures import Check, Measure, Result, at_least, at_most
+from benchmarks.measuring import Done, bytes_on_disk, run_apart, stopwatch
 from ground.errors import InputError
 from ground.storage.files import write_text
 from ground.storage.workspace import Workspace

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measuring import Check, Measure, Result
+from benchmarks.measures import Check, Measure, Result
 from ground.errors import UsageError
 from ground.storage.files import private_directory, write_text
 

@@ -51,11 +51,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.command import parser
-from benchmarks.tables import measures_table
+from benchmarks.measures import Measure, Result
+from benchmarks.tables import print_result
 from ground.errors import InputError, OntogroundError
 from ground.flow.executors import end_with_parent
 from ground.storage.files import private_directory, write_text
-from ontoground.cli.render import console, note
+from ontoground.cli.render import note
 
 if TYPE_CHECKING:
     from openworld import World
@@ -63,20 +64,14 @@ if TYPE_CHECKING:
 __all__ = [
     "OURS",
     "RESULTS",
-    "Check",
     "Done",
     "Inputs",
-    "Measure",
     "Memory",
-    "Result",
     "Watch",
-    "at_least",
-    "at_most",
     "bytes_on_disk",
     "machine",
     "memory_of_tree",
     "peak_bytes",
-    "print_result",
     "run_apart",
     "save",
     "stage_main",
@@ -124,96 +119,6 @@ class Memory:
 
     resident: int = 0
     private: int = 0
-
-
-@dataclass(frozen=True)
-class Measure:
-    """One run. ``failed`` says why a yardstick gave no figures; then all others are 0.
-
-    Attributes:
-        name: whose work it is: "ontoground" or the yardstick's name.
-        rows, unit: what was made.
-        seconds, cpu_seconds: wall time, and the time of all cores.
-        peak_bytes: the most that all its processes held at once (PSS).
-        private_bytes: the most of it that no file stood behind.
-        disk_bytes: what it left on disk.
-        processes: the most that ran at once.
-        figures: further numbers by name.
-        failed: why it did not end.
-    """
-
-    name: str
-    rows: int = 0
-    unit: str = ""
-    seconds: float = 0.0
-    cpu_seconds: float = 0.0
-    peak_bytes: int = 0
-    private_bytes: int = 0
-    disk_bytes: int = 0
-    processes: int = 1
-    figures: Mapping[str, float] = field(default_factory=dict)
-    failed: str = ""
-
-    @property
-    def rows_per_second(self) -> float:
-        """Rows a second of wall time."""
-        return self.rows / self.seconds if self.seconds else 0.0
-
-    @property
-    def rows_per_core_second(self) -> float:
-        """Rows a second of one core."""
-        return self.rows / self.cpu_seconds if self.cpu_seconds else 0.0
-
-
-@dataclass(frozen=True)
-class Check:
-    """A figure with the limit it should keep: ``bound`` is "at most" or "at least"; no limit, nothing to keep."""
-
-    what: str
-    found: float
-    bound: str = ""
-    limit: float = 0.0
-
-    @property
-    def met(self) -> bool:
-        """Whether the limit is kept; a figure that is not a number keeps none."""
-        if not self.bound:
-            return True
-        return self.found <= self.limit if self.bound == "at most" else self.found >= self.limit
-
-
-def at_most(what: str, found: float, limit: float) -> Check:
-    """Return the check that a figure is at most the limit."""
-    return Check(what, round(found, 4), "at most", limit)
-
-
-def at_least(what: str, found: float, limit: float) -> Check:
-    """Return the check that a figure is at least the limit."""
-    return Check(what, round(found, 4), "at least", limit)
-
-
-@dataclass(frozen=True)
-class Result:
-    """A stage: its measures, ours first, and the checks made of them; ``remark`` is one line for the reader.
-
-    ``kind`` is "step" for a step of the flow, and "stage" for one that was measured beside its yardsticks.
-    """
-
-    stage: str
-    measures: Sequence[Measure]
-    checks: Sequence[Check] = ()
-    remark: str = ""
-    kind: str = "stage"
-
-    @property
-    def ours(self) -> Measure:
-        """Our own measure."""
-        return self.measures[0]
-
-    @property
-    def met(self) -> bool:
-        """Whether every check is kept."""
-        return all(check.met for check in self.checks)
 
 
 @dataclass(frozen=True)
@@ -440,19 +345,6 @@ def _version(package: str) -> str:
         return version(package)
     except PackageNotFoundError:
         return ""
-
-
-def print_result(result: Result) -> None:
-    """Print one table of measures (times: seconds as a multiple of ours) and one line a figure and a check."""
-    console().print(measures_table(result.stage, result.measures))
-    for one in result.measures:
-        for name, value in one.figures.items():
-            console().print(f"  {one.name}: {name} {value:,.6g}")
-    for check in result.checks:
-        limit = f" ({check.bound} {check.limit:g}: {'yes' if check.met else 'NO'})" if check.bound else ""
-        console().print(f"  {check.what}: {check.found:,.4g}{limit}")
-    if result.remark:
-        console().print(f"  {result.remark}")
 
 
 def save(name: str, results: Sequence[Result], settings: Mapping[str, Any], *, say: bool = True) -> Path:

@@ -23,8 +23,9 @@ from benchmarks import stages
 from benchmarks.command import parser, run
 from benchmarks.flow import STEPS, flow_checks, generated, run_flow, whole_run
 from benchmarks.kept import Kept
-from benchmarks.measuring import OURS, Inputs, Measure, Result, machine, print_result, save
-from benchmarks.tables import checks_table, flow_table
+from benchmarks.measures import Measure, Result
+from benchmarks.measuring import OURS, Inputs, machine, save
+from benchmarks.tables import checks_table, flow_table, print_result
 from ground.errors import OntogroundError
 from ground.storage.files import private_directory, write_text
 from ground.storage.workspace import Workspace

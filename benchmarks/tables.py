@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
 
+from benchmarks.measures import Measure, Result
 from ontoground.cli.render import console
 
-if TYPE_CHECKING:
-    from benchmarks.measuring import Measure, Result
-
-__all__ = ["checks_table", "figures_table", "flow_table", "measures_table", "short"]
+__all__ = ["checks_table", "figures_table", "flow_table", "measures_table", "print_result", "short"]
 
 # A terminal that is narrower is spared the columns that saved results have anyway.
 WIDE = 120
@@ -100,3 +97,16 @@ def checks_table(results: Sequence[Result]) -> Table:
         for check in one.checks
     ]
     return figures_table("ratios and limits", ("stage", "figure"), ("found", "to reach", "reached"), rows)
+
+
+def print_result(result: Result) -> None:
+    """Print one table of measures (times: seconds as a multiple of ours) and one line a figure and a check."""
+    console().print(measures_table(result.stage, result.measures))
+    for one in result.measures:
+        for name, value in one.figures.items():
+            console().print(f"  {one.name}: {name} {value:,.6g}")
+    for check in result.checks:
+        limit = f" ({check.bound} {check.limit:g}: {'yes' if check.met else 'NO'})" if check.bound else ""
+        console().print(f"  {check.what}: {check.found:,.4g}{limit}")
+    if result.remark:
+        console().print(f"  {result.remark}")

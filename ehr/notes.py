@@ -20,7 +20,8 @@ from ehr.note_shards import NoteTables, ReadShard, fill
 from ehr.sections import SECTION_TABLE, split_sections
 from ehr.spans import SEGMENT_KINDS, Section, Span
 from ground.errors import InputError
-from ground.flow.executors import SharedFolder, nothing, open_executor
+from ground.flow.executor import SharedFolder, nothing
+from ground.flow.executors import open_executor
 from ground.flow.fingerprints import fingerprint, is_current, load_fingerprint, stage_fingerprint
 from ground.flow.manifest import licence_tier
 from ground.settings import NoteSettings, Settings

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-if TYPE_CHECKING:
-    from ground.storage.remote import Place
+from typing import ClassVar
 
 __all__ = [
     "CheckError",
@@ -33,7 +30,7 @@ class OntogroundError(Exception):
         *,
         found: str | None = None,
         expected: str | None = None,
-        file: Place | str | None = None,
+        file: object = None,
         line: int | None = None,
         do: str | None = None,
     ) -> None:

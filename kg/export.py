@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from ground.storage.files import atomic_directory
 from ground.storage.sqlfiles import quoted, sql_text
 from ground.storage.tables import read_table
+from ground.storage.warehouse import open_database
 from kg.arrays import GraphArrays
+from kg.graph import ConceptGraph
 from kg.predicates import data_folder
 
 if TYPE_CHECKING:
     import networkx
     import rdflib
-
-    from kg.graph import ConceptGraph
 
 __all__ = ["CONCEPT_BASE", "PREDICATE_BASE", "to_kgx", "to_networkx", "to_rdf"]
 
@@ -174,22 +174,21 @@ def _kgx_tables(arrays: GraphArrays, nodes: NDArray[np.int32] | None) -> dict[st
     }
 
 
-def to_kgx(arrays: GraphArrays, folder: Path, nodes: NDArray[np.int32] | None = None) -> Path:
+def to_kgx(graph: ConceptGraph, folder: Path, cuis: Iterable[str] | None = None) -> Path:
     """Write ``nodes.tsv`` and ``edges.tsv`` in the KGX format, whole or not at all.
 
     Edges stand once, in their canonical direction, with the SAB and RUI of their first evidence; the column
     ``relation`` keeps our own predicate beside the Biolink one. Rows pass through DuckDB in batches.
 
     Args:
-        arrays: the graph.
+        graph: the graph.
         folder: where the two files go; a folder that is there is replaced.
-        nodes: only these concepts and the edges between them. Shape: (n,)
+        cuis: only these concepts and the edges between them; all where left out.
 
     Raises:
-        InputError: the table of Biolink terms is malformed.
+        InputError: the table of Biolink terms is malformed, or the release has no such concept.
     """
-    from ground.storage.warehouse import open_database
-
+    arrays, nodes = graph.arrays, None if cuis is None else graph.nodes(cuis)
     readers = {
         "node": pa.RecordBatchReader.from_batches(NODE_SCHEMA, _node_batches(arrays)),
         "edge": pa.RecordBatchReader.from_batches(EDGE_SCHEMA, _edge_batches(arrays)),

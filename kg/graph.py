@@ -21,9 +21,6 @@ from kg.numbers import VocabularyNumbers, pattern_name
 from kg.predicates import TIERS, Pattern
 
 if TYPE_CHECKING:
-    import networkx
-    import rdflib
-
     from kg.pairs import Plan
 
 __all__ = ["ConceptGraph", "Edge", "Relation", "Relations"]
@@ -61,7 +58,7 @@ class ConceptGraph:
     """
 
     def __init__(self, arrays: GraphArrays) -> None:
-        self._arrays = arrays
+        self.arrays = arrays
         self._vocabulary = arrays.vocabulary
         self._step_names = self._vocabulary.step_names
         self._patterns = self._vocabulary.patterns
@@ -132,7 +129,7 @@ class ConceptGraph:
     def _node(self, cui: str) -> int:
         return int(self._numbered((cui,))[0])
 
-    def _nodes(self, cuis: Iterable[str]) -> NDArray[np.int32]:
+    def nodes(self, cuis: Iterable[str]) -> NDArray[np.int32]:
         """Return the sorted numbers of concepts, each once. Shape: (n,)"""
         return np.unique(self._numbered(list(cuis))).astype(np.int32)
 
@@ -142,12 +139,12 @@ class ConceptGraph:
     def name(self, cui: str) -> str:
         """Return the preferred name of a concept."""
         node = self._node(cui)
-        begin, end = self._arrays.name_begin[node : node + 2]
-        return bytes(self._arrays.name[begin:end]).decode()
+        begin, end = self.arrays.name_begin[node : node + 2]
+        return bytes(self.arrays.name[begin:end]).decode()
 
     def names(self, cui: str) -> list[str]:
         """Return the preferred name and the other English names of a concept."""
-        node, arrays = self._node(cui), self._arrays
+        node, arrays = self._node(cui), self.arrays
         first, last = (int(value) for value in arrays.label_first[node : node + 2])
         begins = arrays.label_begin[first : last + 1]
         labels = [bytes(arrays.label[begin:end]).decode() for begin, end in pairwise(begins)]
@@ -155,14 +152,14 @@ class ConceptGraph:
 
     def groups(self, cui: str) -> tuple[str, ...]:
         """Return the semantic groups of a concept, sorted."""
-        mask = int(self._arrays.groups[self._node(cui)])
-        return tuple(name for bit, name in enumerate(self._arrays.group_names) if mask >> bit & 1)
+        mask = int(self.arrays.groups[self._node(cui)])
+        return tuple(name for bit, name in enumerate(self.arrays.group_names) if mask >> bit & 1)
 
     # ---- edges
 
     def _entry_edge(self, source: int, entry: int) -> PathEdgeRow:
         """Return an adjacency entry as an edge, read in the direction in which it is walked."""
-        arrays = self._arrays
+        arrays = self.arrays
         evidence = int(arrays.evidence_begin[int(arrays.edge[entry])])
         return {
             "head_cui": self._cui(source),
@@ -188,14 +185,14 @@ class ConceptGraph:
             InputError: the release has no such concept, or there is no such predicate.
         """
         node = self._node(cui)
-        begin, end = (int(value) for value in self._arrays.indptr[node : node + 2])
+        begin, end = (int(value) for value in self.arrays.indptr[node : node + 2])
         if predicate is not None:
             begin, end = self._bounds(node, self._vocabulary.step_of(predicate))
         return [self._edge(node, entry) for entry in range(begin, end)]
 
     def evidence(self, head: str, predicate: str, tail: str) -> list[Edge]:
         """Return all evidence of an edge, the source's own direction first; none where there is no such edge."""
-        arrays, node, other = self._arrays, self._node(head), self._node(tail)
+        arrays, node, other = self.arrays, self._node(head), self._node(tail)
         begin, end = self._bounds(node, self._vocabulary.step_of(predicate))
         place = begin + int(np.searchsorted(arrays.neighbour[begin:end], other))
         if place == end or int(arrays.neighbour[place]) != other:
@@ -221,7 +218,7 @@ class ConceptGraph:
             cuis: the concepts.
             canonical: each edge once, in its canonical direction; otherwise also read the other way round.
         """
-        nodes, arrays = self._nodes(cuis), self._arrays
+        nodes, arrays = self.nodes(cuis), self.arrays
         found: list[Edge] = []
         for node in nodes:
             begin, end = (int(value) for value in arrays.indptr[node : node + 2])
@@ -232,8 +229,8 @@ class ConceptGraph:
         return found
 
     def _bounds(self, node: int, step: int) -> tuple[int, int]:
-        begin, end = (int(value) for value in self._arrays.indptr[node : node + 2])
-        steps = self._arrays.step[begin:end]
+        begin, end = (int(value) for value in self.arrays.indptr[node : node + 2])
+        steps = self.arrays.step[begin:end]
         return begin + int(np.searchsorted(steps, step, "left")), begin + int(np.searchsorted(steps, step, "right"))
 
     # ---- relations
@@ -400,14 +397,14 @@ class ConceptGraph:
             ordered: also sort the facts of each head; they come head after head in any case, and in the same order
                 for the same heads and tails.
         """
-        heads = self._nodes(concepts)
-        tails = heads if targets is None else self._nodes(targets)
+        heads = self.nodes(concepts)
+        tails = heads if targets is None else self.nodes(targets)
         chosen = self._chosen(max_hops, tiers, predicates, extended)
         if not (heads.size and tails.size and chosen):
             return iter(())
         from kg.facts import FactSearch
 
-        return FactSearch(self._arrays, self._numbers, tails, chosen, ordered).tables(heads)
+        return FactSearch(self.arrays, self._numbers, tails, chosen, ordered).tables(heads)
 
     def path(self, head: str, tail: str, pattern: str) -> list[PathEdgeRow]:
         """Return the first path of a pattern, by the concepts in between, with the first evidence of each edge.
@@ -490,24 +487,3 @@ class ConceptGraph:
         )
         found = int(meet(*self._graph, self._node(one), self._node(other), steps, max_distance))
         return None if found < 0 else found
-
-    # ---- exports
-
-    def to_networkx(self, cuis: Iterable[str]) -> networkx.MultiDiGraph:
-        """Return the graph between some concepts: nodes with name and groups, edges with predicate and evidence."""
-        from kg.export import to_networkx
-
-        return to_networkx(self, cuis)
-
-    def to_kgx(self, folder: Path, cuis: Iterable[str] | None = None) -> Path:
-        """Write ``nodes.tsv`` and ``edges.tsv`` for KGX, of some concepts or of the whole graph."""
-        from kg.export import to_kgx
-
-        chosen = None if cuis is None else self._nodes(cuis)
-        return to_kgx(self._arrays, folder, chosen)
-
-    def to_rdf(self, cuis: Iterable[str]) -> rdflib.Graph:
-        """Return the graph between some concepts in SKOS and our own predicates."""
-        from kg.export import to_rdf
-
-        return to_rdf(self, cuis)

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.command import run
-from benchmarks.measuring import Check, Done, Inputs, Result, run_apart, stage_main, stopwatch
+from benchmarks.measures import Check, Result
+from benchmarks.measuring import Done, Inputs, run_apart, stage_main, stopwatch
 from ground.storage.workspace import Workspace
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.command import run
-from benchmarks.measuring import Check, Done, Inputs, Result, at_most, bytes_on_disk, run_apart, stage_main, stopwatch
+from benchmarks.measures import Check, Result, at_most
+from benchmarks.measuring import Done, Inputs, bytes_on_disk, run_apart, stage_main, stopwatch
 from ground.settings import RunSettings
 from ground.storage.workspace import Workspace
 

@@ -7,7 +7,8 @@ every file, and reads the small files of the release.
 from __future__ import annotations
 
 from benchmarks.command import run
-from benchmarks.measuring import Inputs, Result, at_most, run_apart, stage_main
+from benchmarks.measures import Result, at_most
+from benchmarks.measuring import Inputs, run_apart, stage_main
 from benchmarks.stages.bare import bare_rrf
 from benchmarks.stages.loading import loaded, time_checks
 from ground.storage.workspace import Workspace

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks.measuring import Check, Done, Measure, at_most, stopwatch
+from benchmarks.measures import Check, Measure, at_most
+from benchmarks.measuring import Done, stopwatch
 from ground.storage.workspace import Workspace
 
 __all__ = ["loaded", "time_checks"]

@@ -10,7 +10,8 @@ import os
 from pathlib import Path
 
 from benchmarks.command import run
-from benchmarks.measuring import Check, Done, Inputs, Measure, Result, run_apart, stage_main, stopwatch
+from benchmarks.measures import Check, Measure, Result
+from benchmarks.measuring import Done, Inputs, run_apart, stage_main, stopwatch
 
 __all__ = ["measure"]
 

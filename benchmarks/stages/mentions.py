@@ -19,7 +19,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from benchmarks.command import parser, run
-from benchmarks.measuring import Check, Done, Inputs, Measure, Result, Watch, at_least, print_result, run_apart, save
+from benchmarks.measures import Check, Measure, Result, at_least
+from benchmarks.measuring import Done, Inputs, Watch, run_apart, save
+from benchmarks.tables import print_result
 from benchmarks.yardsticks.scoring import score
 from benchmarks.yardsticks.task import Found, Note, Reader, clocked, read_notes
 from ground.errors import InputError, UsageError

@@ -34,7 +34,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.command import run
-from benchmarks.measuring import Check, Done, Inputs, Measure, Result, Watch, at_least, at_most, run_apart, stage_main
+from benchmarks.measures import Check, Measure, Result, at_least, at_most
+from benchmarks.measuring import Done, Inputs, Watch, run_apart, stage_main
 from benchmarks.skewed import CONCEPTS, cohort, open_skewed, write_skewed
 from benchmarks.typed_search import NetworkxSearch, SqlSearch, Walk
 from ground.errors import InputError

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.command import run
-from benchmarks.measuring import Check, Done, Inputs, Result, Watch, run_apart, stage_main
+from benchmarks.measures import Check, Result
+from benchmarks.measuring import Done, Inputs, Watch, run_apart, stage_main
 from ground.errors import InputError
 from ground.storage.workspace import Workspace
 

@@ -10,14 +10,16 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from builders.medieval.facts import SHARD_SIZE
 from builders.medieval.kernels import Shard, Terms, links_of
 from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import arrow_of
 
-__all__ = ["begins", "read_shard", "read_terms", "shard_of"]
+__all__ = ["SHARD_SIZE", "begins", "read_shard", "read_terms", "shard_of"]
 
 Ints = npt.NDArray[np.int32]
+
+SHARD_SIZE = 1_000
+"""Admissions that are looked at together."""
 
 PLACED = ("number", "code", "block", "segment", "in_heading", "mention")
 

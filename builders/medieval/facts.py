@@ -8,6 +8,7 @@ from functools import cache
 import duckdb
 import pyarrow as pa
 
+from builders.medieval.coding import SHARD_SIZE
 from builders.medieval.held import find_held_facts
 from ground import ROOT
 from ground.errors import UsageError
@@ -19,7 +20,6 @@ from kg.graph import ConceptGraph
 
 __all__ = [
     "CONTEXT_SECTIONS",
-    "SHARD_SIZE",
     "TAXONOMIC",
     "cuis",
     "find_true_facts",
@@ -44,9 +44,6 @@ section 3.1 step 1)."""
 
 TAXONOMIC = ("classified_as", "has_pharmacologic_class")
 """Predicates whose tail is a class: an ancestor of what is mentioned may stand there."""
-
-SHARD_SIZE = 1_000
-"""Admissions that are looked at together."""
 
 CLOSURE_SCHEMA = pa.schema(
     [("cui", pa.string()), ("other", pa.string()), ("relation", pa.string()), ("depth", pa.int32())]

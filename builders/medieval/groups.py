@@ -19,9 +19,9 @@ import pyarrow.compute as pc
 
 from builders.medieval import kernels
 from builders.medieval.balance import draw_statements
-from builders.medieval.coding import read_shard, read_terms
+from builders.medieval.coding import SHARD_SIZE, read_shard, read_terms
 from builders.medieval.digests import Texts, hashes_of, units_of
-from builders.medieval.facts import SHARD_SIZE, cuis, run_steps, set_table, statement_predicates
+from builders.medieval.facts import cuis, run_steps, set_table, statement_predicates
 from builders.medieval.hierarchy import Hierarchy
 from builders.medieval.pool import Candidates, Pool
 from builders.medieval.records import lifted_pairs, linked_pairs

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from builders.medieval.coding import begins
 from ground.stable import SEPARATOR
 from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import arrow_of
@@ -40,8 +41,6 @@ class _Facts(NamedTuple):
 
 
 def _read_facts(connection: duckdb.DuckDBPyConnection) -> _Facts:
-    from builders.medieval.coding import begins
-
     makes, reads = sql_text("builders/medieval/truth/fact_form").rsplit(";\n\nwith ", 1)
     connection.execute(makes)
     table = arrow_of(connection, f"with {reads}")

@@ -7,7 +7,8 @@ from functools import partial
 
 from builders.medval.algorithm import Triple, make_triples
 from builders.medval.items import Generator, Item, Validator
-from ground.flow.executors import Executor, Processes, Serial
+from ground.flow.executor import Executor, Serial
+from ground.flow.executors import Processes
 from ground.settings_text import MedvalSettings
 from ground.storage.workspace import Workspace
 

@@ -28,7 +28,7 @@ from typing import Any, TypeVar
 
 from ground import ROOT
 from ground.errors import RefusedError, UsageError, WorkerError
-from ground.flow.executors import AHEAD, Executor, SharedFolder, worker_died
+from ground.flow.executor import AHEAD, Executor, SharedFolder, worker_died
 from ground.settings import RunSettings
 from ground.storage.sqlfiles import sql_root
 

@@ -9,10 +9,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from ground.storage.remote import Place
+from typing import BinaryIO, Literal, Protocol
 
 __all__ = ["atomic_directory", "atomic_path", "private_directory", "sha256_of", "write_text"]
 
@@ -104,7 +101,14 @@ def write_text(path: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
-def sha256_of(path: Place) -> str:
+class Readable(Protocol):
+    """A path of this machine or of object storage, as far as it can be read."""
+
+    def open(self, mode: Literal["rb"]) -> BinaryIO:
+        """Open the file for reading bytes."""
+
+
+def sha256_of(path: Readable) -> str:
     """Return the SHA-256 of a file as 64 hexadecimal digits."""
     digest = hashlib.sha256()
     with path.open("rb") as file:

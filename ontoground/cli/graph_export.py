@@ -30,6 +30,7 @@ def export_graph(
         UsageError: RDF is asked for without a concept, or for more than fits in memory.
         InputError: a concept is not in the release.
     """
+    from kg.export import to_kgx
     from kg.graph import ConceptGraph
 
     if file_format == "rdf" and not wanted:
@@ -43,7 +44,7 @@ def export_graph(
         chosen = around(graph, [resolve(connection, one) for one in wanted], hops) if wanted else None
         if file_format == "kgx":
             _refuse_foreign_folder(target)
-            graph.to_kgx(target, chosen)
+            to_kgx(graph, target, chosen)
         else:
             _write_rdf(graph, chosen or set(), target)
     return {"format": file_format, "output": str(target), "concepts": None if chosen is None else len(chosen)}
@@ -60,7 +61,9 @@ def _refuse_foreign_folder(target: Path) -> None:
 def _write_rdf(graph: ConceptGraph, chosen: set[str], target: Path) -> None:
     if len(chosen) > MOST_RDF_CONCEPTS:
         raise UsageError("this part of the graph is too large for RDF in memory", found=f"{len(chosen)} concepts")
-    write_text(target, graph.to_rdf(chosen).serialize(format="turtle"))
+    from kg.export import to_rdf
+
+    write_text(target, to_rdf(graph, chosen).serialize(format="turtle"))
 
 
 def around(graph: ConceptGraph, cuis: Iterable[str], hops: int) -> set[str]:

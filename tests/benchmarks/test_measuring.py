@@ -10,21 +10,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks import measuring
-from benchmarks.measuring import (
-    Check,
-    Done,
-    Measure,
-    Result,
-    at_least,
-    at_most,
-    bytes_on_disk,
-    machine,
-    memory_of_tree,
-    print_result,
-    run_apart,
-    save,
-    stopwatch,
-)
+from benchmarks.measures import Check, Measure, Result, at_least, at_most
+from benchmarks.measuring import Done, bytes_on_disk, machine, memory_of_tree, run_apart, save, stopwatch
+from benchmarks.tables import print_result
 from ground.errors import InputError
 
 MIB = 2**20

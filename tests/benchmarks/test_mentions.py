@@ -9,7 +9,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from benchmarks.measuring import Measure
+from benchmarks.measures import Measure
 from benchmarks.stages.mentions import Options, checks, ours, prepare
 from benchmarks.yardsticks.prepare import OWN, write_notes
 from benchmarks.yardsticks.scoring import Score, score

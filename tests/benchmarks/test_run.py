@@ -12,9 +12,9 @@ from benchmarks import measuring
 from benchmarks import run as program
 from benchmarks.flow import MADE, STEPS, flow_checks, run_step, whole_run
 from benchmarks.kept import Kept
-from benchmarks.measuring import Measure, Result, at_most, print_result
+from benchmarks.measures import Measure, Result, at_most
 from benchmarks.run import Options, main, measured, results_of, workspace_of
-from benchmarks.tables import checks_table, flow_table, short
+from benchmarks.tables import checks_table, flow_table, print_result, short
 from ground.errors import InputError, UsageError
 from ontoground.cli.render import console
 from ontoground.flow.stages import STAGES

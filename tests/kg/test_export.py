@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ground.errors import InputError
-from kg.export import CONCEPT_BASE, PREDICATE_BASE
+from kg.export import CONCEPT_BASE, PREDICATE_BASE, to_kgx, to_networkx, to_rdf
 from kg.graph import ConceptGraph
 from tests.kg.graphs import Release, atom, rel
 
@@ -33,22 +33,22 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> ConceptGraph:
 
 
 def test_networkx_holds_each_canonical_edge_once(graph: ConceptGraph) -> None:
-    found = graph.to_networkx([DISEASE, DRUG])
+    found = to_networkx(graph, [DISEASE, DRUG])
     assert dict(found.nodes(data="name")) == {DRUG: '"lisinopril"', DISEASE: "hypertension"}
     assert [(head, tail, key) for head, tail, key in found.edges(keys=True)] == [(DRUG, DISEASE, "treats")]
     assert found.edges[DRUG, DISEASE, "treats"]["rela"] == "may_treat"
-    everything = graph.to_networkx(CONCEPTS)
+    everything = to_networkx(graph, CONCEPTS)
     assert {key for _, _, key in everything.edges(keys=True)} == {
         "treats", "is_a", "has_pharmacologic_class", "broader", "related_to",
     }  # fmt: skip
     with pytest.raises(InputError, match="C9999999"):
-        graph.to_networkx(["C9999999"])
+        to_networkx(graph, ["C9999999"])
 
 
 def test_rdf_answers_sparql(graph: ConceptGraph) -> None:
     import rdflib
 
-    turtle = graph.to_rdf(CONCEPTS).serialize(format="turtle")
+    turtle = to_rdf(graph, CONCEPTS).serialize(format="turtle")
     found = rdflib.Graph().parse(data=turtle, format="turtle")
     query = f"""
         prefix skos: <http://www.w3.org/2004/02/skos/core#>
@@ -68,7 +68,7 @@ def _read(path: Path) -> list[dict[str, str]]:
 
 
 def test_kgx_tables_are_whole_and_keep_our_predicates(graph: ConceptGraph, tmp_path: Path) -> None:
-    graph.to_kgx(tmp_path / "all")
+    to_kgx(graph, tmp_path / "all")
     nodes, edges = _read(tmp_path / "all" / "nodes.tsv"), _read(tmp_path / "all" / "edges.tsv")
     assert [row["id"] for row in nodes] == [f"UMLS:{cui}" for cui in sorted(CONCEPTS)]
     assert [row["name"] for row in nodes] == ['"lisinopril"', "ACE inhibitors", "hypertension", "é x"]
@@ -83,6 +83,6 @@ def test_kgx_tables_are_whole_and_keep_our_predicates(graph: ConceptGraph, tmp_p
 
 
 def test_kgx_of_some_concepts_holds_only_the_edges_between_them(graph: ConceptGraph, tmp_path: Path) -> None:
-    graph.to_kgx(tmp_path / "some", [DRUG, DISEASE])
+    to_kgx(graph, tmp_path / "some", [DRUG, DISEASE])
     assert [row["id"] for row in _read(tmp_path / "some" / "nodes.tsv")] == [f"UMLS:{DRUG}", f"UMLS:{DISEASE}"]
     assert [row["relation"] for row in _read(tmp_path / "some" / "edges.tsv")] == ["ontoground:treats"]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ground.errors import InputError
-from ground.flow.executors import SharedFolder
+from ground.flow.executor import SharedFolder
 
 
 @dataclass

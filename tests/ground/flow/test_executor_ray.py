@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from ground.errors import InputError, RefusedError, UsageError, WorkerError
+from ground.flow.executor import AHEAD, nothing
 from ground.flow.executor_ray import RayExecutor, check_machines, open_ray, store
-from ground.flow.executors import AHEAD, nothing
 from ground.settings import RunSettings
 from tests.ground.flow.executor_work import describe, die_at, open_text, refuse_the_third
 

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from ground.errors import InputError, UsageError, WorkerError
-from ground.flow.executors import AHEAD, Executor, Processes, Serial, nothing, open_executor
+from ground.flow.executor import AHEAD, Executor, Serial, nothing
+from ground.flow.executors import Processes, open_executor
 from ground.settings import RunSettings
 from tests.ground.flow.executor_work import describe, die_at, open_text, process_of, refuse_the_third
 
@@ -91,7 +92,8 @@ def test_workers_end_at_once_where_the_results_are_no_longer_wanted() -> None:
 
 KILLED = """
 import os
-from ground.flow.executors import Processes, nothing
+from ground.flow.executor import nothing
+from ground.flow.executors import Processes
 from tests.ground.flow.executor_work import process_of
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ontoground.cli.app import app
 from ontoground.cli.options import Json, Overrides, WorkspaceDir, example, open_workspace
 
 if TYPE_CHECKING:
@@ -146,3 +147,6 @@ def _pair(result: DemoResult) -> str:
 
 def _hadm(result: DemoResult) -> int:
     return int(result.sample[0]["hadm_id"])
+
+
+register(app)

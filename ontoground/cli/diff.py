@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ontoground.cli.app import app
 from ontoground.cli.options import DEFAULT_WORKSPACE, Json, WorkspaceDir, example, open_workspace
 
 if TYPE_CHECKING:
@@ -88,3 +89,6 @@ def _paint(out: Console, found: DatasetDiff, output: Path | None) -> None:
 def _said(value: object) -> str:
     text = "nothing" if value is None else str(value)
     return text if len(text) <= 40 else f"{text[:12]}..."
+
+
+register(app)

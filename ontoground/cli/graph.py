@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ontoground.cli.app import group_of
 from ontoground.cli.options import DEFAULT_WORKSPACE, Force, Json, Overrides, WorkspaceDir, example, open_workspace
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ TIERS = {
     "plausible": "too weak to make a statement true; it keeps one from being called false",
 }
 
-group = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Build the concept graph and look into it.")
+group = group_of("graph", "Build the concept graph and look into it.")
 
 Concept = Annotated[str, typer.Argument(metavar="CUI", help="A CUI, or an exact name in quotes")]
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ontoground.cli.app import group_of
 from ontoground.cli.options import (
     DEFAULT_WORKSPACE,
     Address,
@@ -27,9 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["group"]
 
-group = typer.Typer(
-    no_args_is_help=True, rich_markup_mode=None, help="Split the discharge summaries and find concepts in them."
-)
+group = group_of("notes", "Split the discharge summaries and find concepts in them.")
 
 Hadm = Annotated[
     int | None, typer.Option("--hadm", metavar="ID", help="Only show this admission's notes; nothing is built")

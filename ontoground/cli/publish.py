@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ontoground.cli.app import app
 from ontoground.cli.options import DEFAULT_WORKSPACE, Json, Overrides, WorkspaceDir, example, open_workspace
 
 if TYPE_CHECKING:
@@ -62,3 +63,6 @@ def _paint(out: Console, payload: dict[str, Any]) -> None:
     out.print(f"{payload['licence_tier']} dataset: {payload['url']}", soft_wrap=True)
     if payload["reason"]:
         out.print(f"allowed because: {payload['reason']}", soft_wrap=True)
+
+
+register(app)

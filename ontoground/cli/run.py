@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ontoground.cli.app import app
 from ontoground.cli.options import (
     DEFAULT_WORKSPACE,
     Address,
@@ -68,3 +69,6 @@ def _run(
         out.print(f"next:    ontoground validate {opened.dataset('medieval')} --workspace {workspace}", soft_wrap=True)
 
     emit(payload, paint, as_json=as_json)
+
+
+register(app)

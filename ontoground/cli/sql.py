@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ontoground.cli.app import app
 from ontoground.cli.options import DEFAULT_WORKSPACE, Json, WorkspaceDir, example, open_workspace
 
 if TYPE_CHECKING:
@@ -108,3 +109,6 @@ def _cell(value: object) -> str | int | float | bool | None:
     if isinstance(value, (list, tuple)):
         return "; ".join(str(one) for one in value)
     return value if isinstance(value, (str, int, float, bool)) or value is None else str(value)
+
+
+register(app)

@@ -4,35 +4,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import typer
-
-from ontoground.cli.options import DEFAULT_WORKSPACE, Json, WorkspaceDir, example, open_workspace
+from ontoground.cli.app import app
+from ontoground.cli.options import InWorkspace, Result, verb
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["register"]
-
-EXAMPLE = example("ontoground status --workspace work", "ontoground status --json | jq .stages")
+__all__ = ["status"]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb to the command line."""
-    app.command(name="status", short_help="Show what is loaded, built, stale, and what to do next.", epilog=EXAMPLE)(
-        _status
-    )
-
-
-def _status(workspace: WorkspaceDir = DEFAULT_WORKSPACE, as_json: Json = False) -> None:
+@verb(
+    app,
+    "Show what is loaded, built, stale, and what to do next.",
+    "ontoground status --workspace work",
+    "ontoground status --json | jq .stages",
+)
+def status(options: InWorkspace) -> Result:
     """Show what is loaded, built and stale, with counts and releases, and what to do next."""
-    from ontoground.cli.render import emit
     from ontoground.flow.session import reading
     from ontoground.flow.status import status_of
 
-    opened = open_workspace(workspace)
+    opened = options.open()
     with reading(opened) as connection:
         state = status_of(opened, connection)
-    emit({"verb": "status", "workspace": str(workspace), **state}, lambda out: _paint(out, state), as_json=as_json)
+    return Result({"verb": "status", "workspace": str(options.workspace), **state}, _paint)
 
 
 def _paint(out: Console, state: dict[str, Any]) -> None:

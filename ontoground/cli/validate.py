@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ontoground.cli.app import app
 from ontoground.cli.options import DEFAULT_WORKSPACE, Json, WorkspaceDir, example, open_workspace
 
 if TYPE_CHECKING:
@@ -66,3 +67,6 @@ def _paint(out: Console, result: dict[str, Any]) -> None:
 def _said(value: object) -> str:
     """Return a value of a disagreement as people say it."""
     return "nothing" if value is None else str(value)
+
+
+register(app)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from ontoground.cli.app import group_of
 from ontoground.cli.options import (
     DEFAULT_WORKSPACE,
     Address,
@@ -50,7 +51,7 @@ TextOverrides = Annotated[
     ),
 ]
 
-group = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Build datasets from what the workspace holds.")
+group = group_of("build", "Build datasets from what the workspace holds.")
 
 
 @group.command(

@@ -7,11 +7,12 @@ from typing import Annotated, Literal
 
 import typer
 
+from ontoground.cli.app import group_of
 from ontoground.cli.options import DEFAULT_WORKSPACE, Json, WorkspaceDir, example
 
 __all__ = ["group"]
 
-group = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Evaluate models on the datasets.")
+group = group_of("evaluate", "Evaluate models on the datasets.")
 
 
 @group.command(

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from typer.core import TyperGroup
 
+from ontoground.cli.app import group_of
 from ontoground.cli.options import open_workspace
 
 if TYPE_CHECKING:
@@ -35,17 +35,7 @@ ORDER = (
 )
 
 
-class FlowOrder(TyperGroup):
-    """Lists the verbs in the order of the flow."""
-
-    def list_commands(self, _context: object) -> list[str]:
-        """Return the names of the verbs."""
-        return [name for name in ORDER if name in self.commands]
-
-
-group = typer.Typer(
-    cls=FlowOrder, no_args_is_help=True, rich_markup_mode=None, help="Audit, recompute, adjudicate and release labels."
-)
+group = group_of("steward", "Audit, recompute, adjudicate and release labels.", ORDER)
 
 BenchmarkName = Annotated[
     str | None,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from ontoground.cli.app import group_of
 from ontoground.cli.options import DEFAULT_WORKSPACE, Json, WorkspaceDir, example
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["group"]
 
-group = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Train models on the datasets.")
+group = group_of("train", "Train models on the datasets.")
 
 Model = Annotated[
     str, typer.Option("--model", metavar="NAME_OR_PATH", help="Base model: hub name, local folder, or a run folder")

@@ -1,0 +1,79 @@
+"""The command line as a whole: its name, the order of its verbs, `--version`."""
+
+from __future__ import annotations
+
+import typer
+from typer.core import TyperGroup
+
+from ground import __version__
+
+__all__ = ["app", "group_of", "in_order"]
+
+VERBS = (
+    "demo",
+    "run",
+    "load",
+    "graph",
+    "notes",
+    "build",
+    "validate",
+    "diff",
+    "publish",
+    "train",
+    "evaluate",
+    "steward",
+    "status",
+    "sql",
+)
+
+
+def in_order(names: tuple[str, ...]) -> type[TyperGroup]:
+    """Return a kind of group that lists its verbs in the order of the flow."""
+
+    class FlowOrder(TyperGroup):
+        """Lists the verbs in the order of the flow."""
+
+        def list_commands(self, _context: object) -> list[str]:
+            """Return the names of the verbs."""
+            return [name for name in names if name in self.commands]
+
+    return FlowOrder
+
+
+app = typer.Typer(
+    name="ontoground",
+    cls=in_order(VERBS),
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def group_of(name: str, what: str, order: tuple[str, ...] = ()) -> typer.Typer:
+    """Add a group of verbs to the command line, and return it."""
+    group = typer.Typer(
+        cls=in_order(order) if order else TyperGroup, no_args_is_help=True, rich_markup_mode=None, help=what
+    )
+    app.add_typer(group, name=name)
+    return group
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"ontoground {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def ontoground(
+    version: bool = typer.Option(
+        False, "--version", callback=_show_version, is_eager=True, help="Print the version and leave."
+    ),
+) -> None:
+    """Turn hospital records and a medical ontology, both on your own disk, into ontology-grounded datasets.
+
+    Start with `ontoground demo`: it needs no data and no network.
+    With your own: `ontoground run --mimic /data/mimiciv --umls /data/umls/META`.
+    """

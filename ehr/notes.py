@@ -17,15 +17,14 @@ import numpy as np
 import pyarrow as pa
 
 from ehr.note_shards import NoteTables, ReadShard, fill
-from ehr.sections import SECTION_TABLE, split_sections
+from ehr.sections import split_sections
 from ehr.spans import SEGMENT_KINDS, Section, Span
 from ground.errors import InputError
 from ground.flow.executor import SharedFolder, nothing
 from ground.flow.executors import open_executor
-from ground.flow.fingerprints import fingerprint, is_current, load_fingerprint, stage_fingerprint
+from ground.flow.fingerprints import code_digest, fingerprint, is_current, load_fingerprint, stage_fingerprint
 from ground.flow.manifest import licence_tier
 from ground.settings import NoteSettings, Settings
-from ground.storage.files import sha256_of
 from ground.storage.warehouse import table_exists
 
 if TYPE_CHECKING:
@@ -34,7 +33,15 @@ if TYPE_CHECKING:
 
 __all__ = ["MentionReport", "SectionReport", "find_mentions", "notes_preview", "split_notes"]
 
-_SECTION_CODE = ("sections.py", "header_scan.py", "segments.py", "segment_scan.py", "characters.py")
+_SECTION_CODE = (
+    "ehr/sections.py",
+    "ehr/header_scan.py",
+    "ehr/segments.py",
+    "ehr/segment_scan.py",
+    "ehr/characters.py",
+    "ehr/data/sections.tsv",
+    "ehr/data/sentence_abbreviations.tsv",
+)
 _SECTION = pa.schema(
     [
         ("note_id", pa.string()),
@@ -176,10 +183,7 @@ def _section_shard(_: None, notes: pa.Table) -> ReadShard:
 
 
 def _section_fingerprint(connection: duckdb.DuckDBPyConnection) -> str:
-    code = [sha256_of(Path(__file__).parent / name) for name in _SECTION_CODE]
-    return fingerprint(
-        {"notes": load_fingerprint(connection, "mimic"), "headers": sha256_of(SECTION_TABLE), "code": code}
-    )
+    return fingerprint({"notes": load_fingerprint(connection, "mimic"), "code": code_digest(_SECTION_CODE)})
 
 
 def split_notes(connection: duckdb.DuckDBPyConnection, settings: Settings) -> SectionReport:
@@ -274,14 +278,12 @@ def _compile(reader: TextReader) -> None:
 
 
 def _mention_fingerprint(connection: duckdb.DuckDBPyConnection, settings: Settings) -> str:
-    package = Path(__file__).parent
-    parts = [*sorted(package.glob("*.py")), *sorted((package / "data").glob("*.tsv"))]
     return fingerprint(
         {
             "sections": _section_fingerprint(connection),
             "graph": stage_fingerprint(connection, "graph"),
             "settings": settings.notes.model_dump_json(),
-            "package": [f"{path.name}:{sha256_of(path)}" for path in parts],
+            "code": code_digest(("ehr",)),
         }
     )
 

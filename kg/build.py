@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -12,17 +11,15 @@ import numpy as np
 import pyarrow as pa
 
 from ground.errors import InputError
-from ground.flow.fingerprints import fingerprint, is_current, load_fingerprint, mark_done
+from ground.flow.fingerprints import code_digest, fingerprint, is_current, load_fingerprint, mark_done
 from ground.progress import progress
 from ground.settings import LoadSettings
-from ground.storage.sqlfiles import sql_names, sql_text
 from ground.storage.warehouse import count_drop, reset_drops, run_sql, table_exists, transaction
 from kg.arrays import evidence_counts, is_written, open_arrays, write_arrays
 from kg.edges import EVERY_NODE, EdgeRows, read_concepts, read_edges
 from kg.predicates import (
     ANY,
     Vocabulary,
-    data_folder,
     read_dose_form_words,
     read_relation_lines,
     read_semantic_groups,
@@ -109,18 +106,13 @@ def _forget_table(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _fingerprint(connection: duckdb.DuckDBPyConnection, settings: LoadSettings) -> str:
-    own = hashlib.sha256()
-    for path in sorted(data_folder().glob("*.tsv")):
-        own.update(path.read_bytes())
-    for name in sql_names("kg"):
-        own.update(sql_text(name).encode())
     tables = ("umls.mrconso", "umls.mrrel", "umls.mrsty")
     rows = [connection.execute(f"select count(*) from {table}").fetchall() for table in tables]
     return fingerprint(
         {
             "umls": load_fingerprint(connection, "umls"),
             "rows": str(rows),
-            "data": own.hexdigest(),
+            "data": code_digest(("kg/data", "sql/kg")),
             "languages": settings.languages,
             "suppress": settings.suppress,
             "format": ARRAY_FORMAT,

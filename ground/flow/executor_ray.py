@@ -7,7 +7,6 @@ tied to the nodes that the privacy gate has seen, so that a machine that joins l
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import ipaddress
 import os
 import secrets
@@ -21,16 +20,15 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
-from functools import cache
+from functools import partial
 from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ground import ROOT
 from ground.errors import RefusedError, UsageError, WorkerError
 from ground.flow.executor import AHEAD, Executor, SharedFolder, worker_died
+from ground.flow.fingerprints import code_digest
 from ground.settings import RunSettings
-from ground.storage.sqlfiles import sql_root
 
 __all__ = ["RULE", "RayExecutor", "StoredFolder", "check_machines", "open_ray", "store"]
 
@@ -46,7 +44,7 @@ RULE = (
 _RESTARTS = 2
 _STORE_BYTES = 1 << 30
 _KNOCK_SECONDS = 10.0
-_PACKAGES = ("ground", "ehr", "kg", "builders")
+_CODE = ("ground", "ehr", "kg", "builders", "sql")
 
 
 @dataclass(frozen=True)
@@ -322,7 +320,7 @@ class RayExecutor(Executor):
         self.workers = workers
         self._nodes = nodes
         self._stored: list[StoredFolder] = []
-        if any(digest != code_digest() for digest in self._everywhere(code_digest)):
+        if any(digest != code_digest(_CODE) for digest in self._everywhere(partial(code_digest, _CODE))):
             raise WorkerError(
                 "a machine of the Ray cluster runs another version of this program",
                 expected="the same version on all of them: the output must not depend on who works on a shard",
@@ -432,15 +430,3 @@ def _result(ray: Any, reference: Any) -> Any:
         raise error.cause from None
     except ray.exceptions.RayError as error:
         raise worker_died(f"a worker of Ray ended before its shard was done ({type(error).__name__})") from error
-
-
-@cache
-def code_digest() -> str:
-    """Return a digest of the code and the data files that work on shards."""
-    digest = hashlib.sha256()
-    for folder in (*(ROOT / package for package in _PACKAGES), sql_root()):
-        for file in sorted(folder.rglob("*")):
-            if file.suffix in {".py", ".sql", ".tsv"}:
-                digest.update(file.relative_to(folder).as_posix().encode())
-                digest.update(file.read_bytes())
-    return digest.hexdigest()

@@ -5,17 +5,46 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 import duckdb
 
-__all__ = ["fingerprint", "is_current", "load_fingerprint", "mark_done", "stage_fingerprint"]
+from ground import ROOT
+from ground.errors import InputError
+from ground.storage.sqlfiles import sql_root
 
+__all__ = ["code_digest", "fingerprint", "is_current", "load_fingerprint", "mark_done", "stage_fingerprint"]
+
+CODE = frozenset({".py", ".sql", ".tsv"})
 Value = str | int | float | bool | None | Sequence[str] | Mapping[str, str]
 
 
 def fingerprint(parts: Mapping[str, Value]) -> str:
     """Return a short digest of what a stage is made from: fingerprints of earlier stages, settings, data files."""
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=list).encode()).hexdigest()[:16]
+
+
+@cache
+def code_digest(places: tuple[str, ...]) -> str:
+    """Return a digest of code, SQL and data files.
+
+    Args:
+        places: folders and files: ``kg``, ``builders/concepts.py``, ``sql/kg``.
+
+    Raises:
+        InputError: a place is not there or holds no such file, so that its change would go unseen.
+    """
+    digest = hashlib.sha256()
+    for place in places:
+        room, _, below = place.partition("/")
+        path = (sql_root() if room == "sql" else ROOT / room) / below
+        files = [one for one in sorted([path, *path.rglob("*")]) if one.is_file() and one.suffix in CODE]
+        if not files:
+            raise InputError("no code is there", file=path, expected="Python, SQL or TSV files", do="install it again")
+        for file in files:
+            digest.update(file.relative_to(path).as_posix().encode())
+            digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def load_fingerprint(connection: duckdb.DuckDBPyConnection, source: str) -> str:

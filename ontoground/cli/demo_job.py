@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from ground.errors import InputError
+from ground.flow.fingerprints import code_digest
 from ground.storage.files import write_text
 from ground.storage.workspace import Workspace
 from ontoground.cli.validate_job import validated
 from ontoground.flow.pipeline import Outcome, run_all
-from ontoground.flow.stages import code_digest
 from ontoground.views.query import exploring
 from ontoground.views.sample import sample_group
 

@@ -6,21 +6,17 @@ stage is stale, or its own code and data files are not the ones that made it.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from typing import Literal
 
 import duckdb
 
-from ground import ROOT
-from ground.flow.fingerprints import fingerprint, load_fingerprint, stage_fingerprint
-from ground.storage.sqlfiles import sql_root
+from ground.flow.fingerprints import code_digest, fingerprint, load_fingerprint, stage_fingerprint
 from ground.storage.warehouse import table_exists
 from ground.storage.workspace import Workspace
 
-__all__ = ["STAGES", "Stage", "StageState", "code_digest", "expected_fingerprint", "stage", "state_of", "upstream"]
+__all__ = ["STAGES", "Stage", "StageState", "expected_fingerprint", "stage", "state_of", "upstream"]
 
 # The stages' own rows in ground.stage may be finer (shards); these rows belong to the flow.
 PREFIX = "flow."
@@ -42,7 +38,7 @@ class Stage:
         inputs: tables that must be there.
         optional: loads that it reads where they are there.
         settings: sections of the settings that it reads.
-        code: folders and files, below the root or ``sql/``, whose change makes it stale.
+        code: folders and files of code, SQL and data whose change makes it stale (`code_digest`).
         tables: tables that it leaves.
         folder: below the workspace, what it leaves on disk.
         run: does it.
@@ -229,17 +225,3 @@ def _has_rows(connection: duckdb.DuckDBPyConnection, table: str) -> bool:
 def _outputs_exist(connection: duckdb.DuckDBPyConnection, workspace: Workspace, one: Stage) -> bool:
     tables = all(table_exists(connection, table) for table in one.tables)
     return tables and (one.folder is None or (workspace.root / one.folder).is_dir())
-
-
-@cache
-def code_digest(places: tuple[str, ...]) -> str:
-    """Return a digest of code, SQL and data files, given by folders and files below the root or ``sql/``."""
-    digest = hashlib.sha256()
-    for place in places:
-        root = sql_root() / place.removeprefix("sql/") if place.startswith("sql/") else ROOT / place
-        files = [root] if root.is_file() else sorted(root.rglob("*"))
-        for file in files:
-            if file.suffix in {".py", ".sql", ".tsv"}:
-                digest.update(file.relative_to(root).as_posix().encode())
-                digest.update(file.read_bytes())
-    return digest.hexdigest()[:16]

@@ -1,1 +1,48 @@
-"""Command line, the pipeline in order, and the embedded open world."""
+"""The top: verbs (`cli`), stages in order (`flow`), what a workspace answers (`views`).
+
+The rooms below are packages of their own with common names. Where the folder that Python starts in, or another
+distribution, has a package of such a name, ours would be another one; so they are looked for before anything is done.
+"""
+
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+_ROOT = Path(__file__).resolve().parents[1]
+_ROOMS = ("ground", "kg", "ehr", "evaluation", "builders", "training", "stewardship", "openworld")
+
+
+def _look_in_own_folder() -> None:
+    """Put away the folder that ``python -m ontoground`` was started in: nothing of ours lies there by intent."""
+    if sys.argv[:1] == ["-m"] and sys.path and Path(sys.path[0]).resolve() != _ROOT:
+        del sys.path[0]
+        if str(_ROOT) not in sys.path:
+            sys.path.insert(0, str(_ROOT))
+
+
+def _check_rooms() -> None:
+    """Find each room in this installation.
+
+    Raises:
+        ImportError: another file or folder stands in the way, or a room is missing.
+    """
+    for room in _ROOMS:
+        found = find_spec(room) if room not in sys.modules else sys.modules[room].__spec__
+        where = Path(found.origin).resolve() if found and found.origin else None
+        if where != _ROOT / room / "__init__.py":
+            raise ImportError(
+                f"ontoground cannot find its own package {room!r}\n"
+                f"  found: {where or 'none'}\n"
+                f"  expected: {_ROOT / room}\n"
+                "  do: rename what stands in the way, or start Python from another folder; `python -m ontoground` "
+                "and the command `ontoground` work there too",
+                name=room,
+            )
+
+
+_look_in_own_folder()
+_check_rooms()
+
+from ground import __version__  # noqa: E402
+
+__all__ = ["__version__"]

@@ -151,7 +151,7 @@ def _judge(
     _ends_table(connection, "false_pair", groups.ends())
     set_table(connection, "lifted", lifted_pairs(connection, groups.cui, settings.max_lift))
     set_table(connection, "found_relation", _relations(connection, graph))
-    run_steps(connection, "groups", ["related", "why_not_false"])
+    run_steps(connection, "groups", ["related", "false_check"])
     found = arrow_of(
         connection,
         "select false_pair.pair, false_pair.code from false_pair inner join false_check using (predicate, head_cui, "

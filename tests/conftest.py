@@ -47,7 +47,7 @@ def _group(item: pytest.Item) -> str:
     if marked is not None:
         return str(marked.args[0])
     shared = [SHARED[name] for name in getattr(item, "fixturenames", ()) if name in SHARED]
-    group = shared[0] if shared else item.path.stem
+    group = shared[0] if shared else str(item.path)
     item.add_marker(pytest.mark.xdist_group(group))
     return group
 

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from ehr.certainty import DOUBT_OF, DOUBTS
 from ehr.characters import CodeArray, IntArray, codes_of, kinds_of_characters
 from ehr.context_arrays import ASSERTIONS, context_arrays
 from ehr.context_scan import judge
@@ -21,6 +22,8 @@ from ehr.segments import SegmentArrays, arrays_of
 from ehr.spans import KINDS, Assertion, Section, Segment, Span
 
 __all__ = ["assert_arrays", "assert_spans"]
+
+_DOUBT_OF = np.array([1 << DOUBTS.index(DOUBT_OF[one]) if one in DOUBT_OF else 0 for one in ASSERTIONS], dtype=np.int64)
 
 
 def assert_spans(
@@ -42,7 +45,7 @@ def assert_spans(
     begin = np.array([span.begin for span in spans], dtype=np.int32)
     end = np.array([span.end for span in spans], dtype=np.int32)
     kind = np.array([KINDS.index(span.kind) for span in spans], dtype=np.int32)
-    found = assert_arrays(codes_of(text), sections, arrays_of(segments), begin, end, kind)
+    found, _ = assert_arrays(codes_of(text), sections, arrays_of(segments), begin, end, kind)
     return [ASSERTIONS[number] for number in found.tolist()]
 
 
@@ -53,11 +56,14 @@ def assert_arrays(
     begin: IntArray,
     end: IntArray,
     kind: IntArray,
-) -> npt.NDArray[np.int8]:
-    """The assertion of each span, as its place in ``ASSERTIONS``; ``kind`` are places in ``KINDS``. shape: (spans,)"""
+) -> npt.NDArray[np.int64]:
+    """What is asserted of each span, as its place in ``ASSERTIONS``, and what is doubtful of it, as bits of ``DOUBTS``.
+
+    ``kind`` are places in ``KINDS``. shape: (2, spans)
+    """
     arrays = context_arrays()
     rows = [(one.begin, arrays.sections.get(one.section, 0), bool(one.header)) for one in sections]
-    found: npt.NDArray[np.int8] = judge(
+    found: npt.NDArray[np.int64] = judge(
         codes,
         kinds_of_characters(),
         arrays.vocabulary,
@@ -66,5 +72,6 @@ def assert_arrays(
         np.array(segments, dtype=np.int64).T.copy(),
         np.array(rows, dtype=np.int64).reshape(-1, 3),
         np.array((begin, end, kind), dtype=np.int64),
+        _DOUBT_OF,
     )
     return found

@@ -28,6 +28,7 @@ from ehr.context_arrays import (
     DEFAULT_CLASSES,
     DEFAULT_RANK,
     DOSE,
+    DOUBT_BITS,
     FORWARD,
     HYPHEN,
     JOINT,
@@ -69,7 +70,7 @@ from ehr.context_triggers import (
     WHOLE,
     find_hits,
 )
-from ehr.context_words import BEGIN, BITS, COMMAS, DEPTH, HARD, MARKS, SOFT, WORD, has, left, read_words
+from ehr.context_words import BEGIN, BITS, COMMAS, DEPTH, DOUBT, HARD, MARKS, SOFT, WORD, has, left, read_words
 
 __all__ = ["SECTION_BEGIN", "SECTION_HEADED", "SECTION_NUMBER", "judge"]
 
@@ -314,6 +315,53 @@ def _assertion(best: int, classes: int, section: int, lead: IndexArray, n_lead: 
 
 
 @part
+def _cues(
+    place: int,
+    base: int,
+    stop: int,
+    words: IndexArray,
+    places: IndexArray,
+    section: int,
+    rules: Rules,
+    hits: IndexArray,
+    n_hits: int,
+    doubt_of: IndexArray,
+) -> int:
+    """Return what the words and the triggers of its segment make doubtful of a place, as bits."""
+    field = 0 if places[place, KIND] < 2 else 2 * DOUBT_BITS
+    mask = (1 << DOUBT_BITS) - 1
+    clause = words[places[place, FIRST], HARD]
+    found = 0
+    for position in range(base, stop):
+        doubt = words[position, DOUBT]
+        if doubt and not words[position, MARKS] & INSIDE:
+            found |= (doubt >> (field + DOUBT_BITS)) & mask
+            if words[position, HARD] == clause:
+                found |= (doubt >> field) & mask
+    for hit in range(n_hits):
+        trigger = hits[hit, TRIGGER]
+        if hits[hit, WHOLE] or words[hits[hit, FIRST], HARD] != clause:
+            continue
+        for index in range(rules.triggers[trigger, TRIGGER_BESIDE], rules.triggers[trigger, TRIGGER_BESIDE_END]):
+            rule = rules.listed[index]
+            if places[place, CLASSES] & rules.rules[rule, RULE_CLASSES] and rules.rules[rule, RULE_HOLDS + section]:
+                found |= doubt_of[rules.rules[rule, RULE_ASSERTION]]
+    return found
+
+
+@part
+def _segment_cues(kind: int, base: int, stop: int, words: IndexArray) -> int:
+    """Return what all words of a segment make doubtful of mentions outside of it, as bits."""
+    field = 0 if kind < 2 else 2 * DOUBT_BITS
+    mask = (1 << DOUBT_BITS) - 1
+    found = 0
+    for position in range(base, stop):
+        doubt = words[position, DOUBT]
+        found |= (doubt >> field) & mask | (doubt >> (field + DOUBT_BITS)) & mask
+    return found
+
+
+@part
 def _is_among(rule: int, lead: IndexArray, count: int) -> bool:
     for index in range(count):
         if lead[index] == rule:
@@ -402,8 +450,9 @@ def judge(
     segments: IndexArray,
     sections: IndexArray,
     spans: IndexArray,
+    doubt_of: IndexArray,
 ) -> Any:
-    """Return the assertion of each span, as its place in ``ASSERTIONS``; shape: (spans,).
+    """Return of each span the assertion, as its place in ``ASSERTIONS``, and its doubts as bits; shape: (2, spans).
 
     Args:
         codes: the note; ``characters`` are the kinds of characters.
@@ -411,12 +460,13 @@ def judge(
         segments: kind, begin, end and block of each, in order. shape: (segments, 4)
         sections: SECTION_BEGIN, SECTION_NUMBER and SECTION_HEADED of each, in order. shape: (sections, 3)
         spans: begin, end and kind (a place in ``KINDS``), in any order. shape: (3, spans)
+        doubt_of: the bit of the doubt that each assertion is. shape: (assertions,)
     """
     words, n_words = read_words(codes, characters, vocabulary)
     places = _places(words, n_words, vocabulary.known, spans, segments)
     leads = _leads(codes, segments, sections)
     lead_rules = np.empty(rules.rules.shape[0] + 1, np.int64)
-    result = np.zeros(places.shape[0], np.int8)
+    result = np.zeros((2, places.shape[0]), np.int64)
     lead, n_lead = -1, 0
     low = 0
     while low < places.shape[0]:
@@ -444,6 +494,24 @@ def judge(
         section = sections[position, SECTION_NUMBER] if position >= 0 else 0
         for place in range(low, high):
             best = _best_rule(place, section, words, rules, places, low, high, hits, n_hits)
-            result[places[place, SPAN]] = _assertion(best, places[place, CLASSES], section, lead_rules, led, rules)
+            span = places[place, SPAN]
+            result[0, span] = _assertion(best, places[place, CLASSES], section, lead_rules, led, rules)
+            doubts = _cues(place, base, stop, words, places, section, rules, hits, n_hits, doubt_of)
+            if segment >= 0 and leads[segment] >= 0:
+                lead_base = left(words, BEGIN, segments[leads[segment], _SEGMENT_BEGIN], 0, n_words)
+                lead_stop = left(words, BEGIN, segments[leads[segment], _SEGMENT_END], lead_base, n_words)
+                doubts |= _segment_cues(places[place, KIND], lead_base, lead_stop, words)
+            after = segment + 1
+            if (
+                segment >= 0
+                and segments[segment, _SEGMENT_KIND] == _HEADING
+                and after < segments.shape[0]
+                and segments[after, _SEGMENT_BLOCK] == segments[segment, _SEGMENT_BLOCK]
+            ):
+                # A heading is denied, doubted or ended by what follows it: "# Gout: no crystals".
+                next_base = left(words, BEGIN, segments[after, _SEGMENT_BEGIN], 0, n_words)
+                next_stop = left(words, BEGIN, segments[after, _SEGMENT_END], next_base, n_words)
+                doubts |= _segment_cues(places[place, KIND], next_base, next_stop, words)
+            result[1, span] = doubts
         low = high
     return result

@@ -8,16 +8,32 @@ from __future__ import annotations
 import numpy as np
 
 from ehr.characters import DIGIT, SPACE, ByteArray, CodeArray, is_kind, lower, part, word_hash
-from ehr.context_arrays import KNOWN_BITS, NUMBER, IndexArray, Vocabulary
+from ehr.context_arrays import KNOWN_BITS, KNOWN_DOUBT, NUMBER, IndexArray, Vocabulary
 
-__all__ = ["BEGIN", "BITS", "COMMAS", "DEPTH", "END", "HARD", "MARKS", "SOFT", "WORD", "has", "left", "read_words"]
+__all__ = [
+    "BEGIN",
+    "BITS",
+    "COMMAS",
+    "DEPTH",
+    "DOUBT",
+    "END",
+    "HARD",
+    "MARKS",
+    "SOFT",
+    "WORD",
+    "has",
+    "left",
+    "read_words",
+]
 
 # What is known of a word of the note: offsets, the number that rules know it by, its bits.
 BEGIN, END, WORD, BITS = range(4)
 # What is known of it in the segment that is looked at: marks, and how many of the segment's triggers that end all
 # scopes or lists, commas and open parentheses there are before it (parentheses: with it).
 MARKS, HARD, SOFT, COMMAS, DEPTH = range(4, 9)
-_COLUMNS = 9
+# What the word makes doubtful (KNOWN_DOUBT).
+DOUBT = 9
+_COLUMNS = 10
 
 
 @part
@@ -109,6 +125,7 @@ def read_words(codes: CodeArray, characters: ByteArray, vocabulary: Vocabulary) 
         words[count, END] = end
         words[count, WORD] = number
         words[count, BITS] = vocabulary.known[number, KNOWN_BITS]
+        words[count, DOUBT] = vocabulary.known[number, KNOWN_DOUBT]
         if number == 0 and _is_number(codes, position, end, characters):
             words[count, BITS] = NUMBER
         count += 1

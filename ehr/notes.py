@@ -71,6 +71,8 @@ _MENTION = pa.schema(
         ("cuis", pa.list_(pa.string())),
         ("assertion", pa.string()),
         ("section", pa.string()),
+        ("certainty", pa.string()),
+        ("reasons", pa.list_(pa.string())),
     ]
 )
 _UNCLEAR = pa.schema([*list(_MENTION)[:6], ("reason", pa.string()), ("section", pa.string())])
@@ -239,19 +241,22 @@ def _open_reader(lexicon: SharedFolder, options: NoteSettings) -> TextReader:
 
 
 class _MentionRows:
-    """Rows of mentions, column by column: begin, end, text, cuis, what is said of it, section."""
+    """Rows of mentions, column by column: begin, end, text, cuis, what is said of it, section, what else is known."""
 
-    def __init__(self) -> None:
-        self._columns: tuple[list[object], ...] = ([], [], [], [], [], [])
+    def __init__(self, further: int) -> None:
+        self._columns: tuple[list[object], ...] = tuple([] for _ in range(6 + further))
         self._counts: list[int] = []
 
-    def add(self, text: str, mentions: Sequence[Mention], said: Sequence[str] | None) -> None:
+    def add(
+        self, text: str, mentions: Sequence[Mention], said: Sequence[str] | None, *further: Sequence[object]
+    ) -> None:
         """Add the mentions of a note; without ``said`` their reasons."""
         self._counts.append(len(mentions))
         if mentions:
             begin, end, _, cuis, section, reason, _ = zip(*mentions, strict=True)
             written = [text[first:last] for first, last in zip(begin, end, strict=True)]
-            for column, values in zip(self._columns, (begin, end, written, cuis, said or reason, section), strict=True):
+            rows = (begin, end, written, cuis, said or reason, section, *further)
+            for column, values in zip(self._columns, rows, strict=True):
                 column.extend(values)
 
     def table(self, notes: pa.Table, schema: pa.Schema) -> pa.Table:
@@ -260,10 +265,11 @@ class _MentionRows:
 
 
 def _mention_shard(reader: TextReader, notes: pa.Table) -> ReadShard:
-    clear, unclear = _MentionRows(), _MentionRows()
+    clear, unclear = _MentionRows(2), _MentionRows(0)
     for text in _texts(notes):
         reading = reader.judge(text)
-        clear.add(text, reading.clear, reading.assertions)
+        certainties = ["unsure" if reasons else "certain" for reasons in reading.reasons]
+        clear.add(text, reading.clear, reading.assertions, certainties, reading.reasons)
         unclear.add(text, reading.unclear, None)
     return ReadShard(notes.num_rows, (clear.table(notes, _MENTION), unclear.table(notes, _UNCLEAR)))
 
@@ -282,6 +288,7 @@ def _mention_fingerprint(connection: duckdb.DuckDBPyConnection, settings: Settin
         {
             "sections": _section_fingerprint(connection),
             "graph": stage_fingerprint(connection, "graph"),
+            "concepts": stage_fingerprint(connection, "flow.concepts"),
             "settings": settings.notes.model_dump_json(),
             "code": code_digest(("ehr",)),
         }
@@ -304,7 +311,9 @@ def find_mentions(connection: duckdb.DuckDBPyConnection, settings: Settings) -> 
     expected = _mention_fingerprint(connection, settings)
     if is_current(connection, "mentions", expected) and table_exists(connection, "ground.unclear_mention"):
         return _mention_report(connection, skipped=True)
-    tables = NoteTables("mentions", expected, "ehr/mention_part", ("mention", "unclear_mention"))
+    # Codes and orders speak for mentions where they are mapped to concepts.
+    closing = "ehr/corroborated" if table_exists(connection, "ground.admission_concept") else None
+    tables = NoteTables("mentions", expected, "ehr/mention_part", ("mention", "unclear_mention"), closing)
 
     def read(shards: Iterator[pa.Table]) -> Generator[ReadShard]:
         with (

@@ -13,6 +13,7 @@ import numpy as np
 
 from ehr.abbreviations import Definition, defined_abbreviations, scispacy_abbreviations
 from ehr.assertion import assert_arrays
+from ehr.certainty import reasons_of
 from ehr.characters import CodeArray, codes_of
 from ehr.context_arrays import ASSERTIONS
 from ehr.mentions import Mention, note_mentions
@@ -72,13 +73,15 @@ class TextReading:
 
 
 class JudgedText(NamedTuple):
-    """The same in the form that is made first, for many texts; ``assertions`` are those of the ``clear`` mentions."""
+    """The same in the form that is made first, for many texts; ``assertions`` and ``reasons`` (why they are
+    unsure) are those of the ``clear`` mentions."""
 
     sections: tuple[Section, ...]
     segments: SegmentArrays
     clear: tuple[Mention, ...]
     assertions: list[Assertion]
     unclear: tuple[Mention, ...]
+    reasons: list[list[str]]
 
 
 def read_text(
@@ -121,23 +124,28 @@ def judge_text(
     found = note_mentions(text, parts, lexicon, speller, detect, codes)
     clear = tuple(mention for mention in found if not mention.reason)
     unclear = tuple(mention for mention in found if mention.reason)
-    return JudgedText(tuple(parts), segments, clear, _assertions(codes, parts, segments, clear), unclear)
+    assertions, doubts = _assertions(codes, parts, segments, clear)
+    concepts = [mention.cuis[0] if mention.cuis else "" for mention in clear]
+    kinds, places = [mention.kind for mention in clear], [mention.section for mention in clear]
+    reasons = reasons_of(concepts, kinds, places, assertions, doubts)
+    return JudgedText(tuple(parts), segments, clear, assertions, unclear, reasons)
 
 
 def _assertions(
     codes: CodeArray, sections: Sequence[Section], segments: SegmentArrays, mentions: Sequence[Mention]
-) -> list[Assertion]:
+) -> tuple[list[Assertion], list[int]]:
     if not mentions:
-        return []
+        return [], []
     begin = np.array([mention.begin for mention in mentions], dtype=np.int32)
     end = np.array([mention.end for mention in mentions], dtype=np.int32)
     kind = np.array([_KIND_NUMBERS[mention.kind] for mention in mentions], dtype=np.int32)
-    judged = assert_arrays(codes, sections, segments, begin, end, kind).tolist()
+    judged, doubts = assert_arrays(codes, sections, segments, begin, end, kind).tolist()
     found = [ASSERTIONS[number] for number in judged]
-    return [
+    assertions = [
         Assertion.ABSENT if mention.denied and assertion is Assertion.PRESENT else assertion
         for mention, assertion in zip(mentions, found, strict=True)
     ]
+    return assertions, doubts
 
 
 def detector_of(name: Literal["own", "scispacy"]) -> Detector:

@@ -100,6 +100,10 @@ class BuildSettings(Section):
     )
     predicates: tuple[str, ...] = Field(default=(), description="predicates of statements; empty means all")
     sections: tuple[str, ...] = Field(default=(), description="sections of the context; empty means the paper's choice")
+    certainty: Literal["certain", "any"] = Field(
+        default="certain",
+        description="mentions that attest: the certain and the corroborated ones, or any",
+    )
     max_lift: float = Field(
         default=2.0, gt=0, description="lift of a pair in the records above which it is not called false"
     )

@@ -17,7 +17,7 @@ import duckdb
 
 from builders.medhal.facts import medieval_files
 from builders.medhal.items import Pair
-from builders.medieval.facts import CONTEXT_SECTIONS
+from builders.medieval.facts import CERTAINTIES, CONTEXT_SECTIONS
 from builders.texts.origin import Refusal
 from ground.errors import InputError
 from ground.storage.sqlfiles import quoted_list, sql_text
@@ -47,7 +47,7 @@ class GraphJudge:
         self._workspace = workspace
         self._connection = connection
         self._graph = ConceptGraph.open(workspace.graph)
-        self._tiers, self._sections = _settings_of(workspace)
+        self._tiers, self._sections, self._certainties = _settings_of(workspace)
         self._ready = False
         # The same facts and concepts come back in admission after admission.
         self._is_true = lru_cache(maxsize=KEPT_ANSWERS)(self._stated)
@@ -74,7 +74,7 @@ class GraphJudge:
             "create or replace temp table labelled as select id, subject_id, hadm_id, predicate, head_cui, tail_cui, "
             f"head_name, tail_name, replaced_end from read_parquet({files})"
         )
-        self._connection.execute("set variable sections = $value", {"value": list(self._sections)})
+        set_variables(self._connection, {"sections": list(self._sections), "certainties": list(self._certainties)})
         for step in (COVER, "builders/medhal/record_fact_end"):
             self._connection.execute(sql_text(step))
         self._ready = True
@@ -149,12 +149,16 @@ class GraphJudge:
         return fails and _documented(row, kept, context)
 
 
-def _settings_of(workspace: Workspace) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the tiers and sections that the dataset was built with."""
+def _settings_of(workspace: Workspace) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Return the tiers and sections that the dataset was built with, and which mentions attested."""
     file = workspace.dataset("medieval") / "manifest.json"
     try:
         build = json.loads(file.read_text(encoding="utf-8"))["settings"]["build"]
-        return tuple(build["truth_tiers"]), tuple(build["sections"] or CONTEXT_SECTIONS)
+        return (
+            tuple(build["truth_tiers"]),
+            tuple(build["sections"] or CONTEXT_SECTIONS),
+            CERTAINTIES[build["certainty"]],
+        )
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(
             "the MediEval dataset has no readable manifest",

@@ -42,6 +42,9 @@ CONTEXT_SECTIONS = (
 """Sections that make the context: diagnoses, procedures, treatments, history, hospital course, medications (MediEval,
 section 3.1 step 1)."""
 
+CERTAINTIES = {"certain": ("certain", "corroborated"), "any": ("certain", "corroborated", "unsure")}
+"""Which mentions attest, by the setting ``build.certainty``."""
+
 TAXONOMIC = ("classified_as", "has_pharmacologic_class")
 """Predicates whose tail is a class: an ancestor of what is mentioned may stand there."""
 
@@ -110,6 +113,7 @@ def read_support(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, set
         "sections": list(settings.sections or CONTEXT_SECTIONS),
         "ancestor_steps": settings.ancestor_steps,
         "taxonomic": list(TAXONOMIC),
+        "certainties": list(CERTAINTIES[settings.certainty]),
         "shard_size": SHARD_SIZE,
     }
     set_variables(connection, values)

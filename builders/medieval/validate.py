@@ -9,7 +9,7 @@ from typing import Any
 
 import duckdb
 
-from builders.medieval.facts import CONTEXT_SECTIONS
+from builders.medieval.facts import CERTAINTIES, CONTEXT_SECTIONS
 from ground.errors import InputError
 from ground.storage.sqlfiles import quoted_list, sql_text
 from ground.storage.warehouse import set_variables
@@ -70,7 +70,8 @@ def validate_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnectio
     # A view: each check reads the columns that it needs, and no context stays in memory.
     connection.execute(f"create or replace temp view labelled as select * from read_parquet({quoted_list(files)})")
     sections = build["sections"] or list(CONTEXT_SECTIONS)
-    set_variables(connection, {"sections": sections, "tiers": build["truth_tiers"]})
+    certainties = list(CERTAINTIES[build["certainty"]])
+    set_variables(connection, {"sections": sections, "tiers": build["truth_tiers"], "certainties": certainties})
     for step in ("step", "found_path", "cover"):
         connection.execute(sql_text(f"builders/validate/{step}"))
     found = [

@@ -145,7 +145,7 @@ STAGES = (
     Stage(
         name="mentions",
         title="mentions in the notes",
-        after=("graph", "sections"),
+        after=("graph", "concepts", "sections"),
         sources=("mimic", "umls"),
         inputs=("mimiciv_note.discharge",),
         optional=(),

@@ -3,8 +3,8 @@
 -- Grain: one row per mention. ground.unclear_mention_part holds what is read but not asserted: signs of the
 --   examination, titles of studies, terms that their context does not decide; it can rule out "not attested", never
 --   support a fact
--- Output: ground.mention_part(note_id, hadm_id, begin_offset, end_offset, text, cuis, assertion, section),
---   ground.unclear_mention_part(note_id, hadm_id, begin_offset, end_offset, text, cuis, reason, section)
+-- Output: ground.mention_part(note_id, hadm_id, begin_offset, end_offset, text, cuis, assertion, section,
+--   certainty, reasons), ground.unclear_mention_part(note_id, hadm_id, begin_offset, end_offset, text, cuis, reason, section)
 -- Source: CONTRACTS.md; DESIGN section 5
 create or replace table ground.mention_part (
     note_id varchar not null,
@@ -14,7 +14,9 @@ create or replace table ground.mention_part (
     text varchar not null,
     cuis varchar[] not null,
     assertion varchar not null,
-    section varchar not null
+    section varchar not null,
+    certainty varchar not null,
+    reasons varchar[] not null
 );
 
 create or replace table ground.unclear_mention_part (

@@ -11,7 +11,9 @@ with present_mention as (
         mention.text,
         unnest(mention.cuis) as cui
     from ground.mention as mention
-    where mention.assertion = 'present' and list_contains(getvariable('sections'), mention.section)
+    where
+        mention.assertion = 'present' and list_contains(getvariable('certainties'), mention.certainty)
+        and list_contains(getvariable('sections'), mention.section)
 ),
 
 documented as (

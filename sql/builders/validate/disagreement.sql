@@ -49,7 +49,9 @@ present_mention as (
         mention.hadm_id,
         unnest(mention.cuis) as cui
     from ground.mention as mention
-    where mention.assertion = 'present' and list_contains(getvariable('sections'), mention.section)
+    where
+        mention.assertion = 'present' and list_contains(getvariable('certainties'), mention.certainty)
+        and list_contains(getvariable('sections'), mention.section)
 ),
 
 any_mention as (
@@ -133,6 +135,7 @@ strange as (
     where
         mention.note_id is null
         or mention.assertion != 'present'
+        or not list_contains(getvariable('certainties'), mention.certainty)
         or shown.text != substr(note.text, shown.begin_offset + 1, shown.end_offset - shown.begin_offset)
 ),
 

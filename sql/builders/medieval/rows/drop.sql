@@ -40,7 +40,17 @@ with reason as (
             where present_mention.position = 1
         ) as n
     from mention_concept
-    where in_context and assertion = 'present' and position = 1
+    where
+        in_context and assertion = 'present' and position = 1
+        and list_contains(getvariable('certainties'), certainty)
+    union all
+    select
+        'mention in the context is unsure' as reason,
+        count(*) as n
+    from mention_concept
+    where
+        in_context and assertion = 'present' and position = 1
+        and not list_contains(getvariable('certainties'), certainty)
     union all
     select
         'true pair stands alone in the graph' as reason,

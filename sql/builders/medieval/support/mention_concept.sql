@@ -1,7 +1,7 @@
 -- Mentions of the cohort, one row per candidate concept, with the segment they stand in
 -- Grain: one row per mention and candidate CUI
--- Output: mention_concept(number, hadm_id, mention, assertion, cui, position, n_candidates, in_context, segment, block,
---   in_heading)
+-- Output: mention_concept(number, hadm_id, mention, assertion, certainty, cui, position, n_candidates, in_context,
+--   segment, block, in_heading)
 -- Inputs: admission, context_piece, ground.mention, ground.segment
 -- mention: where it begins, which tells the mentions of a note apart, since they do not overlap. Numbers and short
 --   texts only: these rows are sorted twice. Source: DESIGN section 5
@@ -13,6 +13,7 @@ with heard as (
         mention.begin_offset,
         mention.end_offset,
         mention.assertion,
+        mention.certainty,
         len(mention.cuis)::integer as n_candidates,
         unnest(mention.cuis) as cui,
         generate_subscripts(mention.cuis, 1)::integer as position
@@ -46,6 +47,7 @@ select
     placed.hadm_id,
     placed.begin_offset as mention,
     placed.assertion,
+    placed.certainty,
     placed.cui,
     placed.position,
     placed.n_candidates,

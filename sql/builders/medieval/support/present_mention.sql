@@ -1,7 +1,7 @@
--- Mentions of the context that attest what they mean: clear ones that are present
+-- Mentions of the context that attest what they mean: clear ones that are present, and surely so
 -- Grain: one row per mention and candidate CUI
 -- Output: present_mention(number, hadm_id, mention, segment, block, in_heading, cui, position)
--- Inputs: mention_concept, clear_mention, kg.concept
+-- Inputs: mention_concept, clear_mention, kg.concept. Parameters: certainties (list)
 -- About in the order of mention_concept, so that a shard reads few rows of others. Source: DESIGN section 5
 create or replace temp table present_mention as
 with present as (
@@ -16,7 +16,7 @@ with present as (
         position,
         n_candidates
     from mention_concept
-    where assertion = 'present' and in_context
+    where assertion = 'present' and in_context and list_contains(getvariable('certainties'), certainty)
 )
 
 select present.* exclude (n_candidates)

@@ -252,6 +252,23 @@ class Trie:
             )
         )
 
+    def find_inside(self, tokens: Tokens, matches: Matches, numbers: IntArray | None = None) -> Matches:
+        """Return the names inside longer ones: at each token of a match the longest that is not the whole."""
+        return Matches(
+            *_find_inside(
+                matches.first,
+                matches.last,
+                self.token_numbers(tokens.hash) if numbers is None else numbers,
+                tokens.shape,
+                self.first,
+                self.child_begin,
+                self.child_token,
+                self.child_node,
+                self.entry,
+                self.case,
+            )
+        )
+
 
 @njit(cache=True, nogil=True)
 def _numbers(hashes: HashArray, slots: HashArray, slot_token: IntArray) -> IntArray:
@@ -330,6 +347,63 @@ def _find(
             start = best + 1
         else:
             start += 1
+    return begins[:count], lasts[:count], nodes[:count]
+
+
+@njit(cache=True, nogil=True)
+def _find_inside(
+    outer_first: IntArray,
+    outer_last: IntArray,
+    numbers: IntArray,
+    shapes: ByteArray,
+    first: IntArray,
+    child_begin: IntArray,
+    child_token: IntArray,
+    child_node: IntArray,
+    entry: IntArray,
+    case: ByteArray,
+) -> tuple[IntArray, IntArray, IntArray]:
+    size = 0
+    for outer in range(outer_first.size):
+        size += outer_last[outer] - outer_first[outer] + 1
+    begins = np.empty(size, np.int32)
+    lasts = np.empty(size, np.int32)
+    nodes = np.empty(size, np.int32)
+    count = 0
+    for outer in range(outer_first.size):
+        end = outer_last[outer]
+        if end == outer_first[outer]:
+            continue
+        for start in range(outer_first[outer], end + 1):
+            best = -1
+            best_node = 0
+            least_shape = 2
+            index = start
+            node = first[numbers[start]] if numbers[start] >= 0 else 0
+            while node > 0:
+                least_shape = min(least_shape, shapes[index])
+                fits = case[node] == 0 or (case[node] == 1 and shapes[start] >= 1) or least_shape == 2
+                if entry[node] >= 0 and fits and not (start == outer_first[outer] and index == end):
+                    best = index
+                    best_node = node
+                index += 1
+                if index > end or numbers[index] < 0:
+                    break
+                low = child_begin[node]
+                high = child_begin[node + 1]
+                token = numbers[index]
+                while low < high:
+                    middle = (low + high) // 2
+                    if child_token[middle] < token:
+                        low = middle + 1
+                    else:
+                        high = middle
+                node = child_node[low] if low < child_begin[node + 1] and child_token[low] == token else 0
+            if best >= 0:
+                begins[count] = start
+                lasts[count] = best
+                nodes[count] = best_node
+                count += 1
     return begins[:count], lasts[:count], nodes[:count]
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from ehr.abbreviations import Definition, Surroundings, defined_abbreviations
 from ehr.characters import CodeArray, IntArray, codes_of
 from ehr.lexicon import Lexicon
-from ehr.matching import UPPER, Tokens, tokenise
+from ehr.matching import UPPER, Matches, Tokens, tokenise
 from ehr.misspellings import SHORTEST, Speller
 from ehr.sections import UNKNOWN
 from ehr.spans import KINDS, Kind, Section
@@ -23,7 +23,7 @@ __all__ = ["Mention", "note_mentions"]
 _RELEASE = re.compile(r"[ -](?:XL|XR|ER|SR|CR|LA|CD|EC|DR)\b")
 _DRUG = KINDS.index("drug")
 
-Reason = Literal["", "ambiguous", "examination_sign", "study_title", "routine_test"]
+Reason = Literal["", "ambiguous", "examination_sign", "study_title", "routine_test", "inside_name"]
 # Signs of the examination and titles of studies are not asserted problems or treatments of the admission.
 _REASONS: dict[tuple[str, Kind], Reason] = {
     ("physical_exam", "finding"): "examination_sign",
@@ -68,11 +68,33 @@ def _repaired(text: str, tokens: Tokens, lexicon: Lexicon, speller: Speller) -> 
     return numbers
 
 
+def _inside(tokens: Tokens, lexicon: Lexicon, matches: Matches, sections: Sequence[Section]) -> list[Mention]:
+    """Return names inside longer ones: "nicotine dependence" speaks of nicotine, and does not say it was taken."""
+    entries = lexicon.trie.entry[matches.node]
+    kinds = lexicon.kind[entries]
+    kept = np.flatnonzero(kinds >= 0)
+    begins, ends = tokens.begin[matches.first[kept]], tokens.end[matches.last[kept]]
+    starts = [section.begin for section in sections]
+    return [
+        Mention(begin, end, KINDS[kind], cuis, _section_at(begin, starts, sections), "inside_name")
+        for begin, end, kind, cuis in zip(
+            begins.tolist(), ends.tolist(), kinds[kept].tolist(), lexicon.candidates(entries[kept]), strict=True
+        )
+    ]
+
+
+def _section_at(offset: int, starts: Sequence[int], sections: Sequence[Section]) -> str:
+    return sections[bisect_right(starts, offset) - 1].section if sections else UNKNOWN
+
+
 def _by_names(
     text: str, codes: CodeArray, sections: Sequence[Section], lexicon: Lexicon, speller: Speller | None
-) -> list[Mention]:
+) -> tuple[list[Mention], list[Mention]]:
+    """Return the mentions, and the names that stand inside of their names."""
     tokens = tokenise(codes)
-    matches = lexicon.trie.find(tokens, _repaired(text, tokens, lexicon, speller) if speller else None)
+    numbers = _repaired(text, tokens, lexicon, speller) if speller else lexicon.trie.token_numbers(tokens.hash)
+    matches = lexicon.trie.find(tokens, numbers)
+    inside = _inside(tokens, lexicon, lexicon.trie.find_inside(tokens, matches, numbers), sections)
     entries = lexicon.trie.entry[matches.node]
     begins, ends = tokens.begin[matches.first], tokens.end[matches.last]
     kinds, terms = lexicon.kind[entries], lexicon.term[entries]
@@ -102,7 +124,7 @@ def _by_names(
         else:
             name = KINDS[kind]
             found.append(Mention(begin, end, name, cuis, section, _reason(name, section)))
-    return found
+    return found, inside
 
 
 def _by_term(text: str, begin: int, end: int, section: str, lexicon: Lexicon, number: int) -> Mention | None:
@@ -168,7 +190,7 @@ def _by_definitions(
             index = bisect_left(begins, end)
             if index and found[index - 1].end > begin:
                 continue
-            section = sections[bisect_right(starts, begin) - 1].section if sections else UNKNOWN
+            section = _section_at(begin, starts, sections)
             reason = _reason(long.kind, section)
             found.insert(index, long._replace(begin=begin, end=end, section=section, reason=reason))
             begins.insert(index, begin)
@@ -195,7 +217,7 @@ def note_mentions(
     detect: Callable[[str], list[Definition]] = defined_abbreviations,
     codes: CodeArray | None = None,
 ) -> list[Mention]:
-    """Return the mentions of a note in their order, not overlapping, those left unclear among them.
+    """Return the mentions of a note in order, not overlapping, those left unclear among them; then names in names.
 
     Args:
         text: the note.
@@ -205,6 +227,6 @@ def note_mentions(
         detect: finds the abbreviations that the note defines.
         codes: the note as code points, where they are known.
     """
-    found = _by_names(text, codes_of(text) if codes is None else codes, sections, lexicon, speller)
+    found, inside = _by_names(text, codes_of(text) if codes is None else codes, sections, lexicon, speller)
     definitions = detect(text)
-    return _by_definitions(text, found, definitions, sections) if definitions else found
+    return [*(_by_definitions(text, found, definitions, sections) if definitions else found), *inside]

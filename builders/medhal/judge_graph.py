@@ -21,6 +21,7 @@ from builders.medieval.facts import CERTAINTIES, CONTEXT_SECTIONS
 from builders.texts.origin import Refusal
 from ground.errors import InputError
 from ground.storage.sqlfiles import quoted_list, sql_text
+from ground.storage.warehouse import set_variables
 from ground.storage.workspace import Workspace
 from kg.graph import ConceptGraph
 

@@ -11,7 +11,9 @@ with unsure as (
         hadm_id,
         unnest(cuis) as cui
     from ground.mention_part
-    where certainty = 'unsure' and assertion = 'present' and hadm_id is not null
+    where
+        certainty = 'unsure' and assertion = 'present' and hadm_id is not null
+        and not list_has_any(reasons, ['allergy', 'other_person']) and section != 'discharge_medications'
 ),
 
 step as (

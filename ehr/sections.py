@@ -145,6 +145,9 @@ def _headers(text: str) -> list[_Header]:
     return found
 
 
+_PROBLEM_MARK = re.compile(r"\s*#")
+
+
 def _section_of(text: str, header: _Header, current: str) -> str:
     rule = header.rule
     if rule is None or (rule.parent == ANY_PARENT and current != UNKNOWN):
@@ -173,8 +176,12 @@ def split_sections(text: str) -> list[Section]:
         headers.insert(0, _Header(0, "", None))
     begins = [0, *(header.begin for header in headers[1:]), len(text)]
     sections: list[Section] = []
-    current = UNKNOWN
+    current = around = UNKNOWN
     for header, (begin, end) in zip(headers, pairwise(begins), strict=True):
-        current = _section_of(text, header, current)
+        is_problem = header.rule is None and _PROBLEM_MARK.match(header.text) is not None
+        # Laboratory values inside the hospital course end where its next problem begins.
+        current = around if is_problem and around in _NARRATIVE else _section_of(text, header, current)
+        if header.rule is not None and (not header.rule.parent or current in _NARRATIVE):
+            around = current
         sections.append(Section(current, header.text, begin, end))
     return sections

@@ -171,3 +171,18 @@ def test_every_header_of_the_table_opens_its_own_section() -> None:
     for key, rule in header_rules().items():
         (section, *_) = split_sections(f"{key.upper()}: text")
         assert section.section in {rule.name, rule.parent}
+
+
+def test_laboratory_values_inside_the_course_end_where_its_next_problem_begins() -> None:
+    text = (
+        "Brief Hospital Course:\n# Pneumonia: treated.\nADMISSION LABS:\nWBC 12\n# Gout: colchicine.\n"
+        "Medications on Admission:\n1. Aspirin\n"
+    )
+    found = [(section.section, section.header) for section in split_sections(text)]
+    assert found == [
+        ("brief_hospital_course", "Brief Hospital Course"),
+        ("brief_hospital_course", "# Pneumonia"),
+        ("pertinent_results", "ADMISSION LABS"),
+        ("brief_hospital_course", "# Gout"),
+        ("medications_on_admission", "Medications on Admission"),
+    ]

@@ -1,0 +1,100 @@
+"""How sure a mention is: which words beside it, which other mentions and which places make it unsure."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ehr import certainty
+from ehr.assertion import assert_arrays
+from ehr.certainty import DOUBTS, SAID_OTHERWISE, TIME, load_cues, reasons_of
+from ehr.characters import codes_of
+from ehr.context_arrays import ASSERTIONS
+from ehr.segments import arrays_of, segment_note
+from ehr.spans import KINDS, Assertion, Kind, Section
+from ground.errors import InputError
+
+COURSE = "brief_hospital_course"
+
+
+def reasons(text: str, *mentions: tuple[str, Kind], section: str = COURSE) -> list[tuple[str, list[str]]]:
+    """Return what is asserted of the mentions of a one-section note, and why each is unsure."""
+    sections = [Section(section, "", 0, len(text))]
+    begins = [text.index(mention) for mention, _ in mentions]
+    found, doubts = assert_arrays(
+        codes_of(text),
+        sections,
+        arrays_of(segment_note(text, sections)),
+        np.array(begins, dtype=np.int32),
+        np.array([begin + len(mention) for begin, (mention, _) in zip(begins, mentions, strict=True)], dtype=np.int32),
+        np.array([KINDS.index(kind) for _, kind in mentions], dtype=np.int32),
+    ).tolist()
+    assertions = [ASSERTIONS[number] for number in found]
+    kinds = [kind for _, kind in mentions]
+    named = reasons_of([name for name, _ in mentions], kinds, [section] * len(kinds), assertions, doubts)
+    return [(assertion.value, why) for assertion, why in zip(assertions, named, strict=True)]
+
+
+def test_a_plain_statement_is_certain() -> None:
+    found = reasons("Pneumonia improved on ceftriaxone.", ("Pneumonia", "disorder"), ("ceftriaxone", "drug"))
+    assert found == [("present", []), ("present", [])]
+
+
+@pytest.mark.parametrize(
+    ("text", "mention", "kind", "why"),
+    [
+        ("Steroids were thought to cause psychosis.", "psychosis", "disorder", "uncertain"),
+        ("Prednisone, which she lapsed from.", "Prednisone", "drug", "stopped"),
+        ("Ceftriaxone had been tried at another time.", "Ceftriaxone", "drug", "past"),
+        ("Her husband came in with influenza and cough.", "influenza", "disorder", "other_person"),
+        ("Cefepime caused an allergic rash.", "Cefepime", "drug", "allergy"),
+        ("Edema of a cause that is not known.", "Edema", "finding", "negated"),
+    ],
+)
+def test_a_word_that_may_mean_otherwise_makes_a_mention_unsure(text: str, mention: str, kind: Kind, why: str) -> None:
+    ((assertion, found),) = reasons(text, (mention, kind))
+    assert assertion == "present" and why in found
+
+
+def test_a_clause_ends_the_reach_of_common_words() -> None:
+    (_, first), (_, second) = reasons("Edema is worse; no fever was seen.", ("Edema", "finding"), ("fever", "finding"))
+    assert first == [] and second == []
+
+
+def test_what_follows_a_heading_speaks_for_it() -> None:
+    ((assertion, why),) = reasons("# Gout: no crystals on tap.", ("Gout", "disorder"))
+    assert assertion == "present" and "negated" in why
+
+
+def test_another_mention_that_says_otherwise() -> None:
+    assertions = [Assertion.PRESENT, Assertion.ABSENT, Assertion.PRESENT]
+    found = reasons_of(["C1", "C1", "C2"], ["disorder"] * 3, [COURSE] * 3, assertions, [0, 0, 0])
+    assert found == [[SAID_OTHERWISE], [], []]
+
+
+def test_the_lists_of_the_discharge_stand_for_themselves() -> None:
+    bits = 1 << DOUBTS.index("past")
+    for section, why in (("discharge_diagnosis", []), (COURSE, ["past"])):
+        assert reasons_of(["C1"], ["disorder"], [section], [Assertion.PRESENT], [bits]) == [why]
+    stopped = 1 << DOUBTS.index("stopped")
+    assert reasons_of(["C1"], ["drug"], ["discharge_medications"], [Assertion.PRESENT], [stopped]) == [["stopped"]]
+
+
+def test_a_treatment_of_the_history_may_be_of_another_time() -> None:
+    for kind, why in (("drug", [TIME]), ("procedure", [TIME]), ("disorder", [])):
+        found = reasons_of(["C1"], [kind], ["history_of_present_illness"], [Assertion.PRESENT], [0])  # type: ignore[list-item]
+        assert found == [why]
+
+
+def test_what_a_mention_is_said_to_be_is_no_reason_to_doubt_it() -> None:
+    assert reasons_of(["C1"], ["disorder"], [COURSE], [Assertion.ABSENT], [1 << DOUBTS.index("negated")]) == [[]]
+
+
+def test_a_damaged_table_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = tmp_path / "cues.tsv"
+    table.write_text("word\tdoubt\tkinds\tscope\tsource\nif\tdoubtful\t*\tclause\tnone\n")
+    monkeypatch.setattr(certainty, "CUES", table)
+    with pytest.raises(InputError, match="cue"):
+        load_cues.__wrapped__()

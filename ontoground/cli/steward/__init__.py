@@ -2,21 +2,7 @@
 
 from __future__ import annotations
 
-from ontoground.cli.steward import (
-    adopt,
-    audit,
-    calculators,
-    finalise,
-    grade,
-    labels,
-    read,
-    recompute,
-    report,
-    sample,
-    sheets,
-    triage,
-)
-from ontoground.cli.steward.group import group
+from ontoground.cli.steward import adopt, audit, calculators, finalise, grade, labels, read, report, sheets, triage
 
 __all__ = [
     "adopt",
@@ -27,9 +13,7 @@ __all__ = [
     "group",
     "labels",
     "read",
-    "recompute",
     "report",
-    "sample",
     "sheets",
     "triage",
 ]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from ground.errors import InputError
 from ontoground.cli.options import Result, verb
 from ontoground.cli.steward.group import group
 from ontoground.cli.steward.options import OfBenchmark
@@ -41,7 +42,6 @@ def finalise(
 
     Only rows whose final label changes get an event: a second call adds nothing.
     """
-    from ground.errors import InputError
     from stewardship.adjudication import finalise as deciding
     from stewardship.adjudication.discrepancy import FLAGGED, discrepancies
     from stewardship.adjudication.finalising import final_events, says_more

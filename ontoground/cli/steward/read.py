@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ground.errors import UsageError
 from ontoground.cli.options import Result, verb
 from ontoground.cli.steward.group import group
 from ontoground.cli.steward.options import OfBenchmark
@@ -83,7 +84,7 @@ def read(
     questions = benchmark.column("question")
     found = read_sheets(sheets, batches, questions, categories=benchmark.categories)
     taken = not found.refused or partial
-    added, batch, checks = _take(settings, benchmark, batches, found.ratings, settle=settle) if taken else (0, None, 0)
+    nothing = {"events_added": 0, "batch": None, "spot_checks_added": 0}
     payload = {
         **options.head("read", benchmark),
         "files": list(map(str, sheets)),
@@ -91,27 +92,17 @@ def read(
         "taken": taken,
         "answers": len(found.ratings),
         "abstentions": sum(one.value.kind.value == "na" for one in found.ratings),
-        "events_added": added,
-        "spot_checks_added": checks,
-        "batch": batch,
+        **(_take(settings, benchmark, batches, found.ratings, settle=settle) if taken else nothing),
         "refused": [asdict(one) for one in found.refused],
         "refused_tables": list(map(str, write_refused(found, sheets, questions))) if partial else [],
-        "notes": list(found.notes),
-        "given": dict(found.given),
-        "empty": dict(found.empty),
-        "missing": dict(found.missing),
+        **{name: getattr(found, name) for name in ("notes", "given", "empty", "missing")},
         **_agreement(settings, benchmark, batches),
     }
     return Result(payload, _paint, code=1 if found.refused else 0)
 
 
 def _adopted(benchmark: Benchmark, files: Sequence[Path]) -> list[Path]:
-    """Return the files that were taken up with the benchmark: their labels are in the history already.
-
-    Raises:
-        UsageError: two files of one name.
-    """
-    from ground.errors import UsageError
+    """Return the files that were taken up with the benchmark: their labels are in the history already."""
     from ground.storage.files import sha256_of
 
     twice = sorted(name for name, count in Counter(file.name for file in files).items() if count > 1)
@@ -124,8 +115,8 @@ def _adopted(benchmark: Benchmark, files: Sequence[Path]) -> list[Path]:
 
 def _take(
     settings: StewardSettings, benchmark: Benchmark, batches: list[Batch], ratings: Sequence[Rating], *, settle: bool
-) -> tuple[int, str | None, int]:
-    """Add what the sheets say; return the number of new events, their batch, and the number of new spot checks."""
+) -> dict[str, Any]:
+    """Add what the sheets say, labels to the history and spot checks beside it."""
     from stewardship.sheets.ratings import new_events
     from stewardship.sheets.spotchecks import add_spot_checks
 
@@ -140,8 +131,11 @@ def _take(
         relative=settings.agree_rel,
         settle_now=settle,
     )
-    batch = history.append(events) if events else None
-    return len(events), batch, add_spot_checks(benchmark.folder, [one for one in ratings if one.batch in checks])
+    return {
+        "events_added": len(events),
+        "batch": history.append(events) if events else None,
+        "spot_checks_added": add_spot_checks(benchmark.folder, [one for one in ratings if one.batch in checks]),
+    }
 
 
 def _agreement(settings: StewardSettings, benchmark: Benchmark, batches: list[Batch]) -> dict[str, Any]:
@@ -159,11 +153,11 @@ def _agreement(settings: StewardSettings, benchmark: Benchmark, batches: list[Ba
     others = {uid: [by[uid] for by in predictions.values() if uid in by] for uid in ratings}
     drawn = drawn_of(history, batches)
     statuses = Counter(event.status for event in history.latest("physician").values())
-    groups: dict[str, Mapping[str, str]] = {}
+    groups: dict[str, Mapping[str, str]] = {
+        "category": {uid: one for uid, one in benchmark.column("category").items() if one}
+    }
     if benchmark.categories:
-        groups["label"] = {uid: label.text() for uid, label in labels.original.items()}
-    elif "category" in benchmark.items.columns:
-        groups["category"] = {uid: name for uid, name in benchmark.column("category").items() if name}
+        groups = {"label": {uid: label.text() for uid, label in labels.original.items()}}
     groups["stratum"] = labels.strata
     return {
         "reviewed": len(labels.physician),
@@ -228,7 +222,7 @@ def _taken(payload: dict[str, Any]) -> Iterator[str]:
         )
     for file in payload["refused_tables"]:
         yield f"refused cells, to be corrected and read again: {relative(Path(file))}"
-    draws = ", ".join(f"{count:,} {DRAWN.get(drawn, drawn)}" for drawn, count in payload["reviewed_by_draw"].items())
+    draws = ", ".join(f"{count:,} {DRAWN[drawn]}" for drawn, count in payload["reviewed_by_draw"].items())
     yield f"{payload['reviewed']:,} rows have a reviewer's label" + (draws and f": {draws}")
     if payload["to_adjudicate"]:
         yield f"raters disagree on {payload['to_adjudicate']:,}: ontoground steward sheets --adjudicate"
@@ -268,7 +262,7 @@ def _paint_errors(out: Console, payload: dict[str, Any]) -> None:
             cells = (one["labeller"], group, one["errors"], one["n"], share(one, "share"))
             by_draw.setdefault(one["drawn"], []).append(cells)
     for drawn, rows in by_draw.items():
-        out.print(f"\nlabels that reviewers do not agree with, of rows {DRAWN.get(drawn, drawn)}", soft_wrap=True)
+        out.print(f"\nlabels that reviewers do not agree with, of rows {DRAWN[drawn]}", soft_wrap=True)
         out.print(table(("labels", "rows", "wrong", "of", "share [95% interval]"), rows))
         out.print(f"({CAVEATS[drawn]})", soft_wrap=True)
     if unsettled := payload["to_adjudicate"] + payload["awaiting"]:
@@ -288,5 +282,5 @@ def _paint_confusion(out: Console, confusion: dict[str, Any]) -> None:
     for drawn, counts in confusion.items():
         names = sorted({name for row in counts.values() for name in row} | set(counts))
         rows = [[label, *(counts[label].get(name, 0) for name in names)] for label in sorted(counts)]
-        out.print(f"\npublished label by reviewers' label, of rows {DRAWN.get(drawn, drawn)}", soft_wrap=True)
+        out.print(f"\npublished label by reviewers' label, of rows {DRAWN[drawn]}", soft_wrap=True)
         out.print(table(("published", *names), rows))

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ground.errors import InputError
 from ontoground.cli.options import Result, verb
 from ontoground.cli.steward.group import group
 from ontoground.cli.steward.options import OfBenchmark
@@ -27,7 +28,6 @@ def report(options: OfBenchmark) -> Result:
     """
     import json
 
-    from ground.errors import InputError
     from ground.storage.files import atomic_directory
     from ontoground.cli.runs import require_packages
 

@@ -1,4 +1,4 @@
-"""``ontoground steward sheets``, and how sheets are written for it and for ``steward sample``."""
+"""``ontoground steward sheets|sample``."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from ground.errors import UsageError
 from ontoground.cli.options import Result, verb
 from ontoground.cli.steward.group import group
 from ontoground.cli.steward.options import OfBenchmark
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from stewardship.sheets.sampling import Pick
     from stewardship.sheets.writing import Written
 
-__all__ = ["DRAWN", "OfSheets", "sheets", "written_sheets"]
+__all__ = ["DRAWN", "sample", "sheets"]
 
 DRAWN = {
     "sampled": "sampled from the flagged ones",
@@ -93,24 +94,34 @@ def sheets(
     again. The key stays in the benchmark's folder.
     """
     kind: BatchKind = "spot_check" if spot_check else "adjudication" if adjudicate else "blind"
-    return written_sheets(options, kind, rows, raters_per_row, pick, per_stratum)
+    return _written(options, kind, rows, raters_per_row, pick, per_stratum)
 
 
-def written_sheets(
+@verb(
+    group,
+    "Write sheets of a balanced sample, for review by several.",
+    "ontoground steward sample --rows 200 --rater ann --rater bob",
+)
+def sample(
+    *,
+    rows: Annotated[int, typer.Option(min=1, metavar="N", help="Rows to draw")] = 200,
+    raters_per_row: Annotated[
+        int | None, typer.Option(min=1, metavar="K", help="Experts who label the same row; all of them where left out")
+    ] = None,
     options: OfSheets,
-    kind: BatchKind,
-    rows: int | None,
-    raters_per_row: int | None,
-    pick: Pick = "any",
-    per_stratum: int | None = None,
 ) -> Result:
-    """Draw rows and write a sheet for each expert.
+    """Draw as many rows of each label (quadrant), spread over strata (relations), and write a sheet for each expert.
 
-    Raises:
-        UsageError: no expert, no row to draw, or a name that is taken.
-        InputError: no such benchmark, a table of experts that cannot be read, or a phase that did not run yet.
+    Where labels are numbers and dates, the sample is balanced over strata (calculators). Of rows about one context one
+    is drawn. All experts label all rows, each in another order.
     """
-    from ground.errors import UsageError
+    return _written(options, "sample", rows, raters_per_row)
+
+
+def _written(
+    options: OfSheets, kind: BatchKind, rows: int | None, each: int | None, pick: Pick = "any", most: int | None = None
+) -> Result:
+    """Draw rows, each for so many experts, and write a sheet for each expert; ``most``: rows of one stratum."""
     from stewardship.sheets.batch import read_batches
     from stewardship.sheets.draws import EXPECTED_ROWS, draw_rows
     from stewardship.sheets.sampling import assign
@@ -118,15 +129,15 @@ def written_sheets(
     from stewardship.sheets.writing import free_name, write_batch
 
     benchmark, settings = options.open_benchmark()
-    experts = _experts(options, benchmark, raters_per_row or 1)
+    experts = _experts(options, benchmark, each or 1)
     draw = draw_rows(benchmark, read_batches(benchmark.folder), settings, kind=kind, pick=pick, rows=rows)
     assigned = assign(
         draw.order,
         benchmark.items,
         experts,
         rows=draw.rows,
-        raters_per_row=raters_per_row or len(experts.knows),
-        per_stratum=per_stratum,
+        raters_per_row=each or len(experts.knows),
+        per_stratum=most,
         barred=draw.barred,
         seed=settings.seed,
     )
@@ -156,7 +167,6 @@ def written_sheets(
 
 
 def _experts(options: OfSheets, benchmark: Benchmark, needed: int) -> Experts:
-    from ground.errors import UsageError
     from stewardship.sheets.experts import Experts
 
     if options.experts is not None and options.raters:
@@ -198,9 +208,8 @@ def _paint(out: Console, payload: dict[str, Any]) -> None:
     from ontoground.cli.render import relative, table
 
     files = {rater: Path(two["excel"]) for rater, two in payload["sheets"].items()}
-    rows = [
-        (rater, count, files[rater].name if rater in files else "none") for rater, count in payload["raters"].items()
-    ]
+    named = {rater: file.name for rater, file in files.items()}
+    rows = [(rater, count, named.get(rater, "none")) for rater, count in payload["raters"].items()]
     out.print(table(("rater", "rows", "sheet (and .csv)"), rows))
     out.print()
     if payload["by_label"]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ground.errors import InputError
 from ontoground.cli.options import Result, verb
 from ontoground.cli.steward.group import group
 from ontoground.cli.steward.options import OfBenchmark
@@ -51,7 +52,6 @@ def triage(
     """
     import polars as pl
 
-    from ground.errors import InputError
     from ground.storage.files import atomic_path
     from stewardship.adjudication import triage as ranking
     from stewardship.adjudication.discrepancy import Flag
@@ -71,10 +71,9 @@ def triage(
         labels.original, labels.recomputed, strata=labels.strata, types=labels.types, limit=settings.flag_rel_err
     )
     files = {kind: benchmark.folder / f"triage.{kind}" for kind in ("parquet", "csv")}
-    with atomic_path(files["parquet"]) as temporary:
-        ranked.write_parquet(temporary)
-    with atomic_path(files["csv"]) as temporary:
-        ranked.write_csv(temporary)
+    for kind, write in (("parquet", ranked.write_parquet), ("csv", ranked.write_csv)):
+        with atomic_path(files[kind]) as temporary:
+            write(temporary)
     abstained = pl.col("flag") == Flag.ABSTAINED.value
     parts = {
         "abstained": ranked.filter(abstained),

@@ -4,16 +4,4 @@ from __future__ import annotations
 
 from ontoground.cli.steward import adopt, audit, calculators, finalise, grade, labels, read, report, sheets, triage
 
-__all__ = [
-    "adopt",
-    "audit",
-    "calculators",
-    "finalise",
-    "grade",
-    "group",
-    "labels",
-    "read",
-    "report",
-    "sheets",
-    "triage",
-]
+__all__ = ["adopt", "audit", "calculators", "finalise", "grade", "labels", "read", "report", "sheets", "triage"]

@@ -28,9 +28,9 @@ class OfBenchmark(Configured):
             InputError: no such benchmark.
             UsageError: several benchmarks and none named, or a setting is unknown or wrong.
         """
-        settings = steward_settings(self.workspace, self.overrides)
         from stewardship.benchmark.folder import Benchmark
 
+        settings = steward_settings(self.workspace, self.overrides)
         return Benchmark.open(self.workspace, self.benchmark), settings
 
     def head(self, verb: str, benchmark: Benchmark) -> dict[str, Any]:

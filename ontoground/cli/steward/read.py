@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -153,12 +153,11 @@ def _agreement(settings: StewardSettings, benchmark: Benchmark, batches: list[Ba
     others = {uid: [by[uid] for by in predictions.values() if uid in by] for uid in ratings}
     drawn = drawn_of(history, batches)
     statuses = Counter(event.status for event in history.latest("physician").values())
-    groups: dict[str, Mapping[str, str]] = {
-        "category": {uid: one for uid, one in benchmark.column("category").items() if one}
-    }
     if benchmark.categories:
-        groups = {"label": {uid: label.text() for uid, label in labels.original.items()}}
-    groups["stratum"] = labels.strata
+        by, group = "label", {uid: label.text() for uid, label in labels.original.items()}
+    else:
+        by, group = "category", {uid: name for uid, name in benchmark.column("category").items() if name}
+    groups = {by: group, "stratum": labels.strata}
     return {
         "reviewed": len(labels.physician),
         "reviewed_by_draw": dict(sorted(Counter(drawn.values()).items())),

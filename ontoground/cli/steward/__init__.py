@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ontoground.cli.steward import adopt, audit, calculators, grade, labels, review, triage
-from ontoground.cli.steward.group import group
+from ontoground.cli.steward import adopt, audit, calculators, finalise, grade, labels, read, report, sheets, triage
 
-__all__ = ["adopt", "audit", "calculators", "grade", "group", "labels", "review", "triage"]
+__all__ = ["adopt", "audit", "calculators", "finalise", "grade", "labels", "read", "report", "sheets", "triage"]

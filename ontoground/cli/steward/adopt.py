@@ -49,14 +49,13 @@ def adopt(
 
     The first table names the rows; later ones (a sheet with recomputed or physicians' labels) add labels to them.
     """
+    from ground.settings import read_settings
     from stewardship.benchmark.folder import STATUSES, Benchmark
     from stewardship.benchmark.tables import read_label_table
+    from stewardship.datasets.adopt import adopt_dataset
 
     workspace, source = options.workspace, sources[0]
     if source.is_dir():
-        from ground.settings import read_settings
-        from stewardship.datasets.adopt import adopt_dataset
-
         if len(sources) > 1 or layout or columns:
             raise UsageError("a dataset folder is taken up alone", expected="no further table, --layout or --column")
         seed = read_settings(workspace / "ontoground.toml").steward.seed

@@ -52,16 +52,17 @@ def board(
     from stewardship.grading import leaderboard
     from stewardship.grading.grades import label_set
 
-    benchmark, resamples, seed = options.adopted(), settings.resamples, settings.seed
+    benchmark, resamples, seed = options.adopted, settings.resamples, settings.seed
     sets = label_set(benchmark, before, options.limits), label_set(benchmark, after, options.limits)
-    graded, missing = (benchmark, *sets, options.answers(), options.grader), options.missing
-    found = leaderboard.board(*graded, missing=missing, others=options.others, resamples=resamples, seed=seed)
+    grader, missing, others = options.grader, options.missing, options.others
+    found = leaderboard.board(
+        benchmark, *sets, options.answers(), grader, missing=missing, others=others, resamples=resamples, seed=seed
+    )
     result = options.result(
         "board",
-        benchmark,
         _paint,
         **{side: {"labels": one.name, "limits": one.limits} for side, one in zip(SIDES, sets, strict=True)},
-        grader=options.grader,
+        grader=grader,
         missing=missing,
         resamples=resamples,
         seed=seed,

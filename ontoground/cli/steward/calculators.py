@@ -13,6 +13,8 @@ from ontoground.cli.options import InWorkspace, Result, verb
 from ontoground.cli.steward.group import group
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import polars as pl
     from rich.console import Console
 
@@ -48,9 +50,9 @@ class Asked(InWorkspace):
     ] = None
     listed: Annotated[bool, Option("--list", help="List all calculators, as without any option")] = False
 
-    def payload(self, mode: str, **found: Any) -> dict[str, Any]:
+    def result(self, mode: str, paint: Callable[[Console, dict[str, Any]], None], /, **found: Any) -> Result:
         """Return what was found, behind what every payload of the verb begins with."""
-        return {"verb": "steward calculators", "mode": mode, "workspace": str(self.workspace), **found}
+        return Result({"verb": "steward calculators", "mode": mode, "workspace": str(self.workspace), **found}, paint)
 
 
 @verb(
@@ -84,7 +86,7 @@ def calculators(options: Asked) -> Result:
         return _held(options, known)
     if known is None:
         rows = [asdict(one) for one in registry.calculators()]
-        return Result(options.payload("list", calculators=rows), _paint_list)
+        return options.result("list", _paint_list, calculators=rows)
     return _computed(options, known) if options.features else _shown(options, known)
 
 
@@ -100,8 +102,9 @@ def _shown(options: Asked, known: Calculator) -> Result:
     from stewardship.calculators.inputs import inputs_of
     from stewardship.calculators.scoring import items_of
 
-    payload = options.payload(
+    return options.result(
         "show",
+        _paint_shown,
         calculators=[asdict(known)],
         version=options.version,
         inputs=[{**asdict(one), "absent": one.absent or None} for one in inputs_of(known.id)],
@@ -111,7 +114,6 @@ def _shown(options: Asked, known: Calculator) -> Result:
             for line in item.lines
         ],
     )
-    return Result(payload, _paint_shown)
 
 
 def _paint_shown(out: Console, payload: dict[str, Any]) -> None:
@@ -129,8 +131,7 @@ def _paint_shown(out: Console, payload: dict[str, Any]) -> None:
         points = "N/A" if one["points"] is None else f"{one['points']:+g}" if one["points"] else "0"
         bands.setdefault(name, []).append(f"{one['when'].replace('; ', ' or ')}: {points}")
     if bands:
-        out.print()
-        out.print(table(["points for", "points"], [[name, ", ".join(each)] for name, each in bands.items()]))
+        out.print("", table(["points for", "points"], [[name, ", ".join(each)] for name, each in bands.items()]))
 
 
 def _per(unit: str) -> str:
@@ -154,8 +155,9 @@ def _computed(options: Asked, known: Calculator) -> Result:
 
     features = Features(read_settings_of(known.id, options.features or ()))
     outcome = calculate(known.id, features, options.version)
-    payload = options.payload(
+    return options.result(
         "compute",
+        _paint_computed,
         calculators=[asdict(known)],
         version=options.version,
         value=outcome.value.text(),
@@ -163,7 +165,6 @@ def _computed(options: Asked, known: Calculator) -> Result:
         steps=list(outcome.steps),
         assumptions=list(outcome.assumptions),
     )
-    return Result(payload, _paint_computed)
 
 
 def _paint_computed(out: Console, payload: dict[str, Any]) -> None:
@@ -212,24 +213,24 @@ def _held(options: Asked, known: Calculator | None) -> Result:
         }
 
     numbers = sorted(set(found["calculator_id"]))
-    payload = options.payload(
+    return options.result(
         "agreement",
+        _paint_held,
         version=options.version,
         **counted(numbers),
         by_calculator=[{"id": one, "name": find(one).name, **counted([one])} for one in numbers],
         file=None if target is None else str(target),
     )
-    return Result(payload, _paint_held)
 
 
 def _labelled(options: Asked) -> tuple[pl.DataFrame, dict[Role, pl.DataFrame], Path | None]:
     """Return the rows of a table or a benchmark, their labels by role, and where the scores go."""
     import polars as pl
 
-    if options.table is not None:
-        from stewardship.benchmark.folder import LABELS
-        from stewardship.benchmark.tables import read_label_table
+    from stewardship.benchmark.folder import LABELS, Benchmark
+    from stewardship.benchmark.tables import read_label_table
 
+    if options.table is not None:
         frame = read_label_table(options.table).frame
         labels = {
             role: frame.select("uid", pl.col(column).alias("label")).drop_nulls()
@@ -237,15 +238,12 @@ def _labelled(options: Asked) -> tuple[pl.DataFrame, dict[Role, pl.DataFrame], P
             if column in frame.columns
         }
         return frame, labels, options.output
-    from stewardship.benchmark.folder import Benchmark
-
     found = Benchmark.open(options.workspace, options.benchmark)
     schema = {"uid": pl.String, "label": pl.String}
-    stand = {role: found.history.labels(role) for role in ROLES}
     labels = {
         role: pl.DataFrame([(uid, label.text() or None) for uid, label in said.items()], schema, orient="row")
-        for role, said in stand.items()
-        if said
+        for role in ROLES
+        if (said := found.history.labels(role))
     }
     return found.items, labels, options.output or found.folder / "calculators.csv"
 
@@ -254,14 +252,12 @@ def _paint_held(out: Console, payload: dict[str, Any]) -> None:
     from ontoground.cli.render import relative, table
     from ontoground.cli.steward.shares import percent
 
-    heads = {role: ROLES[role] for role in ROLES if role in payload["labels"]}
     rows = []
     for one in payload["by_calculator"]:
-        counts = [one["labels"][role] for role in heads]
-        agree = [f"{count['agree']}/{count['of']}" if count["of"] else "" for count in counts]
+        agree = [f"{count['agree']}/{count['of']}" if count["of"] else "" for count in one["labels"].values()]
         # A table of 80 columns has room for so much of a name.
         rows.append([str(one["id"]), one["name"][:32], one["rows"], one["abstained"], *agree])
-    out.print(table(["id", "calculator", "rows", "N/A", *heads.values()], rows))
+    out.print(table(["id", "calculator", "rows", "N/A", *(ROLES[role] for role in payload["labels"])], rows))
     out.print(f"version {payload['version']}: {payload['rows']:,} rows, {payload['abstained']:,} of them N/A")
     for role, count in payload["labels"].items():
         head = f"agree with {ROLES[role]} ({role})"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +10,7 @@ from typer import Argument, Option
 
 from ground.errors import InputError, UsageError
 from ontoground.cli.options import Result, verb
-from ontoground.cli.steward.group import SetBenchmark, group
+from ontoground.cli.steward.group import ConfiguredBenchmark, group
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,9 +19,6 @@ if TYPE_CHECKING:
     from stewardship.benchmark.folder import Benchmark
 
 __all__ = ["diff"]
-
-COUNTS = {"label": "other label", "abstained": "N/A"}
-"""Heads of the counts of a stratum, where they are not the names."""
 
 
 @verb(
@@ -34,7 +30,7 @@ COUNTS = {"label": "other label", "abstained": "N/A"}
     "ontoground steward diff 2.0.0 medcalc_v1_corrected.csv.gz",
 )
 def diff(
-    options: SetBenchmark,
+    options: ConfiguredBenchmark,
     before: Annotated[
         str | None,
         Argument(
@@ -51,7 +47,7 @@ def diff(
     from ground.storage.files import atomic_path
     from stewardship.versions.diffs import compare
 
-    limit, benchmark = options.settings().flag_rel_err, options.adopted()
+    limit, benchmark = options.settings.flag_rel_err, options.adopted
     names = _names(benchmark, before, after)
     found = compare(*(_side(benchmark, name) for name in names), categories=benchmark.categories, limit=limit)
     if csv is not None:
@@ -59,7 +55,6 @@ def diff(
             found.frame.write_csv(temporary)
     return options.result(
         "diff",
-        benchmark,
         partial(_paint, top=top),
         before={"name": names[0], "rows": found.before},
         after={"name": names[1], "rows": found.after},
@@ -99,9 +94,8 @@ def _side(benchmark: Benchmark, name: str) -> pl.DataFrame:
     from stewardship.versions.recipes import role_rows, table_rows
     from stewardship.versions.releases import Release
 
-    for role in STATUSES:
-        if role == name:
-            return role_rows(benchmark, role)
+    if name in STATUSES:
+        return role_rows(benchmark, name)
     if name.removeprefix("v").replace(".", "").isdigit():
         return Release.open(benchmark, name).labels
     if (file := Path(name)).is_file():
@@ -122,14 +116,14 @@ def _paint(out: Console, payload: dict[str, Any], *, top: int) -> None:
     if not payload["changes"]:
         return
     out.print()
-    strata = payload["by_stratum"]
+    strata, heads = payload["by_stratum"], {"label": "other label", "abstained": "N/A"}
     counts = [name for name in strata[0] if name != "stratum" and any(one[name] for one in strata)]
     rows = [[short(one["stratum"] or "(none)"), *(one[name] for name in counts)] for one in strata]
-    part(out, ["stratum", *(COUNTS.get(name, name) for name in counts)], rows, top=top)
+    part(out, ["stratum", *(heads.get(name, name) for name in counts)], rows, top=top)
     rows = [[one["rows"], one["change"], one["why"] or "(not said)"] for one in payload["by_why"]]
     part(out, ["rows", "change", "why the new label"], rows, top=top)
     rows = []
-    for one, (*_, apart) in sorted(((one, _apart(one)) for one in payload["changes"]), key=lambda pair: pair[1][:2]):
+    for *_, apart, one in sorted(((*_apart(one), one) for one in payload["changes"]), key=lambda each: each[:2]):
         sides = (short(one[side], 14) for side in ("before", "after"))
         rows.append([one["uid"], short(one["stratum"], 30), *sides, apart])
     part(out, ["uid", "stratum", "before", "after", "apart"], rows, "rows, other labels first", top=top)
@@ -137,7 +131,7 @@ def _paint(out: Console, payload: dict[str, Any], *, top: int) -> None:
         out.print(f"all in {relative(Path(payload['csv']))}", soft_wrap=True)
 
 
-def _apart(one: Mapping[str, Any]) -> tuple[int, float, str]:
+def _apart(one: dict[str, Any]) -> tuple[int, float, str]:
     """Say how far apart two labels are, behind their place.
 
     First come labels without a distance (N/A), then numbers by distance, dates, and last what is no other label.

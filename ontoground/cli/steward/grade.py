@@ -62,12 +62,7 @@ class Graded(InBenchmark):
     ] = "refuse"
 
     def answers(self) -> list[Answers]:
-        """Return the answers of every model of every file.
-
-        Raises:
-            InputError: a file cannot be read.
-            UsageError: two models have one name.
-        """
+        """Return the answers of every model of every file; two models of one name are refused."""
         from stewardship.grading.grades import read_answers
 
         found = [one for file in self.files for one in read_answers(file, self.form)]
@@ -108,7 +103,7 @@ def grade(
     from ground.storage.files import atomic_path
     from stewardship.grading.grades import grade_rows, label_set
 
-    benchmark, grader, missing = options.adopted(), options.grader, options.missing
+    benchmark, grader, missing = options.adopted, options.grader, options.missing
     if out is not None and out.suffix not in WRITERS:
         raise UsageError("--out does not say what to write", found=str(out), expected=f"a name in {', '.join(WRITERS)}")
     labels = label_set(benchmark, against, options.limits)
@@ -122,7 +117,6 @@ def grade(
             getattr(rows, WRITERS[out.suffix])(temporary)
     return options.result(
         "grade",
-        benchmark,
         _paint,
         against=labels.name,
         limits=labels.limits,
@@ -189,13 +183,12 @@ def _paint(out: Console, payload: dict[str, Any]) -> None:
 
 
 def _verdicts(model: dict[str, Any]) -> str:
-    counts = model["verdicts"]
-    parts = [f"{counts['wrong']:,} wrong"]
-    if counts["format_error"]:
-        parts.append(f"{counts['format_error']:,} without an answer that can be read")
-    parts.append(f"{model['abstained']:,} abstained (N/A is the label of {model['labels_na']:,})")
-    if model["mean_reward"] is not None:
-        parts.append(f"mean reward {model['mean_reward']:.4f}")
-    if model["answers"] == "bare":
-        parts.append("answers are taken as they stand, without tags")
-    return "; ".join(parts)
+    unread, reward = model["verdicts"]["format_error"], model["mean_reward"]
+    parts = (
+        f"{model['verdicts']['wrong']:,} wrong",
+        f"{unread:,} without an answer that can be read" if unread else "",
+        f"{model['abstained']:,} abstained (N/A is the label of {model['labels_na']:,})",
+        "" if reward is None else f"mean reward {reward:.4f}",
+        "answers are taken as they stand, without tags" if model["answers"] == "bare" else "",
+    )
+    return "; ".join(filter(None, parts))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from ground.settings_steward import StewardSettings
     from stewardship.benchmark.folder import Benchmark
 
-__all__ = ["BenchmarkName", "InBenchmark", "SetBenchmark", "group", "steward_settings"]
+__all__ = ["BenchmarkName", "ConfiguredBenchmark", "InBenchmark", "group", "steward_settings"]
 
 ORDER = (
     *("adopt", "audit", "recompute", "triage", "sheets", "sample", "read", "rule", "finalise", "release", "diff"),
@@ -35,11 +36,7 @@ BenchmarkName = Annotated[
 
 
 def steward_settings(workspace: Path, overrides: list[str] | None) -> StewardSettings:
-    """Return the table [steward] of a workspace's settings, with overrides; the workspace needs no warehouse.
-
-    Raises:
-        UsageError: a setting is unknown or wrong.
-    """
+    """Return the table [steward] of a workspace's settings, with overrides; the workspace needs no warehouse."""
     return open_workspace(workspace, overrides, needs_warehouse=False).settings.steward
 
 
@@ -49,24 +46,24 @@ class InBenchmark(InWorkspace):
 
     benchmark: BenchmarkName = None
 
+    @cached_property
     def adopted(self) -> Benchmark:
-        """Open the benchmark; see `stewardship.benchmark.folder.Benchmark.open`."""
+        """The benchmark, opened; see `stewardship.benchmark.folder.Benchmark.open`."""
         from stewardship.benchmark.folder import Benchmark
 
         return Benchmark.open(self.workspace, self.benchmark)
 
-    def result(
-        self, verb: str, benchmark: Benchmark, paint: Callable[[Console, dict[str, Any]], None], /, **found: Any
-    ) -> Result:
+    def result(self, verb: str, paint: Callable[[Console, dict[str, Any]], None], /, **found: Any) -> Result:
         """Return what was found, behind what every payload of these verbs begins with."""
-        head = {"verb": f"steward {verb}", "workspace": str(self.workspace), "benchmark": benchmark.name}
+        head = {"verb": f"steward {verb}", "workspace": str(self.workspace), "benchmark": self.adopted.name}
         return Result({**head, **found}, paint)
 
 
 @dataclass(frozen=True, kw_only=True)
-class SetBenchmark(InBenchmark, Configured):
+class ConfiguredBenchmark(InBenchmark, Configured):
     """Options of a verb about one benchmark that reads settings."""
 
+    @cached_property
     def settings(self) -> StewardSettings:
-        """Return the table [steward] of the settings; see `steward_settings`."""
+        """The table [steward] of the settings; see `steward_settings`."""
         return steward_settings(self.workspace, self.overrides)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -39,12 +38,12 @@ def history(
     """
     import polars as pl
 
-    benchmark = options.adopted()
+    benchmark = options.adopted
     events, batches = benchmark.history, benchmark.history.batches()
     found: dict[str, Any] = {"events": len(events.events), "chain": events.chain}
     if uid is None:
         found["batches"] = [asdict(one) for one in batches]
-        return options.result("history", benchmark, _paint_batches, **found)
+        return options.result("history", _paint_batches, **found)
     rows = benchmark.items.filter(pl.col("uid") == uid)
     if not rows.height:
         raise InputError(
@@ -59,22 +58,19 @@ def history(
         "holds": {event.role: event.status if event.role == "audit" else event.value for event in standing},
         "history": [{**event.model_dump(), "taken_back_by": taken.get(event.batch)} for event in events.row(uid)],
     }
-    return options.result("history", benchmark, _paint_row, **found)
+    return options.result("history", _paint_row, **found)
 
 
 def _paint_batches(out: Console, payload: dict[str, Any]) -> None:
     from ontoground.cli.render import number, table
 
-    rows = [
-        [one["name"], one["at"][:10], one["events"], ", ".join(one["roles"]), _who(one)] for one in payload["batches"]
-    ]
+    rows = []
+    for one in payload["batches"]:
+        who = f"takes back {one['reverts']} ({one['by']})" if one["reverts"] else one["by"]
+        who = who if one["holds"] else f"{who}; taken back"
+        rows.append([one["name"], one["at"][:10], one["events"], ", ".join(one["roles"]), who])
     out.print(table(["batch", "when", "events", "labels", "who or what"], rows))
     out.print(f"\n{number(payload['events'])} events, each as written; chain {payload['chain'][:16]}")
-
-
-def _who(one: Mapping[str, Any]) -> str:
-    who = f"takes back {one['reverts']} ({one['by']})" if one["reverts"] else one["by"]
-    return who if one["holds"] else f"{who}; taken back"
 
 
 def _paint_row(out: Console, payload: dict[str, Any]) -> None:
@@ -96,7 +92,7 @@ def _paint_row(out: Console, payload: dict[str, Any]) -> None:
     out.print(f"\nholds: {holds or 'nothing'}", soft_wrap=True)
 
 
-def _reasons(one: Mapping[str, Any]) -> str:
+def _reasons(one: dict[str, Any]) -> str:
     by, taken = one["by"], one["taken_back_by"]
     evidence = [
         f"{name} {_plain(name, value)}"

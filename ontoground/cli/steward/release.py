@@ -10,7 +10,7 @@ from typer import Option
 
 from ground.errors import OntogroundError
 from ontoground.cli.options import Result, verb
-from ontoground.cli.steward.group import SetBenchmark, group
+from ontoground.cli.steward.group import ConfiguredBenchmark, group
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,7 +19,7 @@ __all__ = ["release"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted(SetBenchmark):
+class Wanted(ConfiguredBenchmark):
     """What to release, or to check."""
 
     labels: Annotated[Literal["final", "recomputed", "original"], Option(help="Whose labels, by the history")] = "final"
@@ -69,7 +69,7 @@ def _released(options: Wanted) -> Result:
     from stewardship.versions.releasing import made_of, make_release
 
     recipe = Recipe(options.labels, options.rest, options.limits)
-    limit, benchmark = options.settings().flag_rel_err, options.adopted()
+    limit, benchmark = options.settings.flag_rel_err, options.adopted
     version = Version.parse(options.version) if options.version else None
     if options.dry_run:
         made = made_of(benchmark, recipe, version, limit=limit)
@@ -79,7 +79,6 @@ def _released(options: Wanted) -> Result:
     frozen = Release.open(benchmark, made.version) if made.folder else None
     return options.result(
         "release",
-        benchmark,
         _paint,
         version=str(made.version),
         new=made.new,
@@ -108,8 +107,7 @@ def _paint(out: Console, payload: dict[str, Any]) -> None:
     rest = "keep the original" if recipe["rest"] == "original" else "are left out"
     out.print(f"{name} of {payload['benchmark']}", style="bold")
     out.print(f"labels   {recipe['labels']}; rows without one {rest}", soft_wrap=True)
-    out.print(f"limits   {recipe['limits']}")
-    out.print(f"rows     {number(payload['rows'])}: {sources}")
+    out.print(f"limits   {recipe['limits']}\nrows     {number(payload['rows'])}: {sources}")
     out.print(f"kinds    {', '.join(f'{number(count)} {kind}' for kind, count in kinds.items())}\n")
     if payload["previous"]:
         change = f"a {payload['change']} change" if payload["change"] else "nothing changed"
@@ -130,7 +128,7 @@ def _checked(options: Wanted) -> Result:
     """Hold each frozen release and the history against their hashes."""
     from stewardship.versions.releases import Release, check_labels, check_previous, versions_of
 
-    benchmark = options.adopted()
+    benchmark = options.adopted
     events, releases, altered = None, [], []
     try:
         events = len(benchmark.history.events)
@@ -146,7 +144,7 @@ def _checked(options: Wanted) -> Result:
         except OntogroundError as error:
             altered.append({"of": str(version), **error.as_dict()})
     found = {"events": events, "checked": releases, "altered": altered}
-    return replace(options.result("release", benchmark, _paint_checked, **found), code=1 if altered else 0)
+    return replace(options.result("release", _paint_checked, **found), code=1 if altered else 0)
 
 
 def _paint_checked(out: Console, payload: dict[str, Any]) -> None:

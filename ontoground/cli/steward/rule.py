@@ -9,7 +9,7 @@ from typer import Argument, Option
 
 from ground.errors import UsageError
 from ontoground.cli.options import Result, verb
-from ontoground.cli.steward.group import SetBenchmark, group
+from ontoground.cli.steward.group import ConfiguredBenchmark, group
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -46,7 +46,7 @@ __all__ = ["rule"]
     "  # add = -1                          # days, where labels are dates",
 )
 def rule(
-    options: SetBenchmark,
+    options: ConfiguredBenchmark,
     file: Annotated[Path | None, Argument(metavar="RULE.toml", help="The rule", show_default=False)] = None,
     apply: Annotated[bool, Option("--apply", help="Record the new labels; without it they are only shown")] = False,
     force: Annotated[
@@ -69,20 +69,19 @@ def rule(
     raise UsageError("a rule file, or --revert alone", expected="RULE.toml [--apply], or --revert BATCH")
 
 
-def _ruled(options: SetBenchmark, file: Path, *, apply: bool, force: bool) -> Result:
+def _ruled(options: ConfiguredBenchmark, file: Path, *, apply: bool, force: bool) -> Result:
     from ontoground.cli.runs import require_packages
     from stewardship.versions.rule_files import read_rule
     from stewardship.versions.rules import apply_rule, try_rule
 
-    settings, benchmark = options.settings(), options.adopted()
+    settings, benchmark = options.settings, options.adopted
     read = read_rule(file)
     if read.do.calculator is not None:
         require_packages("pint", extra="steward")
     found = try_rule(benchmark, read, relative=settings.agree_rel, points=settings.ordinal_tolerance)
-    batch = apply_rule(benchmark, found, force=force) if apply else None
+    seen, batch = found.reviewed, apply_rule(benchmark, found, force=force) if apply else None
     return options.result(
         "rule",
-        benchmark,
         _paint,
         rule={"name": read.name, "by": read.by, "why": read.why, "sha256": read.sha256, "do": read.do.named()[0]},
         applied=batch is not None,
@@ -90,11 +89,8 @@ def _ruled(options: SetBenchmark, file: Path, *, apply: bool, force: bool) -> Re
         changed=_effects(found.changed),
         same=[one.uid for one in found.same],
         without=_effects(found.without),
-        reviewed=_effects(found.reviewed),
-        agreed={
-            "before": sum(bool(one.agreed) for one in found.reviewed),
-            "after": sum(bool(one.agrees) for one in found.reviewed),
-        },
+        reviewed=_effects(seen),
+        agreed={"before": sum(bool(one.agreed) for one in seen), "after": sum(bool(one.agrees) for one in seen)},
         unlabelled=found.unlabelled,
         finalised=bool({one.uid for one in found.changed} & set(benchmark.history.latest("final"))),
     )
@@ -121,8 +117,7 @@ def _paint(out: Console, payload: dict[str, Any]) -> None:
     )
     out.print(f"{rule['name']} ({rule['by']}): {rule['why']}\ndoes: {rule['do']}\n")
     rows = [[one["uid"], short(one["stratum"], 30), one["original"], one["before"], one["after"]] for one in changed]
-    title = "rows that nobody reviewed: another label"
-    part(out, ["uid", "stratum", "original", "before", "after"], rows, title)
+    part(out, ["uid", "stratum", "original", "before", "after"], rows, "rows that nobody reviewed: another label")
     names = ("uid", "physician", "before", "agreed", "after", "agrees")
     columns = ["uid", "physician", "label now", "agrees", "by the rule", "agrees "]
     rows = [[number(one[name]) for name in names] for one in reviewed]
@@ -145,14 +140,14 @@ def _paint(out: Console, payload: dict[str, Any]) -> None:
         out.print("nothing was written" + (": record it with --apply" if changed else ""))
 
 
-def _reverted(options: SetBenchmark, batch: str, *, by: str, why: str) -> Result:
+def _reverted(options: ConfiguredBenchmark, batch: str, *, by: str, why: str) -> Result:
     if not by.strip() or not why.strip():
         raise UsageError("who takes a batch back, and why, is part of the history", expected="--by NAME --why TEXT")
-    benchmark = options.adopted()
+    benchmark = options.adopted
     made = benchmark.history.revert(batch, by=by, why=why)
     taken = next(one for one in benchmark.history.batches() if one.name == batch)
     found = {"reverted": batch, "was_by": taken.by, "events": taken.events, "batch": made, "by": by, "why": why}
-    return options.result("rule", benchmark, _paint_reverted, **found)
+    return options.result("rule", _paint_reverted, **found)
 
 
 def _paint_reverted(out: Console, payload: dict[str, Any]) -> None:

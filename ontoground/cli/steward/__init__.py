@@ -2,6 +2,36 @@
 
 from __future__ import annotations
 
-from ontoground.cli.steward import adopt, audit, calculators, finalise, grade, labels, read, report, sheets, triage
+from ontoground.cli.steward import (
+    adopt,
+    audit,
+    board,
+    calculators,
+    diff,
+    finalise,
+    grade,
+    history,
+    read,
+    release,
+    report,
+    rule,
+    sheets,
+    triage,
+)
 
-__all__ = ["adopt", "audit", "calculators", "finalise", "grade", "labels", "read", "report", "sheets", "triage"]
+__all__ = [
+    "adopt",
+    "audit",
+    "board",
+    "calculators",
+    "diff",
+    "finalise",
+    "grade",
+    "history",
+    "read",
+    "release",
+    "report",
+    "rule",
+    "sheets",
+    "triage",
+]

@@ -2,51 +2,68 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option
 
 from ontoground.cli.app import group_of
-from ontoground.cli.options import open_workspace
+from ontoground.cli.options import Configured, InWorkspace, Result, open_workspace
 
 if TYPE_CHECKING:
-    from ground.settings_steward import StewardSettings
+    from collections.abc import Callable
 
-__all__ = ["BenchmarkName", "group", "steward_settings"]
+    from rich.console import Console
+
+    from ground.settings_steward import StewardSettings
+    from stewardship.benchmark.folder import Benchmark
+
+__all__ = ["BenchmarkName", "ConfiguredBenchmark", "InBenchmark", "group", "steward_settings"]
 
 ORDER = (
-    "adopt",
-    "audit",
-    "recompute",
-    "triage",
-    "sheets",
-    "sample",
-    "read",
-    "rule",
-    "finalise",
-    "release",
-    "diff",
-    "history",
-    "grade",
-    "board",
-    "calculators",
-    "report",
+    *("adopt", "audit", "recompute", "triage", "sheets", "sample", "read", "rule", "finalise", "release", "diff"),
+    *("history", "grade", "board", "calculators", "report"),
 )
-
 
 group = group_of("steward", "Audit, recompute, adjudicate and release labels.", ORDER)
 
 BenchmarkName = Annotated[
     str | None,
-    typer.Option("--benchmark", metavar="NAME", help="Which benchmark of the workspace; its only one where left out"),
+    Option("--benchmark", metavar="NAME", help="Which benchmark of the workspace; its only one where left out"),
 ]
 
 
 def steward_settings(workspace: Path, overrides: list[str] | None) -> StewardSettings:
-    """Return the table [steward] of a workspace's settings, with overrides; the workspace needs no warehouse.
-
-    Raises:
-        UsageError: a setting is unknown or wrong.
-    """
+    """Return the table [steward] of a workspace's settings, with overrides; the workspace needs no warehouse."""
     return open_workspace(workspace, overrides, needs_warehouse=False).settings.steward
+
+
+@dataclass(frozen=True, kw_only=True)
+class InBenchmark(InWorkspace):
+    """Options of a verb about one benchmark."""
+
+    benchmark: BenchmarkName = None
+
+    @cached_property
+    def adopted(self) -> Benchmark:
+        """The benchmark, opened; see `stewardship.benchmark.folder.Benchmark.open`."""
+        from stewardship.benchmark.folder import Benchmark
+
+        return Benchmark.open(self.workspace, self.benchmark)
+
+    def result(self, verb: str, paint: Callable[[Console, dict[str, Any]], None], /, **found: Any) -> Result:
+        """Return what was found, behind what every payload of these verbs begins with."""
+        head = {"verb": f"steward {verb}", "workspace": str(self.workspace), "benchmark": self.adopted.name}
+        return Result({**head, **found}, paint)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConfiguredBenchmark(InBenchmark, Configured):
+    """Options of a verb about one benchmark that reads settings."""
+
+    @cached_property
+    def settings(self) -> StewardSettings:
+        """The table [steward] of the settings; see `steward_settings`."""
+        return steward_settings(self.workspace, self.overrides)

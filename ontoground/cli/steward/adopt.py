@@ -9,7 +9,7 @@ from typer import Argument, Option
 
 from ground.errors import UsageError
 from ontoground.cli.options import InWorkspace, Result, verb
-from ontoground.cli.steward.group import group
+from ontoground.cli.steward.options import group
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -11,8 +11,7 @@ import typer
 
 from ground.errors import UsageError
 from ontoground.cli.options import Result, verb
-from ontoground.cli.steward.group import group
-from ontoground.cli.steward.options import OfBenchmark
+from ontoground.cli.steward.options import ConfiguredBenchmark, group
 from ontoground.cli.steward.shares import percent
 from ontoground.cli.text_options import split_overrides
 
@@ -37,7 +36,7 @@ WHENCE = {"calculators": "from the extracted features alone, right or wrong", "s
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfRuns(OfBenchmark):
+class OfRuns(ConfiguredBenchmark):
     """Options of both verbs; each has its own ``--engine``."""
 
     answers: Annotated[
@@ -179,7 +178,7 @@ def _payload(phase: Phase, engine: str | None, options: OfRuns) -> dict[str, Any
 
     kind = options.kind(engine)
     own, _ = split_overrides(options.overrides)
-    benchmark, settings = replace(options, overrides=own).open_benchmark()
+    settings, benchmark = replace(options, overrides=own).settings, options.adopted
     tools = options.tool_names(NO_TOOL if benchmark.categories else "calculator,python") if kind == "lm" else ()
     if kind == "calculators" or "calculator" in tools:
         require_packages("pint", extra="steward")
@@ -202,7 +201,7 @@ def _payload(phase: Phase, engine: str | None, options: OfRuns) -> dict[str, Any
     found = dict(vars(outcome))
     made = found.pop("made")
     return {
-        **options.head(phase, benchmark),
+        **options.head(phase),
         "engine": kind,
         "tools": tools,
         "rows": rows,

@@ -10,7 +10,7 @@ from typer import Option
 
 from ontoground.cli.options import Overrides, Result, verb
 from ontoground.cli.steward.grade import Graded
-from ontoground.cli.steward.group import group, steward_settings
+from ontoground.cli.steward.options import group, steward_settings
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -10,7 +10,7 @@ from typer import Argument, Option
 
 from ground.errors import InputError, UsageError
 from ontoground.cli.options import InWorkspace, Result, verb
-from ontoground.cli.steward.group import group
+from ontoground.cli.steward.options import group
 
 if TYPE_CHECKING:
     from collections.abc import Callable

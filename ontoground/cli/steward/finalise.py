@@ -9,8 +9,7 @@ import typer
 
 from ground.errors import InputError
 from ontoground.cli.options import Result, verb
-from ontoground.cli.steward.group import group
-from ontoground.cli.steward.options import OfBenchmark
+from ontoground.cli.steward.options import ConfiguredBenchmark, group
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,7 +35,7 @@ def finalise(
             show_default=False,
         ),
     ] = None,
-    options: OfBenchmark,
+    options: ConfiguredBenchmark,
 ) -> Result:
     """Write the final label of every row to the history, with why it holds and what it rests on.
 
@@ -47,7 +46,7 @@ def finalise(
     from stewardship.adjudication.finalising import final_events, says_more
     from stewardship.history.standing import standing
 
-    benchmark, settings = options.open_benchmark()
+    settings, benchmark = options.settings, options.adopted
     labels, history, policy = standing(benchmark), benchmark.history, policy or settings.finalise
     found = deciding.finalise(labels.settled, labels.physician, policy=policy, relative=settings.agree_rel)
     before = history.latest("final")
@@ -67,7 +66,7 @@ def finalise(
     )
     origins = Counter(event.evidence.get("from") for event in events)
     payload = {
-        **options.head("finalise", benchmark),
+        **options.head("finalise"),
         "policy": policy,
         "rows": benchmark.items.height,
         "final": len(found),

@@ -9,7 +9,7 @@ from typer import Argument
 
 from ground.errors import InputError
 from ontoground.cli.options import Result, verb
-from ontoground.cli.steward.group import InBenchmark, group
+from ontoground.cli.steward.options import InBenchmark, group
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -1,38 +1,72 @@
-"""The options that the verbs of steward share, and what stands first in the payload of each."""
+"""The group of the steward verbs and the options that they share; each module beside this one adds its verbs."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
-from ontoground.cli.options import Configured
-from ontoground.cli.steward.group import BenchmarkName, steward_settings
+from typer import Option
+
+from ontoground.cli.app import group_of
+from ontoground.cli.options import Configured, InWorkspace, Result, open_workspace
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rich.console import Console
+
     from ground.settings_steward import StewardSettings
     from stewardship.benchmark.folder import Benchmark
 
-__all__ = ["OfBenchmark"]
+__all__ = ["BenchmarkName", "ConfiguredBenchmark", "InBenchmark", "group", "steward_settings"]
+
+ORDER = (
+    *("adopt", "audit", "recompute", "triage", "sheets", "sample", "read", "rule", "finalise", "release", "diff"),
+    *("history", "grade", "board", "calculators", "report"),
+)
+
+group = group_of("steward", "Audit, recompute, adjudicate and release labels.", ORDER)
+
+BenchmarkName = Annotated[
+    str | None,
+    Option("--benchmark", metavar="NAME", help="Which benchmark of the workspace; its only one where left out"),
+]
+
+
+def steward_settings(workspace: Path, overrides: list[str] | None) -> StewardSettings:
+    """Return the table [steward] of a workspace's settings, with overrides; the workspace needs no warehouse."""
+    return open_workspace(workspace, overrides, needs_warehouse=False).settings.steward
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfBenchmark(Configured):
-    """Options of a verb that works on a benchmark; the workspace needs no warehouse."""
+class InBenchmark(InWorkspace):
+    """Options of a verb about one benchmark."""
 
     benchmark: BenchmarkName = None
 
-    def open_benchmark(self) -> tuple[Benchmark, StewardSettings]:
-        """Open the benchmark, and read the table [steward] of the settings.
-
-        Raises:
-            InputError: no such benchmark.
-            UsageError: several benchmarks and none named, or a setting is unknown or wrong.
-        """
+    @cached_property
+    def adopted(self) -> Benchmark:
+        """The benchmark, opened; see `stewardship.benchmark.folder.Benchmark.open`."""
         from stewardship.benchmark.folder import Benchmark
 
-        settings = steward_settings(self.workspace, self.overrides)
-        return Benchmark.open(self.workspace, self.benchmark), settings
+        return Benchmark.open(self.workspace, self.benchmark)
 
-    def head(self, verb: str, benchmark: Benchmark) -> dict[str, Any]:
-        """Return the payload's first members."""
-        return {"verb": f"steward {verb}", "workspace": str(self.workspace), "benchmark": benchmark.name}
+    def head(self, verb: str) -> dict[str, Any]:
+        """Return what every payload of these verbs begins with."""
+        return {"verb": f"steward {verb}", "workspace": str(self.workspace), "benchmark": self.adopted.name}
+
+    def result(self, verb: str, paint: Callable[[Console, dict[str, Any]], None], /, **found: Any) -> Result:
+        """Return what was found, behind the head of the payload."""
+        return Result({**self.head(verb), **found}, paint)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConfiguredBenchmark(InBenchmark, Configured):
+    """Options of a verb about one benchmark that reads settings."""
+
+    @cached_property
+    def settings(self) -> StewardSettings:
+        """The table [steward] of the settings; see `steward_settings`."""
+        return steward_settings(self.workspace, self.overrides)

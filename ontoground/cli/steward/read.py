@@ -12,8 +12,7 @@ import typer
 
 from ground.errors import UsageError
 from ontoground.cli.options import Result, verb
-from ontoground.cli.steward.group import group
-from ontoground.cli.steward.options import OfBenchmark
+from ontoground.cli.steward.options import ConfiguredBenchmark, group
 from ontoground.cli.steward.shares import share
 from ontoground.cli.steward.sheets import DRAWN
 
@@ -64,7 +63,7 @@ def read(
     settle: Annotated[
         bool, typer.Option("--settle", help="Settle rows by the answers there are, though not all raters answered")
     ] = False,
-    options: OfBenchmark,
+    options: ConfiguredBenchmark,
 ) -> Result:
     """Read filled sheets into the history of the labels, and report how raters and labels agree.
 
@@ -77,7 +76,7 @@ def read(
     from stewardship.sheets.reading import read_sheets, write_refused
 
     require_packages("krippendorff", "statsmodels", extra="steward")
-    benchmark, settings = options.open_benchmark()
+    settings, benchmark = options.settings, options.adopted
     batches = read_batches(benchmark.folder)
     adopted = _adopted(benchmark, files or [])
     sheets = [file for file in files or [] if file not in adopted]
@@ -86,7 +85,7 @@ def read(
     taken = not found.refused or partial
     nothing = {"events_added": 0, "batch": None, "spot_checks_added": 0}
     payload = {
-        **options.head("read", benchmark),
+        **options.head("read"),
         "files": list(map(str, sheets)),
         "already_adopted": list(map(str, adopted)),
         "taken": taken,

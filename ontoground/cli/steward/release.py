@@ -10,7 +10,7 @@ from typer import Option
 
 from ground.errors import OntogroundError
 from ontoground.cli.options import Result, verb
-from ontoground.cli.steward.group import ConfiguredBenchmark, group
+from ontoground.cli.steward.options import ConfiguredBenchmark, group
 
 if TYPE_CHECKING:
     from rich.console import Console

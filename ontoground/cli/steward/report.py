@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ground.errors import InputError
 from ontoground.cli.options import Result, verb
-from ontoground.cli.steward.group import group
-from ontoground.cli.steward.options import OfBenchmark
+from ontoground.cli.steward.options import ConfiguredBenchmark, group
 from ontoground.cli.steward.shares import share
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ __all__ = ["paint_report", "report"]
 
 
 @verb(group, "One page on what the three phases found.", "ontoground steward report --benchmark medcalc")
-def report(options: OfBenchmark) -> Result:
+def report(options: ConfiguredBenchmark) -> Result:
     """Write report/report.md, report.json and pictures into the benchmark's folder.
 
     It has the phases that were run, what must be known before the numbers are quoted, how they move under other
@@ -41,7 +40,7 @@ def report(options: OfBenchmark) -> Result:
     from stewardship.reporting.report import build_report
     from stewardship.reporting.sensitivity import printed_inputs, variants
 
-    benchmark, settings = options.open_benchmark()
+    settings, benchmark = options.settings, options.adopted
     labels = standing(benchmark)
     found = build_report(benchmark, labels, settings)
     if found.audits is None and found.triage is None:
@@ -56,7 +55,7 @@ def report(options: OfBenchmark) -> Result:
     known = caveats(found, labels, paper=medcalc and labelled_by_the_paper(benchmark))
     estimates = label_estimates(benchmark)
     payload = {
-        **options.head("report", benchmark),
+        **options.head("report"),
         **found.as_dict(),
         "paper": [asdict(one) for one in compared],
         "other_readings": [one.as_dict() for one in others],

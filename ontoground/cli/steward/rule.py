@@ -9,7 +9,7 @@ from typer import Argument, Option
 
 from ground.errors import UsageError
 from ontoground.cli.options import Result, verb
-from ontoground.cli.steward.group import ConfiguredBenchmark, group
+from ontoground.cli.steward.options import ConfiguredBenchmark, group
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

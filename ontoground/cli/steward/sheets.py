@@ -11,8 +11,7 @@ import typer
 
 from ground.errors import UsageError
 from ontoground.cli.options import Result, verb
-from ontoground.cli.steward.group import group
-from ontoground.cli.steward.options import OfBenchmark
+from ontoground.cli.steward.options import ConfiguredBenchmark, group
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -38,7 +37,7 @@ DRAWN = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfSheets(OfBenchmark):
+class OfSheets(ConfiguredBenchmark):
     """Options of the verbs that write sheets."""
 
     raters: Annotated[
@@ -128,7 +127,7 @@ def _written(
     from stewardship.sheets.shown import answer_kinds, shown_rows, spot_check_rows
     from stewardship.sheets.writing import free_name, write_batch
 
-    benchmark, settings = options.open_benchmark()
+    settings, benchmark = options.settings, options.adopted
     experts = _experts(options, benchmark, each or 1)
     draw = draw_rows(benchmark, read_batches(benchmark.folder), settings, kind=kind, pick=pick, rows=rows)
     assigned = assign(
@@ -190,7 +189,7 @@ def _payload(
     uids = {item.uid for item in batch.items}
     labels = history.labels("original", categories=benchmark.categories) if benchmark.categories else {}
     return {
-        **options.head("sample" if batch.kind == "sample" else "sheets", benchmark),
+        **options.head("sample" if batch.kind == "sample" else "sheets"),
         **batch.model_dump(exclude={"items"}),
         "rows": len(uids),
         "strata": len({strata.get(uid) for uid in uids}),

@@ -10,8 +10,7 @@ import typer
 
 from ground.errors import InputError
 from ontoground.cli.options import Result, verb
-from ontoground.cli.steward.group import group
-from ontoground.cli.steward.options import OfBenchmark
+from ontoground.cli.steward.options import ConfiguredBenchmark, group
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -43,7 +42,7 @@ flagged    {flagged:,} of {of:,} ({flagged_rate}), in {strata_flagged:,} of {str
 def triage(
     *,
     top: Annotated[int, typer.Option(min=0, metavar="N", help="Rows of each part of the list to print")] = 10,
-    options: OfBenchmark,
+    options: ConfiguredBenchmark,
 ) -> Result:
     """Compare recomputed labels with the original ones and rank the rows, worst first.
 
@@ -57,7 +56,7 @@ def triage(
     from stewardship.adjudication.discrepancy import Flag
     from stewardship.history.standing import standing
 
-    benchmark, settings = options.open_benchmark()
+    settings, benchmark = options.settings, options.adopted
     labels = standing(benchmark)
     for role, found, remedy in (
         ("original", labels.original, "adopt a table with the labels as they were published"),
@@ -81,7 +80,7 @@ def triage(
         "dates": ranked.filter(~abstained, list="dates"),
     }
     payload = {
-        **options.head("triage", benchmark),
+        **options.head("triage"),
         "flag_rel_err": settings.flag_rel_err,
         "summary": ranking.summarise(ranked, labels.attempted).as_dict(),
         "top": {part: rows.head(top).to_dicts() for part, rows in parts.items()},

@@ -1,6 +1,6 @@
 """What the labels can be guessed from without reading both texts: baselines that see one side only.
 
-A supported statement must not be told by its words, and no label by the context alone (DESIGN section 6).
+A supported statement must not be told by its words, and no label by the context alone (docs/definitions.md#baseline).
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@
 --   map (an approximate row or a category); ndc_rxcui > ndc_ingredient; drug_name > drug_name_loose. NDC and name of
 --   an order are different sources, and both are kept where they disagree (sql/ontoground/queries/ndc_name_disagreement).
 --   Codes without a concept have no row here: they are in sql/ontoground/queries/unmapped_codes.
--- Source: CONTRACTS
+-- Source: docs/definitions.md#code
 create or replace table ground.code_map as
 with candidate as (
     select

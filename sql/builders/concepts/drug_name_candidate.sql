@@ -4,7 +4,7 @@
 -- Output: temporary table drug_name_candidate(code, cui, method)
 -- Caveat: the form that leaves out least wins; of the concepts that bear it, those of the best term type. A name as
 --   it is written is drug_name, everything else drug_name_loose. An RXCUI that UMLS lacks gives its ingredients.
--- Source: CONTRACTS (methods)
+-- Source: docs/definitions.md#code
 create or replace temp table drug_name_candidate as
 with hit as (
     select

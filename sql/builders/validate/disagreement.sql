@@ -4,7 +4,7 @@
 -- Inputs: labelled (the rows of the dataset), found_path, attesting, unclear_by, ground.mention,
 --   ground.unclear_mention,
 --   ground.admission_concept, mimiciv_note.discharge, ground.section. Parameters: tiers, sections
--- Source: DESIGN sections 4 to 6
+-- Source: docs/definitions.md
 with ended as (
     select
         id,

@@ -7,7 +7,7 @@
 -- kept numbers the distinct (place, kept end): whether a replacement gives a true or a false statement is asked of
 --   these. A group is a frame in an admission. Close relatives share a direct parent and a semantic group: the parents
 --   of a brand or salt are those of its substance, parents with very many children say nothing about closeness.
---   Source: DESIGN section 6 (the replaced end varies; Q2)
+--   Source: docs/definitions.md#close-relative
 create or replace temp table frame as
 with used as (
     select

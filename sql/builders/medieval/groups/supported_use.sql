@@ -2,7 +2,7 @@
 -- Grain: one row per group and supported statement
 -- Output: supported_use(code, radius, turn). Inputs: fact_group, coded, choice_code(group_no, code) of Q3
 -- The supported uses of a concept in one admission count with one draw of mean 1, not with exactly 1 (see
---   builders/medieval/balance.py). Source: DESIGN section 6 (frequencies are balanced across quadrants)
+--   builders/medieval/balance.py). Source: docs/definitions.md#balance
 create or replace temp table supported_use as
 with used as (
     select

@@ -4,7 +4,7 @@
 -- A mention attests its concept, the ancestors of it, and what is linked to it by tradename, ingredient or salt.
 --   Nothing but ends of true facts can stand in a statement. What mentions attest, each in every way, is hundreds of
 --   rows an admission: it is joined where it is asked for (present_mention with this), and never written down. Source:
---   DESIGN section 5
+--   docs/definitions.md#attested
 create or replace temp table attested as
 select closure.*
 from closure

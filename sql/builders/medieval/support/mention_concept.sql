@@ -4,7 +4,7 @@
 --   in_heading)
 -- Inputs: admission, context_piece, ground.mention, ground.segment
 -- mention: where it begins, which tells the mentions of a note apart, since they do not overlap. Numbers and short
---   texts only: these rows are sorted twice. Source: DESIGN section 5
+--   texts only: these rows are sorted twice. Source: docs/definitions.md#mention
 create or replace temp table mention_concept as
 with heard as (
     select

@@ -3,7 +3,8 @@
 -- Output: namesake(cui, other). Inputs: closure, kg.name, kg.concept
 -- In one semantic group, the preferred name of the one is a name of the other, or they share two names; singular and
 --   plural are one name. Abbreviations are not counted, nor names of very many concepts. Sources that map one of their
---   terms to several CUIs split what is one thing: DESIGN section 5 (ambiguous mentions)
+--   terms to several CUIs split what is one thing.
+--   Source: docs/definitions.md#namesake
 create or replace temp table namesake as
 with wanted as (
     select distinct other as cui

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from itertools import chain, product
 from pathlib import PurePosixPath
@@ -14,19 +14,35 @@ import pytest
 
 from ground import ROOT
 
-PAGES = {path.relative_to(ROOT).as_posix(): path for path in (ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md")))}
-ROOMS: list[str] = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"][
-    "packages"
-]
-FOLDERS = (*ROOMS, "sql", "benchmarks", "docs", "tests")
-KINDS = {".py", ".sql", ".tsv", ".csv", ".json", ".jsonl", ".txt", ".toml", ".md", ".svg", ".parquet", ".xlsx", ".duckdb"}
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+FOLDERS = (*PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"], "sql", "benchmarks", "docs", "tests")
+PAGES = {
+    path.relative_to(ROOT).as_posix(): path
+    for path in (ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md")), *sorted(ROOT.glob("*/README.md")))
+    if path.parent == ROOT or path.relative_to(ROOT).parts[0] in FOLDERS
+}
+KINDS = {
+    ".py",
+    ".sql",
+    ".tsv",
+    ".csv",
+    ".json",
+    ".jsonl",
+    ".txt",
+    ".toml",
+    ".md",
+    ".svg",
+    ".parquet",
+    ".xlsx",
+    ".duckdb",
+}
 OURS = {".py", ".sql", ".tsv"}
 """Files of these kinds are in the repository; others may be written or read by a program that names them."""
 
 # The user's own files and folders in examples.
 INVENTED = {"y_new_and_sampled_MD_evals.xlsx", "round1.xlsx", "round1.csv", "round1.key.csv", "mimiciv-2"}
 
-COMMAND = re.compile(r"(?:^|\s)ontoground ((?:[^\n\\|>]|\\\n)*)", re.MULTILINE)
+COMMAND = re.compile(r"(?:^|\s)ontoground (?=\S)((?:[^\n\\|>]|\\\n)*)", re.MULTILINE)
 OPTION = re.compile(r"(?<![\w-])--?[a-z][\w-]*")
 CITED = re.compile(rf"(?<![\w/.{{}}*-])((?:{'|'.join(FOLDERS)})/[\w/.-]+\.(?:py|sql|tsv|md))((?:#[\w-]+)?)")
 
@@ -100,7 +116,9 @@ def leads_nowhere(path: str, anchor: str) -> bool:
 def test_links_lead_to_files_and_headings(page: str) -> None:
     links = re.findall(r"\]\(([^)#\s]*)(#[\w-]+)?\)", PAGES[page].read_text())
     folder = PAGES[page].parent
-    here = [(PAGES[page] if not path else (folder / path).resolve(), anchor) for path, anchor in links if ":" not in path]
+    here = [
+        (PAGES[page] if not path else (folder / path).resolve(), anchor) for path, anchor in links if ":" not in path
+    ]
     assert [path for path, anchor in here if leads_nowhere(path.relative_to(ROOT).as_posix(), anchor)] == []
 
 
@@ -112,23 +130,27 @@ def test_references_in_code_and_sql_lead_to_files_and_headings() -> None:
 
 def expanded(path: str) -> Iterator[str]:
     """Yield the paths that ``{a,b}`` stands for."""
-    return map("".join, product(*(part.split(",") if n % 2 else [part] for n, part in enumerate(re.split("[{}]", path)))))
+    return map(
+        "".join, product(*(part.split(",") if n % 2 else [part] for n, part in enumerate(re.split("[{}]", path))))
+    )
 
 
 def is_known_file(path: str) -> bool:
     """Tell whether a path is one of the repository, or its last part is a name that a program uses."""
-    name = path.rstrip("/").rpartition("/")[2]
+    # Words in capitals stand for any name, as stars do.
+    pattern = re.sub(r"\b[A-Z]{2,}\b", "*", path.rstrip("/"))
+    name = pattern.rpartition("/")[2]
     if path.rstrip("/") in paths() or name in INVENTED:
         return True
-    if PurePosixPath(name).suffix in OURS and "*" not in name:
-        return False
-    # Capitals and stars stand for any name.
-    fixed = re.findall(r"[a-z][a-z\d_]*", re.sub(r"\b[A-Z.]+\b", "*", name))
-    return name in words() or all(part in words() for part in fixed)
+    if path.startswith(tuple(f"{folder}/" for folder in FOLDERS)) or PurePosixPath(name).suffix in OURS:
+        return any(PurePosixPath(file).match(pattern) for file in paths())
+    return name in words() or all(part in words() for part in re.findall(r"[a-z]\w*", name))
 
 
 def is_path(text: str) -> bool:
-    return bool(re.fullmatch(r"[\w.{},*-]*(/[\w.{},*-]*)*", text)) and ("/" in text or PurePosixPath(text).suffix in KINDS)
+    return bool(re.fullmatch(r"[\w.{},*-]*(/[\w.{},*-]*)*", text)) and (
+        "/" in text or PurePosixPath(text).suffix in KINDS
+    )
 
 
 @each_page
@@ -139,7 +161,7 @@ def test_files_exist(page: str) -> None:
 
 def is_command(line: str) -> bool:
     """Tell whether what follows ``ontoground`` is a verb, or the beginning of several, with options that it has."""
-    given = line.split(" #")[0].replace("\\\n", " ").split()
+    given = line.split(" #", maxsplit=1)[0].replace("\\\n", " ").split()
     before = " ".join(given[: next((n for n, word in enumerate(given) if word[0] == "-"), len(given))])
     found = [verb for verb in verbs() if f"{before} ".startswith(f"{verb} ") or f"{verb} ".startswith(f"{before} ")]
     options = frozenset[str]().union(*(verbs()[verb] for verb in found))
@@ -162,7 +184,9 @@ def test_options_modules_and_targets_exist(page: str) -> None:
     options = frozenset[str]().union(*verbs().values())
     quoted = {option for one in quoted_in(text) if one[:2] == "--" for option in OPTION.findall(one)}
     assert {one for one in quoted - options if f'"{one}"' not in "".join(sources().values())} == set()
-    assert [one for one in re.findall(r"\bmake ([a-z]+)\b(?=[^\w]|$)", shown) if f"\n{one}:" not in sources()["Makefile"]] == []
+    assert [
+        one for one in re.findall(r"(?m)^ *make ([a-z]{2,})\b", shown) if f"\n{one}:" not in sources()["Makefile"]
+    ] == []
     assert [one for one in re.findall(r"python -m ([\w.]+)", shown) if not is_name(one)] == []
 
 
@@ -184,7 +208,7 @@ def test_settings_exist(page: str) -> None:
 def is_name(name: str) -> bool:
     """Tell whether a name with dots is a module, something in one, a table or a column, or of another package."""
     first, *rest = name.split(".")
-    if name in words() or name in paths():
+    if name in words() or (".".join((first, *rest[:1])) in words() and words().issuperset(rest)):
         return True
     for n in range(len(rest) + 1):
         stem = "/".join((first, *rest[: len(rest) - n]))
@@ -196,9 +220,8 @@ def is_name(name: str) -> bool:
 
 @each_page
 def test_names_exist(page: str) -> None:
-    named: Iterable[str] = chain.from_iterable(
-        re.findall(r"^[A-Za-z_][\w.]*\w(?=\(|$)|\b[a-z]+_\w+\b", one)
-        for one in quoted_in(PAGES[page].read_text())
-        if not is_path(one)
-    )
-    assert {one for one in named if not is_name(one)} == set()
+    text = PAGES[page].read_text()
+    quoted = [one for one in quoted_in(text) if not is_path(one)]
+    named = {name for one in quoted for name in re.findall(r"^[A-Za-z][\w.]*\w(?=\(|$)|\b[a-z]+_\w+\b", one)}
+    named |= {name for _, block in blocks_of(text) for name in re.findall(r"\b(?:from|join) ([a-z_]+\.[a-z_]+)", block)}
+    assert {name for name in named if not is_name(name)} == set()

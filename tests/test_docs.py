@@ -38,6 +38,7 @@ KINDS = {
 }
 OURS = {".py", ".sql", ".tsv"}
 """Files of these kinds are in the repository; others may be written or read by a program that names them."""
+KINDS = OURS | {".csv", ".json", ".jsonl", ".txt", ".toml", ".md", ".parquet", ".xlsx", ".duckdb"}
 
 # The user's own files and folders in examples.
 INVENTED = {"y_new_and_sampled_MD_evals.xlsx", "round1.xlsx", "round1.csv", "round1.key.csv", "mimiciv-2"}
@@ -92,7 +93,7 @@ def verbs() -> dict[str, frozenset[str]]:
 
 @cache
 def settings() -> frozenset[str]:
-    """Return the keys of all settings, as ``docs/settings.md`` takes them from the code: ``section.key``, or ``key``."""
+    """Return the keys of all settings, with their section, as ``docs/settings.md`` takes them from the code."""
     keys: set[str] = set()
     for part in PAGES["docs/settings.md"].read_text().split("\n## "):
         named = re.findall(r"(?m)^\| `([\w.]+)` \|", part)

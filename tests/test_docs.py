@@ -21,24 +21,10 @@ PAGES = {
     for path in (ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md")), *sorted(ROOT.glob("*/README.md")))
     if path.parent == ROOT or path.relative_to(ROOT).parts[0] in FOLDERS
 }
-KINDS = {
-    ".py",
-    ".sql",
-    ".tsv",
-    ".csv",
-    ".json",
-    ".jsonl",
-    ".txt",
-    ".toml",
-    ".md",
-    ".svg",
-    ".parquet",
-    ".xlsx",
-    ".duckdb",
-}
 OURS = {".py", ".sql", ".tsv"}
 """Files of these kinds are in the repository; others may be written or read by a program that names them."""
-KINDS = OURS | {".csv", ".json", ".jsonl", ".txt", ".toml", ".md", ".parquet", ".xlsx", ".duckdb"}
+TEXTS = OURS | {".csv", ".json", ".jsonl", ".txt"}
+KINDS = TEXTS | {".toml", ".md", ".parquet", ".xlsx", ".duckdb"}
 
 # The user's own files and folders in examples.
 INVENTED = {"y_new_and_sampled_MD_evals.xlsx", "round1.xlsx", "round1.csv", "round1.key.csv", "mimiciv-2"}
@@ -64,7 +50,7 @@ def quoted_in(text: str) -> list[str]:
 @cache
 def sources() -> dict[str, str]:
     """Return every text of the repository that is no page, by its path."""
-    files = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.suffix in KINDS - {".md"}]
+    files = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.suffix in TEXTS]
     files += [ROOT / "Makefile", ROOT / "pyproject.toml"]
     return {path.relative_to(ROOT).as_posix(): path.read_text() for path in files if path.name != "test_docs.py"}
 
@@ -72,7 +58,7 @@ def sources() -> dict[str, str]:
 @cache
 def words() -> frozenset[str]:
     """Return the words of the sources and of their paths; names with dots whole and in parts."""
-    text = "\n".join(chain(sources(), sources().values()))
+    text = "\n".join(chain.from_iterable(one for one in sources().items() if not one[0].startswith("tests/")))
     return frozenset(chain(re.findall(r"\w+", text), re.findall(r"[\w-]+(?:[.-][\w-]+)+", text)))
 
 
@@ -115,12 +101,10 @@ def leads_nowhere(path: str, anchor: str) -> bool:
 
 @each_page
 def test_links_lead_to_files_and_headings(page: str) -> None:
-    links = re.findall(r"\]\(([^)#\s]*)(#[\w-]+)?\)", PAGES[page].read_text())
-    folder = PAGES[page].parent
-    here = [
-        (PAGES[page] if not path else (folder / path).resolve(), anchor) for path, anchor in links if ":" not in path
-    ]
-    assert [path for path, anchor in here if leads_nowhere(path.relative_to(ROOT).as_posix(), anchor)] == []
+    place = PAGES[page]
+    links = re.findall(r"\]\(([^):#\s]*)(#[\w-]+)?\)", place.read_text())
+    targets = [((place.parent / (path or place.name)).resolve().relative_to(ROOT), anchor) for path, anchor in links]
+    assert [target for target in targets if leads_nowhere(target[0].as_posix(), target[1])] == []
 
 
 def test_references_in_code_and_sql_lead_to_files_and_headings() -> None:
@@ -131,9 +115,8 @@ def test_references_in_code_and_sql_lead_to_files_and_headings() -> None:
 
 def expanded(path: str) -> Iterator[str]:
     """Yield the paths that ``{a,b}`` stands for."""
-    return map(
-        "".join, product(*(part.split(",") if n % 2 else [part] for n, part in enumerate(re.split("[{}]", path))))
-    )
+    parts = re.split("[{}]", path)
+    return map("".join, product(*(part.split(",") if n % 2 else [part] for n, part in enumerate(parts))))
 
 
 def is_known_file(path: str) -> bool:
@@ -149,9 +132,8 @@ def is_known_file(path: str) -> bool:
 
 
 def is_path(text: str) -> bool:
-    return bool(re.fullmatch(r"[\w.{},*-]*(/[\w.{},*-]*)*", text)) and (
-        "/" in text or PurePosixPath(text).suffix in KINDS
-    )
+    """Tell whether quoted text is a file or a folder."""
+    return bool(re.fullmatch(r"[\w.{},*/-]+", text)) and ("/" in text or PurePosixPath(text).suffix in KINDS)
 
 
 @each_page
@@ -182,13 +164,13 @@ def test_commands_are_verbs_with_their_options(page: str) -> None:
 def test_options_modules_and_targets_exist(page: str) -> None:
     text = PAGES[page].read_text()
     shown = "\n".join(chain((block for _, block in blocks_of(text)), quoted_in(text)))
-    options = frozenset[str]().union(*verbs().values())
-    quoted = {option for one in quoted_in(text) if one[:2] == "--" for option in OPTION.findall(one)}
-    assert {one for one in quoted - options if f'"{one}"' not in "".join(sources().values())} == set()
-    assert [
-        one for one in re.findall(r"(?m)^ *make ([a-z]{2,})\b", shown) if f"\n{one}:" not in sources()["Makefile"]
-    ] == []
-    assert [one for one in re.findall(r"python -m ([\w.]+)", shown) if not is_name(one)] == []
+    known = frozenset[str]().union(*verbs().values(), re.findall(r'"(--[\w-]+)"', "".join(sources().values())))
+    options = {option for one in quoted_in(text) if one[:2] == "--" for option in OPTION.findall(one)}
+    modules = re.findall(r"python -m ([\w.]+)", shown)
+    targets = re.findall(r"(?m)^ *make ([a-z]{2,})\b", shown)
+    assert options - known == set()
+    assert [one for one in modules if not is_name(one)] == []
+    assert [one for one in targets if f"\n{one}:" not in sources()["Makefile"]] == []
 
 
 def flat(table: dict[str, Any], before: str = "") -> Iterator[str]:
@@ -216,7 +198,7 @@ def is_name(name: str) -> bool:
         for file in (f"{stem}.py", f"{stem}/__init__.py"):
             if file in sources():
                 return all(re.search(rf"\b{part}\b", sources()[file]) for part in rest[len(rest) - n :])
-    return first not in FOLDERS and all(part in words() for part in (first, *rest))
+    return first not in FOLDERS and bool(re.search(rf"\b{first}\b", sources()["pyproject.toml"]))
 
 
 @each_page

@@ -185,13 +185,13 @@ def test_settings_exist(page: str) -> None:
     shown = chain.from_iterable(flat(tomllib.loads(block)) for language, block in blocks_of(text) if language == "toml")
     sections = {key.partition(".")[0] for key in settings() if "." in key}
     named = [one for one in re.findall(r"(?<=`)[a-z_]+\.[a-z_]+(?=[ `])", text) if one.split(".")[0] in sections]
-    assert [key for key in (*shown, *named) if key not in settings() and not is_name(key)] == []
+    assert [key for key in (*shown, *named) if not is_name(key)] == []
 
 
 def is_name(name: str) -> bool:
-    """Tell whether a name with dots is a module, something in one, a table or a column, or of another package."""
-    first, *rest = name.split(".")
-    if name in words() or (".".join((first, *rest[:1])) in words() and words().issuperset(rest)):
+    """Tell whether a name is a setting, a word of the sources, a table or column, a module's, or another package's."""
+    first, *rest = re.sub(r"\.[A-Z]+$", "", name).split(".")  # capitals stand for any name
+    if name in settings() or (".".join((first, *rest[:1])) in words() and words().issuperset(rest)):
         return True
     for n in range(len(rest) + 1):
         stem = "/".join((first, *rest[: len(rest) - n]))

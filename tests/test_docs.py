@@ -81,7 +81,7 @@ def verbs() -> dict[str, frozenset[str]]:
 def settings() -> frozenset[str]:
     """Return the keys of all settings, with their section, as ``docs/settings.md`` takes them from the code."""
     keys: set[str] = set()
-    for part in PAGES["docs/settings.md"].read_text().split("\n## "):
+    for part in re.split(r"(?m)^#+ ", PAGES["docs/settings.md"].read_text()):
         named = re.findall(r"(?m)^\| `([\w.]+)` \|", part)
         section = re.search(r"\[(\w+)\]", part.partition("\n")[0])
         keys |= {f"{section[1]}.{key}" for key in named} if section else {*named}
@@ -184,8 +184,12 @@ def test_settings_exist(page: str) -> None:
     text = PAGES[page].read_text()
     shown = chain.from_iterable(flat(tomllib.loads(block)) for language, block in blocks_of(text) if language == "toml")
     sections = {key.partition(".")[0] for key in settings() if "." in key}
-    named = [one for one in re.findall(r"(?<=`)[a-z_]+\.[a-z_]+(?=[ `])", text) if one.split(".")[0] in sections]
-    assert [key for key in (*shown, *named) if not is_name(key)] == []
+    named = [
+        one
+        for one in re.findall(r"(?<=`)[a-z_]+\.[a-z_]+(?=[ `])", text)
+        if one.split(".")[0] in sections and not is_path(one)
+    ]
+    assert [key for key in (*shown, *named) if key not in settings()] == []
 
 
 def is_name(name: str) -> bool:

@@ -67,7 +67,7 @@ class BuildReport:
     """What a build made.
 
     Attributes:
-        rows: in the dataset, two a pair.
+        rows: in the dataset, two for each pair.
         sources: in the order of the source table.
         versions: rows by version and task.
         splits: rows by split.

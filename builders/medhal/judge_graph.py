@@ -1,4 +1,4 @@
-"""The judge of our own facts: the graph and the mentions, asked anew, on another road than the builder took.
+"""The judge of our own facts: the graph and the mentions, asked again, in another way than the builder's.
 
 The builder walks all facts of a cohort at once (`ConceptGraph.facts`) and carries mentions up to what they attest. The
 judge asks `ConceptGraph.relations` for one pair at a time in both directions, walks from each end down to the mentions,

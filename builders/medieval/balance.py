@@ -63,7 +63,7 @@ def _fitted(pool: Pool, target: Floats, rounds: int) -> Floats:
 
 
 def _draw_with(connection: duckdb.DuckDBPyConnection, pool: Pool, spread: float, rounds: int) -> None:
-    """Draw Q2 and Q4 anew, their chances fitted to targets that spread this much."""
+    """Draw Q2 and Q4 again, with chances fitted to targets that spread this much."""
     pool.choice[:, [0, 2]] = -1
     pool.draw(_fitted(pool, _targets(connection, spread, pool.concepts), rounds), (0, 2))
 

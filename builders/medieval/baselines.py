@@ -62,7 +62,7 @@ class TextFeatures:
     """TF-IDF of words and pairs of words; each distinct text is read once, whatever is fitted on which rows.
 
     Args:
-        texts: one a row. Shape: (n,)
+        texts: one for each row. Shape: (n,)
         merged: fit rows of one text and label as one row of their weight: the same model, sooner, where many rows
             share few long texts.
     """

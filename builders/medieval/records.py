@@ -19,7 +19,7 @@ from ground.storage.warehouse import arrow_of
 __all__ = ["lifted_pairs", "linked_pairs"]
 
 LINKED_SHARE = 20
-"""Pairs that notes link in one of so many admissions that mention both are called linked (docs/definitions.md#linked)."""
+"""Notes count as linking a pair if they do in one of so many admissions with both (docs/definitions.md#linked)."""
 
 FEWEST_TOGETHER = 3
 """Fewer common admissions tell nothing."""

@@ -1,4 +1,4 @@
--- One whole group of four statements to show: linked by the note itself where there is one, a treatment before others
+-- One whole group of four statements to show: preferably one that the note itself links, and a treatment
 -- Grain: one row per statement of the group
 -- Inputs: medieval (view of the built dataset)
 -- Output: rows for `ontoground demo`. Source: docs/definitions.md#group

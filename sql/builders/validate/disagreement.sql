@@ -1,4 +1,4 @@
--- Labels of a dataset that the warehouse does not bear out
+-- Labels of a dataset that the warehouse does not confirm
 -- Grain: one row per disagreement
 -- Output: (check, id, found, expected)
 -- Inputs: labelled (the rows of the dataset), found_path, attesting, unclear_by, ground.mention,

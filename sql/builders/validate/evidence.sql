@@ -1,4 +1,4 @@
--- Evidence of a dataset's rows that does not bear out their labels
+-- Evidence of a dataset's rows that does not support their labels
 -- Grain: one row per disagreement
 -- Output: (check_name, id, found, expected)
 -- Inputs: labelled (the rows of the dataset), attesting, ground.mention, kg.edge, kg.predicate

@@ -1,4 +1,4 @@
-"""Phase 2: answers of several runs to one question become a label, or none (docs/stewardship.md#phase-2-recomputation)."""
+"""Phase 2: answers of several runs become a label, or none (docs/stewardship.md#phase-2-recomputation)."""
 
 from __future__ import annotations
 

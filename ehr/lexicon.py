@@ -53,7 +53,7 @@ class Lexicon:
     ``kind`` is an index into ``KINDS``, or -1 where the entry is not a mention as it stands; ``term`` is the number
     of the project's own term that decides by context (-1: none). The concepts of entry ``e``, best first, are
     ``cuis[cui_begin[e]:cui_begin[e + 1]]``; those of sense ``s`` of a term are ``sense_cuis[term][s]``. ``words`` are
-    the long names of one word, which misspellings are held against.
+    the long names of one word, which misspellings are compared with.
     """
 
     trie: Trie

@@ -1,9 +1,9 @@
 """The reference of ``course2diagnosis``: diagnoses and medications of a discharge that its hospital course supports.
 
-What the note lists at discharge and the course does not mention would be an invention for a reader of the course, so
-an entry stays only where the course states its concept (same, equivalent or more specific) as present, and nowhere
-denies, doubts, stops or plans otherwise. An entry keeps words beyond its concept only where they stand beside a mention
-of it in the course; else the concept's own words are the entry.
+What the note lists at discharge but the course does not mention would be an invention for a reader of the course. So an
+entry stays only if the course states its concept (the same, an equivalent or a more specific one) as present, and
+nowhere denies it, doubts it, stops it or plans otherwise. Other words of the entry stay only if they stand beside a
+mention of the concept in the course.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Draw the statements of each group so that the names in them do not tell whether they are supported.
 
 Equal counts of supported and unsupported uses are not enough. If a concept is supported in the training rows, it would
-then have to be unsupported in the test rows, and a model can learn that. So counts must vary as those of a fair coin do.
+then have to be unsupported in the test rows, and a model can learn that. So counts must vary as those of a fair coin.
 How much they must vary depends on how unevenly a cohort uses its concepts, so this is found by measuring.
 """
 

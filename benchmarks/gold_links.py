@@ -70,7 +70,7 @@ def normalized(name: str) -> str:
 
 
 def read_gold(path: Path) -> Gold:
-    """Read a gold file, one JSON object a note: hadm_id, treats (drug, disorder), mentions (text, concept).
+    """Read a gold file, one JSON object for each note: hadm_id, treats (drug, disorder), mentions (text, concept).
 
     Raises:
         InputError: it is not there, or a line has another shape; the message names the line.

@@ -151,7 +151,7 @@ def _create_table(connection: duckdb.DuckDBPyConnection, found: MimicFile, colum
 
 
 def _compression(found: MimicFile, column: str) -> str:
-    """Say how a column is stored where DuckDB's own choice is slow: a dictionary of notes, no two of which are alike.
+    """Say how a column is stored where DuckDB's own choice is slow: a dictionary of notes, which all differ.
 
     Zstandard takes a fifth of that time and a third of that disk.
     """

@@ -76,7 +76,7 @@ _MENTION = pa.schema(
 _UNCLEAR = pa.schema([*list(_MENTION)[:6], ("reason", pa.string()), ("section", pa.string())])
 
 
-# It is read before workers start: what reading needs is then compiled once, not in each of them at a time.
+# It is read before workers start: what reading needs is then compiled once, and not in every worker.
 _FIRST = "Chief Complaint:\nNo fever.\n"
 
 

@@ -16,7 +16,7 @@ SEGMENT_KINDS: tuple[SegmentKind, ...] = ("sentence", "item", "heading")
 
 
 class Assertion(StrEnum):
-    """What the note says of a mention (DESIGN section 5)."""
+    """What the note says of a mention (docs/definitions.md#assertion)."""
 
     PRESENT = "present"
     ABSENT = "absent"

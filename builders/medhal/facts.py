@@ -93,7 +93,7 @@ def _overstates(row: Mapping[str, Any]) -> bool:
 
 
 def _explanation(row: Mapping[str, Any], sentences: Mapping[str, str]) -> str:
-    """Say why the second statement does not hold; every part is borne out by the evidence of the two rows."""
+    """Say why the second statement does not hold; the evidence of the two rows supports every part."""
     role = row["replaced_end"]
     kept_role = "tail" if role == "head" else "head"
     put_in, kept = row[f"wrong_{role}_name"], row[f"wrong_{kept_role}_name"]

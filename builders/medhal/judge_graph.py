@@ -1,4 +1,4 @@
-"""The judge of our own facts: the graph and the mentions, asked anew, on another road than the builder took.
+"""The judge of our own facts: the graph and the mentions, asked again, in another way than the builder's.
 
 The builder walks all facts of a cohort at once (`ConceptGraph.facts`) and carries mentions up to what they attest. The
 judge asks `ConceptGraph.relations` for one pair at a time in both directions, walks from each end down to the mentions,
@@ -57,9 +57,9 @@ class GraphJudge:
     def agree(self, pairs: Sequence[Pair]) -> list[Refusal | None]:
         """Return for each pair None where both labels are confirmed, else why not.
 
-        The first statement is confirmed where its relation is stated and the context documents both ends; the second
-        where it fails as its quadrant and its explanation say: the end that was put in is silent in the whole note
-        and the codes (Q2), or no relation of any tier leads either way (Q3), or both (Q4).
+        The first statement is confirmed if its relation is stated and the context documents both ends. The second is
+        confirmed if it fails as its quadrant and its explanation say: nothing in the whole note or the codes means
+        the end that was put in (Q2), no path of any tier relates the two in either direction (Q3), or both (Q4).
         """
         if not self._ready:
             self._prepare()

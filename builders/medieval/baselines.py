@@ -1,6 +1,6 @@
 """What the labels can be guessed from without reading both texts: baselines that see one side only.
 
-A supported statement must not be told by its words, and no label by the context alone (DESIGN section 6).
+A supported statement must not be told by its words, and no label by the context alone (docs/definitions.md#baseline).
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class TextFeatures:
     """TF-IDF of words and pairs of words; each distinct text is read once, whatever is fitted on which rows.
 
     Args:
-        texts: one a row. Shape: (n,)
+        texts: one for each row. Shape: (n,)
         merged: fit rows of one text and label as one row of their weight: the same model, sooner, where many rows
             share few long texts.
     """

@@ -82,7 +82,8 @@ def _pairs(connection: duckdb.DuckDBPyConnection, facts: _Facts, first: int, adm
 def find_held_facts(connection: duckdb.DuckDBPyConnection, seed: int) -> None:
     """Fill ``admission_fact``: of each pair of bases and relation, the form and direction that a stable hash picks.
 
-    Of the forms that are closest to what is mentioned. Source: MediEval section 3.1 steps 3 and 4; DESIGN section 6
+    Only the forms that are closest to what is mentioned. Source: MediEval, section 3.1, steps 3 and 4;
+    docs/definitions.md#fact
 
     Args:
         connection: with what is attested and what is true.

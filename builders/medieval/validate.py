@@ -1,4 +1,4 @@
-"""Re-derive every label of a built dataset from the warehouse, by SQL, on another road than the builder took."""
+"""Re-derive every label of a built dataset from the warehouse, by SQL, in another way than the builder's."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NAMES = ("check", "id", "found", "expected")
 
 @dataclass(frozen=True)
 class ValidationReport:
-    """Labels that the warehouse does not bear out; none is success."""
+    """Labels that the warehouse does not confirm; none is success."""
 
     folder: str
     rows: int

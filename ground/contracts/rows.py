@@ -50,7 +50,7 @@ class SupportSpanRow(TypedDict):
 
 
 class MedievalRow(TypedDict):
-    """One sample of MediEval: a statement judged in the context of one admission (CONTRACTS.md)."""
+    """One sample of MediEval: a statement judged in the context of one admission (docs/definitions.md)."""
 
     id: str
     group_id: str

@@ -5,7 +5,7 @@
 --   support a fact
 -- Output: ground.mention_part(note_id, hadm_id, begin_offset, end_offset, text, cuis, assertion, section),
 --   ground.unclear_mention_part(note_id, hadm_id, begin_offset, end_offset, text, cuis, reason, section)
--- Source: CONTRACTS.md; DESIGN section 5
+-- Source: docs/definitions.md#mention
 create or replace table ground.mention_part (
     note_id varchar not null,
     hadm_id bigint,

@@ -2,7 +2,7 @@
 -- Grain: one row per admission and concept
 -- Output: steward_code(text_id, cui)
 -- Inputs: steward_admission(text_id, hadm_id), mimiciv_hosp.diagnoses_icd, mimiciv_hosp.procedures_icd, umls.mrconso
--- FACTS: MIMIC's codes have no dot, the release's have one
+-- MIMIC's codes have no dot, the release's have one
 create or replace temp table steward_code as
 with coded as (
     select

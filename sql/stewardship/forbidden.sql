@@ -1,7 +1,7 @@
 -- Pairs of which one is contraindicated in the other, or something above one in something above the other
 -- Grain: one row per ordered pair of steward_pair
 -- Output: steward_forbidden(head_cui, tail_cui, predicate)
--- Inputs: steward_pair, kg.edge. DESIGN section 4: no contraindication between the two within their closures
+-- Inputs: steward_pair, kg.edge. Source: docs/definitions.md#true
 create or replace temp table steward_forbidden as
 with recursive step as materialized (
     select

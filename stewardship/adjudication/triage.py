@@ -1,4 +1,4 @@
-"""Which labels are likely wrong, worst first (paper 2.4, 2.5, 3.2; specification section 5)."""
+"""Which labels are likely wrong, worst first (docs/stewardship.md#triage)."""
 
 from __future__ import annotations
 

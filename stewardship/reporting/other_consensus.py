@@ -1,4 +1,4 @@
-"""What stored runs come to under other rules of consensus (specification section 4: the thresholds are assumed)."""
+"""What stored runs come to under other rules of consensus (which docs/stewardship.md#what-is-assumed lists)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the counts move where the specification had to assume something, or could have been read otherwise."""
+"""How the counts move under other readings of the paper (docs/stewardship.md#what-is-assumed)."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def error_rates(
     groups: Mapping[str, Mapping[str, str]],
     settings: StewardSettings,
 ) -> list[ErrorRate]:
-    """Compare labellers with reviewers, by the rule of agreement (specification section 6).
+    """Compare labellers with reviewers, by the rule of agreement (docs/stewardship.md#agreement).
 
     Args:
         physician: uid to the reviewers' label.

@@ -112,7 +112,7 @@ def copied(staged: Path, root: Path, settings: str | None = None) -> Workspace:
 
 
 class Truth:
-    """What the open world says of itself, with the closures that DESIGN section 4 allows, found without the builder."""
+    """What the open world says of itself, with the closures of docs/definitions.md#tier, found without the builder."""
 
     def __init__(self, folder: Path) -> None:
         with (folder / "facts.tsv").open(encoding="utf-8") as file:

@@ -60,7 +60,7 @@ def extraction_pairs(
         _fill(scratch, items, tally)
         _choose(scratch, settings.seed)
         _count_partnerless(scratch, tally)
-        # Texts are looked up batch by batch: in the sort each would be carried once a value.
+        # Texts are looked up batch by batch: in the sort, a text would be repeated for each of its values.
         rows = scratch.sql(
             "select extraction.*, coalesce(extraction.opposite, extraction_swap.wrong) as wrong from extraction "
             "left join extraction_swap on extraction.extraction_id = extraction_swap.extraction_id "
@@ -125,7 +125,7 @@ def _insert(scratch: duckdb.DuckDBPyConnection, name: str, table: pa.Table, *, c
 
 
 def _row(item: Extraction, document: str, note: Note) -> dict[str, Any] | str:
-    """Return a value as it is stored, or why its document does not bear it out."""
+    """Return a value as it is stored, or why its document does not support it."""
     value = read_value(item.category, item.concept, item.value)
     reference = " ".join(item.reference.split()) if item.reference else None
     problem = note.doubt(value, reference)

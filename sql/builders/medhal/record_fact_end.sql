@@ -1,9 +1,11 @@
 -- What the records say of the two ends of each statement, found from the ends to the mentions
 -- Grain: one row per statement of the dataset
--- Output: record_fact_end. Inputs: labelled (the rows of the dataset), attesting, unclear_by (sql/builders/validate/cover.sql),
---   ground.mention, ground.unclear_mention, ground.admission_concept. Parameter: sections
+-- Output: record_fact_end. Inputs: labelled (the rows of the dataset), attesting, unclear_by
+--   (sql/builders/validate/cover.sql), ground.mention, ground.unclear_mention, ground.admission_concept.
+--   Parameter: sections
 -- *_texts: the words of the present mentions in the context's sections that document an end, each once; null where
---   there is none. *_silent: no mention of the whole note and no code may mean the end. Source: DESIGN section 5
+--   there is none. *_silent: no mention of the whole note and no code may mean the end.
+--   Source: docs/definitions.md#not-attested
 create or replace temp table record_fact_end as
 with present_mention as (
     select

@@ -4,8 +4,8 @@
 -- Inputs: labelled, kg.edge, kg.name, kg.concept
 -- Walked from the end to the mentions, where the builder walks from the mentions to the ends. An end is attested by its
 --   forms and by its descendants in any form; it is unclear by these, by mentions of ancestors within two steps (of a
---   drug, its pharmacologic classes, too; a brand or salt without any has those of its other forms), and by concepts
---   that are called alike
+--   drug, its pharmacologic classes, too; a brand or salt without any has those of its other forms), and by its
+--   namesakes
 create or replace temp table form_step as
 select
     head_cui as one,

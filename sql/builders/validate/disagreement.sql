@@ -1,10 +1,10 @@
--- Labels of a dataset that the warehouse does not bear out
+-- Labels of a dataset that the warehouse does not confirm
 -- Grain: one row per disagreement
 -- Output: (check, id, found, expected)
 -- Inputs: labelled (the rows of the dataset), found_path, attesting, unclear_by, ground.mention,
 --   ground.unclear_mention,
 --   ground.admission_concept, mimiciv_note.discharge, ground.section. Parameters: tiers, sections
--- Source: DESIGN sections 4 to 6
+-- Source: docs/definitions.md
 with ended as (
     select
         id,

@@ -1,4 +1,4 @@
-"""Row contracts: the Python types, the Arrow schemas and CONTRACTS.md say the same."""
+"""Row contracts: the Python types, and the Arrow schemas say the same."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 -- Output: unit(key) and unit_of(seeded_key), whose key begins with the seed,
 --   a number in (0, 1] that depends on the seed and the key; plain_class(name), whether a class can be
 --   named in a sentence: no catch-all, no list, no code, no chapter of a classification
--- Source: DESIGN section 3 (randomness)
+-- Source: docs/definitions.md#stable-hash
 create or replace temp macro unit_of(seeded_key) as
 ((md5_number_upper(seeded_key) >> 11)::double + 1) * power(2, -53);
 

@@ -4,9 +4,9 @@
 -- Inputs: disputed_fact_name(head, predicate, tail), known_use_name(use_group, use) and
 --   known_use_group_name(substance, use_group) from builders/data, kg.name, kg.edge, kg.predicate, linked_base,
 --   fact_end
--- disputed: facts of sources that a reader found wrong: not used for truth. known_use: what a substance is used for at
---   all, in both orders, for every form of the substance, and for kinds and general forms of the condition: not called
---   false. Neither makes anything true
+-- disputed: facts of sources that a reader found wrong: not used for truth. known_use: everything that a substance
+--   is used for, in both orders, for every form of the substance, and for kinds and general forms of the condition: not
+--   called false. Neither makes anything true
 create or replace temp table disputed as
 with named as (
     select distinct

@@ -11,8 +11,7 @@ from ehr.csvfile import Columns, count_rejects, fetch_rejects, forget_rejects, m
 from ehr.release import MimicFile, MimicRelease, find_mimic, published_counts
 from ground.errors import InputError
 from ground.progress import progress
-from ground.settings import LoadSettings
-from ground.settings_remote import RemoteSettings
+from ground.settings import LoadSettings, RemoteSettings
 from ground.storage.loading import (
     KEPT_REJECTS_OF_A_FAILED_FILE,
     LoadedFile,

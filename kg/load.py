@@ -14,8 +14,7 @@ import duckdb
 from ground.errors import InputError
 from ground.flow.manifest import is_open_release
 from ground.progress import progress
-from ground.settings import LoadSettings
-from ground.settings_remote import RemoteSettings
+from ground.settings import LoadSettings, RemoteSettings
 from ground.storage.files import private_directory
 from ground.storage.loading import (
     LoadedFile,

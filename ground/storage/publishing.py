@@ -12,7 +12,7 @@ from typing import Any
 
 from ground.errors import InputError, UsageError
 from ground.progress import progress
-from ground.settings_remote import RemoteSettings
+from ground.settings import RemoteSettings
 from ground.storage.remote import Place, RemotePath, require_allowed
 
 __all__ = ["Published", "publish"]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeAlias
 from urllib.parse import unquote
 
 from ground.errors import InputError, RefusedError, UsageError
-from ground.settings_remote import RemoteSettings
+from ground.settings import RemoteSettings
 
 if TYPE_CHECKING:
     import duckdb

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 import polars as pl
 
 from ground.contracts.labels import LabelValue
-from ground.settings_steward import StewardSettings
+from ground.settings import StewardSettings
 from stewardship.adjudication.agreement import Estimate, Reviewed, ValueType, agrees, review, smape, value_type
 from stewardship.adjudication.discrepancy import FLAGGED, SLACK, Flag, discrepancies, relative_error
 from stewardship.adjudication.estimates import smape_bound, whole_test

@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Any, Literal
 
 from ground.contracts.labels import LabelKind, LabelValue
-from ground.settings_steward import StewardSettings
+from ground.settings import StewardSettings
 from stewardship.adjudication.agreement import Estimate, wilson
 from stewardship.sheets.ratings import Ratings, agreed_pair
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ground.lm.client import LanguageModel
     from ground.lm.settings import LmSettings
-    from ground.settings_steward import StewardSettings
+    from ground.settings import StewardSettings
     from stewardship.benchmark.folder import Benchmark
     from stewardship.runs.auditing import AuditOutcome
     from stewardship.runs.engines import Engine

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ground.contracts.grading import LimitsRule
-    from ground.settings_steward import StewardSettings
+    from ground.settings import StewardSettings
     from stewardship.benchmark.folder import Benchmark
     from stewardship.grading.grades import Answers, Form, Grader, LabelSet, Missing, Others
     from stewardship.grading.leaderboard import Board

@@ -11,7 +11,7 @@ from ontoground.cli.app import group_of
 from ontoground.cli.options import open_workspace
 
 if TYPE_CHECKING:
-    from ground.settings_steward import StewardSettings
+    from ground.settings import StewardSettings
 
 __all__ = ["BenchmarkName", "group", "steward_settings"]
 

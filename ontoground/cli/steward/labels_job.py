@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from ground.contracts.labels import LabelValue
-    from ground.settings_steward import StewardSettings
+    from ground.settings import StewardSettings
     from stewardship.benchmark.folder import Benchmark
     from stewardship.history.log import Event
     from stewardship.versions.recipes import Recipe

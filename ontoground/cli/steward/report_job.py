@@ -14,7 +14,7 @@ from ontoground.cli.runs import require_packages
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ground.settings_steward import StewardSettings
+    from ground.settings import StewardSettings
     from stewardship.adjudication.agreement import Estimate
     from stewardship.reporting.report import Report
 

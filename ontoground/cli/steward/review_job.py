@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ground.errors import UsageError
 
 if TYPE_CHECKING:
-    from ground.settings_steward import StewardSettings
+    from ground.settings import StewardSettings
     from stewardship.benchmark.folder import Benchmark
     from stewardship.history.log import History
     from stewardship.sheets.batch import Batch, BatchKind

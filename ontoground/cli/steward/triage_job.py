@@ -14,7 +14,7 @@ from ontoground.cli.steward.shares import percent
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ground.settings_steward import StewardSettings
+    from ground.settings import StewardSettings
     from stewardship.adjudication.finalise import Policy
     from stewardship.benchmark.folder import Benchmark
     from stewardship.history.standing import Standing

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ground.errors import UsageError
 
 __all__ = [
+    "CONTEXT_SECTIONS",
     "BuildSettings",
     "LoadSettings",
     "MedhalSettings",
@@ -36,6 +37,20 @@ EXPECTED: dict[tuple[str, ...], str] = {
 
 Tier = Literal["stated", "equivalent", "inherited", "plausible"]
 SourceSplits = Literal["train", "validation", "test", "all"]
+
+
+CONTEXT_SECTIONS = (
+    "chief_complaint",
+    "major_surgical_or_invasive_procedure",
+    "history_of_present_illness",
+    "past_medical_history",
+    "brief_hospital_course",
+    "medications_on_admission",
+    "discharge_medications",
+    "discharge_diagnosis",
+)
+"""Sections that make the context: diagnoses, procedures, treatments, history, hospital course, medications (MediEval,
+section 3.1 step 1)."""
 
 
 class Section(BaseModel):

@@ -1,4 +1,5 @@
 -- Where the texts hold a name of a concept, and how the words around it read
+-- Second road: shares no rules and no word tables with builders, ehr and their SQL
 -- Grain: one row per text, place and length
 -- Output: steward_hit(text_id, kind, place, n, key, covered, reading): covered where a longer name holds it; reading is
 --   present, or what the nearest cue in reach says

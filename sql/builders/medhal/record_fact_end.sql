@@ -1,4 +1,5 @@
 -- What the records say of the two ends of each statement, found from the ends to the mentions
+-- Second road: shares no rules and no word tables with builders/medhal/facts.py and record_fact.sql
 -- Grain: one row per statement of the dataset
 -- Output: record_fact_end. Inputs: labelled (the rows of the dataset), attesting, unclear_by (sql/builders/validate/cover.sql),
 --   ground.mention, ground.unclear_mention, ground.admission_concept. Parameter: sections

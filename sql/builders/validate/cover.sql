@@ -1,4 +1,5 @@
 -- What a mention must mean to attest an end of a statement, and what it or a code must mean to leave it unclear
+-- Second road: shares no rules and no word tables with builders/medieval and sql/builders/medieval
 -- Grain: one row per end and concept
 -- Output: attesting(cui, mentioned), unclear_by(cui, mentioned, by_code)
 -- Inputs: labelled, kg.edge, kg.name, kg.concept

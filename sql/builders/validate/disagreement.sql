@@ -1,4 +1,5 @@
 -- Labels of a dataset that the warehouse does not bear out
+-- Second road: shares no rules and no word tables with builders/medieval and sql/builders/medieval
 -- Grain: one row per disagreement
 -- Output: (check, id, found, expected)
 -- Inputs: labelled (the rows of the dataset), found_path, attesting, unclear_by, ground.mention,

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from builders.medieval.validate import validate_medieval
+from builders.validate import validate_medieval
 from ground.contracts.rows import MEDIEVAL_SCHEMA
 from ground.errors import InputError
 from ground.storage.sqlfiles import sql_text

@@ -1,4 +1,8 @@
-"""Re-derive every label of a built dataset from the warehouse, by SQL, on another road than the builder took."""
+"""Re-derive every label of a built dataset from the warehouse, by SQL.
+
+Second road: shares no rules and no word tables with ``builders/medieval`` and ``sql/builders/medieval``. Both read
+``kg`` and ``ground``'s mentions and codes: what these hold in error is an error on both roads.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +13,8 @@ from typing import Any
 
 import duckdb
 
-from builders.medieval.facts import CONTEXT_SECTIONS
 from ground.errors import InputError
+from ground.settings import CONTEXT_SECTIONS
 from ground.storage.sqlfiles import quoted_list, sql_text
 from ground.storage.warehouse import set_variables
 from ground.storage.workspace import Workspace

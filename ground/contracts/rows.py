@@ -6,7 +6,7 @@ two agree.
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+from typing import Literal, TypedDict, get_args
 
 import pyarrow as pa
 
@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 Quadrant = Literal["Q1", "Q2", "Q3", "Q4"]
-QUADRANTS: tuple[Quadrant, ...] = ("Q1", "Q2", "Q3", "Q4")
+QUADRANTS: tuple[Quadrant, ...] = get_args(Quadrant)
 
 
 class PathEdgeRow(TypedDict):

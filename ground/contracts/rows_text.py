@@ -7,7 +7,7 @@ A dataset folder holds ``data/{train,validation,test}-*.parquet`` and ``manifest
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+from typing import Literal, TypedDict, get_args
 
 import pyarrow as pa
 
@@ -31,13 +31,7 @@ __all__ = [
 
 # The four tasks of MedHal (section 3) and our own: facts of admissions, judged by the graph.
 MedhalTask = Literal["question_answering", "information_extraction", "nli", "summarization", "record_facts"]
-MEDHAL_TASKS: tuple[MedhalTask, ...] = (
-    "question_answering",
-    "information_extraction",
-    "nli",
-    "summarization",
-    "record_facts",
-)
+MEDHAL_TASKS: tuple[MedhalTask, ...] = get_args(MedhalTask)
 
 # MedVAL's seven tasks (its Table 2) and our own, which any discharge note can give.
 MedvalTask = Literal[
@@ -50,16 +44,7 @@ MedvalTask = Literal[
     "dialogue2note",
     "course2diagnosis",
 ]
-MEDVAL_TASKS: tuple[MedvalTask, ...] = (
-    "medication2answer",
-    "query2question",
-    "report2impression",
-    "report2simplified",
-    "impression2simplified",
-    "bhc2spanish",
-    "dialogue2note",
-    "course2diagnosis",
-)
+MEDVAL_TASKS: tuple[MedvalTask, ...] = get_args(MedvalTask)
 
 # MedVAL's taxonomy: five hallucinations, three omissions, two misalignments of certainty, and the rest.
 ErrorCategory = Literal[
@@ -75,22 +60,10 @@ ErrorCategory = Literal[
     "understating_intensity",
     "other",
 ]
-MEDVAL_CATEGORIES: tuple[ErrorCategory, ...] = (
-    "fabricated_claim",
-    "misleading_justification",
-    "detail_misidentification",
-    "false_comparison",
-    "incorrect_recommendation",
-    "missing_claim",
-    "missing_comparison",
-    "missing_context",
-    "overstating_intensity",
-    "understating_intensity",
-    "other",
-)
+MEDVAL_CATEGORIES: tuple[ErrorCategory, ...] = get_args(ErrorCategory)
 
 RiskLevel = Literal[1, 2, 3, 4]
-RISK_LEVELS: tuple[RiskLevel, ...] = (1, 2, 3, 4)
+RISK_LEVELS: tuple[RiskLevel, ...] = get_args(RiskLevel)
 # The perturbation that a level stands for: level = 1 + 3 * delta.
 MEDVAL_DELTAS: dict[RiskLevel, float] = {1: 0.0, 2: 1 / 3, 3: 2 / 3, 4: 1.0}
 

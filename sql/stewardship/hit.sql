@@ -7,14 +7,7 @@
 -- Source: the cues are those of NegEx and ConText (stewardship/data/assertion_cues.tsv)
 create or replace temp table steward_hit as
 with named as (
-    select
-        phrase.text_id,
-        phrase.kind,
-        phrase.sentence,
-        phrase.clause,
-        phrase.place,
-        phrase.n,
-        phrase.key
+    select phrase.*
     from steward_phrase as phrase
     semi join steward_name as name
         on phrase.key = name.key and (name.shape is null or phrase.shape = name.shape)
@@ -22,12 +15,7 @@ with named as (
 
 cued as (
     select
-        phrase.text_id,
-        phrase.kind,
-        phrase.sentence,
-        phrase.clause,
-        phrase.place,
-        phrase.n,
+        phrase.*,
         cue.reading,
         cue.side,
         cue.reach

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +24,7 @@ from ground.flow.executor import SharedFolder, nothing
 from ground.flow.executors import open_executor
 from ground.flow.fingerprints import fingerprint, is_current, load_fingerprint, stage_fingerprint
 from ground.flow.manifest import licence_tier
+from ground.plain import Plain
 from ground.settings import NoteSettings, Settings
 from ground.storage.files import sha256_of
 from ground.storage.warehouse import table_exists
@@ -74,7 +75,7 @@ _FIRST = "Chief Complaint:\nNo fever.\n"
 
 
 @dataclass(frozen=True)
-class SectionReport:
+class SectionReport(Plain):
     """What the section stage made. ``without_sections`` notes are one section ``unknown``; empty ones have none."""
 
     notes: int
@@ -84,13 +85,9 @@ class SectionReport:
     without_sections: int
     skipped: bool = False
 
-    def as_dict(self) -> dict[str, object]:
-        """Return the report for ``--json`` output."""
-        return asdict(self)
-
 
 @dataclass(frozen=True)
-class MentionReport:
+class MentionReport(Plain):
     """What the mention stage made; ``unclear`` counts what was left out of ``ground.mention``, by reason."""
 
     notes: int
@@ -99,10 +96,6 @@ class MentionReport:
     by_assertion: dict[str, int]
     unclear: dict[str, int]
     skipped: bool = False
-
-    def as_dict(self) -> dict[str, object]:
-        """Return the report for ``--json`` output."""
-        return asdict(self)
 
 
 def _need_notes(connection: duckdb.DuckDBPyConnection) -> None:

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from ground.errors import InputError
 from ground.flow.fingerprints import fingerprint, is_current, load_fingerprint, mark_done
+from ground.plain import Plain
 from ground.progress import progress
 from ground.settings import LoadSettings
 from ground.storage.sqlfiles import sql_names, sql_text
@@ -46,7 +47,7 @@ STEPS = (
 
 
 @dataclass(frozen=True)
-class GraphReport:
+class GraphReport(Plain):
     """What a build made: counts, and the relations of the release that no line covers."""
 
     concepts: int
@@ -57,10 +58,6 @@ class GraphReport:
     refused: dict[str, int]
     uncovered: list[dict[str, str | int]] = field(default_factory=list)
     skipped: bool = False
-
-    def as_dict(self) -> dict[str, object]:
-        """Return the report for ``--json`` output."""
-        return asdict(self)
 
 
 def build_graph(connection: duckdb.DuckDBPyConnection, folder: Path, settings: LoadSettings) -> GraphReport:

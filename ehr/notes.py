@@ -27,7 +27,7 @@ from ground.flow.manifest import licence_tier
 from ground.plain import Plain
 from ground.settings import NoteSettings, Settings
 from ground.storage.files import sha256_of
-from ground.storage.warehouse import table_exists
+from ground.storage.warehouse import number_of, table_exists
 
 if TYPE_CHECKING:
     from ehr.mentions import Mention
@@ -199,8 +199,7 @@ def split_notes(connection: duckdb.DuckDBPyConnection, settings: Settings) -> Se
 
 
 def _count(connection: duckdb.DuckDBPyConnection, table: str, where: str = "true") -> int:
-    row = connection.execute(f"select count(*) from {table} where {where}").fetchone()
-    return int(row[0]) if row else 0
+    return number_of(connection, f"select count(*) from {table} where {where}")
 
 
 def _section_report(connection: duckdb.DuckDBPyConnection, *, skipped: bool) -> SectionReport:

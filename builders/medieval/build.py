@@ -29,7 +29,7 @@ from ground.plain import Plain
 from ground.progress import progress
 from ground.storage.files import atomic_directory, private_directory, sha256_of, write_text
 from ground.storage.sqlfiles import sql_text
-from ground.storage.warehouse import count_drop, reset_drops, table_exists
+from ground.storage.warehouse import count_drop, number_of, reset_drops, table_exists
 from ground.storage.workspace import Workspace
 from kg.graph import ConceptGraph
 
@@ -161,7 +161,7 @@ def _describe(
     left_out = dropped(connection, STAGE)
     write_text(folder / "README.md", card_of(connection, aucs, left_out, tier))
     write_text(folder / "croissant.json", to_json(croissant_of(STAGE, DESCRIPTION, MEDIEVAL_SCHEMA, LICENCE[tier])))
-    ((rows,),) = connection.execute("select count(*) from ground.medieval").fetchall()
+    rows = number_of(connection, "select count(*) from ground.medieval")
     kept = {
         "rows": rows,
         "statements": statements,

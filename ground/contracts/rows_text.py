@@ -11,6 +11,8 @@ from typing import Literal, TypedDict, get_args
 
 import pyarrow as pa
 
+from ground.contracts.rows import required
+
 __all__ = [
     "MEDHAL_SCHEMA",
     "MEDHAL_TASKS",
@@ -135,26 +137,22 @@ class MedvalRow(TypedDict):
     split: Literal["train", "validation", "test"]
 
 
-def _required(*fields: tuple[str, pa.DataType]) -> list[pa.Field]:
-    return [pa.field(name, kind, nullable=False) for name, kind in fields]
-
-
 MEDHAL_SCHEMA = pa.schema(
     [
-        *_required(("id", pa.string()), ("pair_id", pa.string())),
+        *required(("id", pa.string()), ("pair_id", pa.string())),
         pa.field("context", pa.string()),
-        *_required(("statement", pa.string()), ("label", pa.bool_())),
+        *required(("statement", pa.string()), ("label", pa.bool_())),
         pa.field("explanation", pa.string()),
-        *_required(("inner_id", pa.string()), ("source", pa.string()), ("task", pa.string())),
-        *_required(("synthetic", pa.bool_()), ("licence", pa.string())),
+        *required(("inner_id", pa.string()), ("source", pa.string()), ("task", pa.string())),
+        *required(("synthetic", pa.bool_()), ("licence", pa.string())),
         pa.field("subject_id", pa.int64()),
-        *_required(("in_length_filtered", pa.bool_()), ("in_balanced", pa.bool_()), ("split", pa.string())),
+        *required(("in_length_filtered", pa.bool_()), ("in_balanced", pa.bool_()), ("split", pa.string())),
     ]
 )
 
 MEDVAL_ERROR = pa.struct(
     [
-        *_required(("category", pa.string()), ("text", pa.string())),
+        *required(("category", pa.string()), ("text", pa.string())),
         pa.field("quote", pa.string()),
         pa.field("quoted_from", pa.string()),
     ]
@@ -162,15 +160,15 @@ MEDVAL_ERROR = pa.struct(
 
 MEDVAL_SCHEMA = pa.schema(
     [
-        *_required(("id", pa.string()), ("triple_id", pa.string()), ("task", pa.string()), ("variant", pa.string())),
-        *_required(("instruction", pa.string()), ("input", pa.string()), ("output", pa.string())),
+        *required(("id", pa.string()), ("triple_id", pa.string()), ("task", pa.string()), ("variant", pa.string())),
+        *required(("instruction", pa.string()), ("input", pa.string()), ("output", pa.string())),
         pa.field("reasoning", pa.string()),
-        *_required(("errors", pa.list_(MEDVAL_ERROR)), ("risk_level", pa.int8())),
+        *required(("errors", pa.list_(MEDVAL_ERROR)), ("risk_level", pa.int8())),
         pa.field("delta", pa.float64()),
         pa.field("consistency", pa.float64()),
-        *_required(("engine", pa.string()), ("inner_id", pa.string()), ("source", pa.string())),
-        *_required(("licence", pa.string())),
+        *required(("engine", pa.string()), ("inner_id", pa.string()), ("source", pa.string())),
+        *required(("licence", pa.string())),
         pa.field("subject_id", pa.int64()),
-        *_required(("split", pa.string())),
+        *required(("split", pa.string())),
     ]
 )

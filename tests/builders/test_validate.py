@@ -18,14 +18,10 @@ from ground.errors import InputError
 from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import connect
 from ground.storage.workspace import Workspace
-from tests.builders.medieval_world import Built, Row, copied
+from tests.builders.medieval_world import Built, Row, copied, first
 
 Damage = Callable[[list[Row]], int]
 """Changes rows in place; returns how many disagreements that makes."""
-
-
-def first(rows: list[Row], quadrant: str) -> Row:
-    return next(row for row in rows if row["quadrant"] == quadrant)
 
 
 def called_true(rows: list[Row]) -> int:

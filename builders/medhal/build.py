@@ -30,7 +30,7 @@ from builders.texts.origin import Tally
 from ground.contracts.rows_text import MEDHAL_SCHEMA
 from ground.errors import InputError
 from ground.flow.manifest import LicenceTier, manifest_of, to_json
-from ground.settings_text import MedhalSettings
+from ground.settings import MedhalSettings
 from ground.storage.files import atomic_directory, sha256_of, write_text
 
 __all__ = ["DATASET", "Made", "build_medhal"]

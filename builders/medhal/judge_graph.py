@@ -1,8 +1,11 @@
-"""The judge of our own facts: the graph and the mentions, asked again, in another way than the builder's.
+"""The judge of our own facts: the graph and the mentions, asked again.
+
+Second road: shares no rules and no word tables with `builders.medhal.facts` and ``builders/medieval``.
 
 The builder walks all facts of a cohort at once (`ConceptGraph.facts`) and carries mentions up to what they attest. The
 judge asks `ConceptGraph.relations` for one pair at a time in both directions, walks from each end down to the mentions,
-and looks for the names of what is said to be absent in the text of the note.
+and looks for the names of what is said to be absent in the text of the note. Ends are walked as `builders.validate`
+does (``sql/builders/validate/cover.sql``); the graph's own code is the one thing that all of them share.
 """
 
 from __future__ import annotations
@@ -15,11 +18,10 @@ from typing import Any
 
 import duckdb
 
-from builders.medhal.facts import medieval_files
 from builders.medhal.items import Pair
-from builders.medieval.facts import CONTEXT_SECTIONS
 from builders.texts.origin import Refusal
 from ground.errors import InputError
+from ground.settings import CONTEXT_SECTIONS
 from ground.storage.sqlfiles import quoted_list, sql_text
 from ground.storage.workspace import Workspace
 from kg.graph import ConceptGraph
@@ -69,7 +71,7 @@ class GraphJudge:
 
     def _prepare(self) -> None:
         """Find for every statement of the dataset what the records say of its two ends, once."""
-        files = quoted_list(medieval_files(self._workspace))
+        files = quoted_list(sorted((self._workspace.dataset("medieval") / "data").glob("*.parquet")))
         self._connection.execute(
             "create or replace temp table labelled as select id, subject_id, hadm_id, predicate, head_cui, tail_cui, "
             f"head_name, tail_name, replaced_end from read_parquet({files})"

@@ -1,4 +1,5 @@
 -- Concepts of the ICD codes of the admissions, as the release itself codes them
+-- Second road: shares no rules and no word tables with builders, ehr and their SQL
 -- Grain: one row per admission and concept
 -- Output: steward_code(text_id, cui)
 -- Inputs: steward_admission(text_id, hadm_id), mimiciv_hosp.diagnoses_icd, mimiciv_hosp.procedures_icd, umls.mrconso

@@ -1,4 +1,5 @@
 -- Which pairs of concepts a pattern of the graph relates, by a recursion over the edges
+-- Second road: shares no rules and no word tables with builders, ehr and their SQL
 -- Grain: one row per ordered pair, pattern and predicate
 -- Output: steward_relation(head_cui, tail_cui, predicate, pattern, tier, hops)
 -- Inputs: steward_pair(head_cui, tail_cui), steward_step, steward_trie, kg.pattern

@@ -1,4 +1,5 @@
 -- What the notes hold where a row's spans say that a mention stands
+-- Second road: shares no rules and no word tables with builders, ehr and their SQL
 -- Grain: one row per row and role
 -- Output: steward_span_text(uid, role, found, section, before, after): found is the text at the offsets, section the
 --   one that they lie in, before and after what stands round them

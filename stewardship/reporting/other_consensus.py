@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ground.contracts.labels import LabelKind, LabelValue, parse_label
-from ground.settings_steward import StewardSettings
+from ground.settings import StewardSettings
 from stewardship.adjudication.discrepancy import FLAGGED, discrepancies
 from stewardship.benchmark.folder import Benchmark
 from stewardship.runs.consensus import DEFERRED, HIGH_CONFIDENCE, consensus

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ground.contracts.labels import LabelValue
-from ground.settings_steward import StewardSettings
+from ground.settings import StewardSettings
 from stewardship.adjudication.agreement import review, wilson
 from stewardship.history.log import History
 from stewardship.sheets.batch import Batch

@@ -65,6 +65,11 @@ class Built:
         return groups
 
 
+def first(rows: list[Row], quadrant: str) -> Row:
+    """Return the first row of a quadrant."""
+    return next(row for row in rows if row["quadrant"] == quadrant)
+
+
 def data_files(folder: Path) -> list[Path]:
     """Return the files of rows of a dataset."""
     return sorted((folder / "data").glob("*.parquet"))

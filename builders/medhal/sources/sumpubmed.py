@@ -22,7 +22,7 @@ from builders.texts.origin import Origin, Tally
 from builders.texts.registry import TextSource
 from ground import ROOT
 from ground.errors import InputError
-from ground.storage.tables import read_table
+from ground.storage.tables import grouped, read_table
 
 __all__ = ["files", "read", "summary_of"]
 
@@ -105,5 +105,4 @@ def _content(path: Path) -> str:
 @cache
 def _lines() -> dict[str, frozenset[str]]:
     rows = read_table(ROOT / "builders" / "data" / "sumpubmed_lines.tsv", COLUMNS)
-    kinds = {row["kind"] for row in rows}
-    return {kind: frozenset(row["line"] for row in rows if row["kind"] == kind) for kind in kinds}
+    return {kind: frozenset(lines) for kind, lines in grouped(rows, "kind", "line").items()}

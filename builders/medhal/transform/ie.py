@@ -21,8 +21,7 @@ from builders.medhal.rules.grounding import Note, note_of
 from builders.medhal.rules.values import opposite_of, read_value
 from builders.medhal.writers import ExtractionInWords, Writer
 from builders.texts.origin import Origin, Refusal, Tally
-from ground.settings import RunSettings
-from ground.settings_text import MedhalSettings
+from ground.settings import MedhalSettings, RunSettings
 from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import database_config, open_database
 

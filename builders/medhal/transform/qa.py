@@ -21,7 +21,7 @@ from builders.medhal.question_tables import pattern
 from builders.medhal.rules.question import split_question
 from builders.medhal.writers import AnswerInWords, Writer, Written
 from builders.texts.origin import Refusal, Tally
-from ground.settings_text import MedhalSettings
+from ground.settings import MedhalSettings
 from ground.stable import stable_hash
 
 __all__ = ["overlap", "qa_pairs"]

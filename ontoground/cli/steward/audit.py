@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from ground.lm.client import LanguageModel
-    from ground.settings_steward import StewardSettings
+    from ground.settings import StewardSettings
     from stewardship.benchmark.folder import Benchmark
     from stewardship.runs.engines import Engine
     from stewardship.runs.store import Phase

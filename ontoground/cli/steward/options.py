@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from ground.settings_steward import StewardSettings
+    from ground.settings import StewardSettings
     from stewardship.benchmark.folder import Benchmark
 
 __all__ = ["BenchmarkName", "ConfiguredBenchmark", "InBenchmark", "group", "steward_settings"]

@@ -19,7 +19,7 @@ from ontoground.cli.steward.sheets import DRAWN
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ground.settings_steward import StewardSettings
+    from ground.settings import StewardSettings
     from stewardship.benchmark.folder import Benchmark
     from stewardship.sheets.batch import Batch
     from stewardship.sheets.reading import Rating

@@ -1,4 +1,5 @@
 -- Which pairs of the dataset a pattern of the graph relates, found by joins that meet in the middle
+-- Second road: shares no rules and no word tables with builders/medieval and sql/builders/medieval
 -- Grain: one row per ordered pair and pattern
 -- Output: found_path(head_cui, tail_cui, predicate, pattern, tier, hops)
 -- Inputs: labelled(head_cui, tail_cui, ...), step, kg.pattern

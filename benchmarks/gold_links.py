@@ -17,7 +17,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import duckdb
 import pyarrow.dataset as ds
@@ -35,7 +35,7 @@ Verdict = Literal["linked", "not linked", "not decidable"]
 
 # The end of each predicate that is the treatment.
 DRUG_END = {"treats": "head", "may_be_treated_by": "tail", "prevents": "head"}
-VERDICTS: tuple[Verdict, ...] = ("linked", "not linked", "not decidable")
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 LEVELS = ("stated", "co_mentioned")
 # Semantic groups that the two ends of a link may have; a name that is also something else is not that here.
 GROUPS = {"drug": {"CHEM", "PROC", "DEVI"}, "disorder": {"DISO", "PHYS", "PHEN"}}
@@ -70,7 +70,7 @@ def normalized(name: str) -> str:
 
 
 def read_gold(path: Path) -> Gold:
-    """Read a gold file, one JSON object a note: hadm_id, treats (drug, disorder), mentions (text, concept).
+    """Read a gold file, one JSON object for each note: hadm_id, treats (drug, disorder), mentions (text, concept).
 
     Raises:
         InputError: it is not there, or a line has another shape; the message names the line.

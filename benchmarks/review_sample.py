@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from kg.predicates import Vocabulary, read_vocabulary
 from ontoground.cli.render import console
 from ontoground.flow.session import reading
 
-__all__ = ["COLUMNS", "check_place", "draw", "main", "write_sample"]
+__all__ = ["COLUMNS", "check_place", "draw", "main", "write_sample", "write_sheet"]
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 # Only this folder of the repository is kept out of version control.
@@ -59,8 +60,10 @@ class Words:
         return f"{sentence.format(head=head, tail=tail)} [{evidence}]"
 
 
-def draw(dataset: Path, seed: int, per_quadrant: int) -> list[dict[str, Any]]:
-    """Return rows of each quadrant, those with the lowest ``stable_hash(seed, 'review', id)`` first.
+def draw(
+    dataset: Path, seed: int, each: int, columns: Sequence[str] = READ, strata: Sequence[str] = ("quadrant",)
+) -> list[dict[str, Any]]:
+    """Return rows of each stratum, those with the lowest ``stable_hash(seed, 'review', id)`` first.
 
     Raises:
         InputError: the folder holds no dataset.
@@ -69,18 +72,14 @@ def draw(dataset: Path, seed: int, per_quadrant: int) -> list[dict[str, Any]]:
     if not files:
         raise InputError("there is no dataset here", file=dataset, expected="data/*.parquet")
     source = ds.dataset([str(file) for file in files])
-    chosen = _chosen_ids(source, seed, per_quadrant)
-    rows = source.to_table(columns=list(READ), filter=ds.field("id").isin(sorted(chosen))).to_pylist()
-    return sorted(rows, key=lambda row: (row["quadrant"], chosen[row["id"]], row["id"]))
-
-
-def _chosen_ids(source: ds.Dataset, seed: int, per_quadrant: int) -> dict[str, int]:
-    """Return the ids that are drawn with their hashes; only ids and quadrants are read for that."""
-    keys = source.to_table(columns=["id", "quadrant"]).to_pydict()
-    hashed: dict[str, list[tuple[int, str]]] = {quadrant: [] for quadrant in QUADRANTS}
-    for row_id, quadrant in zip(keys["id"], keys["quadrant"], strict=True):
-        hashed[quadrant].append((stable_hash(seed, "review", row_id), row_id))
-    return {row_id: value for ranked in hashed.values() for value, row_id in sorted(ranked)[:per_quadrant]}
+    # Only ids and strata are read for the draw.
+    ranked: dict[tuple[Any, ...], list[tuple[int, str]]] = {}
+    for key in source.to_table(columns=["id", *strata]).to_pylist():
+        stratum = tuple(key[name] for name in strata)
+        ranked.setdefault(stratum, []).append((stable_hash(seed, "review", key["id"]), key["id"]))
+    chosen = {row_id: rank for found in ranked.values() for rank, row_id in sorted(found)[:each]}
+    rows = source.to_table(columns=list(columns), filter=ds.field("id").isin(sorted(chosen))).to_pylist()
+    return sorted(rows, key=lambda row: (*(row[name] for name in strata), chosen[row["id"]], row["id"]))
 
 
 def _notes(connection: duckdb.DuckDBPyConnection, admissions: set[int]) -> list[tuple[int, str, str]]:
@@ -124,6 +123,22 @@ def check_place(output: Path) -> None:
         raise UsageError("the output folder is not empty", file=output, do="name a new folder")
 
 
+def write_sheet(
+    output: Path, columns: Sequence[str], lines: Iterable[Mapping[str, Any]], texts: Mapping[str, str]
+) -> None:
+    """Write ``review.csv`` and its texts by their names, into a folder of mode 0700."""
+    with atomic_directory(output) as folder:
+        with (folder / "review.csv").open("w", encoding="utf-8", newline="") as file:
+            sheet = csv.DictWriter(file, columns)
+            sheet.writeheader()
+            sheet.writerows(lines)
+        for name, text in texts.items():
+            # Offsets of the sheet count the characters of this file, so that no line end may be translated.
+            (folder / name).write_text(text, encoding="utf-8", newline="")
+        for path in folder.iterdir():
+            path.chmod(0o600)
+
+
 def write_sample(workspace: Workspace, dataset: Path, output: Path, seed: int, per_quadrant: int) -> dict[str, int]:
     """Write ``review.csv`` and one text file for each note, into a folder of mode 0700; return rows by quadrant.
 
@@ -138,16 +153,8 @@ def write_sample(workspace: Workspace, dataset: Path, output: Path, seed: int, p
         notes = _notes(connection, {row["hadm_id"] for row in rows})
         words = Words(_names(connection, rows), read_vocabulary())
     files = {hadm_id: f"{note_id}.txt" for hadm_id, note_id, _ in notes}
-    with atomic_directory(output) as folder:
-        with (folder / "review.csv").open("w", encoding="utf-8", newline="") as file:
-            sheet = csv.DictWriter(file, COLUMNS)
-            sheet.writeheader()
-            sheet.writerows(_line(row, words, files) for row in rows)
-        for _, note_id, text in notes:
-            # Offsets of the sheet count the characters of this file, so that no line end may be translated.
-            (folder / f"{note_id}.txt").write_text(text, encoding="utf-8", newline="")
-        for path in folder.iterdir():
-            path.chmod(0o600)
+    texts = {f"{note_id}.txt": text for _, note_id, text in notes}
+    write_sheet(output, COLUMNS, [_line(row, words, files) for row in rows], texts)
     return {quadrant: sum(row["quadrant"] == quadrant for row in rows) for quadrant in QUADRANTS}
 
 

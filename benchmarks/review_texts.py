@@ -7,18 +7,12 @@ and risk level. What is written may hold note text: the repository is refused.
 from __future__ import annotations
 
 import argparse
-import csv
 from collections import Counter
 from pathlib import Path
 from typing import Any, Literal
 
-import pyarrow.dataset as ds
-
 from benchmarks.command import parser, run
-from benchmarks.review_sample import check_place
-from ground.errors import InputError
-from ground.stable import stable_hash
-from ground.storage.files import atomic_directory
+from benchmarks.review_sample import check_place, draw, write_sheet
 from ontoground.cli.render import console
 
 __all__ = ["SHEETS", "draw_texts", "main", "write_texts"]
@@ -49,23 +43,8 @@ SHEETS: dict[Kind, tuple[str, ...]] = {
 
 
 def draw_texts(dataset: Path, kind: Kind, seed: int, per_stratum: int) -> list[dict[str, Any]]:
-    """Return rows of each stratum, those with the lowest ``stable_hash(seed, 'review', id)`` first.
-
-    Raises:
-        InputError: the folder holds no dataset.
-    """
-    files = sorted((dataset / "data").glob("*.parquet"))
-    if not files:
-        raise InputError("there is no dataset here", file=dataset, expected="data/*.parquet")
-    source = ds.dataset([str(file) for file in files])
-    keys = source.to_table(columns=["id", *STRATA[kind]]).to_pylist()
-    ranked: dict[tuple[Any, ...], list[tuple[int, str]]] = {}
-    for key in keys:
-        stratum = tuple(key[name] for name in STRATA[kind])
-        ranked.setdefault(stratum, []).append((stable_hash(seed, "review", key["id"]), key["id"]))
-    chosen = {row_id: rank for found in ranked.values() for rank, row_id in sorted(found)[:per_stratum]}
-    rows = source.to_table(columns=list(READ[kind]), filter=ds.field("id").isin(sorted(chosen))).to_pylist()
-    return sorted(rows, key=lambda row: (*(row[name] for name in STRATA[kind]), chosen[row["id"]], row["id"]))
+    """Return rows of each stratum, as `draw` does."""
+    return draw(dataset, seed, per_stratum, READ[kind], STRATA[kind])
 
 
 def _errors(errors: list[dict[str, Any]]) -> str:
@@ -82,20 +61,15 @@ def write_texts(dataset: Path, kind: Kind, output: Path, seed: int, per_stratum:
     """
     check_place(output)
     rows = draw_texts(dataset, kind, seed, per_stratum)
-    with atomic_directory(output) as folder:
-        with (folder / "review.csv").open("w", encoding="utf-8", newline="") as file:
-            sheet = csv.DictWriter(file, SHEETS[kind])
-            sheet.writeheader()
-            for number, row in enumerate(rows):
-                text = row[TEXTS[kind]]
-                name = f"{number:04d}.txt" if text else ""
-                if name:
-                    (folder / name).write_text(text, encoding="utf-8", newline="")
-                errors = {"errors": _errors(row["errors"])} if kind == "medval" else {}
-                line = {column: row.get(column) for column in SHEETS[kind]}
-                sheet.writerow(line | errors | {TEXTS[kind]: name})
-        for path in folder.iterdir():
-            path.chmod(0o600)
+    lines, texts = [], {}
+    for number, row in enumerate(rows):
+        name = f"{number:04d}.txt" if row[TEXTS[kind]] else ""
+        if name:
+            texts[name] = row[TEXTS[kind]]
+        errors = {"errors": _errors(row["errors"])} if kind == "medval" else {}
+        line = {column: row.get(column) for column in SHEETS[kind]}
+        lines.append(line | errors | {TEXTS[kind]: name})
+    write_sheet(output, SHEETS[kind], lines, texts)
     return Counter(" ".join(str(row[name]) for name in STRATA[kind]) for row in rows)
 
 

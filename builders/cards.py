@@ -76,7 +76,7 @@ def _size(n: int) -> str:
 
 
 def percent(part: float, whole: float) -> str:
-    """Return a share in percent with one decimal; of nothing it is a dash."""
+    """Return a share in percent with one decimal; a dash where the whole is 0."""
     return f"{100 * part / whole:.1f}" if whole else "–"
 
 

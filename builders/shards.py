@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
-from typing import Literal
+from typing import Literal, get_args
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 __all__ = ["ROWS_PER_SHARD", "ROW_GROUP", "SPLITS", "ShardWriter", "Split", "parquet_bytes", "shard_name"]
 
 Split = Literal["train", "validation", "test"]
-SPLITS: tuple[Split, ...] = ("train", "validation", "test")
+SPLITS: tuple[Split, ...] = get_args(Split)
 ROW_GROUP = 2_000
 ROWS_PER_SHARD = 200_000
 

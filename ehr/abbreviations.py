@@ -261,7 +261,7 @@ def _words_begin(text: str, most: int) -> int | None:
 
 def _long_form(short: str, words: str) -> int | None:
     """Return where in ``words`` the long form of ``short`` begins."""
-    # The one letter that lower() makes two of.
+    # lower() turns this one letter into two.
     lowered = words.replace("\u0130", " ").lower()
     position = len(words)
     for index in range(len(short) - 1, -1, -1):

@@ -11,6 +11,7 @@ import duckdb
 
 from ground.storage.remote import Place
 from ground.storage.scanning import open_bytes, whole_file
+from ground.storage.warehouse import number_of
 
 __all__ = ["Survey", "kept_lines", "survey"]
 
@@ -38,8 +39,7 @@ def kept_lines(connection: duckdb.DuckDBPyConnection, table: str, types: dict[st
         for name, kind in types.items()
         if kind == "varchar"
     )
-    row = connection.execute(f"select count(*) + {breaks or '0'} from {table}").fetchone()
-    return int(row[0]) if row else 0
+    return number_of(connection, f"select count(*) + {breaks or '0'} from {table}")
 
 
 def survey(path: Place) -> Survey:

@@ -1,4 +1,4 @@
-"""Say what a note asserts of each mention: present, absent, possible and so on (DESIGN section 5).
+"""Say what a note asserts of each mention: present, absent, possible and so on (docs/definitions.md#assertion).
 
 The method is ConText (Harkema et al. 2009, after NegEx, Chapman et al. 2001): triggers with a direction and a scope
 that other words end, and a default for each section. Two things are added for discharge summaries: a list goes on

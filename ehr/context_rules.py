@@ -65,7 +65,7 @@ class Trigger:
     within: tuple[Rule, ...]
     """Those that assert something of a mention that holds the phrase."""
     hard: bool
-    """Whether all scopes end here, save those of a whole sentence."""
+    """Whether all scopes end here, except those of a whole sentence."""
     soft: bool
     """Whether the scopes of lists end here."""
     soft_word: bool

@@ -163,7 +163,7 @@ def _one_group(words: IndexArray, places: IndexArray, low: int, high: int, place
 
 @part
 def _same_parentheses(backward: bool, words: IndexArray, hit: int, depth: int, begin: int, end: int) -> bool:
-    """A trigger in parentheses says nothing of what stands outside them, save of the words just before."""
+    """A trigger in parentheses says nothing of words outside of them, except of the words just before."""
     outer = depth if begin >= end else words[begin, DEPTH]
     for position in range(begin, end):
         outer = min(outer, words[position, DEPTH])

@@ -1,4 +1,4 @@
-"""The words of a note for the compiled scan of ``ehr.assertion``, in one table: a row a word, a column a property."""
+"""The words of a note for the compiled scan of ``ehr.assertion``: one table with a row for each word."""
 
 # Loops stand in the place of any() and all(), which are not compiled.
 # ruff: noqa: SIM110

@@ -13,6 +13,7 @@ from ground.errors import InputError
 from ground.storage.loading import Reject, SourceFile
 from ground.storage.scanning import lines_at, open_bytes, whole_file
 from ground.storage.sqlfiles import quoted
+from ground.storage.warehouse import number_of
 
 __all__ = ["Columns", "count_rejects", "fetch_rejects", "forget_rejects", "match_columns", "read_item"]
 
@@ -127,8 +128,7 @@ def forget_rejects(connection: duckdb.DuckDBPyConnection) -> None:
 
 def count_rejects(connection: duckdb.DuckDBPyConnection) -> int:
     """Return how many rows DuckDB refused of the CSV file that it read last."""
-    row = connection.execute(f"select count(distinct line_byte_position) from {REJECTS}").fetchone()
-    return int(row[0]) if row else 0
+    return number_of(connection, f"select count(distinct line_byte_position) from {REJECTS}")
 
 
 def fetch_rejects(connection: duckdb.DuckDBPyConnection, found: MimicFile, most: int) -> list[Reject]:

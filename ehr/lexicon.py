@@ -53,7 +53,7 @@ class Lexicon:
     ``kind`` is an index into ``KINDS``, or -1 where the entry is not a mention as it stands; ``term`` is the number
     of the project's own term that decides by context (-1: none). The concepts of entry ``e``, best first, are
     ``cuis[cui_begin[e]:cui_begin[e + 1]]``; those of sense ``s`` of a term are ``sense_cuis[term][s]``. ``words`` are
-    the long names of one word, which misspellings are held against.
+    the long names of one word, which misspellings are compared with.
     """
 
     trie: Trie
@@ -184,7 +184,7 @@ def _with_plain(
 def _single_words(
     written: pa.ChunkedArray, kind: npt.NDArray[np.int8], brand: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.str_]:
-    """Return the names of one word that misspellings are held against; brands are too often like English words."""
+    """Return the names of one word that misspellings are compared with; brands are too often near to English words."""
     length = pc.utf8_length(written).to_numpy()
     letters = pc.and_(pc.utf8_is_alpha(written), pc.string_is_ascii(written)).to_numpy(zero_copy_only=False)
     wanted = (kind >= 0) & ~brand & letters & (length >= SHORTEST) & (length <= _LONGEST_WORD)

@@ -11,8 +11,7 @@ from ehr.csvfile import Columns, count_rejects, fetch_rejects, forget_rejects, m
 from ehr.release import MimicFile, MimicRelease, find_mimic, published_counts
 from ground.errors import InputError
 from ground.progress import progress
-from ground.settings import LoadSettings
-from ground.settings_remote import RemoteSettings
+from ground.settings import LoadSettings, RemoteSettings
 from ground.storage.loading import (
     KEPT_REJECTS_OF_A_FAILED_FILE,
     LoadedFile,
@@ -29,7 +28,7 @@ from ground.storage.loading import (
 from ground.storage.remote import Place, reading_from, require_allowed
 from ground.storage.scanning import FileScan, scanning
 from ground.storage.sqlfiles import sql_text
-from ground.storage.warehouse import transaction
+from ground.storage.warehouse import number_of, transaction
 
 __all__ = ["load_mimic"]
 
@@ -134,7 +133,7 @@ def _create_table(connection: duckdb.DuckDBPyConnection, found: MimicFile, colum
     fields = ", ".join(f'"{name}" {kind}{_compression(found, name)}' for name, kind in columns.types.items())
     try:
         connection.execute(f"create or replace table {found.table.qualified} ({fields})")
-        row = connection.execute(f"insert into {found.table.qualified} {read_item(found, columns)}").fetchone()
+        return number_of(connection, f"insert into {found.table.qualified} {read_item(found, columns)}")
     except duckdb.IOException as error:
         raise InputError("a file cannot be read", file=found.file.path, found=str(error).splitlines()[0]) from error
     except (duckdb.InvalidInputException, duckdb.ConversionException) as error:
@@ -147,11 +146,10 @@ def _create_table(connection: duckdb.DuckDBPyConnection, found: MimicFile, colum
             found="a carriage return outside of quotes" if line else type(error).__name__,
             expected="values of the documented types" if found.is_parquet else "a whole CSV file, gzipped or not",
         ) from None
-    return int(row[0]) if row else 0
 
 
 def _compression(found: MimicFile, column: str) -> str:
-    """Say how a column is stored where DuckDB's own choice is slow: a dictionary of notes, no two of which are alike.
+    """Say how a column is stored where DuckDB's own choice is slow: a dictionary of notes, which all differ.
 
     Zstandard takes a fifth of that time and a third of that disk.
     """

@@ -130,7 +130,8 @@ def _by_names(
 def _by_term(text: str, begin: int, end: int, section: str, lexicon: Lexicon, number: int) -> Mention | None:
     """Return the mention of an own term; none where it is not a mention.
 
-    It is marked ambiguous where no sense holds, or where the release has no name for the one that does, but for others.
+    It is marked ambiguous if no sense holds, or if the release has names for other senses but not for the one that
+    holds.
     """
     term = lexicon.terms[number]
     place = Surroundings(text, begin, end, section)

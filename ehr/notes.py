@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,8 +24,9 @@ from ground.flow.executor import SharedFolder, nothing
 from ground.flow.executors import open_executor
 from ground.flow.fingerprints import code_digest, fingerprint, is_current, load_fingerprint, stage_fingerprint
 from ground.flow.manifest import licence_tier
+from ground.plain import Plain
 from ground.settings import NoteSettings, Settings
-from ground.storage.warehouse import table_exists
+from ground.storage.warehouse import number_of, table_exists
 
 if TYPE_CHECKING:
     from ehr.mentions import Mention
@@ -78,12 +79,12 @@ _MENTION = pa.schema(
 _UNCLEAR = pa.schema([*list(_MENTION)[:6], ("reason", pa.string()), ("section", pa.string())])
 
 
-# It is read before workers start: what reading needs is then compiled once, not in each of them at a time.
+# It is read before workers start: what reading needs is then compiled once, and not in every worker.
 _FIRST = "Chief Complaint:\nNo fever.\n"
 
 
 @dataclass(frozen=True)
-class SectionReport:
+class SectionReport(Plain):
     """What the section stage made. ``without_sections`` notes are one section ``unknown``; empty ones have none."""
 
     notes: int
@@ -93,13 +94,9 @@ class SectionReport:
     without_sections: int
     skipped: bool = False
 
-    def as_dict(self) -> dict[str, object]:
-        """Return the report for ``--json`` output."""
-        return asdict(self)
-
 
 @dataclass(frozen=True)
-class MentionReport:
+class MentionReport(Plain):
     """What the mention stage made; ``unclear`` counts what was left out of ``ground.mention``, by reason."""
 
     notes: int
@@ -108,10 +105,6 @@ class MentionReport:
     by_assertion: dict[str, int]
     unclear: dict[str, int]
     skipped: bool = False
-
-    def as_dict(self) -> dict[str, object]:
-        """Return the report for ``--json`` output."""
-        return asdict(self)
 
 
 def _need_notes(connection: duckdb.DuckDBPyConnection) -> None:
@@ -212,8 +205,7 @@ def split_notes(connection: duckdb.DuckDBPyConnection, settings: Settings) -> Se
 
 
 def _count(connection: duckdb.DuckDBPyConnection, table: str, where: str = "true") -> int:
-    row = connection.execute(f"select count(*) from {table} where {where}").fetchone()
-    return int(row[0]) if row else 0
+    return number_of(connection, f"select count(*) from {table} where {where}")
 
 
 def _section_report(connection: duckdb.DuckDBPyConnection, *, skipped: bool) -> SectionReport:

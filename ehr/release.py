@@ -11,7 +11,7 @@ from ground import ROOT
 from ground.errors import InputError
 from ground.flow.manifest import is_open_release
 from ground.storage.loading import SourceFile
-from ground.storage.remote import Place, below, in_order
+from ground.storage.remote import Place, in_order, only_one
 from ground.storage.tables import read_table
 
 __all__ = ["MimicFile", "MimicRelease", "Module", "Table", "documented", "find_mimic", "published_counts"]
@@ -133,16 +133,8 @@ def _find_module(folder: Place, module: str) -> Place | None:
         return folder
     for level in LEVELS:
         found = [path for path in in_order(folder.glob(f"{level}{module}")) if _holds(path, module)]
-        if len(found) > 1:
-            raise InputError(
-                f"several folders could be the module {module}",
-                file=folder,
-                found=", ".join(below(path, folder) for path in found),
-                expected="one release",
-                do="name the folder of the release that you mean",
-            )
-        if found:
-            return found[0]
+        if nearest := only_one(found, folder, f"several folders could be the module {module}"):
+            return nearest
     return None
 
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal
+from typing import Literal, get_args
 
 __all__ = ["KINDS", "SEGMENT_KINDS", "Assertion", "Kind", "Section", "Segment", "SegmentKind", "Span"]
 
 Kind = Literal["disorder", "finding", "drug", "procedure"]
 SegmentKind = Literal["sentence", "item", "heading"]
 # In arrays a kind is its place here.
-KINDS: tuple[Kind, ...] = ("disorder", "finding", "procedure", "drug")
-SEGMENT_KINDS: tuple[SegmentKind, ...] = ("sentence", "item", "heading")
+KINDS: tuple[Kind, ...] = get_args(Kind)
+SEGMENT_KINDS: tuple[SegmentKind, ...] = get_args(SegmentKind)
 
 
 class Assertion(StrEnum):
-    """What the note says of a mention (DESIGN section 5)."""
+    """What the note says of a mention (docs/definitions.md#assertion)."""
 
     PRESENT = "present"
     ABSENT = "absent"

@@ -18,7 +18,7 @@ __all__ = [
 class OntogroundError(Exception):
     """Base of every error that ontoground raises on purpose.
 
-    Messages never carry note text or a patient's identifier (DESIGN section 10): only places (file, line, column
+    Messages never carry note text or a patient's identifier: only places (file, line, column
     name) and public vocabulary (a CUI, a file's name, a column's name).
     """
 

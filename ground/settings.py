@@ -7,21 +7,24 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ground.errors import UsageError
-from ground.settings_base import Section
-from ground.settings_remote import RemoteSettings
-from ground.settings_steward import StewardSettings
-from ground.settings_text import MedhalSettings, MedvalSettings
 
 __all__ = [
+    "CERTAINTIES",
+    "CONTEXT_SECTIONS",
     "BuildSettings",
     "LoadSettings",
+    "MedhalSettings",
+    "MedvalSettings",
     "NoteSettings",
+    "RemoteSettings",
     "RunSettings",
     "Section",
     "Settings",
+    "SourceSplits",
+    "StewardSettings",
     "parse_settings",
     "read_settings",
     "read_toml",
@@ -34,6 +37,31 @@ EXPECTED: dict[tuple[str, ...], str] = {
 }
 
 Tier = Literal["stated", "equivalent", "inherited", "plausible"]
+SourceSplits = Literal["train", "validation", "test", "all"]
+
+
+CONTEXT_SECTIONS = (
+    "chief_complaint",
+    "major_surgical_or_invasive_procedure",
+    "history_of_present_illness",
+    "past_medical_history",
+    "brief_hospital_course",
+    "medications_on_admission",
+    "discharge_medications",
+    "discharge_diagnosis",
+)
+"""Sections that make the context: diagnoses, procedures, treatments, history, hospital course, medications (MediEval,
+section 3.1 step 1)."""
+
+
+CERTAINTIES = {"certain": ("certain", "corroborated"), "any": ("certain", "corroborated", "unsure")}
+"""Which mentions attest, by the setting ``build.certainty`` (docs/definitions.md#certainty)."""
+
+
+class Section(BaseModel):
+    """A table of settings: frozen, and closed to unknown keys."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class RunSettings(Section):
@@ -81,6 +109,17 @@ class LoadSettings(Section):
     )
 
 
+class RemoteSettings(Section):
+    """Which object storage (`s3://...`, any fsspec URL) credentialed data may be read from and written to."""
+
+    allow_credentialed: tuple[str, ...] = Field(
+        default=(), description="stores, named one by one, each with all that is below it, such as s3://bucket/folder"
+    )
+    allow_reason: str = Field(
+        default="", description="why they may hold it, such as the agreement that covers them; publishing prints it"
+    )
+
+
 class NoteSettings(Section):
     """How notes are read."""
 
@@ -125,6 +164,70 @@ class BuildSettings(Section):
     max_predicate_share: float = Field(default=0.45, gt=0, le=1, description="largest share of groups of one predicate")
     max_pair_share: float = Field(
         default=0.03, gt=0, le=1, description="largest share of one (head, tail) in a quadrant"
+    )
+
+
+class MedhalSettings(Section):
+    """How MedHal rows are made."""
+
+    seed: int = Field(default=42, description="seed of every choice")
+    splits: SourceSplits = Field(
+        default="train", description="splits of the sources that are used; the paper uses their training splits only"
+    )
+    min_sentence_chars: int = Field(
+        default=100, ge=1, description="characters of a summary's sentence from which on it may be changed"
+    )
+    pairs_per_summary: int = Field(default=1, ge=1, description="sentences of a summary that are changed, one a pair")
+    max_chars: int = Field(
+        default=30_000, ge=1, description="characters of context and statement below which a row is length-filtered"
+    )
+    judge: bool = Field(default=True, description="keep only pairs whose labels a judge confirms")
+
+
+class MedvalSettings(Section):
+    """How MedVAL triples are made."""
+
+    seed: int = Field(default=42, description="seed of every choice")
+    splits: SourceSplits = Field(default="all", description="splits of the sources that are used")
+    tau: float = Field(default=0.9, ge=0, le=1, description="consistency M_MedVAL from which on a triple is kept")
+    max_inputs_per_task: int | None = Field(
+        default=None, ge=1, description="inputs of a task, at most, by lowest hash; the paper trains on 500 a task"
+    )
+    redraw: bool = Field(
+        default=True,
+        description="take the next level in the input's own order where the engine has no edit of the level drawn",
+    )
+
+
+class StewardSettings(Section):
+    """How labels are audited, recomputed, triaged and adjudicated."""
+
+    seed: int = Field(default=42, description="seed of every choice and every resample")
+    runs: int = Field(default=5, ge=1, description="independent runs of the auditor and of the recomputation")
+    audit_quorum: int = Field(default=4, ge=1, description="Suspicious verdicts that make a Likely Error")
+    quorum: int = Field(default=4, ge=1, description="equal answers that make a recomputed label")
+    near_quorum: int = Field(default=3, ge=1, description="equal answers that make one where another answer is near")
+    near_rel_err: float = Field(default=0.05, ge=0, description="relative error up to which a number is near (assumed)")
+    near_days: int = Field(default=1, ge=0, description="days up to which a date is near (assumed)")
+    decimals: int = Field(default=2, ge=0, description="decimals to which numbers are rounded before they are compared")
+    flag_rel_err: float = Field(
+        default=0.05, ge=0, description="relative error above which two labels differ; dates: days"
+    )
+    agree_rel: float = Field(default=0.05, ge=0, description="share of the physician's value that agreement allows")
+    ordinal_tolerance: float = Field(default=1, ge=0, description="points that agreement allows on an ordinal score")
+    ordinal_limit: float = Field(
+        default=20, gt=0, description="absolute value above which a whole number is continuous"
+    )
+    resamples: int = Field(default=10_000, ge=1, description="resamples of a bootstrap")
+    turns: int = Field(default=8, ge=1, description="turns of a run with tools, the last answer included, at most")
+    sandbox_seconds: int = Field(default=5, ge=1, description="time that a call of the Python sandbox has, at most")
+    sandbox_mb: int = Field(
+        default=512, ge=64, description="memory in MB that a call of the Python sandbox has, at most"
+    )
+    review_rows: int = Field(default=50, ge=1, description="rows that physicians review")
+    finalise: Literal["physician", "released"] = Field(
+        default="physician",
+        description="physician: his label wherever he gave one; released: as in the released data, where he disagrees",
     )
 
 

@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 
 from ground.errors import InputError
 from ground.storage.files import atomic_directory
-from ground.storage.warehouse import arrow_batches
+from ground.storage.warehouse import arrow_batches, number_of
 from kg.edges import Concepts, EdgeRows, Records, sort_edges, texts_of
 from kg.packing import fill_adjacency, pack_rows, sort_names
 from kg.predicates import Pattern, Predicate, Vocabulary
@@ -228,11 +228,6 @@ def _rows_in_order(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
         connection.execute("set preserve_insertion_order = false")
 
 
-def _count(connection: duckdb.DuckDBPyConnection, query: str) -> int:
-    ((value,),) = connection.execute(query).fetchall()
-    return int(value or 0)
-
-
 def _array(folder: Path, name: str, dtype: str, length: int) -> NDArray[Any]:
     """Create an array on disk; one of no length cannot be mapped and is written at once."""
     path = folder / f"{name}.npy"
@@ -250,7 +245,7 @@ def _write_names(connection: duckdb.DuckDBPyConnection, folder: Path, concepts: 
     width = concepts.cui.shape[1]
     np.save(folder / "cui.npy", concepts.cui.view(f"S{width}")[:, 0])
     np.save(folder / "groups.npy", concepts.groups)
-    size = _count(connection, "select sum(strlen(name)) from kg.concept")
+    size = number_of(connection, "select sum(strlen(name)) from kg.concept")
     begins, letters = _array(folder, "name_begin", "int64", len(concepts) + 1), _array(folder, "name", "uint8", size)
     row = place = 0
     begins[0] = 0

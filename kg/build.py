@@ -12,9 +12,10 @@ import pyarrow as pa
 
 from ground.errors import InputError
 from ground.flow.fingerprints import code_digest, fingerprint, is_current, load_fingerprint, mark_done
+from ground.plain import Plain
 from ground.progress import progress
 from ground.settings import LoadSettings
-from ground.storage.warehouse import count_drop, reset_drops, run_sql, table_exists, transaction
+from ground.storage.warehouse import count_drop, number_of, reset_drops, run_sql, table_exists, transaction
 from kg.arrays import evidence_counts, is_written, open_arrays, write_arrays
 from kg.edges import EVERY_NODE, EdgeRows, read_concepts, read_edges
 from kg.predicates import (
@@ -43,7 +44,7 @@ STEPS = (
 
 
 @dataclass(frozen=True)
-class GraphReport:
+class GraphReport(Plain):
     """What a build made: counts, and the relations of the release that no line covers."""
 
     concepts: int
@@ -54,10 +55,6 @@ class GraphReport:
     refused: dict[str, int]
     uncovered: list[dict[str, str | int]] = field(default_factory=list)
     skipped: bool = False
-
-    def as_dict(self) -> dict[str, object]:
-        """Return the report for ``--json`` output."""
-        return asdict(self)
 
 
 def build_graph(connection: duckdb.DuckDBPyConnection, folder: Path, settings: LoadSettings) -> GraphReport:
@@ -184,25 +181,20 @@ def _count_drops(connection: duckdb.DuckDBPyConnection) -> None:
     reset_drops(connection, STAGE)
     for reason, n in connection.execute("select reason, sum(n) from kg.edge_refused group by reason").fetchall():
         count_drop(connection, STAGE, f"relation_{reason}", int(n))
-    ((uncovered,),) = connection.execute("select coalesce(sum(n), 0) from kg.uncovered").fetchall()
-    count_drop(connection, STAGE, "relation_uncovered", int(uncovered))
+    count_drop(connection, STAGE, "relation_uncovered", number_of(connection, "select sum(n) from kg.uncovered"))
 
 
 def _report(connection: duckdb.DuckDBPyConnection, folder: Path, *, skipped: bool) -> GraphReport:
     def pairs(query: str) -> dict[str, int]:
         return {str(key): int(n) for key, n in connection.execute(query).fetchall()}
 
-    def one(query: str) -> int:
-        ((value,),) = connection.execute(query).fetchall()
-        return int(value)
-
     by_predicate, by_sab = evidence_counts(open_arrays(folder))
     uncovered = connection.execute(
         "select rela, rel, sab, n from kg.uncovered order by n desc, rela, rel, sab"
     ).fetchall()
     return GraphReport(
-        concepts=one("select count(*) from kg.concept"),
-        names=one("select count(*) from kg.name"),
+        concepts=number_of(connection, "select count(*) from kg.concept"),
+        names=number_of(connection, "select count(*) from kg.name"),
         edges=sum(by_predicate.values()),
         edges_by_predicate=by_predicate,
         evidence_by_sab=by_sab,

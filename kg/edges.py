@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ground.storage.sqlfiles import sql_text
-from ground.storage.warehouse import arrow_batches, arrow_of, run_sql
+from ground.storage.warehouse import arrow_batches, arrow_of, number_of, run_sql
 from kg.composition import resolve_drugs
 from kg.packing import fill_rows
 from kg.predicates import Vocabulary
@@ -157,11 +157,6 @@ def sort_edges(rows: EdgeRows, vocabulary: Vocabulary, ranks: NDArray[np.uint16]
     return Records(begin, key[: sizes[1]], row_of[: sizes[1]], np.flatnonzero(kinds), int(sizes[0]), int(sizes[2]))
 
 
-def _one(connection: duckdb.DuckDBPyConnection, query: str) -> int:
-    ((value,),) = connection.execute(query).fetchall()
-    return int(value or 0)
-
-
 def _of_predicates(flags: list[bool]) -> NDArray[np.bool_]:
     """Return flags of predicates by number; shape: (256,)"""
     return np.array(flags + [False] * (256 - len(flags)))
@@ -181,8 +176,8 @@ def _lines(connection: duckdb.DuckDBPyConnection) -> tuple[NDArray[np.int64], ND
 def _read_rows(connection: duckdb.DuckDBPyConnection, concepts: Concepts) -> EdgeRows:
     """Read MRREL in batches. The arrays are as long as they could become; memory that is not written is not taken."""
     known = (concepts.groups | EVERY_NODE, *_lines(connection))
-    capacity = _one(connection, "select sum(n) from kg.relation_use where predicate is not null")
-    width = max(1, _one(connection, "select max(strlen(rui)) from umls.mrrel"))
+    capacity = number_of(connection, "select sum(n) from kg.relation_use where predicate is not null")
+    width = max(1, number_of(connection, "select max(strlen(rui)) from umls.mrrel"))
     made: list[NDArray[Any]] = [np.empty(capacity, name) for name in ("int32", "int32", "uint8", "uint16", "bool")]
     made.append(np.zeros((capacity, width), np.uint8))
     refused = np.zeros((REASONS, 256), np.int64)

@@ -14,8 +14,7 @@ import duckdb
 from ground.errors import InputError
 from ground.flow.manifest import is_open_release
 from ground.progress import progress
-from ground.settings import LoadSettings
-from ground.settings_remote import RemoteSettings
+from ground.settings import LoadSettings, RemoteSettings
 from ground.storage.files import private_directory
 from ground.storage.loading import (
     LoadedFile,
@@ -32,7 +31,7 @@ from ground.storage.loading import (
 from ground.storage.remote import Place, reading_from, require_allowed
 from ground.storage.scanning import FileScan, is_gzip, scanning
 from ground.storage.sqlfiles import quoted
-from ground.storage.warehouse import count_drop, table_exists, transaction
+from ground.storage.warehouse import count_drop, number_of, table_exists, transaction
 from kg.release import Kind, Release, RrfFile, find_release
 from kg.rrf import DUMMY, copy_good_rows, read_rrf
 
@@ -228,22 +227,20 @@ def _kept(languages: Sequence[str]) -> str:
 def _create_table(job: _Job, paths: Sequence[str]) -> int:
     """Make the table and return its number of rows."""
     columns = ", ".join(f'"{column}"' for column in job.file.columns)
-    row = job.connection.execute(
-        f"create or replace table {job.file.table} as select {columns} from {read_rrf(paths, job.file.columns)} "
-        f"where {_kept(job.languages)}"
-    ).fetchone()
-    return int(row[0]) if row else 0
+    read = read_rrf(paths, job.file.columns)
+    return number_of(
+        job.connection,
+        f"create or replace table {job.file.table} as select {columns} from {read} where {_kept(job.languages)}",
+    )
 
 
 def _other_languages(job: _Job, paths: Sequence[str]) -> int:
     """Count the well-formed rows that are left out for their language."""
     if not job.languages:
         return 0
-    row = job.connection.execute(
-        f"select count(*) from {read_rrf(paths, job.file.columns)} "
-        f"where {DUMMY} is null and not ({_kept(job.languages)})"
-    ).fetchone()
-    return int(row[0]) if row else 0
+    read = read_rrf(paths, job.file.columns)
+    where = f"{DUMMY} is null and not ({_kept(job.languages)})"
+    return number_of(job.connection, f"select count(*) from {read} where {where}")
 
 
 def _count_other(job: _Job, n: int) -> None:

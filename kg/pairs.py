@@ -21,7 +21,7 @@ __all__ = ["Plan", "connect", "describe", "make_plan"]
 # Columns of ``Plan.walks`` and of ``Plan.patterns``.
 FIRST, SECOND, THIRD, BACK, FAN, BEGIN, END = range(7)
 HEADS, TAILS, SAME, EXTENDS, PLACE = range(5)
-NONE: Any = np.int64(-1)  # a literal -1 would be a type of its own, and compile all again
+NONE: Any = np.int64(-1)  # for numba a literal -1 is a type of its own, for which all would be compiled again
 
 
 class Plan(NamedTuple):

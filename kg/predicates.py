@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 TIERS = ("stated", "equivalent", "inherited", "plausible")
-"""Tiers of a pattern, strongest first (DESIGN section 4)."""
+"""Tiers of a pattern, strongest first (docs/definitions.md#tier)."""
 
 ANY = "*"
 """In place of groups: any group, and none."""

@@ -11,7 +11,7 @@ from typing import Literal
 from ground import ROOT
 from ground.errors import InputError
 from ground.storage.loading import SourceFile
-from ground.storage.remote import Place, below, in_order
+from ground.storage.remote import Place, in_order, only_one
 from ground.storage.scanning import open_bytes, whole_file
 from ground.storage.tables import read_table
 
@@ -108,16 +108,8 @@ def _find_folder(kind: Kind, folder: Place) -> Place:
     levels = [[folder]] + [in_order(folder.glob(pattern)) for pattern in FOLDERS[kind]]
     for candidates in levels:
         found = [path for path in candidates if path.is_dir() and wanted in _pieces(path)]
-        if len(found) > 1:
-            raise InputError(
-                "several releases are here",
-                file=folder,
-                found=", ".join(below(path, folder) for path in found),
-                expected="one release",
-                do="name the folder of the release that you mean",
-            )
-        if found:
-            return found[0]
+        if nearest := only_one(found, folder, "several releases are here"):
+            return nearest
     raise InputError(
         f"no {'UMLS' if kind == 'umls' else 'RxNorm'} release is here",
         file=folder,

@@ -1,7 +1,8 @@
 """Reading RRF: one DuckDB pass over a clean file, an exact pass over lines where a file is not clean.
 
-RRF is UTF-8, one row a line, every field followed by ``|``, without quoting or escaping: a quote is a character
-(FACTS: read with quoting and escaping off and a dummy last column). An empty field becomes NULL.
+RRF is UTF-8, one row a line, every field followed by ``|`` (UMLS Reference Manual). It has no quoting and no escaping,
+a quote is a character: both are off, and a dummy last column takes what follows the last ``|``. An empty field becomes
+NULL.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
-from ground.storage.tables import read_table
+from ground.storage.tables import grouped, read_table
 from openworld.notetext import Item, Mention, NoteText, Values
 from openworld.patients import Admission, Order, Patient, Problem
 from openworld.volume import STORY, Volume
@@ -36,10 +36,7 @@ HEADERS = {
 @lru_cache(maxsize=1)
 def note_words() -> dict[str, tuple[str, ...]]:
     """Return list -> names of concepts that notes draw from it: relatives' illnesses, past ones, alarms."""
-    found: dict[str, list[str]] = {}
-    for row in read_table(DATA / "note_words.tsv", ("list", "name", "source")):
-        found.setdefault(row["list"], []).append(row["name"])
-    return {name: tuple(values) for name, values in found.items()}
+    return grouped(read_table(DATA / "note_words.tsv", ("list", "name", "source")), "list", "name")
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from ground.storage.tables import read_table
+from ground.storage.tables import grouped, read_table
 from openworld.dice import Dice
 from openworld.world import DATA, Knowledge
 
@@ -45,10 +45,7 @@ Values = Mapping[str, "str | Sequence[Item]"]
 @lru_cache(maxsize=1)
 def phrases() -> dict[str, tuple[str, ...]]:
     """Return slot -> phrasings."""
-    found: dict[str, list[str]] = {}
-    for row in read_table(DATA / "phrases.tsv", ("slot", "text", "source")):
-        found.setdefault(row["slot"], []).append(row["text"])
-    return {slot: tuple(texts) for slot, texts in found.items()}
+    return grouped(read_table(DATA / "phrases.tsv", ("slot", "text", "source")), "slot", "text")
 
 
 @lru_cache(maxsize=4096)

@@ -1,1 +1,1 @@
-"""MedHal: statements that are factual or not, with a partner each, from texts on disk and from our own facts."""
+"""MedHal: statements that are factual or not, each with a partner, from texts on disk and from our own facts."""

@@ -1,7 +1,7 @@
 """Build MedHal: pairs of every source, judged, written, and sorted into versions; in bounded memory.
 
-Two passes. The first writes judged pairs to a temporary file as they come and notes some fifty bytes a pair; then whole
-columns of these decide what repeats and which versions a pair belongs to; the second pass writes the rows.
+Two passes. The first writes judged pairs to a temporary file as they come and notes some fifty bytes for each; then
+whole columns of these decide what repeats and which versions a pair belongs to; the second pass writes the rows.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from builders.texts.origin import Tally
 from ground.contracts.rows_text import MEDHAL_SCHEMA
 from ground.errors import InputError
 from ground.flow.manifest import LicenceTier, manifest_of, to_json
-from ground.settings_text import MedhalSettings
+from ground.settings import MedhalSettings
 from ground.storage.files import atomic_directory, sha256_of, write_text
 
 __all__ = ["DATASET", "Made", "build_medhal"]
@@ -72,7 +72,7 @@ def build_medhal(
     """Write a dataset folder, whole or not at all; the same feeds and settings give the same bytes.
 
     Args:
-        feeds: one a source, in the order of the source table.
+        feeds: one for each source, in the order of the source table.
         folder: the dataset's; one that is there is replaced.
         settings: what decides the rows.
         made: how they are made.

@@ -12,7 +12,7 @@ from builders.shards import SPLITS
 from ground import ROOT
 from ground.contracts.taxonomy import medhal_tasks
 from ground.flow.manifest import LicenceTier
-from ground.settings_text import MedhalSettings
+from ground.settings import MedhalSettings
 from ground.storage.tables import read_table
 
 __all__ = ["DESCRIPTION", "card_of"]

@@ -67,7 +67,7 @@ class BuildReport:
     """What a build made.
 
     Attributes:
-        rows: in the dataset, two a pair.
+        rows: in the dataset, two for each pair.
         sources: in the order of the source table.
         versions: rows by version and task.
         splits: rows by split.
@@ -105,7 +105,7 @@ def report_of(
 
 
 def _rows_by(names: Sequence[str], codes: npt.NDArray[np.int64], *, present: bool) -> dict[str, int]:
-    """Return rows, two a pair, by name; those of none where ``present`` is False too."""
+    """Return the number of rows by name, two for each pair; with ``present`` only names that have rows."""
     counts = np.bincount(codes, minlength=len(names))
     return {name: 2 * int(n) for name, n in zip(names, counts, strict=True) if n or not present}
 

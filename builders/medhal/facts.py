@@ -25,7 +25,7 @@ from ground.storage.tables import read_table
 from ground.storage.warehouse import database_config, open_database
 from ground.storage.workspace import Workspace
 
-__all__ = ["SOURCE", "denials", "medieval_files", "read_facts"]
+__all__ = ["SOURCE", "denials", "read_facts"]
 
 SOURCE = "mimic"
 RECORD_CLAIM = "{statement}, and this patient's record documents both {head} and {tail}."
@@ -39,7 +39,7 @@ def denials() -> dict[str, str]:
     return {row["predicate"]: row["denial"] for row in rows}
 
 
-def medieval_files(workspace: Workspace) -> list[str]:
+def _medieval_files(workspace: Workspace) -> list[str]:
     """Return the Parquet files of the workspace's MediEval dataset.
 
     Raises:
@@ -93,7 +93,7 @@ def _overstates(row: Mapping[str, Any]) -> bool:
 
 
 def _explanation(row: Mapping[str, Any], sentences: Mapping[str, str]) -> str:
-    """Say why the second statement does not hold; every part is borne out by the evidence of the two rows."""
+    """Say why the second statement does not hold; the evidence of the two rows supports every part."""
     role = row["replaced_end"]
     kept_role = "tail" if role == "head" else "head"
     put_in, kept = row[f"wrong_{role}_name"], row[f"wrong_{kept_role}_name"]
@@ -175,7 +175,7 @@ def read_facts(workspace: Workspace, connection: duckdb.DuckDBPyConnection, tall
     Raises:
         InputError: the workspace has no MediEval dataset.
     """
-    files = medieval_files(workspace)
+    files = _medieval_files(workspace)
     sentences = dict(connection.execute(sql_text("builders/medieval/truth/template")).fetchall())
     told_inverses = dict(
         connection.execute(

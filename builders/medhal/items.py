@@ -1,4 +1,4 @@
-"""What MedHal's sources give, one row type a task, and what transformations make of it: pairs of claims."""
+"""What MedHal's sources give, one row type for each task, and what transformations make of it: pairs of claims."""
 
 from __future__ import annotations
 

@@ -1,8 +1,11 @@
-"""The judge of our own facts: the graph and the mentions, asked anew, on another road than the builder took.
+"""The judge of our own facts: the graph and the mentions, asked again.
+
+Second road: shares no rules and no word tables with `builders.medhal.facts` and ``builders/medieval``.
 
 The builder walks all facts of a cohort at once (`ConceptGraph.facts`) and carries mentions up to what they attest. The
 judge asks `ConceptGraph.relations` for one pair at a time in both directions, walks from each end down to the mentions,
-and looks for the names of what is said to be absent in the text of the note.
+and looks for the names of what is said to be absent in the text of the note. Ends are walked as `builders.validate`
+does (``sql/builders/validate/cover.sql``); the graph's own code is the one thing that all of them share.
 """
 
 from __future__ import annotations
@@ -15,11 +18,10 @@ from typing import Any
 
 import duckdb
 
-from builders.medhal.facts import medieval_files
 from builders.medhal.items import Pair
-from builders.medieval.facts import CERTAINTIES, CONTEXT_SECTIONS
 from builders.texts.origin import Refusal
 from ground.errors import InputError
+from ground.settings import CERTAINTIES, CONTEXT_SECTIONS
 from ground.storage.sqlfiles import quoted_list, sql_text
 from ground.storage.warehouse import set_variables
 from ground.storage.workspace import Workspace
@@ -58,9 +60,9 @@ class GraphJudge:
     def agree(self, pairs: Sequence[Pair]) -> list[Refusal | None]:
         """Return for each pair None where both labels are confirmed, else why not.
 
-        The first statement is confirmed where its relation is stated and the context documents both ends; the second
-        where it fails as its quadrant and its explanation say: the end that was put in is silent in the whole note
-        and the codes (Q2), or no relation of any tier leads either way (Q3), or both (Q4).
+        The first statement is confirmed if its relation is stated and the context documents both ends. The second is
+        confirmed if it fails as its quadrant and its explanation say: nothing in the whole note or the codes means
+        the end that was put in (Q2), no path of any tier relates the two in either direction (Q3), or both (Q4).
         """
         if not self._ready:
             self._prepare()
@@ -70,7 +72,7 @@ class GraphJudge:
 
     def _prepare(self) -> None:
         """Find for every statement of the dataset what the records say of its two ends, once."""
-        files = quoted_list(medieval_files(self._workspace))
+        files = quoted_list(sorted((self._workspace.dataset("medieval") / "data").glob("*.parquet")))
         self._connection.execute(
             "create or replace temp table labelled as select id, subject_id, hadm_id, predicate, head_cui, tail_cui, "
             f"head_name, tail_name, replaced_end from read_parquet({files})"

@@ -24,7 +24,8 @@ def read_review(path: Path) -> dict[str, bool]:
     """Return for each row id whether all its readers called the row right.
 
     Args:
-        path: CSV with the columns ``id`` and ``verdict`` at least, as ``docs/reviews`` has it; a line a reader.
+        path: CSV with the columns ``id`` and ``verdict`` at least, as ``docs/reviews`` has it;
+            one line for each reader.
 
     Raises:
         InputError: the file is not there, or has no such columns.

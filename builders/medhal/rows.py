@@ -39,7 +39,7 @@ class Stamp:
 
 
 def pair_rows(pairs: Sequence[Pair], stamp: Stamp, seeds: Seeds, max_chars: int, index: PairIndex) -> pa.Table:
-    """Return two rows a pair, side by side, and add an index entry for each.
+    """Return two rows for each pair, side by side, and add an index entry for each.
 
     Ids and the order within a pair come from a hash, so that neither tells the label.
     """

@@ -21,7 +21,7 @@ from builders.texts.inputs import file_inputs
 from builders.texts.origin import Tally
 from builders.texts.registry import TextSource
 from ground.contracts.rows_text import MedhalTask
-from ground.settings_text import MedhalSettings, SourceSplits
+from ground.settings import MedhalSettings, SourceSplits
 
 __all__ = ["LAYOUTS", "text_feed"]
 

@@ -1,6 +1,7 @@
 """What of all judged pairs is kept, and which versions it belongs to (MedHal, section 3.8).
 
-An index of some fifty bytes a pair stands for the rows, which are on disk by then; all is decided on whole columns.
+An index of some fifty bytes for each pair stands for the rows, which are on disk by then; all is decided on whole
+columns.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def _codes() -> array[int]:
 
 @dataclass
 class PairIndex:
-    """One entry a pair, in the order in which pairs were written; hashes stand for texts.
+    """One entry for each pair, in the order in which pairs were written; hashes stand for texts.
 
     Attributes:
         pair: of the pair's id.
@@ -98,7 +99,7 @@ class PairIndex:
 
 @dataclass(frozen=True)
 class Selection:
-    """One entry a pair of the index.
+    """One entry for each pair of the index.
 
     Attributes:
         kept: the pair is in the dataset.

@@ -16,7 +16,7 @@ from builders.medieval.hierarchy import Hierarchy
 from builders.medieval.wording import statement_of
 from ground.contracts.rows import PATH_EDGE, PathEdgeRow
 from ground.storage.sqlfiles import sql_text
-from ground.storage.warehouse import arrow_of
+from ground.storage.warehouse import arrow_of, number_of
 
 __all__ = ["PathSource", "say_statements"]
 
@@ -63,8 +63,7 @@ def _work_out(
     schema = pa.schema([*((column, pa.string()) for column in columns), ("answer", kind)])
     set_table(connection, name, schema.empty_table())
     connection.execute(f"create or replace temp table asked as {asked} order by all")
-    ((rows,),) = connection.execute("select count(*) from asked").fetchall()
-    for begin in range(0, rows, JUDGED_AT_ONCE):
+    for begin in range(0, number_of(connection, "select count(*) from asked"), JUDGED_AT_ONCE):
         part = arrow_of(connection, f"select * from asked where rowid >= {begin} and rowid < {begin + JUDGED_AT_ONCE}")
         values = [part[column].to_pylist() for column in columns]
         found = pa.array([answer(*one) for one in zip(*values, strict=True)], kind)

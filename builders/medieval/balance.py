@@ -1,8 +1,8 @@
 """Draw the statements of each group so that the names in them do not tell whether they are supported.
 
-Equal counts of supported and unsupported uses are not enough: a concept that is supported here would then be
-unsupported in what a model learns from, and a model can turn that round. Counts must spread as those of a fair coin do.
-How much spread that takes depends on how unevenly a cohort uses its concepts, so it is found by measuring.
+Equal counts of supported and unsupported uses are not enough. If a concept is supported in the training rows, it would
+then have to be unsupported in the test rows, and a model can learn that. So counts must vary as those of a fair coin.
+How much they must vary depends on how unevenly a cohort uses its concepts, so this is found by measuring.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _fitted(pool: Pool, target: Floats, rounds: int) -> Floats:
 
 
 def _draw_with(connection: duckdb.DuckDBPyConnection, pool: Pool, spread: float, rounds: int) -> None:
-    """Draw Q2 and Q4 anew, their chances fitted to targets that spread this much."""
+    """Draw Q2 and Q4 again, with chances fitted to targets that spread this much."""
     pool.choice[:, [0, 2]] = -1
     pool.draw(_fitted(pool, _targets(connection, spread, pool.concepts), rounds), (0, 2))
 
@@ -83,7 +83,7 @@ def draw_statements(
 ) -> None:
     """Make ``choice`` and cut ``fact_group`` to the complete groups.
 
-    The spread is halved in on (more spread makes names tell more) and the best one seen is used.
+    The spread is found by halving an interval (with more spread, names tell more); the best one seen is used.
 
     Args:
         connection: with the tables of the groups.

@@ -1,17 +1,18 @@
 """What the labels can be guessed from without reading both texts: baselines that see one side only.
 
-A supported statement must not be told by its words, and no label by the context alone (DESIGN section 6).
+A supported statement must not be told by its words, and no label by the context alone (docs/definitions.md#baseline).
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Literal
 
 import duckdb
 import numpy as np
 import numpy.typing as npt
 
+from ground.plain import Plain
 from ground.stable import stable_hash
 
 __all__ = [
@@ -35,7 +36,7 @@ Indices = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)
-class Auc:
+class Auc(Plain):
     """Area under the ROC curve with a 95% percentile interval over resampled patients, None for too few patients."""
 
     view: Literal["statement", "context"]
@@ -45,10 +46,6 @@ class Auc:
     auc: float
     low: float | None
     high: float | None
-
-    def as_dict(self) -> dict[str, str | int | float | None]:
-        """Return plain values."""
-        return asdict(self)
 
 
 def measured_patients(connection: duckdb.DuckDBPyConnection, seed: int) -> list[int]:
@@ -62,7 +59,7 @@ class TextFeatures:
     """TF-IDF of words and pairs of words; each distinct text is read once, whatever is fitted on which rows.
 
     Args:
-        texts: one a row. Shape: (n,)
+        texts: one for each row. Shape: (n,)
         merged: fit rows of one text and label as one row of their weight: the same model, sooner, where many rows
             share few long texts.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,10 +25,11 @@ from ground.errors import InputError
 from ground.flow.executors import open_executor
 from ground.flow.fingerprints import fingerprint, is_current, mark_done, stage_fingerprint
 from ground.flow.manifest import dropped, inputs, licence_tier, manifest_of, to_json
+from ground.plain import Plain
 from ground.progress import progress
 from ground.storage.files import atomic_directory, private_directory, sha256_of, write_text
 from ground.storage.sqlfiles import sql_text
-from ground.storage.warehouse import count_drop, reset_drops, table_exists
+from ground.storage.warehouse import count_drop, number_of, reset_drops, table_exists
 from ground.storage.workspace import Workspace
 from kg.graph import ConceptGraph
 
@@ -59,7 +60,7 @@ SUPPORT = (
 
 
 @dataclass(frozen=True)
-class BuildReport:
+class BuildReport(Plain):
     """What a build made."""
 
     folder: str
@@ -74,10 +75,6 @@ class BuildReport:
     dropped: dict[str, int]
     baselines: list[dict[str, Any]]
     skipped: bool = False
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the report for ``--json`` output."""
-        return asdict(self)
 
 
 def _require(connection: duckdb.DuckDBPyConnection) -> None:
@@ -164,7 +161,7 @@ def _describe(
     left_out = dropped(connection, STAGE)
     write_text(folder / "README.md", card_of(connection, aucs, left_out, tier))
     write_text(folder / "croissant.json", to_json(croissant_of(STAGE, DESCRIPTION, MEDIEVAL_SCHEMA, LICENCE[tier])))
-    ((rows,),) = connection.execute("select count(*) from ground.medieval").fetchall()
+    rows = number_of(connection, "select count(*) from ground.medieval")
     kept = {
         "rows": rows,
         "statements": statements,

@@ -12,14 +12,13 @@ from builders.medieval.coding import SHARD_SIZE
 from builders.medieval.held import find_held_facts
 from ground import ROOT
 from ground.errors import UsageError
-from ground.settings import BuildSettings
+from ground.settings import CERTAINTIES, CONTEXT_SECTIONS, BuildSettings
 from ground.storage.sqlfiles import sql_text
 from ground.storage.tables import read_table
 from ground.storage.warehouse import set_variables
 from kg.graph import ConceptGraph
 
 __all__ = [
-    "CONTEXT_SECTIONS",
     "TAXONOMIC",
     "cuis",
     "find_true_facts",
@@ -28,22 +27,6 @@ __all__ = [
     "set_table",
     "statement_predicates",
 ]
-
-CONTEXT_SECTIONS = (
-    "chief_complaint",
-    "major_surgical_or_invasive_procedure",
-    "history_of_present_illness",
-    "past_medical_history",
-    "brief_hospital_course",
-    "medications_on_admission",
-    "discharge_medications",
-    "discharge_diagnosis",
-)
-"""Sections that make the context: diagnoses, procedures, treatments, history, hospital course, medications (MediEval,
-section 3.1 step 1)."""
-
-CERTAINTIES = {"certain": ("certain", "corroborated"), "any": ("certain", "corroborated", "unsure")}
-"""Which mentions attest, by the setting ``build.certainty``."""
 
 TAXONOMIC = ("classified_as", "has_pharmacologic_class")
 """Predicates whose tail is a class: an ancestor of what is mentioned may stand there."""

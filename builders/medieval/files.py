@@ -32,7 +32,7 @@ class FileShard:
 
     Attributes:
         name: of the file.
-        rows: one a row of the file, in their order: ids, and the numbers of statement and spans.
+        rows: one for each row of the file, in their order: ids, and the numbers of statement and spans.
         said: what the statements say, by ``said``.
         spans: mentions, numbered without gaps from the first ``span``.
         contexts: texts by ``subject_id``.

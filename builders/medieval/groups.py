@@ -2,7 +2,7 @@
 
 What is true or false of a pair does not depend on the admission, so it is asked once for all: a first pass over the
 admissions marks the pairs that some group asks about, SQL and the graph judge them, and further passes read the
-answers. An admission is a matter of arrays throughout (builders/medieval/kernels.py), a shard of them at a time.
+answers. Admissions are arrays throughout (builders/medieval/kernels.py), read a shard at a time.
 """
 
 from __future__ import annotations
@@ -202,7 +202,7 @@ def _count(connection: duckdb.DuckDBPyConnection, query: str) -> int:
 
 
 def _find_complete(connection: duckdb.DuckDBPyConnection, groups: _Groups, far: Bytes) -> None:
-    """Make ``completed_group``: one group of each fact of which every quadrant has a candidate."""
+    """Make ``completed_group``: one group for each fact with a candidate for every quadrant."""
     connection.execute("create or replace temp table completed_group (number integer, frame integer, draw double)")
     for number in range(groups.shards):
         shard = groups.shard(number)

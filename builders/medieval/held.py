@@ -12,7 +12,7 @@ import pyarrow as pa
 from builders.medieval.coding import begins
 from ground.stable import SEPARATOR
 from ground.storage.sqlfiles import sql_text
-from ground.storage.warehouse import arrow_of
+from ground.storage.warehouse import arrow_of, number_of
 
 __all__ = ["find_held_facts"]
 
@@ -44,7 +44,7 @@ def _read_facts(connection: duckdb.DuckDBPyConnection) -> _Facts:
     makes, reads = sql_text("builders/medieval/truth/fact_form").rsplit(";\n\nwith ", 1)
     connection.execute(makes)
     table = arrow_of(connection, f"with {reads}")
-    ((sides,),) = connection.execute("select count(*) from fact_side").fetchall()
+    sides = number_of(connection, "select count(*) from fact_side")
     return _Facts(
         begins(table["head"].to_numpy(), sides),
         table["tail"].to_numpy().astype(np.int32),
@@ -82,7 +82,8 @@ def _pairs(connection: duckdb.DuckDBPyConnection, facts: _Facts, first: int, adm
 def find_held_facts(connection: duckdb.DuckDBPyConnection, seed: int) -> None:
     """Fill ``admission_fact``: of each pair of bases and relation, the form and direction that a stable hash picks.
 
-    Of the forms that are closest to what is mentioned. Source: MediEval section 3.1 steps 3 and 4; DESIGN section 6
+    Only the forms that are closest to what is mentioned. Source: MediEval, section 3.1, steps 3 and 4;
+    docs/definitions.md#fact
 
     Args:
         connection: with what is attested and what is true.

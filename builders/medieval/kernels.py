@@ -486,7 +486,7 @@ def _same(mention: Any, begin: int, end: int, other: int, other_end: int) -> Any
 def facts_of(
     begin: Any, side: Any, closeness: Any, mention_begin: Any, mention: Any, fact_begin: Any, tail: Any, loose: Any
 ) -> Any:
-    """Return (fact, admission, closeness) of the facts both ends of which rest on different mentions. Shape: (n, 3)
+    """Return (fact, admission, closeness) of the facts whose two ends rest on different mentions. Shape: (n, 3)
 
     What is not mentioned itself (closeness 2) is an end only as a class, for another member of it than the head.
 

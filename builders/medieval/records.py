@@ -19,7 +19,7 @@ from ground.storage.warehouse import arrow_of
 __all__ = ["lifted_pairs", "linked_pairs"]
 
 LINKED_SHARE = 20
-"""Pairs that notes link in one of so many admissions that mention both are called linked (DESIGN section 4)."""
+"""Notes count as linking a pair if they do in one of so many admissions with both (docs/definitions.md#linked)."""
 
 FEWEST_TOGETHER = 3
 """Fewer common admissions tell nothing."""
@@ -126,7 +126,7 @@ def _count_recorded(connection: duckdb.DuckDBPyConnection, wanted: _Wanted, alon
 def lifted_pairs(connection: duckdb.DuckDBPyConnection, cui: pa.Array, max_lift: float) -> pa.Table:
     """Return (cui, other) of candidates for false statements that stand together more often than chance would.
 
-    lift = P(both) / (P(one) P(other)) over all admissions with codes or notes. Source: DESIGN section 4 (False)
+    lift = P(both) / (P(one) P(other)) over all admissions with codes or notes. Source: docs/definitions.md#lift
     """
     asked = arrow_of(connection, sql_text("builders/medieval/groups/asked_pair"))
     one, other = (asked[name].to_numpy().astype(np.int64) for name in ("one", "other"))

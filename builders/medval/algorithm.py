@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from builders.medval.items import NO_EDIT, Generator, Item, Judgement, Output, Validator
 from builders.texts.origin import Refusal
 from ground.contracts.rows_text import MEDVAL_DELTAS, RISK_LEVELS, RiskLevel
-from ground.settings_text import MedvalSettings
+from ground.settings import MedvalSettings
 from ground.stable import stable_hash
 
 __all__ = ["Triple", "consistency", "levels_of", "make_triples", "triple_id"]

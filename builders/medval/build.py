@@ -27,7 +27,7 @@ from builders.texts.origin import Tally
 from ground.contracts.rows_text import MEDVAL_SCHEMA, RISK_LEVELS, MedvalTask
 from ground.errors import InputError
 from ground.flow.manifest import LicenceTier, manifest_of, to_json
-from ground.settings_text import MedvalSettings
+from ground.settings import MedvalSettings
 from ground.stable import stable_hash
 from ground.storage.files import atomic_directory, sha256_of, write_text
 

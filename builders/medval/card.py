@@ -10,7 +10,7 @@ from builders.medval.feeds import Engine, Plan
 from builders.shards import SPLITS
 from ground.contracts.rows_text import MEDVAL_CATEGORIES, RISK_LEVELS
 from ground.flow.manifest import LicenceTier
-from ground.settings_text import MedvalSettings
+from ground.settings import MedvalSettings
 
 __all__ = ["DESCRIPTION", "card_of"]
 

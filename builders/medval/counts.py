@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from ground.plain import Plain
 from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import open_database
 
@@ -56,7 +57,7 @@ def count_triples(path: Path) -> Counts:
 
 
 @dataclass(frozen=True)
-class BuildReport:
+class BuildReport(Plain):
     """What a build made.
 
     Attributes:
@@ -84,7 +85,3 @@ class BuildReport:
     left_out_tasks: list[dict[str, str]]
     dropped: Mapping[str, int]
     language_models: Mapping[str, Any]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the report for ``--json`` output."""
-        return asdict(self)

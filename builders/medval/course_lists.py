@@ -1,9 +1,9 @@
-"""The reference of ``course2diagnosis``: diagnoses and medications of a discharge that its hospital course bears out.
+"""The reference of ``course2diagnosis``: diagnoses and medications of a discharge that its hospital course supports.
 
-What the note lists at discharge and the course does not mention would be an invention for a reader of the course, so
-an entry stays only where the course states its concept (same, equivalent or more specific) as present, and nowhere
-denies, doubts, stops or plans otherwise. An entry keeps words beyond its concept only where they stand beside a mention
-of it in the course; else the concept's own words are the entry.
+What the note lists at discharge but the course does not mention would be an invention for a reader of the course. So an
+entry stays only if the course states its concept (the same, an equivalent or a more specific one) as present, and
+nowhere denies it, doubts it, stops it or plans otherwise. Other words of the entry stay only if they stand beside a
+mention of the concept in the course.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Part:
 PROBLEMS, DRUGS = "DISO", "CHEM"
 # How a course may speak of what is there at discharge; one mention of any other kind makes the entry doubtful.
 STATED = frozenset({"present", "planned"})
-# A more general name than the course's own is borne out by it, up to this many steps.
+# A more general name than the course's own is supported by it, up to this many steps.
 STEPS_UP = 1
 # Words of an entry count as said of its concept where they stand this near to a mention of it (characters).
 NEAR = 60
@@ -71,7 +71,7 @@ AFTER = re.compile(r"(?:s/p|status[ -]post|history of|h/o)\b", re.IGNORECASE)
 FLUSH = re.compile(r"[ \t]*(?:lock[ \t]+)?flush", re.IGNORECASE)
 SENTENCE_END = re.compile(r"[.;](?=\s|\Z)|\n[ \t]*\n|\n[ \t]*[-#*]")
 WORD = re.compile(r"[A-Za-z0-9]+")
-# Capitals inside a word tell look-alike drugs apart on a label; in prose they are written small.
+# Labels write capitals inside the names of drugs that look alike; prose writes them small.
 TALL_MAN = re.compile(r"\b(?=\w*[a-z])\w*[A-Za-z][A-Z]\w*\b")
 # Words that carry nothing of their own.
 PLAIN = frozenset({"and", "of", "the", "a", "an", "with", "in", "to", "due", "from"})
@@ -79,7 +79,7 @@ LATERALITY = {"l": "left", "r": "right", "lt": "left", "rt": "right", "bl": "bil
 
 
 class Links:
-    """What is said where a concept is said, by the graph; kept for the concepts that were asked for."""
+    """Which concepts a text also says by saying a concept, by the graph; kept for those that were asked for."""
 
     def __init__(self, graph: ConceptGraph) -> None:
         self.graph = graph
@@ -227,7 +227,7 @@ def _words_are_said(
 
 
 def _plain(entry: str) -> str:
-    """Write look-alike capitals inside a word as prose has them: ``LeVETiracetam`` as Levetiracetam."""
+    """Write capitals that tell drugs apart on labels as prose has them: ``LeVETiracetam`` as Levetiracetam."""
     return TALL_MAN.sub(lambda match: match[0].capitalize() if match[0][0].isupper() else match[0].lower(), entry)
 
 

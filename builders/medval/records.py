@@ -1,6 +1,6 @@
 """Inputs of MedVAL from the workspace's own notes: hospital courses and radiology reports.
 
-``course2diagnosis`` has a reference that the hospital course bears out: of the note's own discharge diagnoses and
+``course2diagnosis`` has a reference that the hospital course supports: of the note's own discharge diagnoses and
 discharge medications only those that the course mentions (`builders.medval.course_lists`). The notes come one by one,
 in the order of their ids.
 """

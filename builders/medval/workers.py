@@ -9,7 +9,7 @@ from builders.medval.algorithm import Triple, make_triples
 from builders.medval.items import Generator, Item, Validator
 from ground.flow.executor import Executor, Serial
 from ground.flow.executors import Processes
-from ground.settings_text import MedvalSettings
+from ground.settings import MedvalSettings
 from ground.storage.workspace import Workspace
 
 __all__ = ["OpenEngine", "rules_of", "triples_of"]

@@ -12,7 +12,7 @@ from functools import cache
 from itertools import pairwise
 
 from ground import ROOT
-from ground.storage.tables import read_table
+from ground.storage.tables import grouped, read_table
 
 __all__ = ["Sentence", "lower_opening", "sentences_of"]
 
@@ -133,5 +133,4 @@ def _numbers_a_list(text: str, place: int) -> bool:
 @cache
 def _words() -> dict[str, frozenset[str]]:
     rows = read_table(ROOT / "builders" / "data" / "sentence_words.tsv", COLUMNS)
-    kinds = {row["kind"] for row in rows}
-    return {kind: frozenset(row["word"] for row in rows if row["kind"] == kind) for kind in kinds}
+    return {kind: frozenset(words) for kind, words in grouped(rows, "kind", "word").items()}

@@ -15,6 +15,7 @@ from evaluation.quadrants.tables import (
     percent_cell,
     share_cell,
 )
+from evaluation.reporting import limits, p_value, page_of
 from ground.contracts.rows import QUADRANTS
 from ground.markdown import markdown_table
 
@@ -67,10 +68,9 @@ def report_markdown(report: Report, pictures: Sequence[str] = ()) -> str:
         _calibrated(report),
         _lambda(report),
         _sliced(report),
-        _limits(report),
+        limits(_limit_lines(report)),
     ]
-    shown = "".join(f"![{PICTURES[name]}](figures/{name})\n\n" for name in PICTURES if name in pictures)
-    return "\n".join(section for section in sections if section) + (f"\n## Pictures\n\n{shown}" if shown else "")
+    return page_of(sections, PICTURES, pictures)
 
 
 def _models(report: Report, kind: str | None = None) -> list[Model]:
@@ -267,8 +267,8 @@ def _compared(report: Report) -> str:
             one["b"],
             f"{one['only_a']:,}",
             f"{one['only_b']:,}",
-            _p(one["p"]) + ("" if one["exact"] else "*"),
-            "–" if one["p_holm"] is None else _p(one["p_holm"]),
+            p_value(one["p"]) + ("" if one["exact"] else "*"),
+            "–" if one["p_holm"] is None else p_value(one["p_holm"]),
             *(difference_cell(one["differences"][name]) for name in ("accuracy", "f1", "hsr", "tir")),
         )
         for one in report["comparisons"]
@@ -282,10 +282,6 @@ def _compared(report: Report) -> str:
         "correction. Of several seeds it counts one, the lowest that both models have; the differences average "
         "all seeds.\n\n" + markdown_table(head, rows, left=2)
     )
-
-
-def _p(value: float) -> str:
-    return "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def _confusion(report: Report) -> str:
@@ -378,10 +374,6 @@ def _slice_table(model: Model) -> str:
         rows.append((by, value, f"{part['rows']:,}", f"{part['patients']:,}", *cells))
     head = ("By", "Part", "Rows", "Patients", *(PAPER_COLUMNS[name] for name in names))
     return markdown_table(head, rows, left=2)
-
-
-def _limits(report: Report) -> str:
-    return "## How to read this, and its limits\n\n" + "".join(f"- {line}\n" for line in _limit_lines(report))
 
 
 def _rule_of_three(rows: int) -> str:

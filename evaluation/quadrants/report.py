@@ -30,9 +30,9 @@ from evaluation.quadrants.predictions import (
 )
 from evaluation.quadrants.slices import slice_estimates, slices
 from evaluation.quadrants.tables import same_measurement
+from evaluation.reporting import refuse_other_folder, write_report
 from ground.contracts.rows import QUADRANTS
 from ground.errors import InputError, UsageError
-from ground.flow.manifest import to_json
 from ground.storage.files import atomic_directory, sha256_of
 
 __all__ = ["evaluate_quadrants"]
@@ -81,7 +81,7 @@ def evaluate_quadrants(
         InputError: a prediction file is damaged, or does not fit the rows.
         UsageError: nothing to evaluate, a folder that holds something else, or models that are not there.
     """
-    _refuse_folder(out)
+    refuse_other_folder(out)
     if not predictions and not baselines:
         raise UsageError("there is nothing to evaluate", expected="a prediction file, or baselines")
     rows = dataset.split_rows(split, split_column)
@@ -107,16 +107,6 @@ def evaluate_quadrants(
     }
     _write(report, out, table, losses or {})
     return report
-
-
-def _refuse_folder(out: Path) -> None:
-    if out.exists() and not (out.is_dir() and ((out / "report.json").is_file() or not any(out.iterdir()))):
-        raise UsageError(
-            "the report's folder holds something else",
-            file=out,
-            expected="a new folder, an empty one, or an earlier report",
-            do="name another folder",
-        )
 
 
 def _model_runs(
@@ -274,6 +264,4 @@ def _write(report: Mapping[str, Any], out: Path, table: pl.DataFrame | None, los
             figures.learning_figure(losses, pictures / "learning.png")
         if table is not None:
             write_predictions(folder / "baselines.parquet", table)
-        drawn = sorted(path.name for path in pictures.iterdir())
-        (folder / "report.json").write_text(to_json(report), encoding="utf-8", newline="\n")
-        (folder / "report.md").write_text(report_markdown(report, drawn), encoding="utf-8", newline="\n")
+        write_report(folder, report, report_markdown)

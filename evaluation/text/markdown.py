@@ -9,6 +9,7 @@ from evaluation.intervals import FEWEST_PATIENTS
 from evaluation.quadrants.compare import FEW_DISCORDANT
 from evaluation.quadrants.slices import SMALL_ROWS
 from evaluation.quadrants.tables import difference_cell, percent_cell
+from evaluation.reporting import limits, p_value, page_of
 from ground.markdown import markdown_table
 
 __all__ = ["text_report_markdown"]
@@ -55,10 +56,9 @@ def text_report_markdown(report: Report, pictures: Sequence[str] = ()) -> str:
         _compared(report),
         _experts(report),
         _confusion(report),
-        _limits(report),
+        limits(_limit_lines(report)),
     ]
-    shown = "".join(f"![{PICTURES[name]}](figures/{name})\n\n" for name in PICTURES if name in pictures)
-    return "\n".join(section for section in sections if section) + (f"\n## Pictures\n\n{shown}" if shown else "")
+    return page_of(sections, PICTURES, pictures)
 
 
 def _cell(estimate: Mapping[str, Any]) -> str:
@@ -260,8 +260,8 @@ def _compared(report: Report) -> str:
             f"{test['rows']:,}",
             f"{test['only_a']:,}",
             f"{test['only_b']:,}",
-            _p(test["p"]) + ("" if test["exact"] else "*"),
-            _p(test["p_bonferroni"]) + (" (differs)" if test["significant"] else ""),
+            p_value(test["p"]) + ("" if test["exact"] else "*"),
+            p_value(test["p_bonferroni"]) + (" (differs)" if test["significant"] else ""),
         )
         for one in report["comparisons"]
         for at, test in enumerate(one["tests"])
@@ -276,10 +276,6 @@ def _compared(report: Report) -> str:
         f"Exact below {FEW_DISCORDANT} such rows, else (*) chi-square with continuity correction. Bonferroni's "
         f"correction is for the {n} tests of this report.\n\n" + markdown_table(heads, tests, left=2)
     )
-
-
-def _p(value: float) -> str:
-    return "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def _experts(report: Report) -> str:
@@ -326,7 +322,7 @@ def _single_expert(experts: Mapping[str, Any]) -> str:
             f"{100 * one['expert_f1']:.1f}",
             difference_cell(one["difference"]),
             f"{100 * one['lower_bound']:.1f}",
-            _p(one["p"]),
+            p_value(one["p"]),
             "not inferior" if one["non_inferior"] else "not shown",
         )
         for one in tested
@@ -366,10 +362,6 @@ def _confusion(report: Report) -> str:
     ]
     heads = ("Run", "Label", *(f"Answered {name}" for name in classes), "No readable answer")
     return f"## Confusion\n\nNumbers of rows.\n\n{markdown_table(heads, rows, left=2)}"
-
-
-def _limits(report: Report) -> str:
-    return "## How to read this, and its limits\n\n" + "".join(f"- {line}\n" for line in _limit_lines(report))
 
 
 def _limit_lines(report: Report) -> Iterator[str]:

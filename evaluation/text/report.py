@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from evaluation.reporting import refuse_other_folder, write_report
 from evaluation.text import figures
 from evaluation.text.comparisons import compare_runs
 from evaluation.text.counts import RESAMPLES
@@ -20,7 +21,6 @@ from evaluation.text.predictions import Answers, Missing, common_rows, join_answ
 from evaluation.text.reference import Reference, read_reference
 from evaluation.text.votes import ensemble
 from ground.errors import InputError, UsageError
-from ground.flow.manifest import to_json
 from ground.storage.files import atomic_directory, sha256_of
 
 __all__ = ["evaluate_text", "text_report"]
@@ -47,7 +47,7 @@ def evaluate_text(
         InputError: a file is damaged, or does not fit the rows.
         UsageError: nothing to evaluate, or a folder that holds something else.
     """
-    _refuse_folder(out)
+    refuse_other_folder(out)
     report = text_report(
         kind,
         dataset,
@@ -208,16 +208,6 @@ def _lengths(reference: Reference) -> dict[str, int]:
     return dict(zip(names, np.bincount(index, minlength=len(names)).tolist(), strict=True))
 
 
-def _refuse_folder(out: Path) -> None:
-    if out.exists() and not (out.is_dir() and ((out / "report.json").is_file() or not any(out.iterdir()))):
-        raise UsageError(
-            "the report's folder holds something else",
-            file=out,
-            expected="a new folder, an empty one, or an earlier report",
-            do="name another folder",
-        )
-
-
 def _write(report: Mapping[str, Any], out: Path, ratings: pl.DataFrame | None) -> None:
     with atomic_directory(out) as folder:
         pictures = folder / "figures"
@@ -225,6 +215,4 @@ def _write(report: Mapping[str, Any], out: Path, ratings: pl.DataFrame | None) -
         figures.draw_all(report, pictures)
         if ratings is not None:
             ratings.write_parquet(folder / "ratings.parquet")
-        drawn = sorted(path.name for path in pictures.iterdir())
-        (folder / "report.json").write_text(to_json(report), encoding="utf-8", newline="\n")
-        (folder / "report.md").write_text(text_report_markdown(report, drawn), encoding="utf-8", newline="\n")
+        write_report(folder, report, text_report_markdown)

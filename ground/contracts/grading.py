@@ -1,7 +1,7 @@
 """Grading of answers against labels, and the limits that an answer may lie in (MedCalc-Bench and arXiv 2512.19691).
 
-Graders A and B and both rules of limits are those of the specification's section 8 (docs/stewardship.md). The graders
-are pure functions of an answer's text and a reference; grader C, the reward of reinforcement learning, is in
+Graders A and B and both rules of limits are those of docs/stewardship.md#limits-and-graders. The graders are pure
+functions of an answer's text and a reference; grader C, the reward of reinforcement learning, is in
 `ground.contracts.rewards`.
 """
 
@@ -107,7 +107,7 @@ class Reference:
 
 
 def limits_v1(value: LabelValue, output_type: OutputType | None) -> Limits:
-    """Return the limits of MedCalc-Bench v1.0 (section 8): 5% about a decimal, the label itself for all else.
+    """Return the limits of MedCalc-Bench v1.0: 5% about a decimal, the label itself for all else.
 
     The point scores Wells PE and MELD-Na have output type decimal there, and so 5%.
 
@@ -124,7 +124,7 @@ def limits_v1(value: LabelValue, output_type: OutputType | None) -> Limits:
 
 
 def limits_corrected(value: LabelValue) -> Limits:
-    """Return the limits of the corrected labels (section 8): 5% about every number, dates and N/A themselves.
+    """Return the limits of the corrected labels: 5% about every number, dates and N/A themselves.
 
     Whole numbers and days of gestation get 5% too: below 20 only the label itself is a right whole number, from 20 on
     its neighbours are right as well.
@@ -161,7 +161,7 @@ def answer_in_tags(text: str) -> str | None:
 
 
 def grade_abstention(text: str | None, reference: Reference, *, categories: Collection[str] = ()) -> Grade:
-    """Grade a whole response, abstentions being answers (grader B of section 8; paper, section 3.3).
+    """Grade a whole response, abstentions being answers (grader B; arXiv 2512.19691, section 3.3).
 
     The answer stands in the last ``<answer>...</answer>``. Without a closed tag, or with nothing in it that can be
     read, the response has a format error. Where the label is N/A only an abstention is right; elsewhere an abstention
@@ -201,7 +201,7 @@ LONGEST_EXPRESSION = 200
 
 
 def grade_v1(answer: str | None, reference: Reference) -> bool:
-    """Say whether MedCalc-Bench v1.0 would call an answer right (grader A of section 8).
+    """Say whether MedCalc-Bench v1.0 would call an answer right (grader A).
 
     By output type: dates are equal as MM/DD/YYYY; of weeks and days both whole numbers are equal; a whole number equals
     the answer rounded to the nearest one (half to even); a decimal has the answer within its limits. What cannot be

@@ -121,7 +121,7 @@ def parse_label(text: str | None, *, physician: bool = False, categories: Collec
     """Read one label.
 
     The order decides: missing, abstention, category, weeks and days (as days), date, then the first number in the text
-    (section 2 of the specification of stewardship). Unparseable are: a comma between digits that marks no thousands, an
+    (docs/stewardship.md#label-values). Unparseable are: a comma between digits that marks no thousands, an
     impossible date, a date or a number of weeks in another form, and a number that is not finite.
 
     Args:

@@ -1,4 +1,4 @@
-"""Rewards of reinforcement learning from labels (grader C of the specification's section 8; paper, appendix D.4).
+"""Rewards of reinforcement learning from labels (grader C; arXiv 2512.19691, appendix D.4).
 
 `reward` is the paper's rule. `released_reward` is what the authors' published code does, which differs: it looks first
 whether the answer is of the label's type, so that an abstention where there is a number, or a number where there is

@@ -6,7 +6,7 @@ two agree.
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+from typing import Literal, TypedDict, get_args
 
 import pyarrow as pa
 
@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 Quadrant = Literal["Q1", "Q2", "Q3", "Q4"]
-QUADRANTS: tuple[Quadrant, ...] = ("Q1", "Q2", "Q3", "Q4")
+QUADRANTS: tuple[Quadrant, ...] = get_args(Quadrant)
 
 
 class PathEdgeRow(TypedDict):
@@ -50,7 +50,7 @@ class SupportSpanRow(TypedDict):
 
 
 class MedievalRow(TypedDict):
-    """One sample of MediEval: a statement judged in the context of one admission (CONTRACTS.md)."""
+    """One sample of MediEval: a statement judged in the context of one admission (docs/definitions.md)."""
 
     id: str
     group_id: str
@@ -90,7 +90,8 @@ class StatementRow(TypedDict):
     n_samples: int
 
 
-def _required(*fields: tuple[str, pa.DataType]) -> list[pa.Field]:
+def required(*fields: tuple[str, pa.DataType]) -> list[pa.Field]:
+    """Return fields that are never null."""
     return [pa.field(name, kind, nullable=False) for name, kind in fields]
 
 
@@ -110,25 +111,25 @@ SUPPORT_SPAN = pa.struct(
 
 MEDIEVAL_SCHEMA = pa.schema(
     [
-        *_required(("id", pa.string()), ("group_id", pa.string()), ("subject_id", pa.int64()), ("hadm_id", pa.int64())),
-        *_required(("context", pa.string()), ("statement", pa.string()), ("quadrant", pa.string())),
-        *_required(("is_true", pa.bool_()), ("is_supported", pa.bool_()), ("predicate", pa.string())),
-        *_required(("head_cui", pa.string()), ("head_name", pa.string())),
-        *_required(("tail_cui", pa.string()), ("tail_name", pa.string()), ("hops", pa.int32())),
+        *required(("id", pa.string()), ("group_id", pa.string()), ("subject_id", pa.int64()), ("hadm_id", pa.int64())),
+        *required(("context", pa.string()), ("statement", pa.string()), ("quadrant", pa.string())),
+        *required(("is_true", pa.bool_()), ("is_supported", pa.bool_()), ("predicate", pa.string())),
+        *required(("head_cui", pa.string()), ("head_name", pa.string())),
+        *required(("tail_cui", pa.string()), ("tail_name", pa.string()), ("hops", pa.int32())),
         pa.field("tier", pa.string()),
-        *_required(("support_level", pa.string()), ("path", pa.list_(PATH_EDGE))),
-        *_required(("support_spans", pa.list_(SUPPORT_SPAN)), ("replaced_end", pa.string())),
+        *required(("support_level", pa.string()), ("path", pa.list_(PATH_EDGE))),
+        *required(("support_spans", pa.list_(SUPPORT_SPAN)), ("replaced_end", pa.string())),
         pa.field("replaced_cui", pa.string()),
         pa.field("distance", pa.int32()),
         pa.field("why_false", pa.string()),
-        *_required(("split", pa.string())),
+        *required(("split", pa.string())),
         pa.field("fact_split", pa.string()),
     ]
 )
 
 STATEMENT_SCHEMA = pa.schema(
     [
-        *_required(("statement", pa.string()), ("predicate", pa.string()), ("head_cui", pa.string())),
-        *_required(("tail_cui", pa.string()), ("is_true", pa.bool_()), ("n_samples", pa.int64())),
+        *required(("statement", pa.string()), ("predicate", pa.string()), ("head_cui", pa.string())),
+        *required(("tail_cui", pa.string()), ("is_true", pa.bool_()), ("n_samples", pa.int64())),
     ]
 )

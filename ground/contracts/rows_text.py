@@ -7,9 +7,11 @@ A dataset folder holds ``data/{train,validation,test}-*.parquet`` and ``manifest
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+from typing import Literal, TypedDict, get_args
 
 import pyarrow as pa
+
+from ground.contracts.rows import required
 
 __all__ = [
     "MEDHAL_SCHEMA",
@@ -31,13 +33,7 @@ __all__ = [
 
 # The four tasks of MedHal (section 3) and our own: facts of admissions, judged by the graph.
 MedhalTask = Literal["question_answering", "information_extraction", "nli", "summarization", "record_facts"]
-MEDHAL_TASKS: tuple[MedhalTask, ...] = (
-    "question_answering",
-    "information_extraction",
-    "nli",
-    "summarization",
-    "record_facts",
-)
+MEDHAL_TASKS: tuple[MedhalTask, ...] = get_args(MedhalTask)
 
 # MedVAL's seven tasks (its Table 2) and our own, which any discharge note can give.
 MedvalTask = Literal[
@@ -50,16 +46,7 @@ MedvalTask = Literal[
     "dialogue2note",
     "course2diagnosis",
 ]
-MEDVAL_TASKS: tuple[MedvalTask, ...] = (
-    "medication2answer",
-    "query2question",
-    "report2impression",
-    "report2simplified",
-    "impression2simplified",
-    "bhc2spanish",
-    "dialogue2note",
-    "course2diagnosis",
-)
+MEDVAL_TASKS: tuple[MedvalTask, ...] = get_args(MedvalTask)
 
 # MedVAL's taxonomy: five hallucinations, three omissions, two misalignments of certainty, and the rest.
 ErrorCategory = Literal[
@@ -75,22 +62,10 @@ ErrorCategory = Literal[
     "understating_intensity",
     "other",
 ]
-MEDVAL_CATEGORIES: tuple[ErrorCategory, ...] = (
-    "fabricated_claim",
-    "misleading_justification",
-    "detail_misidentification",
-    "false_comparison",
-    "incorrect_recommendation",
-    "missing_claim",
-    "missing_comparison",
-    "missing_context",
-    "overstating_intensity",
-    "understating_intensity",
-    "other",
-)
+MEDVAL_CATEGORIES: tuple[ErrorCategory, ...] = get_args(ErrorCategory)
 
 RiskLevel = Literal[1, 2, 3, 4]
-RISK_LEVELS: tuple[RiskLevel, ...] = (1, 2, 3, 4)
+RISK_LEVELS: tuple[RiskLevel, ...] = get_args(RiskLevel)
 # The perturbation that a level stands for: level = 1 + 3 * delta.
 MEDVAL_DELTAS: dict[RiskLevel, float] = {1: 0.0, 2: 1 / 3, 3: 2 / 3, 4: 1.0}
 
@@ -162,26 +137,22 @@ class MedvalRow(TypedDict):
     split: Literal["train", "validation", "test"]
 
 
-def _required(*fields: tuple[str, pa.DataType]) -> list[pa.Field]:
-    return [pa.field(name, kind, nullable=False) for name, kind in fields]
-
-
 MEDHAL_SCHEMA = pa.schema(
     [
-        *_required(("id", pa.string()), ("pair_id", pa.string())),
+        *required(("id", pa.string()), ("pair_id", pa.string())),
         pa.field("context", pa.string()),
-        *_required(("statement", pa.string()), ("label", pa.bool_())),
+        *required(("statement", pa.string()), ("label", pa.bool_())),
         pa.field("explanation", pa.string()),
-        *_required(("inner_id", pa.string()), ("source", pa.string()), ("task", pa.string())),
-        *_required(("synthetic", pa.bool_()), ("licence", pa.string())),
+        *required(("inner_id", pa.string()), ("source", pa.string()), ("task", pa.string())),
+        *required(("synthetic", pa.bool_()), ("licence", pa.string())),
         pa.field("subject_id", pa.int64()),
-        *_required(("in_length_filtered", pa.bool_()), ("in_balanced", pa.bool_()), ("split", pa.string())),
+        *required(("in_length_filtered", pa.bool_()), ("in_balanced", pa.bool_()), ("split", pa.string())),
     ]
 )
 
 MEDVAL_ERROR = pa.struct(
     [
-        *_required(("category", pa.string()), ("text", pa.string())),
+        *required(("category", pa.string()), ("text", pa.string())),
         pa.field("quote", pa.string()),
         pa.field("quoted_from", pa.string()),
     ]
@@ -189,15 +160,15 @@ MEDVAL_ERROR = pa.struct(
 
 MEDVAL_SCHEMA = pa.schema(
     [
-        *_required(("id", pa.string()), ("triple_id", pa.string()), ("task", pa.string()), ("variant", pa.string())),
-        *_required(("instruction", pa.string()), ("input", pa.string()), ("output", pa.string())),
+        *required(("id", pa.string()), ("triple_id", pa.string()), ("task", pa.string()), ("variant", pa.string())),
+        *required(("instruction", pa.string()), ("input", pa.string()), ("output", pa.string())),
         pa.field("reasoning", pa.string()),
-        *_required(("errors", pa.list_(MEDVAL_ERROR)), ("risk_level", pa.int8())),
+        *required(("errors", pa.list_(MEDVAL_ERROR)), ("risk_level", pa.int8())),
         pa.field("delta", pa.float64()),
         pa.field("consistency", pa.float64()),
-        *_required(("engine", pa.string()), ("inner_id", pa.string()), ("source", pa.string())),
-        *_required(("licence", pa.string())),
+        *required(("engine", pa.string()), ("inner_id", pa.string()), ("source", pa.string())),
+        *required(("licence", pa.string())),
         pa.field("subject_id", pa.int64()),
-        *_required(("split", pa.string())),
+        *required(("split", pa.string())),
     ]
 )

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import duckdb
 
 from ground.errors import InputError, UsageError
+from ground.plain import Plain
 from ground.settings import LoadSettings
 from ground.storage.files import sha256_of
 from ground.storage.remote import Place
@@ -72,7 +72,7 @@ class LoadedFile:
 
 
 @dataclass(frozen=True)
-class LoadReport:
+class LoadReport(Plain):
     """What a load did: one line a file, optional files that are not there, and what the user should know."""
 
     source: str
@@ -80,10 +80,6 @@ class LoadReport:
     missing_optional: tuple[str, ...]
     warnings: tuple[str, ...]
     release: str | None
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the report for ``--json`` output."""
-        return asdict(self)
 
 
 def prepare(connection: duckdb.DuckDBPyConnection) -> None:

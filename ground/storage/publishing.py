@@ -6,13 +6,13 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from ground.errors import InputError, UsageError
+from ground.plain import Plain
 from ground.progress import progress
-from ground.settings_remote import RemoteSettings
+from ground.settings import RemoteSettings
 from ground.storage.remote import Place, RemotePath, require_allowed
 
 __all__ = ["Published", "publish"]
@@ -28,7 +28,7 @@ CHUNK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
-class Published:
+class Published(Plain):
     """What was done: files sent, files that were there already, files of an earlier dataset that were removed."""
 
     url: str
@@ -37,10 +37,6 @@ class Published:
     kept: tuple[str, ...]
     removed: tuple[str, ...]
     bytes_sent: int
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the report for ``--json`` output."""
-        return asdict(self)
 
 
 @dataclass(frozen=True)

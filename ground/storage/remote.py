@@ -7,7 +7,7 @@ find them (``AWS_PROFILE``, ``AWS_ENDPOINT_URL``, ...): they are never settings,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeAlias
 from urllib.parse import unquote
 
 from ground.errors import InputError, RefusedError, UsageError
-from ground.settings_remote import RemoteSettings
+from ground.settings import RemoteSettings
 
 if TYPE_CHECKING:
     import duckdb
@@ -163,6 +163,23 @@ def in_order(places: Iterable[Place]) -> list[Place]:
 def below(place: Place, folder: Place) -> str:
     """Return the path of a place below a folder."""
     return str(place).removeprefix(str(folder).rstrip("/") + "/")
+
+
+def only_one(found: Sequence[Place], folder: Place, problem: str) -> Place | None:
+    """Return the one place that was found below a folder, or None.
+
+    Raises:
+        InputError: there are several, such as two releases side by side.
+    """
+    if len(found) > 1:
+        raise InputError(
+            problem,
+            file=folder,
+            found=", ".join(below(place, folder) for place in found),
+            expected="one release",
+            do="name the folder of the release that you mean",
+        )
+    return found[0] if found else None
 
 
 def place_of(text: str) -> Place:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from ground.errors import InputError
 
-__all__ = ["read_table"]
+__all__ = ["grouped", "read_table"]
 
 
 def read_table(path: Path, columns: tuple[str, ...]) -> list[dict[str, str]]:
@@ -40,3 +41,11 @@ def read_table(path: Path, columns: tuple[str, ...]) -> list[dict[str, str]]:
                 expected=str(len(columns)),
             )
     return [dict(zip(columns, row, strict=True)) for row in rows[1:]]
+
+
+def grouped(rows: Iterable[Mapping[str, str]], key: str, value: str) -> dict[str, tuple[str, ...]]:
+    """Return the values of one column by those of another, both in the order of the rows."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        found.setdefault(row[key], []).append(row[value])
+    return {name: tuple(values) for name, values in found.items()}

@@ -22,6 +22,7 @@ __all__ = [
     "connect",
     "count_drop",
     "database_config",
+    "number_of",
     "open_database",
     "reset_drops",
     "run_sql",
@@ -145,6 +146,12 @@ def arrow_batches(connection: duckdb.DuckDBPyConnection, query: str, rows: int) 
         while (batch := following.result()) is not None:
             following = ahead.submit(next, reader, None)
             yield batch
+
+
+def number_of(connection: duckdb.DuckDBPyConnection, statement: str) -> int:
+    """Return the one number that a statement gives, such as a count; nothing and null are 0."""
+    found = connection.execute(statement).fetchall()
+    return int(found[0][0] or 0) if found else 0
 
 
 def table_exists(connection: duckdb.DuckDBPyConnection, table: str) -> bool:

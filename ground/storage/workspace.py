@@ -14,7 +14,7 @@ __all__ = ["Workspace"]
 
 @dataclass(frozen=True)
 class Workspace:
-    """Paths of a workspace (CONTRACTS.md) and the settings that hold in it."""
+    """Paths of a workspace (docs/definitions.md#workspace) and the settings that hold in it."""
 
     root: Path
     settings: Settings = field(default_factory=Settings)

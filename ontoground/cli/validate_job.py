@@ -24,7 +24,7 @@ def validated(workspace: Workspace, dataset: Path) -> dict[str, Any]:
     Raises:
         InputError: the folder is no dataset.
     """
-    from builders.medieval.validate import validate_medieval
+    from builders.validate import validate_medieval
 
     if not dataset.is_dir():
         raise InputError("there is no such folder", file=dataset, expected="a folder that `ontoground build` wrote")

@@ -12,8 +12,7 @@ import duckdb
 from ground.errors import InputError
 from ground.flow.fingerprints import mark_done, stage_fingerprint
 from ground.flow.manifest import is_open_release
-from ground.settings import Settings
-from ground.settings_remote import RemoteSettings
+from ground.settings import RemoteSettings, Settings
 from ground.storage.remote import Place, RemotePath, require_allowed
 from ground.storage.workspace import Workspace
 from ontoground.flow.session import writing

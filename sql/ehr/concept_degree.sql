@@ -2,7 +2,7 @@
 -- Grain: one row per concept with relations; each row of evidence counts
 -- Inputs: kg.edge
 -- Output: temp table concept_degree(cui, n)
--- Source: ours; the concept with more relations comes first among those of one name
+-- Source: ours; of the concepts with one name, the one with more relations comes first
 create or replace temp table concept_degree as
 -- kg.edge is a view of joins: both ends are counted in one pass over it.
 with counted as (

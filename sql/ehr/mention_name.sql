@@ -72,13 +72,10 @@ spelled as (
     union all
     -- Inverted names: "Hypertension, Pulmonary" is written "Pulmonary Hypertension".
     select
-        cui,
-        kind,
-        false as is_preferred,
-        rank,
-        sab,
-        is_brand,
-        trim(split_part(name, ', ', 2)) || ' ' || split_part(name, ', ', 1) as name
+        * replace (
+            false as is_preferred,
+            trim(split_part(name, ', ', 2)) || ' ' || split_part(name, ', ', 1) as name
+        )
     from kept
     where
         contains(name, ', ')
@@ -87,13 +84,10 @@ spelled as (
     union all
     -- "Fracture of ankle" is written "ankle fracture".
     select
-        cui,
-        kind,
-        false as is_preferred,
-        rank,
-        sab,
-        is_brand,
-        regexp_replace(lower(name), '^([a-z][a-z -]{2,30}) of (the )?([a-z][a-z -]{2,30})$', '\3 \1') as name
+        * replace (
+            false as is_preferred,
+            regexp_replace(lower(name), '^([a-z][a-z -]{2,30}) of (the )?([a-z][a-z -]{2,30})$', '\3 \1') as name
+        )
     from kept
     where
         kind != 'drug'
@@ -102,14 +96,7 @@ spelled as (
         and not regexp_matches(lower(name), ' of .* of | (and|or|in|with|due|to|by|for|from) ')
     union all
     -- "Coronary artery bypass graft (CABG)" is written without what stands in brackets.
-    select
-        cui,
-        kind,
-        false as is_preferred,
-        rank,
-        sab,
-        is_brand,
-        regexp_replace(name, '\s*\([A-Z]{2,6}\)$', '') as name
+    select * replace (false as is_preferred, regexp_replace(name, '\s*\([A-Z]{2,6}\)$', '') as name)
     from kept
     where regexp_matches(name, '[a-z].*\s\([A-Z]{2,6}\)$')
 ),
@@ -118,13 +105,10 @@ worded as (
     select * from spelled
     union all
     select
-        spelled.cui,
-        spelled.kind,
-        false as is_preferred,
-        spelled.rank,
-        spelled.sab,
-        spelled.is_brand,
-        replace(lower(spelled.name), name_variant.phrase, name_variant.variant) as name
+        spelled.* replace (
+            false as is_preferred,
+            replace(lower(spelled.name), name_variant.phrase, name_variant.variant) as name
+        )
     from spelled
     inner join name_variant on contains(' ' || lower(spelled.name) || ' ', ' ' || name_variant.phrase || ' ')
     where

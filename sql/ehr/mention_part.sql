@@ -4,8 +4,9 @@
 --   examination, titles of studies, terms that their context does not decide; it can rule out "not attested", never
 --   support a fact
 -- Output: ground.mention_part(note_id, hadm_id, begin_offset, end_offset, text, cuis, assertion, section,
---   certainty, reasons), ground.unclear_mention_part(note_id, hadm_id, begin_offset, end_offset, text, cuis, reason, section)
--- Source: CONTRACTS.md; DESIGN section 5
+--   certainty, reasons), ground.unclear_mention_part(note_id, hadm_id, begin_offset, end_offset, text, cuis,
+--   reason, section)
+-- Source: docs/definitions.md#mention
 create or replace table ground.mention_part (
     note_id varchar not null,
     hadm_id bigint,

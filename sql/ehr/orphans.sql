@@ -2,7 +2,7 @@
 -- Grain: one row, the number of rows with a hadm_id that mimiciv_hosp.admissions lacks
 -- Inputs: the table named by the variable load_table (schema.table), mimiciv_hosp.admissions. Output: the count
 -- Rows are counted by admission first: a correlated "not exists" would hold every column of the table in memory
--- Source: FACTS, MIMIC-IV: hosp and note have releases of their own, so orphans are counted
+-- Source: PhysioNet: MIMIC-IV and MIMIC-IV-Note have releases of their own, so orphans are counted
 with used as (
     select
         hadm_id,

@@ -4,7 +4,7 @@
 --   or heading
 -- Output: ground.section_part(note_id, hadm_id, section, header, begin_offset, end_offset),
 --   ground.segment_part(note_id, kind, begin_offset, end_offset, block); offsets half-open, in code points of the note
--- Source: CONTRACTS.md; docs/architecture.md
+-- Source: docs/definitions.md#section
 create or replace table ground.section_part (
     note_id varchar not null,
     hadm_id bigint,

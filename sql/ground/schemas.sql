@@ -1,7 +1,7 @@
 -- Schemas and bookkeeping tables of the warehouse
 -- Grain: ground.load, one row per loaded file; ground.reject, one per refused row; ground.drop, one per stage and
 --   reason; ground.stage, one per finished stage with the fingerprint of what it was made from
--- Output: as above, created where missing. Source: CONTRACTS.md
+-- Output: as above, created where missing. Source: docs/definitions.md#warehouse
 create schema if not exists mimiciv_hosp;
 create schema if not exists mimiciv_note;
 create schema if not exists mimiciv_icu;

@@ -3,7 +3,7 @@
 -- Inputs: kg.edge_code, kg.evidence_kind, kg.predicate_code, kg.node
 -- Output: kg.edge(head_cui, predicate, tail_cui, rela, rel, sab, rui, direction), a view, read head PREDICATE tail;
 --   direction tells whether the row of MRREL itself reads this way (forward) or the other (inverse). Symmetric:
---   head < tail. Source: DESIGN section 4
+--   head < tail. Source: docs/definitions.md#edge
 create or replace view kg.edge as
 select
     head.cui as head_cui,

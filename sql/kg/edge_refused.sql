@@ -1,7 +1,7 @@
 -- Rows of MRREL that a line covers but that make no edge
 -- Grain: one row per (reason, predicate)
 -- Inputs: refused_row (kg/build.py), kg.predicate_code
--- Output: kg.edge_refused(reason, predicate, n). Source: DESIGN section 10
+-- Output: kg.edge_refused(reason, predicate, n). Source: docs/definitions.md#drop
 create or replace table kg.edge_refused as
 select
     [

@@ -1,7 +1,7 @@
 -- Relations of the release that no line of the relation table covers
 -- Grain: one row per (RELA, REL, SAB)
 -- Inputs: kg.relation_use
--- Output: kg.uncovered(rela, rel, sab, n). Source: DESIGN section 4, FACTS on MED-RT
+-- Output: kg.uncovered(rela, rel, sab, n). Source: docs/definitions.md#edge
 create or replace table kg.uncovered as
 select
     rela,

@@ -1,7 +1,7 @@
 -- Concepts that bear exactly this name, letter case and punctuation aside
 -- Grain: one row per concept
 -- Inputs: kg.name, kg.concept; variable wanted
--- Output: rows for the verbs of `ontoground graph`. Source: kg/name.sql (the same normalisation)
+-- Output: rows for the verbs of `ontoground graph`. Source: sql/kg/name.sql (the same normalisation)
 select distinct
     concept.cui,
     concept.name,

@@ -1,7 +1,7 @@
 -- Names of one concept, the best first
 -- Grain: one row per distinct name
 -- Inputs: kg.name; variable wanted
--- Output: rows for `ontoground graph show`. Source: kg/name.sql
+-- Output: rows for `ontoground graph show`. Source: sql/kg/name.sql
 select
     name,
     string_agg(distinct sab, ', ' order by sab) as vocabularies

@@ -1,7 +1,7 @@
 -- Edges of each predicate with the vocabularies that state them
 -- Grain: one row per predicate
 -- Inputs: kg.edge
--- Output: rows for `ontoground graph build`. Source: DESIGN section 4
+-- Output: rows for `ontoground graph build`. Source: docs/definitions.md#edge
 select
     predicate,
     count(distinct row(head_cui, tail_cui)) as edges,

@@ -1,7 +1,7 @@
 -- What was loaded: releases, files and rows of each source
 -- Grain: one row per source
 -- Inputs: ground.load
--- Output: rows for `ontoground status`. Source: CONTRACTS.md
+-- Output: rows for `ontoground status`. Source: docs/definitions.md#warehouse
 select
     source,
     string_agg(distinct release, ', ' order by release) as release,

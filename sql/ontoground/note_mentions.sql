@@ -1,7 +1,7 @@
 -- Mentions of one note in their order, with the names of their candidate concepts
 -- Grain: one row per mention
 -- Inputs: ground.mention, kg.concept; variable wanted
--- Output: rows for `ontoground notes mentions --hadm`. Source: DESIGN section 5
+-- Output: rows for `ontoground notes mentions --hadm`. Source: docs/definitions.md#mention
 with candidate as (
     select
         begin_offset,

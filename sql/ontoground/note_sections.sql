@@ -1,7 +1,7 @@
 -- Sections of one note in their order
 -- Grain: one row per section
 -- Inputs: ground.section; variable wanted
--- Output: rows for `ontoground notes sections --hadm`. Source: DESIGN section 5
+-- Output: rows for `ontoground notes sections --hadm`. Source: docs/definitions.md#section
 select
     section,
     header,

@@ -1,7 +1,7 @@
 -- Statements of each predicate by quadrant
 -- Grain: one row per predicate
 -- Inputs: ground.medieval
--- Output: rows for the summary of a run. Source: DESIGN section 6
+-- Output: rows for the summary of a run. Source: docs/definitions.md#quadrant
 select
     predicate,
     count(*) filter (where quadrant = 'Q1') as q1,

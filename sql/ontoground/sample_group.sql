@@ -1,7 +1,7 @@
--- One whole group of four statements to show: linked by the note itself where there is one, a treatment before others
+-- One whole group of four statements to show: preferably one that the note itself links, and a treatment
 -- Grain: one row per statement of the group
 -- Inputs: medieval (view of the built dataset)
--- Output: rows for `ontoground demo`. Source: DESIGN section 6
+-- Output: rows for `ontoground demo`. Source: docs/definitions.md#group
 with ranked as (
     select
         group_id,

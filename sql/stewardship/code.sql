@@ -1,8 +1,9 @@
 -- Concepts of the ICD codes of the admissions, as the release itself codes them
+-- Second road: shares no rules and no word tables with builders, ehr and their SQL
 -- Grain: one row per admission and concept
 -- Output: steward_code(text_id, cui)
 -- Inputs: steward_admission(text_id, hadm_id), mimiciv_hosp.diagnoses_icd, mimiciv_hosp.procedures_icd, umls.mrconso
--- FACTS: MIMIC's codes have no dot, the release's have one
+-- MIMIC's codes have no dot, the release's have one
 create or replace temp table steward_code as
 with coded as (
     select

@@ -1,7 +1,8 @@
 -- Pairs of which one is contraindicated in the other, or something above one in something above the other
+-- Second road: shares no rules and no word tables with builders, ehr and their SQL
 -- Grain: one row per ordered pair of steward_pair
 -- Output: steward_forbidden(head_cui, tail_cui, predicate)
--- Inputs: steward_pair, kg.edge. DESIGN section 4: no contraindication between the two within their closures
+-- Inputs: steward_pair, kg.edge. Source: docs/definitions.md#true
 create or replace temp table steward_forbidden as
 with recursive step as materialized (
     select

@@ -1,4 +1,5 @@
 -- Where the texts hold a name of a concept, and how the words around it read
+-- Second road: shares no rules and no word tables with builders, ehr and their SQL
 -- Grain: one row per text, place and length
 -- Output: steward_hit(text_id, kind, place, n, key, covered, reading): covered where a longer name holds it; reading is
 --   present, or what the nearest cue in reach says
@@ -6,14 +7,7 @@
 -- Source: the cues are those of NegEx and ConText (stewardship/data/assertion_cues.tsv)
 create or replace temp table steward_hit as
 with named as (
-    select
-        phrase.text_id,
-        phrase.kind,
-        phrase.sentence,
-        phrase.clause,
-        phrase.place,
-        phrase.n,
-        phrase.key
+    select phrase.*
     from steward_phrase as phrase
     semi join steward_name as name
         on phrase.key = name.key and (name.shape is null or phrase.shape = name.shape)
@@ -21,12 +15,7 @@ with named as (
 
 cued as (
     select
-        phrase.text_id,
-        phrase.kind,
-        phrase.sentence,
-        phrase.clause,
-        phrase.place,
-        phrase.n,
+        phrase.*,
         cue.reading,
         cue.side,
         cue.reach

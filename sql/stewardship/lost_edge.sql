@@ -1,4 +1,5 @@
 -- Edges of the rows' paths that the graph's table does not hold with that evidence
+-- Second road: shares no rules and no word tables with builders, ehr and their SQL
 -- Grain: one row per row and place in its path
 -- Output: steward_lost_edge(uid, place)
 -- Inputs: steward_edge(uid, place, head_cui, predicate, tail_cui, rela, sab, rui), kg.edge, kg.predicate. An edge may

@@ -1,4 +1,5 @@
 -- How names and texts are brought to one form
+-- Second road: shares no rules and no word tables with builders, ehr and their SQL
 -- Output: steward_stem(word): a plural loses its s; steward_key(text): the stems of its words, joined by blanks
 -- Source: none; a form of our own, apart from the one by which ehr reads notes
 create or replace temp macro steward_stem(word) as

@@ -1,8 +1,9 @@
 -- What a word of a note must mean to attest a concept, and what it may mean to leave it open
+-- Second road: shares no rules and no word tables with builders, ehr and their SQL
 -- Grain: one row per wanted concept, meaning and role
 -- Output: steward_meaning(cui, means, role): role attests (itself, what is below it, their forms) or hints (up to two
 --   steps above it, combinations that hold it and what it holds)
--- Inputs: steward_end(cui, name), kg.edge. DESIGN section 5
+-- Inputs: steward_end(cui, name), kg.edge. Source: docs/definitions.md#attested
 create or replace temp table steward_meaning as
 with recursive below as (
     select

@@ -1,4 +1,5 @@
 -- Names that the texts hold, with all concepts that have them
+-- Second road: shares no rules and no word tables with builders, ehr and their SQL
 -- Grain: one row per name and concept
 -- Output: steward_name(key, cui, shape, preferred): an abbreviation of up to five capitals has a shape and is found
 --   in that case only; names of fewer than three letters are left out

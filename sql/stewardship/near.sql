@@ -1,4 +1,5 @@
 -- Pairs of concepts that share a class: a parent or grandparent, or a pharmacologic class
+-- Second road: shares no rules and no word tables with builders, ehr and their SQL
 -- Grain: one row per ordered pair of steward_pair that is near
 -- Output: steward_near(head_cui, tail_cui, steps): how far above the class is, at most two steps
 -- Inputs: steward_pair(head_cui, tail_cui), kg.edge. Brands and salts count as their substance; a class with more than

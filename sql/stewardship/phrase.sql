@@ -1,4 +1,5 @@
 -- Runs of one to six words of one sentence, as one key each
+-- Second road: shares no rules and no word tables with builders, ehr and their SQL
 -- Grain: one row per text, first word and length
 -- Output: steward_phrase(text_id, kind, place, n, sentence, clause, key, shape)
 -- Inputs: steward_word

@@ -1,4 +1,5 @@
 -- Pairs that the release itself relates in a row of MRREL, whatever our table of relations makes of it
+-- Second road: shares no rules and no word tables with builders, ehr and their SQL
 -- Grain: one row per ordered pair
 -- Output: steward_raw(head_cui, tail_cui, relation)
 -- Inputs: steward_pair, umls.mrrel. Siblings and qualifiers (SIB, AQ, QB) relate nothing; a contraindication makes no

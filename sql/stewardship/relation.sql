@@ -1,9 +1,10 @@
 -- Which pairs of concepts a pattern of the graph relates, by a recursion over the edges
+-- Second road: shares no rules and no word tables with builders, ehr and their SQL
 -- Grain: one row per ordered pair, pattern and predicate
 -- Output: steward_relation(head_cui, tail_cui, predicate, pattern, tier, hops)
 -- Inputs: steward_pair(head_cui, tail_cui), steward_step, steward_trie, kg.pattern
 -- All steps but the last are walked from the head; the last is taken among the steps that end at a wanted tail, so that
---   nothing is walked for nothing. DESIGN section 4: R(h, t) within three hops
+--   no step is walked in vain. Source: docs/definitions.md#path-pattern
 create or replace temp table steward_relation as
 with recursive walk as (
     select

@@ -1,4 +1,5 @@
 -- Rows of a dataset that a benchmark takes up: balanced over labels, spread over strata, by stable hash
+-- Second road: shares no rules and no word tables with builders, ehr and their SQL
 -- Grain: one row per row taken
 -- Output: picked(uid, label, stratum)
 -- Inputs: labelled(uid, label, stratum). Variables: seed, wanted (how many rows; null takes all)

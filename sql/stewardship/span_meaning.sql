@@ -1,4 +1,5 @@
 -- Spans whose words are a name of something else than the end that they stand for
+-- Second road: shares no rules and no word tables with builders, ehr and their SQL
 -- Grain: one row per row and role
 -- Output: steward_other_meaning(uid, role)
 -- Inputs: steward_span(uid, role, cui, text), steward_meaning(cui, means, role), kg.name, steward_key. Words that are

@@ -1,9 +1,10 @@
 -- What the notes hold where a row's spans say that a mention stands
+-- Second road: shares no rules and no word tables with builders, ehr and their SQL
 -- Grain: one row per row and role
 -- Output: steward_span_text(uid, role, found, section, before, after): found is the text at the offsets, section the
 --   one that they lie in, before and after what stands round them
 -- Inputs: steward_span(uid, role, hadm_id, begin_offset, end_offset), mimiciv_note.discharge, ground.section.
---   Offsets are half-open, in code points (CONTRACTS.md)
+--   Offsets are half-open, in code points (docs/definitions.md#mention)
 create or replace temp table steward_span_text as
 select
     span.uid,

@@ -1,4 +1,5 @@
 -- Every edge of the graph that a pattern can walk, in both directions
+-- Second road: shares no rules and no word tables with builders, ehr and their SQL
 -- Grain: one row per (start, name, goal)
 -- Output: steward_step(start, name, goal, fan): fan counts the goals of (start, name)
 -- Inputs: kg.edge, kg.predicate, steward_trie

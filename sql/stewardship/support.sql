@@ -1,4 +1,5 @@
 -- What each admission's texts say of each concept that is asked for
+-- Second road: shares no rules and no word tables with builders, ehr and their SQL
 -- Grain: one row per admission and concept
 -- A name of several concepts attests the one whose own name it is
 -- Output: steward_support(text_id, cui, attested, named, coded, said): attested by a name in the context that reads as

@@ -1,4 +1,5 @@
 -- The texts of the admissions: the row's own context, the whole note, and what the structured tables say in words
+-- Second road: shares no rules and no word tables with builders, ehr and their SQL
 -- Grain: one row per admission and kind
 -- Output: steward_text(text_id, kind, body): kind context, note or code
 -- Inputs: steward_context(text_id, body), steward_admission(text_id, hadm_id), mimiciv_note.discharge,

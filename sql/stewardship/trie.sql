@@ -1,4 +1,5 @@
 -- The path patterns as a tree of steps, so that one recursion walks them all
+-- Second road: shares no rules and no word tables with builders, ehr and their SQL
 -- Grain: one row per limit of fan, steps walked so far, and next step
 -- Output: steward_trie(max_fan, walked, name, onward, goes_on): onward is walked with name added; goes_on where a
 --   longer pattern begins with onward

@@ -1,8 +1,9 @@
 -- What the graph says of each relation
+-- Second road: shares no rules and no word tables with builders, ehr and their SQL
 -- Grain: one row per (head, predicate, tail)
 -- Output: steward_truth(head_cui, predicate, tail_cui, is_true, why): is_true is null where it cannot be said
 -- Inputs: steward_question(head_cui, predicate, tail_cui), steward_relation_all, steward_forbidden_all,
---   steward_raw_all, kg.predicate. Variable: steward_tiers. DESIGN section 4
+--   steward_raw_all, kg.predicate. Variable: steward_tiers. Source: docs/definitions.md#true
 create or replace temp table steward_truth as
 with best as (
     select

@@ -1,4 +1,5 @@
 -- The words of the texts, in lower case, with the sentence each stands in
+-- Second road: shares no rules and no word tables with builders, ehr and their SQL
 -- Grain: one row per text and word
 -- Output: steward_word(text_id, kind, place, word, shape, sentence, clause)
 -- Inputs: steward_text(text_id, kind, body), steward_stem

@@ -1,4 +1,4 @@
-"""Phase 3: how often and how closely labels agree with a physician's (paper 2.5, 3.3; specification section 6)."""
+"""Phase 3: how often and how closely labels agree with a physician's (docs/stewardship.md#agreement)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far two labels of one row are apart, and whether that is too far (paper 2.4; specification section 5)."""
+"""How far two labels of one row are apart, and whether that is too far (docs/stewardship.md#triage)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the reviewed rows to the whole benchmark (paper, appendix C; specification section 7)."""
+"""From the reviewed rows to the whole benchmark (docs/stewardship.md#test-wide-estimate)."""
 
 from __future__ import annotations
 

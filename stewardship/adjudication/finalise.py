@@ -1,4 +1,4 @@
-"""Which label holds in the end (paper 2.5, post-hoc finalisation; specification section 6)."""
+"""Which label holds in the end (docs/stewardship.md#final-labels)."""
 
 from __future__ import annotations
 

@@ -1,15 +1,15 @@
-"""Which labels are likely wrong, worst first (paper 2.4, 2.5, 3.2; specification section 5)."""
+"""Which labels are likely wrong, worst first (docs/stewardship.md#triage)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import polars as pl
 
 from ground.contracts.labels import LabelValue
+from ground.plain import Plain
 from stewardship.adjudication.discrepancy import FLAGGED, Flag, discrepancies
 
 __all__ = ["COLUMNS", "TriageSummary", "summarise", "triage"]
@@ -92,7 +92,7 @@ def _natural(uid: str) -> list[tuple[int, int, str]]:
 
 
 @dataclass(frozen=True)
-class TriageSummary:
+class TriageSummary(Plain):
     """Triage over a benchmark (paper 3.2: 887, 220, 66, 286, 24.8%, 7.4%, 27.3%, 85%).
 
     Attributes:
@@ -125,10 +125,6 @@ class TriageSummary:
     flagged_rate: float | None
     by_type: dict[str, dict[str, int]]
     by_stratum: dict[str, dict[str, int]]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the summary as JSON holds it."""
-        return asdict(self)
 
 
 def summarise(table: pl.DataFrame, of: int) -> TriageSummary:

@@ -59,7 +59,7 @@ def truths(connection: duckdb.DuckDBPyConnection, asked: pl.DataFrame, *, tiers:
 
     True: a path of a tier in ``tiers`` whose composition is the predicate, and, where the predicate asserts a benefit,
     no contraindication between what is above the two. False: no path of any tier or predicate in either direction, and
-    no row of MRREL that relates the two. Else open (DESIGN section 4).
+    no row of MRREL that relates the two. Else open (docs/definitions.md#false).
 
     Args:
         connection: of `opened`.

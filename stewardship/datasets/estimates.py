@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from ground.contracts.labels import LabelKind
 from ground.markdown import markdown_table
@@ -24,7 +24,7 @@ from stewardship.sheets.errors import drawn_of
 __all__ = ["SOURCES", "GroupEstimate", "estimates_markdown", "label_estimates", "stratified_share"]
 
 Source = Literal["audit", "recomputed", "physician"]
-SOURCES: tuple[Source, ...] = ("audit", "recomputed", "physician")
+SOURCES: tuple[Source, ...] = get_args(Source)
 # Other sheets were drawn from what looks wrong: their shares stand for no dataset.
 FAIR_DRAWS = frozenset({"any", "balanced"})
 

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from evaluation.drawing import new_figure, save, tidy
 from stewardship.adjudication.agreement import Estimate
 from stewardship.adjudication.discrepancy import Flag
 from stewardship.reporting.report import LABELLERS, Report
 
 __all__ = ["draw"]
 
-DPI = 150
 BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#c9c9c9"
 COLOURS = {"original": ORANGE, "recomputed": BLUE}
 STRATA = 45
@@ -41,30 +41,13 @@ def draw(report: Report, folder: Path) -> list[str]:
     return found
 
 
-def _figure(width: float, height: float) -> Any:
-    # Not pyplot: no window system and no state that outlives the picture.
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(width, height), dpi=DPI, layout="constrained")
-
-
-def _save(figure: Any, path: Path) -> None:
-    figure.savefig(path, metadata={"Software": None})
-
-
-def _tidy(axes: Any, grid: str) -> None:
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(axis=grid, color="#dddddd", linewidth=0.7)
-    axes.set_axisbelow(True)
-
-
 def _agreement(report: Report, path: Path) -> None:
     """Agreement and sMAPE of both kinds of labels, with their intervals."""
     phase3 = report.phase3
     if phase3 is None:
         return
     errors = any(one.value is not None for one in phase3.smape.values())
-    figure = _figure(8 if errors else 4.2, 3)
+    figure = new_figure(8 if errors else 4.2, 3)
     panels = figure.subplots(1, 2 if errors else 1, squeeze=False)[0]
     _points(panels[0], [phase3.agreement[name] for name in LABELLERS], 100, 100)
     panels[0].set_xlabel("agreement with the physician (%)")
@@ -74,7 +57,7 @@ def _agreement(report: Report, path: Path) -> None:
         panels[1].set_xlabel("sMAPE against the physician (%)")
         panels[1].set_yticklabels([])
     figure.suptitle(f"{len(phase3.rows)} reviewed rows, 95% intervals", fontsize="medium")
-    _save(figure, path)
+    save(figure, path)
 
 
 def _points(axes: Any, estimates: Sequence[Estimate], scale: float, end: float) -> None:
@@ -91,7 +74,7 @@ def _points(axes: Any, estimates: Sequence[Estimate], scale: float, end: float) 
     axes.set_xlim(0, end)
     axes.set_yticks(range(len(LABELLERS)), LABELLERS)
     axes.set_ylim(len(LABELLERS) - 0.5, -0.6)
-    _tidy(axes, "x")
+    tidy(axes, "x")
 
 
 def _strata(report: Report, path: Path) -> None:
@@ -103,7 +86,7 @@ def _strata(report: Report, path: Path) -> None:
     ]
     shown = flagged[:STRATA]
     names = [name if len(name) <= NAME else name[: NAME - 1] + "…" for name, _ in shown]
-    figure = _figure(8, 1.3 + 0.21 * len(shown))
+    figure = new_figure(8, 1.3 + 0.21 * len(shown))
     axes = figure.subplots()
     places = np.arange(len(shown))
     start = np.zeros(len(shown))
@@ -123,8 +106,8 @@ def _strata(report: Report, path: Path) -> None:
         least = "no flag" if len(flagged) == len(shown) else "no flag or fewer"
         axes.set_title(f"{more} further strata have {least}", fontsize="small", loc="left")
     figure.legend(loc="outside upper center", ncols=3, frameon=False)
-    _tidy(axes, "x")
-    _save(figure, path)
+    tidy(axes, "x")
+    save(figure, path)
 
 
 def _distances(report: Report, path: Path) -> None:
@@ -139,7 +122,7 @@ def _distances(report: Report, path: Path) -> None:
     # The limit is an edge, so that no bar holds flagged and other rows.
     if FLOOR < limit < edges[-1]:
         edges[np.argmin(np.abs(np.log(edges / limit)))] = limit
-    figure = _figure(8, 3.4)
+    figure = new_figure(8, 3.4)
     axes = figure.subplots()
     differ = (rows["flag"] == Flag.DIFFERS.value).to_numpy()
     axes.hist(
@@ -159,5 +142,5 @@ def _distances(report: Report, path: Path) -> None:
     ticks = [10.0**power for power in range(-4, 1)]
     axes.set_xticks([float(np.sqrt(ALIKE[0] * ALIKE[1])), *ticks], ["< 0.00001", *(f"{tick:g}" for tick in ticks)])
     axes.legend(frameon=False, loc="upper center")
-    _tidy(axes, "y")
-    _save(figure, path)
+    tidy(axes, "y")
+    save(figure, path)

@@ -1,4 +1,4 @@
-"""What stored runs come to under other rules of consensus (specification section 4: the thresholds are assumed)."""
+"""What stored runs come to under other rules of consensus (which docs/stewardship.md#what-is-assumed lists)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ground.contracts.labels import LabelKind, LabelValue, parse_label
-from ground.settings_steward import StewardSettings
+from ground.settings import StewardSettings
 from stewardship.adjudication.discrepancy import FLAGGED, discrepancies
 from stewardship.benchmark.folder import Benchmark
 from stewardship.runs.consensus import DEFERRED, HIGH_CONFIDENCE, consensus

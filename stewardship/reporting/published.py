@@ -10,8 +10,9 @@ from ground import ROOT
 from ground.storage.tables import read_table
 from stewardship.adjudication.agreement import Estimate
 from stewardship.benchmark.folder import Benchmark
+from stewardship.reporting.report import Report
 
-__all__ = ["Compared", "beside_the_paper", "is_medcalc_v1", "printed"]
+__all__ = ["Compared", "beside_the_paper", "is_medcalc_v1", "labelled_by_the_paper", "printed"]
 
 FIGURES = ROOT / "stewardship" / "data" / "paper_figures.tsv"
 COLUMNS = ("key", "what", "value", "low", "high", "decimals", "unit", "simulated", "source")
@@ -23,6 +24,13 @@ def is_medcalc_v1(benchmark: Benchmark) -> bool:
     """Return whether a benchmark is the test split of MedCalc-Bench v1.0: one of its layouts, and its rows."""
     files = (benchmark.record or {}).get("files") or [{}]
     return files[0].get("layout") in LAYOUTS and benchmark.items.height == ROWS
+
+
+def labelled_by_the_paper(benchmark: Benchmark) -> bool:
+    """Return whether all physicians' labels came with a table of the paper's."""
+    events = benchmark.history.latest("physician").values()
+    layouts = {one["sha256"]: one["layout"] for one in (benchmark.record or {}).get("files", [])}
+    return bool(events) and all(layouts.get(event.evidence.get("sha256")) in ("phase3", "final") for event in events)
 
 
 @dataclass(frozen=True)
@@ -47,13 +55,37 @@ class Compared:
     source: str
 
 
-def beside_the_paper(ours: Mapping[str, Estimate | float | None]) -> list[Compared]:
-    """Compare our numbers with the printed ones, at the decimals that are printed.
-
-    Args:
-        ours: key of ``data/paper_figures.tsv`` to our number, shares in percent.
-    """
+def beside_the_paper(report: Report) -> list[Compared]:
+    """Compare our numbers with the printed ones, at the decimals that are printed."""
+    ours = _keyed(report)
     return [_compare(row, ours.get(row["key"])) for row in _figures()]
+
+
+def _keyed(report: Report) -> dict[str, Estimate | float | None]:
+    """Return our numbers by the keys of ``data/paper_figures.tsv``, shares in percent."""
+    found: dict[str, Estimate | float | None] = {}
+    if (audits := report.audits) is not None:
+        found |= {"audit_flagged": audits.flagged, "audit_rate": _percent(audits.rate)}
+        found["audit_strata"] = audits.strata_touched
+    if (triage := report.triage) is not None:
+        found |= {name: getattr(triage, name) for name in ("deferred", "abstained", "differ", "flagged")}
+        rates = ("high_confidence_rate", "abstained_rate", "differ_rate", "flagged_rate")
+        found |= {name: _percent(getattr(triage, name)) for name in rates}
+        found |= {"high_confidence": triage.n, "not_flagged": triage.of - triage.flagged}
+    if (phase3 := report.phase3) is not None:
+        found["reviewed"] = len(phase3.rows)
+        for name, share in phase3.agreement.items():
+            ends = (_percent(share.value), _percent(share.low), _percent(share.high))
+            found[f"{name}_agrees"] = None if share.value is None else share.value * share.n
+            found[f"{name}_agreement"] = Estimate(*ends, share.n)
+            found[f"{name}_smape"] = phase3.smape[name]
+    if report.whole_test:
+        found |= {f"{name}_whole_test": one for name, one in report.whole_test[0].estimates.items()}
+    return found
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else 100 * share
 
 
 def printed(key: str) -> Estimate:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ground.settings_steward import StewardSettings
+from ground.settings import StewardSettings
 from stewardship.adjudication.agreement import Estimate, Reviewed, bootstrap_mean, review, smape, smape_terms, wilson
 from stewardship.adjudication.discrepancy import FLAGGED, Flag
 from stewardship.adjudication.estimates import smape_bound, whole_test

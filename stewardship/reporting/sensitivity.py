@@ -1,14 +1,15 @@
-"""How the counts move where the specification had to assume something, or could have been read otherwise."""
+"""How the counts move under other readings of the paper (docs/stewardship.md#what-is-assumed)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 import polars as pl
 
 from ground.contracts.labels import LabelValue
-from ground.settings_steward import StewardSettings
+from ground.plain import Plain
+from ground.settings import StewardSettings
 from stewardship.adjudication.agreement import Estimate, Reviewed, ValueType, agrees, review, smape, value_type
 from stewardship.adjudication.discrepancy import FLAGGED, SLACK, Flag, discrepancies, relative_error
 from stewardship.adjudication.estimates import smape_bound, whole_test
@@ -35,7 +36,7 @@ AGREE_LIMITS = (0.02, 0.1)
 
 
 @dataclass(frozen=True)
-class Variant:
+class Variant(Plain):
     """One other reading, and what it comes to.
 
     Attributes:
@@ -47,10 +48,6 @@ class Variant:
     outcome: str
     variant: str
     value: str
-
-    def as_dict(self) -> dict[str, str]:
-        """Return the variant as JSON holds it."""
-        return asdict(self)
 
 
 AS_SET = "as set"

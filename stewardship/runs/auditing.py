@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
-from ground.settings_steward import StewardSettings
+from ground.settings import StewardSettings
 from stewardship.benchmark.folder import Benchmark
 from stewardship.history.log import Event
 from stewardship.runs.engines import Answer, Engine

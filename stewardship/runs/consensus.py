@@ -1,4 +1,4 @@
-"""Phase 2: the answers of several runs to one question become a label, or none (paper 2.4; specification section 4)."""
+"""Phase 2: answers of several runs become a label, or none (docs/stewardship.md#phase-2-recomputation)."""
 
 from __future__ import annotations
 

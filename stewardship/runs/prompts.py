@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 FailureMode = Literal["feature_extraction", "aggregation_logic", "not_answerable"]
-FAILURE_MODES: tuple[FailureMode, ...] = ("feature_extraction", "aggregation_logic", "not_answerable")
+FAILURE_MODES: tuple[FailureMode, ...] = get_args(FailureMode)
 
 NOTHING = "(not given)"
 

@@ -8,7 +8,7 @@ from functools import partial
 
 from ground.contracts.grading import answer_in_tags
 from ground.contracts.labels import LabelKind, LabelValue, parse_label
-from ground.settings_steward import StewardSettings
+from ground.settings import StewardSettings
 from stewardship.benchmark.folder import Benchmark
 from stewardship.history.log import Event
 from stewardship.runs.calculating import CalculatorEngine

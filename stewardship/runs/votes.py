@@ -1,4 +1,4 @@
-"""Phase 1: the verdicts of several audits of one label, counted (paper 2.3, 3.1; specification section 3)."""
+"""Phase 1: the verdicts of several audits of one label, counted (docs/stewardship.md#phase-1-audit)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def parse_verdict(text: str | None) -> Verdict:
     """Read one audit's answer.
 
     The last closed ``<answer>`` decides, else the whole text if it is one word. ``No`` means that the reference answer
-    is not right, ``Yes`` that it is (specification section 3, assumed). All else is no verdict.
+    is not right, ``Yes`` that it is (assumed: docs/stewardship.md#what-is-assumed). All else is no verdict.
     """
     body = text or ""
     found = ANSWER.findall(body)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from ground.errors import InputError
-from ground.settings_steward import StewardSettings
+from ground.settings import StewardSettings
 from stewardship.benchmark.folder import Benchmark
 from stewardship.runs.votes import LIKELY_ERROR
 from stewardship.sheets.batch import Batch, BatchKind

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ground.contracts.labels import LabelValue
-from ground.settings_steward import StewardSettings
+from ground.settings import StewardSettings
 from stewardship.adjudication.agreement import review, wilson
 from stewardship.history.log import History
 from stewardship.sheets.batch import Batch
@@ -59,7 +59,7 @@ def error_rates(
     groups: Mapping[str, Mapping[str, str]],
     settings: StewardSettings,
 ) -> list[ErrorRate]:
-    """Compare labellers with reviewers, by the rule of agreement (specification section 6).
+    """Compare labellers with reviewers, by the rule of agreement (docs/stewardship.md#agreement).
 
     Args:
         physician: uid to the reviewers' label.

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Literal
 
 from ground.contracts.labels import LabelKind, LabelValue
-from ground.settings_steward import StewardSettings
+from ground.plain import Plain
+from ground.settings import StewardSettings
 from stewardship.adjudication.agreement import Estimate, wilson
 from stewardship.sheets.ratings import Ratings, agreed_pair
 
@@ -60,7 +61,7 @@ class Alpha:
 
 
 @dataclass(frozen=True)
-class Reliability:
+class Reliability(Plain):
     """Agreement of raters.
 
     Attributes:
@@ -76,10 +77,6 @@ class Reliability:
     unanimous: int
     pairs: tuple[Pair, ...]
     alphas: tuple[Alpha, ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return it as JSON holds it."""
-        return asdict(self)
 
 
 def reliability(

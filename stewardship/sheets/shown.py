@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -16,7 +16,7 @@ from stewardship.datasets.sheets import is_ours, sheet_context
 from stewardship.runs.store import read_runs, series_folders
 from stewardship.sheets.batch import AnswerKind
 
-__all__ = ["Shown", "answer_kinds", "critiques", "shown_rows"]
+__all__ = ["Shown", "answer_kinds", "critiques", "shown_rows", "spot_check_rows"]
 
 WEEKS = re.compile(r"\bweeks?\b", re.IGNORECASE)
 
@@ -63,6 +63,18 @@ def shown_rows(benchmark: Benchmark, uids: Collection[str], *, evidence: bool = 
             sheet_context(row, blind=not evidence) if is_ours(row) else row.get("context") or "",
         )
         for row in rows
+    }
+
+
+def spot_check_rows(benchmark: Benchmark, uids: Collection[str]) -> dict[str, Shown]:
+    """Return what spot checks show of rows, by uid: the label and the audit's critique too."""
+    # A sheet that shows the label may show what it rests on.
+    ours = all(map(is_ours, benchmark.items.head(1).to_dicts()))
+    shown = shown_rows(benchmark, uids, evidence=ours)
+    labels, said = benchmark.history.latest("original"), critiques(benchmark)
+    return {
+        uid: replace(one, label=labels[uid].value or "" if uid in labels else "", critique=said.get(uid, ""))
+        for uid, one in shown.items()
     }
 
 

@@ -154,7 +154,7 @@ def compare(
         before: *shape* (n, 11), columns `COLUMNS`, one row a uid.
         after: *shape* (m, 11), the same.
         categories: names that labels can be.
-        limit: relative error above which numbers differ (specification section 5); dates differ from one day on.
+        limit: relative error above which numbers differ (docs/stewardship.md#triage); dates differ from one day on.
     """
     both = after.join(before, on="uid", how="left", suffix="_before", maintain_order="left")
     known = both["uid"].is_in(before["uid"].implode())

@@ -33,7 +33,7 @@ class Recipe:
     Attributes:
         labels: the role whose labels are released.
         rest: what becomes of rows without such a label: they keep the original one, or are left out.
-        limits: the rule of the limits (specification section 8).
+        limits: the rule of the limits (docs/stewardship.md#limits-and-graders).
     """
 
     labels: LabelRole = "final"

@@ -87,7 +87,7 @@ def try_rule(benchmark: Benchmark, rule: Rule, *, relative: float = 0.05, points
     Args:
         benchmark: whose labels.
         rule: the rule.
-        relative: share of the physician's value that agreement allows (specification section 6).
+        relative: share of the physician's value that agreement allows (docs/stewardship.md#agreement).
         points: points of an ordinal score that agreement allows.
 
     Raises:

@@ -65,6 +65,11 @@ class Built:
         return groups
 
 
+def first(rows: list[Row], quadrant: str) -> Row:
+    """Return the first row of a quadrant."""
+    return next(row for row in rows if row["quadrant"] == quadrant)
+
+
 def data_files(folder: Path) -> list[Path]:
     """Return the files of rows of a dataset."""
     return sorted((folder / "data").glob("*.parquet"))
@@ -112,7 +117,7 @@ def copied(staged: Path, root: Path, settings: str | None = None) -> Workspace:
 
 
 class Truth:
-    """What the open world says of itself, with the closures that DESIGN section 4 allows, found without the builder."""
+    """What the open world says of itself, with the closures of docs/definitions.md#tier, found without the builder."""
 
     def __init__(self, folder: Path) -> None:
         with (folder / "facts.tsv").open(encoding="utf-8") as file:

@@ -9,8 +9,7 @@ import pytest
 
 from ehr.load import load_mimic
 from ground.errors import InputError, RefusedError
-from ground.settings import LoadSettings
-from ground.settings_remote import RemoteSettings
+from ground.settings import LoadSettings, RemoteSettings
 from ground.storage.remote import place_of
 from ground.storage.warehouse import connect
 from tests.ehr.mimic_files import write_mimic, write_table

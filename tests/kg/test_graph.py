@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from ground.errors import InputError
 from kg.graph import ConceptGraph
+from kg.numbers import pattern_name
 from kg.predicates import TIERS, Pattern, Predicate, Vocabulary, read_vocabulary
 from tests.kg.graphs import plain_graph
 
@@ -85,15 +86,11 @@ def _brute_paths(steps: dict[tuple[str, str], list[str]], pattern: Pattern, head
     return paths
 
 
-def _name(pattern: Pattern) -> str:
-    return f"{pattern.pattern} . ({pattern.extends})" if pattern.extends else pattern.pattern
-
-
 def _brute(edges: set[tuple[int, int, int]], head: str, tail: str) -> list[tuple[str, str, str, list[str]]]:
     steps = _steps(edges)
-    ordered = sorted(VOCABULARY.patterns, key=lambda p: (TIERS.index(p.tier), p.hops, p.predicate, _name(p)))
+    ordered = sorted(VOCABULARY.patterns, key=lambda p: (TIERS.index(p.tier), p.hops, p.predicate, pattern_name(p)))
     return [
-        (pattern.predicate, _name(pattern), pattern.tier, path)
+        (pattern.predicate, pattern_name(pattern), pattern.tier, path)
         for pattern in ordered
         for path in _brute_paths(steps, pattern, head, tail)
     ]
@@ -237,7 +234,7 @@ def test_path_is_the_first_relation_of_its_pattern(edges: set[tuple[int, int, in
         for relation in graph.relations(head, tail, extended=True):
             first.setdefault(relation.pattern, list(relation.path))
         for pattern in VOCABULARY.patterns:
-            assert graph.path(head, tail, _name(pattern)) == first.get(_name(pattern), [])
+            assert graph.path(head, tail, pattern_name(pattern)) == first.get(pattern_name(pattern), [])
 
 
 @settings(max_examples=40, deadline=None)

@@ -9,8 +9,7 @@ import duckdb
 import pytest
 
 from ground.errors import RefusedError
-from ground.settings import LoadSettings
-from ground.settings_remote import RemoteSettings
+from ground.settings import LoadSettings, RemoteSettings
 from ground.storage.remote import place_of
 from ground.storage.warehouse import connect
 from kg.load import load_umls

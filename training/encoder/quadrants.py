@@ -13,7 +13,7 @@ from ground.contracts.rows import QUADRANTS
 __all__ = ["QuadrantHead", "QuadrantLogits", "quadrant_loss"]
 
 N = len(QUADRANTS)
-# Q1 true supported, Q2 true unsupported, Q3 false supported, Q4 false unsupported (DESIGN section 6).
+# Q1 true supported, Q2 true unsupported, Q3 false supported, Q4 false unsupported (docs/definitions.md#quadrant).
 IS_TRUE = (1.0, 1.0, 0.0, 0.0)
 IS_SUPPORTED = (1.0, 0.0, 1.0, 0.0)
 

@@ -24,7 +24,7 @@ from training.runs.card import TIERS
 from training.runs.folder import CHECKPOINTS, drop_if_refused, finish_run, run_plan, start_run
 from training.runs.models import load_model, load_tokenizer, refuse_adapter, save_model, trained_weights
 from training.runs.quiet import quiet
-from training.runs.resuming import run_trainer
+from training.runs.resuming import logged, run_trainer
 from training.sft.model import Machine, choose_machine
 
 __all__ = ["EVALUATION", "Arm", "evaluate_base", "train_arm"]
@@ -113,7 +113,7 @@ def train_arm(
             "order_sha256": order_sha256(order),
             "machine": _machine(machine),
             "steps": trainer.state.global_step,
-            "history": _history(trainer),
+            "history": logged(trainer, HISTORY),
             "evaluations": _watched(watched),
             "evaluation": accuracies(graded),
         }
@@ -174,11 +174,6 @@ def _watched(file: Path) -> list[dict[str, Any]]:
     """Return the evaluations in training, one a step: a step that was gone through again counts once."""
     found = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else []
     return list({one["step"]: one for one in found}.values())
-
-
-def _history(trainer: Any) -> list[dict[str, Any]]:
-    logs = [log for log in trainer.state.log_history if "loss" in log]
-    return [{name: log[name] for name in HISTORY if name in log} for log in logs]
 
 
 def _machine(machine: Machine) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import torch
 
 from ground.errors import TrainingError
 
-__all__ = ["last_checkpoint", "memory_errors", "not_a_number", "run_trainer", "stop_if_broken"]
+__all__ = ["last_checkpoint", "logged", "memory_errors", "not_a_number", "run_trainer", "stop_if_broken"]
 
 DIVERGED = 10.0
 """A mean loss of the last logs above this many times that of the first ones is a divergence."""
@@ -29,6 +29,12 @@ def not_a_number(loss: float, step: int) -> TrainingError:
         found=f"{loss} at step {step}",
         do=f"{SLOWER}, or set hardware.precision = 'float32'; {KEPT}",
     )
+
+
+def logged(trainer: Any, names: Sequence[str]) -> list[dict[str, Any]]:
+    """Return what a Trainer logged with each loss, by these names as far as they are there."""
+    logs = [log for log in trainer.state.log_history if "loss" in log]
+    return [{name: log[name] for name in names if name in log} for log in logs]
 
 
 def stop_if_broken(losses: Sequence[float], step: int, *, grows: bool = False) -> None:

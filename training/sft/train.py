@@ -23,7 +23,7 @@ from training.runs.arguments import trainer_arguments
 from training.runs.folder import CHECKPOINTS, drop_if_refused, finish_run, join_processes, run_plan, start_run
 from training.runs.models import device_of, load_model, load_tokenizer, refuse_adapter, save_model, trained_weights
 from training.runs.quiet import quiet
-from training.runs.resuming import last_checkpoint, not_a_number, run_trainer
+from training.runs.resuming import last_checkpoint, logged, not_a_number, run_trainer
 from training.runs.settings import MedhalSettings, MedvalSettings, SftSettings
 from training.sft.card import write_card
 from training.sft.encoding import EncodedRows, encode_rows
@@ -128,7 +128,7 @@ def _train(
             "machine": _machine(trainer, settings, machine, shorter),
             "resumed_from_step": int(last.rpartition("-")[2]) if last else None,
             "steps": trainer.state.global_step,
-            "history": _history(trainer),
+            "history": logged(trainer, HISTORY),
         }
 
         def write(folder: Path) -> None:
@@ -146,11 +146,6 @@ def _rows(dataset: TextDataset, rows: EncodedRows, counts: Mapping[str, int]) ->
         "left_out": {"too_long": counts["too_long"], "other_task": others},
         "without_explanation": counts["open_answer"],
     }
-
-
-def _history(trainer: Any) -> list[dict[str, Any]]:
-    logs = [log for log in trainer.state.log_history if "loss" in log]
-    return [{name: log[name] for name in HISTORY if name in log} for log in logs]
 
 
 def _machine(trainer: Any, settings: SftSettings, machine: Machine, shorter: str | None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The rules judge of information extraction: reads each pair anew, with words of its own and no template.
+"""The rules judge of information extraction: reads each pair with its own words and no template.
 
 The two statements must differ in one stretch, the value. The right one must stand in the context as it is written
 there, or nearly so; the wrong one must not.
@@ -26,7 +26,7 @@ CLOSED = {"male", "female", "a smoker", "a non-smoker"}
 
 
 def check_extraction(pair: Pair) -> Refusal | None:
-    """Return None where both labels are borne out, else why not.
+    """Return None where both labels are confirmed, else why not.
 
     Reasons: ``judge_more_than_the_value_differs``, ``judge_value_not_in_context``, ``judge_wrong_value_in_context``.
     """

@@ -113,7 +113,7 @@ def _negation(factual: str, wrong: str, yes: bool) -> Refusal | None:
 def _borne_out(pair: Pair, yes: bool) -> Refusal | None:
     """Ask whether the source's long answer, which follows the factual statement, may say what the short one says.
 
-    Labels of such sources are not always borne out by their texts: a yes whose long answer begins with a denial, and a
+    Texts of such sources do not always support their labels: a yes whose long answer begins with a denial, and a
     no whose long answer denies nothing, are not confirmed.
     """
     long_answer = (pair.wrong.explanation or "").removeprefix(pair.factual.statement).strip()

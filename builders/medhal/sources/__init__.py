@@ -1,1 +1,1 @@
-"""Readers of MedHal's sources, one file a layout."""
+"""Readers of MedHal's sources, one file for each layout."""

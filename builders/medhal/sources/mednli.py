@@ -1,6 +1,6 @@
 """MedNLI: premises from MIMIC-III notes with hypotheses that clinicians wrote (Romanov and Shivade 2018).
 
-PhysioNet's files ``mli_{train,dev,test}_v1.jsonl`` hold one pair a line: ``sentence1`` (premise), ``sentence2``
+PhysioNet's files ``mli_{train,dev,test}_v1.jsonl`` hold one pair in a line: ``sentence1`` (premise), ``sentence2``
 (hypothesis), ``gold_label`` and ``pairID``, beside parses that are not read.
 """
 

@@ -1,11 +1,11 @@
 """SumPubMed: articles of BMC journals with their abstracts (Gupta et al. 2021).
 
 Layout: ``text/text_N.txt`` is the article, ``abstract/abstract_N.txt`` its abstract; a folder ``shorter_abstract`` is
-not read. Its README calls the abstract the long summary and the other one the final short summary, but the short one is
-a choice of the abstract's sentences in another order, with keywords and notices among them: "however" and "these" then
-point nowhere, so that it is no text whose every sentence holds as it stands. The abstract is the summary here, without
-headings and without what follows its conclusion. All 33,772 articles of the release stand in one folder without a
-split; the paper's splits are not part of it, so every item counts as ``train``.
+not read. Its README calls the abstract the long summary and the other one the final short summary. But the short one is
+a choice of the abstract's sentences in another order, with keywords and notices among them: its "however" and "these"
+refer to nothing, and not every sentence holds by itself. The summary here is the abstract, without headings and without
+what follows its conclusion. All 33,772 articles of the release are in one folder, without the paper's splits, so every
+item counts as ``train``.
 
 The source is lower-cased, and most numbers and all citations are ``<dig>`` and ``<cit>``; texts stay as they are.
 """
@@ -22,7 +22,7 @@ from builders.texts.origin import Origin, Tally
 from builders.texts.registry import TextSource
 from ground import ROOT
 from ground.errors import InputError
-from ground.storage.tables import read_table
+from ground.storage.tables import grouped, read_table
 
 __all__ = ["files", "read", "summary_of"]
 
@@ -105,5 +105,4 @@ def _content(path: Path) -> str:
 @cache
 def _lines() -> dict[str, frozenset[str]]:
     rows = read_table(ROOT / "builders" / "data" / "sumpubmed_lines.tsv", COLUMNS)
-    kinds = {row["kind"] for row in rows}
-    return {kind: frozenset(row["line"] for row in rows if row["kind"] == kind) for kind in kinds}
+    return {kind: frozenset(lines) for kind, lines in grouped(rows, "kind", "line").items()}

@@ -21,8 +21,7 @@ from builders.medhal.rules.grounding import Note, note_of
 from builders.medhal.rules.values import opposite_of, read_value
 from builders.medhal.writers import ExtractionInWords, Writer
 from builders.texts.origin import Origin, Refusal, Tally
-from ground.settings import RunSettings
-from ground.settings_text import MedhalSettings
+from ground.settings import MedhalSettings, RunSettings
 from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import database_config, open_database
 
@@ -60,7 +59,7 @@ def extraction_pairs(
         _fill(scratch, items, tally)
         _choose(scratch, settings.seed)
         _count_partnerless(scratch, tally)
-        # Texts are looked up batch by batch: in the sort each would be carried once a value.
+        # Texts are looked up batch by batch: in the sort, a text would be repeated for each of its values.
         rows = scratch.sql(
             "select extraction.*, coalesce(extraction.opposite, extraction_swap.wrong) as wrong from extraction "
             "left join extraction_swap on extraction.extraction_id = extraction_swap.extraction_id "
@@ -125,7 +124,7 @@ def _insert(scratch: duckdb.DuckDBPyConnection, name: str, table: pa.Table, *, c
 
 
 def _row(item: Extraction, document: str, note: Note) -> dict[str, Any] | str:
-    """Return a value as it is stored, or why its document does not bear it out."""
+    """Return a value as it is stored, or why its document does not support it."""
     value = read_value(item.category, item.concept, item.value)
     reference = " ".join(item.reference.split()) if item.reference else None
     problem = note.doubt(value, reference)

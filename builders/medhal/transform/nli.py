@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from builders.medhal.items import Claim, NliItem, Pair
 from builders.texts.origin import Origin, Tally
-from ground.settings_text import MedhalSettings
+from ground.settings import MedhalSettings
 from ground.stable import stable_hash
 
 __all__ = ["nli_pairs"]

@@ -2,10 +2,10 @@
 
 A vignette becomes the context of the pair and what is asked of it the statement (`builders.medhal.rules.question`);
 where a source keeps its context apart (an abstract), that is the context. Both statements come from one template, so
-that wording tells no label: a wrong option that would need another is not taken.
+that wording tells no label: a wrong option that needs another template is not taken.
 
-The explanation of the wrong claim is the factual statement, as in the paper, followed by the source's own why that
-option is wrong, where it has one, and for a yes-no question by the source's long answer, which decides it.
+The explanation of the wrong claim is the factual statement, as in the paper. If the source says why the option is
+wrong, this follows; for a yes-no question the source's long answer follows, which decides it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from builders.medhal.question_tables import pattern
 from builders.medhal.rules.question import split_question
 from builders.medhal.writers import AnswerInWords, Writer, Written
 from builders.texts.origin import Refusal, Tally
-from ground.settings_text import MedhalSettings
+from ground.settings import MedhalSettings
 from ground.stable import stable_hash
 
 __all__ = ["overlap", "qa_pairs"]

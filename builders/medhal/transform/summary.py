@@ -16,7 +16,7 @@ from builders.medhal.writers import SentenceToBreak, Writer, Written
 from builders.texts.edits.tables import cue
 from builders.texts.origin import Refusal, Tally
 from builders.texts.sentences import Sentence, lower_opening, sentences_of
-from ground.settings_text import MedhalSettings
+from ground.settings import MedhalSettings
 from ground.stable import stable_hash
 
 __all__ = ["EXPLANATION", "summary_pairs"]

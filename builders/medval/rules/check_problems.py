@@ -79,7 +79,7 @@ def _is_sibling(c: Comparison, one: Seen) -> bool:
 
 
 def _is_opposite(c: Comparison, one: Seen) -> bool:
-    """Tell whether a problem stands in the place of its opposite, which is called the same but for one prefix."""
+    """Tell whether a problem stands in the place of its opposite, whose name differs in one prefix only."""
     name = one.mention.text.lower()
     pairs = [pair for written in words("opposite").items() for pair in (written, written[::-1])]
     swapped = {re.sub(rf"\b{prefix}", other, name) for prefix, other in pairs} - {name}

@@ -9,7 +9,7 @@ from builders.medval.rules.generator import RULES_TASKS, RulesGenerator
 from builders.medval.rules.knowledge import Knowledge
 from builders.medval.rules.validator import RulesValidator
 from ehr.reading import TextReader
-from ground.settings_text import MedvalSettings
+from ground.settings import MedvalSettings
 from ground.storage.workspace import Workspace
 from kg.graph import ConceptGraph
 

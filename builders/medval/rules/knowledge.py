@@ -66,7 +66,7 @@ class Knowledge:
         return self._above[cui]
 
     def akin(self, one: Iterable[str], other: Iterable[str]) -> bool:
-        """Tell whether a concept of one set is, or stands above or below, one of the other."""
+        """Tell whether a concept of one set is one of the other, or is above or below one."""
         left, right = set(one), set(other)
         if left & right:
             return True

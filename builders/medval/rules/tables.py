@@ -8,7 +8,7 @@ from typing import cast
 
 from ground import ROOT
 from ground.contracts.rows_text import ErrorCategory, RiskLevel
-from ground.storage.tables import read_table
+from ground.storage.tables import grouped, read_table
 
 __all__ = [
     "Contraindication",
@@ -152,9 +152,7 @@ def drug_groups() -> dict[str, tuple[tuple[str, ...], bool]]:
 
 
 def _groups(rows: list[dict[str, str]], key: str) -> dict[str, tuple[tuple[str, ...], bool]]:
-    members: dict[str, list[str]] = {}
-    for row in rows:
-        members.setdefault(row["sibling_group"], []).append(row[key])
+    members = grouped(rows, "sibling_group", key)
     found: dict[str, tuple[tuple[str, ...], bool]] = {}
     for row in rows:
         others = tuple(name for name in members[row["sibling_group"]] if name != row[key])

@@ -1,4 +1,8 @@
-"""Judges an output against its input by reading both; nothing of how the output was made is known here."""
+"""Judges an output against its input by reading both; nothing of how the output was made is known here.
+
+Second road: shares no rules and no word tables with `builders.medval.rules.generator`, apart from what
+``tests/test_roads.py`` lists as shared to this day.
+"""
 
 from __future__ import annotations
 

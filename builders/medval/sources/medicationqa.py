@@ -1,7 +1,7 @@
 """MedicationQA: consumers' questions about medications with answers from trusted pages (Ben Abacha et al. 2019).
 
-Layout: ``MedInfo2019-QA-Medications.xlsx``, one row a question: Question, Focus (Drug), Question Type, Answer, Section
-Title, URL. The source has no splits: its items count as train.
+Layout: ``MedInfo2019-QA-Medications.xlsx``, one row for each question: Question, Focus (Drug), Question Type, Answer,
+Section Title, URL. The source has no splits: its items count as train.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """MeQSum: consumer health questions with the question an expert would ask (Ben Abacha and Demner-Fushman 2019).
 
-Layout: one workbook, one row a question: File, CHQ, Summary. Questions are kept as they stand, with their SUBJECT and
-MESSAGE marks. The source has no splits: its items count as train.
+Layout: one workbook, one row for each question: File, CHQ, Summary. Questions are kept as they are, with their SUBJECT
+and MESSAGE marks. The source has no splits: its items count as train.
 """
 
 from __future__ import annotations

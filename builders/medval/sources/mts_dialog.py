@@ -2,7 +2,7 @@
 
 Layout: ``MTS-Dialog-{TrainingSet,ValidationSet,TestSet-*}.csv`` with ID, section_header, section_text, dialogue. Of
 its 20 kinds of section only ASSESSMENT and PLAN are an answer to what `dialogue2note` asks; a DIAGNOSIS or DISPOSITION
-there is often one word that the conversation does not bear out. Very short sections are left out, and so are
+there is often one word that the conversation does not support. Very short sections are left out, and so are
 conversations in which no patient (or relative) speaks: the instruction is about a doctor and a patient.
 """
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import cache
 
 from ground import ROOT
-from ground.storage.tables import read_table
+from ground.storage.tables import grouped, read_table
 
 __all__ = ["alternatives", "cue", "cues", "read_edit_table"]
 
@@ -31,9 +31,7 @@ def alternatives(words: Iterable[str]) -> str:
 @cache
 def cues() -> dict[str, tuple[str, ...]]:
     """Return the words of ``edit_cues.tsv`` by kind."""
-    rows = read_edit_table("edit_cues", ("kind", "cue", "source"))
-    kinds = sorted({row["kind"] for row in rows})
-    return {kind: tuple(row["cue"] for row in rows if row["kind"] == kind) for kind in kinds}
+    return grouped(read_edit_table("edit_cues", ("kind", "cue", "source")), "kind", "cue")
 
 
 @cache

@@ -2,7 +2,36 @@
 
 from __future__ import annotations
 
-from ontoground.cli.steward import adopt, audit, calculators, grade, labels, review, triage
-from ontoground.cli.steward.group import group
+from ontoground.cli.steward import (
+    adopt,
+    audit,
+    board,
+    calculators,
+    diff,
+    finalise,
+    grade,
+    history,
+    read,
+    release,
+    report,
+    rule,
+    sheets,
+    triage,
+)
 
-__all__ = ["adopt", "audit", "calculators", "grade", "group", "labels", "review", "triage"]
+__all__ = [
+    "adopt",
+    "audit",
+    "board",
+    "calculators",
+    "diff",
+    "finalise",
+    "grade",
+    "history",
+    "read",
+    "release",
+    "report",
+    "rule",
+    "sheets",
+    "triage",
+]

@@ -3,59 +3,113 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
+from typer import Argument, Option
 
-from ontoground.cli.options import DEFAULT_WORKSPACE, Json, WorkspaceDir, example
-from ontoground.cli.steward.group import group
+from ground.errors import UsageError
+from ontoground.cli.options import InWorkspace, Result, verb
+from ontoground.cli.steward.options import group
 
-__all__: list[str] = []
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from stewardship.benchmark.folder import Benchmark
+
+__all__ = ["adopt"]
 
 
-@group.command(
-    short_help="Take up a table of labels, or a dataset of ours.",
-    epilog=example(
-        "ontoground steward adopt original_test_labels.csv.gz sheet.xlsx \\",
-        "    --name medcalc",
-        "ontoground steward adopt labels.csv --column uid=id --column label=answer",
-        "ontoground steward adopt work/datasets/medieval --rows 2000",
-    ),
+@verb(
+    group,
+    "Take up a table of labels, or a dataset of ours.",
+    "ontoground steward adopt original_test_labels.csv.gz sheet.xlsx \\",
+    "    --name medcalc",
+    "ontoground steward adopt labels.csv --column uid=id --column label=answer",
+    "ontoground steward adopt work/datasets/medieval --rows 2000",
 )
 def adopt(
     sources: Annotated[
-        list[Path],
-        typer.Argument(metavar="TABLE...", help="CSV, Excel, Parquet or JSONL; or one dataset folder of ours"),
+        list[Path], Argument(metavar="TABLE...", help="CSV, Excel, Parquet or JSONL; or one dataset folder of ours")
     ],
-    workspace: WorkspaceDir = DEFAULT_WORKSPACE,
-    name: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Name of the benchmark; the first table's own")
-    ] = None,
+    options: InWorkspace,
+    name: Annotated[str | None, Option(metavar="NAME", help="Name of the benchmark; the first table's own")] = None,
     layout: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Layout of the first table; found by its columns where left out")
+        str | None, Option(metavar="NAME", help="Layout of the first table; found by its columns where left out")
     ] = None,
     columns: Annotated[
-        list[str] | None, typer.Option("--column", metavar="ROLE=NAME", help="A column of the first table; repeatable")
+        list[str] | None, Option("--column", metavar="ROLE=NAME", help="A column of the first table; repeatable")
     ] = None,
     tier: Annotated[
         Literal["open", "credentialed"],
-        typer.Option(
-            "--licence", help="credentialed rows are sent to no model off this machine; a dataset has its own"
-        ),
+        Option("--licence", help="credentialed rows are sent to no model off this machine; a dataset has its own"),
     ] = "open",
-    rows: Annotated[
-        int | None, typer.Option(min=1, help="Of a dataset: rows to take, balanced over its labels")
-    ] = None,
-    as_json: Json = False,
-) -> None:
+    rows: Annotated[int | None, Option(min=1, help="Of a dataset: rows to take, balanced over its labels")] = None,
+) -> Result:
     """Take up labels: their rows, and each label as the first event of its history.
 
     The first table names the rows; later ones (a sheet with recomputed or physicians' labels) add labels to them.
     """
-    from ontoground.cli.render import emit
-    from ontoground.cli.steward.adopt_job import adopt_job, paint_adopted
+    from ground.settings import read_settings
+    from stewardship.benchmark.folder import STATUSES, Benchmark
+    from stewardship.benchmark.tables import read_label_table
+    from stewardship.datasets.adopt import adopt_dataset
 
-    payload = adopt_job(
-        workspace, tuple(sources), name=name, layout=layout, columns=tuple(columns or ()), tier=tier, rows=rows
-    )
-    emit(payload, lambda screen: paint_adopted(screen, payload), as_json=as_json)
+    workspace, source = options.workspace, sources[0]
+    if source.is_dir():
+        if len(sources) > 1 or layout or columns:
+            raise UsageError("a dataset folder is taken up alone", expected="no further table, --layout or --column")
+        seed = read_settings(workspace / "ontoground.toml").steward.seed
+        found = adopt_dataset(workspace, source, name=name, rows=rows, seed=seed)
+    else:
+        if rows is not None:
+            raise UsageError("--rows is for dataset folders", found=str(source))
+        first = read_label_table(source, layout=layout, columns=_columns(columns or []))
+        tables = [first, *map(read_label_table, sources[1:])]
+        found = Benchmark.adopt(workspace, name or source.name.split(".")[0], tables, licence_tier=tier)
+    payload = {
+        "verb": "steward adopt",
+        "workspace": str(workspace),
+        "benchmark": found.name,
+        "folder": str(found.folder),
+        "rows": found.items.height,
+        "licence_tier": found.licence_tier,
+        "categories": list(found.categories),
+        "doubtful": _doubtful(found),
+        "labels": {role: len(found.history.latest(role)) for role in STATUSES},
+        "files": (found.record or {})["files"],
+    }
+    return Result(payload, _paint)
+
+
+def _columns(given: list[str]) -> dict[str, str]:
+    pairs = [one.partition("=") for one in given]
+    if wrong := [one for one, (role, _, column) in zip(given, pairs, strict=True) if not (role and column)]:
+        raise UsageError("--column cannot be read", found=wrong[0], expected="ROLE=NAME, as uid=id")
+    return {role.strip(): column for role, _, column in pairs}
+
+
+def _doubtful(found: Benchmark) -> list[dict[str, str]]:
+    """Return the labels that cannot be used as they stand, by row, whose they are, and why; never what they say."""
+    from ground.contracts.labels import LabelKind
+    from stewardship.benchmark.folder import STATUSES
+
+    labels = {role: found.history.labels(role, categories=found.categories) for role in STATUSES}
+    doubts = []
+    for role, said in labels.items():
+        for uid, label in said.items():
+            if label.kind is LabelKind.UNPARSEABLE:
+                doubts.append({"uid": uid, "role": role, "why": "cannot be read, and counts as no label"})
+            elif {label.kind, labels["original"].get(uid, label).kind} == {LabelKind.NUMBER, LabelKind.DATE}:
+                doubts.append({"uid": uid, "role": role, "why": "a date beside an original number, or the reverse"})
+    return doubts
+
+
+def _paint(out: Console, payload: dict[str, Any]) -> None:
+    from ontoground.cli.render import relative, table
+
+    out.print(table(["labels", "rows"], list(payload["labels"].items())))
+    for why in dict.fromkeys(one["why"] for one in payload["doubtful"]):
+        rows = [f"{one['uid']} ({one['role']})" for one in payload["doubtful"] if one["why"] == why]
+        out.print(f"{why}: {', '.join(rows[:5])}{f' and {len(rows) - 5} more' if len(rows) > 5 else ''}")
+    out.print(f"benchmark {payload['benchmark']}: {payload['rows']:,} rows, {payload['licence_tier']}")
+    out.print(f"in {relative(Path(payload['folder']))}", soft_wrap=True)

@@ -1,67 +1,122 @@
-"""``ontoground steward audit|recompute``."""
+"""``ontoground steward audit|recompute``: labels judged, or made anew, by independent runs."""
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from ontoground.cli.options import DEFAULT_WORKSPACE, Json, WorkspaceDir, example
-from ontoground.cli.steward.group import BenchmarkName, group, steward_settings
+from ground.errors import UsageError
+from ontoground.cli.options import Result, verb
+from ontoground.cli.steward.options import ConfiguredBenchmark, group
+from ontoground.cli.steward.shares import percent
+from ontoground.cli.text_options import split_overrides
 
-__all__: list[str] = []
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
 
-Answers = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Recorded answers: uid, run1, ..., runN; or uid, run, answer"),
-]
-Endpoint = Annotated[
-    str | None, typer.Option(metavar="URL", help="Ask a language model at this OpenAI-compatible server")
-]
-EndpointModel = Annotated[str | None, typer.Option(metavar="NAME", help="The server's name of that model")]
-ModelConfig = Annotated[
-    Path | None, typer.Option("--config", metavar="FILE", help="TOML file with [language_model] settings")
-]
-Tools = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAMES",
-        help="Tools of the model by commas: calculator, python, reference; or none. Where left out: calculator,python, "
-        "and none where labels are names",
-    ),
-]
-Reference = Annotated[
-    Path | None, typer.Option(metavar="DIR", help="Your texts (.md, .txt, .html) that the model may search")
-]
-Runs = Annotated[
-    int | None, typer.Option(min=1, metavar="N", help="Runs of each row; the settings' (5) where left out")
-]
-Rows = Annotated[
-    int | None, typer.Option(min=1, metavar="N", help="A sample of rows, in proportion to the strata; all if left out")
-]
-Settle = Annotated[bool, typer.Option("--settle", help="Count runs that could not be made as empty votes")]
-RunOverrides = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set", metavar="KEY=VALUE", help="Override a setting, as steward.quorum=3 or language_model.concurrency=4"
-    ),
-]
+    from ground.lm.client import LanguageModel
+    from ground.settings import StewardSettings
+    from stewardship.benchmark.folder import Benchmark
+    from stewardship.runs.engines import Engine
+    from stewardship.runs.store import Phase
+    from stewardship.tools.base import Tool
+
+__all__ = ["audit", "recompute"]
+
+TOOLS = ("calculator", "python", "reference")
+NO_TOOL = "none"
+ALONE = ("calculators", "evidence", "sql")
+"""Engines that give the same answer each time."""
+WHENCE = {"calculators": "from the extracted features alone, right or wrong", "sql": "by SQL and a second reading"}
 
 
-@group.command(
-    short_help="Phase 1: audit labels by independent runs.",
-    epilog=example(
-        "ontoground steward audit --endpoint http://127.0.0.1:8000/v1 \\",
-        "    --endpoint-model Qwen3-32B --tools calculator,reference \\",
-        "    --reference guidelines",
-        "ontoground steward audit --answers verdicts.csv",
-        "ontoground steward audit --engine evidence",
-    ),
+@dataclass(frozen=True, kw_only=True)
+class OfRuns(ConfiguredBenchmark):
+    """Options of both verbs; each has its own ``--engine``."""
+
+    answers: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Recorded answers: uid, run1, ..., runN; or uid, run, answer")
+    ] = None
+    endpoint: Annotated[
+        str | None, typer.Option(metavar="URL", help="Ask a language model at this OpenAI-compatible server")
+    ] = None
+    endpoint_model: Annotated[str | None, typer.Option(metavar="NAME", help="The server's name of that model")] = None
+    config: Annotated[Path | None, typer.Option(metavar="FILE", help="TOML file with [language_model] settings")] = None
+    tools: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Tools of the model by commas: calculator, python, reference; or none. Where left out: "
+            "calculator,python, and none where labels are names",
+        ),
+    ] = None
+    reference: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Your texts (.md, .txt, .html) that the model may search")
+    ] = None
+    runs: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Runs of each row; the settings' (5) where left out")
+    ] = None
+    rows: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="A sample of rows, in proportion to the strata; all if left out"),
+    ] = None
+    settle: Annotated[bool, typer.Option("--settle", help="Count runs that could not be made as empty votes")] = False
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help="Override a setting, as steward.quorum=3 or language_model.concurrency=4"
+        ),
+    ] = None
+
+    @property
+    def of_model(self) -> tuple[str, ...]:
+        """The overrides of the language model."""
+        return split_overrides(self.overrides)[1]
+
+    def kind(self, engine: str | None) -> str:
+        """Return where runs come from, where the options go together."""
+        kind = engine or ("recorded" if self.answers else "lm")
+        if (kind == "recorded") != (self.answers is not None):
+            raise UsageError("--engine recorded and --answers FILE go together", found=f"--engine {kind}")
+        asked = (self.endpoint, self.endpoint_model, self.config, self.of_model, self.tools, self.reference)
+        if kind != "lm" and any(asked):
+            raise UsageError(
+                f"--engine {kind} asks no language model",
+                expected="no --endpoint, --endpoint-model, --config, --tools, --reference or language_model setting",
+            )
+        if kind in ALONE and self.runs not in (None, 1):
+            raise UsageError(
+                f"--engine {kind} gives the same answer each time", found=f"--runs {self.runs}", expected="1 run"
+            )
+        return kind
+
+    def tool_names(self, default: str) -> tuple[str, ...]:
+        """Return the tools of the model."""
+        given = default if self.tools is None else self.tools
+        names = [] if given.strip() == NO_TOOL else [name.strip() for name in given.split(",")]
+        if unknown := [name for name in names if name not in TOOLS]:
+            raise UsageError("no such tool", found=", ".join(unknown), expected=f"{', '.join(TOOLS)}, or {NO_TOOL}")
+        if "reference" in names and self.reference is None:
+            raise UsageError("--tools reference has no folder", expected="--reference DIR with your texts")
+        return tuple(name for name in TOOLS if name in names or (name == "reference" and self.reference))
+
+
+@verb(
+    group,
+    "Phase 1: audit labels by independent runs.",
+    "ontoground steward audit --endpoint http://127.0.0.1:8000/v1 \\",
+    "    --endpoint-model Qwen3-32B --tools calculator,reference \\",
+    "    --reference guidelines",
+    "ontoground steward audit --answers verdicts.csv",
+    "ontoground steward audit --engine evidence",
 )
 def audit(
-    workspace: WorkspaceDir = DEFAULT_WORKSPACE,
-    benchmark: BenchmarkName = None,
+    *,
     engine: Annotated[
         Literal["lm", "recorded", "evidence"] | None,
         typer.Option(
@@ -70,53 +125,27 @@ def audit(
             show_default=False,
         ),
     ] = None,
-    answers: Answers = None,
-    endpoint: Endpoint = None,
-    endpoint_model: EndpointModel = None,
-    config: ModelConfig = None,
-    tools: Tools = None,
-    reference: Reference = None,
-    runs: Runs = None,
-    rows: Rows = None,
-    settle: Settle = False,
-    overrides: RunOverrides = None,
-    as_json: Json = False,
-) -> None:
+    options: OfRuns,
+) -> Result:
     """Judge each label by runs that see it with its features and derivation; 4 of 5 Suspicious make a likely error.
 
     Every run is stored as it is finished, with its prompt and its raw answer. A second call makes only the runs that
     are missing. The model answers at temperature 1 unless language_model.temperature says otherwise.
     """
-    _make_runs(
-        "audit",
-        workspace,
-        (endpoint, endpoint_model, config),
-        overrides,
-        as_json=as_json,
-        benchmark=benchmark,
-        engine=engine,
-        answers=answers,
-        tools=tools,
-        reference=reference,
-        runs=runs,
-        rows=rows,
-        settle=settle,
-    )
+    return Result(_payload("audit", engine, options), _paint_audit)
 
 
-@group.command(
-    short_help="Phase 2: recompute labels by independent runs.",
-    epilog=example(
-        "ontoground steward recompute --endpoint http://127.0.0.1:8000/v1 \\",
-        "    --endpoint-model Qwen3-32B --tools calculator,python --rows 500",
-        "ontoground steward recompute --answers runs.jsonl",
-        "ontoground steward recompute --engine calculators",
-        "ontoground steward recompute --engine sql",
-    ),
+@verb(
+    group,
+    "Phase 2: recompute labels by independent runs.",
+    "ontoground steward recompute --endpoint http://127.0.0.1:8000/v1 \\",
+    "    --endpoint-model Qwen3-32B --tools calculator,python --rows 500",
+    "ontoground steward recompute --answers runs.jsonl",
+    "ontoground steward recompute --engine calculators",
+    "ontoground steward recompute --engine sql",
 )
 def recompute(
-    workspace: WorkspaceDir = DEFAULT_WORKSPACE,
-    benchmark: BenchmarkName = None,
+    *,
     engine: Annotated[
         Literal["lm", "recorded", "calculators", "sql"] | None,
         typer.Option(
@@ -125,65 +154,197 @@ def recompute(
             show_default=False,
         ),
     ] = None,
-    answers: Answers = None,
-    endpoint: Endpoint = None,
-    endpoint_model: EndpointModel = None,
-    config: ModelConfig = None,
-    tools: Tools = None,
-    reference: Reference = None,
-    runs: Runs = None,
-    rows: Rows = None,
-    settle: Settle = False,
-    overrides: RunOverrides = None,
-    as_json: Json = False,
-) -> None:
+    options: OfRuns,
+) -> Result:
     """Make labels anew by runs that see context and question only; 4 of 5 equal answers make a label, else deferred.
 
     3 of 5 do where another answer is near. Every run is stored as it is finished, with its prompt and its raw answer.
     A second call makes only the runs that are missing. The model answers at temperature 1 unless
     language_model.temperature says otherwise.
     """
-    _make_runs(
-        "recompute",
-        workspace,
-        (endpoint, endpoint_model, config),
-        overrides,
-        as_json=as_json,
-        benchmark=benchmark,
-        engine=engine,
-        answers=answers,
-        tools=tools,
-        reference=reference,
-        runs=runs,
-        rows=rows,
-        settle=settle,
-    )
+    return Result(_payload("recompute", engine, options), _paint_recompute)
 
 
-def _make_runs(
-    phase: Literal["audit", "recompute"],
-    workspace: Path,
-    model: tuple[str | None, str | None, Path | None],
-    overrides: list[str] | None,
-    *,
-    as_json: bool,
-    **asked: Any,
-) -> None:
-    """Do what both verbs do; ``asked`` are the other fields of `ontoground.cli.steward.audit_job.RunsAsked`."""
-    from ontoground.cli.render import emit, note
-    from ontoground.cli.steward.audit_job import RunsAsked, paint_audit, paint_recompute, runs_job
-    from ontoground.cli.text_options import ModelOptions, split_overrides
+def _payload(phase: Phase, engine: str | None, options: OfRuns) -> dict[str, Any]:
+    """Make the runs of a phase that are missing, and return what ``--json`` prints; what is finished is stored."""
+    from ground.progress import progress
+    from ontoground.cli.render import note
+    from ontoground.cli.runs import require_packages
+    from stewardship.runs.auditing import audit_labels
+    from stewardship.runs.phases import chosen_rows
+    from stewardship.runs.recomputing import recompute_labels
+    from stewardship.runs.sampling import stratified_sample
+    from stewardship.runs.store import differences
 
-    own, of_model = split_overrides(overrides)
-    payload = runs_job(
-        RunsAsked(
-            phase=phase,
-            workspace=workspace,
-            settings=steward_settings(workspace, own),
-            model=ModelOptions(*model, of_model),
-            say=note,
-            **asked,
+    kind = options.kind(engine)
+    own, _ = split_overrides(options.overrides)
+    settings, benchmark = replace(options, overrides=own).settings, options.adopted
+    tools = options.tool_names(NO_TOOL if benchmark.categories else "calculator,python") if kind == "lm" else ()
+    if kind == "calculators" or "calculator" in tools:
+        require_packages("pint", extra="steward")
+    strata = dict.fromkeys(benchmark.items["uid"], "") | benchmark.column("stratum")
+    uids = None if options.rows is None else stratified_sample(strata, options.rows, seed=settings.seed)
+    runs = 1 if kind in ALONE else options.runs or settings.runs
+    work, title = (audit_labels, "audit") if phase == "audit" else (recompute_labels, "recomputation")
+    with ExitStack() as stack:
+        if kind == "lm":
+            source, model = _asking(phase, options, settings, benchmark, tools, stack)
+        else:
+            source, model = _engine(kind, options, benchmark), None
+        rows = len(chosen_rows(benchmark, source, uids))
+        for other, names in differences(benchmark.folder, phase, source.describe()).items():
+            note(f"a new series of runs: {', '.join(names)} differ from those of {other}")
+        with progress(title, rows * runs) as advance:
+            outcome: Any = work(
+                benchmark, source, settings, runs=runs, uids=uids, settle=options.settle, advance=advance
+            )
+    found = dict(vars(outcome))
+    made = found.pop("made")
+    return {
+        **options.head(phase),
+        "engine": kind,
+        "tools": tools,
+        "rows": rows,
+        "runs": runs,
+        "runs_stored": made.stored,
+        "runs_made": made.made,
+        "runs_not_made": dict(sorted(made.passing.items())),
+        **found,
+        "summary": asdict(outcome.summary),
+        "language_model": {"model": model.settings.model, **model.totals.as_dict()} if model else None,
+    }
+
+
+def _engine(kind: str, options: OfRuns, benchmark: Benchmark) -> Engine:
+    """Return an engine that asks no language model."""
+    if options.answers is not None:
+        from stewardship.runs.engines import RecordedEngine
+
+        return RecordedEngine(options.answers)
+    if kind == "calculators":
+        from stewardship.runs.calculating import CalculatorEngine
+
+        return CalculatorEngine()
+    from stewardship.datasets.engines import evidence_engine, sql_engine
+
+    return (evidence_engine if kind == "evidence" else sql_engine)(options.workspace, benchmark)
+
+
+def _asking(
+    phase: Phase,
+    options: OfRuns,
+    settings: StewardSettings,
+    benchmark: Benchmark,
+    tools: tuple[str, ...],
+    stack: ExitStack,
+) -> tuple[Engine, LanguageModel]:
+    """Open the language model, its tools, and the engine that asks it; the stack closes them."""
+    from ground.lm.client import LanguageModel
+    from ground.storage.files import private_directory
+    from stewardship.runs.conversing import ModelEngine
+    from stewardship.runs.prompts import audit_script, recompute_script
+    from stewardship.runs.store import FOLDER
+    from stewardship.tools.base import Toolbox
+
+    model = stack.enter_context(LanguageModel(_model_settings(options), options.workspace, benchmark.licence_tier))
+    results = private_directory(benchmark.folder / FOLDER) / "tools.sqlite"
+    toolbox = Toolbox([_tool(name, options, settings) for name in tools], results)
+    stack.callback(toolbox.close)
+    asked: Any = {"categories": benchmark.categories, "turns": settings.turns}
+    asked["manuals"] = [tool.manual() for tool in toolbox.tools.values()]
+    asked["looking"] = "calculator" in tools or "reference" in tools
+    computing = "calculator" in tools or "python" in tools
+    script = audit_script(**asked) if phase == "audit" else recompute_script(**asked, computing=computing)
+    return ModelEngine(model, script, toolbox=toolbox, turns=settings.turns), model
+
+
+def _model_settings(options: OfRuns) -> Any:
+    from pydantic import create_model
+
+    from ground.settings import Section
+    from ontoground.cli.runs import model_overrides, require_packages, run_settings
+    from stewardship.runs.conversing import RunsModelSettings
+
+    require_packages("openai", extra="lm")
+    if options.endpoint_model is None and options.config is None and not options.of_model:
+        raise UsageError(
+            "no language model is named",
+            expected="--endpoint URL --endpoint-model NAME, or --config FILE with a table [language_model]",
+            do="or give recorded answers with --answers FILE",
         )
-    )
-    paint = paint_audit if phase == "audit" else paint_recompute
-    emit(payload, lambda screen: paint(screen, payload), as_json=as_json)
+    overrides = [*options.of_model, *model_overrides(options.endpoint, options.endpoint_model)]
+    shape: Any = create_model("Runs", __base__=Section, language_model=(RunsModelSettings, ...))
+    return run_settings(shape, options.config, overrides).language_model
+
+
+def _tool(name: str, options: OfRuns, settings: StewardSettings) -> Tool:
+    if name == "python":
+        from stewardship.tools.python import PythonTool
+
+        return PythonTool(seconds=settings.sandbox_seconds, memory_mb=settings.sandbox_mb)
+    if name == "reference" and options.reference is not None:
+        from stewardship.tools.reference import ReferenceTool
+
+        return ReferenceTool(options.reference)
+    from stewardship.tools.calculator import CalculatorTool
+
+    return CalculatorTool()
+
+
+def _paint_audit(out: Console, payload: dict[str, Any]) -> None:
+    from ontoground.cli.render import table
+
+    summary = payload["summary"]
+    counts = {"likely errors": summary["flagged"], "passed": summary["n"] - summary["flagged"]}
+    out.print(_shares("verdict", counts, summary["n"]))
+    if set(payload["failure_modes"]) - {"not named"}:
+        out.print()
+        out.print(table(("failure mode of likely errors", "rows"), list(payload["failure_modes"].items())))
+    out.print()
+    if summary["strata"]:
+        out.print(f"{summary['strata_touched']} of {summary['strata']} strata have a likely error")
+    _paint_runs(out, payload, "verdict")
+
+
+def _paint_recompute(out: Console, payload: dict[str, Any]) -> None:
+    summary = payload["summary"]
+    counts = {
+        "high confidence": summary["high"],
+        "  by near-consensus": summary["near"],
+        "  abstentions (N/A)": summary["abstained"],
+        "deferred": summary["deferred"],
+    }
+    out.print(_shares("consensus", counts, summary["n"]))
+    out.print()
+    if payload["engine"] in WHENCE:
+        out.print(f"one run a row, {WHENCE[payload['engine']]}: no consensus of several", soft_wrap=True)
+    _paint_runs(out, payload, "label")
+
+
+def _shares(what: str, counts: dict[str, int], n: int) -> Table:
+    from ontoground.cli.render import table
+
+    rows = [(name, count, percent(count / n if n else None)) for name, count in counts.items()]
+    return table((what, "rows", "share"), rows)
+
+
+def _paint_runs(out: Console, payload: dict[str, Any], what: str) -> None:
+    """Say how many runs are empty votes (a row passes, or is deferred, for want of an answer too), and were made."""
+    from ontoground.cli.render import relative
+
+    empty = {f"said something that is no {what}": payload["unparseable"], "gave no answer": payload["unanswered"]}
+    if told := [f"{count:,} {how}" for how, count in empty.items() if count]:
+        total = payload["summary"]["n"] * payload["runs"]
+        out.print(f"empty votes: of {total:,} runs {', '.join(told)}", soft_wrap=True)
+        if sum(empty.values()) == total:
+            out.print(f"NOT ONE RUN GAVE A {what.upper()}: see votes.csv and runs.jsonl in the folder below")
+    made = f"{payload['runs_made']:,} runs made, {payload['runs_stored']:,} stored before"
+    out.print(f"{payload['rows']:,} rows, {payload['runs']} runs a row: {made}; {payload['events']:,} new events")
+    if payload["incomplete"]:
+        reasons = ", ".join(f"{reason} {count:,}" for reason, count in payload["runs_not_made"].items())
+        out.print(
+            f"{len(payload['incomplete']):,} rows wait for runs that could not be made ({reasons or 'not asked'}): "
+            "run again, or --settle to count them as empty",
+            soft_wrap=True,
+        )
+    out.print(f"in {relative(Path(payload['folder']))}", soft_wrap=True)

@@ -1,79 +1,267 @@
-"""``ontoground steward calculators``."""
+"""``ontoground steward calculators``: lists, shows and computes scores, and holds them against labels."""
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
+from typer import Argument, Option
 
-from ontoground.cli.options import DEFAULT_WORKSPACE, Json, WorkspaceDir, example
-from ontoground.cli.steward.group import group
+from ground.errors import InputError, UsageError
+from ontoground.cli.options import InWorkspace, Result, verb
+from ontoground.cli.steward.options import group
 
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Callable
 
-__all__: list[str] = []
+    import polars as pl
+    from rich.console import Console
+
+    from stewardship.calculators.registry import Calculator
+    from stewardship.history.log import Role
+
+__all__ = ["calculators"]
+
+ROLES: dict[Role, str] = {"original": "label", "recomputed": "new", "physician": "md", "final": "final"}
+"""Whose labels are compared, and the head of their column."""
 
 
-@group.command(
-    short_help="Compute clinical scores from features.",
-    epilog=example(
-        "ontoground steward calculators",
-        "ontoground steward calculators 45",
-        'ontoground steward calculators 11 --set "QT interval=400" \\',
-        '    --set "Heart Rate or Pulse=75"',
-        "ontoground steward calculators --benchmark medcalc --version v1.0",
-    ),
-)
-def calculators(
-    which: Annotated[str | None, typer.Argument(metavar="CALCULATOR", help="Its number or name")] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help='A feature, as "age=65 years"; repeatable'),
-    ] = None,
+@dataclass(frozen=True, kw_only=True)
+class Asked(InWorkspace):
+    """Which scores are computed, and from what."""
+
+    which: Annotated[str | None, Argument(metavar="CALCULATOR", help="Its number or name")] = None
+    features: Annotated[
+        list[str] | None, Option("--set", metavar="NAME=VALUE", help='A feature, as "age=65 years"; repeatable')
+    ] = None
     version: Annotated[
         Literal["corrected", "v1.0"],
-        typer.Option(help="corrected: as published; v1.0: as MedCalc-Bench v1.0 computed, errors included"),
-    ] = "corrected",
+        Option(help="corrected: as published; v1.0: as MedCalc-Bench v1.0 computed, errors included"),
+    ] = "corrected"
     benchmark: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Compute the rows of this benchmark, beside its labels")
-    ] = None,
+        str | None, Option(metavar="NAME", help="Compute the rows of this benchmark, beside its labels")
+    ] = None
     table: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Compute the rows of a table with features (see adopt)")
-    ] = None,
+        Path | None, Option(metavar="FILE", help="Compute the rows of a table with features (see adopt)")
+    ] = None
     output: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Where the rows go; a benchmark's to its folder if left out")
-    ] = None,
-    listed: Annotated[bool, typer.Option("--list", help="List all calculators, as without any option")] = False,
-    workspace: WorkspaceDir = DEFAULT_WORKSPACE,
-    as_json: Json = False,
-) -> None:
+        Path | None, Option(metavar="FILE", help="Where the rows go; a benchmark's to its folder if left out")
+    ] = None
+    listed: Annotated[bool, Option("--list", help="List all calculators, as without any option")] = False
+
+    def result(self, mode: str, paint: Callable[[Console, dict[str, Any]], None], /, **found: Any) -> Result:
+        """Return what was found, behind what every payload of the verb begins with."""
+        return Result({"verb": "steward calculators", "mode": mode, "workspace": str(self.workspace), **found}, paint)
+
+
+@verb(
+    group,
+    "Compute clinical scores from features.",
+    "ontoground steward calculators",
+    "ontoground steward calculators 45",
+    'ontoground steward calculators 11 --set "QT interval=400" \\',
+    '    --set "Heart Rate or Pulse=75"',
+    "ontoground steward calculators --benchmark medcalc --version v1.0",
+)
+def calculators(options: Asked) -> Result:
     """Compute the 55 calculators of MedCalc-Bench: features in, score out, or why there is none.
 
     Without a calculator: the list of them. With one: what it reads, its formula and source; with --set its score, step
     by step. Over a benchmark or a table: each row's score, and how often the labels agree, by calculator.
     """
-    from ontoground.cli.render import emit
-    from ontoground.cli.steward.calculators_job import (
-        agreement_job,
-        check_request,
-        compute_job,
-        list_job,
-        paint_calculators,
-        show_job,
+    from stewardship.calculators import registry
+
+    which, many = options.which, options.benchmark is not None or options.table is not None
+    if options.features and which is None:
+        raise UsageError("--set is for one calculator", expected="its number, as `steward calculators 21 --set ...`")
+    if options.features and many:
+        raise UsageError("--set computes one score, a table or benchmark many", expected="one of them")
+    if options.benchmark is not None and options.table is not None:
+        raise UsageError("--benchmark and --table do not go together", expected="one of them")
+    if options.listed and (which is not None or many):
+        raise UsageError("--list goes alone", expected="no number, --set, --table or --benchmark")
+    known = None if which is None else registry.find(which)
+    if many:
+        return _held(options, known)
+    if known is None:
+        rows = [asdict(one) for one in registry.calculators()]
+        return options.result("list", _paint_list, calculators=rows)
+    return _computed(options, known) if options.features else _shown(options, known)
+
+
+def _paint_list(out: Console, payload: dict[str, Any]) -> None:
+    from ontoground.cli.render import table
+
+    rows = [[str(one["id"]), one["name"], one["kind"], one["unit"]] for one in payload["calculators"]]
+    out.print(table(["id", "calculator", "kind", "unit"], rows))
+
+
+def _shown(options: Asked, known: Calculator) -> Result:
+    """Return one calculator, what it reads and, of a score, its points."""
+    from stewardship.calculators.inputs import inputs_of
+    from stewardship.calculators.scoring import items_of
+
+    return options.result(
+        "show",
+        _paint_shown,
+        calculators=[asdict(known)],
+        version=options.version,
+        inputs=[{**asdict(one), "absent": one.absent or None} for one in inputs_of(known.id)],
+        points=[
+            {"item": item.name, "when": line.when, "unit": item.unit, "points": line.points, "source": line.source}
+            for item in items_of(known.id, options.version).values()
+            for line in item.lines
+        ],
     )
 
-    over = benchmark is not None or table is not None
-    both = benchmark is not None and table is not None
-    check_request(which, tuple(settings or ()), over=over, both=both, listed=listed)
-    payload: dict[str, Any]
-    if over:
-        payload = agreement_job(workspace, benchmark=benchmark, file=table, which=which, version=version, output=output)
-    elif which is None:
-        payload = list_job(workspace)
-    elif settings:
-        payload = compute_job(workspace, which, tuple(settings), version)
-    else:
-        payload = show_job(workspace, which, version)
-    emit(payload, lambda screen: paint_calculators(screen, payload), as_json=as_json)
+
+def _paint_shown(out: Console, payload: dict[str, Any]) -> None:
+    from ontoground.cli.render import table
+
+    known = payload["calculators"][0]
+    out.print(f"{known['id']}  {known['name']}", style="bold", soft_wrap=True)
+    out.print(f"formula  {known['formula']}\nsource   {known['source']}\n", soft_wrap=True)
+    rows = [[one["feature"], _reads(one), one["absent"] or "needed"] for one in payload["inputs"]]
+    out.print(table(["reads", "as", "if not given"], sorted(rows, key=lambda row: row[2] != "needed")))
+    # One line for each item, its bands in order: the first that fits counts.
+    bands: dict[str, list[str]] = {}
+    for one in payload["points"]:
+        name = f"{one['item']}, {_per(one['unit'])}" if one["unit"] else one["item"]
+        points = "N/A" if one["points"] is None else f"{one['points']:+g}" if one["points"] else "0"
+        bands.setdefault(name, []).append(f"{one['when'].replace('; ', ' or ')}: {points}")
+    if bands:
+        out.print("", table(["points for", "points"], [[name, ", ".join(each)] for name, each in bands.items()]))
+
+
+def _per(unit: str) -> str:
+    """Return a unit as it is read; cell counts are written as what they are per."""
+    return f"per {unit}" if unit in ("µL", "mm^3", "m^3") else unit
+
+
+def _reads(one: dict[str, Any]) -> str:
+    if one["words"]:
+        return "; ".join(one["words"])
+    if one["kind"] == "quantity":
+        return " or ".join(map(_per, one["units"]))
+    return {"flag": "yes or no", "date": "month/day/year", "dose": "drug, number, unit"}.get(one["kind"], "number")
+
+
+def _computed(options: Asked, known: Calculator) -> Result:
+    """Compute one score from features typed by a person."""
+    from stewardship.calculators.features import Features
+    from stewardship.calculators.inputs import read_settings_of
+    from stewardship.calculators.registry import calculate
+
+    features = Features(read_settings_of(known.id, options.features or ()))
+    outcome = calculate(known.id, features, options.version)
+    return options.result(
+        "compute",
+        _paint_computed,
+        calculators=[asdict(known)],
+        version=options.version,
+        value=outcome.value.text(),
+        reason=outcome.reason or None,
+        steps=list(outcome.steps),
+        assumptions=list(outcome.assumptions),
+    )
+
+
+def _paint_computed(out: Console, payload: dict[str, Any]) -> None:
+    for step in payload["steps"]:
+        out.print(step, soft_wrap=True)
+    for assumption in payload["assumptions"]:
+        out.print(f"assumed: {assumption}", soft_wrap=True, style="dim")
+    if payload["reason"]:
+        out.print(f"N/A: {payload['reason']}", soft_wrap=True)
+    if payload["version"] == "v1.0":
+        out.print("as MedCalc-Bench v1.0 computed, which is not as published where it had an error", soft_wrap=True)
+
+
+def _held(options: Asked, known: Calculator | None) -> Result:
+    """Compute the score of every row of a benchmark or a table, and count how often its labels say the same."""
+    import polars as pl
+
+    from ground.storage.files import atomic_path
+    from stewardship.calculators.registry import find
+    from stewardship.calculators.run import compare, run_calculators
+
+    rows, labels, target = _labelled(options)
+    found = run_calculators(rows, None if known is None else frozenset([known.id]))
+    if not found.height:
+        raise InputError("no row is of this calculator", found=options.which, file=options.table)
+    # The limits of v1.0 hold whole numbers to the last point; those of the corrected labels give them 5%.
+    agreed = {role: compare(found, table, options.version, "v1") for role, table in labels.items()}
+    if target is not None:
+        written = found
+        for role, table in agreed.items():
+            sides = table.select("uid", pl.col("theirs").alias(role), pl.col("agrees").alias(f"agrees_{role}"))
+            written = written.join(sides, on="uid", how="left", maintain_order="left")
+        with atomic_path(target) as temporary:
+            written.write_csv(temporary)
+
+    def counted(numbers: list[int]) -> dict[str, Any]:
+        own = pl.col("calculator_id").is_in(numbers)
+        tables = {role: table.filter(own) for role, table in agreed.items()}
+        return {
+            "rows": found.filter(own).height,
+            "abstained": found.filter(own, pl.col(options.version) == "N/A").height,
+            # The sum of no row is none: a calculator of which no row has such a label.
+            "labels": {
+                role: {"agree": int(one["agrees"].sum() or 0), "of": one.height} for role, one in tables.items()
+            },
+        }
+
+    numbers = sorted(set(found["calculator_id"]))
+    return options.result(
+        "agreement",
+        _paint_held,
+        version=options.version,
+        **counted(numbers),
+        by_calculator=[{"id": one, "name": find(one).name, **counted([one])} for one in numbers],
+        file=None if target is None else str(target),
+    )
+
+
+def _labelled(options: Asked) -> tuple[pl.DataFrame, dict[Role, pl.DataFrame], Path | None]:
+    """Return the rows of a table or a benchmark, their labels by role, and where the scores go."""
+    import polars as pl
+
+    from stewardship.benchmark.folder import LABELS, Benchmark
+    from stewardship.benchmark.tables import read_label_table
+
+    if options.table is not None:
+        frame = read_label_table(options.table).frame
+        labels = {
+            role: frame.select("uid", pl.col(column).alias("label")).drop_nulls()
+            for column, role in LABELS.items()
+            if column in frame.columns
+        }
+        return frame, labels, options.output
+    found = Benchmark.open(options.workspace, options.benchmark)
+    schema = {"uid": pl.String, "label": pl.String}
+    labels = {
+        role: pl.DataFrame([(uid, label.text() or None) for uid, label in said.items()], schema, orient="row")
+        for role in ROLES
+        if (said := found.history.labels(role))
+    }
+    return found.items, labels, options.output or found.folder / "calculators.csv"
+
+
+def _paint_held(out: Console, payload: dict[str, Any]) -> None:
+    from ontoground.cli.render import relative, table
+    from ontoground.cli.steward.shares import percent
+
+    rows = []
+    for one in payload["by_calculator"]:
+        agree = [f"{count['agree']}/{count['of']}" if count["of"] else "" for count in one["labels"].values()]
+        # A table of 80 columns has room for so much of a name.
+        rows.append([str(one["id"]), one["name"][:32], one["rows"], one["abstained"], *agree])
+    out.print(table(["id", "calculator", "rows", "N/A", *(ROLES[role] for role in payload["labels"])], rows))
+    out.print(f"version {payload['version']}: {payload['rows']:,} rows, {payload['abstained']:,} of them N/A")
+    for role, count in payload["labels"].items():
+        head = f"agree with {ROLES[role]} ({role})"
+        share = f" ({percent(count['agree'] / count['of'])})" if count["of"] else ""
+        out.print(f"{head:28} {count['agree']:,} of {count['of']:,}{share}")
+    if payload["file"]:
+        out.print(f"rows in {relative(Path(payload['file']))}", soft_wrap=True)

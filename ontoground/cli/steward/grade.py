@@ -1,126 +1,194 @@
-"""``ontoground steward grade|board``."""
+"""``ontoground steward grade``."""
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
+from typer import Argument, Option
 
-from ontoground.cli.options import DEFAULT_WORKSPACE, Json, Overrides, WorkspaceDir, example
-from ontoground.cli.steward.group import BenchmarkName, group, steward_settings
+from ground.errors import UsageError
+from ontoground.cli.options import Result, verb
+from ontoground.cli.steward.options import InBenchmark, group
 
-__all__: list[str] = []
+if TYPE_CHECKING:
+    import polars as pl
+    from rich.console import Console
 
-Predictions = Annotated[
-    list[Path],
-    typer.Argument(metavar="FILE...", help="CSV, JSONL, Parquet or Excel: uid, answer and, for several, model"),
-]
-GraderOption = Annotated[
-    Literal["v1", "abstention", "reward", "released"],
-    typer.Option(
-        help="v1: MedCalc-Bench's own, N/A is wrong; abstention: N/A is an answer; reward: so with 1, 0.1 and 0; "
-        "released: rewards as in the authors' code"
-    ),
-]
-LimitsOption = Annotated[
-    Literal["v1", "corrected"] | None,
-    typer.Option(
-        help="v1: 5% about decimals, else exact; corrected: 5% about every number; the labels' own where left out",
-        show_default=False,
-    ),
-]
-FormOption = Annotated[
-    Literal["tagged", "bare"] | None,
-    typer.Option(
-        "--answers",
-        help="tagged: responses with <answer> tags; bare: answers alone; where left out: bare if not one has a tag",
-        show_default=False,
-    ),
-]
-MissingOption = Annotated[
-    Literal["refuse", "wrong", "leave_out"],
-    typer.Option(help="What a labelled row without an answer is; on a board it is left out for all alike"),
-]
+    from stewardship.grading.grades import Answers
 
-OthersOption = Annotated[
-    Literal["refuse", "ignore"], typer.Option(help="What answers to rows are that the benchmark does not have")
-]
+__all__ = ["Graded", "grade"]
+
+WRITERS = {".csv": "write_csv", ".parquet": "write_parquet", ".jsonl": "write_ndjson"}
 
 
-@group.command(
-    short_help="Grade models' answers against one set of labels.",
-    epilog=example(
-        "ontoground steward grade gpt.csv --against original --grader v1",
-        "ontoground steward grade runs.jsonl --against 1.1.0 --out rows.csv",
-    ),
+@dataclass(frozen=True, kw_only=True)
+class Graded(InBenchmark):
+    """Whose answers are graded, and how."""
+
+    files: Annotated[
+        list[Path],
+        Argument(metavar="FILE...", help="CSV, JSONL, Parquet or Excel: uid, answer and, for several, model"),
+    ]
+    grader: Annotated[
+        Literal["v1", "abstention", "reward", "released"],
+        Option(
+            help="v1: MedCalc-Bench's own, N/A is wrong; abstention: N/A is an answer; reward: so with 1, 0.1 and 0; "
+            "released: rewards as in the authors' code"
+        ),
+    ] = "abstention"
+    limits: Annotated[
+        Literal["v1", "corrected"] | None,
+        Option(
+            help="v1: 5% about decimals, else exact; corrected: 5% about every number; the labels' own where left out",
+            show_default=False,
+        ),
+    ] = None
+    form: Annotated[
+        Literal["tagged", "bare"] | None,
+        Option(
+            "--answers",
+            help="tagged: responses with <answer> tags; bare: answers alone; where left out: bare if not one has a tag",
+            show_default=False,
+        ),
+    ] = None
+    missing: Annotated[
+        Literal["refuse", "wrong", "leave_out"],
+        Option(help="What a labelled row without an answer is; on a board it is left out for all alike"),
+    ] = "refuse"
+    others: Annotated[
+        Literal["refuse", "ignore"], Option(help="What answers to rows are that the benchmark does not have")
+    ] = "refuse"
+
+    def answers(self) -> list[Answers]:
+        """Return the answers of every model of every file; two models of one name are refused."""
+        from stewardship.grading.grades import read_answers
+
+        found = [one for file in self.files for one in read_answers(file, self.form)]
+        names = [one.model for one in found]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise UsageError(
+                "two models have one name",
+                found=", ".join(twice),
+                do="give the files a column model, or names of their own",
+            )
+        return found
+
+
+@verb(
+    group,
+    "Grade models' answers against one set of labels.",
+    "ontoground steward grade gpt.csv --against original --grader v1",
+    "ontoground steward grade runs.jsonl --against 1.1.0 --out rows.csv",
 )
 def grade(
-    files: Predictions,
+    options: Graded,
     against: Annotated[
-        str, typer.Option(metavar="LABELS", help="original, recomputed, physician, final, or a release as 1.1.0")
+        str, Option(metavar="LABELS", help="original, recomputed, physician, final, or a release as 1.1.0")
     ] = "original",
-    grader: GraderOption = "abstention",
-    limits: LimitsOption = None,
-    form: FormOption = None,
-    missing: MissingOption = "refuse",
-    others: OthersOption = "refuse",
-    workspace: WorkspaceDir = DEFAULT_WORKSPACE,
-    benchmark: BenchmarkName = None,
     out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="FILE", help="Write each graded row here (.csv, .parquet or .jsonl)"),
+        Path | None, Option("--out", metavar="FILE", help="Write each graded row here (.csv, .parquet or .jsonl)")
     ] = None,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Grade answers, with Wilson intervals, by category, output type and stratum (calculator).
 
     Rows that the labels leave open (deferred, not reviewed) are not graded. Labels without limits of their own get 5%.
     """
-    from ontoground.cli.render import emit
-    from ontoground.cli.steward.grade_job import Asked, grade_job, paint_grades
+    from ontoground.cli.runs import require_packages
 
-    asked = Asked(workspace, benchmark, tuple(files), grader, limits, form, missing, others)
-    payload = grade_job(asked, against, out)
-    emit(payload, lambda screen: paint_grades(screen, payload), as_json=as_json)
+    require_packages("statsmodels", extra="steward")
+    import polars as pl
+
+    from ground.storage.files import atomic_path
+    from stewardship.grading.grades import grade_rows, label_set
+
+    benchmark, grader, missing = options.adopted, options.grader, options.missing
+    if out is not None and out.suffix not in WRITERS:
+        raise UsageError("--out does not say what to write", found=str(out), expected=f"a name in {', '.join(WRITERS)}")
+    labels = label_set(benchmark, against, options.limits)
+    graded = [
+        (one, grade_rows(benchmark, labels, one, grader, missing=missing, others=options.others))
+        for one in options.answers()
+    ]
+    if out is not None:
+        rows = pl.concat(rows.select(pl.lit(one.model).alias("model"), pl.all()) for one, rows in graded)
+        with atomic_path(out) as temporary:
+            getattr(rows, WRITERS[out.suffix])(temporary)
+    return options.result(
+        "grade",
+        _paint,
+        against=labels.name,
+        limits=labels.limits,
+        grader=grader,
+        missing=missing,
+        rows=benchmark.items.height,
+        labelled=len(labels.references),
+        models=[_model(one, rows) for one, rows in graded],
+        out=None if out is None else str(out),
+    )
 
 
-@group.command(
-    short_help="Leaderboard of models under two sets of labels, side by side.",
-    epilog=example(
-        "ontoground steward board a.csv b.csv --before original --after final",
-        "ontoground steward board runs.parquet --before 1.0.0 --after 1.1.0",
-    ),
-)
-def board(
-    files: Predictions,
-    before: Annotated[
-        str, typer.Option(metavar="LABELS", help="original, recomputed, physician, final, or a release")
-    ] = "original",
-    after: Annotated[str, typer.Option(metavar="LABELS", help="The labels to compare with them")] = "final",
-    grader: GraderOption = "abstention",
-    limits: LimitsOption = None,
-    form: FormOption = None,
-    missing: MissingOption = "refuse",
-    others: OthersOption = "refuse",
-    workspace: WorkspaceDir = DEFAULT_WORKSPACE,
-    benchmark: BenchmarkName = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="DIR", help="Folder of table, rows and picture; the benchmark's own board/"),
-    ] = None,
-    overrides: Overrides = None,
-    as_json: Json = False,
-) -> None:
-    """Grade every model under two sets of labels, on the rows that both label: who gains, who loses, which ranks.
+def _model(answers: Answers, graded: pl.DataFrame) -> dict[str, Any]:
+    from stewardship.grading.grades import BY, share, shares
 
-    Accuracies have Wilson intervals, differences and ranks bootstrap intervals over rows, and gained against lost rows
-    an exact McNemar test.
-    """
-    from ontoground.cli.render import emit
-    from ontoground.cli.steward.grade_job import Asked, board_job, paint_board
+    verdicts = dict(graded["verdict"].value_counts().iter_rows())
+    return {
+        "model": answers.model,
+        "file": str(answers.file),
+        "answers": answers.form,
+        "unlabelled": len(set(answers.texts) - set(graded["uid"])),
+        "share": asdict(share(graded["correct"])),
+        "verdicts": {name: verdicts.get(name, 0) for name in ("correct", "wrong", "format_error")},
+        "abstained": int(graded["abstained"].sum()),
+        "labels_na": int((graded["label"] == "N/A").sum()),
+        "mean_reward": graded["reward"].mean(),
+        "by": {
+            by: [{"name": name, **asdict(one)} for name, one in shares(graded, by).items()]
+            for by in BY
+            if by in graded.columns
+        },
+    }
 
-    settings = steward_settings(workspace, overrides)
-    asked = Asked(workspace, benchmark, tuple(files), grader, limits, form, missing, others)
-    payload = board_job(settings, asked, before, after, out)
-    emit(payload, lambda screen: paint_board(screen, payload), as_json=as_json)
+
+def _paint(out: Console, payload: dict[str, Any]) -> None:
+    """Show accuracies by model, then by category and output type, and the strata with the lowest ones."""
+    from ontoground.cli.render import relative, table
+    from ontoground.cli.steward.shares import ends, percent
+
+    columns = ["correct", "of", "share", "95% interval"]
+
+    def cells(one: dict[str, Any]) -> list[Any]:
+        return [one["correct"], one["n"], percent(one["value"]), ends(one)]
+
+    for model in payload["models"]:
+        rows = [["", "all rows", *cells(model["share"])]]
+        for by in ("category", "output_type"):
+            rows += [[by.replace("_", " "), one["name"], *cells(one)] for one in model["by"].get(by, [])]
+        out.print(table(["by", "rows", *columns], rows, title=model["model"]))
+        out.print(_verdicts(model))
+        if strata := model["by"].get("stratum"):
+            worst = sorted(strata, key=lambda one: (one["value"], -one["n"], one["name"]))[:10]
+            title = f"lowest of {len(strata)} strata" if len(strata) > len(worst) else "strata"
+            out.print(table(["", *columns], [[one["name"][:48], *cells(one)] for one in worst], title=title))
+        out.print()
+    unlabelled = payload["rows"] - payload["labelled"]
+    out.print(
+        f"against {payload['against']} labels of {payload['benchmark']} ({payload['labelled']:,} of "
+        f"{payload['rows']:,} rows{f', {unlabelled} without one' if unlabelled else ''}), "
+        f"limits {payload['limits']}, grader {payload['grader']}"
+    )
+    if payload["out"]:
+        out.print(f"rows: {relative(Path(payload['out']))}", soft_wrap=True)
+
+
+def _verdicts(model: dict[str, Any]) -> str:
+    unread, reward = model["verdicts"]["format_error"], model["mean_reward"]
+    parts = (
+        f"{model['verdicts']['wrong']:,} wrong",
+        f"{unread:,} without an answer that can be read" if unread else "",
+        f"{model['abstained']:,} abstained (N/A is the label of {model['labels_na']:,})",
+        "" if reward is None else f"mean reward {reward:.4f}",
+        "answers are taken as they stand, without tags" if model["answers"] == "bare" else "",
+    )
+    return "; ".join(filter(None, parts))

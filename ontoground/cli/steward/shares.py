@@ -1,15 +1,20 @@
-"""How shares, their intervals and differences look in the tables of the steward verbs; what is not there is a dash."""
+"""How values look in the tables of the steward verbs: shares with their intervals, long names, long tables."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["difference", "ends", "percent", "share"]
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ontoground.cli.render import Cell
+
+__all__ = ["difference", "ends", "part", "percent", "share", "short"]
 
 
 def percent(value: float | None) -> str:
-    """Write a share, 0 to 1, as 84.7%."""
+    """Write a share, 0 to 1, as 84.7%; one that is not there is a dash, here and below."""
     return "-" if value is None else f"{100 * value:.1f}%"
 
 
@@ -26,3 +31,25 @@ def ends(one: Mapping[str, Any]) -> str:
 def difference(one: Mapping[str, Any]) -> tuple[str, str]:
     """Write a difference of two shares and the ends of its interval, in points."""
     return f"{100 * one['value']:+.1f}", f"{100 * one['low']:+.1f} to {100 * one['high']:+.1f}"
+
+
+def short(name: str | None, width: int = 34) -> str:
+    """Cut a name that is longer than a column."""
+    name = name or ""
+    return name if len(name) <= width else f"{name[: width - 1]}…"
+
+
+def part(
+    out: Console, columns: Sequence[str], rows: Sequence[Sequence[Cell]], title: str | None = None, *, top: int = 20
+) -> None:
+    """Print the first rows of a table, and how many more there are; nothing where there is none."""
+    from ontoground.cli.render import number, table
+
+    if not rows:
+        return
+    if title:
+        out.print(title, style="bold")
+    out.print(table(columns, rows[:top]))
+    if len(rows) > top:
+        out.print(f"and {number(len(rows) - top)} more; --json lists all")
+    out.print()

@@ -1,92 +1,119 @@
-"""``ontoground steward triage|finalise|report``."""
+"""``ontoground steward triage``."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ontoground.cli.options import DEFAULT_WORKSPACE, Json, Overrides, WorkspaceDir, example
-from ontoground.cli.steward.group import BenchmarkName, group, steward_settings
+from ground.errors import InputError
+from ontoground.cli.options import Result, verb
+from ontoground.cli.steward.options import ConfiguredBenchmark, group
 
-__all__: list[str] = []
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["triage"]
+
+COLUMNS = ("rank", "uid", "stratum", "original", "new", "apart")
+TITLES = {
+    "abstained": "abstained: one of both labels says that there is no answer",
+    "numbers": "largest relative errors",
+    "names": "labels of two names",
+    "dates": "dates most days apart",
+}
+STRATUM = 36
+"""Characters of a stratum that a table of 80 columns has room for."""
+SUMMARY = """\
+compared   {n:,} of {of:,} rows ({high_confidence_rate}); {deferred:,} without a high-confidence label
+differ     {differ:,} of {n:,} ({differ_rate})
+abstained  {abstained:,} of {n:,} ({abstained_rate})
+flagged    {flagged:,} of {of:,} ({flagged_rate}), in {strata_flagged:,} of {strata:,} strata"""
 
 
-@group.command(
-    short_help="Rank the rows whose recomputed label differs from the original.",
-    epilog=example(
-        "ontoground steward triage --benchmark medcalc",
-        "ontoground steward triage --top 50 --set steward.flag_rel_err=0.1",
-    ),
+@verb(
+    group,
+    "Rank the rows whose recomputed label differs from the original.",
+    "ontoground steward triage --benchmark medcalc",
+    "ontoground steward triage --top 50 --set steward.flag_rel_err=0.1",
 )
 def triage(
-    workspace: WorkspaceDir = DEFAULT_WORKSPACE,
-    benchmark: BenchmarkName = None,
+    *,
     top: Annotated[int, typer.Option(min=0, metavar="N", help="Rows of each part of the list to print")] = 10,
-    overrides: Overrides = None,
-    as_json: Json = False,
-) -> None:
+    options: ConfiguredBenchmark,
+) -> Result:
     """Compare recomputed labels with the original ones and rank the rows, worst first.
 
     Abstentions come first, then numbers by relative error; dates make a list of their own, by days. A row is flagged
     above steward.flag_rel_err. The whole list is written to triage.parquet and triage.csv in the benchmark's folder.
     """
-    from ontoground.cli.render import emit
-    from ontoground.cli.steward.triage_job import paint_triage, triage_job
+    import polars as pl
 
-    settings = steward_settings(workspace, overrides)
-    payload = triage_job(settings, workspace, benchmark, top=top)
-    emit(payload, lambda screen: paint_triage(screen, payload), as_json=as_json)
+    from ground.storage.files import atomic_path
+    from stewardship.adjudication import triage as ranking
+    from stewardship.adjudication.discrepancy import Flag
+    from stewardship.history.standing import standing
+
+    settings, benchmark = options.settings, options.adopted
+    labels = standing(benchmark)
+    for role, found, remedy in (
+        ("original", labels.original, "adopt a table with the labels as they were published"),
+        ("recomputed", labels.recomputed, "run `ontoground steward recompute`, or adopt a sheet that has them"),
+    ):
+        if not found:
+            raise InputError(
+                f"the benchmark has no {role} labels", file=benchmark.folder, found=benchmark.name, do=remedy
+            )
+    ranked = ranking.triage(
+        labels.original, labels.recomputed, strata=labels.strata, types=labels.types, limit=settings.flag_rel_err
+    )
+    files = {kind: benchmark.folder / f"triage.{kind}" for kind in ("parquet", "csv")}
+    for kind, write in (("parquet", ranked.write_parquet), ("csv", ranked.write_csv)):
+        with atomic_path(files[kind]) as temporary:
+            write(temporary)
+    abstained = pl.col("flag") == Flag.ABSTAINED.value
+    parts = {
+        "abstained": ranked.filter(abstained),
+        "numbers": ranked.filter(~abstained, list="main"),
+        "dates": ranked.filter(~abstained, list="dates"),
+    }
+    payload = {
+        **options.head("triage"),
+        "flag_rel_err": settings.flag_rel_err,
+        "summary": ranking.summarise(ranked, labels.attempted).as_dict(),
+        "top": {part: rows.head(top).to_dicts() for part, rows in parts.items()},
+        "files": {kind: str(file) for kind, file in files.items()},
+    }
+    return Result(payload, _paint)
 
 
-@group.command(
-    short_help="Say which label of each row holds.",
-    epilog=example("ontoground steward finalise --policy physician"),
-)
-def finalise(
-    workspace: WorkspaceDir = DEFAULT_WORKSPACE,
-    benchmark: BenchmarkName = None,
-    policy: Annotated[
-        Literal["physician", "released"] | None,
-        typer.Option(
-            help="physician: the physician's label wherever there is one; released: only where the recomputed one is "
-            "not close to it, as in the released data; the settings' own where left out",
-            show_default=False,
-        ),
-    ] = None,
-    overrides: Overrides = None,
-    as_json: Json = False,
-) -> None:
-    """Write the final label of every row to the history, with why it holds and what it rests on.
+def _paint(out: Console, payload: dict[str, Any]) -> None:
+    from ontoground.cli.render import relative, table
+    from ontoground.cli.steward.shares import percent
 
-    Only rows whose final label changes get an event: a second call adds nothing.
-    """
-    from ontoground.cli.render import emit
-    from ontoground.cli.steward.triage_job import finalise_job, paint_finalised
-
-    settings = steward_settings(workspace, overrides)
-    payload = finalise_job(settings, workspace, benchmark, policy=policy)
-    emit(payload, lambda screen: paint_finalised(screen, payload), as_json=as_json)
+    for part, head in payload["top"].items():
+        # Names that are the same have no distance that a list could begin with.
+        rows = [row for row in head if row["unit"] != "name" or row["flag"] != "unflagged"]
+        if rows:
+            title = TITLES["names" if rows[0]["unit"] == "name" else part]
+            out.print(table(COLUMNS, list(map(_cells, rows)), title=title))
+            out.print()
+    summary = payload["summary"]
+    types = [(name, *counts.values()) for name, counts in summary["by_type"].items()]
+    out.print(table(("output", "rows", "differ", "abstained"), types))
+    said = {name: percent(value) if name.endswith("_rate") else value for name, value in summary.items()}
+    out.print("\n" + SUMMARY.format_map(said), soft_wrap=True)
+    out.print(f"list in {relative(Path(payload['files']['csv']))}", soft_wrap=True)
 
 
-@group.command(
-    short_help="One page on what the three phases found.",
-    epilog=example("ontoground steward report --benchmark medcalc"),
-)
-def report(
-    workspace: WorkspaceDir = DEFAULT_WORKSPACE,
-    benchmark: BenchmarkName = None,
-    overrides: Overrides = None,
-    as_json: Json = False,
-) -> None:
-    """Write report/report.md, report.json and pictures into the benchmark's folder.
-
-    It has the phases that were run, what must be known before the numbers are quoted, how they move under other
-    readings of the rules, and, for MedCalc-Bench v1.0, the paper's numbers beside ours.
-    """
-    from ontoground.cli.render import emit
-    from ontoground.cli.steward.report_job import paint_report, report_job
-
-    settings = steward_settings(workspace, overrides)
-    payload = report_job(settings, workspace, benchmark)
-    emit(payload, lambda screen: paint_report(screen, payload), as_json=as_json)
+def _cells(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    stratum, apart = row["stratum"], row["distance"]
+    if stratum is not None and len(stratum) > STRATUM:
+        stratum = stratum[: STRATUM - 1] + "…"
+    if row["unit"] == "name":
+        apart = None
+    elif apart is not None:
+        apart = f"{apart:.0f} d" if row["unit"] == "days" else round(apart, 3)
+    return row["rank"], row["uid"], stratum, row["original"], row["recomputed"], apart

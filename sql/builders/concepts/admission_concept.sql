@@ -7,7 +7,7 @@
 --   source has none (diagnoses are coded for the stay as a whole)
 -- Caveat: every candidate of an ambiguous code is here. Fluids that carry another drug (0.9% Sodium Chloride, 5%
 --   Dextrose) are mapped as what they are; containers (Bag, Syringe, Vial) have no concept.
--- Source: CONTRACTS
+-- Source: docs/definitions.md#code
 create or replace table ground.admission_concept as
 with cui_number as (
     -- Numbers in the order of the CUIs: several times quicker to group and to sort by than their text.

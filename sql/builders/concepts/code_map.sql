@@ -7,9 +7,10 @@
 --   drug_name, drug_name_loose; n_candidates: how many concepts this code has
 -- Caveat: a code has the candidates of its best method only, by the order exact > map (an exact row) > parent_code >
 --   map (an approximate row or a category); ndc_rxcui > ndc_ingredient; drug_name > drug_name_loose. NDC and name of
---   an order are different sources, and both are kept where they disagree (sql/ontoground/queries/ndc_name_disagreement).
---   Codes without a concept have no row here: they are in sql/ontoground/queries/unmapped_codes.
--- Source: CONTRACTS
+--   an order are different sources, and both are kept where they disagree
+--   (sql/ontoground/queries/ndc_name_disagreement). Codes without a concept have no row here: they are in
+--   sql/ontoground/queries/unmapped_codes.
+-- Source: docs/definitions.md#code
 create or replace table ground.code_map as
 with candidate as (
     select

@@ -2,9 +2,9 @@
 -- Grain: one row per (code, cui)
 -- Inputs: drug_variant, drug_name, node_ingredient
 -- Output: temporary table drug_name_candidate(code, cui, method)
--- Caveat: the form that leaves out least wins; of the concepts that bear it, those of the best term type. A name as
+-- Caveat: the form that leaves out least wins; of the concepts with this name, those of the best term type. A name as
 --   it is written is drug_name, everything else drug_name_loose. An RXCUI that UMLS lacks gives its ingredients.
--- Source: CONTRACTS (methods)
+-- Source: docs/definitions.md#code
 create or replace temp table drug_name_candidate as
 with hit as (
     select

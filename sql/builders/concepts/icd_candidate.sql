@@ -9,7 +9,7 @@
 --   other concepts (CCS numbers its diagnoses and its procedures alike), those of the code's own kind are kept, and of
 --   categories the narrowest. A category is a family of codes, not a finding: CCS puts V10.3 (personal history of
 --   breast cancer) under breast cancer.
--- Source: DESIGN section 1; CMS General Equivalence Mappings (flags: approximate); HCUP CCS
+-- Source: CMS General Equivalence Mappings (flags: approximate); HCUP CCS
 create or replace temp table icd_candidate as
 with icd as (
     select *

@@ -8,7 +8,7 @@
 --   product only. Such lists are loose (oxygen stands on saline for inhalation): where the names of the orders share
 --   some of a list's ingredients, the others are left out. RxNorm's own NDCs go before those of other sources, current
 --   ones before withdrawn ones.
--- Source: FACTS (RxNorm): RXNSAT rows with ATN NDC
+-- Source: RxNorm technical documentation: RXNSAT rows with ATN NDC
 create or replace temp table ndc_candidate as
 with wanted as (
     select

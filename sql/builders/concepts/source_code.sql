@@ -3,7 +3,7 @@
 -- Inputs: mimiciv_hosp.diagnoses_icd, procedures_icd, prescriptions
 -- Output: temporary table source_code(source, code, code_version, sab, bare, dotted, n_rows); sab, bare and dotted
 --   for ICD codes only
--- Source: CONTRACTS (sources), FACTS (MIMIC-IV); UMLS names the vocabularies ICD9CM, ICD10CM and ICD10PCS
+-- Source: docs/definitions.md#code; UMLS names the vocabularies ICD9CM, ICD10CM and ICD10PCS
 create or replace temp table source_code as
 with icd as (
     select

@@ -1,9 +1,9 @@
--- One step along the ring: extractions without a partner yet take the next value, if it is wrong of their document
+-- One step along the ring: extractions without a partner yet take the next value, if it is wrong in their document
 -- Grain: one row per extraction that finds its partner at this step
 -- Output: extraction_swap(extraction_id, wrong), added to
 -- Inputs: extraction, extraction_text, extraction_pool, extraction_start. Parameter: step
--- A value is wrong of a document in which none of its marks occurs, so it is never one of the same document; it must
---   also lie far enough from the right one, and name no part of the body that the right one names. Source: MedHal,
+-- A value is wrong in a document that has none of its marks, so it never comes from the same document. It must also be
+--   far enough from the right one, and name no part of the body that the right one names. Source: MedHal,
 --   section 3.3
 insert into extraction_swap
 select

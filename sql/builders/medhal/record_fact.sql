@@ -1,7 +1,7 @@
 -- One false statement for each true one of an admission, with what is needed to say why it does not hold
 -- Grain: one row per group of MediEval that has Q1 and at least one of Q2 to Q4
 -- Output: record_fact. Inputs: medieval_row (the rows of the dataset), predicate_inverse. Parameter: seed
--- A group gives one pair, so that no true statement is repeated: its partner is drawn by a stable hash of the group
+-- Each group gives one pair, so that no true statement is repeated. The partner is drawn by a stable hash of the group
 --   from the quadrants that it has, each as likely as the others. `known_*` is a true statement of the dataset about
 --   the end that was put in: of the same admission where there is one, else the one that most admissions have. Classes
 --   of classes are left out there: a reader is helped by plain knowledge only

@@ -1,49 +1,28 @@
 -- What the records say of the two ends of each statement, found from the ends to the mentions
+-- Second road: shares no rules and no word tables with builders/medhal/facts.py and record_fact.sql
 -- Grain: one row per statement of the dataset
--- Output: record_fact_end. Inputs: labelled (the rows of the dataset), attesting, unclear_by (sql/builders/validate/cover.sql),
---   ground.mention, ground.unclear_mention, ground.admission_concept. Parameter: sections
+-- Output: record_fact_end. Inputs: labelled (the rows of the dataset), attesting, unclear_by,
+--   present_word, any_word (sql/builders/validate/cover.sql), ground.admission_concept
 -- *_texts: the words of the present mentions in the context's sections that document an end, each once; null where
---   there is none. *_silent: no mention of the whole note and no code may mean the end. Source: DESIGN section 5
+--   there is none. *_silent: no mention of the whole note and no code may mean the end.
+--   Source: docs/definitions.md#not-attested
 create or replace temp table record_fact_end as
-with present_mention as (
+with documented as (
     select
-        mention.hadm_id,
-        mention.text,
-        unnest(mention.cuis) as cui
-    from ground.mention as mention
-    where
-        mention.assertion = 'present' and list_contains(getvariable('certainties'), mention.certainty)
-        and list_contains(getvariable('sections'), mention.section)
-),
-
-documented as (
-    select
-        present_mention.hadm_id,
+        present_word.hadm_id,
         attesting.cui,
-        list(distinct present_mention.text order by present_mention.text) as texts
-    from present_mention
-    inner join attesting on present_mention.cui = attesting.mentioned
-    group by present_mention.hadm_id, attesting.cui
-),
-
-any_mention as (
-    select
-        mention.hadm_id,
-        unnest(mention.cuis) as cui
-    from ground.mention as mention
-    union
-    select
-        mention.hadm_id,
-        unnest(mention.cuis) as cui
-    from ground.unclear_mention as mention
+        list(distinct present_word.text order by present_word.text) as texts
+    from present_word
+    inner join attesting on present_word.cui = attesting.mentioned
+    group by present_word.hadm_id, attesting.cui
 ),
 
 heard as (
     select
-        any_mention.hadm_id,
+        any_word.hadm_id,
         unclear_by.cui
-    from any_mention
-    inner join unclear_by on any_mention.cui = unclear_by.mentioned
+    from any_word
+    inner join unclear_by on any_word.cui = unclear_by.mentioned
     union
     select
         coded.hadm_id,

@@ -3,7 +3,7 @@
 -- Output: note_id, subject_id, text, parts list<struct<section, header, begin_offset, end_offset>>,
 --   mentions list<struct<begin_offset, end_offset, cuis, assertion>>; offsets in code points of the note
 -- Inputs: mimiciv_note.discharge, ground.section, ground.mention. Parameters: low, high (the range of note_id)
--- Source: MedVAL, Table 2 (brief hospital courses); DESIGN section 5
+-- Source: MedVAL, Table 2 (brief hospital courses); docs/definitions.md#mention
 with part as (
     select
         note_id,

@@ -1,7 +1,7 @@
 -- Ranges of notes with a hospital course, each small enough to be read at once
 -- Grain: one row per range, in the order of note_id
 -- Output: low, high (first and last note_id of the range). Inputs: ground.section. Parameter: notes (of a range)
--- Source: DESIGN section 5
+-- Source: docs/medval.md
 with note as (
     select distinct note_id
     from ground.section

@@ -2,7 +2,7 @@
 -- Grain: one row per level and rule
 -- Output: level, rule, n
 -- Inputs: triple (datasets/medval/triples.parquet)
--- Source: DESIGN section 7
+-- Source: docs/medval.md
 with edit as (
     select
         level,

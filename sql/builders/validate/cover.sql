@@ -1,11 +1,39 @@
 -- What a mention must mean to attest an end of a statement, and what it or a code must mean to leave it unclear
+-- Second road: shares no rules and no word tables with builders/medieval and sql/builders/medieval
 -- Grain: one row per end and concept
--- Output: attesting(cui, mentioned), unclear_by(cui, mentioned, by_code)
--- Inputs: labelled, kg.edge, kg.name, kg.concept
+-- Output: attesting(cui, mentioned), unclear_by(cui, mentioned, by_code); views of what notes mention:
+--   present_word(hadm_id, text, cui) in the context's sections, any_word(hadm_id, cui) in the whole note
+-- Inputs: labelled, kg.edge, kg.name, kg.concept, ground.mention, ground.unclear_mention. Parameter: sections
 -- Walked from the end to the mentions, where the builder walks from the mentions to the ends. An end is attested by its
 --   forms and by its descendants in any form; it is unclear by these, by mentions of ancestors within two steps (of a
---   drug, its pharmacologic classes, too; a brand or salt without any has those of its other forms), and by concepts
---   that are called alike
+--   drug, its pharmacologic classes, too; a brand or salt without any has those of its other forms), and by its
+--   namesakes
+create or replace temp table labelled_end as
+select head_cui as cui from labelled
+union
+select tail_cui as cui from labelled;
+
+create or replace temp view present_word as
+select
+    mention.hadm_id,
+    mention.text,
+    unnest(mention.cuis) as cui
+from ground.mention as mention
+where
+    mention.assertion = 'present' and list_contains(getvariable('certainties'), mention.certainty)
+    and list_contains(getvariable('sections'), mention.section);
+
+create or replace temp view any_word as
+select
+    mention.hadm_id,
+    unnest(mention.cuis) as cui
+from ground.mention as mention
+union
+select
+    mention.hadm_id,
+    unnest(mention.cuis) as cui
+from ground.unclear_mention as mention;
+
 create or replace temp table form_step as
 select
     head_cui as one,
@@ -22,13 +50,9 @@ where predicate = 'drug_form_of';
 create or replace temp table attesting as
 with recursive below as (
     select
-        labelled.end_cui as cui,
-        labelled.end_cui as mentioned
-    from (
-        select head_cui as end_cui from labelled
-        union
-        select tail_cui as end_cui from labelled
-    ) as labelled
+        cui,
+        cui as mentioned
+    from labelled_end
     union
     select
         below.cui,
@@ -55,11 +79,6 @@ select distinct
     form.cui,
     form.mentioned
 from form;
-
-create or replace temp table labelled_end as
-select head_cui as cui from labelled
-union
-select tail_cui as cui from labelled;
 
 create or replace temp table parent as
 select distinct

@@ -1,10 +1,10 @@
--- Labels of a dataset that the warehouse does not bear out
+-- Labels of a dataset that the warehouse does not confirm
+-- Second road: shares no rules and no word tables with builders/medieval and sql/builders/medieval
 -- Grain: one row per disagreement
 -- Output: (check, id, found, expected)
--- Inputs: labelled (the rows of the dataset), found_path, attesting, unclear_by, ground.mention,
---   ground.unclear_mention,
---   ground.admission_concept, mimiciv_note.discharge, ground.section. Parameters: tiers, sections
--- Source: DESIGN sections 4 to 6
+-- Inputs: labelled (the rows of the dataset), found_path, attesting, unclear_by,
+--   present_word, any_word, ground.mention, ground.admission_concept, mimiciv_note.discharge. Parameter: tiers
+-- Source: docs/definitions.md
 with ended as (
     select
         id,
@@ -44,35 +44,18 @@ silent_end as (
     where not ended.is_supported and ended.role = ended.replaced_end
 ),
 
-present_mention as (
-    select distinct
-        mention.hadm_id,
-        unnest(mention.cuis) as cui
-    from ground.mention as mention
-    where
-        mention.assertion = 'present' and list_contains(getvariable('certainties'), mention.certainty)
-        and list_contains(getvariable('sections'), mention.section)
-),
-
-any_mention as (
-    select
-        mention.hadm_id,
-        unnest(mention.cuis) as cui
-    from ground.mention as mention
-    union
-    select
-        mention.hadm_id,
-        unnest(mention.cuis) as cui
-    from ground.unclear_mention as mention
-),
-
 attested as (
     select distinct
         held_end.hadm_id,
         held_end.cui
     from held_end
-    inner join present_mention on held_end.hadm_id = present_mention.hadm_id
-    semi join attesting on held_end.cui = attesting.cui and present_mention.cui = attesting.mentioned
+    inner join (
+        select distinct
+            hadm_id,
+            cui
+        from present_word
+    ) as present_word on held_end.hadm_id = present_word.hadm_id
+    semi join attesting on held_end.cui = attesting.cui and present_word.cui = attesting.mentioned
 ),
 
 heard as (
@@ -80,8 +63,8 @@ heard as (
         silent_end.hadm_id,
         silent_end.cui
     from silent_end
-    inner join any_mention on silent_end.hadm_id = any_mention.hadm_id
-    semi join unclear_by on silent_end.cui = unclear_by.cui and any_mention.cui = unclear_by.mentioned
+    inner join any_word on silent_end.hadm_id = any_word.hadm_id
+    semi join unclear_by on silent_end.cui = unclear_by.cui and any_word.cui = unclear_by.mentioned
 ),
 
 coded as (

@@ -1,8 +1,9 @@
 -- Evidence of a dataset's rows that does not bear out their labels
+-- Second road: shares no rules and no word tables with builders/medieval and sql/builders/medieval
 -- Grain: one row per disagreement
 -- Output: (check_name, id, found, expected)
 -- Inputs: labelled (the rows of the dataset), attesting, ground.mention, kg.edge, kg.predicate
--- Source: DESIGN section 6 (a reviewer can check any label from the row alone)
+-- Source: docs/definitions.md#evidence
 with step_of as (
     select
         labelled.id,

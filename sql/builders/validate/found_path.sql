@@ -1,9 +1,10 @@
 -- Which pairs of the dataset a pattern of the graph relates, found by joins that meet in the middle
+-- Second road: shares no rules and no word tables with builders/medieval and sql/builders/medieval
 -- Grain: one row per ordered pair and pattern
 -- Output: found_path(head_cui, tail_cui, predicate, pattern, tier, hops)
 -- Inputs: labelled(head_cui, tail_cui, ...), step, kg.pattern
--- Another road than the builder's automaton over arrays: the first two steps forward from the head, the last one
---   backward from the tail. A step is not taken from a concept whose fan is above the pattern's max_fan (0: no limit)
+-- The builder walks arrays; here the first two steps are joined forward from the head, and the last one backward from
+--   the tail. A step is not taken from a concept whose fan is above the pattern's max_fan (0: no limit)
 create or replace temp table found_path as
 with pair as (
     select distinct

@@ -1,4 +1,5 @@
 -- Every edge in both directions, by the name of the step that walks it, with the fan of its start
+-- Second road: shares no rules and no word tables with builders/medieval and sql/builders/medieval
 -- Grain: one row per (start, step, goal)
 -- Output: step(start, name, goal, fan). Inputs: kg.edge, kg.predicate
 create or replace temp table step as

@@ -1,7 +1,7 @@
 -- How many rows differ in each column
 -- Grain: one row per column that differs anywhere
 -- Inputs: changed_cell
--- Output: rows for `ontoground diff`. Source: DESIGN section 3
+-- Output: rows for `ontoground diff`. Source: docs/medieval.md#checking
 select
     column_name,
     count(*) as n

@@ -1,7 +1,7 @@
 -- How many rows of each split are the same, changed, added and removed
 -- Grain: one row per split, of the later build where a row is there
 -- Inputs: after_row, changed_row
--- Output: rows for `ontoground diff`. Source: DESIGN section 3
+-- Output: rows for `ontoground diff`. Source: docs/medieval.md#checking
 with change as (
     select
         split,

@@ -1,7 +1,7 @@
 -- Columns in which rows of two builds differ
 -- Grain: one row per changed row and column that both builds have
 -- Inputs: changed_row, before_row, after_row
--- Output: changed_cell(id, column_name). Source: DESIGN section 3
+-- Output: changed_cell(id, column_name). Source: docs/medieval.md#checking
 create or replace temp table changed_cell as
 with changed as (
     select id

@@ -1,7 +1,7 @@
 -- Rows of two builds of a dataset that are not the same, by identifier
 -- Grain: one row per identifier; change is added, removed or changed (in any column that both builds have)
 -- Inputs: before_row, after_row: the columns that both builds have
--- Output: changed_row(id, split, change). Source: DESIGN section 3
+-- Output: changed_row(id, split, change). Source: docs/medieval.md#checking
 create or replace temp table changed_row as
 with before_digest as (
     select

@@ -1,7 +1,7 @@
 -- Every row that is not the same, with the columns in which it differs
 -- Grain: one row per identifier
 -- Inputs: changed_row, changed_cell
--- Output: the file of `ontoground diff --output`. Source: DESIGN section 3
+-- Output: the file of `ontoground diff --output`. Source: docs/medieval.md#checking
 select
     changed_row.id,
     changed_row.change,

@@ -18,7 +18,7 @@ from builders.texts.origin import Origin, Refusal, Tally
 from builders.texts.registry import text_sources
 from ground.contracts.rows_text import MedhalTask
 from ground.flow.manifest import LicenceTier
-from ground.settings_text import MedhalSettings
+from ground.settings import MedhalSettings
 
 __all__ = ["Doubter", "build", "digests", "feed", "pair", "rows_of"]
 

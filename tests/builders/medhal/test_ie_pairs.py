@@ -18,7 +18,7 @@ from builders.medhal.transform.ie import extraction_pairs
 from builders.texts.origin import Tally
 from builders.texts.registry import text_sources
 from ground.errors import InputError
-from ground.settings_text import MedhalSettings
+from ground.settings import MedhalSettings
 from tests.builders.medhal.ie_notes import NOTES, ByRules, rows_of, write_rows
 
 SOURCE = text_sources()["acm"]

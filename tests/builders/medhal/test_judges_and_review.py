@@ -13,7 +13,7 @@ from builders.medhal.rows import Seeds
 from builders.texts.inputs import MANY_FILES, file_inputs
 from builders.texts.origin import Refusal, Tally
 from ground.errors import InputError
-from ground.settings_text import MedhalSettings
+from ground.settings import MedhalSettings
 from tests.builders.medhal.feed_world import feed, pair, rows_of
 
 

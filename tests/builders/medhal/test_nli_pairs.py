@@ -16,7 +16,7 @@ from builders.medhal.transform.nli import nli_pairs
 from builders.texts.origin import Origin, Tally
 from builders.texts.registry import text_sources
 from ground.errors import InputError
-from ground.settings_text import MedhalSettings
+from ground.settings import MedhalSettings
 
 MEDNLI, NLI4CT = text_sources()["mednli"], text_sources()["nli4ct"]
 TRIAL = {

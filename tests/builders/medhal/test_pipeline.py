@@ -15,7 +15,7 @@ from builders.texts.origin import Origin, split_of
 from ground.contracts.rows_text import MEDHAL_SCHEMA
 from ground.errors import InputError
 from ground.flow.manifest import LicenceTier
-from ground.settings_text import MedhalSettings
+from ground.settings import MedhalSettings
 from tests.builders.medhal.feed_world import Doubter, build, digests, feed, pair, rows_of
 
 LONG = "long " * 8_000

@@ -16,7 +16,7 @@ from builders.medhal.sources import medqa, pubmedqa
 from builders.medhal.transform import qa
 from builders.medhal.transform.qa import overlap, qa_pairs
 from builders.texts.origin import Origin, Refusal, Tally
-from ground.settings_text import MedhalSettings
+from ground.settings import MedhalSettings
 from tests.builders.medhal.question_files import mcq, source
 
 SETTINGS = MedhalSettings(splits="all")

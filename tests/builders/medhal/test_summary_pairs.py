@@ -19,7 +19,7 @@ from builders.medhal.writers import AnswerInWords, ExtractionInWords, SentenceTo
 from builders.texts.origin import Origin, Refusal, Tally
 from builders.texts.registry import text_sources
 from builders.texts.sentences import sentences_of
-from ground.settings_text import MedhalSettings
+from ground.settings import MedhalSettings
 
 SENTENCES = (
     "atrial fibrillation is a common arrhythmia of the elderly.",

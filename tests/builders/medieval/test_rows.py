@@ -1,4 +1,4 @@
-"""Every row of a built dataset keeps the contract (CONTRACTS "MediEval rows", DESIGN section 6)."""
+"""Every row of a built dataset keeps the contract (docs/definitions.md)."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from builders.medval.rules.scene import Scene
 from builders.medval.rules.validator import RulesValidator
 from builders.texts.origin import Origin, Refusal
 from ground.contracts.rows_text import MedvalTask, RiskLevel
-from ground.settings_text import MedvalSettings
+from ground.settings import MedvalSettings
 from ground.storage.warehouse import connect
 from ground.storage.workspace import Workspace
 

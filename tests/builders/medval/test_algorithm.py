@@ -14,7 +14,7 @@ from builders.medval.algorithm import Triple, consistency, levels_of, make_tripl
 from builders.medval.items import NO_EDIT, Item, Output
 from builders.texts.origin import Refusal
 from ground.contracts.rows_text import RISK_LEVELS, RiskLevel
-from ground.settings_text import MedvalSettings
+from ground.settings import MedvalSettings
 from tests.builders.medval.toy_engine import ToyGenerator, ToyValidator, item
 
 SEED = 7

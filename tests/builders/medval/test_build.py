@@ -25,7 +25,7 @@ from ground.contracts.answers import parse_medval
 from ground.contracts.prompts import medval_prompt
 from ground.contracts.rows_text import MEDVAL_SCHEMA, MEDVAL_TASKS
 from ground.errors import InputError, UsageError
-from ground.settings_text import MedvalSettings
+from ground.settings import MedvalSettings
 from ground.storage.tables import read_table
 from ground.storage.workspace import Workspace
 from tests.builders.medieval_world import bytes_of

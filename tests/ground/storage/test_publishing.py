@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ground.errors import InputError, RefusedError, UsageError
-from ground.settings_remote import RemoteSettings
+from ground.settings import RemoteSettings
 from ground.storage.publishing import publish
 from ground.storage.remote import place_of
 from tests.stores import Store

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from ground.errors import InputError, OntogroundError, RefusedError, UsageError
-from ground.settings_remote import RemoteSettings
+from ground.settings import RemoteSettings
 from ground.storage import remote_files
 from ground.storage.remote import RemotePath, place_of, reading_from, require_allowed
 from ground.storage.scanning import lines_at, scan_file

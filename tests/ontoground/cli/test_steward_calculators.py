@@ -9,9 +9,7 @@ from typing import Any
 
 import pytest
 
-from ground.errors import UsageError
 from ontoground.cli.main import invoke
-from ontoground.cli.steward.calculators_job import check_request, compute_job
 from stewardship.benchmark.folder import Benchmark
 from stewardship.history.log import Event
 from tests.ontoground.cli.schemas import checked
@@ -151,23 +149,27 @@ def test_one_calculator_of_a_benchmark_may_have_no_row_with_a_label_of_some_role
         ("99", ["age=70 years"], "no such calculator"),
     ],
 )
-def test_features_that_cannot_be_read_are_refused_in_words(which: str, settings: list[str], said: str) -> None:
-    with pytest.raises(UsageError, match=said):
-        compute_job(Path("work"), which, tuple(settings), "corrected")
+def test_features_that_cannot_be_read_are_refused_in_words(
+    which: str, settings: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = [word for one in settings for word in ("--set", one)]
+    assert invoke(["steward", "calculators", which, *given]) == 2
+    assert said in capsys.readouterr().err
 
 
-def test_options_that_do_not_go_together_are_refused() -> None:
-    alone = {"over": False, "both": False, "listed": False}
-    check_request("45", ("age=70 years",), **alone)
-    check_request(None, (), **alone)
-    for number, settings, options, said in (
-        (None, ("age=1 years",), {}, "for one calculator"),
-        ("45", ("age=1 years",), {"over": True}, "computes one score"),
-        (None, (), {"over": True, "both": True}, "do not go together"),
-        ("45", (), {"listed": True}, "goes alone"),
+def test_options_that_do_not_go_together_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    features = ("--set", "age=70 years")
+    assert invoke(["steward", "calculators", "45", *features]) == 0
+    assert invoke(["steward", "calculators"]) == 0
+    for options, said in (
+        (features, "for one calculator"),
+        (("45", *features, "--table", "rows.csv"), "computes one score"),
+        (("--table", "rows.csv", "--benchmark", "small"), "do not go together"),
+        (("45", "--list"), "goes alone"),
     ):
-        with pytest.raises(UsageError, match=said):
-            check_request(number, settings, **{**alone, **options})
+        capsys.readouterr()
+        assert invoke(["steward", "calculators", *options]) == 2
+        assert said in capsys.readouterr().err
 
 
 def test_a_refusal_has_the_exit_code_of_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from ontoground.cli.main import invoke
 from ontoground.cli.render import console
-from ontoground.cli.steward.report_job import paint_report
+from ontoground.cli.steward.report import paint_report
 from stewardship.benchmark.folder import Benchmark
 from stewardship.benchmark.tables import read_label_table
 from stewardship.history.log import Event

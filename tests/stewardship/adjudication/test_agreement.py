@@ -1,4 +1,4 @@
-"""Phase 3: agreement, sMAPE and their intervals, as the specification says."""
+"""Phase 3: agreement, sMAPE and their intervals, as docs/stewardship.md says."""
 
 from __future__ import annotations
 

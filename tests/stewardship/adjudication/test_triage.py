@@ -1,4 +1,4 @@
-"""Discrepancy and triage: distances, flags, ranks and counts as the specification says."""
+"""Discrepancy and triage: distances, flags, ranks and counts as docs/stewardship.md says."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ground.settings_steward import StewardSettings
+from ground.settings import StewardSettings
 from ontoground.cli.main import invoke
 from stewardship.benchmark.folder import Benchmark
 from stewardship.reporting.other_consensus import recounted

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ground.settings_steward import StewardSettings
+from ground.settings import StewardSettings
 from stewardship.benchmark.folder import Benchmark
 from stewardship.history.events import Event
 from stewardship.history.standing import standing

@@ -1,4 +1,4 @@
-"""Phase 2: answers become a label, or none, as the specification says."""
+"""Phase 2: answers become a label, or none, as docs/stewardship.md says."""
 
 from __future__ import annotations
 

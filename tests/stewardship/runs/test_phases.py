@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ground.errors import UsageError
-from ground.settings_steward import StewardSettings
+from ground.settings import StewardSettings
 from stewardship.benchmark.folder import Benchmark
 from stewardship.benchmark.tables import read_label_table
 from stewardship.history.events import RULE, Event

@@ -1,4 +1,4 @@
-"""Phase 1: verdicts are read and counted as the specification says."""
+"""Phase 1: verdicts are read and counted as docs/stewardship.md says."""
 
 from __future__ import annotations
 

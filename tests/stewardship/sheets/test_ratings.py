@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ground.contracts.labels import LabelValue, parse_label
-from ground.settings_steward import StewardSettings
+from ground.settings import StewardSettings
 from stewardship.benchmark.folder import Benchmark
 from stewardship.history.log import Event
 from stewardship.sheets.batch import Batch, read_batches

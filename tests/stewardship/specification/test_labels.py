@@ -19,7 +19,7 @@ from tests.stewardship.specification.words import MISSING, NA, SPRING, UNPARSEAB
         ("-0.0943", -0.0943),
         ("0", 0),
         ("-0", 0),
-        ("+25", 25),  # this and the next five are numbers: section 8 says that only the authors' code rejects them
+        ("+25", 25),  # this and the next five are numbers: only the authors' code rejects them
         (".5", 0.5),
         ("-.5", -0.5),
         ("5.", 5),

@@ -21,12 +21,12 @@ def test_published_sheets_hold_to_sections_1_5_and_6(real_data: Path) -> None:
     uids = sheet["uid"].to_list()
     original, recomputed = (dict(zip(uids, labels(*sheet[role]), strict=True)) for role in ("original", "recomputed"))
     said = {uid: parse_label(text, physician=True) for uid, text in zip(uids, sheet["physician"], strict=True)}
-    # section 1: no N/A became a blank
+    # no N/A became a blank
     assert sum(value.kind is NA for value in recomputed.values()) == 66
     assert sum(value.kind is NA for value in said.values()) == 16
     assert sum(value.number is not None for value in said.values()) == 34
     assert sum(value.kind is MISSING for value in said.values()) == 837
-    # section 5: the file's column is the symmetric relative error
+    # the file's column is the symmetric relative error
     pairs = [
         (float(printed), a.number, b.number)
         for printed, a, b in zip(sheet["rel_err"], original.values(), recomputed.values(), strict=True)
@@ -34,7 +34,7 @@ def test_published_sheets_hold_to_sections_1_5_and_6(real_data: Path) -> None:
     ]
     assert len(pairs) == 783
     assert max(abs(printed - float(relative_error(a, b))) for printed, a, b in pairs) < 1e-14
-    # section 6: final labels of both policies
+    # final labels of both policies
     final = read_label_table(source / "y_final_MD_evals_incorporated.xlsx").frame
     published = dict(zip(final["uid"], labels(*final["final"]), strict=True))
     assert len(published) == 887

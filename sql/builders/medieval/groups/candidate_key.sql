@@ -1,4 +1,4 @@
--- What the draws of the candidates for one quadrant of a group have in common: their hash is of this and the concept
+-- The part of the hash keys that a group's candidates for one quadrant share; the concept follows it
 -- Grain: one row per group of a shard and quadrant, in the order of groups and quadrants. Output: (key)
 -- Inputs: fact_group. Parameters: seed, shard, shard_size
 select concat_ws(chr(31), getvariable('seed'), 'candidate', fact_group.group_id, replaced.quadrant, '') as key

@@ -1,5 +1,5 @@
--- Concepts that statements can name, numbered: ends of facts first, in the order of CUIs; with what is asked of each
---   again and again
+-- Concepts that statements can name, numbered: ends of facts first, in the order of CUIs; with what is often asked of
+--   each
 -- Grain: one row per concept
 -- Output: coded(code, cui, is_end, mask, plain, has_members)
 -- Inputs: frame, sibling, kg.concept, kg.edge, statement_name

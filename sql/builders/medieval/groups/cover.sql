@@ -4,8 +4,9 @@
 -- Inputs: closure, namesake, namesake_closure, class_member, coded
 -- Any mention of the whole note, also those read without being asserted, with any assertion and any candidate,
 --   covers its concept, equivalents, ancestors, descendants within two steps, members of a class of drugs, and
---   combinations or ingredients; a code covers the same without descendants and members (by_code). What is called
---   alike is covered like the concept itself. What is covered must not be called unattested. Source: DESIGN section 5
+--   combinations or ingredients; a code covers the same without descendants and members (by_code). Namesakes
+--   are covered like the concept itself. What is covered must not be called unattested.
+--   Source: docs/definitions.md#unclear
 create or replace temp table covered as
 with every_cover as (
     select

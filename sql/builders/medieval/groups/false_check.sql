@@ -7,7 +7,7 @@
 -- related: a path of any tier within 3 hops in either direction, of any predicate. known_end: concepts that the graph
 --   knows this predicate for (local closed world). area: ancestors that are not too general: a drug that is used in
 --   a disease of one area may well be used in another of it. co_stated: a note of the cohort links the two.
---   lifted: over-represented together in the records. Source: DESIGN section 4 (False)
+--   lifted: over-represented together in the records. Source: docs/definitions.md#false
 -- What costs more is asked only where the reasons before it do not hold, and areas are worked out for each end before
 --   they meet the pairs: the work grows with pairs, not with pairs times facts
 create or replace temp table checked_pair as

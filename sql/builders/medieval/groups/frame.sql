@@ -4,10 +4,10 @@
 -- Output: frame(frame, fact, predicate, slot, place, kept, original_cui, kept_cui), place(place, predicate, slot,
 --   buckets), place_concept(place, cui, bucket), sibling(cui, sibling)
 -- Inputs: admission_fact, usable_fact, kg.edge, kg.concept, linked_base. Parameters: seed, bucket_size, family_size
--- kept numbers the distinct (place, kept end): whether a replacement gives a true or a false statement is asked of
---   these. A group is a frame in an admission. Close relatives share a direct parent and a semantic group: the parents
---   of a brand or salt are those of its substance, parents with very many children say nothing about closeness.
---   Source: DESIGN section 6 (the replaced end varies; Q2)
+-- kept numbers the distinct (place, kept end): these decide whether a replacement gives a true or a false statement.
+--   A group is a frame in an admission. Close relatives share a direct parent and a semantic group. The parents of a
+--   brand or salt are those of its substance; parents with very many children say nothing about closeness.
+--   Source: docs/definitions.md#close-relative
 create or replace temp table frame as
 with used as (
     select

@@ -4,7 +4,7 @@
 -- Inputs: mention_concept, near_end. Parameters: shard, shard_size
 -- Linked: both mentioned in one sentence or list item, or one of them in the heading of the problem that the other
 --   stands under; links count for every assertion, and for the linked forms of a drug. Two mentions make a link.
---   Source: DESIGN section 6
+--   Source: docs/definitions.md#linked
 select
     mention_concept.number,
     near_end.code,

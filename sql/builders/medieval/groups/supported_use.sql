@@ -1,8 +1,8 @@
--- Supported uses of concepts as the end that a group replaces, each with one draw of mean 1
+-- Each supported statement that has a concept where its group replaces an end, with one draw of mean 1
 -- Grain: one row per group and supported statement
 -- Output: supported_use(code, radius, turn). Inputs: fact_group, coded, choice_code(group_no, code) of Q3
--- The supported uses of a concept in one admission count with one draw of mean 1, not with exactly 1 (see
---   builders/medieval/balance.py). Source: DESIGN section 6 (frequencies are balanced across quadrants)
+-- A concept's supported uses in one admission count with one draw of mean 1 and not with exactly 1 (see
+--   builders/medieval/balance.py). Source: docs/definitions.md#balance
 create or replace temp table supported_use as
 with used as (
     select

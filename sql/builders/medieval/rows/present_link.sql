@@ -2,7 +2,8 @@
 -- Grain: one row per admission and ordered pair
 -- Output: present_link(hadm_id, head_code, tail_code, head_mention, tail_mention)
 -- Inputs: statement, support_mention
--- In one sentence or list item, or one in the heading of the problem that the other stands under. DESIGN section 6
+-- Both in one sentence or list item, or one in the heading of the problem that the other stands under
+-- Source: docs/definitions.md#linked
 create or replace temp table present_link as
 with wanted as (
     select distinct

@@ -5,7 +5,7 @@
 -- Inputs: drawn, said
 -- fact_split: the second split, disjoint in patients and also in (head, tail). A pair belongs to the latest split that
 --   uses it: test rows all stay, validation rows stay unless test has the pair, training rows unless either has; what
---   is left out has no fact_split. Pairs are unordered. Source: DESIGN section 6
+--   is left out has no fact_split. Pairs are unordered. Source: docs/definitions.md#fact_split
 create or replace temp table statement as
 with told as (
     select

@@ -2,9 +2,9 @@
 -- Grain: one row per concept of a mention and attested concept
 -- Output: attested(cui, other, relation, depth). Inputs: closure, true_fact
 -- A mention attests its concept, the ancestors of it, and what is linked to it by tradename, ingredient or salt.
---   Nothing but ends of true facts can stand in a statement. What mentions attest, each in every way, is hundreds of
---   rows an admission: it is joined where it is asked for (present_mention with this), and never written down. Source:
---   DESIGN section 5
+--   Only ends of true facts can stand in a statement. All that mentions attest would be hundreds of rows for each
+--   admission, so it is never stored: queries join present_mention with this table.
+--   Source: docs/definitions.md#attested
 create or replace temp table attested as
 select closure.*
 from closure

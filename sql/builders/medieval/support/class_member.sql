@@ -3,8 +3,8 @@
 -- Output: class_member(cui, other)
 -- Inputs: closure, namesake, linked_base, kg.edge, kg.concept
 -- Within two steps of is_a, or of a drug to its pharmacologic class, which sources state in place of is_a. The class
---   may be called by a namesake (insulin, insulins); a brand or salt is in the classes of its substance. Source: DESIGN
---   section 5
+--   may be called by a namesake (insulin, insulins); a brand or salt is in the classes of its substance.
+--   Source: docs/definitions.md#unclear
 create or replace temp table class_member as
 with step as (
     select distinct

@@ -3,7 +3,7 @@
 -- Output: cohort(subject_id, hadm_id, note_id, split). Inputs: mimiciv_note.discharge, ground.section
 -- Parameters: seed. The admission with the lowest hash is kept, so that no other patient changes the choice; splits are
 --   80/10/10 by a hash of the patient alone
--- Source: MediEval section 4.1 (one admission per patient, 80/10/10); DESIGN section 6
+-- Source: MediEval section 4.1 (one admission per patient, 80/10/10); docs/definitions.md#cohort
 create or replace temp table cohort as
 with notes as (
     select

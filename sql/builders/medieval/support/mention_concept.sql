@@ -3,8 +3,8 @@
 -- Output: mention_concept(number, hadm_id, mention, assertion, certainty, cui, position, n_candidates, in_context,
 --   segment, block, in_heading)
 -- Inputs: admission, context_piece, ground.mention, ground.segment
--- mention: where it begins, which tells the mentions of a note apart, since they do not overlap. Numbers and short
---   texts only: these rows are sorted twice. Source: DESIGN section 5
+-- mention: where it begins, which identifies it in its note, since mentions do not overlap. The table has numbers and
+--   short texts only, because its rows are sorted twice. Source: docs/definitions.md#mention
 create or replace temp table mention_concept as
 with heard as (
     select

@@ -1,9 +1,10 @@
--- Concepts that the release calls alike: a note that names the one may mean the other
+-- Concepts that share names in the release: a note that names one may mean the other
 -- Grain: one row per ordered pair, of concepts that mentions and codes mean or attest, and their namesakes
 -- Output: namesake(cui, other). Inputs: closure, kg.name, kg.concept
--- In one semantic group, the preferred name of the one is a name of the other, or they share two names; singular and
---   plural are one name. Abbreviations are not counted, nor names of very many concepts. Sources that map one of their
---   terms to several CUIs split what is one thing: DESIGN section 5 (ambiguous mentions)
+-- Both are in one semantic group, and the preferred name of one is a name of the other, or they share two names;
+--   singular and plural are one name. Abbreviations do not count, nor names of very many concepts. The reason: some
+--   sources map one of their terms to several CUIs, which splits what is one thing.
+--   Source: docs/definitions.md#namesake
 create or replace temp table namesake as
 with wanted as (
     select distinct other as cui

@@ -2,7 +2,8 @@
 -- Grain: one row per mention and candidate CUI
 -- Output: present_mention(number, hadm_id, mention, segment, block, in_heading, cui, position)
 -- Inputs: mention_concept, clear_mention, kg.concept. Parameters: certainties (list)
--- About in the order of mention_concept, so that a shard reads few rows of others. Source: DESIGN section 5
+-- Nearly in the order of mention_concept, so that a shard reads few rows of others
+-- Source: docs/definitions.md#attested
 create or replace temp table present_mention as
 with present as (
     select

@@ -28,9 +28,7 @@ called as (
         from spoken
     ) as said
     inner join kg.name as name
-        on
-            said.cui = name.cui
-            and name.normalized = trim(regexp_replace(lower(said.text), '[^a-z0-9]+', ' ', 'g'))
+        on said.cui = name.cui and name.normalized = normal_name(said.text)
     where length(name.normalized) >= 4 and name.name != upper(name.name)
 ),
 

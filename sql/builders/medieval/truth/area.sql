@@ -3,7 +3,7 @@
 -- Output: area(cui, area_cui), area_step(cui, above_cui)
 -- Inputs: near_fact, found_fact, kg.edge, twin
 -- Too general: an ancestor of more than `max_area_share` of the concepts of the semantic group that have ancestors.
---   Source: DESIGN section 4
+--   Source: docs/definitions.md#area
 create or replace temp table area_step as
 select distinct
     head_cui as cui,

@@ -1,8 +1,7 @@
 -- Pairs with a contraindication between them or their closures
 -- Grain: one row per ordered pair of cohort concepts
 -- Output: contraindicated(cui, other)
--- Inputs: closure, found_fact, kg.edge. Both orders. Source: DESIGN section 4 (True: no contraindication within the
---   closures)
+-- Inputs: closure, found_fact, kg.edge. Both orders. Source: docs/definitions.md#true
 create or replace temp table contraindicated as
 with up as (
     select

@@ -1,8 +1,8 @@
--- True facts that nothing else in the graph speaks for: probably slips of the source
+-- True facts that nothing else in the graph supports: probably errors of the source
 -- Grain: one row per (head, predicate, tail) of found_fact that is isolated
 -- Output: isolated(head_cui, predicate, tail_cui)
 -- Inputs: found_fact, near_fact, area, linked_base, kg.predicate
--- Asked of predicates that assert a benefit, where both ends have enough facts for company to be expected: another
+-- Only predicates that assert a benefit are looked at, and only ends with enough facts to expect one of these: another
 --   head of the same class has the tail, or the head has another tail of the same area, or two other heads share both
 --   this tail and another one. Example in real lists: isosorbide, a nitrate, listed for gastro-oesophageal reflux
 create or replace temp table isolated as

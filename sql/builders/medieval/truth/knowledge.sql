@@ -4,9 +4,9 @@
 -- Inputs: disputed_fact_name(head, predicate, tail), known_use_name(use_group, use) and
 --   known_use_group_name(substance, use_group) from builders/data, kg.name, kg.edge, kg.predicate, linked_base,
 --   fact_end
--- disputed: facts of sources that a reader found wrong: not used for truth. known_use: what a substance is used for at
---   all, in both orders, for every form of the substance, and for kinds and general forms of the condition: not called
---   false. Neither makes anything true
+-- disputed: facts of sources that a reader found wrong: not used for truth. known_use: everything that a substance
+--   is used for, in both orders, for every form of the substance, and for kinds and general forms of the condition: not
+--   called false. Neither makes anything true
 create or replace temp table disputed as
 with named as (
     select distinct
@@ -14,10 +14,8 @@ with named as (
         disputed_fact_name.predicate,
         tail.cui as tail_cui
     from disputed_fact_name
-    inner join kg.name as head
-        on trim(regexp_replace(disputed_fact_name.head, '[^a-z0-9]+', ' ', 'g')) = head.normalized
-    inner join kg.name as tail
-        on trim(regexp_replace(disputed_fact_name.tail, '[^a-z0-9]+', ' ', 'g')) = tail.normalized
+    inner join kg.name as head on normal_name(disputed_fact_name.head) = head.normalized
+    inner join kg.name as tail on normal_name(disputed_fact_name.tail) = tail.normalized
 ),
 
 with_forms as (
@@ -48,10 +46,8 @@ with recursive named as (
         use.cui as other
     from known_use_group_name
     inner join known_use_name on known_use_group_name.use_group = known_use_name.use_group
-    inner join kg.name as substance
-        on trim(regexp_replace(known_use_group_name.substance, '[^a-z0-9]+', ' ', 'g')) = substance.normalized
-    inner join kg.name as use
-        on trim(regexp_replace(known_use_name.use, '[^a-z0-9]+', ' ', 'g')) = use.normalized
+    inner join kg.name as substance on normal_name(known_use_group_name.substance) = substance.normalized
+    inner join kg.name as use on normal_name(known_use_name.use) = use.normalized
 ),
 
 below as (

@@ -3,7 +3,7 @@
 -- Output: near_fact(head_cui, predicate, tail_cui), known_end(predicate, place, cui)
 -- Inputs: kg.edge, kg.predicate, kg.pattern, linked_base, twin
 -- What a pattern of one stated edge says. Local closed world: at least `known_edges` edges, or as many
---   as a concept has on average where that is less. Source: DESIGN section 4 (False)
+--   as a concept has on average where that is less. Source: docs/definitions.md#known
 create or replace temp table near_fact as
 with edge as (
     select distinct

@@ -4,7 +4,7 @@
 -- Inputs: found_fact(head_cui, predicate, tail_cui, pattern, tier, hops), linked_base, kg.predicate, contraindicated,
 --   isolated, disputed
 -- The best path has the strongest tier, then the fewest hops. Left out: two forms of one drug, and for predicates that
---   assert a benefit, pairs with a contraindication between them. Source: DESIGN section 4 (True)
+--   assert a benefit, pairs with a contraindication between them. Source: docs/definitions.md#true
 create or replace temp table true_fact as
 with ranked as (
     select

@@ -10,16 +10,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from builders.medieval.validate import validate_medieval
+from builders.validate import validate_medieval
 from ground.contracts.rows import MEDIEVAL_SCHEMA
 from ground.storage.sqlfiles import sql_text
-from tests.builders.medieval_world import Built, Row
+from tests.builders.medieval_world import Built, Row, first
 
 Damage = Callable[[list[Row]], None]
-
-
-def first(rows: list[Row], quadrant: str) -> Row:
-    return next(row for row in rows if row["quadrant"] == quadrant)
 
 
 def no_path(rows: list[Row]) -> None:

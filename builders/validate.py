@@ -1,18 +1,23 @@
-"""Re-derive every label of a built dataset from the warehouse, by SQL, on another road than the builder took."""
+"""Re-derive every label of a built dataset from the warehouse, by SQL.
+
+Second road: shares no rules and no word tables with ``builders/medieval`` and ``sql/builders/medieval``. Both read
+``kg`` and ``ground``'s mentions and codes: what these hold in error is an error on both roads.
+"""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
-from builders.medieval.facts import CERTAINTIES, CONTEXT_SECTIONS
 from ground.errors import InputError
+from ground.plain import Plain
+from ground.settings import CERTAINTIES, CONTEXT_SECTIONS
 from ground.storage.sqlfiles import quoted_list, sql_text
-from ground.storage.warehouse import set_variables
+from ground.storage.warehouse import number_of, set_variables
 from ground.storage.workspace import Workspace
 
 __all__ = ["ValidationReport", "validate_medieval"]
@@ -21,8 +26,8 @@ NAMES = ("check", "id", "found", "expected")
 
 
 @dataclass(frozen=True)
-class ValidationReport:
-    """Labels that the warehouse does not bear out; none is success."""
+class ValidationReport(Plain):
+    """Labels that the warehouse does not confirm; none is success."""
 
     folder: str
     rows: int
@@ -38,7 +43,7 @@ class ValidationReport:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the report for ``--json`` output."""
-        return {**asdict(self), "by_check": self.by_check}
+        return super().as_dict() | {"by_check": self.by_check}
 
 
 def _settings_of(folder: Path) -> dict[str, Any]:
@@ -79,6 +84,5 @@ def validate_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnectio
         for check in ("disagreement", "evidence")
         for line in connection.execute(sql_text(f"builders/validate/{check}")).fetchall()
     ]
-    rows = connection.execute("select count(*) from labelled").fetchone()
-    assert rows is not None
-    return ValidationReport(str(folder), rows[0], [dict(zip(NAMES, line, strict=True)) for line in found])
+    rows = number_of(connection, "select count(*) from labelled")
+    return ValidationReport(str(folder), rows, [dict(zip(NAMES, line, strict=True)) for line in found])

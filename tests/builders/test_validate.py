@@ -12,20 +12,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from builders.medieval.validate import validate_medieval
+from builders.validate import validate_medieval
 from ground.contracts.rows import MEDIEVAL_SCHEMA
 from ground.errors import InputError
 from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import connect
 from ground.storage.workspace import Workspace
-from tests.builders.medieval_world import Built, Row, copied
+from tests.builders.medieval_world import Built, Row, copied, first
 
 Damage = Callable[[list[Row]], int]
 """Changes rows in place; returns how many disagreements that makes."""
-
-
-def first(rows: list[Row], quadrant: str) -> Row:
-    return next(row for row in rows if row["quadrant"] == quadrant)
 
 
 def called_true(rows: list[Row]) -> int:

@@ -1,0 +1,17 @@
+"""A frozen dataclass that JSON can hold: what a stage made, what a check found."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+__all__ = ["Plain"]
+
+
+@dataclass(frozen=True)
+class Plain:
+    """Fields that ``--json`` prints under their names."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields as plain values."""
+        return asdict(self)

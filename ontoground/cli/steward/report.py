@@ -1,0 +1,102 @@
+"""``ontoground steward report``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ground.errors import InputError
+from ontoground.cli.options import Result, verb
+from ontoground.cli.steward.options import ConfiguredBenchmark, group
+from ontoground.cli.steward.shares import share
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["paint_report", "report"]
+
+
+@verb(group, "One page on what the three phases found.", "ontoground steward report --benchmark medcalc")
+def report(options: ConfiguredBenchmark) -> Result:
+    """Write report/report.md, report.json and pictures into the benchmark's folder.
+
+    It has the phases that were run, what must be known before the numbers are quoted, how they move under other
+    readings of the rules, and, for MedCalc-Bench v1.0, the paper's numbers beside ours.
+    """
+    import json
+
+    from ground.storage.files import atomic_directory
+    from ontoground.cli.runs import require_packages
+
+    require_packages("matplotlib", "statsmodels", extra="steward")
+    from stewardship.datasets.estimates import estimates_markdown, label_estimates
+    from stewardship.history.standing import standing
+    from stewardship.reporting.caveats import caveats
+    from stewardship.reporting.drawing import draw
+    from stewardship.reporting.page import write_page
+    from stewardship.reporting.published import beside_the_paper, is_medcalc_v1, labelled_by_the_paper
+    from stewardship.reporting.report import build_report
+    from stewardship.reporting.sensitivity import printed_inputs, variants
+
+    settings, benchmark = options.settings, options.adopted
+    labels = standing(benchmark)
+    found = build_report(benchmark, labels, settings)
+    if found.audits is None and found.triage is None:
+        raise InputError(
+            "nothing to report yet: the labels were neither audited nor recomputed",
+            file=benchmark.folder,
+            do="run `ontoground steward audit` or `recompute`, or adopt a sheet of recomputed labels",
+        )
+    medcalc = is_medcalc_v1(benchmark)
+    compared = beside_the_paper(found) if medcalc else []
+    others = variants(benchmark, labels, found, settings) + (printed_inputs(found) if medcalc else [])
+    known = caveats(found, labels, paper=medcalc and labelled_by_the_paper(benchmark))
+    estimates = label_estimates(benchmark)
+    payload = {
+        **options.head("report"),
+        **found.as_dict(),
+        "paper": [asdict(one) for one in compared],
+        "other_readings": [one.as_dict() for one in others],
+        "caveats": [asdict(one) for one in known],
+        "dataset": [asdict(one) for one in estimates],
+    }
+    folder = benchmark.folder / "report"
+    with atomic_directory(folder) as temporary:
+        pictures = draw(found, temporary)
+        page = write_page(found, compared, others, known, pictures) + estimates_markdown(estimates)
+        (temporary / "report.md").write_text(page, encoding="utf-8")
+        payload["files"] = [str(folder / one) for one in ("report.md", "report.json", *pictures)]
+        (temporary / "report.json").write_text(json.dumps(payload, indent=2) + "\n", encoding="utf-8")
+    return Result(payload, paint_report)
+
+
+def paint_report(out: Console, payload: dict[str, Any]) -> None:
+    """Show the main numbers, the paper's where there are some, and where the page is."""
+    from ontoground.cli.render import relative, table
+
+    if payload["paper"]:
+        rows = [(one["what"], one["ours"] or "-", one["paper"], one["same"]) for one in payload["paper"]]
+        out.print(table(("", "ours", "paper", "same"), rows))
+    else:
+        out.print(table(("", "value"), list(_main_numbers(payload))))
+    out.print(f"\n{len(payload['caveats'])} caveats and the counts under other readings are on the page:")
+    for file in payload["files"]:
+        out.print(f"  {relative(Path(file))}", soft_wrap=True)
+
+
+def _main_numbers(payload: dict[str, Any]) -> Iterator[tuple[str, str | int]]:
+    yield "rows", payload["rows"]
+    if audits := payload["phase1"]:
+        yield "likely errors of the audit", f"{audits['flagged']:,} of {audits['n']:,}"
+    if triage := payload["phase2"]:
+        yield "rows with a recomputed label", f"{triage['n']:,} of {triage['of']:,}"
+        yield "flagged", f"{triage['flagged']:,} of {triage['of']:,}"
+    for name, one in (payload["phase3"] or {"agreement": {}})["agreement"].items():
+        if one["n"]:
+            yield f"{name} agrees with the physician", f"{share(one)} of {one['n']}"
+    for one in payload["dataset"]:
+        if one["by"] == "all" and one["share"] is not None:
+            wrong = f"{share(one, 'share')} of {one['covered'] * one['rows']:,.0f}"
+            yield f"wrong in the dataset, by {one['source']}", wrong

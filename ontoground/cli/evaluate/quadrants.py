@@ -1,0 +1,395 @@
+"""``ontoground evaluate quadrants``: predictions of runs, made or reused where they hold, and a report."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from ground import __version__
+from ground.errors import UsageError
+from ground.storage.files import sha256_of
+from ontoground.cli.evaluate.options import (
+    Evaluated,
+    group,
+    interval,
+    kept,
+    paint_places,
+    percent,
+    places,
+    prediction,
+)
+from ontoground.cli.options import Result, verb
+from ontoground.cli.runs import run_folder, run_settings, short_name
+from ontoground.cli.train.options import loss_records
+
+if TYPE_CHECKING:
+    import polars as pl
+    from rich.console import Console
+
+    from evaluation.quadrants.dataset import MedievalDataset
+    from training.runs.settings import HardwareSettings
+
+__all__ = ["PACKAGES", "Quadrants", "paint", "quadrants"]
+
+SplitColumn = Literal["split", "fact_split"]
+
+PACKAGES = ("torch", "transformers", "peft", "matplotlib", "statsmodels")
+KINDS = ("classifier", "encoder", "corfu")
+REGIME_NAMES = {
+    "q1_q2": "Q1 vs. Q2",
+    "q1_q3": "Q1 vs. Q3",
+    "q1_q4": "Q1 vs. Q4",
+    "mixed": "Q1 vs. mix",
+    "curriculum": "Curriculum",
+}
+"""The paper's names of its regimes (Table 1), by which its results are found."""
+PAPERS_LAMBDA = 0.5
+SHARES = {
+    "accuracy": "Acc.",
+    "precision": "Prec.",
+    "recall": "Rec.",
+    "f1": "F1",
+    **{f"f1_q{number}": f"Q{number}" for number in range(1, 5)},
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quadrants(Evaluated):
+    """Options of the verb."""
+
+    models: Annotated[
+        list[str] | None,
+        typer.Option("--model", metavar="RUN", help="Run folder, or one that holds runs (seeds, lambdas); repeatable"),
+    ] = None
+    dataset: Annotated[
+        Path | None, typer.Option("--dataset", metavar="DIR", help="Dataset folder; the workspace's own where left out")
+    ] = None
+    split_column: Annotated[
+        SplitColumn | None,
+        typer.Option(help="Split by patient, or also by fact; the runs' own where left out", show_default=False),
+    ] = None
+    method: Annotated[
+        Literal["auto", "head", "score"],
+        typer.Option(help="head: of a classifier; score: label continuations of a policy; auto: what the run has"),
+    ] = "auto"
+    baselines: Annotated[bool, typer.Option(help="Fit the baselines that take shortcuts")] = True
+    missing: Annotated[
+        Literal["refuse", "wrong", "leave_out"],
+        typer.Option(help="What a row without a prediction is; leave_out leaves it out for all models alike"),
+    ] = "refuse"
+    endpoint: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Ask a language model at this OpenAI-compatible server (zero-shot)"),
+    ] = None
+    config: Annotated[
+        Path | None,
+        typer.Option("--config", metavar="FILE", help="TOML file with [language_model] and [zeroshot] settings"),
+    ] = None
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help="Override hardware.* of runs, or a setting of the language model"
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class Source:
+    """A model whose predictions are wanted.
+
+    Attributes:
+        name: in predictions and report.
+        folder: the run's, or the one where predictions of a model without a run are kept.
+        model: what is loaded.
+        record: the run's ``training.json``; empty for a model without a run.
+    """
+
+    name: str
+    folder: Path
+    model: str
+    record: Mapping[str, Any]
+
+    @property
+    def kind(self) -> str | None:
+        """The kind of run, if it is one."""
+        return self.record.get("kind")
+
+    @property
+    def method(self) -> Literal["head", "score"]:
+        """How it names a quadrant: by its head, or by the probabilities of the labels' words."""
+        return "score" if self.kind in (None, "corfu") else "head"
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The settings of the run."""
+        found: Mapping[str, Any] = self.record.get("settings", {})
+        return found
+
+    @property
+    def trained_on(self) -> str | None:
+        """The SHA-256 of the manifest of the dataset that the run was trained on."""
+        dataset = self.record.get("dataset")
+        return dataset["manifest_sha256"] if isinstance(dataset, dict) else self.record.get("manifest_sha256")
+
+
+@verb(
+    group,
+    "Quadrant predictions against a dataset, with intervals.",
+    "ontoground evaluate quadrants --model work/runs/RUN --baselines",
+    "ontoground evaluate quadrants --predictions mine.csv --dataset DIR",
+    "ontoground evaluate quadrants --endpoint http://127.0.0.1:8000/v1 \\",
+    "    --endpoint-model Qwen3-8B",
+)
+def quadrants(options: Quadrants) -> Result:
+    """Evaluate models that name quadrants: all metrics with intervals by patient, slices, comparisons, pictures.
+
+    Predictions are kept in the run folder and reused while model and dataset stay the same.
+    """
+    options.require(*PACKAGES)
+    from evaluation.quadrants.dataset import MedievalDataset
+    from evaluation.quadrants.report import evaluate_quadrants
+
+    dataset = MedievalDataset.open(options.dataset or options.workspace / "datasets" / "medieval")
+    sources = _distinct([source for model in options.models or () for source in _sources(options, model)])
+    column = _column(options, sources)
+    # Asked first: a refusal of the privacy gate comes before hours of work.
+    made = [_zeroshot(options, dataset, column)] if options.asks else []
+    made += [_predicted(options, source, dataset, column) for source in sources]
+    out = options.report_folder(dataset.folder, made)
+    report = evaluate_quadrants(
+        dataset,
+        [*(Path(one["file"]) for one in made), *(options.predictions or ())],
+        out,
+        split=options.split,
+        split_column=column,
+        baselines=options.baselines,
+        missing=options.missing,
+        lambdas=_lambdas(sources),
+        losses=_curves(sources),
+    )
+    if options.split == "test" and out.name == "report":
+        _renew_cards(sources, out.parent)
+    names = ("name", "kind", "seeds", "metrics", "confusion", "paper")
+    payload = {
+        "verb": "evaluate quadrants",
+        "workspace": str(options.workspace),
+        "dataset": str(dataset.folder),
+        "split": options.split,
+        "split_column": column,
+        **{name: report["dataset"][name] for name in ("rows", "rows_left_out", "patients")},
+        "predictions": made,
+        "models": [{name: model[name] for name in names} for model in report["models"]],
+        "report": places(out),
+    }
+    return Result(payload, paint)
+
+
+def _sources(options: Quadrants, model: str) -> list[Source]:
+    """Return the run of a folder, the runs below it (seeds, lambdas), or a model that was not trained here."""
+    from training.runs.folder import CHECKPOINTS, PLAN, RECORD
+
+    folder = Path(model)
+    whole = (folder / RECORD).is_file()
+    if not whole and (below := {path.parent for path in folder.glob(f"*/{RECORD}")}):
+        # A seed that did not finish must not go unseen.
+        started = {path.parents[1] for path in folder.glob(f"*/{CHECKPOINTS}/{PLAN}")}
+        return [_source(options, path) for path in sorted(below | started)]
+    if options.method == "score" and not whole and not (folder / CHECKPOINTS).is_dir():
+        own = run_folder(options.workspace, "score", short_name(model))
+        return [Source(f"{model.rstrip('/').rpartition('/')[2]} + score", own, model, {})]
+    return [_source(options, folder)]
+
+
+def _source(options: Quadrants, folder: Path) -> Source:
+    from training.runs.folder import read_run
+
+    record = read_run(folder, *KINDS)
+    source = Source(_name(record), folder, str(folder), record)
+    if options.method not in ("auto", source.method):
+        policy = source.method == "score"
+        fit = f"fit a head first: ontoground train classifier --model {folder} --freeze-backbone"
+        raise UsageError(
+            f"this run has no predictions by {options.method}",
+            file=folder,
+            found=f"a {'policy without a head' if policy else 'classifier with a head'}",
+            expected="--method auto",
+            do=fit if policy else "leave --method out",
+        )
+    return source
+
+
+def _name(record: Mapping[str, Any]) -> str:
+    """Return ``MODEL + METHOD``, in the paper's words where it is the paper's method."""
+    base = record["base_model"]
+    if record["kind"] == "corfu":
+        regime, weight = REGIME_NAMES[record["settings"]["regime"]], record["settings"]["lambda"]
+        known = {0: f"DPO ({regime})", PAPERS_LAMBDA: f"CoRFu ({regime})"}
+        return f"{base} + {known.get(weight, f'CoRFu ({regime}), lambda {weight:g}')}"
+    if record["kind"] == "encoder":
+        return f"{base} + SFT ({record['engine']} encoder)"
+    policy = record["base"]["name"]
+    trained = "head" if record["freeze_backbone"] else "SFT"
+    return f"{base} + {trained}" + (f" on {policy}" if policy != base else "")
+
+
+def _distinct(sources: Sequence[Source]) -> list[Source]:
+    """Tell runs of one name and seed apart by their folders."""
+    sources = list({source.folder.resolve(): source for source in sources}.values())
+    found = Counter((source.name, source.settings.get("seed")) for source in sources)
+    return [
+        replace(source, name=f"{source.name} [{source.folder.resolve().name}]")
+        if found[source.name, source.settings.get("seed")] > 1
+        else source
+        for source in sources
+    ]
+
+
+def _column(options: Quadrants, sources: Sequence[Source]) -> SplitColumn:
+    trained = {source.settings["split_column"]: source.folder for source in sources if source.record}
+    wanted: SplitColumn = options.split_column or next(iter(trained), None) or "split"
+    for column, folder in trained.items():
+        if column != wanted:
+            raise UsageError(
+                "a run was trained on the other of the two splits",
+                file=folder,
+                found=column,
+                expected=wanted,
+                do=f"evaluate it apart, or train it with --set split_column={wanted}",
+            )
+    return wanted
+
+
+def _predicted(options: Quadrants, source: Source, dataset: MedievalDataset, column: SplitColumn) -> dict[str, Any]:
+    """Make the predictions of a run, or keep those that are there and still its own; returns where they are."""
+    from evaluation.quadrants.predictions import write_predictions
+    from ontoground.cli.render import note
+    from training.runs.folder import RECORD, model_identity
+
+    file = source.folder / f"predictions-{options.split}.parquet"
+    identity = {
+        "name": source.name,
+        # The record holds the hashes of the model's files, or their losses: another model has another record.
+        "model": sha256_of(source.folder / RECORD) if source.record else model_identity(source.model),
+        "dataset": dataset.manifest_sha256,
+        "split": options.split,
+        "split_column": column,
+        "method": source.method,
+        "settings": options.of_runs,
+        "ontoground": __version__,
+    }
+    state = kept(file, identity, lambda: write_predictions(file, _predict(options, source, dataset, column)))
+    note(f"{source.name}: predictions {state} ({source.method})")
+    other = source.trained_on not in (None, dataset.manifest_sha256)
+    if other:
+        note(f"{source.name}: trained on another dataset, whose training rows may be of the patients tested here")
+    seed = source.settings.get("seed")
+    return prediction(source.name, source.method, file, state, seed=seed, trained_on_another_dataset=other)
+
+
+def _predict(options: Quadrants, source: Source, dataset: MedievalDataset, column: SplitColumn) -> pl.DataFrame:
+    from ground.progress import progress
+    from training.runs.quiet import quiet
+
+    hardware = _hardware(options, source)
+    if source.method == "score":
+        from training.corfu.scores import score_quadrants
+        from training.runs.settings import CorfuSettings
+
+        settings = CorfuSettings.model_validate(source.settings or {"split_column": column})
+        settings = settings.model_copy(update={"hardware": hardware})
+        rows = dataset.split_rows(options.split, column).height
+        with progress(f"scoring {source.folder.name}", rows) as advance:
+            return score_quadrants(source.model, dataset, options.split, settings, name=source.name, advance=advance)
+    if source.kind == "encoder":
+        import polars as pl
+
+        from training.encoder.classifier import load_encoder
+        from training.encoder.train import predict
+
+        with quiet(), progress(f"predicting {source.folder.name}", None) as advance:
+            model = load_encoder(source.folder, None if hardware.device == "auto" else hardware.device)
+            frame = predict(model, dataset, options.split, progress=lambda _n, _total, _loss: advance(1))
+        return frame.with_columns(model=pl.lit(source.name))
+    from training.classifier.train import predict_classifier
+
+    return predict_classifier(source.folder, dataset, options.split, hardware=hardware, name=source.name)
+
+
+def _hardware(options: Quadrants, source: Source) -> HardwareSettings:
+    """Return how this machine is used: as the run was, but for ``--set hardware.KEY=VALUE``.
+
+    Raises:
+        UsageError: another setting was given: nothing else of a run that is whole can be changed.
+    """
+    from pydantic import create_model
+
+    from ground.settings import Section
+    from training.runs.settings import HardwareSettings
+
+    of_run = HardwareSettings.model_validate(source.settings.get("hardware", {}))
+    kind: Any = create_model("Evaluation", __base__=Section, hardware=(HardwareSettings, of_run))
+    hardware: HardwareSettings = run_settings(kind, None, options.of_runs).hardware
+    return hardware
+
+
+def _zeroshot(options: Quadrants, dataset: MedievalDataset, column: SplitColumn) -> dict[str, Any]:
+    from ground.progress import progress
+    from ontoground.cli.render import note
+    from training.classifier.zeroshot import ZeroshotSettings, predict_zeroshot
+
+    model, settings = options.language_model("zeroshot", ZeroshotSettings, split=options.split, split_column=column)
+    folder = run_folder(options.workspace, "zeroshot", short_name(model.model))
+    total = dataset.split_rows(settings.split, settings.split_column).height
+    with progress(f"asking {model.model}", settings.rows or total) as advance:
+        report = predict_zeroshot(dataset, model, settings, options.workspace, folder, advance)
+    unread = 100 * report.share_unparseable
+    note(f"{model.model}: {report.rows:,} statements asked, {unread:.1f}% without a readable label")
+    file = folder / f"predictions-{settings.split}.parquet"
+    return prediction(model.model, "zero-shot", file, seed=model.seed, trained_on_another_dataset=False)
+
+
+def _lambdas(sources: Sequence[Source]) -> dict[str, float]:
+    """Return lambda by model name, for a picture, where CoRFu runs differ in it."""
+    found = {source.name: float(source.settings["lambda"]) for source in sources if source.kind == "corfu"}
+    return found if len(set(found.values())) > 1 else {}
+
+
+def _curves(sources: Sequence[Source]) -> dict[str, list[dict[str, Any]]]:
+    """Return the losses of each run, the steps of all its stages numbered through."""
+    return {
+        f"{source.name}, seed {source.settings['seed']}": [
+            record | {"step": at} for at, record in enumerate(loss_records(source.record), 1)
+        ]
+        for source in sources
+        if source.record
+    }
+
+
+def _renew_cards(sources: Sequence[Source], results: Path) -> None:
+    """Write the results on the test split into the cards of the runs that the report is of."""
+    from training.runs.card import write_card
+
+    for source in sources:
+        if source.record:
+            write_card(source.folder, {**source.record, "losses": loss_records(source.record)}, results=results)
+
+
+def paint(out: Console, payload: dict[str, Any]) -> None:
+    """Show an evaluation: two tables in percent, and where the report lies."""
+    from ontoground.cli.render import number, table
+
+    models = [(model["name"], model["metrics"]) for model in payload["models"]]
+    patients = f"{number(payload['patients'])} patient{'' if payload['patients'] == 1 else 's'}"
+    out.print(f"{number(payload['rows'])} rows of {patients} ({payload['split']}), in percent\n")
+    rows = [(name, *(percent(found[share]) for share in SHARES)) for name, found in models]
+    out.print(table(("model", *SHARES.values()), rows))
+    out.print("\nF1 with its interval; HSR: unsupported taken for Q1; TIR: false taken for Q1 (lower is better)\n")
+    rows = [(name, *(interval(found[one], "-") for one in ("f1", "hsr", "tir"))) for name, found in models]
+    out.print(table(("model", "F1", "HSR", "TIR"), rows))
+    out.print()
+    paint_places(out, payload["report"])

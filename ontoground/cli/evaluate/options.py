@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from ground import __version__
 from ground.errors import UsageError
 from ground.storage.files import private_directory, sha256_of, write_text
 from ontoground.cli.app import group_of
@@ -22,18 +23,7 @@ if TYPE_CHECKING:
     from ground.lm.settings import LmSettings
     from ground.settings import Section
 
-__all__ = [
-    "Evaluated",
-    "Reference",
-    "Split",
-    "group",
-    "interval",
-    "kept",
-    "paint_places",
-    "percent",
-    "places",
-    "prediction",
-]
+__all__ = ["UNDEFINED", "Evaluated", "Reference", "Split", "group", "interval", "paint_places", "percent"]
 
 group = group_of("evaluate", "Evaluate models on the datasets.", ("quadrants", "medhal", "medval", "sheets"))
 
@@ -42,7 +32,7 @@ UNDEFINED = "–"
 Split = Annotated[Literal["test", "validation"], typer.Option(help="Which rows")]
 Reference = Annotated[
     Path | None,
-    typer.Option("--reference", metavar="DIR", help="Dataset folder; the workspace's own where left out"),
+    typer.Option(metavar="DIR", help="Dataset folder; the workspace's own where left out"),
 ]
 
 
@@ -55,8 +45,7 @@ class Evaluated(InWorkspace):
         typer.Option("--model", metavar="RUN", help="Run folder of a fine-tuned model, or a model; repeatable"),
     ] = None
     predictions: Annotated[
-        list[Path] | None,
-        typer.Option("--predictions", metavar="FILE", help="Predictions file (Parquet, CSV, JSONL); repeatable"),
+        list[Path] | None, typer.Option(metavar="FILE", help="Predictions file (Parquet, CSV, JSONL); repeatable")
     ] = None
     split: Split = "test"
     missing: Annotated[
@@ -68,8 +57,7 @@ class Evaluated(InWorkspace):
     ] = None
     endpoint_model: Annotated[str | None, typer.Option(metavar="NAME", help="The server's name of that model")] = None
     config: Annotated[
-        Path | None,
-        typer.Option("--config", metavar="FILE", help="TOML file with [language_model] and [asked] settings"),
+        Path | None, typer.Option(metavar="FILE", help="TOML file with [language_model] and [asked] settings")
     ] = None
     overrides: Annotated[
         list[str] | None,
@@ -78,8 +66,7 @@ class Evaluated(InWorkspace):
         ),
     ] = None
     out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="DIR", help="Folder of the report; the run's report/ where there is one run"),
+        Path | None, typer.Option(metavar="DIR", help="Folder of the report; the run's report/ where there is one run")
     ] = None
 
     @property
@@ -93,22 +80,13 @@ class Evaluated(InWorkspace):
         return [] if self.asks else self.overrides or []
 
     def require(self, *packages: str) -> None:
-        """Refuse where a package is not installed that is needed, or the one that asks language models.
-
-        Raises:
-            UsageError: see `require_packages`.
-        """
+        """Refuse where a package is not installed that is needed, or the one that asks language models."""
         require_packages(*packages)
         if self.asks:
             require_packages("openai", extra="lm")
 
     def language_model(self, table: str, own: type[Section], **given: object) -> tuple[LmSettings, Any]:
         """Return the language model that is asked, and the settings of the asking, from a table beside its own.
-
-        Args:
-            table: name of that table.
-            own: its settings.
-            given: those that options of their own give.
 
         Raises:
             UsageError: no model is named, or a setting is unknown or wrong.
@@ -127,6 +105,25 @@ class Evaluated(InWorkspace):
         found: Any = run_settings(both, self.config, overrides)
         return found.language_model, getattr(found, table)
 
+    def kept(self, folder: Path, identity: dict[str, Any], write: Callable[[Path], object]) -> str:
+        """Write predictions (``made``), or keep those that are there and of the same model and data (``reused``)."""
+        file = folder / f"predictions-{self.split}.parquet"
+        stated = file.with_suffix(".json")
+        identity = identity | {"split": self.split, "ontoground": __version__}
+        if stated.is_file() and file.is_file():
+            before = json.loads(stated.read_text(encoding="utf-8"))
+            if before == identity | {"predictions_sha256": sha256_of(file)}:
+                return "reused"
+        private_directory(folder)
+        write(file)
+        write_text(stated, json.dumps(identity | {"predictions_sha256": sha256_of(file)}, indent=2) + "\n")
+        return "made"
+
+    def predicted(self, folder: Path, model: str, method: str, state: str = "made", **more: object) -> dict[str, Any]:
+        """Return what a payload says of the predictions in a folder."""
+        file = str(folder / f"predictions-{self.split}.parquet")
+        return {"model": model, "method": method, "folder": str(folder), "file": file, "state": state, **more}
+
     def report_folder(self, dataset: Path, made: Sequence[Mapping[str, Any]], *, alone: bool = True) -> Path:
         """Return where the report goes: into the one run that is evaluated, else into a folder of its own."""
         if self.out is not None:
@@ -137,39 +134,23 @@ class Evaluated(InWorkspace):
             return run / ("report" if self.split == "test" else f"report-{self.split}")
         return run_folder(self.workspace, "evaluation", short_name(str(dataset)), self.split)
 
-
-def kept(file: Path, identity: dict[str, Any], make: Callable[[], object]) -> str:
-    """Make predictions (``made``), or keep those that are there and were made of the same (``reused``).
-
-    Args:
-        file: the predictions; a file beside it states what they were made of.
-        identity: model, dataset, split and all else that decides them.
-        make: writes the file.
-    """
-    stated = file.with_suffix(".json")
-    if stated.is_file() and file.is_file():
-        before = json.loads(stated.read_text(encoding="utf-8"))
-        if before == identity | {"predictions_sha256": sha256_of(file)}:
-            return "reused"
-    private_directory(file.parent)
-    make()
-    write_text(stated, json.dumps(identity | {"predictions_sha256": sha256_of(file)}, indent=2) + "\n")
-    return "made"
-
-
-def prediction(model: str, method: str, file: Path, state: str = "made", **more: object) -> dict[str, Any]:
-    """Return what a payload says of a predictions file."""
-    return {"model": model, "method": method, "folder": str(file.parent), "file": str(file), "state": state, **more}
-
-
-def places(out: Path) -> dict[str, Any]:
-    """Return what a payload says of a report."""
-    return {
-        "folder": str(out),
-        "json": str(out / "report.json"),
-        "markdown": str(out / "report.md"),
-        "figures": [str(path) for path in sorted((out / "figures").glob("*.png"))],
-    }
+    def payload(
+        self, verb: str, report: Mapping[str, Any], made: Sequence[Mapping[str, Any]], out: Path
+    ) -> dict[str, Any]:
+        """Return what the payloads of all these verbs have, of a report that lies in ``out``."""
+        return {
+            "verb": f"evaluate {verb}",
+            "workspace": str(self.workspace),
+            "split": self.split,
+            "rows_left_out": report["dataset"]["rows_left_out"],
+            "predictions": made,
+            "report": {
+                "folder": str(out),
+                "json": str(out / "report.json"),
+                "markdown": str(out / "report.md"),
+                "figures": [str(path) for path in sorted((out / "figures").glob("*.png"))],
+            },
+        }
 
 
 def paint_places(out: Console, report: Mapping[str, Any]) -> None:

@@ -10,22 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from ground import __version__
 from ground.errors import UsageError
 from ground.storage.files import sha256_of
-from ontoground.cli.evaluate.options import (
-    Evaluated,
-    group,
-    interval,
-    kept,
-    paint_places,
-    percent,
-    places,
-    prediction,
-)
+from ontoground.cli.evaluate.options import Evaluated, group, interval, paint_places, percent
 from ontoground.cli.options import Result, verb
 from ontoground.cli.runs import run_folder, run_settings, short_name
-from ontoground.cli.train.options import loss_records
 
 if TYPE_CHECKING:
     import polars as pl
@@ -67,11 +56,10 @@ class Quadrants(Evaluated):
         typer.Option("--model", metavar="RUN", help="Run folder, or one that holds runs (seeds, lambdas); repeatable"),
     ] = None
     dataset: Annotated[
-        Path | None, typer.Option("--dataset", metavar="DIR", help="Dataset folder; the workspace's own where left out")
+        Path | None, typer.Option(metavar="DIR", help="Dataset folder; the workspace's own where left out")
     ] = None
     split_column: Annotated[
-        SplitColumn | None,
-        typer.Option(help="Split by patient, or also by fact; the runs' own where left out", show_default=False),
+        SplitColumn | None, typer.Option(help="Split by patient, or also by fact; the runs' own where left out")
     ] = None
     method: Annotated[
         Literal["auto", "head", "score"],
@@ -87,8 +75,7 @@ class Quadrants(Evaluated):
         typer.Option(metavar="URL", help="Ask a language model at this OpenAI-compatible server (zero-shot)"),
     ] = None
     config: Annotated[
-        Path | None,
-        typer.Option("--config", metavar="FILE", help="TOML file with [language_model] and [zeroshot] settings"),
+        Path | None, typer.Option(metavar="FILE", help="TOML file with [language_model] and [zeroshot] settings")
     ] = None
     overrides: Annotated[
         list[str] | None,
@@ -99,42 +86,25 @@ class Quadrants(Evaluated):
 
 
 @dataclass(frozen=True)
-class Source:
-    """A model whose predictions are wanted.
+class _Source:
+    """A model whose predictions are wanted."""
 
-    Attributes:
-        name: in predictions and report.
-        folder: the run's, or the one where predictions of a model without a run are kept.
-        model: what is loaded.
-        record: the run's ``training.json``; empty for a model without a run.
-    """
-
-    name: str
-    folder: Path
-    model: str
-    record: Mapping[str, Any]
+    name: str  # in predictions and report
+    folder: Path  # the run's, or the one where predictions of a model without a run are kept
+    model: str  # what is loaded
+    record: Mapping[str, Any]  # the run's training.json; empty for a model without a run
 
     @property
     def kind(self) -> str | None:
-        """The kind of run, if it is one."""
         return self.record.get("kind")
 
     @property
     def method(self) -> Literal["head", "score"]:
-        """How it names a quadrant: by its head, or by the probabilities of the labels' words."""
         return "score" if self.kind in (None, "corfu") else "head"
 
     @property
-    def settings(self) -> Mapping[str, Any]:
-        """The settings of the run."""
-        found: Mapping[str, Any] = self.record.get("settings", {})
-        return found
-
-    @property
-    def trained_on(self) -> str | None:
-        """The SHA-256 of the manifest of the dataset that the run was trained on."""
-        dataset = self.record.get("dataset")
-        return dataset["manifest_sha256"] if isinstance(dataset, dict) else self.record.get("manifest_sha256")
+    def settings(self) -> dict[str, Any]:
+        return dict(self.record.get("settings", {}))
 
 
 @verb(
@@ -175,21 +145,17 @@ def quadrants(options: Quadrants) -> Result:
     if options.split == "test" and out.name == "report":
         _renew_cards(sources, out.parent)
     names = ("name", "kind", "seeds", "metrics", "confusion", "paper")
-    payload = {
-        "verb": "evaluate quadrants",
-        "workspace": str(options.workspace),
+    payload = options.payload("quadrants", report, made, out) | {
         "dataset": str(dataset.folder),
-        "split": options.split,
         "split_column": column,
-        **{name: report["dataset"][name] for name in ("rows", "rows_left_out", "patients")},
-        "predictions": made,
+        "rows": report["dataset"]["rows"],
+        "patients": report["dataset"]["patients"],
         "models": [{name: model[name] for name in names} for model in report["models"]],
-        "report": places(out),
     }
     return Result(payload, paint)
 
 
-def _sources(options: Quadrants, model: str) -> list[Source]:
+def _sources(options: Quadrants, model: str) -> list[_Source]:
     """Return the run of a folder, the runs below it (seeds, lambdas), or a model that was not trained here."""
     from training.runs.folder import CHECKPOINTS, PLAN, RECORD
 
@@ -201,15 +167,15 @@ def _sources(options: Quadrants, model: str) -> list[Source]:
         return [_source(options, path) for path in sorted(below | started)]
     if options.method == "score" and not whole and not (folder / CHECKPOINTS).is_dir():
         own = run_folder(options.workspace, "score", short_name(model))
-        return [Source(f"{model.rstrip('/').rpartition('/')[2]} + score", own, model, {})]
+        return [_Source(f"{model.rstrip('/').rpartition('/')[2]} + score", own, model, {})]
     return [_source(options, folder)]
 
 
-def _source(options: Quadrants, folder: Path) -> Source:
+def _source(options: Quadrants, folder: Path) -> _Source:
     from training.runs.folder import read_run
 
     record = read_run(folder, *KINDS)
-    source = Source(_name(record), folder, str(folder), record)
+    source = _Source(_name(record), folder, str(folder), record)
     if options.method not in ("auto", source.method):
         policy = source.method == "score"
         fit = f"fit a head first: ontoground train classifier --model {folder} --freeze-backbone"
@@ -237,7 +203,7 @@ def _name(record: Mapping[str, Any]) -> str:
     return f"{base} + {trained}" + (f" on {policy}" if policy != base else "")
 
 
-def _distinct(sources: Sequence[Source]) -> list[Source]:
+def _distinct(sources: Sequence[_Source]) -> list[_Source]:
     """Tell runs of one name and seed apart by their folders."""
     sources = list({source.folder.resolve(): source for source in sources}.values())
     found = Counter((source.name, source.settings.get("seed")) for source in sources)
@@ -249,7 +215,7 @@ def _distinct(sources: Sequence[Source]) -> list[Source]:
     ]
 
 
-def _column(options: Quadrants, sources: Sequence[Source]) -> SplitColumn:
+def _column(options: Quadrants, sources: Sequence[_Source]) -> SplitColumn:
     trained = {source.settings["split_column"]: source.folder for source in sources if source.record}
     wanted: SplitColumn = options.split_column or next(iter(trained), None) or "split"
     for column, folder in trained.items():
@@ -264,34 +230,36 @@ def _column(options: Quadrants, sources: Sequence[Source]) -> SplitColumn:
     return wanted
 
 
-def _predicted(options: Quadrants, source: Source, dataset: MedievalDataset, column: SplitColumn) -> dict[str, Any]:
+def _predicted(options: Quadrants, source: _Source, dataset: MedievalDataset, column: SplitColumn) -> dict[str, Any]:
     """Make the predictions of a run, or keep those that are there and still its own; returns where they are."""
     from evaluation.quadrants.predictions import write_predictions
     from ontoground.cli.render import note
     from training.runs.folder import RECORD, model_identity
 
-    file = source.folder / f"predictions-{options.split}.parquet"
     identity = {
         "name": source.name,
         # The record holds the hashes of the model's files, or their losses: another model has another record.
         "model": sha256_of(source.folder / RECORD) if source.record else model_identity(source.model),
         "dataset": dataset.manifest_sha256,
-        "split": options.split,
         "split_column": column,
         "method": source.method,
         "settings": options.of_runs,
-        "ontoground": __version__,
     }
-    state = kept(file, identity, lambda: write_predictions(file, _predict(options, source, dataset, column)))
+    state = options.kept(
+        source.folder, identity, lambda file: write_predictions(file, _predict(options, source, dataset, column))
+    )
     note(f"{source.name}: predictions {state} ({source.method})")
-    other = source.trained_on not in (None, dataset.manifest_sha256)
+    # An encoder's record has the hash beside the name of its dataset, others have both in a table.
+    trained_on = source.record.get("dataset")
+    known = trained_on if isinstance(trained_on, dict) else source.record
+    other = known.get("manifest_sha256", dataset.manifest_sha256) != dataset.manifest_sha256
     if other:
         note(f"{source.name}: trained on another dataset, whose training rows may be of the patients tested here")
-    seed = source.settings.get("seed")
-    return prediction(source.name, source.method, file, state, seed=seed, trained_on_another_dataset=other)
+    more = {"seed": source.settings.get("seed"), "trained_on_another_dataset": other}
+    return options.predicted(source.folder, source.name, source.method, state, **more)
 
 
-def _predict(options: Quadrants, source: Source, dataset: MedievalDataset, column: SplitColumn) -> pl.DataFrame:
+def _predict(options: Quadrants, source: _Source, dataset: MedievalDataset, column: SplitColumn) -> pl.DataFrame:
     from ground.progress import progress
     from training.runs.quiet import quiet
 
@@ -320,12 +288,8 @@ def _predict(options: Quadrants, source: Source, dataset: MedievalDataset, colum
     return predict_classifier(source.folder, dataset, options.split, hardware=hardware, name=source.name)
 
 
-def _hardware(options: Quadrants, source: Source) -> HardwareSettings:
-    """Return how this machine is used: as the run was, but for ``--set hardware.KEY=VALUE``.
-
-    Raises:
-        UsageError: another setting was given: nothing else of a run that is whole can be changed.
-    """
+def _hardware(options: Quadrants, source: _Source) -> HardwareSettings:
+    """Return how this machine is used: as the run was, but for ``--set hardware.KEY=VALUE``, all that can change."""
     from pydantic import create_model
 
     from ground.settings import Section
@@ -349,18 +313,19 @@ def _zeroshot(options: Quadrants, dataset: MedievalDataset, column: SplitColumn)
         report = predict_zeroshot(dataset, model, settings, options.workspace, folder, advance)
     unread = 100 * report.share_unparseable
     note(f"{model.model}: {report.rows:,} statements asked, {unread:.1f}% without a readable label")
-    file = folder / f"predictions-{settings.split}.parquet"
-    return prediction(model.model, "zero-shot", file, seed=model.seed, trained_on_another_dataset=False)
+    return options.predicted(folder, model.model, "zero-shot", seed=model.seed, trained_on_another_dataset=False)
 
 
-def _lambdas(sources: Sequence[Source]) -> dict[str, float]:
+def _lambdas(sources: Sequence[_Source]) -> dict[str, float]:
     """Return lambda by model name, for a picture, where CoRFu runs differ in it."""
     found = {source.name: float(source.settings["lambda"]) for source in sources if source.kind == "corfu"}
     return found if len(set(found.values())) > 1 else {}
 
 
-def _curves(sources: Sequence[Source]) -> dict[str, list[dict[str, Any]]]:
+def _curves(sources: Sequence[_Source]) -> dict[str, list[dict[str, Any]]]:
     """Return the losses of each run, the steps of all its stages numbered through."""
+    from training.runs.folder import loss_records
+
     return {
         f"{source.name}, seed {source.settings['seed']}": [
             record | {"step": at} for at, record in enumerate(loss_records(source.record), 1)
@@ -370,13 +335,13 @@ def _curves(sources: Sequence[Source]) -> dict[str, list[dict[str, Any]]]:
     }
 
 
-def _renew_cards(sources: Sequence[Source], results: Path) -> None:
+def _renew_cards(sources: Sequence[_Source], results: Path) -> None:
     """Write the results on the test split into the cards of the runs that the report is of."""
     from training.runs.card import write_card
 
     for source in sources:
         if source.record:
-            write_card(source.folder, {**source.record, "losses": loss_records(source.record)}, results=results)
+            write_card(source.folder, source.record, results=results)
 
 
 def paint(out: Console, payload: dict[str, Any]) -> None:

@@ -9,21 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from ground import __version__
 from ground.errors import UsageError
 from ground.storage.files import sha256_of
-from ontoground.cli.evaluate.options import (
-    UNDEFINED,
-    Evaluated,
-    Reference,
-    group,
-    interval,
-    kept,
-    paint_places,
-    percent,
-    places,
-    prediction,
-)
+from ontoground.cli.evaluate.options import UNDEFINED, Evaluated, Reference, group, interval, paint_places, percent
 from ontoground.cli.options import Result, verb
 from ontoground.cli.runs import run_folder, run_settings, short_name
 
@@ -75,8 +63,7 @@ class Text(Evaluated):
 
     reference: Reference = None
     shots: Annotated[
-        int | None,
-        typer.Option(min=0, max=1, metavar="0|1", help="Worked examples before each question", show_default=False),
+        int | None, typer.Option(min=0, max=1, metavar="0|1", help="Worked examples before each question")
     ] = None
     ensemble: Annotated[
         bool, typer.Option("--ensemble", help="Add the majority of all runs; ties to the graver class")
@@ -111,12 +98,10 @@ def medhal(options: Text) -> Result:
 def medval(
     options: Text,
     experts: Annotated[
-        list[Path] | None,
-        typer.Option("--experts", metavar="SHEET", help="Filled sheet of one expert (.xlsx, .csv); repeatable"),
+        list[Path] | None, typer.Option(metavar="SHEET", help="Filled sheet of one expert (.xlsx, .csv); repeatable")
     ] = None,
     sheet_key: Annotated[
-        Path | None,
-        typer.Option("--sheet-key", metavar="FILE", help="Key of the sheets; the one beside them where left out"),
+        Path | None, typer.Option(metavar="FILE", help="Key of the sheets; the one beside them where left out")
     ] = None,
 ) -> Result:
     """Evaluate validators: F1 by level and task, kappa, safe against unsafe, experts' agreement, non-inferiority.
@@ -148,19 +133,13 @@ def _evaluated(kind: Kind, options: Text, experts: Sequence[Path] = (), sheet_ke
         ratings=ratings,
     )
     rows = report["rows"]
-    payload = {
-        "verb": f"evaluate {kind}",
-        "workspace": str(options.workspace),
+    payload = options.payload(kind, report, made, out) | {
         "reference": str(dataset.folder),
-        "split": options.split,
-        "rows": rows["rows"],
-        "rows_left_out": report["dataset"]["rows_left_out"],
-        **{name: rows[name] for name in ("clusters", "clusters_are", "classes")},
-        "predictions": made,
+        **{name: rows[name] for name in ("rows", "clusters", "clusters_are", "classes")},
         "runs": [_run(one, rows["headline"]) for one in report["runs"]],
-        **({"experts": _experts(report["experts"], notes)} if kind == "medval" else {}),
-        "report": places(out),
     }
+    if kind == "medval":
+        payload["experts"] = _experts(report["experts"], notes)
     return Result(payload, _paint)
 
 
@@ -191,7 +170,7 @@ def _asked(options: Text, dataset: TextDataset) -> dict[str, Any]:
     with progress(f"asking {model.model}", min(settings.rows or total, total)) as advance:
         report = ask_dataset(dataset, model, settings, options.workspace, folder, advance)
     note(f"{model.model}: {report.rows:,} rows asked, {100 * report.share_unparseable:.1f}% without a readable answer")
-    return prediction(model.model, method, folder / f"predictions-{settings.split}.parquet")
+    return options.predicted(folder, model.model, method)
 
 
 def _generated(options: Text, dataset: TextDataset, model: str) -> dict[str, Any]:
@@ -203,18 +182,15 @@ def _generated(options: Text, dataset: TextDataset, model: str) -> dict[str, Any
     record, name = Path(model) / RECORD, short_name(model)
     folder = record.parent if record.is_file() else run_folder(options.workspace, "generate", dataset.kind, name)
     settings = run_settings(GenerationSettings, None, options.of_runs)
-    file = folder / f"predictions-{options.split}.parquet"
     identity = {
         "model": sha256_of(record) if record.is_file() else model_identity(model),
         "dataset": dataset.identity,
-        "split": options.split,
         "settings": settings.model_dump(mode="json"),
-        "ontoground": __version__,
     }
     generate = generate_medhal if dataset.kind == "medhal" else generate_medval
-    state = kept(file, identity, lambda: generate(dataset.folder, model, file, settings, options.split))
+    state = options.kept(folder, identity, lambda file: generate(dataset.folder, model, file, settings, options.split))
     note(f"{name}: predictions {state}")
-    return prediction(name, "generation", file, state)
+    return options.predicted(folder, name, "generation", state)
 
 
 def _run(run: Mapping[str, Any], headline: str) -> dict[str, Any]:
@@ -276,15 +252,10 @@ def _paint_experts(out: Console, experts: Mapping[str, Any]) -> None:
     )
     out.print(f"Krippendorff's alpha: {four} over four levels, {two} for safe or unsafe")
     if tested := [one for one in experts["non_inferiority"] if one["difference"]]:
-        rows = [
-            (
-                one["name"],
-                interval(one["difference"]),
-                f"{100 * one['lower_bound']:.1f}",
-                "not inferior" if one["non_inferior"] else "not shown",
-            )
-            for one in tested
-        ]
+        rows = []
+        for one in tested:
+            verdict = "not inferior" if one["non_inferior"] else "not shown"
+            rows.append((one["name"], interval(one["difference"]), f"{100 * one['lower_bound']:.1f}", verdict))
         out.print("macro-F1 minus a single expert's, in points")
         out.print(table(("run", "difference (95%)", "lower bound", f"margin {100 * tested[0]['margin']:g}"), rows))
     out.print()

@@ -34,9 +34,7 @@ class Classifier(OnDataset):
             "encoder: for BERT-like models; auto: what fits the model"
         ),
     ] = "auto"
-    seeds: Annotated[
-        str | None, typer.Option(metavar="N,N,...", help="Train once for each seed, as 42,43,44", show_default=False)
-    ] = None
+    seeds: Annotated[str | None, typer.Option(metavar="N,N,...", help="Train once for each seed, as 42,43,44")] = None
     freeze_backbone: Annotated[
         bool, typer.Option("--freeze-backbone", help="Train the four-way head alone (fit-head on a CoRFu run).")
     ] = False
@@ -58,6 +56,7 @@ def classifier(options: Classifier) -> Result:
     require_packages(*PACKAGES)
     from evaluation.quadrants.dataset import MedievalDataset
     from ontoground.cli.render import note
+    from training.classifier.train import train_classifier
     from training.encoder.settings import EncoderSettings
     from training.runs.folder import is_main
     from training.runs.settings import ClassifierSettings
@@ -89,8 +88,13 @@ def classifier(options: Classifier) -> Result:
                 f"{what}, seed {seed}: {rows.height:,} rows of {rows['hadm_id'].n_unique():,} admissions"
                 f" (train, by {settings.split_column}), {steps:,} steps of {settings.batch_size} statements"
             )
-        seeded = settings.model_copy(update={"seed": seed})
-        runs.append((folder, _train(options, dataset, engine, folder, seeded, steps), state))
+        seeded: Any = settings.model_copy(update={"seed": seed})
+        if engine == "encoder":
+            record = _train_encoder(options, dataset, folder, seeded, steps)
+        else:
+            own: dict[str, Any] = {"freeze_backbone": options.freeze_backbone, "resume": options.resume}
+            record = train_classifier(dataset, options.model, folder, seeded, engine=engine, say=note, **own)
+        runs.append((folder, record, state))
     return trained(options, "classifier", dataset.folder, engine, out, runs)
 
 
@@ -105,18 +109,14 @@ def _seeds(text: str | None) -> list[int]:
 
 def _engine_for(model: str, wanted: str) -> Engine:
     """Return the engine; encoders (models of masked words) have one of their own."""
-    from training.encoder.pretrained import PACKAGED, resolve_model
+    from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
+
+    from training.encoder.pretrained import resolve_model
     from training.runs.models import load_config
 
-    if model in PACKAGED and not Path(model).is_dir():
-        resolve_model(model)
-        is_encoder, kind = True, "bert"
-    else:
-        from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
-
-        config = load_config(model)
-        kind = config.model_type
-        is_encoder = kind in MODEL_FOR_MASKED_LM_MAPPING_NAMES and not config.is_encoder_decoder
+    config = load_config(resolve_model(model))
+    kind = config.model_type
+    is_encoder = kind in MODEL_FOR_MASKED_LM_MAPPING_NAMES and not config.is_encoder_decoder
     if wanted != "auto" and (wanted == "encoder") != is_encoder:
         raise UsageError(
             f"the engine {wanted} does not fit this model",
@@ -141,30 +141,18 @@ def _check_encoder(options: Classifier) -> None:
         raise UsageError("encoders are trained by one process", do="start it without torchrun or accelerate")
 
 
-def _train(
-    options: Classifier, dataset: MedievalDataset, engine: Engine, folder: Path, settings: Any, steps: int
+def _train_encoder(
+    options: Classifier, dataset: MedievalDataset, folder: Path, settings: EncoderSettings, steps: int
 ) -> dict[str, Any]:
+    """Train an encoder, or return the record of a run that is whole and the same: encoders keep no checkpoints."""
     from ground.progress import progress
-    from ontoground.cli.render import note
-    from training.classifier.train import train_classifier
     from training.encoder.train import train_encoder
+    from training.runs.folder import read_run
     from training.runs.quiet import quiet
 
-    if engine != "encoder":
-        own: dict[str, Any] = {"freeze_backbone": options.freeze_backbone, "resume": options.resume, "say": note}
-        return train_classifier(dataset, options.model, folder, settings, engine=engine, **own)
-    if state_of(folder) == "current":
-        return _whole_encoder(options, dataset, folder, settings)
-    with quiet(), progress(f"training {folder.name}", steps) as advance:
-        return train_encoder(dataset, options.model, folder, settings, progress=lambda _n, _total, _loss: advance(1))
-
-
-def _whole_encoder(
-    options: Classifier, dataset: MedievalDataset, folder: Path, settings: EncoderSettings
-) -> dict[str, Any]:
-    """Return the record of a run that is whole and the same; encoders keep no checkpoints."""
-    from training.runs.folder import read_run
-
+    if state_of(folder) == "done":
+        with quiet(), progress(f"training {folder.name}", steps) as advance:
+            return train_encoder(dataset, options.model, folder, settings, progress=lambda *_: advance(1))
     if not options.resume:
         raise UsageError("this folder already holds a run", file=folder, do="choose another folder with --out")
     record = read_run(folder)

@@ -33,7 +33,7 @@ class Corfu(OnDataset):
     ] = "auto"
     regime: Annotated[
         Literal["q1_q2", "q1_q3", "q1_q4", "mixed", "curriculum"] | None,
-        typer.Option(help="Which quadrants Q1 is preferred to; the settings' where left out", show_default=False),
+        typer.Option(help="Which quadrants Q1 is preferred to; the settings' where left out"),
     ] = None
     lambdas: Annotated[
         list[float] | None,

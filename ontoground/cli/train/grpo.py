@@ -39,15 +39,14 @@ SMOKE = "A smoke run: the model's weights are random, and its numbers mean nothi
 class Grpo(Trained):
     """Options of the verb."""
 
-    model: Annotated[
-        str | None, typer.Option("--model", metavar="NAME_OR_PATH", help="Base model: hub name or local folder")
-    ] = None
+    model: Annotated[str | None, typer.Option(metavar="NAME_OR_PATH", help="Base model: hub name or local folder")] = (
+        None
+    )
     smoke: Annotated[
         bool, typer.Option("--smoke", help="Two steps of a tiny random model, to see that all parts fit each other.")
     ] = False
     benchmark: Annotated[
-        str | None,
-        typer.Option("--benchmark", metavar="NAME", help="Whose rows train; the workspace's only one where left out"),
+        str | None, typer.Option(metavar="NAME", help="Whose rows train; the workspace's only one where left out")
     ] = None
     arms: Annotated[
         list[str] | None,
@@ -55,9 +54,7 @@ class Grpo(Trained):
     ] = None
     evaluate: Annotated[
         list[str] | None,
-        typer.Option(
-            "--evaluate", metavar="[NAME:]LABELS", help="Labels to evaluate on; all of rows that are held out"
-        ),
+        typer.Option(metavar="[NAME:]LABELS", help="Labels to evaluate on; all of rows that are held out"),
     ] = None
     limits: Annotated[
         Literal["corrected", "v1"], typer.Option(help="Limits of all labels alike, so that arms differ in labels only")
@@ -198,11 +195,7 @@ def _frame(benchmark: Benchmark, labels: LabelSet, uids: set[str]) -> pl.DataFra
 
 
 def _write_tables(folder: Path, tables: Mapping[str, pl.DataFrame], *, begun: bool, resume: bool) -> None:
-    """Write the tables; where an arm was begun with them they must be the same.
-
-    Raises:
-        UsageError: the folder holds a run on other rows, or holds one and is not gone on with.
-    """
+    """Write the tables; where an arm was begun with them they must be the same."""
     import polars as pl
 
     if begun and not resume:

@@ -19,12 +19,11 @@ from ontoground.cli.runs import SettingsModel, run_folder, run_settings
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["PACKAGES", "OnDataset", "Run", "Trained", "group", "loss_records", "state_of", "steps_of", "trained"]
+__all__ = ["PACKAGES", "OnDataset", "Run", "Trained", "group", "state_of", "steps_of", "trained"]
 
 group = group_of("train", "Train models on the datasets.", ("classifier", "corfu", "medhal", "medval", "grpo"))
 
 PACKAGES = ("torch", "transformers", "peft", "accelerate", "safetensors")
-PARTS = 5
 
 Run = tuple[Path, dict[str, Any], str]
 """A run's folder, its record, and ``done`` or, where it was whole already, ``current``."""
@@ -36,13 +35,9 @@ class Trained(InWorkspace):
 
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out", metavar="DIR", help="Run folder; named after model and settings below runs/ where left out"
-        ),
+        typer.Option(metavar="DIR", help="Run folder; named after model and settings below runs/ where left out"),
     ] = None
-    config: Annotated[
-        Path | None, typer.Option("--config", metavar="FILE", help="TOML file of settings (docs/settings.md)")
-    ] = None
+    config: Annotated[Path | None, typer.Option(metavar="FILE", help="TOML file of settings (docs/settings.md)")] = None
     overrides: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Override one setting, as optimizer.learning_rate=1e-4"),
@@ -65,13 +60,10 @@ class OnDataset(Trained):
     """Options of a verb that trains on a dataset folder."""
 
     model: Annotated[
-        str, typer.Option("--model", metavar="NAME_OR_PATH", help="Base model: hub name, local folder, or a run folder")
+        str, typer.Option(metavar="NAME_OR_PATH", help="Base model: hub name, local folder, or a run folder")
     ]
     dataset: Annotated[
-        Path | None,
-        typer.Option(
-            "--dataset", metavar="DIR", help="Dataset folder; the workspace's own where left out", show_default=False
-        ),
+        Path | None, typer.Option(metavar="DIR", help="Dataset folder; the workspace's own where left out")
     ] = None
 
     def data(self, name: str) -> Path:
@@ -94,16 +86,7 @@ def steps_of(rows: int, batch_size: int, epochs: float) -> int:
 
 
 def trained(options: OnDataset, kind: str, data: Path, engine: str, out: Path, runs: Sequence[Run]) -> Result:
-    """Sum up the runs of a verb, and say what may follow.
-
-    Args:
-        options: what was asked for.
-        kind: the verb.
-        data: folder of the dataset.
-        engine: what trained.
-        out: the folder of the run, or of all runs.
-        runs: at least one.
-    """
+    """Sum up the runs of a verb, which lie in ``out`` or are it, and say what may follow."""
     from training.runs.folder import is_main
 
     # Of several processes that train together one speaks.
@@ -144,27 +127,14 @@ def _summary(folder: Path, record: dict[str, Any], state: str) -> dict[str, Any]
     }
 
 
-def loss_records(record: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the steps of a run's ``training.json`` in order: stage, step (from 1), loss and what else was logged."""
-    if record["kind"] == "corfu":
-        return [
-            {"stage": stage["stage"], **one, "step": step}
-            for stage in record["stages"]
-            for step, one in enumerate(stage["records"], 1)
-        ]
-    if record["kind"] == "encoder":
-        return [{"stage": "", "step": step, "loss": loss} for step, loss in enumerate(record["losses"], 1)]
-    if record["kind"] == "classifier":
-        return [{"stage": "", **one, "step": step} for step, one in enumerate(record["losses"], 1)]
-    return [{"stage": "", **one} for one in record["history"]]
-
-
 def _loss_parts(record: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the mean loss of about a fifth of the recorded steps of each stage at a time."""
+    from training.runs.folder import loss_records
+
     parts = []
     for stage, group in groupby(loss_records(record), key=lambda one: one["stage"]):
         steps = list(group)
-        size = math.ceil(len(steps) / PARTS)
+        size = math.ceil(len(steps) / 5)
         for part in (steps[begin : begin + size] for begin in range(0, len(steps), size)):
             mean = sum(one["loss"] for one in part) / len(part)
             parts.append({"stage": stage, "first_step": part[0]["step"], "last_step": part[-1]["step"], "loss": mean})
@@ -177,7 +147,10 @@ def _paint(out: Console, payload: dict[str, Any]) -> None:
     for run in payload["runs"]:
         # A column of stages where there are any.
         first = 0 if any(part["stage"] for part in run["losses"]) else 1
-        rows = [(part["stage"], _steps(part), round(part["loss"], 4))[first:] for part in run["losses"]]
+        rows = []
+        for part in run["losses"]:
+            steps = " to ".join(map(number, dict.fromkeys((part["first_step"], part["last_step"]))))
+            rows.append((part["stage"], steps, round(part["loss"], 4))[first:])
         out.print(table(("stage", "steps", "mean loss")[first:], rows))
         cut = run["contexts"]
         if cut and cut["truncated"]:
@@ -187,10 +160,7 @@ def _paint(out: Console, payload: dict[str, Any]) -> None:
             )
         was = " (was whole already)" if run["state"] == "current" else ""
         out.print(f"run: {relative(Path(run['folder']))}{was}\n", soft_wrap=True)
-    for line in ("what to try next:", *(f"  {one}" for one in payload["next"])) if payload["next"] else ():
-        out.print(line, soft_wrap=True)
-
-
-def _steps(part: dict[str, Any]) -> str:
-    first, last = part["first_step"], part["last_step"]
-    return f"{first:,}" if first == last else f"{first:,} to {last:,}"
+    if payload["next"]:
+        out.print("what to try next:")
+    for command in payload["next"]:
+        out.print(f"  {command}", soft_wrap=True)

@@ -21,11 +21,7 @@ SettingsModel = TypeVar("SettingsModel", bound="Section")
 
 
 def require_packages(*packages: str, extra: str = "training") -> None:
-    """Refuse where an optional package is not installed.
-
-    Raises:
-        UsageError: names what is missing and how it is installed.
-    """
+    """Refuse where an optional package is not installed, and say how it is."""
     if missing := [package for package in packages if find_spec(package) is None]:
         raise UsageError(
             "packages of this verb are not installed",

@@ -162,7 +162,7 @@ def start_run(out: Path, plan: Mapping[str, Any], *, resume: bool) -> dict[str, 
     # Every process has looked before the first one writes.
     wait_for_all()
     if found is not None and not resume:
-        raise UsageError("this folder already holds a run", file=out, do="choose another folder, or resume this run")
+        raise UsageError("this folder already holds a run", file=out, do="choose another --out, or --resume this run")
     if found is not None:
         before = json.loads(found.read_text(encoding="utf-8"))
         changed = [name for name, value in _plain(plan).items() if before.get(name) != value]

@@ -31,8 +31,7 @@ UNDEFINED = "–"
 
 Split = Annotated[Literal["test", "validation"], typer.Option(help="Which rows")]
 Reference = Annotated[
-    Path | None,
-    typer.Option(metavar="DIR", help="Dataset folder; the workspace's own where left out"),
+    Path | None, typer.Option(metavar="DIR", help="Dataset folder; the workspace's own where left out")
 ]
 
 
@@ -86,11 +85,7 @@ class Evaluated(InWorkspace):
             require_packages("openai", extra="lm")
 
     def language_model(self, table: str, own: type[Section], **given: object) -> tuple[LmSettings, Any]:
-        """Return the language model that is asked, and the settings of the asking, from a table beside its own.
-
-        Raises:
-            UsageError: no model is named, or a setting is unknown or wrong.
-        """
+        """Return the language model that is asked, and the settings of the asking, from a table beside its own."""
         from pydantic import create_model
 
         from ground.lm.settings import LmSettings

@@ -29,22 +29,9 @@ SplitColumn = Literal["split", "fact_split"]
 
 PACKAGES = ("torch", "transformers", "peft", "matplotlib", "statsmodels")
 KINDS = ("classifier", "encoder", "corfu")
-REGIME_NAMES = {
-    "q1_q2": "Q1 vs. Q2",
-    "q1_q3": "Q1 vs. Q3",
-    "q1_q4": "Q1 vs. Q4",
-    "mixed": "Q1 vs. mix",
-    "curriculum": "Curriculum",
-}
+REGIME_NAMES = {f"q1_q{n}": f"Q1 vs. Q{n}" for n in (2, 3, 4)} | {"mixed": "Q1 vs. mix", "curriculum": "Curriculum"}
 """The paper's names of its regimes (Table 1), by which its results are found."""
 PAPERS_LAMBDA = 0.5
-SHARES = {
-    "accuracy": "Acc.",
-    "precision": "Prec.",
-    "recall": "Rec.",
-    "f1": "F1",
-    **{f"f1_q{number}": f"Q{number}" for number in range(1, 5)},
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,6 +90,10 @@ class _Source:
         return "score" if self.kind in (None, "corfu") else "head"
 
     @property
+    def seed(self) -> int | None:
+        return self.settings.get("seed")
+
+    @property
     def settings(self) -> dict[str, Any]:
         return dict(self.record.get("settings", {}))
 
@@ -123,6 +114,7 @@ def quadrants(options: Quadrants) -> Result:
     options.require(*PACKAGES)
     from evaluation.quadrants.dataset import MedievalDataset
     from evaluation.quadrants.report import evaluate_quadrants
+    from training.runs.card import write_card
 
     dataset = MedievalDataset.open(options.dataset or options.workspace / "datasets" / "medieval")
     sources = _distinct([source for model in options.models or () for source in _sources(options, model)])
@@ -142,8 +134,9 @@ def quadrants(options: Quadrants) -> Result:
         lambdas=_lambdas(sources),
         losses=_curves(sources),
     )
-    if options.split == "test" and out.name == "report":
-        _renew_cards(sources, out.parent)
+    for source in sources if options.split == "test" and out.name == "report" else ():
+        if source.record:
+            write_card(source.folder, source.record, results=out.parent)
     names = ("name", "kind", "seeds", "metrics", "confusion", "paper")
     payload = options.payload("quadrants", report, made, out) | {
         "dataset": str(dataset.folder),
@@ -205,13 +198,11 @@ def _name(record: Mapping[str, Any]) -> str:
 
 def _distinct(sources: Sequence[_Source]) -> list[_Source]:
     """Tell runs of one name and seed apart by their folders."""
-    sources = list({source.folder.resolve(): source for source in sources}.values())
-    found = Counter((source.name, source.settings.get("seed")) for source in sources)
+    known = {source.folder.resolve(): source for source in sources}
+    found = Counter((source.name, source.seed) for source in known.values())
     return [
-        replace(source, name=f"{source.name} [{source.folder.resolve().name}]")
-        if found[source.name, source.settings.get("seed")] > 1
-        else source
-        for source in sources
+        replace(source, name=f"{source.name} [{folder.name}]") if found[source.name, source.seed] > 1 else source
+        for folder, source in known.items()
     ]
 
 
@@ -255,7 +246,7 @@ def _predicted(options: Quadrants, source: _Source, dataset: MedievalDataset, co
     other = known.get("manifest_sha256", dataset.manifest_sha256) != dataset.manifest_sha256
     if other:
         note(f"{source.name}: trained on another dataset, whose training rows may be of the patients tested here")
-    more = {"seed": source.settings.get("seed"), "trained_on_another_dataset": other}
+    more = {"seed": source.seed, "trained_on_another_dataset": other}
     return options.predicted(source.folder, source.name, source.method, state, **more)
 
 
@@ -327,7 +318,7 @@ def _curves(sources: Sequence[_Source]) -> dict[str, list[dict[str, Any]]]:
     from training.runs.folder import loss_records
 
     return {
-        f"{source.name}, seed {source.settings['seed']}": [
+        f"{source.name}, seed {source.seed}": [
             record | {"step": at} for at, record in enumerate(loss_records(source.record), 1)
         ]
         for source in sources
@@ -335,24 +326,17 @@ def _curves(sources: Sequence[_Source]) -> dict[str, list[dict[str, Any]]]:
     }
 
 
-def _renew_cards(sources: Sequence[_Source], results: Path) -> None:
-    """Write the results on the test split into the cards of the runs that the report is of."""
-    from training.runs.card import write_card
-
-    for source in sources:
-        if source.record:
-            write_card(source.folder, source.record, results=results)
-
-
 def paint(out: Console, payload: dict[str, Any]) -> None:
     """Show an evaluation: two tables in percent, and where the report lies."""
+    from evaluation.quadrants.tables import PAPER_COLUMNS
     from ontoground.cli.render import number, table
 
     models = [(model["name"], model["metrics"]) for model in payload["models"]]
     patients = f"{number(payload['patients'])} patient{'' if payload['patients'] == 1 else 's'}"
     out.print(f"{number(payload['rows'])} rows of {patients} ({payload['split']}), in percent\n")
-    rows = [(name, *(percent(found[share]) for share in SHARES)) for name, found in models]
-    out.print(table(("model", *SHARES.values()), rows))
+    shares = {name: head.removeprefix("F1_") for name, head in PAPER_COLUMNS.items() if name not in ("hsr", "tir")}
+    rows = [(name, *(percent(found[share]) for share in shares)) for name, found in models]
+    out.print(table(("model", *shares.values()), rows))
     out.print("\nF1 with its interval; HSR: unsupported taken for Q1; TIR: false taken for Q1 (lower is better)\n")
     rows = [(name, *(interval(found[one], "-") for one in ("f1", "hsr", "tir"))) for name, found in models]
     out.print(table(("model", "F1", "HSR", "TIR"), rows))

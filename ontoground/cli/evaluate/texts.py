@@ -16,7 +16,6 @@ from ontoground.cli.options import Result, verb
 from ontoground.cli.runs import run_folder, run_settings, short_name
 
 if TYPE_CHECKING:
-    import polars as pl
     from rich.console import Console
 
     from evaluation.text.dataset import TextDataset
@@ -113,11 +112,17 @@ def medval(
 
 def _evaluated(kind: Kind, options: Text, experts: Sequence[Path] = (), sheet_key: Path | None = None) -> Result:
     options.require(*PACKAGES)
+    from evaluation.sheets.read import read_sheets
     from evaluation.text.dataset import TextDataset
     from evaluation.text.report import evaluate_text
+    from ontoground.cli.render import note
 
     dataset = TextDataset.open(options.reference or options.workspace / "datasets" / kind, kind)
-    ratings, notes = _ratings(experts, sheet_key)
+    if sheet_key is not None and not experts:
+        raise UsageError("--sheet-key without a sheet", expected="--experts SHEET too")
+    graded = read_sheets(experts, sheet_key) if experts else None
+    for line in graded.notes if graded else ():
+        note(line)
     # Asked first: a refusal of the privacy gate comes before hours of work.
     made = [_asked(options, dataset)] if options.asks else []
     made += [_generated(options, dataset, model) for model in options.models or ()]
@@ -130,7 +135,7 @@ def _evaluated(kind: Kind, options: Text, experts: Sequence[Path] = (), sheet_ke
         split=options.split,
         missing=options.missing,
         with_ensemble=options.ensemble,
-        ratings=ratings,
+        ratings=graded.ratings if graded else None,
     )
     rows = report["rows"]
     payload = options.payload(kind, report, made, out) | {
@@ -139,22 +144,8 @@ def _evaluated(kind: Kind, options: Text, experts: Sequence[Path] = (), sheet_ke
         "runs": [_run(one, rows["headline"]) for one in report["runs"]],
     }
     if kind == "medval":
-        payload["experts"] = _experts(report["experts"], notes)
+        payload["experts"] = _experts(report["experts"], graded.notes) if graded else None
     return Result(payload, _paint)
-
-
-def _ratings(experts: Sequence[Path], sheet_key: Path | None) -> tuple[pl.DataFrame | None, Sequence[str]]:
-    if not experts:
-        if sheet_key is not None:
-            raise UsageError("--sheet-key without a sheet", expected="--experts SHEET too")
-        return None, ()
-    from evaluation.sheets.read import read_sheets
-    from ontoground.cli.render import note
-
-    read = read_sheets(experts, sheet_key)
-    for one in read.notes:
-        note(one)
-    return read.ratings, read.notes
 
 
 def _asked(options: Text, dataset: TextDataset) -> dict[str, Any]:
@@ -199,9 +190,7 @@ def _run(run: Mapping[str, Any], headline: str) -> dict[str, Any]:
     return {**{name: run[name] for name in RUN_KEYS}, own: run[own], "f1_by_task": by_task}
 
 
-def _experts(experts: Mapping[str, Any] | None, notes: Sequence[str]) -> dict[str, Any] | None:
-    if experts is None:
-        return None
+def _experts(experts: Mapping[str, Any], notes: Sequence[str]) -> dict[str, Any]:
     names = ("items", "items_with_several", "raters", "non_inferiority")
     agreement = {name: found["overall"] for name, found in experts["agreement"].items()}
     return {**{name: experts[name] for name in names}, "krippendorff_alpha": agreement, "notes": list(notes)}

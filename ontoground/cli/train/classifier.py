@@ -147,21 +147,11 @@ def _train_encoder(
     """Train an encoder, or return the record of a run that is whole and the same: encoders keep no checkpoints."""
     from ground.progress import progress
     from training.encoder.train import train_encoder
-    from training.runs.folder import read_run
+    from training.runs.folder import start_run
     from training.runs.quiet import quiet
 
-    if state_of(folder) == "done":
-        with quiet(), progress(f"training {folder.name}", steps) as advance:
-            return train_encoder(dataset, options.model, folder, settings, progress=lambda *_: advance(1))
-    if not options.resume:
-        raise UsageError("this folder already holds a run", file=folder, do="choose another folder with --out")
-    record = read_run(folder)
-    asked = {"manifest_sha256": dataset.manifest_sha256, "settings": settings.model_dump(mode="json")}
-    if changed := [name for name, value in asked.items() if record.get(name) != value]:
-        raise UsageError(
-            "the run in this folder was started otherwise",
-            file=folder,
-            found=f"another {', '.join(changed)}",
-            do="choose another folder with --out",
-        )
-    return record
+    if state_of(folder) == "current":
+        plan = {"manifest_sha256": dataset.manifest_sha256, "settings": settings.model_dump(mode="json")}
+        return start_run(folder, plan, resume=options.resume) or {}
+    with quiet(), progress(f"training {folder.name}", steps) as advance:
+        return train_encoder(dataset, options.model, folder, settings, progress=lambda *_: advance(1))

@@ -87,14 +87,16 @@ def steps_of(rows: int, batch_size: int, epochs: float) -> int:
 
 def trained(options: OnDataset, kind: str, data: Path, engine: str, out: Path, runs: Sequence[Run]) -> Result:
     """Sum up the runs of a verb, which lie in ``out`` or are it, and say what may follow."""
+    from ontoground.cli.render import relative
     from training.runs.folder import is_main
 
     # Of several processes that train together one speaks.
     if not is_main():
         raise typer.Exit
-    where = f"--dataset {_quoted(data)} --workspace {_quoted(options.workspace)}"
-    evaluate = f"ontoground evaluate quadrants --model {_quoted(out)} --baselines {where}"
-    head = f"ontoground train classifier --model {_quoted(runs[0][0])} --freeze-backbone {where}"
+    whole, first, *place = (shlex.quote(relative(path)) for path in (out, runs[0][0], data, options.workspace))
+    where = "--dataset {} --workspace {}".format(*place)
+    evaluate = f"ontoground evaluate quadrants --model {whole} --baselines {where}"
+    head = f"ontoground train classifier --model {first} --freeze-backbone {where}"
     payload = {
         "verb": f"train {kind}",
         "workspace": str(options.workspace),
@@ -106,12 +108,6 @@ def trained(options: OnDataset, kind: str, data: Path, engine: str, out: Path, r
         "next": {"classifier": [evaluate], "corfu": [evaluate, head]}.get(kind, []),
     }
     return Result(payload, _paint)
-
-
-def _quoted(path: Path) -> str:
-    from ontoground.cli.render import relative
-
-    return shlex.quote(relative(path))
 
 
 def _summary(folder: Path, record: dict[str, Any], state: str) -> dict[str, Any]:

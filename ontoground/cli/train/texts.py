@@ -50,13 +50,8 @@ def _fine_tuned(kind: Literal["medhal", "medval"], options: Text) -> Result:
     from training.runs.settings import MedhalSettings, MedvalSettings
     from training.sft.train import train_medhal, train_medval
 
-    kinds: dict[str, tuple[Any, Any]] = {
-        "medhal": (MedhalSettings, train_medhal),
-        "medval": (MedvalSettings, train_medval),
-    }
-    own, train = kinds[kind]
     dataset = TextDataset.open(options.data(kind), kind)
-    settings = options.settings(own)
+    settings: Any = options.settings(MedhalSettings if kind == "medhal" else MedvalSettings)
     out = options.folder(kind, short_name(options.model), f"seed{settings.seed}")
     state = state_of(out)
     if is_main() and state == "done":
@@ -65,6 +60,7 @@ def _fine_tuned(kind: Literal["medhal", "medval"], options: Text) -> Result:
             f"{kind} on {options.model}, engine trl: {dataset.count('train', settings.tasks or None):,} rows{of_tasks},"
             f" batches of {settings.batch_size}, {settings.epochs:g} epochs, seed {settings.seed}"
         )
+    train = train_medhal if kind == "medhal" else train_medval
     record = train(dataset.folder, options.model, out, settings, resume=options.resume)
     for line in record["machine"]["notes"] if is_main() else ():
         note(line)

@@ -129,9 +129,7 @@ class Evaluated(InWorkspace):
             return run / ("report" if self.split == "test" else f"report-{self.split}")
         return run_folder(self.workspace, "evaluation", short_name(str(dataset)), self.split)
 
-    def payload(
-        self, verb: str, report: Mapping[str, Any], made: Sequence[Mapping[str, Any]], out: Path
-    ) -> dict[str, Any]:
+    def payload(self, verb: str, report: Mapping[str, Any], made: list[dict[str, Any]], out: Path) -> dict[str, Any]:
         """Return what the payloads of all these verbs have, of a report that lies in ``out``."""
         return {
             "verb": f"evaluate {verb}",

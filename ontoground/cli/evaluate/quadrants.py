@@ -28,10 +28,8 @@ __all__ = ["PACKAGES", "Quadrants", "paint", "quadrants"]
 SplitColumn = Literal["split", "fact_split"]
 
 PACKAGES = ("torch", "transformers", "peft", "matplotlib", "statsmodels")
-KINDS = ("classifier", "encoder", "corfu")
 REGIME_NAMES = {f"q1_q{n}": f"Q1 vs. Q{n}" for n in (2, 3, 4)} | {"mixed": "Q1 vs. mix", "curriculum": "Curriculum"}
-"""The paper's names of its regimes (Table 1), by which its results are found."""
-PAPERS_LAMBDA = 0.5
+"""The paper's names of its regimes (Table 1), by which its results are found; its lambda is 0.5."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,7 +165,7 @@ def _sources(options: Quadrants, model: str) -> list[_Source]:
 def _source(options: Quadrants, folder: Path) -> _Source:
     from training.runs.folder import read_run
 
-    record = read_run(folder, *KINDS)
+    record = read_run(folder, "classifier", "encoder", "corfu")
     source = _Source(_name(record), folder, str(folder), record)
     if options.method not in ("auto", source.method):
         policy = source.method == "score"
@@ -187,7 +185,7 @@ def _name(record: Mapping[str, Any]) -> str:
     base = record["base_model"]
     if record["kind"] == "corfu":
         regime, weight = REGIME_NAMES[record["settings"]["regime"]], record["settings"]["lambda"]
-        known = {0: f"DPO ({regime})", PAPERS_LAMBDA: f"CoRFu ({regime})"}
+        known = {0: f"DPO ({regime})", 0.5: f"CoRFu ({regime})"}
         return f"{base} + {known.get(weight, f'CoRFu ({regime}), lambda {weight:g}')}"
     if record["kind"] == "encoder":
         return f"{base} + SFT ({record['engine']} encoder)"

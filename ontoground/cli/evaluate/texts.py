@@ -221,9 +221,8 @@ def _detector(run: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _validator(run: Mapping[str, Any]) -> tuple[Any, ...]:
-    overall, silent = run["overall"], percent(run["share_unparseable"])
-    kappa = _coefficient(overall["kappa_linear"])
-    return interval(run["over_tasks"]["all"]), percent(overall["macro_f1"]), kappa, silent
+    f1, kappa = percent(run["overall"]["macro_f1"]), _coefficient(run["overall"]["kappa_linear"])
+    return interval(run["over_tasks"]["all"]), f1, kappa, percent(run["share_unparseable"])
 
 
 def _coefficient(estimate: Mapping[str, Any]) -> str:

@@ -119,9 +119,7 @@ def grpo(options: Grpo) -> Result:
     return Result(payload, _paint)
 
 
-def _tables(
-    options: Grpo, arms: Sequence[str], benchmark: Benchmark, settings: GrpoSettings
-) -> dict[str, pl.DataFrame]:
+def _tables(options: Grpo, arms: list[str], benchmark: Benchmark, settings: GrpoSettings) -> dict[str, pl.DataFrame]:
     """Return the arms' rows and those of evaluation, as training reads them."""
     import polars as pl
 
@@ -298,9 +296,7 @@ def _summary(arm: str, out: Path, record: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _compared(
-    options: Grpo, out: Path, arms: Sequence[str], base: Mapping[str, pl.DataFrame], seed: int
-) -> dict[str, Any]:
+def _compared(options: Grpo, out: Path, arms: list[str], base: dict[str, pl.DataFrame], seed: int) -> dict[str, Any]:
     """Return by set of labels the share of right answers of every policy, and how arms differ from the first one."""
     import polars as pl
 

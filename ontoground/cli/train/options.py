@@ -81,8 +81,7 @@ def state_of(folder: Path) -> str:
 def steps_of(rows: int, batch_size: int, epochs: float) -> int:
     """Return optimizer steps; the last step of an epoch may be short (training.packing.plan)."""
     each = math.ceil(rows / batch_size)
-    part = epochs % 1
-    return each * int(epochs) + (max(1, round(each * part)) if part else 0)
+    return each * int(epochs) + (max(1, round(each * (epochs % 1))) if epochs % 1 else 0)
 
 
 def trained(options: OnDataset, kind: str, data: Path, engine: str, out: Path, runs: Sequence[Run]) -> Result:
@@ -150,10 +149,8 @@ def _paint(out: Console, payload: dict[str, Any]) -> None:
         out.print(table(("stage", "steps", "mean loss")[first:], rows))
         cut = run["contexts"]
         if cut and cut["truncated"]:
-            out.print(
-                f"contexts cut to fit: {number(cut['truncated'])} of {number(cut['contexts'])}"
-                f" ({number(cut['tokens_cut'])} tokens)"
-            )
+            counts = (number(cut[name]) for name in ("truncated", "contexts", "tokens_cut"))
+            out.print("contexts cut to fit: {} of {} ({} tokens)".format(*counts))
         was = " (was whole already)" if run["state"] == "current" else ""
         out.print(f"run: {relative(Path(run['folder']))}{was}\n", soft_wrap=True)
     if payload["next"]:

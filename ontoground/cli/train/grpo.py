@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 __all__ = ["grpo"]
 
-DATA, BASE = "data", "base"
 SMOKE = "A smoke run: the model's weights are random, and its numbers mean nothing."
 
 
@@ -92,12 +91,12 @@ def grpo(options: Grpo) -> Result:
     benchmark = Benchmark.open(options.workspace, options.benchmark)
     out = options.folder("grpo", benchmark.name, short_name(options.model or "smoke"), f"seed{settings.seed}")
     tables = _tables(options, names, benchmark, settings)
-    _write_tables(out / DATA, tables, begun=any(out.glob("arm-*")), resume=options.resume)
+    _write_tables(out / "data", tables, begun=any(out.glob("arm-*")), resume=options.resume)
     model = options.model or _random_model(out / "random-model", tables, settings)
-    arms = _arms(options, names, benchmark, out / DATA)
+    arms = _arms(options, names, benchmark, out / "data")
     check_arms([arm.rows for arm in arms])
     _announce(options, arms, settings)
-    graded = {BASE: _base(out, arms[0], model, settings, kept=options.resume)} if settings.evaluate_base else {}
+    graded = {"base": _base(out, arms[0], model, settings, kept=options.resume)} if settings.evaluate_base else {}
     records = {
         arm.name: train_arm(arm, model, out / f"arm-{arm.name}", settings, resume=options.resume) for arm in arms
     }
@@ -272,7 +271,7 @@ def _base(out: Path, arm: Arm, model: str, settings: GrpoSettings, *, kept: bool
 
     from training.grpo.train import EVALUATION, evaluate_base
 
-    file = private_directory(out / BASE) / EVALUATION
+    file = private_directory(out / "base") / EVALUATION
     if not (kept and file.is_file()):
         graded = evaluate_base(arm, model, settings)
         with atomic_path(file) as temporary:
@@ -329,8 +328,7 @@ def _shown(payload: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
             change = one["difference"].get(policy)
             apart = "{} ({})".format(*difference(change)) if change else ""
             rows.append([name, policy, f"{share['correct']}/{share['n']}", percent(share["value"]), ends(share), apart])
-    heads = ["labels", "policy", "right", "share", "95% interval", f"less {payload['arms'][0]['arm']} (95%)"]
-    return heads, rows
+    return ["labels", "policy", "right", "share", "95% interval", f"less {payload['arms'][0]['arm']} (95%)"], rows
 
 
 def _notes(payload: dict[str, Any]) -> list[str]:

@@ -96,12 +96,12 @@ def _paint_validation(out: Console, validation: dict[str, Any]) -> None:
 
 
 def _paint_classifier(out: Console, evaluation: dict[str, Any]) -> None:
-    from ontoground.cli.evaluate.quadrants_tables import paint_evaluation
+    from ontoground.cli.evaluate.quadrants import paint
     from ontoground.cli.render import text
 
     out.print()
     out.print(text("A classifier of the four, and baselines that read less than the task needs", "bold"))
-    paint_evaluation(out, evaluation)
+    paint(out, evaluation)
 
 
 def _paint_places(out: Console, workspace: Workspace, result: DemoResult) -> None:

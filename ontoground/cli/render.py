@@ -6,7 +6,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -17,7 +17,22 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-__all__ = ["Cell", "console", "emit", "indented", "note", "number", "print_json", "relative", "table", "text"]
+__all__ = [
+    "Cell",
+    "console",
+    "dataset_in_words",
+    "emit",
+    "indented",
+    "listing",
+    "note",
+    "number",
+    "percent",
+    "print_json",
+    "relative",
+    "show",
+    "table",
+    "text",
+]
 
 Cell = str | int | float | bool | None
 Painter = Callable[[Console], None]
@@ -68,15 +83,39 @@ def note(message: str) -> None:
     console(stderr=True).print(message, soft_wrap=True)
 
 
-def number(value: Cell) -> str:
-    """Return a number with thousands separators, a share with two decimals, anything else as text."""
+def number(value: object) -> str:
+    """Return a number with thousands separators, the parts of a list, anything else as text."""
     if isinstance(value, bool) or value is None:
         return "" if value is None else ("yes" if value else "no")
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):
         return f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.1f}"
-    return str(value)
+    return "; ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+
+
+def percent(share: float | None) -> str:
+    """Return a share of one in percent; nothing where there is none."""
+    return "" if share is None else f"{100 * share:.1f}%"
+
+
+def dataset_in_words(dataset: dict[str, Any]) -> str:
+    """Return how many rows a dataset has, by split, and where it lies."""
+    splits = ", ".join(f"{split} {number(rows)}" for split, rows in dataset["splits"].items())
+    return f"{number(dataset['rows'])} rows ({splits}) in {dataset['folder']}"
+
+
+def listing(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], *, title: str | None = None) -> Table:
+    """Return a table of rows by name; ``columns`` is the key of each column with its header."""
+    return table(tuple(columns.values()), [[row[key] for key in columns] for row in rows], title=title)
+
+
+def show(out: Console, *tables: Table | None) -> None:
+    """Print the tables that are there, with an empty line between them."""
+    for index, one in enumerate(one for one in tables if one is not None):
+        if index:
+            out.print()
+        out.print(one)
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[Cell]], *, title: str | None = None) -> Table:

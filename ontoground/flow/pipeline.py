@@ -9,16 +9,19 @@ from typing import Any, Protocol, cast
 
 import duckdb
 
+from ehr.load import load_mimic
+from ehr.release import find_mimic
 from ground.errors import InputError
 from ground.flow.fingerprints import mark_done, stage_fingerprint
 from ground.flow.manifest import is_open_release
-from ground.settings import Settings
 from ground.settings_remote import RemoteSettings
 from ground.storage.remote import Place, RemotePath, require_allowed
 from ground.storage.workspace import Workspace
+from kg.load import load_rxnorm, load_umls
+from kg.release import find_release
 from ontoground.flow.session import writing
 from ontoground.flow.stages import PREFIX, STAGES, Stage, expected_fingerprint, state_of, upstream
-from ontoground.flow.summary import summary_of
+from ontoground.flow.status import summary_of
 
 __all__ = ["LOADERS", "Outcome", "check_folder", "load_source", "run_all", "run_stages"]
 
@@ -54,25 +57,7 @@ class Outcome:
         return {"stage": self.stage, "state": self.state, "seconds": round(self.seconds, 2), "report": self.report}
 
 
-def _load_mimic(connection: duckdb.DuckDBPyConnection, folder: Place, settings: Settings) -> object:
-    from ehr.load import load_mimic
-
-    return load_mimic(connection, folder, settings.load, settings.remote)
-
-
-def _load_umls(connection: duckdb.DuckDBPyConnection, folder: Place, settings: Settings) -> object:
-    from kg.load import load_umls
-
-    return load_umls(connection, folder, settings.load, settings.remote)
-
-
-def _load_rxnorm(connection: duckdb.DuckDBPyConnection, folder: Place, settings: Settings) -> object:
-    from kg.load import load_rxnorm
-
-    return load_rxnorm(connection, folder, settings.load, settings.remote)
-
-
-LOADERS = {"mimic": _load_mimic, "umls": _load_umls, "rxnorm": _load_rxnorm}
+LOADERS = {"mimic": load_mimic, "umls": load_umls, "rxnorm": load_rxnorm}
 
 
 def load_source(
@@ -87,9 +72,10 @@ def load_source(
     Raises:
         InputError: the folder is not there, or the loader refuses what it holds.
     """
-    check_folder(source, folder, workspace.settings.remote)
+    settings = workspace.settings
+    check_folder(source, folder, settings.remote)
     begin = time.perf_counter()
-    report = cast(_Report, LOADERS[source](connection, folder, workspace.settings)).as_dict()
+    report = LOADERS[source](connection, folder, settings.load, settings.remote).as_dict()
     unchanged = all(one["skipped_because_done"] for one in report["tables"])
     outcome = Outcome(f"load {source}", "current" if unchanged else "done", time.perf_counter() - begin, report)
     say(outcome.in_words(outcome.stage))
@@ -157,11 +143,7 @@ def check_folder(source: str, folder: Place, remote: RemoteSettings = RemoteSett
 
 def _is_credentialed(source: str, folder: Place) -> bool:
     if source == "mimic":
-        from ehr.release import find_mimic
-
         return find_mimic(folder).credentialed
-    from kg.release import find_release
-
     return not is_open_release(find_release("umls" if source == "umls" else "rxnorm", folder).name)
 
 
@@ -189,9 +171,8 @@ def _forget(connection: duckdb.DuckDBPyConnection, one: Stage, *, again: bool) -
     A stage keeps a mark of its own, with which it resumes or skips itself; it is taken away where the stage is to run
     from its beginning: its input, settings or code changed, or the user asked for it.
     """
-    connection.execute("delete from ground.stage where stage = ?", [PREFIX + one.name])
-    if again:
-        connection.execute("delete from ground.stage where stage = ?", [one.name])
+    for mark in (PREFIX + one.name, one.name) if again else (PREFIX + one.name,):
+        connection.execute("delete from ground.stage where stage = ?", [mark])
 
 
 def _remember(workspace: Workspace, connection: duckdb.DuckDBPyConnection, one: Stage) -> None:

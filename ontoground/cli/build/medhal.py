@@ -1,0 +1,232 @@
+"""``ontoground build medhal``: sources chosen, engine opened, rows built."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+import typer
+
+from ontoground.cli.build.options import FromTexts, bars, closest, group, paint_dropped, requests_in_words
+from ontoground.cli.options import Result, verb
+from ontoground.cli.text_options import described_model, language_model_settings
+
+if TYPE_CHECKING:
+    import duckdb
+    from rich.console import Console
+
+    from builders.texts.registry import TextSource
+    from ground.storage.workspace import Workspace
+
+__all__ = ["medhal"]
+
+OWN = "mimic"
+OWN_LAYOUT = "workspace"
+OPEN_WORLD_LICENCE = "the embedded open world: invented patients, free to share"
+REASONS_SHOWN = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Medhal(FromTexts):
+    """Options of the verb."""
+
+    dataset: ClassVar[str] = "medhal"
+
+    sources: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES", help="Sources by commas, each NAME or NAME=DIR; those that are found where left out"
+        ),
+    ] = None
+    review: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Readers' verdicts (CSV: id, verdict) to show in the card")
+    ] = None
+
+
+@verb(
+    group,
+    "Build statements that are factual or not.",
+    "ontoground build medhal --texts DIR",
+    "ontoground build medhal --sources medqa,sumpubmed,mimic --texts DIR \\",
+    "    --splits all",
+    "ontoground build medhal --sources pubmedqa=DIR --engine lm \\",
+    "    --endpoint http://127.0.0.1:8000/v1 --endpoint-model Qwen3-8B",
+)
+def medhal(options: Medhal) -> Result:
+    """Build medical statements, factual or not, in pairs, into datasets/medhal.
+
+    Sources are text sets on disk, and mimic: the workspace's own facts, whose missing stages run first. A language
+    model's answers are kept: a run that was stopped goes on where it was.
+    """
+    from builders.medhal.build import Made, build_medhal
+    from builders.medhal.engines import lm_engine, rules_engine
+    from builders.medhal.own_feed import own_feed
+    from builders.medhal.review import read_review
+    from builders.medhal.rows import Seeds
+    from builders.medhal.text_feeds import text_feed
+    from builders.texts.origin import Tally
+    from ground.errors import UsageError
+    from ground.flow.manifest import licence_tier
+    from ground.lm.client import LanguageModel
+    from ontoground.cli.render import note
+    from ontoground.flow.pipeline import Outcome, run_stages
+    from ontoground.flow.status import dataset_counts
+
+    workspace, tally = options.open(needs_warehouse=False), Tally()
+    if options.engine == "rules" and options.model.given:
+        raise UsageError("the engine rules asks no language model", do="add --engine lm, or leave the endpoint out")
+    settings, feeds = workspace.settings.medhal, []
+    model: LanguageModel | None = None
+    stages: list[Outcome] = []
+    review = {} if options.review is None else read_review(options.review)
+    with ExitStack() as stack:
+        own = stack.enter_context(_own_facts(options, workspace))
+        chosen = _chosen(options, own is not None)
+        of_texts = closest(*(source.tier for source, folder in chosen.items() if folder is not None))
+        if options.engine == "lm":
+            # It is shown the texts only: our own facts are worded and judged without one.
+            asked = language_model_settings(options.model)["language_model"]
+            model = stack.enter_context(LanguageModel(asked, workspace.root, of_texts))
+        engine = rules_engine(settings.seed) if model is None else lm_engine(model)
+        tier = of_texts
+        for source, folder in chosen.items():
+            if folder is not None:
+                feeds.append(text_feed(source, folder, engine, settings, tally))
+            elif own is not None:
+                stages = run_stages(workspace, own, ["medieval"], force=options.force, say=note)
+                # The open world's patients are nobody's.
+                tier = closest(of_texts, licence_tier(own))
+                licence = OPEN_WORLD_LICENCE if licence_tier(own) == "open" else source.licence
+                feeds.append(own_feed(source, licence, workspace, own, tally))
+        seeds = Seeds(documents=settings.seed, patients=workspace.settings.build.seed)
+        made = Made(options.engine, tier, seeds, {} if model is None else described_model(model), review)
+        with bars("pairs") as advance:
+            report = build_medhal(feeds, workspace.dataset("medhal"), settings, made, tally, advance)
+    found = {
+        "dataset": dataset_counts(workspace.dataset("medhal")),
+        "engine": options.engine,
+        "source_splits": settings.splits,
+        "licence_tier": tier,
+        **report.as_dict(),
+        "language_model": None if model is None else {"model": model.settings.model, **model.totals.as_dict()},
+        "stages": [outcome.as_dict() for outcome in stages],
+    }
+    return options.result("build medhal", _paint, **found)
+
+
+@contextmanager
+def _own_facts(options: Medhal, workspace: Workspace) -> Iterator[duckdb.DuckDBPyConnection | None]:
+    """Open the warehouse where ``mimic`` is named, or could be meant; None where the workspace lacks what it needs."""
+    from ground.storage.workspace import Workspace
+    from ontoground.cli.render import note
+    from ontoground.flow.session import writing
+    from ontoground.flow.stages import stage, state_of
+
+    named = None if options.sources is None else OWN in {name.strip() for name in options.sources.split(",")}
+    if named is False or (named is None and not workspace.warehouse.is_file()):
+        yield None
+        return
+    Workspace.existing(workspace.root)  # says what to do where there is none
+    with writing(workspace) as connection:
+        state = state_of(connection, workspace, stage("medieval"))
+        if named is None and state.state == "no input":
+            note(f"source mimic left out: the workspace {state.reason}")
+            yield None
+        else:
+            yield connection
+
+
+def _chosen(options: Medhal, own: bool) -> dict[TextSource, Path | None]:
+    """Return the sources in the order of their table, each with its folder; ``own``: the workspace can give facts.
+
+    Raises:
+        UsageError: an unknown source, or nothing that could be meant.
+        InputError: a folder is not there.
+    """
+    from builders.texts.registry import resolve_sources, text_sources
+    from ground.errors import InputError, UsageError
+
+    texts = options.texts
+    if texts is not None and not texts.is_dir():
+        raise InputError(
+            "the folder of texts is not there", file=texts, expected="a folder with one folder a source: medqa, ..."
+        )
+    if options.sources is not None:
+        folders = _named(options.sources)
+        sources = resolve_sources(tuple(folders), "medhal")
+        return {source: _folder(source, folders[source.source], texts) for source in sources}
+    known = [one for one in text_sources().values() if one.dataset == "medhal"]
+    found: dict[TextSource, Path | None] = {}
+    for one in known:
+        if one.layout == OWN_LAYOUT and own:
+            found[one] = None
+        elif one.layout != OWN_LAYOUT and texts is not None and (texts / one.folder).is_dir():
+            found[one] = texts / one.folder
+    if not found:
+        raise UsageError(
+            "no source of medhal is named and none was found",
+            expected=", ".join(one.source for one in known),
+            do="name the folder of texts with --texts DIR, or sources with --sources NAME,NAME=DIR",
+        )
+    return found
+
+
+def _named(names: str) -> dict[str, Path | None]:
+    """Read ``medqa,sumpubmed=DIR``."""
+    from ground.errors import UsageError
+
+    found: dict[str, Path | None] = {}
+    for one in names.split(","):
+        name, equals, folder = one.strip().partition("=")
+        if not name or (equals and not folder) or name in found:
+            raise UsageError(
+                "--sources cannot be read",
+                found=one.strip() or names,
+                expected="NAME or NAME=DIR, each once, by commas",
+            )
+        found[name] = Path(folder).expanduser() if equals else None
+    return found
+
+
+def _folder(source: TextSource, named: Path | None, texts: Path | None) -> Path | None:
+    from ground.errors import InputError, UsageError
+
+    what = f"the source {source.source} has no folder"
+    if source.layout == OWN_LAYOUT:
+        if named is not None:
+            raise UsageError(what, found=str(named), expected="the workspace's own data")
+        return None
+    folder = named or (texts / source.folder if texts is not None else None)
+    if folder is None:
+        expected = f"--texts DIR with DIR/{source.folder}, or --sources {source.source}=DIR"
+        raise UsageError(what, expected=expected)
+    if not folder.is_dir():
+        raise InputError(
+            f"the folder of the source {source.source} is not there",
+            file=folder,
+            expected=f"the files of {source.name} ({source.origin})",
+            do=f"put them there, name another folder with --sources {source.source}=DIR, or leave the source out",
+        )
+    return folder
+
+
+def _paint(out: Console, payload: dict[str, Any]) -> None:
+    from ontoground.cli.render import dataset_in_words, listing, number, percent
+
+    rows = [
+        {**one, "judge": one["judge"] or "none", "kept_share": percent(one["kept_share"])} for one in payload["sources"]
+    ]
+    columns = {name: name for name in ("source", "task", "items", "pairs", "judge")}
+    columns |= {"kept_share": "confirmed", "factual": "factual", "non_factual": "not factual"}
+    out.print(listing(rows, columns, title=f"MedHal, engine {payload['engine']}"))
+    paint_dropped(out, payload["dropped"], REASONS_SHOWN)
+    versions = ", ".join(
+        f"{version.replace('_', ' ')} {number(sum(tasks.values()))}" for version, tasks in payload["versions"].items()
+    )
+    out.print(f"\nversions: {versions}")
+    if payload["language_model"] is not None:
+        out.print(requests_in_words(payload["language_model"]))
+    out.print(dataset_in_words(payload["dataset"]), soft_wrap=True)

@@ -10,6 +10,7 @@ import typer
 
 from ontoground.cli.app import app
 from ontoground.cli.options import Configured, Result, WorkspaceDir, verb
+from ontoground.cli.render import indented, note, number, relative, text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -53,7 +54,6 @@ def demo(options: Demo) -> Result:
     """
     from ground.errors import InputError
     from ontoground.cli.demo_classifier import train_and_evaluate
-    from ontoground.cli.render import note
     from ontoground.flow.pipeline import run_all
     from ontoground.views.query import exploring
     from ontoground.views.sample import sample_group
@@ -85,7 +85,6 @@ def demo(options: Demo) -> Result:
 def _rendered(options: Demo) -> dict[str, Any]:
     """Render the open world, unless one of the same size and seed is there, and return the folders to load."""
     from ground.storage.files import write_text
-    from ontoground.cli.render import note
     from ontoground.flow.stages import code_digest
     from openworld import World, render
 
@@ -101,7 +100,6 @@ def _rendered(options: Demo) -> dict[str, Any]:
 
 def _paint(out: Console, payload: dict[str, Any], workspace: Workspace) -> None:
     from kg.graph import ConceptGraph
-    from ontoground.cli.render import indented, number, text
     from ontoground.cli.run import paint_summary
     from ontoground.views.concepts import Phrases
     from ontoground.views.sample import reasons
@@ -128,7 +126,6 @@ def _paint(out: Console, payload: dict[str, Any], workspace: Workspace) -> None:
 
 def _paint_classifier(out: Console, evaluation: dict[str, Any]) -> None:
     from ontoground.cli.evaluate.quadrants_tables import paint_evaluation
-    from ontoground.cli.render import text
 
     out.print()
     out.print(text("A classifier of the four, and baselines that read less than the task needs", "bold"))
@@ -136,8 +133,6 @@ def _paint_classifier(out: Console, evaluation: dict[str, Any]) -> None:
 
 
 def _paint_places(out: Console, payload: dict[str, Any], workspace: Workspace) -> None:
-    from ontoground.cli.render import relative
-
     places = {
         "dataset": workspace.dataset("medieval"),
         "warehouse": workspace.warehouse,
@@ -163,8 +158,6 @@ def _program() -> str:
     """Return how this program is called here: by its path where the shell would not find it by name."""
     import shutil
     import sys
-
-    from ontoground.cli.render import relative
 
     called = Path(sys.argv[0])
     by_path = called.name == "ontoground" and shutil.which("ontoground") is None

@@ -9,6 +9,7 @@ import typer
 
 from ontoground.cli.app import app
 from ontoground.cli.options import InWorkspace, Result, verb
+from ontoground.cli.render import listing, number, table, tables
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -48,13 +49,10 @@ def diff(
 
 
 def _paint(out: Console, found: dict[str, Any]) -> None:
-    from ontoground.cli.render import listing, number, show, table
-
-    names = ("split", "same", "changed", "added", "removed")
     said = [(one["key"], _said(one["before"]), _said(one["after"])) for one in found["manifest"]]
-    show(
+    tables(
         out,
-        listing([*found["by_split"], {**found, "split": "all"}], {name: name for name in names}),
+        listing([*found["by_split"], {**found, "split": "all"}], "split, same, changed, added, removed"),
         table(("column", "changed rows that differ in it"), list(found["by_column"].items()))
         if found["by_column"]
         else None,

@@ -9,6 +9,7 @@ import typer
 
 from ontoground.cli.app import group_of
 from ontoground.cli.options import Configured, Force, InWorkspace, Result, verb
+from ontoground.cli.render import indented, listing, note, number, tables, text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -33,7 +34,6 @@ Concept = Annotated[str, typer.Argument(metavar="CUI", help="A CUI, or an exact 
 @verb(group, "Build the graph, and map codes to concepts.", "ontoground graph build --workspace work")
 def build(options: Configured, force: Force = False) -> Result:
     """Build the concept graph of the loaded release; map the codes of the records where MIMIC is loaded."""
-    from ontoground.cli.render import note
     from ontoground.flow.pipeline import run_stages
     from ontoground.flow.session import writing
     from ontoground.flow.stages import stage, state_of
@@ -50,12 +50,10 @@ def build(options: Configured, force: Force = False) -> Result:
 
 
 def _paint_build(out: Console, payload: dict[str, Any]) -> None:
-    from ontoground.cli.render import listing, show
     from ontoground.cli.run import mapped_table
 
-    columns = {name: name for name in ("predicate", "edges", "vocabularies")}
     mapped = payload["mapped"]
-    show(out, listing(payload["edges"], columns), mapped_table(mapped) if mapped else None)
+    tables(out, listing(payload["edges"], "predicate, edges, vocabularies"), mapped_table(mapped) if mapped else None)
 
 
 @verb(
@@ -82,8 +80,6 @@ def show(
 
 
 def _paint_card(out: Console, card: dict[str, Any]) -> None:
-    from ontoground.cli.render import number, text
-
     out.print(text(f"{card['cui']}  {card['name']}", "bold"))
     out.print(f"types: {'; '.join(card['types'])} ({', '.join(card['groups'])})")
     others = [one["name"] for one in card["names"] if one["name"].lower() != card["name"].lower()]
@@ -139,7 +135,6 @@ def relations(
 
 
 def _paint_relations(out: Console, payload: dict[str, Any], show_all: bool) -> None:
-    from ontoground.cli.render import indented, text
     from ontoground.views.concepts import evidence_of
 
     head, tail, found = payload["head"], payload["tail"], payload["relations"]

@@ -8,6 +8,7 @@ import typer
 
 from ontoground.cli.app import group_of
 from ontoground.cli.options import Configured, Result, verb
+from ontoground.cli.render import listing, number
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -68,10 +69,8 @@ def _load(source: str, named: str, options: Configured) -> Result:
 
 
 def _paint(out: Console, payload: dict[str, Any]) -> None:
-    from ontoground.cli.render import listing, number
-
     files = payload["files"]
-    out.print(listing(files, {"file": "file", "rows_read": "rows", "rows_rejected": "refused", "release": "release"}))
+    out.print(listing(files, "file, rows_read: rows, rows_rejected: refused, release"))
     read = number(sum(one["rows_read"] for one in files))
     out.print(f"\n{read} rows of {len(files)} files in {payload['workspace']}/warehouse.duckdb")
     for warning in payload["report"].get("warnings", []):

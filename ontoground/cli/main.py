@@ -24,6 +24,7 @@ from typer.main import get_command
 from ground import ROOT
 from ground.errors import InputError, OntogroundError
 from ontoground.cli import app
+from ontoground.cli.render import emit
 from ontoground.flow.interrupts import Interrupts
 
 __all__ = ["INTERNAL_ERROR", "INTERRUPTED", "invoke", "main"]
@@ -110,12 +111,8 @@ def _failed(error: Exception, as_json: bool) -> int:
 
 
 def _fail(details: dict[str, str | int | None], message: str, code: int, as_json: bool) -> int:
-    if as_json:
-        from ontoground.cli.render import print_json
-
-        print_json({"error": details, "exit_code": code})
-    else:
-        typer.echo(f"error: {message}", err=True)
+    payload = {"error": details, "exit_code": code}
+    emit(payload, lambda _out: typer.echo(f"error: {message}", err=True), as_json=as_json)
     return code
 
 

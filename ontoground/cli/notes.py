@@ -11,6 +11,7 @@ import typer
 
 from ontoground.cli.app import group_of
 from ontoground.cli.options import Force, InWorkspace, Result, Sharded, verb
+from ontoground.cli.render import listing, note, table, text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -63,7 +64,6 @@ def mentions(options: Sharded, hadm: Hadm = None, force: Force = False) -> Resul
 
 
 def _built(name: str, query: str, options: Sharded, force: bool) -> Result:
-    from ontoground.cli.render import note, table
     from ontoground.flow.pipeline import run_stages
     from ontoground.flow.session import writing
     from ontoground.views.query import fetch, query_text
@@ -96,23 +96,18 @@ def _shown(name: str, hadm: int, options: Sharded) -> Result:
 
 
 def _paint_sections(out: Console, note: dict[str, Any]) -> None:
-    from ontoground.cli.render import listing
-
-    columns = {"section": "section", "header": "header", "begin_offset": "begin", "end_offset": "end"}
+    columns = "section, header, begin_offset: begin, end_offset: end"
     out.print(listing(note["sections"], columns, title=note["note_id"]))
 
 
 def _paint_mentions(out: Console, note: dict[str, Any]) -> None:
     """Print each section with its mentions marked, then the mentions as a table."""
-    from ontoground.cli.render import listing, text
 
     out.print(text(note["note_id"], "bold"))
     for section in note["sections"]:
         out.print(text(f"[{section['section']}]", "bold dim"))
         out.print(_marked(note, section["begin_offset"], section["end_offset"]))
-    names = ("text", "concepts", "assertion", "section")
-    columns = {"begin_offset": "begin", "end_offset": "end"} | {name: name for name in names}
-    out.print(listing(note["mentions"], columns))
+    out.print(listing(note["mentions"], "begin_offset: begin, end_offset: end, text, concepts, assertion, section"))
     legend = text("marked: ")
     for assertion, style in STYLES.items():
         legend.append(assertion, style).append(" ")
@@ -120,8 +115,6 @@ def _paint_mentions(out: Console, note: dict[str, Any]) -> None:
 
 
 def _marked(note: dict[str, Any], begin: int, end: int) -> Text:
-    from ontoground.cli.render import text
-
     marked = text(note["text"][begin:end].rstrip("\n"))
     for one in note["mentions"]:
         if begin <= one["begin_offset"] < end:

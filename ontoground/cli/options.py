@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_type_hin
 
 import typer
 
+from ontoground.cli.render import emit
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -185,8 +187,6 @@ def verb(app: typer.Typer, short_help: str, *examples: str, name: str | None = N
         options = [*_options(function, classes), _option("as_json", Json, False)]
 
         def run(*, as_json: bool, **given: Any) -> None:
-            from ontoground.cli.render import emit
-
             for parameter, kind in classes.items():
                 given[parameter] = kind(**{field.name: given.pop(field.name) for field in fields(kind)})
             result = function(**given)

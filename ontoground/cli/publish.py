@@ -10,6 +10,7 @@ import typer
 
 from ontoground.cli.app import app
 from ontoground.cli.options import Configured, Result, verb
+from ontoground.cli.render import number
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -50,8 +51,6 @@ def publish(
 
 
 def _paint(out: Console, payload: dict[str, Any]) -> None:
-    from ontoground.cli.render import number
-
     sent, kept, removed = (len(payload[key]) for key in ("sent", "kept", "removed"))
     out.print(f"{sent} files sent ({number(payload['bytes_sent'])} bytes), {kept} were there, {removed} removed")
     out.print(f"{payload['licence_tier']} dataset: {payload['url']}", soft_wrap=True)

@@ -8,6 +8,7 @@ import typer
 
 from ontoground.cli.app import app
 from ontoground.cli.options import Result, Sharded, verb
+from ontoground.cli.render import listing, note, percent, table, tables
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -47,7 +48,6 @@ def run(
     Run it again after a stop or a change: it goes on where it has to.
     """
     from ground.storage.remote import place_of
-    from ontoground.cli.render import note
     from ontoground.flow.pipeline import run_all
 
     named = {"mimic": mimic, "umls": umls, "rxnorm": rxnorm}
@@ -66,38 +66,35 @@ def run(
 
 def paint_summary(out: Console, payload: dict[str, Any]) -> None:
     """Print the figures of a run, and how long its stages took."""
-    from ontoground.cli.render import listing, show, table
 
     summary = payload["summary"]
     drops = [{**one, "reason": DROPPED.get(one["reason"], one["reason"])} for one in summary["dropped"]]
-    show(
+    tables(
         out,
-        listing([one for one in summary["loaded"] if one["rows"]], {"table": "loaded table", "rows": "rows"}),
+        listing([one for one in summary["loaded"] if one["rows"]], "table: loaded table, rows"),
         mapped_table(summary["mapped"]),
         table(("in the warehouse", "n"), [(name, summary[name]) for name in ("concepts", "edges", "mentions")]),
-        listing(drops, {"stage": "stage", "reason": "left out because", "n": "n"}) if drops else None,
+        listing(drops, "stage, reason: left out because, n") if drops else None,
     )
     if summary["quadrants"]:
         out.print()
         paint_quadrants(out, summary["quadrants"])
     out.print()
-    times = [{**one, "seconds": f"{one['seconds']:.1f}"} for one in payload["stages"]]
-    out.print(listing(times, {"stage": "stage", "state": "", "seconds": "seconds"}))
+    times = [(one["stage"], one["state"], f"{one['seconds']:.1f}") for one in payload["stages"]]
+    out.print(table(("stage", "", "seconds"), times))
 
 
 def mapped_table(mapped: list[dict[str, Any]]) -> Table:
     """Return the share of each source table's rows that have a concept."""
-    from ontoground.cli.render import listing, percent
 
     shares = [{**one, "share": percent(one["share"])} for one in mapped]
-    return listing(shares, {"table": "codes to concepts", "rows": "rows", "mapped_rows": "mapped", "share": "share"})
+    return listing(shares, "table: codes to concepts, rows, mapped_rows: mapped, share")
 
 
 def paint_quadrants(out: Console, quadrants: list[dict[str, Any]]) -> None:
     """Print statements by predicate and quadrant, with their total."""
-    from ontoground.cli.render import listing
 
     total = {"predicate": "all"} | {name: sum(one[name] for one in quadrants) for name in QUADRANTS}
-    columns = {name: name for name in ("predicate", *QUADRANTS)}
+    columns = ", ".join(("predicate", *QUADRANTS))
     out.print(listing([*quadrants, total], columns, title="Statements by predicate and quadrant"))
     out.print(MEANING)

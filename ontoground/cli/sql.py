@@ -10,6 +10,7 @@ import typer
 
 from ontoground.cli.app import app
 from ontoground.cli.options import InWorkspace, Result, verb
+from ontoground.cli.render import listing, note, table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -45,12 +46,11 @@ def sql(
     the rows of a built dataset are the view `medieval`.
     """
     from ground.errors import UsageError
-    from ontoground.cli.render import listing, note
     from ontoground.views.query import exploring, fetch, named_queries, query_text, write_rows
 
     if name is None and command is None:
         queries = [{"name": one, "title": title} for one, title in named_queries()]
-        listed = listing(queries, {"name": "query", "title": "what it answers"})
+        listed = listing(queries, "name: query, title: what it answers")
         return Result({"verb": "sql", "queries": queries}, lambda out, _: out.print(listed))
     text = query_text(name, command)
     opened = options.open()
@@ -71,8 +71,6 @@ def sql(
 
 
 def _paint(out: Console, payload: dict[str, Any]) -> None:
-    from ontoground.cli.render import table
-
     rows = payload["rows"]
     out.print(table(payload["columns"], rows))
     if payload["truncated"]:

@@ -6,20 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from ontoground.cli.app import app
 from ontoground.cli.options import InWorkspace, Result, verb
+from ontoground.cli.render import dataset_in_words, listing, tables
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 __all__ = ["status"]
 
-LOADED = {
-    "source": "loaded",
-    "release": "release",
-    "files": "files",
-    "rows_read": "rows",
-    "rows_rejected": "refused",
-    "finished_at": "finished",
-}
+LOADED = "source: loaded, release, files, rows_read: rows, rows_rejected: refused, finished_at: finished"
 
 
 @verb(
@@ -39,14 +33,12 @@ def status(options: InWorkspace) -> Result:
 
 
 def _paint(out: Console, state: dict[str, Any]) -> None:
-    from ontoground.cli.render import dataset_in_words, listing, show
-
     loads = [{**one, "finished_at": f"{one['finished_at']:%Y-%m-%d %H:%M}"} for one in state["loads"]]
-    show(
+    tables(
         out,
         listing(loads, LOADED),
-        listing(state["stages"], {"name": "stage", "state": "state", "reason": "why"}),
-        listing(state["tables"], {"table": "table", "rows": "rows"}),
+        listing(state["stages"], "name: stage, state, reason: why"),
+        listing(state["tables"], "table, rows"),
     )
     for dataset in state["datasets"]:
         out.print(f"\ndataset {dataset['name']}: {dataset_in_words(dataset)}")

@@ -9,6 +9,7 @@ import typer
 
 from ontoground.cli.app import app
 from ontoground.cli.options import InWorkspace, Result, verb
+from ontoground.cli.render import listing, number, table, tables
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -39,12 +40,10 @@ def validate(
 
 
 def _paint(out: Console, payload: dict[str, Any]) -> None:
-    from ontoground.cli.render import listing, number, show, table
-
     found = payload["disagreements"]
-    show(
+    tables(
         out,
-        listing(payload["checks"], {"title": "check of the warehouse: rows that offend", "rows": "rows"}),
+        listing(payload["checks"], "title: check of the warehouse: rows that offend, rows"),
         table(("check of the labels", "disagreements"), list(payload["by_check"].items())) if found else None,
     )
     if found:

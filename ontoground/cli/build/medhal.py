@@ -12,6 +12,7 @@ import typer
 
 from ontoground.cli.build.options import FromTexts, bars, closest, group, paint_dropped, requests_in_words
 from ontoground.cli.options import Result, verb
+from ontoground.cli.render import dataset_in_words, listing, note, number, percent
 from ontoground.cli.text_options import described_model, language_model_settings
 
 if TYPE_CHECKING:
@@ -71,7 +72,6 @@ def medhal(options: Medhal) -> Result:
     from ground.errors import UsageError
     from ground.flow.manifest import licence_tier
     from ground.lm.client import LanguageModel
-    from ontoground.cli.render import note
     from ontoground.flow.pipeline import Outcome, run_stages
     from ontoground.flow.status import dataset_counts
 
@@ -121,7 +121,6 @@ def medhal(options: Medhal) -> Result:
 def _own_facts(options: Medhal, workspace: Workspace) -> Iterator[duckdb.DuckDBPyConnection | None]:
     """Open the warehouse where ``mimic`` is named, or could be meant; None where the workspace lacks what it needs."""
     from ground.storage.workspace import Workspace
-    from ontoground.cli.render import note
     from ontoground.flow.session import writing
     from ontoground.flow.stages import stage, state_of
 
@@ -214,13 +213,10 @@ def _folder(source: TextSource, named: Path | None, texts: Path | None) -> Path 
 
 
 def _paint(out: Console, payload: dict[str, Any]) -> None:
-    from ontoground.cli.render import dataset_in_words, listing, number, percent
-
     rows = [
         {**one, "judge": one["judge"] or "none", "kept_share": percent(one["kept_share"])} for one in payload["sources"]
     ]
-    columns = {name: name for name in ("source", "task", "items", "pairs", "judge")}
-    columns |= {"kept_share": "confirmed", "factual": "factual", "non_factual": "not factual"}
+    columns = "source, task, items, pairs, judge, kept_share: confirmed, factual, non_factual: not factual"
     out.print(listing(rows, columns, title=f"MedHal, engine {payload['engine']}"))
     paint_dropped(out, payload["dropped"], REASONS_SHOWN)
     versions = ", ".join(

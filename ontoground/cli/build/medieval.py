@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ontoground.cli.build.options import group
 from ontoground.cli.options import Force, Result, Sharded, verb
+from ontoground.cli.render import dataset_in_words, note
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,7 +20,6 @@ def medieval(options: Sharded, force: Force = False) -> Result:
 
     Stages that it needs and that are missing or stale run first.
     """
-    from ontoground.cli.render import note
     from ontoground.flow.pipeline import run_stages
     from ontoground.flow.session import writing
     from ontoground.flow.status import dataset_counts, quadrant_table
@@ -38,7 +38,6 @@ def medieval(options: Sharded, force: Force = False) -> Result:
 
 
 def _paint(out: Console, payload: dict[str, Any]) -> None:
-    from ontoground.cli.render import dataset_in_words
     from ontoground.cli.run import paint_quadrants
 
     paint_quadrants(out, payload["quadrants"])

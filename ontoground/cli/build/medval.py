@@ -13,6 +13,7 @@ import typer
 
 from ontoground.cli.build.options import FromTexts, bars, closest, group, paint_dropped, requests_in_words
 from ontoground.cli.options import Result, verb
+from ontoground.cli.render import dataset_in_words, listing, note, percent
 from ontoground.cli.text_options import described_model, language_model_settings
 
 if TYPE_CHECKING:
@@ -122,7 +123,6 @@ def medval(options: Medval) -> Result:
 def _stages(options: Medval, workspace: Workspace) -> list[Outcome]:
     """Bring the stages up to date that the engine and the notes need; what cannot run is left to those who miss it."""
     from ground.contracts.taxonomy import resolve_tasks
-    from ontoground.cli.render import note
     from ontoground.flow.pipeline import run_stages
     from ontoground.flow.session import writing
     from ontoground.flow.stages import stage, state_of
@@ -198,8 +198,6 @@ def _no_graph(workspace: Workspace) -> InputError:
 
 
 def _paint(out: Console, payload: dict[str, Any]) -> None:
-    from ontoground.cli.render import dataset_in_words, listing, percent
-
     rows = [
         {
             **one,
@@ -209,8 +207,7 @@ def _paint(out: Console, payload: dict[str, Any]) -> None:
         }
         for one in payload["tasks"]
     ]
-    columns = {name: name for name in ("task", "inputs", "judged", "kept")}
-    columns |= {"kept_share": "share", "mean_consistency": "mean M"} | {level: level for level in "1234"}
+    columns = "task, inputs, judged, kept, kept_share: share, mean_consistency: mean M, 1, 2, 3, 4"
     title = f"MedVAL triples, engine {payload['engine']}, tau {payload['tau']:g}; 1 to 4: kept of each level"
     out.print(listing(rows, columns, title=title))
     paint_dropped(out, payload["dropped"], REASONS_SHOWN)

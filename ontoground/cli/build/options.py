@@ -12,6 +12,7 @@ import typer
 
 from ontoground.cli.app import group_of
 from ontoground.cli.options import Force, InWorkspace
+from ontoground.cli.render import number, table
 from ontoground.cli.text_options import OF_MODEL, ModelOptions, split_overrides
 
 if TYPE_CHECKING:
@@ -93,7 +94,6 @@ def bars(counted: str) -> Iterator[Callable[[str, int], None]]:
 
 def paint_dropped(out: Console, dropped: dict[str, int], shown: int) -> None:
     """Print the commonest reasons for which something was left out."""
-    from ontoground.cli.render import table
 
     if dropped:
         reasons = sorted(dropped.items(), key=lambda one: (-one[1], one[0]))
@@ -103,7 +103,6 @@ def paint_dropped(out: Console, dropped: dict[str, int], shown: int) -> None:
 
 def requests_in_words(used: dict[str, Any]) -> str:
     """Return what a language model was asked."""
-    from ontoground.cli.render import number
 
     return (
         f"{used['model']}: {number(used['requests'])} requests, {number(used['cached'])} from the cache,"

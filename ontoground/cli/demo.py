@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ground.errors import InputError
 from ontoground.cli.app import app
 from ontoground.cli.options import Configured, Result, WorkspaceDir, verb
 from ontoground.cli.render import indented, note, number, relative, text
@@ -52,7 +53,6 @@ def demo(options: Demo) -> Result:
     The world is written by hand from general medical knowledge; its patients are invented and its CUIs (C99.....) are
     none of UMLS.
     """
-    from ground.errors import InputError
     from ontoground.cli.demo_classifier import train_and_evaluate
     from ontoground.flow.pipeline import run_all
     from ontoground.views.query import exploring

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from ground.errors import UsageError
 from ontoground.cli.app import group_of
 from ontoground.cli.options import Configured, Force, InWorkspace, Result, verb
 from ontoground.cli.render import indented, listing, note, number, tables, text
@@ -176,7 +177,6 @@ def export(
 
     The whole graph is written as KGX only: an RDF graph is made in memory and needs --cui.
     """
-    from ground.errors import UsageError
     from ground.storage.files import private_directory, write_text
     from kg.export import to_kgx, to_rdf
     from kg.graph import ConceptGraph
@@ -212,7 +212,6 @@ def export(
 
 def _refuse_foreign_folder(target: Path) -> None:
     """Raise where writing the export would replace something that is not an earlier export."""
-    from ground.errors import UsageError
 
     if target.is_file() or (target.is_dir() and not {path.name for path in target.iterdir()} <= KGX_FILES):
         raise UsageError(

@@ -79,7 +79,10 @@ def invoke(arguments: list[str]) -> int:
 
 def _guarded(arguments: list[str], as_json: bool, interrupts: Interrupts) -> int:
     try:
-        _dispatch(arguments)
+        # Not app(...): that one turns an interrupt and a closed pipe into exits of its own, without a word.
+        command = _command_of(app)
+        with command.make_context("ontoground", list(arguments)) as context:
+            command.invoke(context)
         sys.stdout.flush()
         return 0
     except typer.Exit as end:
@@ -92,13 +95,6 @@ def _guarded(arguments: list[str], as_json: bool, interrupts: Interrupts) -> int
         return _say_interrupted(as_json)
     except Exception as error:
         return _say_interrupted(as_json) if interrupts.seen else _failed(error, as_json)
-
-
-def _dispatch(arguments: list[str]) -> None:
-    # Not app(...): that one turns an interrupt and a closed pipe into exits of its own, without a word.
-    command = _command_of(app)
-    with command.make_context("ontoground", list(arguments)) as context:
-        command.invoke(context)
 
 
 def _failed(error: Exception, as_json: bool) -> int:

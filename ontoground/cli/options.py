@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_type_hin
 
 import typer
 
+from ground.errors import UsageError
 from ontoground.cli.render import emit
 
 if TYPE_CHECKING:
@@ -235,8 +236,6 @@ def _with_overrides(settings: Settings, overrides: list[str]) -> Settings:
 
 
 def _parse(override: str) -> tuple[str, str, Any]:
-    from ground.errors import UsageError
-
     key, equals, text = override.partition("=")
     section, dot, name = key.strip().partition(".")
     if not (equals and dot and section and name):

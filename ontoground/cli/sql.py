@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from ground.errors import UsageError
 from ontoground.cli.app import app
 from ontoground.cli.options import InWorkspace, Result, verb
 from ontoground.cli.render import listing, note, table
@@ -45,7 +46,6 @@ def sql(
     Tables of the warehouse are named by schema (mimiciv_hosp.diagnoses_icd, umls.mrconso, kg.edge, ground.mention);
     the rows of a built dataset are the view `medieval`.
     """
-    from ground.errors import UsageError
     from ontoground.views.query import exploring, fetch, named_queries, query_text, write_rows
 
     if name is None and command is None:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ground.errors import UsageError
+
 if TYPE_CHECKING:
     from ground.lm.client import LanguageModel
     from ground.lm.settings import LmSettings
@@ -49,7 +51,6 @@ def language_model_settings(options: ModelOptions, roles: Sequence[str] = OF_MOD
     """
     from pydantic import create_model
 
-    from ground.errors import UsageError
     from ground.lm.settings import LmSettings
     from ground.settings import Section
     from ontoground.cli.runs import model_overrides, require_packages, run_settings

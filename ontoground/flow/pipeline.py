@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from typing import Any
 
 import duckdb
 
@@ -26,10 +26,6 @@ from ontoground.flow.status import summary_of
 __all__ = ["LOADERS", "Outcome", "check_folder", "load_source", "run_all", "run_stages"]
 
 SAY_NOTHING: Callable[[str], None] = lambda _message: None  # noqa: E731
-
-
-class _Report(Protocol):
-    def as_dict(self) -> dict[str, Any]: ...
 
 
 @dataclass(frozen=True)
@@ -137,14 +133,13 @@ def check_folder(source: str, folder: Place, remote: RemoteSettings = RemoteSett
     """
     if not folder.is_dir():
         raise InputError("there is no such folder", file=folder, expected=f"the folder of a {source} release")
-    if isinstance(folder, RemotePath):
-        require_allowed(folder, credentialed=_is_credentialed(source, folder), settings=remote)
-
-
-def _is_credentialed(source: str, folder: Place) -> bool:
+    if not isinstance(folder, RemotePath):
+        return
     if source == "mimic":
-        return find_mimic(folder).credentialed
-    return not is_open_release(find_release("umls" if source == "umls" else "rxnorm", folder).name)
+        credentialed = find_mimic(folder).credentialed
+    else:
+        credentialed = not is_open_release(find_release("umls" if source == "umls" else "rxnorm", folder).name)
+    require_allowed(folder, credentialed=credentialed, settings=remote)
 
 
 def _run(workspace: Workspace, connection: duckdb.DuckDBPyConnection, one: Stage, *, force: bool) -> Outcome:
@@ -160,9 +155,9 @@ def _run(workspace: Workspace, connection: duckdb.DuckDBPyConnection, one: Stage
         return Outcome(one.name, "current", 0.0, {})
     _forget(connection, one, again=force or now.state == "stale")
     begin = time.perf_counter()
-    report = one.run(workspace, connection)
+    report: Any = one.run(workspace, connection)
     _remember(workspace, connection, one)
-    return Outcome(one.name, "done", time.perf_counter() - begin, cast(_Report, report).as_dict())
+    return Outcome(one.name, "done", time.perf_counter() - begin, report.as_dict())
 
 
 def _forget(connection: duckdb.DuckDBPyConnection, one: Stage, *, again: bool) -> None:

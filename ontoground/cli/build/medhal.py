@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
+from ground.errors import InputError, UsageError
 from ontoground.cli.build.options import FromTexts, bars, closest, group, paint_dropped, requests_in_words
 from ontoground.cli.options import Result, verb
 from ontoground.cli.render import dataset_in_words, listing, note, number, percent
@@ -19,8 +20,12 @@ if TYPE_CHECKING:
     import duckdb
     from rich.console import Console
 
+    from builders.medhal.feeds import Feed
+    from builders.texts.origin import Tally
     from builders.texts.registry import TextSource
+    from ground.lm.client import LanguageModel
     from ground.storage.workspace import Workspace
+    from ontoground.flow.pipeline import Outcome
 
 __all__ = ["medhal"]
 
@@ -63,44 +68,33 @@ def medhal(options: Medhal) -> Result:
     model's answers are kept: a run that was stopped goes on where it was.
     """
     from builders.medhal.build import Made, build_medhal
-    from builders.medhal.engines import lm_engine, rules_engine
-    from builders.medhal.own_feed import own_feed
     from builders.medhal.review import read_review
     from builders.medhal.rows import Seeds
-    from builders.medhal.text_feeds import text_feed
     from builders.texts.origin import Tally
-    from ground.errors import UsageError
     from ground.flow.manifest import licence_tier
     from ground.lm.client import LanguageModel
-    from ontoground.flow.pipeline import Outcome, run_stages
+    from ontoground.flow.pipeline import run_stages
     from ontoground.flow.status import dataset_counts
 
     workspace, tally = options.open(needs_warehouse=False), Tally()
     if options.engine == "rules" and options.model.given:
         raise UsageError("the engine rules asks no language model", do="add --engine lm, or leave the endpoint out")
-    settings, feeds = workspace.settings.medhal, []
-    model: LanguageModel | None = None
-    stages: list[Outcome] = []
+    settings, model = workspace.settings.medhal, None
     review = {} if options.review is None else read_review(options.review)
     with ExitStack() as stack:
         own = stack.enter_context(_own_facts(options, workspace))
         chosen = _chosen(options, own is not None)
-        of_texts = closest(*(source.tier for source, folder in chosen.items() if folder is not None))
+        tier = closest(*(source.tier for source, folder in chosen.items() if folder is not None))
         if options.engine == "lm":
             # It is shown the texts only: our own facts are worded and judged without one.
             asked = language_model_settings(options.model)["language_model"]
-            model = stack.enter_context(LanguageModel(asked, workspace.root, of_texts))
-        engine = rules_engine(settings.seed) if model is None else lm_engine(model)
-        tier = of_texts
-        for source, folder in chosen.items():
-            if folder is not None:
-                feeds.append(text_feed(source, folder, engine, settings, tally))
-            elif own is not None:
-                stages = run_stages(workspace, own, ["medieval"], force=options.force, say=note)
-                # The open world's patients are nobody's.
-                tier = closest(of_texts, licence_tier(own))
-                licence = OPEN_WORLD_LICENCE if licence_tier(own) == "open" else source.licence
-                feeds.append(own_feed(source, licence, workspace, own, tally))
+            model = stack.enter_context(LanguageModel(asked, workspace.root, tier))
+        stages: list[Outcome] = []
+        if own is not None and None in chosen.values():
+            stages = run_stages(workspace, own, ["medieval"], force=options.force, say=note)
+            # The open world's patients are nobody's.
+            tier = closest(tier, licence_tier(own))
+        feeds = _feeds(workspace, chosen, own, model, tally)
         seeds = Seeds(documents=settings.seed, patients=workspace.settings.build.seed)
         made = Made(options.engine, tier, seeds, {} if model is None else described_model(model), review)
         with bars("pairs") as advance:
@@ -115,6 +109,29 @@ def medhal(options: Medhal) -> Result:
         "stages": [outcome.as_dict() for outcome in stages],
     }
     return options.result("build medhal", _paint, **found)
+
+
+def _feeds(
+    workspace: Workspace,
+    chosen: dict[TextSource, Path | None],
+    own: duckdb.DuckDBPyConnection | None,
+    model: LanguageModel | None,
+    tally: Tally,
+) -> list[Feed]:
+    from builders.medhal.engines import lm_engine, rules_engine
+    from builders.medhal.own_feed import own_feed
+    from builders.medhal.text_feeds import text_feed
+    from ground.flow.manifest import licence_tier
+
+    settings, feeds = workspace.settings.medhal, []
+    engine = rules_engine(settings.seed) if model is None else lm_engine(model)
+    for source, folder in chosen.items():
+        if folder is not None:
+            feeds.append(text_feed(source, folder, engine, settings, tally))
+        elif own is not None:
+            licence = OPEN_WORLD_LICENCE if licence_tier(own) == "open" else source.licence
+            feeds.append(own_feed(source, licence, workspace, own, tally))
+    return feeds
 
 
 @contextmanager
@@ -146,7 +163,6 @@ def _chosen(options: Medhal, own: bool) -> dict[TextSource, Path | None]:
         InputError: a folder is not there.
     """
     from builders.texts.registry import resolve_sources, text_sources
-    from ground.errors import InputError, UsageError
 
     texts = options.texts
     if texts is not None and not texts.is_dir():
@@ -175,7 +191,6 @@ def _chosen(options: Medhal, own: bool) -> dict[TextSource, Path | None]:
 
 def _named(names: str) -> dict[str, Path | None]:
     """Read ``medqa,sumpubmed=DIR``."""
-    from ground.errors import UsageError
 
     found: dict[str, Path | None] = {}
     for one in names.split(","):
@@ -191,8 +206,6 @@ def _named(names: str) -> dict[str, Path | None]:
 
 
 def _folder(source: TextSource, named: Path | None, texts: Path | None) -> Path | None:
-    from ground.errors import InputError, UsageError
-
     what = f"the source {source.source} has no folder"
     if source.layout == OWN_LAYOUT:
         if named is not None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
+from ground.errors import InputError, UsageError
 from ontoground.cli.build.options import FromTexts, bars, closest, group, paint_dropped, requests_in_words
 from ontoground.cli.options import Result, verb
 from ontoground.cli.render import dataset_in_words, listing, note, percent
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
     from builders.medval.build import Made
     from builders.medval.feeds import Plan
-    from ground.errors import InputError
     from ground.flow.manifest import LicenceTier
     from ground.storage.workspace import Workspace
     from ontoground.flow.pipeline import Outcome
@@ -92,7 +92,6 @@ def medval(options: Medval) -> Result:
     """
     from builders.medval.build import build_medval
     from builders.medval.feeds import check_asked, plan_feeds
-    from ground.errors import UsageError
     from ontoground.flow.session import reading
     from ontoground.flow.status import dataset_counts
 
@@ -188,8 +187,6 @@ def _made_by_rules(workspace: Workspace, connection: duckdb.DuckDBPyConnection, 
 
 
 def _no_graph(workspace: Workspace) -> InputError:
-    from ground.errors import InputError
-
     return InputError(
         "the engine rules needs the concept graph, and this workspace has none",
         file=workspace.graph,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
-from ground.errors import InputError, UsageError
+from ground.errors import UsageError
 from ontoground.cli.build.options import FromTexts, bars, closest, group, paint_dropped, requests_in_words
 from ontoground.cli.options import Result, verb
 from ontoground.cli.render import dataset_in_words, listing, note, number, percent
@@ -20,18 +20,12 @@ if TYPE_CHECKING:
     import duckdb
     from rich.console import Console
 
-    from builders.medhal.feeds import Feed
-    from builders.texts.origin import Tally
-    from builders.texts.registry import TextSource
-    from ground.lm.client import LanguageModel
     from ground.storage.workspace import Workspace
     from ontoground.flow.pipeline import Outcome
 
 __all__ = ["medhal"]
 
 OWN = "mimic"
-OWN_LAYOUT = "workspace"
-OPEN_WORLD_LICENCE = "the embedded open world: invented patients, free to share"
 REASONS_SHOWN = 5
 
 
@@ -68,6 +62,8 @@ def medhal(options: Medhal) -> Result:
     model's answers are kept: a run that was stopped goes on where it was.
     """
     from builders.medhal.build import Made, build_medhal
+    from builders.medhal.engines import lm_engine, rules_engine
+    from builders.medhal.plan import chosen_sources, feeds_of
     from builders.medhal.review import read_review
     from builders.medhal.rows import Seeds
     from builders.texts.origin import Tally
@@ -83,7 +79,7 @@ def medhal(options: Medhal) -> Result:
     review = {} if options.review is None else read_review(options.review)
     with ExitStack() as stack:
         own = stack.enter_context(_own_facts(options, workspace))
-        chosen = _chosen(options, own is not None)
+        chosen = chosen_sources(options.sources, options.texts, own=own is not None)
         tier = closest(*(source.tier for source, folder in chosen.items() if folder is not None))
         if options.engine == "lm":
             # It is shown the texts only: our own facts are worded and judged without one.
@@ -94,7 +90,8 @@ def medhal(options: Medhal) -> Result:
             stages = run_stages(workspace, own, ["medieval"], force=options.force, say=note)
             # The open world's patients are nobody's.
             tier = closest(tier, licence_tier(own))
-        feeds = _feeds(workspace, chosen, own, model, tally)
+        engine = rules_engine(settings.seed) if model is None else lm_engine(model)
+        feeds = feeds_of(chosen, engine, workspace, own, tally)
         seeds = Seeds(documents=settings.seed, patients=workspace.settings.build.seed)
         made = Made(options.engine, tier, seeds, {} if model is None else described_model(model), review)
         with bars("pairs") as advance:
@@ -109,29 +106,6 @@ def medhal(options: Medhal) -> Result:
         "stages": [outcome.as_dict() for outcome in stages],
     }
     return options.result("build medhal", _paint, **found)
-
-
-def _feeds(
-    workspace: Workspace,
-    chosen: dict[TextSource, Path | None],
-    own: duckdb.DuckDBPyConnection | None,
-    model: LanguageModel | None,
-    tally: Tally,
-) -> list[Feed]:
-    from builders.medhal.engines import lm_engine, rules_engine
-    from builders.medhal.own_feed import own_feed
-    from builders.medhal.text_feeds import text_feed
-    from ground.flow.manifest import licence_tier
-
-    settings, feeds = workspace.settings.medhal, []
-    engine = rules_engine(settings.seed) if model is None else lm_engine(model)
-    for source, folder in chosen.items():
-        if folder is not None:
-            feeds.append(text_feed(source, folder, engine, settings, tally))
-        elif own is not None:
-            licence = OPEN_WORLD_LICENCE if licence_tier(own) == "open" else source.licence
-            feeds.append(own_feed(source, licence, workspace, own, tally))
-    return feeds
 
 
 @contextmanager
@@ -153,76 +127,6 @@ def _own_facts(options: Medhal, workspace: Workspace) -> Iterator[duckdb.DuckDBP
             yield None
         else:
             yield connection
-
-
-def _chosen(options: Medhal, own: bool) -> dict[TextSource, Path | None]:
-    """Return the sources in the order of their table, each with its folder; ``own``: the workspace can give facts.
-
-    Raises:
-        UsageError: an unknown source, or nothing that could be meant.
-        InputError: a folder is not there.
-    """
-    from builders.texts.registry import resolve_sources, text_sources
-
-    texts = options.texts
-    if texts is not None and not texts.is_dir():
-        raise InputError(
-            "the folder of texts is not there", file=texts, expected="a folder with one folder a source: medqa, ..."
-        )
-    if options.sources is not None:
-        folders = _named(options.sources)
-        sources = resolve_sources(tuple(folders), "medhal")
-        return {source: _folder(source, folders[source.source], texts) for source in sources}
-    known = [one for one in text_sources().values() if one.dataset == "medhal"]
-    found: dict[TextSource, Path | None] = {}
-    for one in known:
-        if one.layout == OWN_LAYOUT and own:
-            found[one] = None
-        elif one.layout != OWN_LAYOUT and texts is not None and (texts / one.folder).is_dir():
-            found[one] = texts / one.folder
-    if not found:
-        raise UsageError(
-            "no source of medhal is named and none was found",
-            expected=", ".join(one.source for one in known),
-            do="name the folder of texts with --texts DIR, or sources with --sources NAME,NAME=DIR",
-        )
-    return found
-
-
-def _named(names: str) -> dict[str, Path | None]:
-    """Read ``medqa,sumpubmed=DIR``."""
-
-    found: dict[str, Path | None] = {}
-    for one in names.split(","):
-        name, equals, folder = one.strip().partition("=")
-        if not name or (equals and not folder) or name in found:
-            raise UsageError(
-                "--sources cannot be read",
-                found=one.strip() or names,
-                expected="NAME or NAME=DIR, each once, by commas",
-            )
-        found[name] = Path(folder).expanduser() if equals else None
-    return found
-
-
-def _folder(source: TextSource, named: Path | None, texts: Path | None) -> Path | None:
-    what = f"the source {source.source} has no folder"
-    if source.layout == OWN_LAYOUT:
-        if named is not None:
-            raise UsageError(what, found=str(named), expected="the workspace's own data")
-        return None
-    folder = named or (texts / source.folder if texts is not None else None)
-    if folder is None:
-        expected = f"--texts DIR with DIR/{source.folder}, or --sources {source.source}=DIR"
-        raise UsageError(what, expected=expected)
-    if not folder.is_dir():
-        raise InputError(
-            f"the folder of the source {source.source} is not there",
-            file=folder,
-            expected=f"the files of {source.name} ({source.origin})",
-            do=f"put them there, name another folder with --sources {source.source}=DIR, or leave the source out",
-        )
-    return folder
 
 
 def _paint(out: Console, payload: dict[str, Any]) -> None:

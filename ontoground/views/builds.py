@@ -14,12 +14,11 @@ import pyarrow.parquet as pq
 from ground.errors import InputError, UsageError
 from ground.flow.manifest import read_manifest
 from ground.settings import RunSettings
-from ground.storage.files import atomic_path
 from ground.storage.sqlfiles import quoted_list, sql_text
 from ground.storage.warehouse import database_config, open_database, run_sql
 from ontoground.flow.session import records
 from ontoground.flow.status import dataset_files
-from ontoground.views.query import COPY_OPTIONS, copy_rows
+from ontoground.views.query import COPY_OPTIONS, write_whole
 
 __all__ = ["compared"]
 
@@ -60,7 +59,7 @@ def compared(before: Path, after: Path, run_settings: RunSettings, output: Path 
         for step in ("changed_row", "changed_cell"):
             run_sql(connection, f"ontoground/diff/{step}")
         if output is not None:
-            _list(connection, output)
+            write_whole(connection, sql_text("ontoground/diff/listed"), _format_of(output), output)
         splits = records(run_sql(connection, "ontoground/diff/by_split"))
         by_column = dict(run_sql(connection, "ontoground/diff/by_column").fetchall())
     total = {change: sum(one[change] for one in splits) for change in ("same", "changed", "added", "removed")}
@@ -108,13 +107,6 @@ def _view(connection: duckdb.DuckDBPyConnection, name: str, folder: Path, column
     ((too_many,),) = connection.execute(query).fetchall()
     if too_many:
         raise InputError("identifiers stand for more than one row", file=folder, found=f"{too_many:,} rows too many")
-
-
-def _list(connection: duckdb.DuckDBPyConnection, output: Path) -> None:
-    if not output.parent.is_dir():
-        raise InputError("there is no such folder", file=output.parent)
-    with atomic_path(output) as temporary:
-        copy_rows(connection, sql_text("ontoground/diff/listed"), _format_of(output), temporary)
 
 
 def _said_differently(*manifests: dict[str, Any]) -> list[dict[str, Any]]:

@@ -26,7 +26,7 @@ from ground.storage.workspace import Workspace
 from ontoground.flow.session import reading
 from ontoground.flow.status import dataset_files
 
-__all__ = ["COPY_OPTIONS", "Rows", "copy_rows", "exploring", "fetch", "named_queries", "query_text", "write_rows"]
+__all__ = ["COPY_OPTIONS", "Rows", "exploring", "fetch", "named_queries", "query_text", "write_rows", "write_whole"]
 
 AREA = "ontoground/queries"
 COPY_OPTIONS = {"csv": "format csv, header true", "parquet": "format parquet", "json": "format json, array true"}
@@ -128,23 +128,29 @@ def fetch(connection: duckdb.DuckDBPyConnection, text: str, limit: int) -> Rows:
 def write_rows(workspace: Workspace, text: str, file_format: str, output: Path | None) -> None:
     """Write a query's rows as csv, parquet or json to a file (whole or not at all) or to standard output."""
     if output is not None:
-        if not output.parent.is_dir():
-            raise InputError("there is no such folder", file=output.parent)
-        with atomic_path(output) as temporary, exploring(workspace, output.parent) as connection:
-            copy_rows(connection, text, file_format, temporary)
+        with exploring(workspace, output.parent) as connection:
+            write_whole(connection, text, file_format, output)
         return
     cache = private_directory(workspace.root / "cache")
     with tempfile.TemporaryDirectory(dir=cache) as folder:
         temporary = Path(folder) / "answer"
         with exploring(workspace) as connection:
-            copy_rows(connection, text, file_format, temporary)
+            _copy(connection, text, file_format, temporary)
         with temporary.open("rb") as file:
             shutil.copyfileobj(file, sys.stdout.buffer)
         sys.stdout.buffer.flush()
 
 
-def copy_rows(connection: duckdb.DuckDBPyConnection, text: str, file_format: str, path: Path) -> None:
-    """Write a query's rows as csv, parquet or json to a file that its owner alone may read."""
+def write_whole(connection: duckdb.DuckDBPyConnection, text: str, file_format: str, output: Path) -> None:
+    """Write a query's rows as csv, parquet or json to a file, whole or not at all."""
+    if not output.parent.is_dir():
+        raise InputError("there is no such folder", file=output.parent)
+    with atomic_path(output) as temporary:
+        _copy(connection, text, file_format, temporary)
+
+
+def _copy(connection: duckdb.DuckDBPyConnection, text: str, file_format: str, path: Path) -> None:
+    # Its owner alone may read the file.
     target = quoted(str(path.resolve()))
     with _explained():
         connection.execute(f"copy (\n{text}\n) to {target} ({COPY_OPTIONS[file_format]})")

@@ -60,7 +60,7 @@ def run_step(root: Path, world: World, step: str) -> Done:
     """
     workspace = Workspace.create(root)
     if step == "validate":
-        from ontoground.cli.validate_job import validated
+        from ontoground.views.validation import validated
 
         with stopwatch() as watch:
             report = validated(workspace, workspace.dataset("medieval"))

@@ -16,6 +16,7 @@ __all__ = [
     "QUADRANTS",
     "STATEMENT_SCHEMA",
     "SUPPORT_SPAN",
+    "WHY_FALSE",
     "MedievalRow",
     "PathEdgeRow",
     "Quadrant",
@@ -25,6 +26,15 @@ __all__ = [
 
 Quadrant = Literal["Q1", "Q2", "Q3", "Q4"]
 QUADRANTS: tuple[Quadrant, ...] = get_args(Quadrant)
+
+
+_NO_PATH = "no path within 3 hops relates the two, in either direction"
+WHY_FALSE = {
+    "recombined_no_path_within_3_hops": f"the ends come from different facts, and {_NO_PATH}",
+    "distant_no_path_within_3_hops": f"the new end is a distant concept, and {_NO_PATH}",
+}
+"""What the values of ``why_false`` mean; ``sql/builders/medieval/rows/said_row.sql`` gives them, and
+``sql/builders/medieval/groups/false_check.sql`` decides what may be called false at all."""
 
 
 class PathEdgeRow(TypedDict):

@@ -7,7 +7,7 @@ from typer.core import TyperGroup
 
 from ground import __version__
 
-__all__ = ["app", "group_of", "in_order"]
+__all__ = ["VERBS", "app", "group_of"]
 
 VERBS = (
     "demo",
@@ -25,24 +25,20 @@ VERBS = (
     "status",
     "sql",
 )
+"""The modules of the verbs, in the order of the flow."""
 
 
-def in_order(names: tuple[str, ...]) -> type[TyperGroup]:
-    """Return a kind of group that lists its verbs in the order of the flow."""
-
+def _in_order(names: tuple[str, ...]) -> type[TyperGroup]:
     class FlowOrder(TyperGroup):
-        """Lists the verbs in the order of the flow."""
-
         def list_commands(self, _context: object) -> list[str]:
-            """Return the names of the verbs."""
-            return [name for name in names if name in self.commands]
+            return [name for name in names or self.commands if name in self.commands]
 
     return FlowOrder
 
 
 app = typer.Typer(
     name="ontoground",
-    cls=in_order(VERBS),
+    cls=_in_order(VERBS),
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -52,10 +48,8 @@ app = typer.Typer(
 
 
 def group_of(name: str, what: str, order: tuple[str, ...] = ()) -> typer.Typer:
-    """Add a group of verbs to the command line, and return it."""
-    group = typer.Typer(
-        cls=in_order(order) if order else TyperGroup, no_args_is_help=True, rich_markup_mode=None, help=what
-    )
+    """Add a group of verbs to the command line, listed in ``order``, and return it."""
+    group = typer.Typer(cls=_in_order(order), no_args_is_help=True, rich_markup_mode=None, help=what)
     app.add_typer(group, name=name)
     return group
 

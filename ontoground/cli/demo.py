@@ -2,130 +2,156 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ground.errors import InputError
 from ontoground.cli.app import app
-from ontoground.cli.options import Json, Overrides, WorkspaceDir, example, open_workspace
+from ontoground.cli.options import Configured, Result, WorkspaceDir, verb
+from ontoground.cli.render import indented, note, number, relative, text
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from ground.storage.workspace import Workspace
-    from ontoground.cli.demo_job import DemoResult
 
-__all__ = ["register"]
+__all__ = ["demo"]
 
-EXAMPLE = example("ontoground demo", "ontoground demo --patients 40 --workspace /tmp/demo")
-# Not ./work itself, so that the open world never mixes with credentialed data.
-DEMO_WORKSPACE = Path("work") / "demo"
+STAMP = "rendered-from.txt"
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb to the command line."""
-    app.command(name="demo", short_help="Run everything on a small open world: no data needed.", epilog=EXAMPLE)(_demo)
+@dataclass(frozen=True, kw_only=True)
+class Demo(Configured):
+    """Options of the verb."""
 
-
-def _demo(
-    patients: Annotated[int, typer.Option(min=1, help="Patients of the open world")] = 120,
-    seed: Annotated[int, typer.Option(help="Seed of the open world")] = 7,
+    # Not ./work itself, so that the open world never mixes with credentialed data.
+    workspace: WorkspaceDir = Path("work") / "demo"
+    patients: Annotated[int, typer.Option(min=1, help="Patients of the open world")] = 120
+    seed: Annotated[int, typer.Option(help="Seed of the open world")] = 7
     train: Annotated[
         bool, typer.Option("--train/--no-train", help="End with a classifier: some two minutes on two cores")
-    ] = True,
-    workspace: WorkspaceDir = DEMO_WORKSPACE,
-    overrides: Overrides = None,
-    as_json: Json = False,
-) -> None:
+    ] = True
+
+    @property
+    def source(self) -> Path:
+        """The folder of the open world."""
+        return self.workspace / "demo-input"
+
+
+@verb(
+    app,
+    "Run everything on a small open world: no data needed.",
+    "ontoground demo",
+    "ontoground demo --patients 40 --workspace /tmp/demo",
+)
+def demo(options: Demo) -> Result:
     """Run everything on a small open world that ships with ontoground: no data and no network needed.
 
     The world is written by hand from general medical knowledge; its patients are invented and its CUIs (C99.....) are
     none of UMLS.
     """
     from ontoground.cli.demo_classifier import train_and_evaluate
-    from ontoground.cli.demo_job import run_demo
-    from ontoground.cli.render import emit, note
+    from ontoground.flow.pipeline import run_all
+    from ontoground.views.query import exploring
+    from ontoground.views.sample import sample_group
+    from ontoground.views.validation import validated
 
-    opened = open_workspace(workspace, overrides, create=True)
-    result = run_demo(opened, patients, seed, note)
-    classifier = train_and_evaluate(opened, opened.settings.build.seed, note) if train else None
-    payload = {
-        "verb": "demo",
-        "workspace": str(workspace),
-        "input": str(result.input_folder),
-        "stages": [outcome.as_dict() for outcome in result.outcomes],
-        "summary": result.summary,
-        "validation": result.validation,
-        "sample": result.sample,
-        "classifier": classifier,
-    }
-    emit(payload, lambda out: _paint(out, opened, result, classifier), as_json=as_json)
-    if not result.validation["agrees"]:
-        raise typer.Exit(1)
-
-
-def _paint(out: Console, workspace: Workspace, result: DemoResult, classifier: dict[str, Any] | None) -> None:
-    from kg.graph import ConceptGraph
-    from kg.predicates import read_vocabulary
-    from ontoground.cli.render import text
-    from ontoground.flow.summary import paint_summary
-    from ontoground.views.concepts import Phrases
-    from ontoground.views.sample import paint_group
-
-    paint_summary(out, result.summary, [outcome.as_dict() for outcome in result.outcomes])
-    out.print()
-    out.print(text("One fact of one patient, and the four statements made of it", "bold"))
-    paint_group(out, result.sample, Phrases(ConceptGraph.open(workspace.graph), read_vocabulary()))
-    out.print()
-    _paint_validation(out, result.validation)
-    if classifier is not None:
-        _paint_classifier(out, classifier["evaluation"])
-    _paint_places(out, workspace, result)
-
-
-def _paint_validation(out: Console, validation: dict[str, Any]) -> None:
-    from ontoground.cli.render import number
-
-    wrong = sum(check["rows"] for check in validation["checks"])
-    out.print(
-        f"validated: {number(validation['rows'])} rows derived again from the warehouse,"
-        f" {number(len(validation['disagreements']))} disagreements;"
-        f" {len(validation['checks'])} checks of the warehouse, {number(wrong)} offending rows"
+    opened = options.open(create=True)
+    if opened.warehouse.exists() and not options.source.is_dir():
+        raise InputError(
+            "this workspace holds other data", file=opened.warehouse, do="give the demo a --workspace of its own"
+        )
+    outcomes, summary = run_all(opened, _rendered(options), say=note)
+    validation = validated(opened, opened.dataset("medieval"))
+    note(f"validate (labels derived again): {len(validation['disagreements'])} disagreements")
+    with exploring(opened) as connection:
+        sample = sample_group(connection)
+    return options.result(
+        "demo",
+        lambda out, payload: _paint(out, payload, opened),
+        0 if validation["agrees"] else 1,
+        input=str(options.source),
+        stages=[outcome.as_dict() for outcome in outcomes],
+        summary=summary,
+        validation=validation,
+        sample=sample,
+        classifier=train_and_evaluate(opened, opened.settings.build.seed, note) if options.train else None,
     )
 
 
+def _rendered(options: Demo) -> dict[str, Any]:
+    """Render the open world, unless one of the same size and seed is there, and return the folders to load."""
+    from ground.flow.fingerprints import code_digest
+    from ground.storage.files import write_text
+    from openworld import World, render
+
+    made_from = f"patients={options.patients} seed={options.seed} content={code_digest(('openworld',))}\n"
+    stamp = options.source / STAMP
+    world = World(options.source)
+    if not stamp.is_file() or stamp.read_text(encoding="utf-8") != made_from:
+        world = render(options.source, options.patients, options.seed)
+        write_text(stamp, made_from)
+        note(f"open world: {options.patients} patients rendered into {options.source}")
+    return {"umls": world.meta, "rxnorm": world.rxnorm, "mimic": world.mimic}
+
+
+def _paint(out: Console, payload: dict[str, Any], workspace: Workspace) -> None:
+    from kg.graph import ConceptGraph
+    from ontoground.cli.run import paint_summary
+    from ontoground.views.concepts import Phrases
+    from ontoground.views.sample import reasons
+
+    paint_summary(out, payload)
+    out.print()
+    out.print(text("One fact of one patient, and the four statements made of it", "bold"))
+    phrases = Phrases(ConceptGraph.open(workspace.graph))
+    for row in payload["sample"]:
+        out.print(text(f"\n{row['quadrant']}  {row['statement']}", "bold"))
+        for reason in reasons(row, phrases):
+            out.print(indented(reason, 4))
+    checked = payload["validation"]
+    wrong = sum(check["rows"] for check in checked["checks"])
+    out.print(
+        f"\nvalidated: {number(checked['rows'])} rows derived again from the warehouse,"
+        f" {number(len(checked['disagreements']))} disagreements;"
+        f" {len(checked['checks'])} checks of the warehouse, {number(wrong)} offending rows"
+    )
+    if payload["classifier"] is not None:
+        _paint_classifier(out, payload["classifier"]["evaluation"])
+    _paint_places(out, payload, workspace)
+
+
 def _paint_classifier(out: Console, evaluation: dict[str, Any]) -> None:
-    from ontoground.cli.evaluate.quadrants_tables import paint_evaluation
-    from ontoground.cli.render import text
+    from ontoground.cli.evaluate.quadrants import paint
 
     out.print()
     out.print(text("A classifier of the four, and baselines that read less than the task needs", "bold"))
-    paint_evaluation(out, evaluation)
+    paint(out, evaluation)
 
 
-def _paint_places(out: Console, workspace: Workspace, result: DemoResult) -> None:
-    from ontoground.cli.render import relative
-
-    root = relative(workspace.root)
+def _paint_places(out: Console, payload: dict[str, Any], workspace: Workspace) -> None:
+    places = {
+        "dataset": workspace.dataset("medieval"),
+        "warehouse": workspace.warehouse,
+        "graph": workspace.graph,
+        "input": Path(payload["input"]),
+    }
     out.print()
-    for name, path in (
-        ("dataset", workspace.dataset("medieval")),
-        ("warehouse", workspace.warehouse),
-        ("graph", workspace.graph),
-        ("input", result.input_folder),
-    ):
+    for name, path in places.items():
         out.print(f"{name:10}{relative(path)}", soft_wrap=True)
     out.print("\nwhat to try next:")
-    program = _program()
+    first = payload["sample"][0]
     for command in (
-        f"{program} sql quadrants_by_predicate --workspace {root}",
-        f"{program} graph relations {_pair(result)} --workspace {root}",
-        f"{program} notes mentions --hadm {_hadm(result)} --workspace {root}",
-        f"{program} build medhal --sources mimic --workspace {root}",
-        f"{program} build medval --tasks course2diagnosis --workspace {root}",
+        "sql quadrants_by_predicate",
+        f"graph relations {first['head_cui']} {first['tail_cui']}",
+        f"notes mentions --hadm {first['hadm_id']}",
+        "build medhal --sources mimic",
+        "build medval --tasks course2diagnosis",
     ):
-        out.print(f"  {command}", soft_wrap=True)
+        out.print(f"  {_program()} {command} --workspace {relative(workspace.root)}", soft_wrap=True)
 
 
 def _program() -> str:
@@ -133,20 +159,6 @@ def _program() -> str:
     import shutil
     import sys
 
-    from ontoground.cli.render import relative
-
     called = Path(sys.argv[0])
     by_path = called.name == "ontoground" and shutil.which("ontoground") is None
     return relative(called) if by_path else "ontoground"
-
-
-def _pair(result: DemoResult) -> str:
-    first = result.sample[0]
-    return f"{first['head_cui']} {first['tail_cui']}"
-
-
-def _hadm(result: DemoResult) -> int:
-    return int(result.sample[0]["hadm_id"])
-
-
-register(app)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 from ground.storage.workspace import Workspace
-from ontoground.cli.evaluate.quadrants_job import PACKAGES as OF_EVALUATION
-from ontoground.cli.evaluate.quadrants_job import Asked, evaluate_quadrants_job
+from ontoground.cli.evaluate.quadrants import PACKAGES as OF_EVALUATION
+from ontoground.cli.evaluate.quadrants import Quadrants, quadrants
 from ontoground.cli.runs import run_folder
-from ontoground.cli.train.jobs import PACKAGES as OF_TRAINING
-from ontoground.cli.train.jobs import Job, train_quadrants_job
+from ontoground.cli.train.classifier import Classifier, classifier
+from ontoground.cli.train.options import PACKAGES as OF_TRAINING
 
 __all__ = ["MODEL", "train_and_evaluate"]
 
@@ -40,45 +39,11 @@ def train_and_evaluate(workspace: Workspace, seed: int, say: Callable[[str], Non
         say("classifier: left out, too few patients for a test split")
         return None
     run = run_folder(workspace.root, RUN, dataset.manifest_sha256[:8])
-    trained = _train(workspace, run, seed, say)
-    say(f"classifier ({MODEL}, a sentence encoder): {'trained' if trained else 'already trained'}")
-    evaluation = _evaluate(workspace, run, say)
+    common: dict[str, Any] = {"workspace": workspace.root, "dataset": workspace.dataset("medieval")}
+    asked = Classifier(model=MODEL, engine="encoder", seeds=str(seed), out=run, resume=True, **common)
+    (trained,) = classifier(asked).payload["runs"]
+    was = "already trained" if trained["state"] == "current" else "trained"
+    say(f"classifier ({MODEL}, a sentence encoder): {was}")
+    evaluation = quadrants(Quadrants(models=[str(run)], **common)).payload
     say(f"evaluation: {evaluation['report']['markdown']}")
     return {"run": str(run), "evaluation": evaluation}
-
-
-def _train(workspace: Workspace, run: Path, seed: int, say: Callable[[str], None]) -> bool:
-    """Train where no run of this dataset is there; says whether it did."""
-    job = Job(
-        workspace=workspace.root,
-        dataset=workspace.dataset("medieval"),
-        model=MODEL,
-        out=run,
-        config=None,
-        overrides=(),
-        resume=True,
-        say=say,
-    )
-    made = train_quadrants_job(job, "encoder", [seed], freeze_backbone=False)
-    return bool(made["runs"][0]["state"] == "done")
-
-
-def _evaluate(workspace: Workspace, run: Path, say: Callable[[str], None]) -> dict[str, Any]:
-    asked = Asked(
-        workspace=workspace.root,
-        dataset=workspace.dataset("medieval"),
-        models=(str(run),),
-        predictions=(),
-        split="test",
-        split_column=None,
-        method="auto",
-        baselines=True,
-        missing="refuse",
-        out=None,
-        endpoint=None,
-        endpoint_model=None,
-        config=None,
-        overrides=(),
-        say=say,
-    )
-    return evaluate_quadrants_job(asked)

@@ -8,6 +8,7 @@ import typer
 
 from ontoground.cli.app import group_of
 from ontoground.cli.options import Configured, Result, verb
+from ontoground.cli.render import listing, number
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -54,31 +55,22 @@ def rxnorm(
 def _load(source: str, named: str, options: Configured) -> Result:
     from ground.storage.remote import place_of
     from ontoground.flow.pipeline import load_source
-    from ontoground.flow.session import writing
+    from ontoground.flow.session import records, writing
 
     folder = place_of(named)
     workspace = options.open(create=True, folders={source: folder})
     with writing(workspace) as connection:
         outcome = load_source(workspace, connection, source, folder)
-        rows = connection.execute(
-            "select file, rows_read, rows_rejected, release from ground.load where source = ? order by file", [source]
-        ).fetchall()
-    names = ("file", "rows_read", "rows_rejected", "release")
-    payload = {
-        "verb": f"load {source}",
-        "workspace": str(options.workspace),
-        "seconds": round(outcome.seconds, 2),
-        "files": [dict(zip(names, row, strict=True)) for row in rows],
-        "report": outcome.report,
-    }
-    return Result(payload, _paint)
+        query = "select file, rows_read, rows_rejected, release from ground.load where source = ? order by file"
+        files = records(connection.execute(query, [source]))
+    return options.result(
+        f"load {source}", _paint, seconds=round(outcome.seconds, 2), files=files, report=outcome.report
+    )
 
 
 def _paint(out: Console, payload: dict[str, Any]) -> None:
-    from ontoground.cli.render import number, table
-
     files = payload["files"]
-    out.print(table(("file", "rows", "refused", "release"), [tuple(one.values()) for one in files]))
+    out.print(listing(files, "file, rows_read: rows, rows_rejected: refused, release"))
     read = number(sum(one["rows_read"] for one in files))
     out.print(f"\n{read} rows of {len(files)} files in {payload['workspace']}/warehouse.duckdb")
     for warning in payload["report"].get("warnings", []):

@@ -7,25 +7,41 @@ by the privacy gate; 70 an error of ontoground itself; 130 interrupted.
 from __future__ import annotations
 
 import atexit
+import errno
 import functools
 import os
 import sys
+import traceback
 import warnings
 from contextlib import suppress
+from pathlib import Path
 from typing import NoReturn
 
 import typer
 from typer.exceptions import TyperException
 from typer.main import get_command
 
-from ground.errors import OntogroundError
+from ground import ROOT
+from ground.errors import InputError, OntogroundError
 from ontoground.cli import app
+from ontoground.cli.render import emit
 from ontoground.flow.interrupts import Interrupts
 
 __all__ = ["INTERNAL_ERROR", "INTERRUPTED", "invoke", "main"]
 
 INTERRUPTED = 130
 INTERNAL_ERROR = 70
+DISK_ERRORS = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the disk quota is used up",
+    errno.EACCES: "permission denied",
+    errno.EPERM: "permission denied",
+    errno.EROFS: "the file system is read-only",
+    errno.ENOENT: "a file or folder is missing",
+    errno.EISDIR: "a folder stands where a file is expected",
+    errno.ENOTDIR: "a file stands where a folder is expected",
+    errno.EEXIST: "a file or folder is in the way",
+}
 _command_of = functools.cache(get_command)
 
 
@@ -63,7 +79,10 @@ def invoke(arguments: list[str]) -> int:
 
 def _guarded(arguments: list[str], as_json: bool, interrupts: Interrupts) -> int:
     try:
-        _dispatch(arguments)
+        # Not app(...): that one turns an interrupt and a closed pipe into exits of its own, without a word.
+        command = _command_of(app)
+        with command.make_context("ontoground", list(arguments)) as context:
+            command.invoke(context)
         sys.stdout.flush()
         return 0
     except typer.Exit as end:
@@ -78,43 +97,28 @@ def _guarded(arguments: list[str], as_json: bool, interrupts: Interrupts) -> int
         return _say_interrupted(as_json) if interrupts.seen else _failed(error, as_json)
 
 
-def _dispatch(arguments: list[str]) -> None:
-    # Not app(...): that one turns an interrupt and a closed pipe into exits of its own, without a word.
-    command = _command_of(app)
-    with command.make_context("ontoground", list(arguments)) as context:
-        command.invoke(context)
-
-
 def _failed(error: Exception, as_json: bool) -> int:
-    if isinstance(error, OntogroundError):
-        return _fail(error.as_dict(), str(error), error.exit_code, as_json)
     if isinstance(error, TyperException):
         return _usage(error, as_json)
+    known = error if isinstance(error, OntogroundError) else _foreseen(error)
+    if known is not None:
+        return _fail(known.as_dict(), str(known), known.exit_code, as_json)
     return _unexpected(error, as_json)
 
 
 def _fail(details: dict[str, str | int | None], message: str, code: int, as_json: bool) -> int:
-    if as_json:
-        from ontoground.cli.render import print_json
-
-        print_json({"error": details, "exit_code": code})
-    else:
-        typer.echo(f"error: {message}", err=True)
+    payload = {"error": details, "exit_code": code}
+    emit(payload, lambda _out: typer.echo(f"error: {message}", err=True), as_json=as_json)
     return code
 
 
 def _usage(error: TyperException, as_json: bool) -> int:
-    details: dict[str, str | int | None] = {"error": "UsageError", "what": error.format_message()}
-    if as_json:
-        return _fail(details, "", 2, as_json)
-    context = getattr(error, "ctx", None)
-    if context is None:
-        return _fail(details, error.format_message(), 2, as_json)
-    if type(error).__name__ == "NoArgsIsHelpError":
+    context, what = getattr(error, "ctx", None), error.format_message()
+    if type(error).__name__ == "NoArgsIsHelpError" and context is not None and not as_json:
         typer.echo(context.get_help(), err=True)
-    else:
-        typer.echo(f"error: {error.format_message()}\n  do: {context.command_path} --help", err=True)
-    return 2
+        return 2
+    advice = f"\n  do: {context.command_path} --help" if context is not None else ""
+    return _fail({"error": "UsageError", "what": what}, what + advice, 2, as_json)
 
 
 def _say_interrupted(as_json: bool) -> int:
@@ -122,18 +126,33 @@ def _say_interrupted(as_json: bool) -> int:
     return _fail({"error": "Interrupted", "what": what}, what, INTERRUPTED, as_json)
 
 
+def _foreseen(error: Exception) -> OntogroundError | None:
+    """Return the error in our words where it is one of memory, disk or permission, else None."""
+    import duckdb
+
+    if isinstance(error, (MemoryError, duckdb.OutOfMemoryException)):
+        do = "raise run.memory_limit in ontoground.toml, or close other programs"
+        return InputError("there is not enough memory", do=do)
+    if isinstance(error, OSError) and error.errno in DISK_ERRORS:
+        return InputError(DISK_ERRORS[error.errno], file=error.filename)
+    return None
+
+
 def _unexpected(error: Exception, as_json: bool) -> int:
     """Report an error that nobody foresaw. Its text may quote data, so only its kind and place are shown."""
-    from ontoground.flow.failures import foreseen, place_of
-
-    known = foreseen(error)
-    if known is not None:
-        return _fail(known.as_dict(), str(known), known.exit_code, as_json)
     if os.environ.get("ONTOGROUND_DEBUG") == "1":
-        import traceback
-
         traceback.print_exception(error)
-    what = f"ontoground failed: {type(error).__name__} at {place_of(error)}"
+    what = f"ontoground failed: {type(error).__name__} at {_place_of(error)}"
     do = "set ONTOGROUND_DEBUG=1 to see the traceback (it may quote data); report it with the command and the version"
     details: dict[str, str | int | None] = {"error": type(error).__name__, "what": what, "do": do}
     return _fail(details, f"{what}\n  do: {do}", INTERNAL_ERROR, as_json)
+
+
+def _place_of(error: BaseException) -> str:
+    """Return the innermost place in our own code, such as ``kg/load.py:31``: never a value."""
+    frames = traceback.extract_tb(error.__traceback__)
+    for frame in reversed(frames):
+        path = Path(frame.filename)
+        if path.is_relative_to(ROOT) and "site-packages" not in path.relative_to(ROOT).parts:
+            return f"{path.relative_to(ROOT).as_posix()}:{frame.lineno}"
+    return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "an unknown place"

@@ -1,4 +1,7 @@
-"""``ontoground notes sections|mentions [--hadm ID]``."""
+"""``ontoground notes sections|mentions [--hadm ID]``.
+
+This is the one place that prints note text, to the user's own terminal and only when asked for one admission.
+"""
 
 from __future__ import annotations
 
@@ -7,26 +10,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ontoground.cli.app import group_of
-from ontoground.cli.options import (
-    DEFAULT_WORKSPACE,
-    Address,
-    Executor,
-    Force,
-    Json,
-    Overrides,
-    Workers,
-    WorkspaceDir,
-    example,
-    open_to_work,
-    open_workspace,
-)
+from ontoground.cli.options import Force, InWorkspace, Result, Sharded, verb
+from ontoground.cli.render import listing, note, table, text
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-    from ground.storage.workspace import Workspace
+    from rich.text import Text
 
 __all__ = ["group"]
+
+STYLES = {
+    "present": "bold green",
+    "absent": "red",
+    "possible": "yellow",
+    "family": "magenta",
+    "historical": "cyan",
+    "hypothetical": "blue",
+    "allergy": "bold magenta",
+    "discontinued": "bright_red",
+    "planned": "bright_blue",
+}
 
 group = group_of("notes", "Split the discharge summaries and find concepts in them.")
 
@@ -35,88 +38,85 @@ Hadm = Annotated[
 ]
 
 
-@group.command(
-    short_help="Split the notes into sections.",
-    epilog=example("ontoground notes sections", "ontoground notes sections --hadm 20000001"),
-)
-def sections(
-    hadm: Hadm = None,
-    workspace: WorkspaceDir = DEFAULT_WORKSPACE,
-    workers: Workers = None,
-    executor: Executor = None,
-    address: Address = None,
-    overrides: Overrides = None,
-    force: Force = False,
-    as_json: Json = False,
-) -> None:
+@verb(group, "Split the notes into sections.", "ontoground notes sections", "ontoground notes sections --hadm 20000001")
+def sections(options: Sharded, hadm: Hadm = None, force: Force = False) -> Result:
     """Split every discharge summary into sections that lose no character."""
     if hadm is not None:
-        _show("sections", hadm, workspace, as_json)
-        return
-    opened = open_to_work(workspace, overrides, workers, executor, address)
-    _build("sections", "sections_per_note", opened, force, as_json)
+        return _shown("sections", hadm, options)
+    return _built("sections", "sections_per_note", options, force)
 
 
-@group.command(
-    short_help="Find concepts and what is said of them.",
-    epilog=example(
-        "ontoground notes mentions --workers 4",
-        "ontoground notes mentions --workers 32 --executor ray --address auto",
-        "ontoground notes mentions --hadm 20000001",
-    ),
+@verb(
+    group,
+    "Find concepts and what is said of them.",
+    "ontoground notes mentions --workers 4",
+    "ontoground notes mentions --workers 32 --executor ray --address auto",
+    "ontoground notes mentions --hadm 20000001",
 )
-def mentions(
-    hadm: Hadm = None,
-    workspace: WorkspaceDir = DEFAULT_WORKSPACE,
-    workers: Workers = None,
-    executor: Executor = None,
-    address: Address = None,
-    overrides: Overrides = None,
-    force: Force = False,
-    as_json: Json = False,
-) -> None:
+def mentions(options: Sharded, hadm: Hadm = None, force: Force = False) -> Result:
     """Find the concepts that the notes mention, and whether each is present, absent, historical and so on.
 
     With --hadm the note itself is printed on your terminal, its mentions marked and listed.
     """
     if hadm is not None:
-        _show("mentions", hadm, workspace, as_json)
-        return
-    opened = open_to_work(workspace, overrides, workers, executor, address)
-    _build("mentions", "mentions_by_section", opened, force, as_json)
+        return _shown("mentions", hadm, options)
+    return _built("mentions", "mentions_by_section", options, force)
 
 
-def _build(name: str, query: str, opened: Workspace, force: bool, as_json: bool) -> None:
-    from ontoground.cli.render import emit, note, table
+def _built(name: str, query: str, options: Sharded, force: bool) -> Result:
     from ontoground.flow.pipeline import run_stages
     from ontoground.flow.session import writing
     from ontoground.views.query import fetch, query_text
 
+    opened = options.open()
     with writing(opened) as connection:
         outcomes = run_stages(opened, connection, [name], force=force, say=note)
         found = fetch(connection, query_text(query, None), 0)
-    payload: dict[str, Any] = {
-        "verb": f"notes {name}",
-        "workspace": str(opened.root),
-        "columns": found.columns,
-        "rows": [list(row) for row in found.rows],
-        "stages": [outcome.as_dict() for outcome in outcomes],
-    }
-    emit(payload, lambda out: out.print(table(found.columns, payload["rows"])), as_json=as_json)
+    return options.result(
+        f"notes {name}",
+        lambda out, _: out.print(table(found.columns, found.rows)),
+        columns=found.columns,
+        rows=found.rows,
+        stages=[outcome.as_dict() for outcome in outcomes],
+    )
 
 
-def _show(name: str, hadm: int, root: Any, as_json: bool) -> None:
-    from ontoground.cli.render import emit
+def _shown(name: str, hadm: int, options: Sharded) -> Result:
     from ontoground.flow.session import reading
-    from ontoground.views.notes import admission_notes, paint_mentions, paint_sections
+    from ontoground.views.notes import admission_notes
 
-    opened = open_workspace(root)
-    with reading(opened) as connection:
+    with reading(InWorkspace(workspace=options.workspace).open()) as connection:
         notes = admission_notes(connection, hadm, with_mentions=name == "mentions")
-    payload: dict[str, Any] = {"verb": f"notes {name}", "workspace": str(root), "hadm_id": hadm, "notes": notes}
 
-    def paint(out: Console) -> None:
+    def paint(out: Console, _payload: dict[str, Any]) -> None:
         for one in notes:
-            (paint_sections if name == "sections" else paint_mentions)(out, one)
+            (_paint_sections if name == "sections" else _paint_mentions)(out, one)
 
-    emit(payload, paint, as_json=as_json)
+    return options.result(f"notes {name}", paint, hadm_id=hadm, notes=notes)
+
+
+def _paint_sections(out: Console, note: dict[str, Any]) -> None:
+    columns = "section, header, begin_offset: begin, end_offset: end"
+    out.print(listing(note["sections"], columns, title=note["note_id"]))
+
+
+def _paint_mentions(out: Console, note: dict[str, Any]) -> None:
+    """Print each section with its mentions marked, then the mentions as a table."""
+
+    out.print(text(note["note_id"], "bold"))
+    for section in note["sections"]:
+        out.print(text(f"[{section['section']}]", "bold dim"))
+        out.print(_marked(note, section["begin_offset"], section["end_offset"]))
+    out.print(listing(note["mentions"], "begin_offset: begin, end_offset: end, text, concepts, assertion, section"))
+    legend = text("marked: ")
+    for assertion, style in STYLES.items():
+        legend.append(assertion, style).append(" ")
+    out.print(legend)
+
+
+def _marked(note: dict[str, Any], begin: int, end: int) -> Text:
+    marked = text(note["text"][begin:end].rstrip("\n"))
+    for one in note["mentions"]:
+        if begin <= one["begin_offset"] < end:
+            marked.stylize(STYLES[one["assertion"]], one["begin_offset"] - begin, one["end_offset"] - begin)
+    return marked

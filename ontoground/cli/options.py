@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import inspect
 import tomllib
-from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_type_hints
 
 import typer
+
+from ground.errors import UsageError
+from ontoground.cli.render import emit
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,10 +32,10 @@ __all__ = [
     "Force",
     "InWorkspace",
     "Overrides",
+    "Paint",
     "Result",
     "Sharded",
     "WorkspaceDir",
-    "open_workspace",
     "verb",
 ]
 
@@ -66,6 +69,7 @@ Address = Annotated[
 Force = Annotated[bool, typer.Option("--force", help="Run the stages again although they are up to date.")]
 
 
+Paint = Callable[["Console", dict[str, Any]], None]
 Verb = TypeVar("Verb", bound="Callable[..., Result]")
 
 
@@ -80,7 +84,7 @@ class Result:
     """
 
     payload: dict[str, Any]
-    paint: Callable[[Console, dict[str, Any]], None]
+    paint: Paint
     code: int = 0
 
 
@@ -90,9 +94,50 @@ class InWorkspace:
 
     workspace: WorkspaceDir = DEFAULT_WORKSPACE
 
-    def open(self) -> Workspace:
-        """Open the workspace; see `open_workspace`."""
-        return open_workspace(self.workspace)
+    @property
+    def flags(self) -> list[str]:
+        """What these options say of settings, as ``SECTION.KEY=VALUE``."""
+        return []
+
+    def check_settings(self, settings: Settings) -> None:
+        """Refuse settings with which this verb cannot work."""
+
+    def open(
+        self, *, create: bool = False, needs_warehouse: bool = True, folders: Mapping[str, Place] | None = None
+    ) -> Workspace:
+        """Open the workspace with its settings, flags over the file.
+
+        Args:
+            create: make the workspace where it is not there.
+            needs_warehouse: False where the verb can do without one; the folder then need not be there.
+            folders: by source, what is to be loaded.
+
+        Raises:
+            InputError: there is no warehouse, or one of the folders is not there.
+            UsageError: a setting is unknown or wrong.
+        """
+        from ground.settings import read_settings
+        from ground.storage.workspace import Workspace
+
+        # Nothing is created before settings and folders are right: a mistyped one must not leave an empty workspace.
+        if create or not needs_warehouse:
+            opened = Workspace(self.workspace, read_settings(self.workspace / "ontoground.toml"))
+        else:
+            opened = Workspace.existing(self.workspace)
+        if self.flags:
+            opened = Workspace(self.workspace, _with_overrides(opened.settings, self.flags))
+        for source, folder in (folders or {}).items():
+            from ontoground.flow.pipeline import check_folder
+
+            check_folder(source, folder, opened.settings.remote)
+        self.check_settings(opened.settings)
+        if create:
+            Workspace.create(self.workspace)
+        return opened
+
+    def result(self, verb: str, paint: Paint, code: int = 0, /, **found: Any) -> Result:
+        """Return what a verb found in the workspace; its payload begins with the two."""
+        return Result({"verb": verb, "workspace": str(self.workspace), **found}, paint, code)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,38 +146,31 @@ class Configured(InWorkspace):
 
     overrides: Overrides = None
 
-    def open(self, *, create: bool = False, folders: Mapping[str, Place] | None = None) -> Workspace:
-        """Open the workspace with its settings; see `open_workspace`."""
-        return open_workspace(self.workspace, self.overrides, create=create, folders=folders)
+    @property
+    def flags(self) -> list[str]:
+        """What ``--set`` says."""
+        return self.overrides or []
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sharded(InWorkspace):
+class Sharded(Configured):
     """Options of a verb that works in shards."""
 
     workers: Workers = None
     executor: Executor = None
     address: Address = None
-    overrides: Overrides = None
 
-    def open(self, *, create: bool = False, folders: Mapping[str, Place] | None = None) -> Workspace:
-        """Open the workspace for stages that work in shards.
+    @property
+    def flags(self) -> list[str]:
+        """What ``--set`` says, and the options of the work."""
+        own = {"workers": self.workers, "executor": self.executor, "address": self.address}
+        return super().flags + [f"run.{name}={value}" for name, value in own.items() if value is not None]
 
-        Raises:
-            InputError: see `open_workspace`.
-            UsageError: a setting is unknown or wrong, an address is given without Ray, or Ray is not installed.
-        """
+    def check_settings(self, settings: Settings) -> None:
+        """Refuse an address without Ray, and Ray where it is not installed."""
         from ground.flow.executors import check_executor
-        from ground.storage.workspace import Workspace
 
-        chosen = {"workers": self.workers, "executor": self.executor, "address": self.address}
-        own = [f"run.{name}={value}" for name, value in chosen.items() if value is not None]
-        overrides = [*(self.overrides or []), *own]
-        opened = open_workspace(self.workspace, overrides, needs_warehouse=not create, folders=folders)
-        check_executor(opened.settings.run)
-        if create:
-            Workspace.create(self.workspace)
-        return opened
+        check_executor(settings.run)
 
 
 def verb(app: typer.Typer, short_help: str, *examples: str, name: str | None = None) -> Callable[[Verb], Verb]:
@@ -146,11 +184,10 @@ def verb(app: typer.Typer, short_help: str, *examples: str, name: str | None = N
     """
 
     def declare(function: Verb) -> Verb:
-        classes, parameters = _flattened(function)
+        classes: dict[str, type[Any]] = {}
+        options = [*_options(function, classes), _option("as_json", Json, False)]
 
         def run(*, as_json: bool, **given: Any) -> None:
-            from ontoground.cli.render import emit
-
             for parameter, kind in classes.items():
                 given[parameter] = kind(**{field.name: given.pop(field.name) for field in fields(kind)})
             result = function(**given)
@@ -158,77 +195,34 @@ def verb(app: typer.Typer, short_help: str, *examples: str, name: str | None = N
             if result.code:
                 raise typer.Exit(result.code)
 
-        parameters.append(_parameter("as_json", Json, False))
         run.__doc__ = function.__doc__
-        run.__annotations__ = {one.name: one.annotation for one in parameters}
-        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {one.name: one.annotation for one in options}
+        run.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
         app.command(name=name or function.__name__, short_help=short_help, epilog=example(*examples))(run)
         return function
 
     return declare
 
 
-def _flattened(function: Callable[..., Result]) -> tuple[dict[str, type[Any]], list[inspect.Parameter]]:
-    """Return the parameters of a verb that are classes of options, and all its options in their order."""
-    hints = get_type_hints(function, include_extras=True)
-    classes: dict[str, type[Any]] = {}
-    found = []
-    for parameter in inspect.signature(function).parameters.values():
-        kind = hints[parameter.name]
-        if not is_dataclass(kind):
-            found.append(_parameter(parameter.name, kind, parameter.default))
-            continue
-        assert isinstance(kind, type)
-        classes[parameter.name] = kind
-        own = get_type_hints(kind, include_extras=True)
-        defaults = {
-            one.name: inspect.Parameter.empty if one.default is MISSING else one.default for one in fields(kind)
-        }
-        found += [_parameter(option, own[option], default) for option, default in defaults.items()]
-    return classes, found
+def _options(declared: Callable[..., Any], classes: dict[str, type[Any]]) -> Iterator[inspect.Parameter]:
+    """Yield the options of a verb in their order; its parameters that are classes of options are put down beside."""
+    hints = get_type_hints(declared, include_extras=True)
+    for name, parameter in inspect.signature(declared).parameters.items():
+        if is_dataclass(kind := hints[name]):
+            assert isinstance(kind, type)
+            classes[name] = kind
+            yield from _options(kind, classes)
+        else:
+            yield _option(name, kind, parameter.default)
 
 
-def _parameter(name: str, kind: Any, default: object) -> inspect.Parameter:
+def _option(name: str, kind: Any, default: object) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
 
 
 def example(*lines: str) -> str:
     """Return the closing paragraph of a verb's help, kept as it is by typer's ``\\b`` mark."""
     return "\b\nExample:\n" + "\n".join(f"  {line}" for line in lines)
-
-
-def open_workspace(
-    root: Path,
-    overrides: list[str] | None = None,
-    *,
-    create: bool = False,
-    needs_warehouse: bool = True,
-    folders: Mapping[str, Place] | None = None,
-) -> Workspace:
-    """Open a workspace with its settings, flags over the file; ``folders`` (by source) are to be loaded into it.
-
-    A verb that can do without a warehouse sets ``needs_warehouse`` to False; the folder then need not be there.
-
-    Raises:
-        InputError: it must exist and has no warehouse, or one of ``folders`` is not there.
-        UsageError: a setting is unknown or wrong.
-    """
-    from ground.settings import read_settings
-    from ground.storage.workspace import Workspace
-
-    # Nothing is created before settings and folders are right: a mistyped one must not leave an empty workspace.
-    may_be_new = create or not needs_warehouse
-    workspace = Workspace(root, read_settings(root / "ontoground.toml")) if may_be_new else Workspace.existing(root)
-    if overrides:
-        workspace = Workspace(root, _with_overrides(workspace.settings, overrides))
-    if folders:
-        from ontoground.flow.pipeline import check_folder
-
-        for source, folder in folders.items():
-            check_folder(source, folder, workspace.settings.remote)
-    if create:
-        Workspace.create(root)
-    return workspace
 
 
 def _with_overrides(settings: Settings, overrides: list[str]) -> Settings:
@@ -242,8 +236,6 @@ def _with_overrides(settings: Settings, overrides: list[str]) -> Settings:
 
 
 def _parse(override: str) -> tuple[str, str, Any]:
-    from ground.errors import UsageError
-
     key, equals, text = override.partition("=")
     section, dot, name = key.strip().partition(".")
     if not (equals and dot and section and name):
@@ -253,18 +245,3 @@ def _parse(override: str) -> tuple[str, str, Any]:
     except tomllib.TOMLDecodeError:
         # A bare word stands for itself, so that the shell needs no second pair of quotes.
         return section, name, text
-
-
-def open_to_work(
-    root: Path,
-    overrides: list[str] | None,
-    workers: int | None,
-    executor: str | None,
-    address: str | None,
-    *,
-    create: bool = False,
-    folders: Mapping[str, Place] | None = None,
-) -> Workspace:
-    """Old way, until all verbs are converted."""
-    options = Sharded(workspace=root, overrides=overrides, workers=workers, executor=executor, address=address)  # type: ignore[arg-type]
-    return options.open(create=create, folders=folders)

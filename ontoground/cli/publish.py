@@ -9,29 +9,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ontoground.cli.app import app
-from ontoground.cli.options import DEFAULT_WORKSPACE, Json, Overrides, WorkspaceDir, example, open_workspace
+from ontoground.cli.options import Configured, Result, verb
+from ontoground.cli.render import number
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["register"]
-
-EXAMPLE = example("ontoground publish work/datasets/medieval s3://bucket/medieval")
+__all__ = ["publish"]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb to the command line."""
-    app.command(name="publish", short_help="Put a built dataset into object storage.", epilog=EXAMPLE)(_publish)
-
-
-def _publish(
+@verb(
+    app,
+    "Put a built dataset into object storage.",
+    "ontoground publish work/datasets/medieval s3://bucket/medieval",
+)
+def publish(
     dataset: Annotated[Path, typer.Argument(metavar="DATASET_DIR", help="A dataset that was built")],
     url: Annotated[str, typer.Argument(metavar="URL", help="Folder of a store: s3://..., or any fsspec URL")],
-    workspace: WorkspaceDir = DEFAULT_WORKSPACE,
+    options: Configured,
     replace: Annotated[bool, typer.Option("--replace", help="Replace another dataset that is there")] = False,
-    overrides: Overrides = None,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Put a built dataset into object storage, its manifest last: a folder that has one holds a whole dataset.
 
     Run it again after a stop: what was sent is not sent again. Credentialed datasets go only to stores that the
@@ -39,30 +36,23 @@ def _publish(
     """
     from ground.storage.publishing import publish
     from ground.storage.remote import place_of
-    from ontoground.cli.render import emit
 
-    settings = open_workspace(workspace, overrides, needs_warehouse=False).settings.remote
+    settings = options.open(needs_warehouse=False).settings.remote
     begin = time.perf_counter()
     done = publish(dataset, place_of(url), settings, replace=replace)
-    payload: dict[str, Any] = {
-        "verb": "publish",
-        "workspace": str(workspace),
-        "dataset": str(dataset),
-        "seconds": round(time.perf_counter() - begin, 2),
-        "reason": settings.allow_reason if done.licence_tier != "open" else None,
+    return options.result(
+        "publish",
+        _paint,
+        dataset=str(dataset),
+        seconds=round(time.perf_counter() - begin, 2),
+        reason=settings.allow_reason if done.licence_tier != "open" else None,
         **done.as_dict(),
-    }
-    emit(payload, lambda out: _paint(out, payload), as_json=as_json)
+    )
 
 
 def _paint(out: Console, payload: dict[str, Any]) -> None:
-    from ontoground.cli.render import number
-
     sent, kept, removed = (len(payload[key]) for key in ("sent", "kept", "removed"))
     out.print(f"{sent} files sent ({number(payload['bytes_sent'])} bytes), {kept} were there, {removed} removed")
     out.print(f"{payload['licence_tier']} dataset: {payload['url']}", soft_wrap=True)
     if payload["reason"]:
         out.print(f"allowed because: {payload['reason']}", soft_wrap=True)
-
-
-register(app)

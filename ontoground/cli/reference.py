@@ -1,6 +1,7 @@
-"""Write the reference pages ``docs/cli.md`` and ``docs/settings.md`` from the code, so that they cannot drift.
+"""Write what ``docs/cli.md`` and ``docs/settings.md`` say of options and settings, so that it cannot drift.
 
-Run ``python -m ontoground.cli.reference`` after a change of an option or a setting; a test compares.
+Run ``python -m ontoground.cli.reference`` after a change of an option or a setting; a test compares. The pages' own
+words stand in the pages, before the marks behind which the code speaks.
 """
 
 from __future__ import annotations
@@ -24,98 +25,26 @@ WIDTH = 80
 SETTING_COLUMNS = ("| key | default | meaning |", "| --- | --- | --- |")
 
 
-def _verbs() -> tuple[tuple[str, ...], ...]:
-    """Return every verb that the command line has, in the order in which its help lists them."""
-
-    def below(command: Any, name: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-        names = command.list_commands(None) if hasattr(command, "list_commands") else []
-        for one in names:
-            yield from below(command.commands[one], (*name, one))
-        if not names:
-            yield name
-
-    return tuple(below(get_command(app), ()))
+MARK = "<!-- Written by `python -m ontoground.cli.reference` from the code, to the end or the next title. -->\n"
 
 
-VERBS = _verbs()
+def _verbs_below(command: Any, name: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Yield the verbs of a command, in the order in which its help lists them."""
+    if not hasattr(command, "list_commands"):
+        yield name
+        return
+    for one in command.list_commands(None):
+        yield from _verbs_below(command.commands[one], (*name, one))
 
-CLI_INTRODUCTION = """# Command line
 
-<!-- Written by `python -m ontoground.cli.reference` from the verbs themselves. -->
-
-Every verb takes `--workspace DIR` (or `ONTOGROUND_WORKSPACE`; default `./work`, for the demo `./work/demo`), `--json`
-and `--help`. Results go to standard output, progress and messages to standard error; a progress bar is shown on a
-terminal only.
-
-## Exit codes
-
-| code | meaning |
-| --- | --- |
-| 0 | done |
-| 1 | done, but a check found disagreements (`validate`, `demo`, `steward`) |
-| 2 | wrong usage: an unknown verb, option, setting or query |
-| 3 | bad input or missing data |
-| 4 | refused by the privacy gate |
-| 70 | an error of ontoground itself; it names its place and no data. `ONTOGROUND_DEBUG=1` shows the traceback |
-| 130 | interrupted by Ctrl-C or SIGTERM: finished stages are kept, the same command goes on. Another ends at once |
-
-## JSON
-
-With `--json` a verb prints exactly one JSON object, which its schema in [schemas/](schemas/) describes; a failure
-prints the object of [schemas/error.json](schemas/error.json) and ends with its exit code.
-
-## Concepts by name
-
-Where a verb takes a CUI it takes an exact name too (letter case and punctuation aside), as in
-`ontoground graph show lisinopril`. A name that several concepts bear is refused with their list.
-
-## Stages
-
-A stage runs where it is missing or stale: other files were loaded, a setting that it reads changed, a stage before it
-is stale, or ontoground itself changed. `build medieval` runs what it needs first; `--force` runs a stage again although
-it is current. `status` shows the state of all.
-
-## SQL
-
-`ontoground sql` opens the warehouse read-only, allows one statement that reads, and shuts off other files and the
-network. Beside the warehouse's tables there are the views `medieval` (every column of the built dataset) and
-`medieval_statements`.
-
-## Verbs
-"""
-
-SETTINGS_INTRODUCTION = """# Settings
-
-<!-- Written by `python -m ontoground.cli.reference` from the settings themselves. -->
-
-Settings are read from `ontoground.toml` in the workspace; `--set SECTION.KEY=VALUE` overrides one for one command. An
-unknown key is an error that names the nearest known one. Nothing in `[run]` changes what is written.
-
-```toml
-[build]
-seed = 7
-truth_tiers = ["stated", "equivalent"]
-```
-"""
-
-TRAINING_INTRODUCTION = """# Settings of training and evaluation
-
-They are not in `ontoground.toml`: each `ontoground train` verb takes `--config FILE` and `--set KEY=VALUE`, for its own
-keys. A dot is a table: `lora.r` is `r` below `[lora]`. What a file leaves out keeps the default of its column, which is
-the paper's where the paper gives one. `ontoground train classifier` on an encoder has keys of its own (below).
-
-```toml
-epochs = 2
-[optimizer]
-learning_rate = 1e-4
-```
-"""
+VERBS = tuple(_verbs_below(get_command(app)))
 
 
 def cli_page() -> str:
-    """Return the Markdown of ``docs/cli.md``: the introduction and the help of every verb."""
+    """Return the Markdown of ``docs/cli.md``: its own words, and the help of every verb."""
+    own, _ = (DOCS / "cli.md").read_text(encoding="utf-8").split(MARK)
     verbs = [f"### ontoground {' '.join(verb)}\n\n```text\n{_help(verb)}\n```\n" for verb in VERBS]
-    return "\n".join([CLI_INTRODUCTION, *verbs])
+    return "\n".join([own + MARK, *verbs])
 
 
 def _help(verb: tuple[str, ...]) -> str:
@@ -128,16 +57,7 @@ def _help(verb: tuple[str, ...]) -> str:
 
 
 def settings_page() -> str:
-    """Return the Markdown of ``docs/settings.md``: each section's keys, defaults and meanings."""
-    parts = [SETTINGS_INTRODUCTION]
-    for name, field in Settings.model_fields.items():
-        model = field.annotation
-        if isinstance(model, type) and issubclass(model, BaseModel):
-            parts.append(_section(f"[{name}]", model))
-    return "\n".join([*parts, *_training_sections()])
-
-
-def _training_sections() -> list[str]:
+    """Return the Markdown of ``docs/settings.md``: its own words, and keys, defaults and meanings of each section."""
     from ground.lm.settings import LmSettings
     from training.classifier.zeroshot import ZeroshotSettings
     from training.encoder.settings import EncoderSettings
@@ -146,22 +66,29 @@ def _training_sections() -> list[str]:
     from training.sft.generate import GenerationSettings
     from training.sft.zeroshot import AskedSettings
 
-    kinds: dict[str, type[BaseModel]] = {
-        "classifier": ClassifierSettings,
-        "corfu": CorfuSettings,
-        "medhal": MedhalSettings,
-        "medval": MedvalSettings,
-        "grpo": GrpoSettings,
-    }
-    return [
-        TRAINING_INTRODUCTION,
-        _compared(kinds),
-        _section("`train classifier` on an encoder", EncoderSettings),
-        _section("`evaluate`: [language_model]", LmSettings),
-        _section("`evaluate quadrants`: [zeroshot]", ZeroshotSettings),
-        _section("`evaluate medhal` and `medval`: [asked]", AskedSettings),
-        _section("`evaluate medhal` and `medval`: answers of a fine-tuned run", GenerationSettings),
-    ]
+    own, between, _ = (DOCS / "settings.md").read_text(encoding="utf-8").split(MARK)
+    models = {f"[{name}]": field.annotation for name, field in Settings.model_fields.items()}
+    return "\n".join(
+        [
+            own + MARK,
+            *(_section(title, model) for title, model in models.items() if isinstance(model, type)),
+            between[between.index("# Settings of training") :] + MARK,
+            _compared(
+                {
+                    "classifier": ClassifierSettings,
+                    "corfu": CorfuSettings,
+                    "medhal": MedhalSettings,
+                    "medval": MedvalSettings,
+                    "grpo": GrpoSettings,
+                }
+            ),
+            _section("`train classifier` on an encoder", EncoderSettings),
+            _section("`evaluate`: [language_model]", LmSettings),
+            _section("`evaluate quadrants`: [zeroshot]", ZeroshotSettings),
+            _section("`evaluate medhal` and `medval`: [asked]", AskedSettings),
+            _section("`evaluate medhal` and `medval`: answers of a fine-tuned run", GenerationSettings),
+        ]
+    )
 
 
 def _section(title: str, model: type[BaseModel]) -> str:

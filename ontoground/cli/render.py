@@ -1,4 +1,4 @@
-"""What a person reads (tables that fit the terminal) and what a program reads (one JSON object)."""
+"""What verbs print: for a person (tables that fit the terminal) and for a program (one JSON object)."""
 
 from __future__ import annotations
 
@@ -6,61 +6,68 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from rich.cells import cell_len
-from rich.console import Console
-from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
+# Verbs import this module to be declared: rich is imported where something is printed.
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
 
-__all__ = ["Cell", "console", "emit", "indented", "note", "number", "print_json", "relative", "table", "text"]
+__all__ = [
+    "Cell",
+    "console",
+    "dataset_in_words",
+    "emit",
+    "indented",
+    "listing",
+    "note",
+    "number",
+    "percent",
+    "relative",
+    "table",
+    "tables",
+    "text",
+]
 
 Cell = str | int | float | bool | None
-Painter = Callable[[Console], None]
 GAP = 2
 # Wide enough for any table; whoever reads a pipe can fold it.
 PIPED_WIDTH = 1000
 
 
-class PipeConsole(Console):
-    """A console that leaves a closed pipe (``| head``) to the command line: rich would end the process with code 1."""
-
-    def on_broken_pipe(self) -> None:
-        raise BrokenPipeError
-
-
 def console(*, stderr: bool = False) -> Console:
     """Return a console as wide as the terminal, without guessing at markup; what is piped is not cut to a width."""
+    from rich.console import Console
+
+    class PipeConsole(Console):
+        # It leaves a closed pipe (`| head`) to the command line: rich would end the process with code 1.
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
     out = PipeConsole(stderr=stderr, markup=False, highlight=False, emoji=False)
     if not stderr and not out.is_terminal and "COLUMNS" not in os.environ:
         out.width = PIPED_WIDTH
     return out
 
 
-def emit(payload: dict[str, Any], paint: Painter, *, as_json: bool) -> None:
+def emit(payload: dict[str, Any], paint: Callable[[Console], None], *, as_json: bool) -> None:
     """Print a verb's result: one JSON object, or what ``paint`` shows to a person."""
     if as_json:
-        print_json(payload)
+        sys.stdout.write(json.dumps(payload, ensure_ascii=False, default=_plain) + "\n")
+        sys.stdout.flush()
     else:
         paint(console())
-
-
-def print_json(payload: dict[str, Any]) -> None:
-    """Write one JSON object and a line end to standard output."""
-    sys.stdout.write(json.dumps(payload, ensure_ascii=False, default=_plain) + "\n")
-    sys.stdout.flush()
 
 
 def _plain(value: object) -> object:
     if isinstance(value, (datetime, date)):
         return value.isoformat()
-    if isinstance(value, (set, frozenset)):
-        return sorted(value)
-    return str(value)
+    return sorted(value) if isinstance(value, (set, frozenset)) else str(value)
 
 
 def note(message: str) -> None:
@@ -68,27 +75,55 @@ def note(message: str) -> None:
     console(stderr=True).print(message, soft_wrap=True)
 
 
-def number(value: Cell) -> str:
-    """Return a number with thousands separators, a share with two decimals, anything else as text."""
+def number(value: object) -> str:
+    """Return a number with thousands separators, the parts of a list, anything else as text."""
     if isinstance(value, bool) or value is None:
         return "" if value is None else ("yes" if value else "no")
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):
         return f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.1f}"
-    return str(value)
+    return "; ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+
+
+def percent(share: float | None) -> str:
+    """Return a share of one in percent; nothing where there is none."""
+    return "" if share is None else f"{100 * share:.1f}%"
+
+
+def dataset_in_words(dataset: dict[str, Any]) -> str:
+    """Return how many rows a dataset has, by split, and where it lies."""
+    splits = ", ".join(f"{split} {number(rows)}" for split, rows in dataset["splits"].items())
+    return f"{number(dataset['rows'])} rows ({splits}) in {dataset['folder']}"
+
+
+def listing(rows: Sequence[Mapping[str, Any]], columns: str, *, title: str | None = None) -> Table:
+    """Return a table of some keys of each row, given as ``file, rows_read: rows``; a header follows a colon."""
+    keys = [column.partition(": ")[0] for column in columns.split(", ")]
+    headers = [column.partition(": ")[2] or column for column in columns.split(", ")]
+    return table(headers, [[row[key] for key in keys] for row in rows], title=title)
+
+
+def tables(out: Console, *shown: Table | None) -> None:
+    """Print the tables that are there, with an empty line between them."""
+    for index, one in enumerate(one for one in shown if one is not None):
+        if index:
+            out.print()
+        out.print(one)
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[Cell]], *, title: str | None = None) -> Table:
     """Return a table: numbers to the right, long text wrapped inside its column."""
+    from rich.table import Table
+    from rich.text import Text
+
     box = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="bold")
     widths = _widths(columns, rows, console().width)
     for index, column in enumerate(columns):
         numeric = bool(rows) and all(isinstance(row[index], (int, float)) or row[index] is None for row in rows)
-        justify: Literal["left", "right"] = "right" if numeric else "left"
         width = widths[index] if widths else None
         header = _folded(column, width) if width else column
-        box.add_column(header, justify=justify, overflow="fold", width=width)
+        box.add_column(header, justify="right" if numeric else "left", overflow="fold", width=width)
     for row in rows:
         box.add_row(*(Text(number(cell)) for cell in row))
     return box
@@ -99,6 +134,8 @@ def _widths(columns: Sequence[str], rows: Sequence[Sequence[Cell]], available: i
 
     Where a few characters lack, a long text is wrapped between its words before the word of a header is cut.
     """
+    from rich.cells import cell_len
+
     cells = [max((cell_len(number(row[index])) for row in rows), default=1) for index in range(len(columns))]
     whole = [max(width, *map(len, _words(column))) for width, column in zip(cells, columns, strict=True)]
     room = available - GAP * (len(columns) - 1)
@@ -117,6 +154,8 @@ def _widths(columns: Sequence[str], rows: Sequence[Sequence[Cell]], available: i
 
 def _wrapped(columns: Sequence[str], rows: Sequence[Sequence[Cell]], widths: list[int], lacking: int) -> list[int]:
     """Return widths that are narrower by what lacks, in the widest column of texts that has blanks where it is cut."""
+    from rich.cells import cell_len
+
     for index in sorted(range(len(widths)), key=lambda one: -widths[one]):
         width = widths[index] - lacking
         cells = [number(row[index]) for row in rows]
@@ -142,12 +181,16 @@ def _folded(header: str, width: int) -> str:
 
 def text(content: str, style: str = "") -> Text:
     """Return plain text in one style; brackets in it are not markup."""
+    from rich.text import Text
+
     return Text(content, style=style)
 
 
 def indented(content: str, columns: int, style: str = "") -> Padding:
     """Return wrapped text behind some blank columns."""
-    return Padding(Text(content, style=style), (0, 0, 0, columns), expand=False)
+    from rich.padding import Padding
+
+    return Padding(text(content, style), (0, 0, 0, columns), expand=False)
 
 
 def relative(path: Path) -> str:

@@ -1,74 +1,100 @@
-"""``ontoground run``: all stages in order, resumable."""
+"""``ontoground run``: all stages in order, resumable; and its figures as tables, which other verbs show too."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ontoground.cli.app import app
-from ontoground.cli.options import (
-    DEFAULT_WORKSPACE,
-    Address,
-    Executor,
-    Json,
-    Overrides,
-    Workers,
-    WorkspaceDir,
-    example,
-    open_to_work,
-)
+from ontoground.cli.options import Result, Sharded, verb
+from ontoground.cli.render import listing, note, percent, table, tables
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
-__all__ = ["register"]
+__all__ = ["mapped_table", "paint_quadrants", "paint_summary", "run"]
 
-EXAMPLE = example(
+QUADRANTS = ("Q1", "Q2", "Q3", "Q4")
+MEANING = "Q1 true, supported; Q2 true, unsupported; Q3 false, supported; Q4 false, unsupported"
+# Reasons of the graph that are identifiers, in words.
+DROPPED = {
+    "relation_self_loop": "relation of a concept to itself",
+    "relation_not_a_class": "relation to something that is no class",
+    "relation_suppressed": "relation that the release suppresses",
+    "relation_unknown_concept": "relation of a concept without a name that is kept",
+    "relation_uncovered": "relation whose kind no predicate covers",
+    "relation_head_group": "relation whose head is of another kind than its predicate asks for",
+    "relation_tail_group": "relation whose tail is of another kind than its predicate asks for",
+    "relation_other_group": "relation between two kinds where its predicate asks for one",
+}
+
+
+@verb(
+    app,
+    "Load, map, read the notes and build the dataset.",
     "ontoground run --mimic /data/mimiciv --umls /data/umls/META \\",
     "    --rxnorm /data/rxnorm/rrf --workspace work",
 )
-
-
-def register(app: typer.Typer) -> None:
-    """Add the verb to the command line."""
-    app.command(name="run", short_help="Load, map, read the notes and build the dataset.", epilog=EXAMPLE)(_run)
-
-
-def _run(
+def run(
     mimic: Annotated[str, typer.Option("--mimic", metavar="DIR", help="MIMIC-IV folder or URL with hosp/ and note/")],
     umls: Annotated[str, typer.Option("--umls", metavar="DIR", help="UMLS META folder or URL")],
+    options: Sharded,
     rxnorm: Annotated[str | None, typer.Option("--rxnorm", metavar="DIR", help="RxNorm rrf folder or URL")] = None,
-    workspace: WorkspaceDir = DEFAULT_WORKSPACE,
-    workers: Workers = None,
-    executor: Executor = None,
-    address: Address = None,
-    overrides: Overrides = None,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Load, map, read the notes and build the dataset; what is finished and unchanged is skipped.
 
     Run it again after a stop or a change: it goes on where it has to.
     """
     from ground.storage.remote import place_of
-    from ontoground.cli.render import emit, note
     from ontoground.flow.pipeline import run_all
-    from ontoground.flow.summary import paint_summary
 
-    named = {"mimic": mimic, "umls": umls} | ({"rxnorm": rxnorm} if rxnorm else {})
-    folders = {source: place_of(text) for source, text in named.items()}
-    opened = open_to_work(workspace, overrides, workers, executor, address, create=True, folders=folders)
+    named = {"mimic": mimic, "umls": umls, "rxnorm": rxnorm}
+    folders = {source: place_of(text) for source, text in named.items() if text}
+    opened = options.open(create=True, folders=folders)
     outcomes, summary = run_all(opened, folders, say=note)
-    stages = [outcome.as_dict() for outcome in outcomes]
-    payload = {"verb": "run", "workspace": str(workspace), "stages": stages, "summary": summary}
 
-    def paint(out: Console) -> None:
-        paint_summary(out, summary, stages)
+    def paint(out: Console, payload: dict[str, Any]) -> None:
+        paint_summary(out, payload)
+        dataset = opened.dataset("medieval")
+        out.print(f"\ndataset: {dataset}", soft_wrap=True)
+        out.print(f"next:    ontoground validate {dataset} --workspace {options.workspace}", soft_wrap=True)
+
+    return options.result("run", paint, stages=[one.as_dict() for one in outcomes], summary=summary)
+
+
+def paint_summary(out: Console, payload: dict[str, Any]) -> None:
+    """Print the figures of a run, and how long its stages took."""
+
+    summary = payload["summary"]
+    drops = [{**one, "reason": DROPPED.get(one["reason"], one["reason"])} for one in summary["dropped"]]
+    tables(
+        out,
+        listing([one for one in summary["loaded"] if one["rows"]], "table: loaded table, rows"),
+        mapped_table(summary["mapped"]),
+        table(("in the warehouse", "n"), [(name, summary[name]) for name in ("concepts", "edges", "mentions")]),
+        listing(drops, "stage, reason: left out because, n") if drops else None,
+    )
+    if summary["quadrants"]:
         out.print()
-        out.print(f"dataset: {opened.dataset('medieval')}", soft_wrap=True)
-        out.print(f"next:    ontoground validate {opened.dataset('medieval')} --workspace {workspace}", soft_wrap=True)
+        paint_quadrants(out, summary["quadrants"])
+    out.print()
+    times = [(one["stage"], one["state"], f"{one['seconds']:.1f}") for one in payload["stages"]]
+    out.print(table(("stage", "", "seconds"), times))
 
-    emit(payload, paint, as_json=as_json)
+
+def mapped_table(mapped: list[dict[str, Any]]) -> Table:
+    """Return the share of each source table's rows that have a concept."""
+
+    shares = [{**one, "share": percent(one["share"])} for one in mapped]
+    return listing(shares, "table: codes to concepts, rows, mapped_rows: mapped, share")
 
 
-register(app)
+def paint_quadrants(out: Console, quadrants: list[dict[str, Any]]) -> None:
+    """Print statements by predicate and quadrant, with their total."""
+
+    total = {"predicate": "all"} | {name: sum(one[name] for one in quadrants) for name in QUADRANTS}
+    columns = ", ".join(("predicate", *QUADRANTS))
+    out.print(listing([*quadrants, total], columns, title="Statements by predicate and quadrant"))
+    out.print(MEANING)

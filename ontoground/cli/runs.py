@@ -5,30 +5,24 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ground.errors import UsageError
-from ground.settings import Section, parse_settings, read_toml
 
 if TYPE_CHECKING:
-    from ground.lm.settings import LmSettings
+    from ground.settings import Section
 
-__all__ = ["asked_settings", "model_overrides", "require_packages", "run_folder", "run_settings", "short_name"]
+__all__ = ["SettingsModel", "model_overrides", "require_packages", "run_folder", "run_settings", "short_name"]
 
-SettingsModel = TypeVar("SettingsModel", bound=Section)
+SettingsModel = TypeVar("SettingsModel", bound="Section")
 
 
 def require_packages(*packages: str, extra: str = "training") -> None:
-    """Refuse where an optional package is not installed.
-
-    Raises:
-        UsageError: names what is missing and how it is installed.
-    """
-    missing = [package for package in packages if find_spec(package) is None]
-    if missing:
+    """Refuse where an optional package is not installed, and say how it is."""
+    if missing := [package for package in packages if find_spec(package) is None]:
         raise UsageError(
             "packages of this verb are not installed",
             found=f"no {', '.join(missing)}",
@@ -56,7 +50,10 @@ def run_settings(model: type[SettingsModel], config: Path | None, overrides: Ite
     Raises:
         UsageError: a file that is not there or no TOML, an unknown key (the nearest known one is named), a wrong value.
     """
-    values = model.model_validate({}).model_dump(by_alias=True) if _has_defaults(model) else {}
+    from ground.settings import parse_settings, read_toml
+
+    required = any(field.is_required() for field in model.model_fields.values())
+    values = {} if required else model().model_dump(by_alias=True)
     if config is not None:
         values = _merged(values, read_toml(config))
         parse_settings(model, values, config)
@@ -65,47 +62,10 @@ def run_settings(model: type[SettingsModel], config: Path | None, overrides: Ite
     return parse_settings(model, values, "--set" if overrides else config or "settings")
 
 
-def asked_settings(
-    name: str,
-    own: type[Section],
-    config: Path | None,
-    overrides: Sequence[str],
-    endpoint: str | None,
-    model: str | None,
-) -> tuple[LmSettings, Any]:
-    """Return the language model that is asked, and the settings of the asking.
-
-    Args:
-        name: the table of the asking beside ``[language_model]``.
-        own: its settings.
-        config: TOML file with both tables.
-        overrides: ``TABLE.KEY=VALUE``.
-        endpoint: URL of a server.
-        model: as the server calls it.
-
-    Raises:
-        UsageError: no model is named, or a setting is unknown or wrong.
-    """
-    from pydantic import create_model
-
-    from ground.lm.settings import LmSettings
-
-    if model is None and config is None:
-        raise UsageError("--endpoint without a model", expected="--endpoint-model NAME, as the server calls it")
-    fields: dict[str, Any] = {"language_model": (LmSettings, ...), name: (own, own())}
-    both = create_model("AskedRun", __base__=Section, **fields)
-    found: Any = run_settings(both, config, [*overrides, *model_overrides(endpoint, model)])
-    return found.language_model, getattr(found, name)
-
-
 def model_overrides(endpoint: str | None, model: str | None) -> list[str]:
     """Return what ``--endpoint`` and ``--endpoint-model`` set, as overrides of ``[language_model]``."""
     given = {"endpoint": endpoint, "model": model}
     return [f"language_model.{key}={json.dumps(value)}" for key, value in given.items() if value is not None]
-
-
-def _has_defaults(model: type[Section]) -> bool:
-    return not any(field.is_required() for field in model.model_fields.values())
 
 
 def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
@@ -124,6 +84,7 @@ def _parse(override: str) -> dict[str, Any]:
         raise UsageError(
             "--set does not name a setting", found=override, expected="KEY=VALUE, as optimizer.learning_rate=1e-4"
         )
+    value: Any
     try:
         value = tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:

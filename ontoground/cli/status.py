@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from ontoground.cli.app import app
 from ontoground.cli.options import InWorkspace, Result, verb
+from ontoground.cli.render import dataset_in_words, listing, tables
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 __all__ = ["status"]
+
+LOADED = "source: loaded, release, files, rows_read: rows, rows_rejected: refused, finished_at: finished"
 
 
 @verb(
@@ -26,29 +29,19 @@ def status(options: InWorkspace) -> Result:
 
     opened = options.open()
     with reading(opened) as connection:
-        state = status_of(opened, connection)
-    return Result({"verb": "status", "workspace": str(options.workspace), **state}, _paint)
+        return options.result("status", _paint, **status_of(opened, connection))
 
 
 def _paint(out: Console, state: dict[str, Any]) -> None:
-    from ontoground.cli.render import number, table
-
-    columns = ("source", "release", "files", "rows_read", "rows_rejected", "finished_at")
-    loads = [[_cell(load[column]) for column in columns] for load in state["loads"]]
-    out.print(table(("loaded", "release", "files", "rows", "refused", "finished"), loads))
-    stages = [(one["name"], one["state"], one["reason"]) for one in state["stages"]]
-    out.print()
-    out.print(table(("stage", "state", "why"), stages))
-    tables = [(one["table"], one["rows"]) for one in state["tables"]]
-    out.print()
-    out.print(table(("table", "rows"), tables))
+    loads = [{**one, "finished_at": f"{one['finished_at']:%Y-%m-%d %H:%M}"} for one in state["loads"]]
+    tables(
+        out,
+        listing(loads, LOADED),
+        listing(state["stages"], "name: stage, state, reason: why"),
+        listing(state["tables"], "table, rows"),
+    )
     for dataset in state["datasets"]:
-        splits = ", ".join(f"{split} {number(rows)}" for split, rows in dataset["splits"].items())
-        out.print(f"\ndataset {dataset['name']}: {number(dataset['rows'])} rows ({splits}) in {dataset['folder']}")
+        out.print(f"\ndataset {dataset['name']}: {dataset_in_words(dataset)}")
     out.print("\nnext:")
     for command in state["next"]:
         out.print(f"  {command}", soft_wrap=True)
-
-
-def _cell(value: Any) -> Any:
-    return value.strftime("%Y-%m-%d %H:%M") if hasattr(value, "strftime") else value

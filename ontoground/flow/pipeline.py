@@ -5,27 +5,27 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from typing import Any
 
 import duckdb
 
+from ehr.load import load_mimic
+from ehr.release import find_mimic
 from ground.errors import InputError
 from ground.flow.fingerprints import mark_done, stage_fingerprint
 from ground.flow.manifest import is_open_release
-from ground.settings import RemoteSettings, Settings
+from ground.settings import RemoteSettings
 from ground.storage.remote import Place, RemotePath, require_allowed
 from ground.storage.workspace import Workspace
+from kg.load import load_rxnorm, load_umls
+from kg.release import find_release
 from ontoground.flow.session import writing
 from ontoground.flow.stages import PREFIX, STAGES, Stage, expected_fingerprint, state_of, upstream
-from ontoground.flow.summary import summary_of
+from ontoground.flow.status import summary_of
 
 __all__ = ["LOADERS", "Outcome", "check_folder", "load_source", "run_all", "run_stages"]
 
 SAY_NOTHING: Callable[[str], None] = lambda _message: None  # noqa: E731
-
-
-class _Report(Protocol):
-    def as_dict(self) -> dict[str, Any]: ...
 
 
 @dataclass(frozen=True)
@@ -53,25 +53,7 @@ class Outcome:
         return {"stage": self.stage, "state": self.state, "seconds": round(self.seconds, 2), "report": self.report}
 
 
-def _load_mimic(connection: duckdb.DuckDBPyConnection, folder: Place, settings: Settings) -> object:
-    from ehr.load import load_mimic
-
-    return load_mimic(connection, folder, settings.load, settings.remote)
-
-
-def _load_umls(connection: duckdb.DuckDBPyConnection, folder: Place, settings: Settings) -> object:
-    from kg.load import load_umls
-
-    return load_umls(connection, folder, settings.load, settings.remote)
-
-
-def _load_rxnorm(connection: duckdb.DuckDBPyConnection, folder: Place, settings: Settings) -> object:
-    from kg.load import load_rxnorm
-
-    return load_rxnorm(connection, folder, settings.load, settings.remote)
-
-
-LOADERS = {"mimic": _load_mimic, "umls": _load_umls, "rxnorm": _load_rxnorm}
+LOADERS = {"mimic": load_mimic, "umls": load_umls, "rxnorm": load_rxnorm}
 
 
 def load_source(
@@ -86,9 +68,10 @@ def load_source(
     Raises:
         InputError: the folder is not there, or the loader refuses what it holds.
     """
-    check_folder(source, folder, workspace.settings.remote)
+    settings = workspace.settings
+    check_folder(source, folder, settings.remote)
     begin = time.perf_counter()
-    report = cast(_Report, LOADERS[source](connection, folder, workspace.settings)).as_dict()
+    report = LOADERS[source](connection, folder, settings.load, settings.remote).as_dict()
     unchanged = all(one["skipped_because_done"] for one in report["tables"])
     outcome = Outcome(f"load {source}", "current" if unchanged else "done", time.perf_counter() - begin, report)
     say(outcome.in_words(outcome.stage))
@@ -150,18 +133,13 @@ def check_folder(source: str, folder: Place, remote: RemoteSettings = RemoteSett
     """
     if not folder.is_dir():
         raise InputError("there is no such folder", file=folder, expected=f"the folder of a {source} release")
-    if isinstance(folder, RemotePath):
-        require_allowed(folder, credentialed=_is_credentialed(source, folder), settings=remote)
-
-
-def _is_credentialed(source: str, folder: Place) -> bool:
+    if not isinstance(folder, RemotePath):
+        return
     if source == "mimic":
-        from ehr.release import find_mimic
-
-        return find_mimic(folder).credentialed
-    from kg.release import find_release
-
-    return not is_open_release(find_release("umls" if source == "umls" else "rxnorm", folder).name)
+        credentialed = find_mimic(folder).credentialed
+    else:
+        credentialed = not is_open_release(find_release("umls" if source == "umls" else "rxnorm", folder).name)
+    require_allowed(folder, credentialed=credentialed, settings=remote)
 
 
 def _run(workspace: Workspace, connection: duckdb.DuckDBPyConnection, one: Stage, *, force: bool) -> Outcome:
@@ -177,9 +155,9 @@ def _run(workspace: Workspace, connection: duckdb.DuckDBPyConnection, one: Stage
         return Outcome(one.name, "current", 0.0, {})
     _forget(connection, one, again=force or now.state == "stale")
     begin = time.perf_counter()
-    report = one.run(workspace, connection)
+    report: Any = one.run(workspace, connection)
     _remember(workspace, connection, one)
-    return Outcome(one.name, "done", time.perf_counter() - begin, cast(_Report, report).as_dict())
+    return Outcome(one.name, "done", time.perf_counter() - begin, report.as_dict())
 
 
 def _forget(connection: duckdb.DuckDBPyConnection, one: Stage, *, again: bool) -> None:
@@ -188,9 +166,8 @@ def _forget(connection: duckdb.DuckDBPyConnection, one: Stage, *, again: bool) -
     A stage keeps a mark of its own, with which it resumes or skips itself; it is taken away where the stage is to run
     from its beginning: its input, settings or code changed, or the user asked for it.
     """
-    connection.execute("delete from ground.stage where stage = ?", [PREFIX + one.name])
-    if again:
-        connection.execute("delete from ground.stage where stage = ?", [one.name])
+    for mark in (PREFIX + one.name, one.name) if again else (PREFIX + one.name,):
+        connection.execute("delete from ground.stage where stage = ?", [mark])
 
 
 def _remember(workspace: Workspace, connection: duckdb.DuckDBPyConnection, one: Stage) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ground.storage.warehouse import connect, run_sql
 from ground.storage.workspace import Workspace
@@ -13,7 +13,7 @@ from ontoground.flow.interrupts import interruptible
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["asked", "reading", "writing"]
+__all__ = ["asked", "reading", "records", "writing"]
 
 
 @contextmanager
@@ -34,3 +34,9 @@ def asked(connection: duckdb.DuckDBPyConnection, name: str, wanted: str) -> duck
     """Run a SQL file about one thing: the file reads it as ``getvariable('wanted')``."""
     connection.execute("set variable wanted = $value", {"value": wanted})
     return run_sql(connection, name)
+
+
+def records(answer: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
+    """Return the rows of an answer by the names of its columns."""
+    names = [column[0] for column in answer.description or []]
+    return [dict(zip(names, row, strict=True)) for row in answer.fetchall()]

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import duckdb
 
 from ground.errors import InputError, UsageError
 from ground.storage.warehouse import table_exists
-from ontoground.flow.session import asked
+from kg.graph import ConceptGraph
+from kg.predicates import Vocabulary, read_vocabulary
+from ontoground.flow.session import asked, records
 
-if TYPE_CHECKING:
-    from kg.graph import ConceptGraph, Relation
-    from kg.predicates import Vocabulary
-
-__all__ = ["Phrases", "card_of", "relations_between", "resolve"]
+__all__ = ["Phrases", "around", "card_of", "evidence_of", "relations_between", "resolve"]
 
 
 def resolve(connection: duckdb.DuckDBPyConnection, wanted: str) -> str:
@@ -51,40 +50,43 @@ class Phrases:
     """Edges and relations in words."""
 
     graph: ConceptGraph
-    vocabulary: Vocabulary
+    vocabulary: Vocabulary = field(default_factory=read_vocabulary)
 
     def sentence(self, head: str, predicate: str, tail: str) -> str:
         """Return ``lisinopril treats hypertension`` for two names and a predicate or inverse name."""
         line, backwards = self.vocabulary.line_of(predicate)
         return (line.inverse_sentence if backwards else line.sentence).format(head=head, tail=tail)
 
-    def edge(self, head: str, predicate: str, tail: str) -> str:
+    def edge(self, edge: Mapping[str, Any]) -> str:
         """Return the sentence of an edge between two CUIs."""
-        return self.sentence(self.graph.name(head), predicate, self.graph.name(tail))
+        head, tail = (self.graph.name(edge[end]) for end in ("head_cui", "tail_cui"))
+        return self.sentence(head, edge["predicate"], tail)
+
+
+def evidence_of(edge: Mapping[str, Any]) -> str:
+    """Return where a release states an edge: vocabulary, relation and its identifier."""
+    return " ".join(part for part in (edge["sab"], edge["rela"], edge["rui"]) if part)
 
 
 def card_of(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, cui: str, limit: int) -> dict[str, Any]:
     """Return what is known of a concept: names, types, and neighbours by predicate (``limit`` of each; 0: all)."""
-    from kg.predicates import read_vocabulary
-
-    phrases = Phrases(graph, read_vocabulary())
     types = connection.execute("select distinct sty from umls.mrsty where cui = ? order by sty", [cui]).fetchall()
-    names = asked(connection, "ontoground/concept_names", cui).fetchall()
     by_predicate: dict[str, list[str]] = {}
     for edge in graph.neighbours(cui):
         by_predicate.setdefault(edge.predicate, []).append(edge.tail)
+    phrases = Phrases(graph)
     return {
         "cui": cui,
         "name": graph.name(cui),
         "types": [row[0] for row in types],
         "groups": list(graph.groups(cui)),
-        "names": [{"name": name, "vocabularies": vocabularies} for name, vocabularies in names],
+        "names": records(asked(connection, "ontoground/concept_names", cui)),
         "neighbours": [
             {
                 "predicate": predicate,
                 "words": phrases.sentence(graph.name(cui), predicate, "").strip(),
                 "n": len(tails),
-                "concepts": [{"cui": tail, "name": graph.name(tail)} for tail in (tails[:limit] if limit else tails)],
+                "concepts": [{"cui": tail, "name": graph.name(tail)} for tail in tails[: limit or None]],
             }
             for predicate, tails in sorted(by_predicate.items())
         ],
@@ -101,22 +103,24 @@ def relations_between(graph: ConceptGraph, head: str, tail: str, max_hops: int, 
         max_hops: longest path, 1 to 3.
         paths: paths of each pattern that are kept; 0 keeps all.
     """
-    from kg.predicates import read_vocabulary
+    phrases = Phrases(graph)
+    return [
+        {
+            "sentence": phrases.edge({"head_cui": head, "predicate": one.predicate, "tail_cui": tail}),
+            "predicate": one.predicate,
+            "tier": one.tier,
+            "hops": one.hops,
+            "pattern": one.pattern,
+            "path": [{**edge, "words": phrases.edge(edge)} for edge in one.path],
+        }
+        for one in graph.relations(head, tail, max_hops, paths_per_pattern=paths or None)
+    ]
 
-    phrases = Phrases(graph, read_vocabulary())
-    found = graph.relations(head, tail, max_hops, paths_per_pattern=paths or None)
-    return [_in_words(phrases, relation, head, tail) for relation in found]
 
-
-def _in_words(phrases: Phrases, relation: Relation, head: str, tail: str) -> dict[str, Any]:
-    return {
-        "sentence": phrases.edge(head, relation.predicate, tail),
-        "predicate": relation.predicate,
-        "tier": relation.tier,
-        "hops": relation.hops,
-        "pattern": relation.pattern,
-        "path": [
-            {**edge, "words": phrases.edge(edge["head_cui"], edge["predicate"], edge["tail_cui"])}
-            for edge in relation.path
-        ],
-    }
+def around(graph: ConceptGraph, cuis: Iterable[str], hops: int) -> set[str]:
+    """Return concepts with all that lie within some edges of them."""
+    found = frontier = set(cuis)
+    for _ in range(hops):
+        frontier = {edge.tail for cui in sorted(frontier) for edge in graph.neighbours(cui)} - found
+        found = found | frontier
+    return found

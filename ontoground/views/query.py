@@ -26,7 +26,7 @@ from ground.storage.workspace import Workspace
 from ontoground.flow.session import reading
 from ontoground.flow.status import dataset_files
 
-__all__ = ["COPY_OPTIONS", "Rows", "copy_rows", "exploring", "fetch", "named_queries", "query_text", "write_rows"]
+__all__ = ["COPY_OPTIONS", "Rows", "exploring", "fetch", "named_queries", "query_text", "write_rows", "write_whole"]
 
 AREA = "ontoground/queries"
 COPY_OPTIONS = {"csv": "format csv, header true", "parquet": "format parquet", "json": "format json, array true"}
@@ -46,13 +46,6 @@ def named_queries() -> list[tuple[str, str]]:
     return [(name.removeprefix(f"{AREA}/"), sql_title(name)) for name in sql_names(AREA)]
 
 
-def _unknown_query(name: str) -> UsageError:
-    known = [one for one, _ in named_queries()]
-    near = get_close_matches(name, known, n=1)
-    guess = f"did you mean {near[0]}? known: " if near else ""
-    return UsageError("there is no query of this name", found=name, expected=guess + ", ".join(known))
-
-
 def query_text(name: str | None, command: str | None) -> str:
     """Return the SQL of a named query or of ``-c``, checked to be one statement that only reads.
 
@@ -61,8 +54,10 @@ def query_text(name: str | None, command: str | None) -> str:
     """
     if (name is None) == (command is None):
         raise UsageError("give the name of a query or -c QUERY", expected="one of the two")
-    if name is not None and name not in dict(named_queries()):
-        raise _unknown_query(name)
+    known = dict(named_queries())
+    if name is not None and name not in known:
+        guess = "".join(f"did you mean {near}? known: " for near in get_close_matches(name, known, n=1))
+        raise UsageError("there is no query of this name", found=name, expected=guess + ", ".join(known))
     text = sql_text(f"{AREA}/{name}") if name is not None else str(command)
     try:
         statements = duckdb.extract_statements(text)
@@ -92,14 +87,12 @@ def exploring(workspace: Workspace, *extra: Path) -> Iterator[duckdb.DuckDBPyCon
 
 
 def _dataset_views(connection: duckdb.DuckDBPyConnection, workspace: Workspace) -> None:
-    root = workspace.root.resolve() / "datasets"
-    for folder in sorted(root.iterdir()) if root.is_dir() else []:
-        parts = {folder.name: dataset_files(folder), f"{folder.name}_statements": [folder / "statements.parquet"]}
-        for view, files in parts.items():
-            there = [str(file) for file in files if file.is_file()]
-            if there:
-                listed = quoted_list(there)
-                connection.execute(f'create or replace temp view "{view}" as select * from read_parquet({listed})')
+    for folder in sorted((workspace.root.resolve() / "datasets").glob("*")):
+        statements = list(folder.glob("statements.parquet"))
+        for view, files in ((folder.name, dataset_files(folder)), (f"{folder.name}_statements", statements)):
+            if files:
+                rows = f"read_parquet({quoted_list(files)})"
+                connection.execute(f'create or replace temp view "{view}" as select * from {rows}')
 
 
 @contextmanager
@@ -135,23 +128,29 @@ def fetch(connection: duckdb.DuckDBPyConnection, text: str, limit: int) -> Rows:
 def write_rows(workspace: Workspace, text: str, file_format: str, output: Path | None) -> None:
     """Write a query's rows as csv, parquet or json to a file (whole or not at all) or to standard output."""
     if output is not None:
-        if not output.parent.is_dir():
-            raise InputError("there is no such folder", file=output.parent)
-        with atomic_path(output) as temporary, exploring(workspace, output.parent) as connection:
-            copy_rows(connection, text, file_format, temporary)
+        with exploring(workspace, output.parent) as connection:
+            write_whole(connection, text, file_format, output)
         return
     cache = private_directory(workspace.root / "cache")
     with tempfile.TemporaryDirectory(dir=cache) as folder:
         temporary = Path(folder) / "answer"
         with exploring(workspace) as connection:
-            copy_rows(connection, text, file_format, temporary)
+            _copy(connection, text, file_format, temporary)
         with temporary.open("rb") as file:
             shutil.copyfileobj(file, sys.stdout.buffer)
         sys.stdout.buffer.flush()
 
 
-def copy_rows(connection: duckdb.DuckDBPyConnection, text: str, file_format: str, path: Path) -> None:
-    """Write a query's rows as csv, parquet or json to a file that its owner alone may read."""
+def write_whole(connection: duckdb.DuckDBPyConnection, text: str, file_format: str, output: Path) -> None:
+    """Write a query's rows as csv, parquet or json to a file, whole or not at all."""
+    if not output.parent.is_dir():
+        raise InputError("there is no such folder", file=output.parent)
+    with atomic_path(output) as temporary:
+        _copy(connection, text, file_format, temporary)
+
+
+def _copy(connection: duckdb.DuckDBPyConnection, text: str, file_format: str, path: Path) -> None:
+    # Its owner alone may read the file.
     target = quoted(str(path.resolve()))
     with _explained():
         connection.execute(f"copy (\n{text}\n) to {target} ({COPY_OPTIONS[file_format]})")

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from ground.contracts.rows import WHY_FALSE
 from ground.storage.tables import read_table
 from stewardship.datasets.asking import DATA
 from stewardship.datasets.rows import evidence_of, features_of
@@ -18,10 +19,6 @@ from stewardship.datasets.rows import evidence_of, features_of
 __all__ = ["is_ours", "sheet_context"]
 
 RECORD = re.compile(r"this patient's record documents both (?P<both>.+)\.$", re.DOTALL)
-WHY_FALSE = {
-    "recombined_no_path_within_3_hops": "no path within three hops; the ends are of different facts of this admission",
-    "distant_no_path_within_3_hops": "no path within three hops; the replaced end is from another admission",
-}
 Mark = tuple[int, int, str]
 
 

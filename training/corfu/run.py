@@ -240,8 +240,7 @@ def train_corfu(
 
         def write(folder: Path) -> None:
             save_model(policy, tokenizer, folder)
-            losses = [values for stage in records for values in stage["records"]]
-            write_card(folder, record | {"losses": losses})
+            write_card(folder, record)
 
         return finish_run(out, record, write)
 

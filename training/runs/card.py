@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ground.storage.files import write_text
+from training.runs.folder import loss_records
 
 __all__ = ["TIERS", "TITLES", "front_matter", "write_card"]
 
@@ -87,7 +88,7 @@ def _settings(record: Mapping[str, Any]) -> list[str]:
 
 
 def _losses(record: Mapping[str, Any]) -> str:
-    losses = [values if isinstance(values, float) else values["loss"] for values in record["losses"]]
+    losses = [one["loss"] for one in loss_records(record)]
     if not losses:
         return "not recorded"
     few = max(1, min(20, len(losses) // 4))

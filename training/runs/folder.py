@@ -35,6 +35,7 @@ __all__ = [
     "finish_run",
     "is_main",
     "join_processes",
+    "loss_records",
     "machine_record",
     "model_identity",
     "read_run",
@@ -161,7 +162,7 @@ def start_run(out: Path, plan: Mapping[str, Any], *, resume: bool) -> dict[str, 
     # Every process has looked before the first one writes.
     wait_for_all()
     if found is not None and not resume:
-        raise UsageError("this folder already holds a run", file=out, do="choose another folder, or resume this run")
+        raise UsageError("this folder already holds a run", file=out, do="choose another --out, or --resume this run")
     if found is not None:
         before = json.loads(found.read_text(encoding="utf-8"))
         changed = [name for name, value in _plain(plan).items() if before.get(name) != value]
@@ -241,3 +242,18 @@ def read_run(folder: Path, *kinds: str) -> dict[str, Any]:
             "the run is of another kind", file=path, found=str(record.get("kind")), expected=", ".join(kinds)
         )
     return record
+
+
+def loss_records(record: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the steps of a run's ``training.json`` in order: stage, step (from 1), loss and what else was logged."""
+    if record["kind"] == "corfu":
+        return [
+            {"stage": stage["stage"], **one, "step": step}
+            for stage in record["stages"]
+            for step, one in enumerate(stage["records"], 1)
+        ]
+    if record["kind"] == "encoder":
+        return [{"stage": "", "step": step, "loss": loss} for step, loss in enumerate(record["losses"], 1)]
+    if record["kind"] == "classifier":
+        return [{"stage": "", **one, "step": step} for step, one in enumerate(record["losses"], 1)]
+    return [{"stage": "", **one} for one in record["history"]]

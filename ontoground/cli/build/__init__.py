@@ -1,5 +1,5 @@
 """``ontoground build medieval|medhal|medval``."""
 
-from ontoground.cli.build.verbs import group
+from ontoground.cli.build import medhal, medieval, medval
 
-__all__ = ["group"]
+__all__ = ["medhal", "medieval", "medval"]

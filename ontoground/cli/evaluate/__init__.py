@@ -1,5 +1,5 @@
 """``ontoground evaluate quadrants|medhal|medval|sheets``."""
 
-from ontoground.cli.evaluate.verbs import group
+from ontoground.cli.evaluate import quadrants, sheets, texts
 
-__all__ = ["group"]
+__all__ = ["quadrants", "sheets", "texts"]

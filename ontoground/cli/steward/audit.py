@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from ground.errors import UsageError
-from ontoground.cli.options import Result, verb
+from ontoground.cli.options import Paint, Result, verb
 from ontoground.cli.steward.options import ConfiguredBenchmark, group
 from ontoground.cli.steward.shares import percent
 from ontoground.cli.text_options import split_overrides
@@ -132,7 +132,7 @@ def audit(
     Every run is stored as it is finished, with its prompt and its raw answer. A second call makes only the runs that
     are missing. The model answers at temperature 1 unless language_model.temperature says otherwise.
     """
-    return Result(_payload("audit", engine, options), _paint_audit)
+    return _made("audit", engine, options, _paint_audit)
 
 
 @verb(
@@ -162,11 +162,11 @@ def recompute(
     A second call makes only the runs that are missing. The model answers at temperature 1 unless
     language_model.temperature says otherwise.
     """
-    return Result(_payload("recompute", engine, options), _paint_recompute)
+    return _made("recompute", engine, options, _paint_recompute)
 
 
-def _payload(phase: Phase, engine: str | None, options: OfRuns) -> dict[str, Any]:
-    """Make the runs of a phase that are missing, and return what ``--json`` prints; what is finished is stored."""
+def _made(phase: Phase, engine: str | None, options: OfRuns, paint: Paint) -> Result:
+    """Make the runs of a phase that are missing; what is finished is stored."""
     from ground.progress import progress
     from ontoground.cli.render import note
     from ontoground.cli.runs import require_packages
@@ -200,19 +200,20 @@ def _payload(phase: Phase, engine: str | None, options: OfRuns) -> dict[str, Any
             )
     found = dict(vars(outcome))
     made = found.pop("made")
-    return {
-        **options.head(phase),
-        "engine": kind,
-        "tools": tools,
-        "rows": rows,
-        "runs": runs,
-        "runs_stored": made.stored,
-        "runs_made": made.made,
-        "runs_not_made": dict(sorted(made.passing.items())),
+    return options.result(
+        phase,
+        paint,
+        engine=kind,
+        tools=tools,
+        rows=rows,
+        runs=runs,
+        runs_stored=made.stored,
+        runs_made=made.made,
+        runs_not_made=dict(sorted(made.passing.items())),
         **found,
-        "summary": asdict(outcome.summary),
-        "language_model": {"model": model.settings.model, **model.totals.as_dict()} if model else None,
-    }
+        summary=asdict(outcome.summary),
+        language_model={"model": model.settings.model, **model.totals.as_dict()} if model else None,
+    )
 
 
 def _engine(kind: str, options: OfRuns, benchmark: Benchmark) -> Engine:

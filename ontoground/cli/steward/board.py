@@ -10,7 +10,7 @@ from typer import Option
 
 from ontoground.cli.options import Overrides, Result, verb
 from ontoground.cli.steward.grade import Graded
-from ontoground.cli.steward.options import group, steward_settings
+from ontoground.cli.steward.options import ConfiguredBenchmark, group
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -47,7 +47,7 @@ def board(
     """
     from ontoground.cli.runs import require_packages
 
-    settings = steward_settings(options.workspace, overrides)
+    settings = ConfiguredBenchmark(workspace=options.workspace, overrides=overrides).settings
     require_packages("statsmodels", "scipy", "matplotlib", extra="steward")
     from stewardship.grading import leaderboard
     from stewardship.grading.grades import label_set

@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from typer import Argument, Option
 
 from ground.errors import InputError, UsageError
-from ontoground.cli.options import InWorkspace, Result, verb
+from ontoground.cli.options import InWorkspace, Paint, Result, verb
 from ontoground.cli.steward.options import group
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import polars as pl
     from rich.console import Console
 
@@ -50,9 +48,9 @@ class Asked(InWorkspace):
     ] = None
     listed: Annotated[bool, Option("--list", help="List all calculators, as without any option")] = False
 
-    def result(self, mode: str, paint: Callable[[Console, dict[str, Any]], None], /, **found: Any) -> Result:
+    def result(self, mode: str, paint: Paint, code: int = 0, /, **found: Any) -> Result:
         """Return what was found, behind what every payload of the verb begins with."""
-        return Result({"verb": "steward calculators", "mode": mode, "workspace": str(self.workspace), **found}, paint)
+        return super().result("steward calculators", paint, code, mode=mode, **found)
 
 
 @verb(

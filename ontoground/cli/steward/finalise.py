@@ -65,8 +65,7 @@ def finalise(
         [labels.original[uid] for uid in both], [found[uid].label for uid in both], limit=settings.flag_rel_err
     )
     origins = Counter(event.evidence.get("from") for event in events)
-    payload = {
-        **options.head("finalise"),
+    payload: dict[str, Any] = {
         "policy": policy,
         "rows": benchmark.items.height,
         "final": len(found),
@@ -84,7 +83,7 @@ def finalise(
         ],
         "why": dict(Counter(event.why for event in events if event.value is not None).most_common()),
     }
-    return Result(payload, _paint)
+    return options.result("finalise", _paint, **payload)
 
 
 def _paint(out: Console, payload: dict[str, Any]) -> None:

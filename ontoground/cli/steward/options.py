@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
 from ontoground.cli.app import group_of
-from ontoground.cli.options import Configured, InWorkspace, Result, open_workspace
+from ontoground.cli.options import Configured, InWorkspace, Paint, Result
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from rich.console import Console
-
     from ground.settings import StewardSettings
     from stewardship.benchmark.folder import Benchmark
 
-__all__ = ["BenchmarkName", "ConfiguredBenchmark", "InBenchmark", "group", "steward_settings"]
+__all__ = ["BenchmarkName", "ConfiguredBenchmark", "InBenchmark", "group"]
 
 ORDER = (
     *("adopt", "audit", "recompute", "triage", "sheets", "sample", "read", "rule", "finalise", "release", "diff"),
@@ -33,11 +28,6 @@ BenchmarkName = Annotated[
     str | None,
     Option("--benchmark", metavar="NAME", help="Which benchmark of the workspace; its only one where left out"),
 ]
-
-
-def steward_settings(workspace: Path, overrides: list[str] | None) -> StewardSettings:
-    """Return the table [steward] of a workspace's settings, with overrides; the workspace needs no warehouse."""
-    return open_workspace(workspace, overrides, needs_warehouse=False).settings.steward
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,13 +43,9 @@ class InBenchmark(InWorkspace):
 
         return Benchmark.open(self.workspace, self.benchmark)
 
-    def head(self, verb: str) -> dict[str, Any]:
-        """Return what every payload of these verbs begins with."""
-        return {"verb": f"steward {verb}", "workspace": str(self.workspace), "benchmark": self.adopted.name}
-
-    def result(self, verb: str, paint: Callable[[Console, dict[str, Any]], None], /, **found: Any) -> Result:
-        """Return what was found, behind the head of the payload."""
-        return Result({**self.head(verb), **found}, paint)
+    def result(self, verb: str, paint: Paint, code: int = 0, /, **found: Any) -> Result:
+        """Return what a verb found; its payload begins with verb, workspace and benchmark."""
+        return super().result(f"steward {verb}", paint, code, benchmark=self.adopted.name, **found)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,5 +54,5 @@ class ConfiguredBenchmark(InBenchmark, Configured):
 
     @cached_property
     def settings(self) -> StewardSettings:
-        """The table [steward] of the settings; see `steward_settings`."""
-        return steward_settings(self.workspace, self.overrides)
+        """The table [steward] of the settings; the workspace needs no warehouse."""
+        return self.open(needs_warehouse=False).settings.steward

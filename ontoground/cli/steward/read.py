@@ -84,8 +84,7 @@ def read(
     found = read_sheets(sheets, batches, questions, categories=benchmark.categories)
     taken = not found.refused or partial
     nothing = {"events_added": 0, "batch": None, "spot_checks_added": 0}
-    payload = {
-        **options.head("read"),
+    payload: dict[str, Any] = {
         "files": list(map(str, sheets)),
         "already_adopted": list(map(str, adopted)),
         "taken": taken,
@@ -97,7 +96,7 @@ def read(
         **{name: getattr(found, name) for name in ("notes", "given", "empty", "missing")},
         **_agreement(settings, benchmark, batches),
     }
-    return Result(payload, _paint, code=1 if found.refused else 0)
+    return options.result("read", _paint, 1 if found.refused else 0, **payload)
 
 
 def _adopted(benchmark: Benchmark, files: Sequence[Path]) -> list[Path]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -144,7 +144,7 @@ def _checked(options: Wanted) -> Result:
         except OntogroundError as error:
             altered.append({"of": str(version), **error.as_dict()})
     found = {"events": events, "checked": releases, "altered": altered}
-    return replace(options.result("release", _paint_checked, **found), code=1 if altered else 0)
+    return options.result("release", _paint_checked, 1 if altered else 0, **found)
 
 
 def _paint_checked(out: Console, payload: dict[str, Any]) -> None:

@@ -54,22 +54,23 @@ def report(options: ConfiguredBenchmark) -> Result:
     others = variants(benchmark, labels, found, settings) + (printed_inputs(found) if medcalc else [])
     known = caveats(found, labels, paper=medcalc and labelled_by_the_paper(benchmark))
     estimates = label_estimates(benchmark)
-    payload = {
-        **options.head("report"),
+    result = options.result(
+        "report",
+        paint_report,
         **found.as_dict(),
-        "paper": [asdict(one) for one in compared],
-        "other_readings": [one.as_dict() for one in others],
-        "caveats": [asdict(one) for one in known],
-        "dataset": [asdict(one) for one in estimates],
-    }
+        paper=[asdict(one) for one in compared],
+        other_readings=[one.as_dict() for one in others],
+        caveats=[asdict(one) for one in known],
+        dataset=[asdict(one) for one in estimates],
+    )
     folder = benchmark.folder / "report"
     with atomic_directory(folder) as temporary:
         pictures = draw(found, temporary)
         page = write_page(found, compared, others, known, pictures) + estimates_markdown(estimates)
         (temporary / "report.md").write_text(page, encoding="utf-8")
-        payload["files"] = [str(folder / one) for one in ("report.md", "report.json", *pictures)]
-        (temporary / "report.json").write_text(json.dumps(payload, indent=2) + "\n", encoding="utf-8")
-    return Result(payload, paint_report)
+        result.payload["files"] = [str(folder / one) for one in ("report.md", "report.json", *pictures)]
+        (temporary / "report.json").write_text(json.dumps(result.payload, indent=2) + "\n", encoding="utf-8")
+    return result
 
 
 def paint_report(out: Console, payload: dict[str, Any]) -> None:

@@ -162,7 +162,8 @@ def _written(
         seed=settings.seed,
         out=options.out,
     )
-    return Result(_payload(options, benchmark, experts, written, left_out), _paint)
+    name = "sample" if kind == "sample" else "sheets"
+    return options.result(name, _paint, **_described(benchmark, experts, written, left_out))
 
 
 def _experts(options: OfSheets, benchmark: Benchmark, needed: int) -> Experts:
@@ -181,15 +182,12 @@ def _experts(options: OfSheets, benchmark: Benchmark, needed: int) -> Experts:
     return found
 
 
-def _payload(
-    options: OfSheets, benchmark: Benchmark, experts: Experts, written: Written, left_out: dict[str, int]
-) -> dict[str, Any]:
+def _described(benchmark: Benchmark, experts: Experts, written: Written, left_out: dict[str, int]) -> dict[str, Any]:
     batch, history, strata = written.batch, benchmark.history, benchmark.column("stratum")
     given = Counter(item.rater for item in batch.items)
     uids = {item.uid for item in batch.items}
     labels = history.labels("original", categories=benchmark.categories) if benchmark.categories else {}
     return {
-        **options.head("sample" if batch.kind == "sample" else "sheets"),
         **batch.model_dump(exclude={"items"}),
         "rows": len(uids),
         "strata": len({strata.get(uid) for uid in uids}),

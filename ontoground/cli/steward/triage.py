@@ -79,14 +79,13 @@ def triage(
         "numbers": ranked.filter(~abstained, list="main"),
         "dates": ranked.filter(~abstained, list="dates"),
     }
-    payload = {
-        **options.head("triage"),
+    payload: dict[str, Any] = {
         "flag_rel_err": settings.flag_rel_err,
         "summary": ranking.summarise(ranked, labels.attempted).as_dict(),
         "top": {part: rows.head(top).to_dicts() for part, rows in parts.items()},
         "files": {kind: str(file) for kind, file in files.items()},
     }
-    return Result(payload, _paint)
+    return options.result("triage", _paint, **payload)
 
 
 def _paint(out: Console, payload: dict[str, Any]) -> None:

@@ -1,5 +1,5 @@
 """``ontoground train classifier|corfu|medhal|medval|grpo``."""
 
-from ontoground.cli.train.verbs import group
+from ontoground.cli.train import classifier, corfu, grpo, texts
 
-__all__ = ["group"]
+__all__ = ["classifier", "corfu", "grpo", "texts"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ontoground.cli.render import console, table
+from ontoground.cli.render import console, listing, table
 
 
 @pytest.mark.parametrize("text", ["no physician reviewed the row", "no physician reviewed the row at all"])
@@ -22,3 +22,10 @@ def test_a_text_without_blanks_stays_whole(monkeypatch: pytest.MonkeyPatch, caps
     monkeypatch.setenv("COLUMNS", "26")
     console().print(table(["events", "file"], [[8, "labels_of_medcalc.csv"]]))
     assert "labels_of_medcalc.csv" in capsys.readouterr().out
+
+
+def test_a_listing_names_its_columns_by_keys_or_by_headers(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [{"file": "a.csv", "rows_read": 1200, "seconds": 3}]
+    console().print(listing(rows, "file, rows_read: check: rows that offend"))
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert lines[0] == "file   check: rows that offend" and lines[1].split() == ["a.csv", "1,200"]

@@ -76,8 +76,8 @@ def test_a_report_is_quoted_once_it_is_there(tmp_path: Path) -> None:
 
 
 def test_a_policy_has_a_card_too(tmp_path: Path) -> None:
-    text = card(tmp_path, kind="corfu")
-    assert "# CoRFu policy" in text
+    text = card(tmp_path, kind="corfu", stages=[{"stage": "q1_q2", "records": record()["losses"]}])
+    assert "# CoRFu policy" in text and "1.3050 in the first steps" in text
     assert "AutoModelForSequenceClassification" not in text
 
 

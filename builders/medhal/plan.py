@@ -1,0 +1,111 @@
+"""Where a build's pairs come from: which sources are named or found, where their files lie, and their feeds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import duckdb
+
+from builders.medhal.engines import Engine
+from builders.medhal.feeds import Feed
+from builders.medhal.own_feed import own_feed
+from builders.medhal.text_feeds import text_feed
+from builders.texts.origin import Tally
+from builders.texts.registry import TextSource, resolve_sources, text_sources
+from ground.errors import InputError, UsageError
+from ground.flow.manifest import licence_tier
+from ground.storage.workspace import Workspace
+
+__all__ = ["chosen_sources", "feeds_of"]
+
+OWN_LAYOUT = "workspace"
+OPEN_WORLD = "the embedded open world: invented patients, free to share"
+
+
+def chosen_sources(names: str | None, texts: Path | None, *, own: bool) -> dict[TextSource, Path | None]:
+    """Return the sources of a build in the order of their table, each with its folder; None is the workspace itself.
+
+    Args:
+        names: ``medqa,sumpubmed=DIR,mimic`` as a user names them; None means what is found.
+        texts: the folder below which sources have folders of their own.
+        own: whether the workspace can give facts of its own.
+
+    Raises:
+        UsageError: an unknown source, or nothing that could be meant.
+        InputError: a folder is not there.
+    """
+    if texts is not None and not texts.is_dir():
+        raise InputError(
+            "the folder of texts is not there", file=texts, expected="a folder with one folder a source: medqa, ..."
+        )
+    if names is not None:
+        folders = _named(names)
+        sources = resolve_sources(tuple(folders), "medhal")
+        return {source: _folder(source, folders[source.source], texts) for source in sources}
+    known = [one for one in text_sources().values() if one.dataset == "medhal"]
+    found: dict[TextSource, Path | None] = {}
+    for one in known:
+        if one.layout == OWN_LAYOUT and own:
+            found[one] = None
+        elif one.layout != OWN_LAYOUT and texts is not None and (texts / one.folder).is_dir():
+            found[one] = texts / one.folder
+    if not found:
+        raise UsageError(
+            "no source of medhal is named and none was found",
+            expected=", ".join(one.source for one in known),
+            do="name the folder of texts with --texts DIR, or sources with --sources NAME,NAME=DIR",
+        )
+    return found
+
+
+def _named(names: str) -> dict[str, Path | None]:
+    """Read ``medqa,sumpubmed=DIR``."""
+    found: dict[str, Path | None] = {}
+    for one in names.split(","):
+        name, equals, folder = one.strip().partition("=")
+        if not name or (equals and not folder) or name in found:
+            raise UsageError(
+                "--sources cannot be read",
+                found=one.strip() or names,
+                expected="NAME or NAME=DIR, each once, by commas",
+            )
+        found[name] = Path(folder).expanduser() if equals else None
+    return found
+
+
+def _folder(source: TextSource, named: Path | None, texts: Path | None) -> Path | None:
+    what = f"the source {source.source} has no folder"
+    if source.layout == OWN_LAYOUT:
+        if named is not None:
+            raise UsageError(what, found=str(named), expected="the workspace's own data")
+        return None
+    folder = named or (texts / source.folder if texts is not None else None)
+    if folder is None:
+        raise UsageError(what, expected=f"--texts DIR with DIR/{source.folder}, or --sources {source.source}=DIR")
+    if not folder.is_dir():
+        raise InputError(
+            f"the folder of the source {source.source} is not there",
+            file=folder,
+            expected=f"the files of {source.name} ({source.origin})",
+            do=f"put them there, name another folder with --sources {source.source}=DIR, or leave the source out",
+        )
+    return folder
+
+
+def feeds_of(
+    chosen: Mapping[TextSource, Path | None],
+    engine: Engine,
+    workspace: Workspace,
+    own: duckdb.DuckDBPyConnection | None,
+    tally: Tally,
+) -> list[Feed]:
+    """Return the feed of each source; ``own`` is the warehouse, open where the workspace gives facts."""
+    feeds = []
+    for source, folder in chosen.items():
+        if folder is not None:
+            feeds.append(text_feed(source, folder, engine, workspace.settings.medhal, tally))
+        elif own is not None:
+            licence = OPEN_WORLD if licence_tier(own) == "open" else source.licence
+            feeds.append(own_feed(source, licence, workspace, own, tally))
+    return feeds

@@ -1,0 +1,145 @@
+"""``ontoground build medhal``: sources chosen, engine opened, rows built."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+import typer
+
+from ground.errors import UsageError
+from ontoground.cli.build.options import FromTexts, bars, closest, group, paint_dropped, requests_in_words
+from ontoground.cli.options import Result, verb
+from ontoground.cli.render import dataset_in_words, listing, note, number, percent
+from ontoground.cli.text_options import described_model, language_model_settings
+
+if TYPE_CHECKING:
+    import duckdb
+    from rich.console import Console
+
+    from ground.storage.workspace import Workspace
+    from ontoground.flow.pipeline import Outcome
+
+__all__ = ["medhal"]
+
+OWN = "mimic"
+REASONS_SHOWN = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Medhal(FromTexts):
+    """Options of the verb."""
+
+    dataset: ClassVar[str] = "medhal"
+
+    sources: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES", help="Sources by commas, each NAME or NAME=DIR; those that are found where left out"
+        ),
+    ] = None
+    review: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Readers' verdicts (CSV: id, verdict) to show in the card")
+    ] = None
+
+
+@verb(
+    group,
+    "Build statements that are factual or not.",
+    "ontoground build medhal --texts DIR",
+    "ontoground build medhal --sources medqa,sumpubmed,mimic --texts DIR \\",
+    "    --splits all",
+    "ontoground build medhal --sources pubmedqa=DIR --engine lm \\",
+    "    --endpoint http://127.0.0.1:8000/v1 --endpoint-model Qwen3-8B",
+)
+def medhal(options: Medhal) -> Result:
+    """Build medical statements, factual or not, in pairs, into datasets/medhal.
+
+    Sources are text sets on disk, and mimic: the workspace's own facts, whose missing stages run first. A language
+    model's answers are kept: a run that was stopped goes on where it was.
+    """
+    from builders.medhal.build import Made, build_medhal
+    from builders.medhal.engines import lm_engine, rules_engine
+    from builders.medhal.plan import chosen_sources, feeds_of
+    from builders.medhal.review import read_review
+    from builders.medhal.rows import Seeds
+    from builders.texts.origin import Tally
+    from ground.flow.manifest import licence_tier
+    from ground.lm.client import LanguageModel
+    from ontoground.flow.pipeline import run_stages
+    from ontoground.flow.status import dataset_counts
+
+    workspace, tally = options.open(needs_warehouse=False), Tally()
+    if options.engine == "rules" and options.model.given:
+        raise UsageError("the engine rules asks no language model", do="add --engine lm, or leave the endpoint out")
+    settings, model = workspace.settings.medhal, None
+    review = {} if options.review is None else read_review(options.review)
+    with ExitStack() as stack:
+        own = stack.enter_context(_own_facts(options, workspace))
+        chosen = chosen_sources(options.sources, options.texts, own=own is not None)
+        tier = closest(*(source.tier for source, folder in chosen.items() if folder is not None))
+        if options.engine == "lm":
+            # It is shown the texts only: our own facts are worded and judged without one.
+            asked = language_model_settings(options.model)["language_model"]
+            model = stack.enter_context(LanguageModel(asked, workspace.root, tier))
+        stages: list[Outcome] = []
+        if own is not None and None in chosen.values():
+            stages = run_stages(workspace, own, ["medieval"], force=options.force, say=note)
+            # The open world's patients are nobody's.
+            tier = closest(tier, licence_tier(own))
+        engine = rules_engine(settings.seed) if model is None else lm_engine(model)
+        feeds = feeds_of(chosen, engine, workspace, own, tally)
+        seeds = Seeds(documents=settings.seed, patients=workspace.settings.build.seed)
+        made = Made(options.engine, tier, seeds, {} if model is None else described_model(model), review)
+        with bars("pairs") as advance:
+            report = build_medhal(feeds, workspace.dataset("medhal"), settings, made, tally, advance)
+    found = {
+        "dataset": dataset_counts(workspace.dataset("medhal")),
+        "engine": options.engine,
+        "source_splits": settings.splits,
+        "licence_tier": tier,
+        **report.as_dict(),
+        "language_model": None if model is None else {"model": model.settings.model, **model.totals.as_dict()},
+        "stages": [outcome.as_dict() for outcome in stages],
+    }
+    return options.result("build medhal", _paint, **found)
+
+
+@contextmanager
+def _own_facts(options: Medhal, workspace: Workspace) -> Iterator[duckdb.DuckDBPyConnection | None]:
+    """Open the warehouse where ``mimic`` is named, or could be meant; None where the workspace lacks what it needs."""
+    from ground.storage.workspace import Workspace
+    from ontoground.flow.session import writing
+    from ontoground.flow.stages import stage, state_of
+
+    named = None if options.sources is None else OWN in {name.strip() for name in options.sources.split(",")}
+    if named is False or (named is None and not workspace.warehouse.is_file()):
+        yield None
+        return
+    Workspace.existing(workspace.root)  # says what to do where there is none
+    with writing(workspace) as connection:
+        state = state_of(connection, workspace, stage("medieval"))
+        if named is None and state.state == "no input":
+            note(f"source mimic left out: the workspace {state.reason}")
+            yield None
+        else:
+            yield connection
+
+
+def _paint(out: Console, payload: dict[str, Any]) -> None:
+    rows = [
+        {**one, "judge": one["judge"] or "none", "kept_share": percent(one["kept_share"])} for one in payload["sources"]
+    ]
+    columns = "source, task, items, pairs, judge, kept_share: confirmed, factual, non_factual: not factual"
+    out.print(listing(rows, columns, title=f"MedHal, engine {payload['engine']}"))
+    paint_dropped(out, payload["dropped"], REASONS_SHOWN)
+    versions = ", ".join(
+        f"{version.replace('_', ' ')} {number(sum(tasks.values()))}" for version, tasks in payload["versions"].items()
+    )
+    out.print(f"\nversions: {versions}")
+    if payload["language_model"] is not None:
+        out.print(requests_in_words(payload["language_model"]))
+    out.print(dataset_in_words(payload["dataset"]), soft_wrap=True)

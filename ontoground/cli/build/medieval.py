@@ -1,0 +1,44 @@
+"""``ontoground build medieval``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ontoground.cli.build.options import group
+from ontoground.cli.options import Force, Result, Sharded, verb
+from ontoground.cli.render import dataset_in_words, note
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["medieval"]
+
+
+@verb(group, "Build the quadrant statements.", "ontoground build medieval --workspace work --set build.seed=7")
+def medieval(options: Sharded, force: Force = False) -> Result:
+    """Build the quadrant statements (true or false, supported or not) into datasets/medieval.
+
+    Stages that it needs and that are missing or stale run first.
+    """
+    from ontoground.flow.pipeline import run_stages
+    from ontoground.flow.session import writing
+    from ontoground.flow.status import dataset_counts, quadrant_table
+
+    opened = options.open()
+    with writing(opened) as connection:
+        outcomes = run_stages(opened, connection, ["medieval"], force=force, say=note)
+        quadrants = quadrant_table(connection)
+    return options.result(
+        "build medieval",
+        _paint,
+        dataset=dataset_counts(opened.dataset("medieval")),
+        quadrants=quadrants,
+        stages=[outcome.as_dict() for outcome in outcomes],
+    )
+
+
+def _paint(out: Console, payload: dict[str, Any]) -> None:
+    from ontoground.cli.run import paint_quadrants
+
+    paint_quadrants(out, payload["quadrants"])
+    out.print(f"\n{dataset_in_words(payload['dataset'])}", soft_wrap=True)

@@ -1,0 +1,215 @@
+"""``ontoground build medval``: inputs chosen, engine opened, rows built."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+import typer
+
+from ground.errors import InputError, UsageError
+from ontoground.cli.build.options import FromTexts, bars, closest, group, paint_dropped, requests_in_words
+from ontoground.cli.options import Result, verb
+from ontoground.cli.render import dataset_in_words, listing, note, percent
+from ontoground.cli.text_options import described_model, language_model_settings
+
+if TYPE_CHECKING:
+    import duckdb
+    from rich.console import Console
+
+    from builders.medval.build import Made
+    from builders.medval.feeds import Plan
+    from ground.flow.manifest import LicenceTier
+    from ground.storage.workspace import Workspace
+    from ontoground.flow.pipeline import Outcome
+
+__all__ = ["medval"]
+
+# Tasks whose inputs are notes of the workspace, and what must have run before.
+NOTE_TASKS = frozenset({"course2diagnosis", "bhc2spanish"})
+REASONS_SHOWN = 6
+
+
+@dataclass(frozen=True, kw_only=True)
+class Medval(FromTexts):
+    """Options of the verb; the first of its models generates and judges, where there is the second, that one judges."""
+
+    dataset: ClassVar[str] = "medval"
+    roles: ClassVar[tuple[str, ...]] = ("language_model", "validator_model")
+
+    tasks: Annotated[
+        str | None,
+        typer.Option(metavar="NAMES", help="Tasks by commas; those that the engine can do and has inputs for"),
+    ] = None
+    tau: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="Consistency from which on a triple is kept; 0 keeps all", show_default=False),
+    ] = None
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            "--config",
+            metavar="FILE",
+            help="TOML file with [language_model] and, to judge by another, [validator_model]",
+        ),
+    ] = None
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help="Override a setting, as medval.seed=7 or validator_model.concurrency=4"
+        ),
+    ] = None
+
+    @property
+    def flags(self) -> list[str]:
+        """What is said of the dataset, with ``--tau``."""
+        return super().flags + ([] if self.tau is None else [f"medval.tau={self.tau}"])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The tasks that are named."""
+        return tuple(name.strip() for name in (self.tasks or "").split(",") if name.strip())
+
+
+@verb(
+    group,
+    "Build outputs of text tasks, judged for errors.",
+    "ontoground build medval --texts DIR",
+    "ontoground build medval --tasks query2question,course2diagnosis \\",
+    "    --texts DIR --tau 0",
+    "ontoground build medval --tasks bhc2spanish --engine lm \\",
+    "    --endpoint http://127.0.0.1:8000/v1 --endpoint-model Qwen3-8B",
+)
+def medval(options: Medval) -> Result:
+    """Build outputs of medical text tasks, clean and perturbed, with errors and risk levels, into datasets/medval.
+
+    Inputs are text sets on disk and the workspace's own notes, whose missing stages run first. A language model's
+    answers are kept: a run that was stopped goes on where it was.
+    """
+    from builders.medval.build import build_medval
+    from builders.medval.feeds import check_asked, plan_feeds
+    from ontoground.flow.session import reading
+    from ontoground.flow.status import dataset_counts
+
+    workspace = options.open(needs_warehouse=False)
+    if options.engine == "rules" and options.model.given:
+        raise UsageError("the engine rules asks no language model", do="add --engine lm, or leave the models out")
+    check_asked(options.names, options.engine, options.texts)
+    if options.engine == "lm":
+        language_model_settings(options.model, options.roles)
+    settings, folder = workspace.settings.medval, workspace.dataset("medval")
+    stages = _stages(options, workspace)
+    # Open for reading only, so that worker processes may read too.
+    with reading(workspace) if workspace.warehouse.is_file() else nullcontext() as connection:
+        plan = plan_feeds(options.names, options.engine, options.texts, workspace, connection)
+        with _made(options, workspace, plan, connection) as made, bars("inputs") as advance:
+            report = build_medval(plan, folder, settings, made, advance)
+    found = {
+        "dataset": dataset_counts(folder),
+        "source_splits": settings.splits,
+        "licence_tier": made.tier,
+        **{name: value for name, value in report.as_dict().items() if name != "folder"},
+        "language_models": dict(report.language_models) or None,
+        "stages": [outcome.as_dict() for outcome in stages],
+    }
+    return options.result("build medval", _paint, **found)
+
+
+def _stages(options: Medval, workspace: Workspace) -> list[Outcome]:
+    """Bring the stages up to date that the engine and the notes need; what cannot run is left to those who miss it."""
+    from ground.contracts.taxonomy import resolve_tasks
+    from ontoground.flow.pipeline import run_stages
+    from ontoground.flow.session import writing
+    from ontoground.flow.stages import stage, state_of
+
+    if not workspace.warehouse.is_file():
+        if options.engine == "rules":
+            raise _no_graph(workspace)
+        return []
+    wanted = ["mentions"] if NOTE_TASKS & set(resolve_tasks(options.names, "medval")) else []
+    wanted += ["graph"] if options.engine == "rules" else []
+    with writing(workspace) as connection:
+        able = [name for name in wanted if state_of(connection, workspace, stage(name)).state != "no input"]
+        return run_stages(workspace, connection, able, force=options.force, say=note)
+
+
+@contextmanager
+def _made(
+    options: Medval, workspace: Workspace, plan: Plan, connection: duckdb.DuckDBPyConnection | None
+) -> Iterator[Made]:
+    tier, seed = closest(*(feed.tier for feed in plan.feeds)), workspace.settings.build.seed
+    if connection is not None and options.engine == "rules":
+        yield _made_by_rules(workspace, connection, tier, seed)
+        return
+    from builders.medval.build import Made
+    from builders.medval.lm.generator import LmGenerator
+    from builders.medval.lm.validator import LmValidator
+    from ground.lm.client import LanguageModel
+
+    with ExitStack() as stack:
+        models = {
+            role: stack.enter_context(LanguageModel(one, workspace.root, tier))
+            for role, one in language_model_settings(options.model, options.roles).items()
+        }
+        generator = models["language_model"]
+        validator = models.get("validator_model", generator)
+        yield Made(
+            "lm",
+            lambda: (LmGenerator(generator), LmValidator(validator)),
+            tier,
+            seed,
+            models={role: described_model(model) for role, model in models.items()},
+            usage=lambda: {role: {"model": one.settings.model, **one.totals.as_dict()} for role, one in models.items()},
+        )
+
+
+def _made_by_rules(workspace: Workspace, connection: duckdb.DuckDBPyConnection, tier: LicenceTier, seed: int) -> Made:
+    from builders.medval.build import Made
+    from builders.medval.workers import rules_of
+    from ground.flow.manifest import inputs, licence_tier
+
+    if not (workspace.graph / "manifest.json").is_file():
+        raise _no_graph(workspace)
+    run = workspace.settings.run
+    return Made(
+        "rules",
+        partial(rules_of, workspace),
+        # Words of the ontology come into the outputs: its licence holds for them too.
+        closest(tier, licence_tier(connection)),
+        seed,
+        inputs=[entry for entry in inputs(connection) if entry["source"] != "mimic"],
+        workers=1 if run.executor == "serial" else run.workers,
+    )
+
+
+def _no_graph(workspace: Workspace) -> InputError:
+    return InputError(
+        "the engine rules needs the concept graph, and this workspace has none",
+        file=workspace.graph,
+        do="load a UMLS release with `ontoground load umls DIR`, or try `ontoground demo`",
+    )
+
+
+def _paint(out: Console, payload: dict[str, Any]) -> None:
+    rows = [
+        {
+            **one,
+            **one["kept_by_level"],
+            "kept_share": percent(one["kept_share"]),
+            "mean_consistency": "" if one["mean_consistency"] is None else f"{one['mean_consistency']:.3f}",
+        }
+        for one in payload["tasks"]
+    ]
+    columns = "task, inputs, judged, kept, kept_share: share, mean_consistency: mean M, 1, 2, 3, 4"
+    title = f"MedVAL triples, engine {payload['engine']}, tau {payload['tau']:g}; 1 to 4: kept of each level"
+    out.print(listing(rows, columns, title=title))
+    paint_dropped(out, payload["dropped"], REASONS_SHOWN)
+    for one in payload["left_out_tasks"]:
+        out.print(f"{one['task']} left out: {one['reason']}")
+    for role, used in (payload["language_models"] or {}).items():
+        out.print(f"{role.replace('_', ' ')} {requests_in_words(used)}")
+    out.print(f"\n{dataset_in_words(payload['dataset'])}", soft_wrap=True)

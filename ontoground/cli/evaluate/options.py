@@ -1,0 +1,167 @@
+"""What the verbs of ``ontoground evaluate`` share: options, predictions that are kept, where a report lies."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from ground import __version__
+from ground.errors import UsageError
+from ground.storage.files import private_directory, sha256_of, write_text
+from ontoground.cli.app import group_of
+from ontoground.cli.options import InWorkspace
+from ontoground.cli.runs import model_overrides, require_packages, run_folder, run_settings, short_name
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ground.lm.settings import LmSettings
+    from ground.settings import Section
+
+__all__ = ["UNDEFINED", "Evaluated", "Reference", "Split", "group", "interval", "paint_places", "percent"]
+
+group = group_of("evaluate", "Evaluate models on the datasets.", ("quadrants", "medhal", "medval", "sheets"))
+
+UNDEFINED = "–"
+
+Split = Annotated[Literal["test", "validation"], typer.Option(help="Which rows")]
+Reference = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="Dataset folder; the workspace's own where left out")
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluated(InWorkspace):
+    """Options of the verbs that evaluate models, as those of texts word them."""
+
+    models: Annotated[
+        list[str] | None,
+        typer.Option("--model", metavar="RUN", help="Run folder of a fine-tuned model, or a model; repeatable"),
+    ] = None
+    predictions: Annotated[
+        list[Path] | None, typer.Option(metavar="FILE", help="Predictions file (Parquet, CSV, JSONL); repeatable")
+    ] = None
+    split: Split = "test"
+    missing: Annotated[
+        Literal["refuse", "wrong", "leave_out"],
+        typer.Option(help="What a row without a prediction is; leave_out leaves it out for all runs alike"),
+    ] = "refuse"
+    endpoint: Annotated[
+        str | None, typer.Option(metavar="URL", help="Ask a language model at this OpenAI-compatible server")
+    ] = None
+    endpoint_model: Annotated[str | None, typer.Option(metavar="NAME", help="The server's name of that model")] = None
+    config: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="TOML file with [language_model] and [asked] settings")
+    ] = None
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help="Override a setting of the language model, or of a run's answers"
+        ),
+    ] = None
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder of the report; the run's report/ where there is one run")
+    ] = None
+
+    @property
+    def asks(self) -> bool:
+        """Whether a language model is asked."""
+        return self.endpoint is not None or self.endpoint_model is not None or self.config is not None
+
+    @property
+    def of_runs(self) -> list[str]:
+        """The overrides that are not the language model's."""
+        return [] if self.asks else self.overrides or []
+
+    def require(self, *packages: str) -> None:
+        """Refuse where a package is not installed that is needed, or the one that asks language models."""
+        require_packages(*packages)
+        if self.asks:
+            require_packages("openai", extra="lm")
+
+    def language_model(self, table: str, own: type[Section], **given: object) -> tuple[LmSettings, Any]:
+        """Return the language model that is asked, and the settings of the asking, from a table beside its own."""
+        from pydantic import create_model
+
+        from ground.lm.settings import LmSettings
+        from ground.settings import Section
+
+        if self.endpoint_model is None and self.config is None:
+            raise UsageError("--endpoint without a model", expected="--endpoint-model NAME, as the server calls it")
+        fields: dict[str, Any] = {"language_model": (LmSettings, ...), table: (own, own())}
+        both = create_model("AskedRun", __base__=Section, **fields)
+        more = [f"{table}.{key}={value}" for key, value in given.items() if value is not None]
+        overrides = [*(self.overrides or ()), *more, *model_overrides(self.endpoint, self.endpoint_model)]
+        found: Any = run_settings(both, self.config, overrides)
+        return found.language_model, getattr(found, table)
+
+    def kept(self, folder: Path, identity: dict[str, Any], write: Callable[[Path], object]) -> str:
+        """Write predictions (``made``), or keep those that are there and of the same model and data (``reused``)."""
+        file = folder / f"predictions-{self.split}.parquet"
+        stated = file.with_suffix(".json")
+        identity = identity | {"split": self.split, "ontoground": __version__}
+        if stated.is_file() and file.is_file():
+            before = json.loads(stated.read_text(encoding="utf-8"))
+            if before == identity | {"predictions_sha256": sha256_of(file)}:
+                return "reused"
+        private_directory(folder)
+        write(file)
+        write_text(stated, json.dumps(identity | {"predictions_sha256": sha256_of(file)}, indent=2) + "\n")
+        return "made"
+
+    def predicted(self, folder: Path, model: str, method: str, state: str = "made", **more: object) -> dict[str, Any]:
+        """Return what a payload says of the predictions in a folder."""
+        file = str(folder / f"predictions-{self.split}.parquet")
+        return {"model": model, "method": method, "folder": str(folder), "file": file, "state": state, **more}
+
+    def report_folder(self, dataset: Path, made: Sequence[Mapping[str, Any]], *, alone: bool = True) -> Path:
+        """Return where the report goes: into the one run that is evaluated, else into a folder of its own."""
+        if self.out is not None:
+            return self.out
+        if alone and len(self.models or ()) + self.asks == 1 and not self.predictions:
+            # The runs of one folder (seeds, lambdas) have one report.
+            run = Path(made[0]["folder"]) if len(made) == 1 else Path((self.models or [""])[0])
+            return run / ("report" if self.split == "test" else f"report-{self.split}")
+        return run_folder(self.workspace, "evaluation", short_name(str(dataset)), self.split)
+
+    def payload(self, verb: str, report: Mapping[str, Any], made: list[dict[str, Any]], out: Path) -> dict[str, Any]:
+        """Return what the payloads of all these verbs have, of a report that lies in ``out``."""
+        return {
+            "verb": f"evaluate {verb}",
+            "workspace": str(self.workspace),
+            "split": self.split,
+            "rows_left_out": report["dataset"]["rows_left_out"],
+            "predictions": made,
+            "report": {
+                "folder": str(out),
+                "json": str(out / "report.json"),
+                "markdown": str(out / "report.md"),
+                "figures": [str(path) for path in sorted((out / "figures").glob("*.png"))],
+            },
+        }
+
+
+def paint_places(out: Console, report: Mapping[str, Any]) -> None:
+    """Show where a report lies."""
+    from ontoground.cli.render import relative
+
+    pictures = Path(report["folder"]) / "figures"
+    for name, path in (("report", report["markdown"]), ("numbers", report["json"]), ("pictures", pictures)):
+        out.print(f"{name:10}{relative(Path(path))}", soft_wrap=True)
+
+
+def percent(estimate: Mapping[str, Any]) -> str:
+    """Write a share in percent, five characters wide so that points stand below each other."""
+    return f"{UNDEFINED if estimate['value'] is None else format(100 * estimate['value'], '.1f'):>5}"
+
+
+def interval(estimate: Mapping[str, Any], to: str = " to ") -> str:
+    """Write a share in percent with its interval, where it has one."""
+    if estimate["low"] is None or estimate["high"] is None:
+        return percent(estimate)
+    return f"{percent(estimate)} ({100 * estimate['low']:.1f}{to}{100 * estimate['high']:.1f})"

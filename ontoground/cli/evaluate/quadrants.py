@@ -1,0 +1,342 @@
+"""``ontoground evaluate quadrants``: predictions of runs, made or reused where they hold, and a report."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from ground.errors import UsageError
+from ground.storage.files import sha256_of
+from ontoground.cli.evaluate.options import Evaluated, group, interval, paint_places, percent
+from ontoground.cli.options import Result, verb
+from ontoground.cli.runs import run_folder, run_settings, short_name
+
+if TYPE_CHECKING:
+    import polars as pl
+    from rich.console import Console
+
+    from evaluation.quadrants.dataset import MedievalDataset
+    from training.runs.settings import HardwareSettings
+
+__all__ = ["PACKAGES", "Quadrants", "paint", "quadrants"]
+
+SplitColumn = Literal["split", "fact_split"]
+
+PACKAGES = ("torch", "transformers", "peft", "matplotlib", "statsmodels")
+REGIME_NAMES = {f"q1_q{n}": f"Q1 vs. Q{n}" for n in (2, 3, 4)} | {"mixed": "Q1 vs. mix", "curriculum": "Curriculum"}
+"""The paper's names of its regimes (Table 1), by which its results are found; its lambda is 0.5."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quadrants(Evaluated):
+    """Options of the verb."""
+
+    models: Annotated[
+        list[str] | None,
+        typer.Option("--model", metavar="RUN", help="Run folder, or one that holds runs (seeds, lambdas); repeatable"),
+    ] = None
+    dataset: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Dataset folder; the workspace's own where left out")
+    ] = None
+    split_column: Annotated[
+        SplitColumn | None, typer.Option(help="Split by patient, or also by fact; the runs' own where left out")
+    ] = None
+    method: Annotated[
+        Literal["auto", "head", "score"],
+        typer.Option(help="head: of a classifier; score: label continuations of a policy; auto: what the run has"),
+    ] = "auto"
+    baselines: Annotated[bool, typer.Option(help="Fit the baselines that take shortcuts")] = True
+    missing: Annotated[
+        Literal["refuse", "wrong", "leave_out"],
+        typer.Option(help="What a row without a prediction is; leave_out leaves it out for all models alike"),
+    ] = "refuse"
+    endpoint: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Ask a language model at this OpenAI-compatible server (zero-shot)"),
+    ] = None
+    config: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="TOML file with [language_model] and [zeroshot] settings")
+    ] = None
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help="Override hardware.* of runs, or a setting of the language model"
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class _Source:
+    """A model whose predictions are wanted."""
+
+    name: str  # in predictions and report
+    folder: Path  # the run's, or the one where predictions of a model without a run are kept
+    model: str  # what is loaded
+    record: Mapping[str, Any]  # the run's training.json; empty for a model without a run
+
+    @property
+    def kind(self) -> str | None:
+        return self.record.get("kind")
+
+    @property
+    def method(self) -> Literal["head", "score"]:
+        return "score" if self.kind in (None, "corfu") else "head"
+
+    @property
+    def seed(self) -> int | None:
+        return self.settings.get("seed")
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return dict(self.record.get("settings", {}))
+
+
+@verb(
+    group,
+    "Quadrant predictions against a dataset, with intervals.",
+    "ontoground evaluate quadrants --model work/runs/RUN --baselines",
+    "ontoground evaluate quadrants --predictions mine.csv --dataset DIR",
+    "ontoground evaluate quadrants --endpoint http://127.0.0.1:8000/v1 \\",
+    "    --endpoint-model Qwen3-8B",
+)
+def quadrants(options: Quadrants) -> Result:
+    """Evaluate models that name quadrants: all metrics with intervals by patient, slices, comparisons, pictures.
+
+    Predictions are kept in the run folder and reused while model and dataset stay the same.
+    """
+    options.require(*PACKAGES)
+    from evaluation.quadrants.dataset import MedievalDataset
+    from evaluation.quadrants.report import evaluate_quadrants
+    from training.runs.card import write_card
+
+    dataset = MedievalDataset.open(options.dataset or options.workspace / "datasets" / "medieval")
+    sources = _distinct([source for model in options.models or () for source in _sources(options, model)])
+    column = _column(options, sources)
+    # Asked first: a refusal of the privacy gate comes before hours of work.
+    made = [_zeroshot(options, dataset, column)] if options.asks else []
+    made += [_predicted(options, source, dataset, column) for source in sources]
+    out = options.report_folder(dataset.folder, made)
+    report = evaluate_quadrants(
+        dataset,
+        [*(Path(one["file"]) for one in made), *(options.predictions or ())],
+        out,
+        split=options.split,
+        split_column=column,
+        baselines=options.baselines,
+        missing=options.missing,
+        lambdas=_lambdas(sources),
+        losses=_curves(sources),
+    )
+    for source in sources if options.split == "test" and out.name == "report" else ():
+        if source.record:
+            write_card(source.folder, source.record, results=out.parent)
+    names = ("name", "kind", "seeds", "metrics", "confusion", "paper")
+    payload = options.payload("quadrants", report, made, out) | {
+        "dataset": str(dataset.folder),
+        "split_column": column,
+        "rows": report["dataset"]["rows"],
+        "patients": report["dataset"]["patients"],
+        "models": [{name: model[name] for name in names} for model in report["models"]],
+    }
+    return Result(payload, paint)
+
+
+def _sources(options: Quadrants, model: str) -> list[_Source]:
+    """Return the run of a folder, the runs below it (seeds, lambdas), or a model that was not trained here."""
+    from training.runs.folder import CHECKPOINTS, PLAN, RECORD
+
+    folder = Path(model)
+    whole = (folder / RECORD).is_file()
+    if not whole and (below := {path.parent for path in folder.glob(f"*/{RECORD}")}):
+        # A seed that did not finish must not go unseen.
+        started = {path.parents[1] for path in folder.glob(f"*/{CHECKPOINTS}/{PLAN}")}
+        return [_source(options, path) for path in sorted(below | started)]
+    if options.method == "score" and not whole and not (folder / CHECKPOINTS).is_dir():
+        own = run_folder(options.workspace, "score", short_name(model))
+        return [_Source(f"{model.rstrip('/').rpartition('/')[2]} + score", own, model, {})]
+    return [_source(options, folder)]
+
+
+def _source(options: Quadrants, folder: Path) -> _Source:
+    from training.runs.folder import read_run
+
+    record = read_run(folder, "classifier", "encoder", "corfu")
+    source = _Source(_name(record), folder, str(folder), record)
+    if options.method not in ("auto", source.method):
+        policy = source.method == "score"
+        fit = f"fit a head first: ontoground train classifier --model {folder} --freeze-backbone"
+        raise UsageError(
+            f"this run has no predictions by {options.method}",
+            file=folder,
+            found=f"a {'policy without a head' if policy else 'classifier with a head'}",
+            expected="--method auto",
+            do=fit if policy else "leave --method out",
+        )
+    return source
+
+
+def _name(record: Mapping[str, Any]) -> str:
+    """Return ``MODEL + METHOD``, in the paper's words where it is the paper's method."""
+    base = record["base_model"]
+    if record["kind"] == "corfu":
+        regime, weight = REGIME_NAMES[record["settings"]["regime"]], record["settings"]["lambda"]
+        known = {0: f"DPO ({regime})", 0.5: f"CoRFu ({regime})"}
+        return f"{base} + {known.get(weight, f'CoRFu ({regime}), lambda {weight:g}')}"
+    if record["kind"] == "encoder":
+        return f"{base} + SFT ({record['engine']} encoder)"
+    policy = record["base"]["name"]
+    trained = "head" if record["freeze_backbone"] else "SFT"
+    return f"{base} + {trained}" + (f" on {policy}" if policy != base else "")
+
+
+def _distinct(sources: Sequence[_Source]) -> list[_Source]:
+    """Tell runs of one name and seed apart by their folders."""
+    known = {source.folder.resolve(): source for source in sources}
+    found = Counter((source.name, source.seed) for source in known.values())
+    return [
+        replace(source, name=f"{source.name} [{folder.name}]") if found[source.name, source.seed] > 1 else source
+        for folder, source in known.items()
+    ]
+
+
+def _column(options: Quadrants, sources: Sequence[_Source]) -> SplitColumn:
+    trained = {source.settings["split_column"]: source.folder for source in sources if source.record}
+    wanted: SplitColumn = options.split_column or next(iter(trained), None) or "split"
+    for column, folder in trained.items():
+        if column != wanted:
+            raise UsageError(
+                "a run was trained on the other of the two splits",
+                file=folder,
+                found=column,
+                expected=wanted,
+                do=f"evaluate it apart, or train it with --set split_column={wanted}",
+            )
+    return wanted
+
+
+def _predicted(options: Quadrants, source: _Source, dataset: MedievalDataset, column: SplitColumn) -> dict[str, Any]:
+    """Make the predictions of a run, or keep those that are there and still its own; returns where they are."""
+    from evaluation.quadrants.predictions import write_predictions
+    from ontoground.cli.render import note
+    from training.runs.folder import RECORD, model_identity
+
+    identity = {
+        "name": source.name,
+        # The record holds the hashes of the model's files, or their losses: another model has another record.
+        "model": sha256_of(source.folder / RECORD) if source.record else model_identity(source.model),
+        "dataset": dataset.manifest_sha256,
+        "split_column": column,
+        "method": source.method,
+        "settings": options.of_runs,
+    }
+    state = options.kept(
+        source.folder, identity, lambda file: write_predictions(file, _predict(options, source, dataset, column))
+    )
+    note(f"{source.name}: predictions {state} ({source.method})")
+    # An encoder's record has the hash beside the name of its dataset, others have both in a table.
+    trained_on = source.record.get("dataset")
+    known = trained_on if isinstance(trained_on, dict) else source.record
+    other = known.get("manifest_sha256", dataset.manifest_sha256) != dataset.manifest_sha256
+    if other:
+        note(f"{source.name}: trained on another dataset, whose training rows may be of the patients tested here")
+    more = {"seed": source.seed, "trained_on_another_dataset": other}
+    return options.predicted(source.folder, source.name, source.method, state, **more)
+
+
+def _predict(options: Quadrants, source: _Source, dataset: MedievalDataset, column: SplitColumn) -> pl.DataFrame:
+    from ground.progress import progress
+    from training.runs.quiet import quiet
+
+    hardware = _hardware(options, source)
+    if source.method == "score":
+        from training.corfu.scores import score_quadrants
+        from training.runs.settings import CorfuSettings
+
+        settings = CorfuSettings.model_validate(source.settings or {"split_column": column})
+        settings = settings.model_copy(update={"hardware": hardware})
+        rows = dataset.split_rows(options.split, column).height
+        with progress(f"scoring {source.folder.name}", rows) as advance:
+            return score_quadrants(source.model, dataset, options.split, settings, name=source.name, advance=advance)
+    if source.kind == "encoder":
+        import polars as pl
+
+        from training.encoder.classifier import load_encoder
+        from training.encoder.train import predict
+
+        with quiet(), progress(f"predicting {source.folder.name}", None) as advance:
+            model = load_encoder(source.folder, None if hardware.device == "auto" else hardware.device)
+            frame = predict(model, dataset, options.split, progress=lambda _n, _total, _loss: advance(1))
+        return frame.with_columns(model=pl.lit(source.name))
+    from training.classifier.train import predict_classifier
+
+    return predict_classifier(source.folder, dataset, options.split, hardware=hardware, name=source.name)
+
+
+def _hardware(options: Quadrants, source: _Source) -> HardwareSettings:
+    """Return how this machine is used: as the run was, but for ``--set hardware.KEY=VALUE``, all that can change."""
+    from pydantic import create_model
+
+    from ground.settings import Section
+    from training.runs.settings import HardwareSettings
+
+    of_run = HardwareSettings.model_validate(source.settings.get("hardware", {}))
+    kind: Any = create_model("Evaluation", __base__=Section, hardware=(HardwareSettings, of_run))
+    hardware: HardwareSettings = run_settings(kind, None, options.of_runs).hardware
+    return hardware
+
+
+def _zeroshot(options: Quadrants, dataset: MedievalDataset, column: SplitColumn) -> dict[str, Any]:
+    from ground.progress import progress
+    from ontoground.cli.render import note
+    from training.classifier.zeroshot import ZeroshotSettings, predict_zeroshot
+
+    model, settings = options.language_model("zeroshot", ZeroshotSettings, split=options.split, split_column=column)
+    folder = run_folder(options.workspace, "zeroshot", short_name(model.model))
+    total = dataset.split_rows(settings.split, settings.split_column).height
+    with progress(f"asking {model.model}", settings.rows or total) as advance:
+        report = predict_zeroshot(dataset, model, settings, options.workspace, folder, advance)
+    unread = 100 * report.share_unparseable
+    note(f"{model.model}: {report.rows:,} statements asked, {unread:.1f}% without a readable label")
+    return options.predicted(folder, model.model, "zero-shot", seed=model.seed, trained_on_another_dataset=False)
+
+
+def _lambdas(sources: Sequence[_Source]) -> dict[str, float]:
+    """Return lambda by model name, for a picture, where CoRFu runs differ in it."""
+    found = {source.name: float(source.settings["lambda"]) for source in sources if source.kind == "corfu"}
+    return found if len(set(found.values())) > 1 else {}
+
+
+def _curves(sources: Sequence[_Source]) -> dict[str, list[dict[str, Any]]]:
+    """Return the losses of each run, the steps of all its stages numbered through."""
+    from training.runs.folder import loss_records
+
+    return {
+        f"{source.name}, seed {source.seed}": [
+            record | {"step": at} for at, record in enumerate(loss_records(source.record), 1)
+        ]
+        for source in sources
+        if source.record
+    }
+
+
+def paint(out: Console, payload: dict[str, Any]) -> None:
+    """Show an evaluation: two tables in percent, and where the report lies."""
+    from evaluation.quadrants.tables import PAPER_COLUMNS
+    from ontoground.cli.render import number, table
+
+    models = [(model["name"], model["metrics"]) for model in payload["models"]]
+    patients = f"{number(payload['patients'])} patient{'' if payload['patients'] == 1 else 's'}"
+    out.print(f"{number(payload['rows'])} rows of {patients} ({payload['split']}), in percent\n")
+    shares = {name: head.removeprefix("F1_") for name, head in PAPER_COLUMNS.items() if name not in ("hsr", "tir")}
+    rows = [(name, *(percent(found[share]) for share in shares)) for name, found in models]
+    out.print(table(("model", *shares.values()), rows))
+    out.print("\nF1 with its interval; HSR: unsupported taken for Q1; TIR: false taken for Q1 (lower is better)\n")
+    rows = [(name, *(interval(found[one], "-") for one in ("f1", "hsr", "tir"))) for name, found in models]
+    out.print(table(("model", "F1", "HSR", "TIR"), rows))
+    out.print()
+    paint_places(out, payload["report"])

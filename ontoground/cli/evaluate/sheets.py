@@ -1,0 +1,64 @@
+"""``ontoground evaluate sheets``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ontoground.cli.evaluate.options import Reference, Split, group
+from ontoground.cli.options import InWorkspace, Result, verb
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["sheets"]
+
+
+@verb(
+    group,
+    "Write sheets in which experts grade MedVAL outputs.",
+    "ontoground evaluate sheets round1.xlsx --per-task 15",
+    "ontoground evaluate medval --experts anna.xlsx --experts ben.xlsx",
+)
+def sheets(
+    file: Annotated[Path, typer.Argument(metavar="FILE.xlsx", help="The sheet; FILE.csv and FILE.key.csv beside it")],
+    options: InWorkspace,
+    reference: Reference = None,
+    split: Split = "test",
+    per_task: Annotated[int, typer.Option(min=1, help="Items of each task, at most; evenly over risk levels")] = 15,
+    seed: Annotated[int, typer.Option(help="Seed of the draw and of the order")] = 42,
+) -> Result:
+    """Write outputs for experts to grade: no labels, names that tell nothing, an order drawn at random.
+
+    Every expert gets a copy and saves it under a name of their own; the key stays with you.
+    """
+    from evaluation.sheets.write import write_sheets
+    from evaluation.text.dataset import TextDataset
+
+    dataset = TextDataset.open(reference or options.workspace / "datasets" / "medval", "medval")
+    payload = {
+        "verb": "evaluate sheets",
+        "workspace": str(options.workspace),
+        "reference": str(dataset.folder),
+        "split": split,
+        "seed": seed,
+        "licence_tier": dataset.licence_tier,
+        **write_sheets(dataset, file, split=split, per_task=per_task, seed=seed),
+    }
+    return Result(payload, _paint)
+
+
+def _paint(out: Console, payload: dict[str, Any]) -> None:
+    from ontoground.cli.render import number, relative, table
+
+    out.print(f"{number(payload['items'])} items ({payload['split']})\n")
+    out.print(table(("task", "items"), list(payload["by_task"].items())))
+    out.print()
+    if payload["too_long"]:
+        out.print(f"{number(payload['too_long'])} rows are too long for a cell and were passed over")
+    out.print(f"sheet     {relative(Path(payload['sheet']))}, and as {Path(payload['csv']).name}", soft_wrap=True)
+    out.print(f"key       {relative(Path(payload['key']))} (not for the experts)", soft_wrap=True)
+    if payload["licence_tier"] != "open":
+        out.print("credentialed texts: only for experts under the same data use agreements", soft_wrap=True)

@@ -1,0 +1,249 @@
+"""``ontoground evaluate medhal|medval``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from ground.errors import UsageError
+from ground.storage.files import sha256_of
+from ontoground.cli.evaluate.options import UNDEFINED, Evaluated, Reference, group, interval, paint_places, percent
+from ontoground.cli.options import Result, verb
+from ontoground.cli.runs import run_folder, run_settings, short_name
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from evaluation.text.dataset import TextDataset
+
+__all__ = ["medhal", "medval"]
+
+Kind = Literal["medhal", "medval"]
+
+PACKAGES = ("krippendorff", "matplotlib", "rouge_score", "sacrebleu", "statsmodels", "torch", "transformers")
+RUN_KEYS = ("name", "model", "seed", "kind", "rows", "outcomes", "share_unparseable", "overall", "confusion")
+# Heads of the first table, which has values alone.
+VALUES: Mapping[str, Mapping[str, str]] = {
+    "medhal": {
+        "non_factual_precision": "Prec.",
+        "non_factual_recall": "Rec.",
+        "non_factual_f1": "F1",
+        "factual_precision": "P fact.",
+        "factual_recall": "R fact.",
+        "factual_f1": "F1 fact.",
+        "accuracy": "Acc.",
+    },
+    "medval": {
+        "unsafe_sensitivity": "Sens.",
+        "unsafe_specificity": "Spec.",
+        "unsafe_f1": "F1 unsafe",
+        "safety_accuracy": "Acc.",
+        **{f"f1_level_{level}": f"F1 {level}" for level in range(1, 5)},
+    },
+}
+# Heads of the second: the headline with its interval, and what goes with it.
+HEADLINE = {
+    "medhal": ("F1 (95%)", "unreadable", "BLEU", "R1", "R2", "N"),
+    "medval": ("macro-F1 over tasks (95%)", "all rows", "kappa", "unreadable"),
+}
+WORDS = {
+    "medhal": "non-factual is what is to be found (P, R, F1 fact.: factual)",
+    "medval": "unsafe is level 3 or 4; F1 1 to 4: of each level",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Text(Evaluated):
+    """Options of both verbs."""
+
+    reference: Reference = None
+    shots: Annotated[
+        int | None, typer.Option(min=0, max=1, metavar="0|1", help="Worked examples before each question")
+    ] = None
+    ensemble: Annotated[
+        bool, typer.Option("--ensemble", help="Add the majority of all runs; ties to the graver class")
+    ] = False
+
+
+@verb(
+    group,
+    "Detectors of non-factual statements against a dataset.",
+    "ontoground evaluate medhal --model work/runs/RUN",
+    "ontoground evaluate medhal --predictions a.csv --predictions b.csv",
+    "ontoground evaluate medhal --endpoint http://127.0.0.1:8000/v1 \\",
+    "    --endpoint-model Qwen3-8B --shots 1",
+)
+def medhal(options: Text) -> Result:
+    """Evaluate detectors: precision, recall, F1, explanations, errors by task and length, comparisons, pictures.
+
+    Labels are true (factual) and false; empty is an answer that could not be read, which counts as wrong.
+    """
+    return _evaluated("medhal", options)
+
+
+@verb(
+    group,
+    "Validators of risk levels against a dataset and experts.",
+    "ontoground evaluate medval --model work/runs/RUN",
+    "ontoground evaluate medval --predictions a.csv --predictions b.csv \\",
+    "    --ensemble --experts anna.xlsx --experts ben.xlsx",
+    "ontoground evaluate medval --endpoint http://127.0.0.1:8000/v1 \\",
+    "    --endpoint-model Qwen3-8B --shots 1",
+)
+def medval(
+    options: Text,
+    experts: Annotated[
+        list[Path] | None, typer.Option(metavar="SHEET", help="Filled sheet of one expert (.xlsx, .csv); repeatable")
+    ] = None,
+    sheet_key: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Key of the sheets; the one beside them where left out")
+    ] = None,
+) -> Result:
+    """Evaluate validators: F1 by level and task, kappa, safe against unsafe, experts' agreement, non-inferiority.
+
+    Labels are risk levels 1 to 4; empty is an answer that could not be read, which counts as wrong.
+    """
+    return _evaluated("medval", options, experts or (), sheet_key)
+
+
+def _evaluated(kind: Kind, options: Text, experts: Sequence[Path] = (), sheet_key: Path | None = None) -> Result:
+    options.require(*PACKAGES)
+    from evaluation.sheets.read import read_sheets
+    from evaluation.text.dataset import TextDataset
+    from evaluation.text.report import evaluate_text
+    from ontoground.cli.render import note
+
+    dataset = TextDataset.open(options.reference or options.workspace / "datasets" / kind, kind)
+    if sheet_key is not None and not experts:
+        raise UsageError("--sheet-key without a sheet", expected="--experts SHEET too")
+    graded = read_sheets(experts, sheet_key) if experts else None
+    for line in graded.notes if graded else ():
+        note(line)
+    # Asked first: a refusal of the privacy gate comes before hours of work.
+    made = [_asked(options, dataset)] if options.asks else []
+    made += [_generated(options, dataset, model) for model in options.models or ()]
+    out = options.report_folder(dataset.folder, made, alone=not experts)
+    report = evaluate_text(
+        kind,
+        dataset,
+        [*(Path(one["file"]) for one in made), *(options.predictions or ())],
+        out,
+        split=options.split,
+        missing=options.missing,
+        with_ensemble=options.ensemble,
+        ratings=graded.ratings if graded else None,
+    )
+    rows = report["rows"]
+    payload = options.payload(kind, report, made, out) | {
+        "reference": str(dataset.folder),
+        **{name: rows[name] for name in ("rows", "clusters", "clusters_are", "classes")},
+        "runs": [_run(one, rows["headline"]) for one in report["runs"]],
+    }
+    if kind == "medval":
+        payload["experts"] = _experts(report["experts"], graded.notes) if graded else None
+    return Result(payload, _paint)
+
+
+def _asked(options: Text, dataset: TextDataset) -> dict[str, Any]:
+    from ground.contracts.taxonomy import resolve_tasks
+    from ground.progress import progress
+    from ontoground.cli.render import note
+    from training.sft.zeroshot import SHOTS, AskedSettings, ask_dataset
+
+    model, settings = options.language_model("asked", AskedSettings, split=options.split, shots=options.shots)
+    method = SHOTS[settings.shots]
+    folder = run_folder(options.workspace, method, dataset.kind, short_name(model.model))
+    total = dataset.count(settings.split, resolve_tasks(settings.tasks, dataset.kind))
+    with progress(f"asking {model.model}", min(settings.rows or total, total)) as advance:
+        report = ask_dataset(dataset, model, settings, options.workspace, folder, advance)
+    note(f"{model.model}: {report.rows:,} rows asked, {100 * report.share_unparseable:.1f}% without a readable answer")
+    return options.predicted(folder, model.model, method)
+
+
+def _generated(options: Text, dataset: TextDataset, model: str) -> dict[str, Any]:
+    """Answer the split with a fine-tuned run, or keep the answers that are there and still its own."""
+    from ontoground.cli.render import note
+    from training.runs.folder import RECORD, model_identity
+    from training.sft.generate import GenerationSettings, generate_medhal, generate_medval
+
+    record, name = Path(model) / RECORD, short_name(model)
+    folder = record.parent if record.is_file() else run_folder(options.workspace, "generate", dataset.kind, name)
+    settings = run_settings(GenerationSettings, None, options.of_runs)
+    identity = {
+        "model": sha256_of(record) if record.is_file() else model_identity(model),
+        "dataset": dataset.identity,
+        "settings": settings.model_dump(mode="json"),
+    }
+    generate = generate_medhal if dataset.kind == "medhal" else generate_medval
+    state = options.kept(folder, identity, lambda file: generate(dataset.folder, model, file, settings, options.split))
+    note(f"{name}: predictions {state}")
+    return options.predicted(folder, name, "generation", state)
+
+
+def _run(run: Mapping[str, Any], headline: str) -> dict[str, Any]:
+    own = "explanation" if "explanation" in run else "over_tasks"
+    by_task = {task: found[headline] for task, found in run["by_task"].items()}
+    return {**{name: run[name] for name in RUN_KEYS}, own: run[own], "f1_by_task": by_task}
+
+
+def _experts(experts: Mapping[str, Any], notes: Sequence[str]) -> dict[str, Any]:
+    names = ("items", "items_with_several", "raters", "non_inferiority")
+    agreement = {name: found["overall"] for name, found in experts["agreement"].items()}
+    return {**{name: experts[name] for name in names}, "krippendorff_alpha": agreement, "notes": list(notes)}
+
+
+def _paint(out: Console, payload: dict[str, Any]) -> None:
+    from ontoground.cli.render import number, table
+
+    kind = payload["verb"].split()[-1]
+    where = f"{number(payload['clusters'])} {payload['clusters_are']}"
+    out.print(f"{number(payload['rows'])} rows of {where} ({payload['split']}), in percent; {WORDS[kind]}\n")
+    if runs := payload["runs"]:
+        rows = [(run["name"], *(percent(run["overall"][name]) for name in VALUES[kind])) for run in runs]
+        out.print(table(("run", *VALUES[kind].values()), rows))
+        out.print()
+        rows = [(run["name"], *(_detector if kind == "medhal" else _validator)(run)) for run in runs]
+        out.print(table(("run", *HEADLINE[kind]), rows))
+        out.print()
+    if payload.get("experts"):
+        _paint_experts(out, payload["experts"])
+    paint_places(out, payload["report"])
+
+
+def _detector(run: Mapping[str, Any]) -> tuple[Any, ...]:
+    told = run["explanation"]
+    scores = (_coefficient(told[name]) for name in ("bleu", "rouge1", "rouge2"))
+    return interval(run["overall"]["non_factual_f1"]), percent(run["share_unparseable"]), *scores, told["n"]
+
+
+def _validator(run: Mapping[str, Any]) -> tuple[Any, ...]:
+    f1, kappa = percent(run["overall"]["macro_f1"]), _coefficient(run["overall"]["kappa_linear"])
+    return interval(run["over_tasks"]["all"]), f1, kappa, percent(run["share_unparseable"])
+
+
+def _coefficient(estimate: Mapping[str, Any]) -> str:
+    return UNDEFINED if estimate["value"] is None else f"{estimate['value']:.2f}"
+
+
+def _paint_experts(out: Console, experts: Mapping[str, Any]) -> None:
+    from ontoground.cli.render import number, table
+
+    four, two = (_coefficient(experts["krippendorff_alpha"][name]) for name in ("four_levels", "safe_unsafe"))
+    raters = len(experts["raters"])
+    out.print(
+        f"experts: {raters} rater{'' if raters == 1 else 's'}, {number(experts['items'])} items, of which "
+        f"{number(experts['items_with_several'])} with several ratings"
+    )
+    out.print(f"Krippendorff's alpha: {four} over four levels, {two} for safe or unsafe")
+    if tested := [one for one in experts["non_inferiority"] if one["difference"]]:
+        rows = []
+        for one in tested:
+            verdict = "not inferior" if one["non_inferior"] else "not shown"
+            rows.append((one["name"], interval(one["difference"]), f"{100 * one['lower_bound']:.1f}", verdict))
+        out.print("macro-F1 minus a single expert's, in points")
+        out.print(table(("run", "difference (95%)", "lower bound", f"margin {100 * tested[0]['margin']:g}"), rows))
+    out.print()

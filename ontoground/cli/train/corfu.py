@@ -1,0 +1,97 @@
+"""``ontoground train corfu``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from ground.errors import UsageError
+from ontoground.cli.options import Result, verb
+from ontoground.cli.runs import require_packages, short_name
+from ontoground.cli.train.options import PACKAGES, OnDataset, Run, group, state_of, steps_of, trained
+
+if TYPE_CHECKING:
+    from evaluation.quadrants.dataset import MedievalDataset
+    from training.runs.settings import CorfuSettings
+
+__all__ = ["Corfu", "corfu"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Corfu(OnDataset):
+    """Options of the verb."""
+
+    engine: Annotated[
+        Literal["auto", "shared", "trl"],
+        typer.Option(
+            help="shared (auto): a context is encoded once for all its pairs; trl: trl's DPOTrainer (a yardstick)"
+        ),
+    ] = "auto"
+    regime: Annotated[
+        Literal["q1_q2", "q1_q3", "q1_q4", "mixed", "curriculum"] | None,
+        typer.Option(help="Which quadrants Q1 is preferred to; the settings' where left out"),
+    ] = None
+    lambdas: Annotated[
+        list[float] | None,
+        typer.Option(
+            "--lambda", min=0, metavar="NUMBER", help="Weight of the penalty, 0 being DPO; several make a sweep"
+        ),
+    ] = None
+
+
+@verb(
+    group,
+    "CoRFu, a risk-aware DPO: supported truths are preferred.",
+    "ontoground train corfu --model Qwen/Qwen3-8B --regime q1_q2",
+    "ontoground train corfu --model Qwen/Qwen3-8B --lambda 0 --lambda 0.5",
+)
+def corfu(options: Corfu) -> Result:
+    """Train a policy to prefer supported truths (Q1) to statements of other quadrants.
+
+    How it is made to name quadrants afterwards: docs/training.md.
+    """
+    engine: Literal["shared", "trl"] = "trl" if options.engine == "trl" else "shared"
+    require_packages(*PACKAGES, *(["trl"] if engine == "trl" else []))
+    from evaluation.quadrants.dataset import MedievalDataset
+    from ontoground.cli.render import note
+    from training.corfu.run import sweep_lambda, train_corfu
+    from training.encoder.pretrained import PACKAGED
+    from training.runs.folder import is_main, read_run
+    from training.runs.settings import CorfuSettings
+
+    model, resume = options.model, options.resume
+    if model in PACKAGED and not Path(model).is_dir():
+        raise UsageError("CoRFu needs a decoder", found=f"{model} is an encoder", do="choose a decoder with --model")
+    dataset = MedievalDataset.open(options.data("medieval"))
+    lambdas = list(dict.fromkeys(options.lambdas or ()))
+    one = [f"lambda={value}" for value in lambdas if len(lambdas) == 1]
+    settings = options.settings(CorfuSettings, *([f"regime={options.regime}"] if options.regime else []), *one)
+    weight = "sweep" if len(lambdas) > 1 else f"lambda{settings.lambda_:g}"
+    out = options.folder("corfu", short_name(model), settings.regime, weight, f"seed{settings.seed}")
+    if is_main():
+        note(f"CoRFu on {model}, engine {engine}, {_ahead(dataset, settings, lambdas)}")
+    if len(lambdas) > 1:
+        states = {out / f"lambda-{value:g}": state_of(out / f"lambda-{value:g}") for value in lambdas}
+        sweep_lambda(dataset, model, out, settings, lambdas, engine=engine, resume=resume, say=note)
+        runs: list[Run] = [(folder, read_run(folder, "corfu"), state) for folder, state in states.items()]
+    else:
+        state = state_of(out)
+        runs = [(out, train_corfu(dataset, model, out, settings, engine=engine, resume=resume, say=note), state)]
+    return trained(options, "corfu", dataset.folder, engine, out, runs)
+
+
+def _ahead(dataset: MedievalDataset, settings: CorfuSettings, lambdas: Sequence[float]) -> str:
+    from training.corfu.pairs import REGIMES, stage_pairs
+
+    rows = dataset.split_rows("train", settings.split_column)
+    parts = []
+    for stage in REGIMES[settings.regime]:
+        pairs = stage_pairs(rows, stage, pairs_per_winner=settings.pairs_per_winner, seed=settings.seed).table.height
+        steps = steps_of(pairs, settings.batch_size, settings.epochs)
+        parts.append(f"{stage.name}: {pairs:,} pairs, {steps:,} steps of {settings.batch_size}")
+    weights = ", ".join(f"{value:g}" for value in lambdas or [settings.lambda_])
+    return f"seed {settings.seed}, lambda {weights}; " + "; ".join(parts)

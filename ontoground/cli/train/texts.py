@@ -1,0 +1,67 @@
+"""``ontoground train medhal|medval``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+import typer
+
+from ontoground.cli.options import Result, verb
+from ontoground.cli.runs import require_packages, short_name
+from ontoground.cli.train.options import PACKAGES, OnDataset, group, state_of, trained
+
+__all__ = ["medhal", "medval"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Text(OnDataset):
+    """Options of both verbs."""
+
+    engine: Annotated[Literal["trl"], typer.Option(help="trl's SFTTrainer")] = "trl"
+
+
+@verb(
+    group,
+    "Detector of non-factual statements (MedHal).",
+    "ontoground train medhal --model Qwen/Qwen3-8B",
+    "ontoground train medhal --model Qwen/Qwen3-8B --set 'tasks=[\"nli\"]'",
+)
+def medhal(options: Text) -> Result:
+    """Fine-tune a model to tell factual statements from others and to explain why."""
+    return _fine_tuned("medhal", options)
+
+
+@verb(
+    group,
+    "Validator that names errors and grades their risk (MedVAL).",
+    "ontoground train medval --model Qwen/Qwen3-4B --config medval.toml",
+)
+def medval(options: Text) -> Result:
+    """Fine-tune a model to name the errors of a medical text and to grade their risk."""
+    return _fine_tuned("medval", options)
+
+
+def _fine_tuned(kind: Literal["medhal", "medval"], options: Text) -> Result:
+    require_packages(*PACKAGES, "trl", "datasets")
+    from evaluation.text.dataset import TextDataset
+    from ontoground.cli.render import note
+    from training.runs.folder import is_main
+    from training.runs.settings import MedhalSettings, MedvalSettings
+    from training.sft.train import train_medhal, train_medval
+
+    dataset = TextDataset.open(options.data(kind), kind)
+    settings: Any = options.settings(MedhalSettings if kind == "medhal" else MedvalSettings)
+    out = options.folder(kind, short_name(options.model), f"seed{settings.seed}")
+    state = state_of(out)
+    if is_main() and state == "done":
+        of_tasks = f" of the tasks {', '.join(settings.tasks)} (too long ones are left out)" if settings.tasks else ""
+        note(
+            f"{kind} on {options.model}, engine trl: {dataset.count('train', settings.tasks or None):,} rows{of_tasks},"
+            f" batches of {settings.batch_size}, {settings.epochs:g} epochs, seed {settings.seed}"
+        )
+    train = train_medhal if kind == "medhal" else train_medval
+    record = train(dataset.folder, options.model, out, settings, resume=options.resume)
+    for line in record["machine"]["notes"] if is_main() else ():
+        note(line)
+    return trained(options, kind, dataset.folder, options.engine, out, [(out, record, state)])

@@ -18,6 +18,7 @@ from ehr.spans import KINDS, Assertion
 IndexArray = npt.NDArray[np.int64]
 
 ASSERTIONS: tuple[Assertion, ...] = tuple(Assertion)
+HISTORICAL = ASSERTIONS.index(Assertion.HISTORICAL)
 ADJACENT, NEAR, NEXT, CHAIN, PHRASE, LIST, CLAUSE, SENTENCE = range(8)
 _SCOPES = ("adjacent", "near", "next", "chain", "phrase", "list", "clause", "sentence")
 

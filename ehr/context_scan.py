@@ -30,6 +30,7 @@ from ehr.context_arrays import (
     DOSE,
     DOUBT_BITS,
     FORWARD,
+    HISTORICAL,
     HYPHEN,
     JOINT,
     KNOWN_CLASSES,
@@ -331,6 +332,7 @@ def _cues(
     field = 0 if places[place, KIND] < 2 else 2 * DOUBT_BITS
     mask = (1 << DOUBT_BITS) - 1
     clause = words[places[place, FIRST], HARD]
+    past = doubt_of[HISTORICAL]
     found = 0
     for position in range(base, stop):
         doubt = words[position, DOUBT]
@@ -344,8 +346,11 @@ def _cues(
             continue
         for index in range(rules.triggers[trigger, TRIGGER_BESIDE], rules.triggers[trigger, TRIGGER_BESIDE_END]):
             rule = rules.listed[index]
-            if places[place, CLASSES] & rules.rules[rule, RULE_CLASSES] and rules.rules[rule, RULE_HOLDS + section]:
-                found |= doubt_of[rules.rules[rule, RULE_ASSERTION]]
+            doubt = doubt_of[rules.rules[rule, RULE_ASSERTION]]
+            # What is past of one thing is often past of the others: "s/p hysterectomy for cancer".
+            about = places[place, CLASSES] & rules.rules[rule, RULE_CLASSES] or doubt == past
+            if about and rules.rules[rule, RULE_HOLDS + section]:
+                found |= doubt
     return found
 
 

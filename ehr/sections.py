@@ -21,6 +21,13 @@ SECTION_TABLE = ROOT / "ehr" / "data" / "sections.tsv"
 UNKNOWN = "unknown"
 ANY_PARENT = "*"
 _COLUMNS = ("name", "header", "parent", "strength", "source")
+# Sections that say something of all that stands in them: a paragraph under a header that nobody knows is not theirs.
+_CLOSED = frozenset({"family_history", "allergies"})
+_PARAGRAPH = re.compile(r"\n[ \t]*\n(?=(?P<header>[A-Z][^\n:.,;]{1,40}):)")
+_RELATIVES = re.compile(
+    r"(?i:mother|father|brother|sister|son|daughter|aunt|uncle|cousin|grand|maternal|paternal|sibling|parent|mom|dad|"
+    r"family|child|niece|nephew|[mp]g[mf]|drug|food|allerg)"
+)
 # In these sections prose may hold lines such as "Labs: ..." or "PE: started heparin"; a weak header does not end them.
 _NARRATIVE = frozenset({"brief_hospital_course", "discharge_instructions", "followup_instructions"})
 
@@ -28,6 +35,8 @@ _NARRATIVE = frozenset({"brief_hospital_course", "discharge_instructions", "foll
 _GAP = r"[ \t]*(?:\n[ \t]*)?"
 # A problem of a problem-based course: "# Hypotension: ..." or "#HTN"; "#1" style numbers are part of the header.
 _PROBLEM = r"\#+[ \t]*(?=[^\s#])[^\n:]{1,80}?(?=:|[ \t]+-{1,2}[ \t]|[.,;]?[ \t]*$|[.;][ \t])"
+# What may stand between a header and its colon: "Exam (adm):".
+_IN_PARENTHESES = r"(?:\([^()\n]{1,24}\)[ \t]*)"
 # A line of its own in capitals that ends in a colon ("GOALS OF CARE:"): a sub-header that the table does not know.
 _CAPITALS = r"(?=[^\n]*[A-Z]{3})[A-Z][A-Z /&'-]{2,50}(?=:[ \t]*$)"
 
@@ -88,7 +97,7 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     rows = read_table(SECTION_TABLE, _COLUMNS)
     known = _alternatives(sorted({" ".join(row["header"].split()) for row in rows}))
     at_line = re.compile(
-        rf"(?P<line>(?ai:{known}))(?=[ \t]*:)"
+        rf"(?P<line>(?ai:{known}))(?=[ \t]*{_IN_PARENTHESES}?:)"
         rf"|(?P<alone>(?ai:{known}))(?=[ \t]*$)"
         rf"|(?P<problem>{_PROBLEM})"
         rf"|(?P<capitals>{_CAPITALS})",
@@ -179,9 +188,24 @@ def split_sections(text: str) -> list[Section]:
     current = around = UNKNOWN
     for header, (begin, end) in zip(headers, pairwise(begins), strict=True):
         is_problem = header.rule is None and _PROBLEM_MARK.match(header.text) is not None
-        # Laboratory values inside the hospital course end where its next problem begins.
-        current = around if is_problem and around in _NARRATIVE else _section_of(text, header, current)
+        if is_problem and (around in _NARRATIVE or current in _CLOSED):
+            # Laboratory values inside the hospital course end where its next problem begins; relatives have no "#".
+            current = around if around in _NARRATIVE else "brief_hospital_course"
+        else:
+            current = _section_of(text, header, current)
         if header.rule is not None and (not header.rule.parent or current in _NARRATIVE):
             around = current
-        sections.append(Section(current, header.text, begin, end))
+        stranger = _stranger(text, begin, end) if current in _CLOSED else None
+        if stranger is None:
+            sections.append(Section(current, header.text, begin, end))
+        else:
+            sections.append(Section(current, header.text, begin, stranger.end()))
+            current = around = UNKNOWN
+            sections.append(Section(current, stranger["header"], stranger.end(), end))
     return sections
+
+
+def _stranger(text: str, begin: int, end: int) -> re.Match[str] | None:
+    """Return the first paragraph of a closed section that begins with a header of another kind."""
+    found = (match for match in _PARAGRAPH.finditer(text, begin, end) if not _RELATIVES.match(match["header"]))
+    return next(found, None)

@@ -1,10 +1,40 @@
-"""The verbs of the command line, one module or folder each; nothing heavy is imported before a verb runs."""
+"""The verbs of the command line, one module or folder each; nothing heavy is imported before a verb runs.
 
-from importlib import import_module
+The folder of `build` is called ``builds``, since many tools pass over folders called ``build``.
+"""
 
-from ontoground.cli.app import VERBS, app
+from ontoground.cli import (
+    builds,
+    demo,
+    diff,
+    evaluate,
+    graph,
+    load,
+    notes,
+    publish,
+    run,
+    sql,
+    status,
+    steward,
+    train,
+    validate,
+)
+from ontoground.cli.app import app
 
-__all__ = ["app"]
-
-for name in VERBS:
-    import_module(f"{__name__}.{name}")
+__all__ = [
+    "app",
+    "builds",
+    "demo",
+    "diff",
+    "evaluate",
+    "graph",
+    "load",
+    "notes",
+    "publish",
+    "run",
+    "sql",
+    "status",
+    "steward",
+    "train",
+    "validate",
+]

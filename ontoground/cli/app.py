@@ -25,7 +25,7 @@ VERBS = (
     "status",
     "sql",
 )
-"""The modules of the verbs, in the order of the flow."""
+"""In the order of the flow."""
 
 
 def _in_order(names: tuple[str, ...]) -> type[TyperGroup]:

@@ -200,6 +200,7 @@ def _made(phase: Phase, engine: str | None, options: OfRuns, paint: Paint) -> Re
             )
     found = dict(vars(outcome))
     made = found.pop("made")
+    found["summary"] = asdict(outcome.summary)
     return options.result(
         phase,
         paint,
@@ -211,7 +212,6 @@ def _made(phase: Phase, engine: str | None, options: OfRuns, paint: Paint) -> Re
         runs_made=made.made,
         runs_not_made=dict(sorted(made.passing.items())),
         **found,
-        summary=asdict(outcome.summary),
         language_model={"model": model.settings.model, **model.totals.as_dict()} if model else None,
     )
 

@@ -45,7 +45,7 @@ class InBenchmark(InWorkspace):
 
     def result(self, verb: str, paint: Paint, code: int = 0, /, **found: Any) -> Result:
         """Return what a verb found; its payload begins with verb, workspace and benchmark."""
-        return super().result(f"steward {verb}", paint, code, benchmark=self.adopted.name, **found)
+        return super().result(f"steward {verb}", paint, code, **{"benchmark": self.adopted.name, **found})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ontoground.cli.build.options import group
+from ontoground.cli.builds.options import group
 from ontoground.cli.options import Force, Result, Sharded, verb
 from ontoground.cli.render import dataset_in_words, note
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import typer
 
 from ground.errors import InputError, UsageError
-from ontoground.cli.build.options import FromTexts, bars, closest, group, paint_dropped, requests_in_words
+from ontoground.cli.builds.options import FromTexts, bars, closest, group, paint_dropped, requests_in_words
 from ontoground.cli.options import Result, verb
 from ontoground.cli.render import dataset_in_words, listing, note, percent
 from ontoground.cli.text_options import described_model, language_model_settings

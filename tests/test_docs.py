@@ -57,9 +57,10 @@ def sources() -> dict[str, str]:
 
 @cache
 def words() -> frozenset[str]:
-    """Return the words of the sources and of their paths; names with dots whole and in parts."""
+    """Return the words of the sources and of their paths, names with dots whole and in parts; of tests their names."""
     text = "\n".join(chain.from_iterable(one for one in sources().items() if not one[0].startswith("tests/")))
-    return frozenset(chain(re.findall(r"\w+", text), re.findall(r"[\w-]+(?:[.-][\w-]+)+", text)))
+    tests = re.findall(r"def (test_\w+)", "\n".join(sources().values()))
+    return frozenset(chain(tests, re.findall(r"\w+", text), re.findall(r"[\w-]+(?:[.-][\w-]+)+", text)))
 
 
 @cache

@@ -9,7 +9,7 @@ from typing import Any
 from builders.medhal.items import Pair
 from builders.medhal.judges import Judge
 from builders.medhal.rows import Stamp
-from builders.texts.registry import TextSource
+from builders.texts.sources import TextSource
 
 __all__ = ["Feed"]
 

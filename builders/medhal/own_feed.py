@@ -13,7 +13,7 @@ from builders.medhal.judge_graph import GraphJudge
 from builders.medhal.rows import Stamp
 from builders.medhal.transform.facts import fact_pairs
 from builders.texts.origin import Tally
-from builders.texts.registry import TextSource
+from builders.texts.sources import TextSource
 from ground.storage.files import sha256_of
 from ground.storage.workspace import Workspace
 

@@ -12,7 +12,7 @@ from builders.medhal.feeds import Feed
 from builders.medhal.own_feed import own_feed
 from builders.medhal.text_feeds import text_feed
 from builders.texts.origin import Tally
-from builders.texts.registry import TextSource, resolve_sources, text_sources
+from builders.texts.sources import TextSource, resolve_sources, text_sources
 from ground.errors import InputError, UsageError
 from ground.flow.manifest import licence_tier
 from ground.storage.workspace import Workspace

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from builders.medhal.counts import OTHER_SPLIT
 from builders.medhal.engines import Engine
 from builders.medhal.feeds import Feed
 from builders.medhal.items import Extraction, NliItem, Pair, QaItem, SummaryItem
 from builders.medhal.rows import Stamp
-from builders.medhal.sources import acm, medmcqa, mednli, medqa, nli4ct, pubmedqa, sumpubmed
+from builders.medhal.sources import READERS
 from builders.medhal.transform.ie import extraction_pairs
 from builders.medhal.transform.nli import nli_pairs
 from builders.medhal.transform.qa import qa_pairs
@@ -19,38 +19,14 @@ from builders.medhal.transform.summary import summary_pairs
 from builders.medhal.writers import Writer
 from builders.texts.inputs import file_inputs
 from builders.texts.origin import Tally
-from builders.texts.registry import TextSource
+from builders.texts.sources import TextSource
 from ground.contracts.rows_text import MedhalTask
 from ground.settings import MedhalSettings, SourceSplits
 
-__all__ = ["LAYOUTS", "text_feed"]
+__all__ = ["text_feed"]
 
 TextItem = QaItem | Extraction | NliItem | SummaryItem
 ItemType = TypeVar("ItemType", bound=TextItem)
-
-
-class Reader(Protocol):
-    """A module of ``builders.medhal.sources``."""
-
-    @property
-    def read(self) -> Callable[[Path, TextSource, Tally], Iterator[Any]]:
-        """Yield the items of a folder."""
-
-    @property
-    def files(self) -> Callable[[Path], list[Path]]:
-        """Return the files that are read."""
-
-
-LAYOUTS: Mapping[str, Reader] = {
-    "medqa": cast(Reader, medqa),
-    "medmcqa": cast(Reader, medmcqa),
-    "pubmedqa": cast(Reader, pubmedqa),
-    "acm": cast(Reader, acm),
-    "mednli": cast(Reader, mednli),
-    "nli4ct": cast(Reader, nli4ct),
-    "sumpubmed": cast(Reader, sumpubmed),
-}
-"""The reader of each layout of the source table."""
 
 
 def text_feed(source: TextSource, folder: Path, engine: Engine, settings: MedhalSettings, tally: Tally) -> Feed:
@@ -66,7 +42,7 @@ def text_feed(source: TextSource, folder: Path, engine: Engine, settings: Medhal
     Raises:
         InputError: when it is read: the folder holds no file of the layout, or one of another.
     """
-    reader = LAYOUTS[source.layout]
+    reader = READERS[source.layout]
     task = cast(MedhalTask, source.tasks[0])
 
     def pairs() -> Iterator[Pair]:

@@ -8,8 +8,8 @@ from functools import cache
 import duckdb
 import pyarrow as pa
 
+from builders.medieval.admission_facts import find_admission_facts
 from builders.medieval.coding import SHARD_SIZE
-from builders.medieval.held import find_held_facts
 from ground import ROOT
 from ground.errors import UsageError
 from ground.settings import CERTAINTIES, CONTEXT_SECTIONS, BuildSettings
@@ -156,4 +156,4 @@ def find_true_facts(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, 
     run_steps(connection, "truth", ["twin", "contraindicated", "near_fact", "area", "isolated", "true_fact"])
     run_steps(connection, "truth", ["usable_fact"])
     run_steps(connection, "support", ["attested"])
-    find_held_facts(connection, settings.seed)
+    find_admission_facts(connection, settings.seed)

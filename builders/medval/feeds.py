@@ -15,7 +15,7 @@ from builders.medval.records import missing_tables, read_records
 from builders.medval.sources import READERS
 from builders.texts.inputs import file_inputs
 from builders.texts.origin import Tally
-from builders.texts.registry import TextSource, text_sources
+from builders.texts.sources import TextSource, text_sources
 from ground import ROOT
 from ground.contracts.rows_text import MedvalTask
 from ground.contracts.taxonomy import resolve_tasks

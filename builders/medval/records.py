@@ -17,7 +17,7 @@ import duckdb
 from builders.medval.course_lists import Links, Mention, Part, reference_of
 from builders.medval.items import Item
 from builders.texts.origin import Origin, Tally
-from builders.texts.registry import TextSource
+from builders.texts.sources import TextSource
 from ground.contracts.rows_text import MedvalTask
 from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import table_exists

@@ -17,7 +17,7 @@ from builders.medhal.items import Extraction
 from builders.medhal.rules.extraction_tables import layout, word_sets
 from builders.medhal.sources.json_texts import objects_in_lines
 from builders.texts.origin import Origin, Tally
-from builders.texts.registry import TextSource
+from builders.texts.sources import TextSource
 from ground.errors import InputError
 
 __all__ = ["files", "read"]

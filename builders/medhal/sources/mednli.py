@@ -12,7 +12,7 @@ from pathlib import Path
 from builders.medhal.items import NliItem
 from builders.medhal.sources.json_texts import objects_in_lines
 from builders.texts.origin import Origin, SourceSplit, Tally
-from builders.texts.registry import TextSource
+from builders.texts.sources import TextSource
 from ground.errors import InputError
 from ground.stable import stable_hash
 

@@ -15,7 +15,7 @@ from typing import Any
 from builders.medhal.items import NliItem
 from builders.medhal.sources.json_texts import object_in
 from builders.texts.origin import Origin, SourceSplit, Tally
-from builders.texts.registry import TextSource
+from builders.texts.sources import TextSource
 from ground.errors import InputError
 
 __all__ = ["files", "read"]

@@ -24,7 +24,7 @@ from builders.medhal.sources.question_files import (
     split_in_name,
 )
 from builders.texts.origin import Origin, SourceSplit, Tally
-from builders.texts.registry import TextSource
+from builders.texts.sources import TextSource
 from ground.errors import InputError
 
 __all__ = ["ANSWERS", "files", "read"]

@@ -11,7 +11,7 @@ from typing import Any
 from builders.medhal.items import QaItem
 from builders.medhal.question_tables import pattern
 from builders.texts.origin import SourceSplit, Tally
-from builders.texts.registry import TextSource
+from builders.texts.sources import TextSource
 from ground.errors import InputError
 from ground.stable import stable_hash
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from builders.medhal.items import SummaryItem
 from builders.texts.origin import Origin, Tally
-from builders.texts.registry import TextSource
+from builders.texts.sources import TextSource
 from ground import ROOT
 from ground.errors import InputError
 from ground.storage.tables import grouped, read_table

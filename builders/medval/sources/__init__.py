@@ -9,7 +9,7 @@ from typing import Protocol
 from builders.medval.items import Item
 from builders.medval.sources import aci_bench, medicationqa, meqsum, mts_dialog, openi
 from builders.texts.origin import Tally
-from builders.texts.registry import TextSource
+from builders.texts.sources import TextSource
 from ground.contracts.rows_text import MedvalTask
 
 __all__ = ["READERS", "Reader"]

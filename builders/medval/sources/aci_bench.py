@@ -14,7 +14,7 @@ from pathlib import Path
 from builders.medval.items import Item
 from builders.medval.sources.rows import csv_rows, text_of
 from builders.texts.origin import Origin, SourceSplit, Tally
-from builders.texts.registry import TextSource
+from builders.texts.sources import TextSource
 from ground.contracts.rows_text import MedvalTask
 
 __all__ = ["assessment_and_plan", "files", "read"]

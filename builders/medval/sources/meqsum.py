@@ -12,7 +12,7 @@ from pathlib import Path
 from builders.medval.items import Item
 from builders.medval.sources.rows import sheet_rows, text_of
 from builders.texts.origin import Origin, Tally
-from builders.texts.registry import TextSource
+from builders.texts.sources import TextSource
 from ground.contracts.rows_text import MedvalTask
 
 __all__ = ["files", "read"]

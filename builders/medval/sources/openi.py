@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 from builders.medval.items import Item
 from builders.medval.sources.rows import csv_rows, text_of
 from builders.texts.origin import Origin, Tally
-from builders.texts.registry import TextSource
+from builders.texts.sources import TextSource
 from ground.contracts.rows_text import MedvalTask
 from ground.errors import InputError
 

@@ -15,7 +15,7 @@ from builders.medhal.items import Claim, Pair
 from builders.medhal.judges import Judge
 from builders.medhal.rows import Seeds, Stamp
 from builders.texts.origin import Origin, Refusal, Tally
-from builders.texts.registry import text_sources
+from builders.texts.sources import text_sources
 from ground.contracts.rows_text import MedhalTask
 from ground.flow.manifest import LicenceTier
 from ground.settings import MedhalSettings

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from builders.texts.registry import TextSource, text_sources
+from builders.texts.sources import TextSource, text_sources
 
 __all__ = ["mcq", "medmcqa_row", "medqa_row", "source", "write_lines"]
 

@@ -16,7 +16,7 @@ from builders.medhal.sources import acm
 from builders.medhal.transform import ie
 from builders.medhal.transform.ie import extraction_pairs
 from builders.texts.origin import Tally
-from builders.texts.registry import text_sources
+from builders.texts.sources import text_sources
 from ground.errors import InputError
 from ground.settings import MedhalSettings
 from tests.builders.medhal.ie_notes import NOTES, ByRules, rows_of, write_rows

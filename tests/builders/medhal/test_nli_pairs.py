@@ -14,7 +14,7 @@ from builders.medhal.items import NliItem
 from builders.medhal.sources import mednli, nli4ct
 from builders.medhal.transform.nli import nli_pairs
 from builders.texts.origin import Origin, Tally
-from builders.texts.registry import text_sources
+from builders.texts.sources import text_sources
 from ground.errors import InputError
 from ground.settings import MedhalSettings
 

@@ -9,9 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from builders.medhal.sources import medmcqa, medqa, pubmedqa
+from builders.medhal.sources import READERS, medmcqa, medqa, pubmedqa
 from builders.medhal.sources.question_files import combined, needs_image, plain
 from builders.texts.origin import Tally
+from builders.texts.sources import text_sources
 from ground.errors import InputError
 from tests.builders.medhal.question_files import mcq, medmcqa_row, medqa_row, source, write_lines
 
@@ -27,6 +28,11 @@ Answers D & E: These are rare here.
 
 Bullet Summary:
 Gout is caused by crystals."""
+
+
+def test_there_is_a_reader_for_every_layout_of_files() -> None:
+    layouts = {one.layout for one in text_sources().values() if one.dataset == "medhal"}
+    assert layouts - {"workspace"} == set(READERS)
 
 
 def test_medqa_reads_both_layouts_with_the_split_of_the_name(tmp_path: Path) -> None:

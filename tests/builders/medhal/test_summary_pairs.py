@@ -17,8 +17,8 @@ from builders.medhal.sources import sumpubmed
 from builders.medhal.transform.summary import summary_pairs
 from builders.medhal.writers import AnswerInWords, ExtractionInWords, SentenceToBreak, Writer, Written
 from builders.texts.origin import Origin, Refusal, Tally
-from builders.texts.registry import text_sources
 from builders.texts.sentences import sentences_of
+from builders.texts.sources import text_sources
 from ground.settings import MedhalSettings
 
 SENTENCES = (

@@ -8,7 +8,7 @@ import pytest
 
 from builders.medhal.sources import sumpubmed
 from builders.texts.origin import Tally
-from builders.texts.registry import text_sources
+from builders.texts.sources import text_sources
 from ground.errors import InputError
 
 SOURCE = text_sources()["sumpubmed"]

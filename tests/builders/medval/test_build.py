@@ -20,7 +20,7 @@ from builders.medval.items import Item
 from builders.medval.rows import CHAT_SCHEMA, TRIPLE_SCHEMA
 from builders.medval.rules.generator import RULES_TASKS
 from builders.texts.origin import Tally, split_of
-from builders.texts.registry import text_sources
+from builders.texts.sources import text_sources
 from ground.contracts.answers import parse_medval
 from ground.contracts.prompts import medval_prompt
 from ground.contracts.rows_text import MEDVAL_SCHEMA, MEDVAL_TASKS

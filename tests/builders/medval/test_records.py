@@ -12,7 +12,7 @@ from builders.medval.course_lists import Links, Mention, Part, reference_of
 from builders.medval.items import Item
 from builders.medval.records import findings_and_impression, missing_tables, read_records
 from builders.texts.origin import Tally
-from builders.texts.registry import text_sources
+from builders.texts.sources import text_sources
 from ground.contracts.rows_text import MedvalTask
 from ground.storage.warehouse import connect
 from kg.graph import ConceptGraph

@@ -10,7 +10,7 @@ from builders.medval.items import Item
 from builders.medval.sources import READERS
 from builders.medval.sources.aci_bench import assessment_and_plan
 from builders.texts.origin import Tally
-from builders.texts.registry import text_sources
+from builders.texts.sources import text_sources
 from ground.contracts.rows_text import MedvalTask
 from ground.errors import InputError
 from tests.builders.medval import text_folders

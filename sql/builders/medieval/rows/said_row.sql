@@ -2,7 +2,8 @@
 -- Grain: one row per statement. Output: said_row(said, the columns of MedievalRow that its statement decides)
 -- Inputs: said, sentence, pattern_path, broader_path, base_distance
 -- Joins: a condition on one side of a left join alone would make DuckDB compare all rows with all others
--- why_false: the same checks hold for Q3 and Q4 (sql/builders/medieval/groups/false_check.sql)
+-- why_false: one value for each of Q3 and Q4, by the quadrant alone. What may be called false at all is decided before,
+--   for both alike, in sql/builders/medieval/groups/false_check.sql
 create or replace temp table said_row as
 select
     said.said,

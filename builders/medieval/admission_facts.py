@@ -14,7 +14,7 @@ from ground.stable import SEPARATOR
 from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import arrow_of, number_of
 
-__all__ = ["find_held_facts"]
+__all__ = ["find_admission_facts"]
 
 
 ENDED = ("number", "side", "closeness", "mention")
@@ -79,7 +79,7 @@ def _pairs(connection: duckdb.DuckDBPyConnection, facts: _Facts, first: int, adm
     )
 
 
-def find_held_facts(connection: duckdb.DuckDBPyConnection, seed: int) -> None:
+def find_admission_facts(connection: duckdb.DuckDBPyConnection, seed: int) -> None:
     """Fill ``admission_fact``: of each pair of bases and relation, the form and direction that a stable hash picks.
 
     Only the forms that are closest to what is mentioned. Source: MediEval, section 3.1, steps 3 and 4;

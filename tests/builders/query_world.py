@@ -38,7 +38,7 @@ create table ground.section (
 );
 create table ground.mention (
     note_id varchar, hadm_id bigint, begin_offset integer, end_offset integer, text varchar, cuis varchar[],
-    assertion varchar, section varchar
+    assertion varchar, section varchar, certainty varchar default 'certain', reasons varchar[] default []
 );
 create table ground.medieval (
     id varchar, group_id varchar, hadm_id bigint, quadrant varchar, predicate varchar, head_cui varchar,
@@ -77,4 +77,5 @@ def build_world(connection: duckdb.DuckDBPyConnection) -> None:
         _mention(NOTE, "metoprolol", "C0000030", "present", "brief_hospital_course"),
         _mention(NOTE, "reflux", "C0000005", "absent", "brief_hospital_course"),
     ]
-    connection.executemany("insert into ground.mention values (?, ?, ?, ?, ?, ?, ?, ?)", mentions)
+    columns = "note_id, hadm_id, begin_offset, end_offset, text, cuis, assertion, section"
+    connection.executemany(f"insert into ground.mention ({columns}) values (?, ?, ?, ?, ?, ?, ?, ?)", mentions)

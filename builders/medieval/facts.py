@@ -36,7 +36,8 @@ CLOSURE_SCHEMA = pa.schema(
 )
 DESCENDANT_STEPS = 2
 KNOWN_CONCEPTS = (
-    "select cui from mention_concept union select cui from ground.admission_concept "
+    "select unnest(cuis) as cui from ground.mention semi join admission using (hadm_id) "
+    "union select cui from ground.admission_concept "
     "union select unnest(cuis) from ground.unclear_mention"
 )
 KNOWLEDGE = {

@@ -1,21 +1,23 @@
 -- What the notes and the codes of each admission may mean
 -- Grain: one row per admission, concept and whether a code says so
 -- Output: heard(number, concept, coded)
--- Inputs: admission, mention_concept, ground.unclear_mention, ground.admission_concept, cover_concept
+-- Inputs: admission, ground.mention, ground.unclear_mention, ground.admission_concept, cover_concept
+-- All notes of the admission, not only the one that is shown: an addendum can speak of what the summary leaves out
 create or replace temp table heard as
 with said as (
     select
-        mention_concept.number,
-        mention_concept.cui,
+        admission.number,
+        unnest(mention.cuis) as cui,
         false as coded
-    from mention_concept
+    from ground.mention as mention
+    inner join admission on mention.hadm_id = admission.hadm_id
     union
     select
         admission.number,
         unnest(mention.cuis) as cui,
         false as coded
     from ground.unclear_mention as mention
-    inner join admission on mention.note_id = admission.note_id
+    inner join admission on mention.hadm_id = admission.hadm_id
     union
     select
         admission.number,

@@ -3,10 +3,9 @@
 The rules (``ehr.assertion``) take a side for each mention. They err where the words are others than those that were
 thought of. So a mention is *certain* only where no word stands near it that could mean anything else
 (``data/doubt_cues.tsv``), no trigger of a rule stands beside it without reaching it, and no other mention of its
-concept in the note says otherwise. What is not certain is *unsure*,
-with its reasons. A diagnosis or a drug in the lists of the discharge stands for itself; a treatment among the history
-may be of another time. Unsure mentions that the codes or orders of the admission speak for are *corroborated*
-(``sql/ehr/corroborated.sql``).
+concept in the note says otherwise. What is not certain is *unsure*, with its reasons. A diagnosis or a drug in the
+lists of the discharge stands for itself; a treatment among the history may be of another time. Unsure mentions that the
+codes or orders of the admission speak for are *corroborated* (``sql/ehr/corroborated.sql``).
 """
 
 from __future__ import annotations

@@ -294,6 +294,20 @@ def _fill(vocabulary: HashArray, slots: HashArray, slot_token: IntArray) -> None
         slot_token[slot] = token
 
 
+@part
+def _child(node: int, token: int, child_begin: IntArray, child_token: IntArray, child_node: IntArray) -> int:
+    """Return the child of a node of the trie (0: none)."""
+    low = child_begin[node]
+    high = child_begin[node + 1]
+    while low < high:
+        middle = (low + high) // 2
+        if child_token[middle] < token:
+            low = middle + 1
+        else:
+            high = middle
+    return int(child_node[low]) if low < child_begin[node + 1] and child_token[low] == token else 0
+
+
 @njit(cache=True, nogil=True)
 def _find(
     numbers: IntArray,
@@ -329,16 +343,7 @@ def _find(
                 break
             if gaps[index] == 4 and not np.any(comma_token == numbers[index]):
                 break
-            low = child_begin[node]
-            high = child_begin[node + 1]
-            token = numbers[index]
-            while low < high:
-                middle = (low + high) // 2
-                if child_token[middle] < token:
-                    low = middle + 1
-                else:
-                    high = middle
-            node = child_node[low] if low < child_begin[node + 1] and child_token[low] == token else 0
+            node = _child(node, numbers[index], child_begin, child_token, child_node)
         if best >= 0:
             begins[count] = start
             lasts[count] = best
@@ -389,16 +394,7 @@ def _find_inside(
                 index += 1
                 if index > end or numbers[index] < 0:
                     break
-                low = child_begin[node]
-                high = child_begin[node + 1]
-                token = numbers[index]
-                while low < high:
-                    middle = (low + high) // 2
-                    if child_token[middle] < token:
-                        low = middle + 1
-                    else:
-                        high = middle
-                node = child_node[low] if low < child_begin[node + 1] and child_token[low] == token else 0
+                node = _child(node, numbers[index], child_begin, child_token, child_node)
             if best >= 0:
                 begins[count] = start
                 lasts[count] = best

@@ -10,7 +10,6 @@ codes or orders of the admission speak for are *corroborated* (``sql/ehr/corrobo
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -58,6 +57,7 @@ LISTED_DOUBTS = frozenset({"stopped"})
 BEFORE_THE_STAY = frozenset({"history_of_present_illness", "past_medical_history"})
 """Where a treatment may be of another time or hospital whatever the words say."""
 # What is said of one mention is said of the concept; a fever that may come again is another one.
+_TREATMENTS = frozenset({"drug", "procedure"})
 _AGAINST = frozenset({Assertion.ABSENT, Assertion.HISTORICAL, Assertion.DISCONTINUED, Assertion.ALLERGY})
 
 
@@ -91,8 +91,8 @@ def reasons_of(
     sections: Sequence[str],
     assertions: Sequence[Assertion],
     doubts: Sequence[int],
-) -> list[list[str]]:
-    """Return for each mention of a note why it is unsure; an empty list: it is certain.
+) -> list[tuple[str, ...]]:
+    """Return for each mention of a note why it is unsure; an empty tuple: it is certain.
 
     Args:
         concepts: the best candidate of each mention, or an empty text.
@@ -101,19 +101,24 @@ def reasons_of(
         assertions: what the rules said.
         doubts: bits of ``DOUBTS``, from the words beside it.
     """
-    said: defaultdict[str, set[Assertion]] = defaultdict(set)
-    for concept, assertion in zip(concepts, assertions, strict=True):
-        said[concept].add(assertion)
+    against = {
+        concept for concept, assertion in zip(concepts, assertions, strict=True) if concept and assertion in _AGAINST
+    }
     found = []
     for concept, kind, section, assertion, bits in zip(concepts, kinds, sections, assertions, doubts, strict=True):
-        own = DOUBT_OF.get(assertion)
-        reasons: list[str] = [name for bit, name in enumerate(DOUBTS) if bits >> bit & 1 and name != own]
+        reasons = _named(bits, assertion, section in LISTS_OF_THE_DISCHARGE)
         if assertion is Assertion.PRESENT:
-            if section in LISTS_OF_THE_DISCHARGE:
-                reasons = [reason for reason in reasons if reason in LISTED_DOUBTS]
-            elif concept and said[concept] & _AGAINST:
-                reasons.append(SAID_OTHERWISE)
-            if section in BEFORE_THE_STAY and kind in ("drug", "procedure"):
-                reasons.append(TIME)
+            if concept in against and section not in LISTS_OF_THE_DISCHARGE:
+                reasons = (*reasons, SAID_OTHERWISE)
+            if section in BEFORE_THE_STAY and kind in _TREATMENTS:
+                reasons = (*reasons, TIME)
         found.append(reasons)
     return found
+
+
+@cache
+def _named(bits: int, assertion: Assertion, listed: bool) -> tuple[str, ...]:
+    """Return the doubts that count for a mention by name: not what it is said to be, and few in a list."""
+    named = [name for bit, name in enumerate(DOUBTS) if bits >> bit & 1 and name != DOUBT_OF.get(assertion)]
+    kept = LISTED_DOUBTS if listed and assertion is Assertion.PRESENT else named
+    return tuple(name for name in named if name in kept)

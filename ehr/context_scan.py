@@ -316,7 +316,47 @@ def _assertion(best: int, classes: int, section: int, lead: IndexArray, n_lead: 
 
 
 @part
-def _cues(
+def _about(kind: int, doubt: int, whole: bool) -> int:
+    """Return what a word makes doubtful of a kind of mention, as bits; ``whole``: in its segment, not its clause."""
+    field = (0 if kind < 2 else 2) + (1 if whole else 0)
+    return (doubt >> (field * DOUBT_BITS)) & ((1 << DOUBT_BITS) - 1)
+
+
+@part
+def _said_in(base: int, stop: int, words: IndexArray) -> int:
+    """Return the doubts of all words of a stretch, in all their fields; words of mentions say nothing of themselves."""
+    found = 0
+    for position in range(base, stop):
+        if words[position, DOUBT] and not words[position, MARKS] & INSIDE:
+            found |= words[position, DOUBT]
+    return found
+
+
+@part
+def _said_beside(segment: int, segments: IndexArray, leads: IndexArray, words: IndexArray, n_words: int) -> int:
+    """Return the doubts of the line that introduces the list in which a segment stands, and of what follows a heading.
+
+    A heading is denied, doubted or ended by what follows it: "# Gout: no crystals".
+    """
+    found = 0
+    for other in (leads[segment], segment + 1):
+        is_next = other == segment + 1
+        if other < 0 or other >= segments.shape[0]:
+            continue
+        if is_next and (
+            segments[segment, _SEGMENT_KIND] != _HEADING
+            or segments[other, _SEGMENT_BLOCK] != segments[segment, _SEGMENT_BLOCK]
+        ):
+            continue
+        base = left(words, BEGIN, segments[other, _SEGMENT_BEGIN], 0, n_words)
+        stop = left(words, BEGIN, segments[other, _SEGMENT_END], base, n_words)
+        for position in range(base, stop):
+            found |= words[position, DOUBT]
+    return found
+
+
+@part
+def _doubts(
     place: int,
     base: int,
     stop: int,
@@ -328,41 +368,27 @@ def _cues(
     n_hits: int,
     doubt_of: IndexArray,
 ) -> int:
-    """Return what the words and the triggers of its segment make doubtful of a place, as bits."""
-    field = 0 if places[place, KIND] < 2 else 2 * DOUBT_BITS
-    mask = (1 << DOUBT_BITS) - 1
-    clause = words[places[place, FIRST], HARD]
+    """Return what the words and the triggers of its clause make doubtful of a place, as bits."""
+    first, last = places[place, FIRST], places[place, LAST]
+    clause = words[first, HARD]
+    while first > base and words[first - 1, HARD] == clause:
+        first -= 1
+    while last < stop and words[last, HARD] == clause:
+        last += 1
+    found = _about(places[place, KIND], _said_in(first, last, words), False)
     past = doubt_of[HISTORICAL]
-    found = 0
-    for position in range(base, stop):
-        doubt = words[position, DOUBT]
-        if doubt and not words[position, MARKS] & INSIDE:
-            found |= (doubt >> (field + DOUBT_BITS)) & mask
-            if words[position, HARD] == clause:
-                found |= (doubt >> field) & mask
-    for hit in range(n_hits):
+    hit = left(hits, FIRST, first, 0, n_hits)
+    while hit < n_hits and hits[hit, FIRST] < last:
         trigger = hits[hit, TRIGGER]
-        if hits[hit, WHOLE] or words[hits[hit, FIRST], HARD] != clause:
-            continue
-        for index in range(rules.triggers[trigger, TRIGGER_BESIDE], rules.triggers[trigger, TRIGGER_BESIDE_END]):
+        begin, end = rules.triggers[trigger, TRIGGER_BESIDE], rules.triggers[trigger, TRIGGER_BESIDE_END]
+        for index in range(begin, begin if hits[hit, WHOLE] else end):
             rule = rules.listed[index]
             doubt = doubt_of[rules.rules[rule, RULE_ASSERTION]]
             # What is past of one thing is often past of the others: "s/p hysterectomy for cancer".
             about = places[place, CLASSES] & rules.rules[rule, RULE_CLASSES] or doubt == past
             if about and rules.rules[rule, RULE_HOLDS + section]:
                 found |= doubt
-    return found
-
-
-@part
-def _segment_cues(kind: int, base: int, stop: int, words: IndexArray) -> int:
-    """Return what all words of a segment make doubtful of mentions outside of it, as bits."""
-    field = 0 if kind < 2 else 2 * DOUBT_BITS
-    mask = (1 << DOUBT_BITS) - 1
-    found = 0
-    for position in range(base, stop):
-        doubt = words[position, DOUBT]
-        found |= (doubt >> field) & mask | (doubt >> (field + DOUBT_BITS)) & mask
+        hit += 1
     return found
 
 
@@ -497,26 +523,14 @@ def judge(
         hits, n_hits = find_hits(codes, base, stop, words, vocabulary, tries, rules.triggers, places, low, high)
         position = left(sections, SECTION_BEGIN, begin + 1, 0, sections.shape[0]) - 1
         section = sections[position, SECTION_NUMBER] if position >= 0 else 0
+        whole = _said_in(base, stop, words)
+        beside = _said_beside(segment, segments, leads, words, n_words) if segment >= 0 else 0
         for place in range(low, high):
             best = _best_rule(place, section, words, rules, places, low, high, hits, n_hits)
-            span = places[place, SPAN]
+            span, kind = places[place, SPAN], places[place, KIND]
             result[0, span] = _assertion(best, places[place, CLASSES], section, lead_rules, led, rules)
-            doubts = _cues(place, base, stop, words, places, section, rules, hits, n_hits, doubt_of)
-            if segment >= 0 and leads[segment] >= 0:
-                lead_base = left(words, BEGIN, segments[leads[segment], _SEGMENT_BEGIN], 0, n_words)
-                lead_stop = left(words, BEGIN, segments[leads[segment], _SEGMENT_END], lead_base, n_words)
-                doubts |= _segment_cues(places[place, KIND], lead_base, lead_stop, words)
-            after = segment + 1
-            if (
-                segment >= 0
-                and segments[segment, _SEGMENT_KIND] == _HEADING
-                and after < segments.shape[0]
-                and segments[after, _SEGMENT_BLOCK] == segments[segment, _SEGMENT_BLOCK]
-            ):
-                # A heading is denied, doubted or ended by what follows it: "# Gout: no crystals".
-                next_base = left(words, BEGIN, segments[after, _SEGMENT_BEGIN], 0, n_words)
-                next_stop = left(words, BEGIN, segments[after, _SEGMENT_END], next_base, n_words)
-                doubts |= _segment_cues(places[place, KIND], next_base, next_stop, words)
+            doubts = _doubts(place, base, stop, words, places, section, rules, hits, n_hits, doubt_of)
+            doubts |= _about(kind, whole | beside, True) | _about(kind, beside, False)
             result[1, span] = doubts
         low = high
     return result

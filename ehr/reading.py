@@ -81,7 +81,7 @@ class JudgedText(NamedTuple):
     clear: tuple[Mention, ...]
     assertions: list[Assertion]
     unclear: tuple[Mention, ...]
-    reasons: list[list[str]]
+    reasons: list[tuple[str, ...]]
 
 
 def read_text(

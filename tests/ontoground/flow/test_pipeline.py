@@ -26,7 +26,7 @@ def test_stages_are_listed_after_what_they_need() -> None:
 
 
 def test_a_stage_brings_all_that_it_needs_and_no_more() -> None:
-    assert [one.name for one in upstream(("mentions",))] == ["graph", "sections", "mentions"]
+    assert [one.name for one in upstream(("mentions",))] == ["graph", "concepts", "sections", "mentions"]
     assert [one.name for one in upstream(("medieval",))] == [one.name for one in STAGES]
     assert [one.name for one in upstream(("concepts",))] == ["concepts"]
 
@@ -55,14 +55,14 @@ def test_a_stage_that_fails_does_not_pass_for_done_and_runs_again(
     assert states["sections"] == "current" and states["mentions"] == "not built" and states["medieval"] == "stale"
     with writing(changed) as connection:
         outcomes = run_stages(changed, connection, ["mentions"])
-    assert [outcome.state for outcome in outcomes] == ["current", "current", "done"]
+    assert [outcome.state for outcome in outcomes] == ["current", "current", "current", "done"]
 
 
 def test_force_runs_the_wanted_stage_and_not_those_before_it(demo_copy: Callable[[], Path]) -> None:
     workspace = Workspace.existing(demo_copy())
     with writing(workspace) as connection:
         outcomes = run_stages(workspace, connection, ["mentions"], force=True)
-        assert [outcome.state for outcome in outcomes] == ["current", "current", "done"]
+        assert [outcome.state for outcome in outcomes] == ["current", "current", "current", "done"]
         assert not outcomes[-1].report["skipped"]
 
 

@@ -1,6 +1,6 @@
--- Unsure mentions that the admission's codes or orders speak for: the same concept, or one step of is_a or of a drug's forms
---   away
--- Grain: one row per mention. Output: corroborated(note_id, begin_offset)
+-- Unsure mentions that the admission's codes or orders speak for
+-- Grain: one row per mention. Output: corroborated(note_id, begin_offset); their certainty in ground.mention_part
+-- A code speaks for its concept, and for those one step of is_a or of a drug's forms away
 -- Inputs: ground.mention_part, ground.admission_concept(hadm_id, cui), kg.edge
 -- Only present ones are asked for: what is coded was there, and codes say nothing of what was denied or is over
 create or replace temp table corroborated as

@@ -18,4 +18,4 @@ select
     count(distinct note_id) as notes
 from reasoned
 group by assertion, certainty, reason
-order by assertion, certainty, mentions desc, reason;
+order by assertion asc, certainty asc, mentions desc, reason asc;

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 import pyarrow.parquet as pq
 import pytest
 
+from builders.medieval.facts import TAXONOMIC
 from ground.contracts.rows import MEDIEVAL_SCHEMA, QUADRANTS, STATEMENT_SCHEMA
 from tests.builders.medieval_world import Built, Row, Truth, data_files
 
@@ -268,6 +269,8 @@ def test_support_level_says_whether_the_note_is_silent(medieval: Built) -> None:
     for row in medieval.rows:
         assert row["support_level"] in ({"stated", "co_mentioned"} if row["is_supported"] else {"none"})
     assert {row["support_level"] for row in medieval.rows} == {"stated", "co_mentioned", "none"}
+    kinds = {row["support_level"] for row in medieval.rows if row["predicate"] in TAXONOMIC and row["is_supported"]}
+    assert kinds == {"co_mentioned"}
 
 
 def test_the_replaced_end_of_an_unsupported_statement_is_not_named_in_the_note(medieval: Built) -> None:

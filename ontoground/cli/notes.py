@@ -107,7 +107,8 @@ def _paint_mentions(out: Console, note: dict[str, Any]) -> None:
     for section in note["sections"]:
         out.print(text(f"[{section['section']}]", "bold dim"))
         out.print(_marked(note, section["begin_offset"], section["end_offset"]))
-    out.print(listing(note["mentions"], "begin_offset: begin, end_offset: end, text, concepts, assertion, section"))
+    rows = [{**one, "sure": " ".join((one["certainty"], *one["reasons"]))} for one in note["mentions"]]
+    out.print(listing(rows, "begin_offset: begin, end_offset: end, text, concepts, assertion, sure, section"))
     legend = text("marked: ")
     for assertion, style in STYLES.items():
         legend.append(assertion, style).append(" ")

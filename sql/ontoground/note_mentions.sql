@@ -28,7 +28,9 @@ select
     mention.cuis,
     named.concepts,
     mention.assertion,
-    mention.section
+    mention.section,
+    mention.certainty,
+    mention.reasons
 from ground.mention as mention
 left join named on mention.begin_offset = named.begin_offset and mention.end_offset = named.end_offset
 where mention.note_id = getvariable('wanted')

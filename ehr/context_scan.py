@@ -529,8 +529,9 @@ def judge(
             best = _best_rule(place, section, words, rules, places, low, high, hits, n_hits)
             span, kind = places[place, SPAN], places[place, KIND]
             result[0, span] = _assertion(best, places[place, CLASSES], section, lead_rules, led, rules)
-            doubts = _doubts(place, base, stop, words, places, section, rules, hits, n_hits, doubt_of)
-            doubts |= _about(kind, whole | beside, True) | _about(kind, beside, False)
+            doubts = _about(kind, whole | beside, True) | _about(kind, beside, False)
+            if whole or n_hits:
+                doubts |= _doubts(place, base, stop, words, places, section, rules, hits, n_hits, doubt_of)
             result[1, span] = doubts
         low = high
     return result

@@ -68,11 +68,14 @@ def _repaired(text: str, tokens: Tokens, lexicon: Lexicon, speller: Speller) -> 
     return numbers
 
 
-def _inside(tokens: Tokens, lexicon: Lexicon, matches: Matches, sections: Sequence[Section]) -> list[Mention]:
-    """Return names inside longer ones: "nicotine dependence" speaks of nicotine, and does not say it was taken."""
+def _inside(
+    tokens: Tokens, lexicon: Lexicon, matches: Matches, known: IntArray, sections: Sequence[Section]
+) -> list[Mention]:
+    """Return names inside longer ones, each once: "nicotine dependence" speaks of nicotine, and does not say more."""
     entries = lexicon.trie.entry[matches.node]
     kinds = lexicon.kind[entries]
-    kept = np.flatnonzero(kinds >= 0)
+    _, first = np.unique(matches.node, return_index=True)
+    kept = np.sort(first[(kinds[first] >= 0) & ~np.isin(matches.node[first], known)])
     begins, ends = tokens.begin[matches.first[kept]], tokens.end[matches.last[kept]]
     starts = [section.begin for section in sections]
     return [
@@ -94,7 +97,6 @@ def _by_names(
     tokens = tokenise(codes)
     numbers = _repaired(text, tokens, lexicon, speller) if speller else lexicon.trie.token_numbers(tokens.hash)
     matches = lexicon.trie.find(tokens, numbers)
-    inside = _inside(tokens, lexicon, lexicon.trie.find_inside(tokens, matches, numbers), sections)
     entries = lexicon.trie.entry[matches.node]
     begins, ends = tokens.begin[matches.first], tokens.end[matches.last]
     kinds, terms = lexicon.kind[entries], lexicon.term[entries]
@@ -104,6 +106,9 @@ def _by_names(
     places = np.searchsorted(starts, begins, side="right")
     kept = np.flatnonzero(((kinds >= 0) | (terms >= 0)) & (begins >= bodies[places]))
     names = [section.section for section in (*sections[-1:], *sections)] or [UNKNOWN]
+    # A name that stands by itself as well is a mention already.
+    known = matches.node[kept[kinds[kept] >= 0]]
+    inside = _inside(tokens, lexicon, lexicon.trie.find_inside(tokens, matches, numbers), known, sections)
     found = []
     for begin, end, place, kind, term, cuis in zip(
         begins[kept].tolist(),

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal, cast
+from typing import Literal, cast, get_args
 
 from ehr.spans import Assertion, Kind
 from ground import ROOT
@@ -25,16 +25,7 @@ __all__ = ["DOUBTS", "DOUBT_OF", "SAID_OTHERWISE", "Certainty", "Cue", "Doubt", 
 Doubt = Literal["negated", "uncertain", "past", "stopped", "conditional", "other_person", "elsewhere", "allergy"]
 Certainty = Literal["certain", "corroborated", "unsure"]
 # In arrays a doubt is a bit at its place here.
-DOUBTS: tuple[Doubt, ...] = (
-    "negated",
-    "uncertain",
-    "past",
-    "stopped",
-    "conditional",
-    "other_person",
-    "elsewhere",
-    "allergy",
-)
+DOUBTS: tuple[Doubt, ...] = get_args(Doubt)
 DOUBT_OF: dict[Assertion, Doubt] = {
     Assertion.ABSENT: "negated",
     Assertion.POSSIBLE: "uncertain",
@@ -56,8 +47,8 @@ LISTED_DOUBTS = frozenset({"stopped"})
 """Doubts that hold in these lists too: a drug that is listed may be one to stop, or to start later."""
 BEFORE_THE_STAY = frozenset({"history_of_present_illness", "past_medical_history"})
 """Where a treatment may be of another time or hospital whatever the words say."""
-# What is said of one mention is said of the concept; a fever that may come again is another one.
 _TREATMENTS = frozenset({"drug", "procedure"})
+# What is said of one mention is said of the concept; a fever that may come again is another one.
 _AGAINST = frozenset({Assertion.ABSENT, Assertion.HISTORICAL, Assertion.DISCONTINUED, Assertion.ALLERGY})
 
 

@@ -57,7 +57,6 @@ def _read_facts(connection: duckdb.DuckDBPyConnection) -> _Facts:
 
 def _pairs(connection: duckdb.DuckDBPyConnection, facts: _Facts, first: int, admissions: int) -> Any:
     """Return (fact, admission, closeness) of the facts whose two ends a shard's admissions attest. Shape: (n, 3)"""
-    from builders.medieval.coding import begins
     from builders.medieval.kernels import facts_of
 
     rows = arrow_of(connection, sql_text("builders/medieval/truth/shard_end"))
@@ -89,7 +88,6 @@ def find_admission_facts(connection: duckdb.DuckDBPyConnection, seed: int) -> No
         connection: with what is attested and what is true.
         seed: of the choice.
     """
-    from builders.medieval.coding import begins
     from builders.medieval.digests import Texts, hashes_of, units_of
 
     facts = _read_facts(connection)

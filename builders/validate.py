@@ -15,7 +15,7 @@ import duckdb
 
 from ground.errors import InputError
 from ground.plain import Plain
-from ground.settings import CERTAINTIES, CONTEXT_SECTIONS
+from ground.settings import BuildSettings
 from ground.storage.sqlfiles import quoted_list, sql_text
 from ground.storage.warehouse import number_of, set_variables
 from ground.storage.workspace import Workspace
@@ -46,9 +46,10 @@ class ValidationReport(Plain):
         return super().as_dict() | {"by_check": self.by_check}
 
 
-def _settings_of(folder: Path) -> dict[str, Any]:
+def _settings_of(folder: Path) -> BuildSettings:
     try:
-        build: dict[str, Any] = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["settings"]["build"]
+        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        return BuildSettings.model_validate(manifest["settings"]["build"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(
             "this is not a dataset folder",
@@ -56,7 +57,6 @@ def _settings_of(folder: Path) -> dict[str, Any]:
             found="no readable manifest.json",
             expected="a folder that `ontoground build medieval` wrote",
         ) from error
-    return build
 
 
 def validate_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnection, folder: Path) -> ValidationReport:
@@ -74,9 +74,7 @@ def validate_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnectio
         raise InputError("the dataset has no rows", file=folder / "data", expected="Parquet files")
     # A view: each check reads the columns that it needs, and no context stays in memory.
     connection.execute(f"create or replace temp view labelled as select * from read_parquet({quoted_list(files)})")
-    sections = build["sections"] or list(CONTEXT_SECTIONS)
-    certainties = list(CERTAINTIES[build["certainty"]])
-    set_variables(connection, {"sections": sections, "tiers": build["truth_tiers"], "certainties": certainties})
+    set_variables(connection, {"tiers": list(build.truth_tiers), **build.attesting()})
     for step in ("step", "found_path", "cover"):
         connection.execute(sql_text(f"builders/validate/{step}"))
     found = [

@@ -38,14 +38,14 @@ class NoteTables:
         fingerprint: of all that decides the rows.
         sql: the file that makes the tables, empty, as ``ground.NAME_part``.
         names: of the tables, below ``ground``.
-        closing: a SQL file that looks at all notes, once they are read.
+        closing: SQL files that look at all notes, once they are read.
     """
 
     stage: str
     fingerprint: str
     sql: str
     names: tuple[str, ...]
-    closing: str | None = None
+    closing: tuple[str, ...] = ()
 
 
 def note_shards(connection: duckdb.DuckDBPyConnection, size: int, after: int = 0) -> Iterator[pa.Table]:
@@ -87,8 +87,8 @@ def fill(
                 mark_done(connection, tables.stage, _until(tables, done))
             advance(shard.notes)
     with transaction(connection):
-        if tables.closing:
-            connection.execute(sql_text(tables.closing))
+        for name in tables.closing:
+            connection.execute(sql_text(name))
         for name in tables.names:
             connection.execute(f"drop table if exists ground.{name}")
             connection.execute(f"alter table ground.{name}_part rename to {name}")

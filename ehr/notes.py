@@ -303,8 +303,8 @@ def find_mentions(connection: duckdb.DuckDBPyConnection, settings: Settings) -> 
     expected = _mention_fingerprint(connection, settings)
     if is_current(connection, "mentions", expected) and table_exists(connection, "ground.unclear_mention"):
         return _mention_report(connection, skipped=True)
-    # Codes and orders speak for mentions where they are mapped to concepts.
-    closing = "ehr/corroborated" if table_exists(connection, "ground.admission_concept") else None
+    # Codes and orders speak for mentions, or are silent where they should, once they are mapped to concepts.
+    closing = ("ehr/recorded", "ehr/given") if table_exists(connection, "ground.admission_concept") else ()
     tables = NoteTables("mentions", expected, "ehr/mention_part", ("mention", "unclear_mention"), closing)
 
     def read(shards: Iterator[pa.Table]) -> Generator[ReadShard]:

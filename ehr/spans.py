@@ -26,6 +26,7 @@ class Assertion(StrEnum):
     HYPOTHETICAL = "hypothetical"
     ALLERGY = "allergy"
     DISCONTINUED = "discontinued"
+    GIVEN = "given"
     PLANNED = "planned"
 
 

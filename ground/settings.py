@@ -12,7 +12,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ground.errors import UsageError
 
 __all__ = [
-    "CERTAINTIES",
     "CONTEXT_SECTIONS",
     "BuildSettings",
     "LoadSettings",
@@ -54,7 +53,7 @@ CONTEXT_SECTIONS = (
 section 3.1 step 1)."""
 
 
-CERTAINTIES = {"certain": ("certain", "corroborated"), "any": ("certain", "corroborated", "unsure")}
+CERTAINTIES = {"certain": ["certain", "corroborated"], "any": ["certain", "corroborated", "unsure"]}
 """Which mentions attest, by the setting ``build.certainty`` (docs/definitions.md#certainty)."""
 
 
@@ -143,6 +142,7 @@ class BuildSettings(Section):
         default="certain",
         description="mentions that attest: the certain and the corroborated ones, or any",
     )
+    given: bool = Field(default=True, description="a drug attests that was given during the stay and is over")
     max_lift: float = Field(
         default=2.0, gt=0, description="lift of a pair in the records above which it is not called false"
     )
@@ -165,6 +165,14 @@ class BuildSettings(Section):
     max_pair_share: float = Field(
         default=0.03, gt=0, le=1, description="largest share of one (head, tail) in a quadrant"
     )
+
+    def attesting(self) -> dict[str, list[str]]:
+        """Return which sections, assertions and certainties a mention must have to attest, as variables for SQL."""
+        return {
+            "sections": list(self.sections or CONTEXT_SECTIONS),
+            "assertions": ["present", "given"] if self.given else ["present"],
+            "certainties": CERTAINTIES[self.certainty],
+        }
 
 
 class MedhalSettings(Section):

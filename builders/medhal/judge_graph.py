@@ -21,7 +21,7 @@ import duckdb
 from builders.medhal.items import Pair
 from builders.texts.origin import Refusal
 from ground.errors import InputError
-from ground.settings import CERTAINTIES, CONTEXT_SECTIONS
+from ground.settings import BuildSettings
 from ground.storage.sqlfiles import quoted_list, sql_text
 from ground.storage.warehouse import set_variables
 from ground.storage.workspace import Workspace
@@ -50,7 +50,7 @@ class GraphJudge:
         self._workspace = workspace
         self._connection = connection
         self._graph = ConceptGraph.open(workspace.graph)
-        self._tiers, self._sections, self._certainties = _settings_of(workspace)
+        self._settings = _settings_of(workspace)
         self._ready = False
         # The same facts and concepts come back in admission after admission.
         self._is_true = lru_cache(maxsize=KEPT_ANSWERS)(self._stated)
@@ -77,7 +77,7 @@ class GraphJudge:
             "create or replace temp table labelled as select id, subject_id, hadm_id, predicate, head_cui, tail_cui, "
             f"head_name, tail_name, replaced_end from read_parquet({files})"
         )
-        set_variables(self._connection, {"sections": list(self._sections), "certainties": list(self._certainties)})
+        set_variables(self._connection, {**self._settings.attesting()})
         for step in (COVER, "builders/medhal/record_fact_end"):
             self._connection.execute(sql_text(step))
         self._ready = True
@@ -110,7 +110,7 @@ class GraphJudge:
 
     def _stated(self, head: str, predicate: str, tail: str) -> bool:
         """Tell whether a path of the tiers that make a statement true says so."""
-        found = self._graph.relations(head, tail, tiers=self._tiers, paths_per_pattern=1)
+        found = self._graph.relations(head, tail, tiers=self._settings.truth_tiers, paths_per_pattern=1)
         return any(relation.predicate == predicate for relation in found)
 
     def _related(self, head: str, tail: str) -> bool:
@@ -152,16 +152,11 @@ class GraphJudge:
         return fails and _documented(row, kept, context)
 
 
-def _settings_of(workspace: Workspace) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """Return the tiers and sections that the dataset was built with, and which mentions attested."""
+def _settings_of(workspace: Workspace) -> BuildSettings:
+    """Return the settings that the dataset was built with."""
     file = workspace.dataset("medieval") / "manifest.json"
     try:
-        build = json.loads(file.read_text(encoding="utf-8"))["settings"]["build"]
-        return (
-            tuple(build["truth_tiers"]),
-            tuple(build["sections"] or CONTEXT_SECTIONS),
-            CERTAINTIES[build["certainty"]],
-        )
+        return BuildSettings.model_validate(json.loads(file.read_text(encoding="utf-8"))["settings"]["build"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(
             "the MediEval dataset has no readable manifest",

@@ -12,7 +12,7 @@ from builders.medieval.admission_facts import find_admission_facts
 from builders.medieval.coding import SHARD_SIZE
 from ground import ROOT
 from ground.errors import UsageError
-from ground.settings import CERTAINTIES, CONTEXT_SECTIONS, BuildSettings
+from ground.settings import BuildSettings
 from ground.storage.sqlfiles import sql_text
 from ground.storage.tables import read_table
 from ground.storage.warehouse import set_variables
@@ -94,11 +94,10 @@ def read_support(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, set
     """Make the tables of support: cohort, context, mentions with their concepts, what they may be an end of."""
     values: dict[str, object] = {
         "seed": settings.seed,
-        "sections": list(settings.sections or CONTEXT_SECTIONS),
         "ancestor_steps": settings.ancestor_steps,
         "taxonomic": list(TAXONOMIC),
-        "certainties": list(CERTAINTIES[settings.certainty]),
         "shard_size": SHARD_SIZE,
+        **settings.attesting(),
     }
     set_variables(connection, values)
     run_steps(connection, "support", ["macros", "cohort", "admission", "context", "mention_concept", "statement_name"])

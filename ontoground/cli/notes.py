@@ -28,6 +28,7 @@ STYLES = {
     "hypothetical": "blue",
     "allergy": "bold magenta",
     "discontinued": "bright_red",
+    "given": "green",
     "planned": "bright_blue",
 }
 

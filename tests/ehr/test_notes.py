@@ -94,24 +94,6 @@ def test_mentions_stand_in_the_note_with_the_columns_of_the_contract(notes: duck
         assert (texts[str(note_id)] or "")[begin:end] == text
 
 
-def test_codes_of_the_admission_corroborate_what_is_unsure(notes: duckdb.DuckDBPyConnection) -> None:
-    split_notes(notes, Settings())
-    find_mentions(notes, Settings())
-    asked = "select text, certainty, reasons from ground.mention where assertion = 'present' order by note_id, text"
-    before = {text: (certainty, reasons) for text, certainty, reasons in notes.execute(asked).fetchall()}
-    assert before["HTN"] == ("unsure", ["negated"]) and before["Pneumonia"] == ("certain", [])
-    notes.execute("create table ground.admission_concept(hadm_id bigint, cui varchar)")
-    concepts = notes.execute("select hadm_id, unnest(cuis) from ground.mention where certainty = 'unsure'").fetchall()
-    notes.executemany("insert into ground.admission_concept values (?, ?)", concepts)
-    notes.execute("delete from ground.stage")
-    find_mentions(notes, Settings())
-    after = {text: (certainty, reasons) for text, certainty, reasons in notes.execute(asked).fetchall()}
-    assert after == {
-        text: ("corroborated" if certainty == "unsure" else certainty, reasons)
-        for text, (certainty, reasons) in before.items()
-    }
-
-
 def test_a_second_run_is_skipped_and_a_changed_setting_runs_again(notes: duckdb.DuckDBPyConnection) -> None:
     split_notes(notes, Settings())
     find_mentions(notes, Settings())

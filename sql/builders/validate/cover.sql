@@ -20,7 +20,8 @@ select
     unnest(mention.cuis) as cui
 from ground.mention as mention
 where
-    mention.assertion = 'present' and list_contains(getvariable('certainties'), mention.certainty)
+    list_contains(getvariable('assertions'), mention.assertion)
+    and list_contains(getvariable('certainties'), mention.certainty)
     and list_contains(getvariable('sections'), mention.section);
 
 create or replace temp view any_word as

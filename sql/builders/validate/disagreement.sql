@@ -117,7 +117,7 @@ strange as (
     left join mimiciv_note.discharge as note on mention.note_id = note.note_id
     where
         mention.note_id is null
-        or mention.assertion != 'present'
+        or not list_contains(getvariable('assertions'), mention.assertion)
         or not list_contains(getvariable('certainties'), mention.certainty)
         or shown.text != substr(note.text, shown.begin_offset + 1, shown.end_offset - shown.begin_offset)
 ),

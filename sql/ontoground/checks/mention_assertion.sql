@@ -1,4 +1,4 @@
--- Mentions with an assertion that is none of the nine
+-- Mentions with an assertion that is none of the ten
 -- Grain: one row per offending mention
 -- Inputs: ground.mention
 select
@@ -10,6 +10,7 @@ from ground.mention
 where
     assertion is null
     or assertion not in (
-        'present', 'absent', 'possible', 'family', 'historical', 'hypothetical', 'allergy', 'discontinued', 'planned'
+        'present', 'absent', 'possible', 'family', 'historical', 'hypothetical', 'allergy', 'discontinued', 'given',
+        'planned'
     )
 order by note_id, begin_offset, end_offset;

@@ -30,7 +30,7 @@ with reason as (
         concat('mention in the context is not attesting: ', assertion) as reason,
         count(*) as n
     from mention_concept
-    where in_context and assertion != 'present' and position = 1
+    where in_context and not list_contains(getvariable('assertions'), assertion) and position = 1
     group by assertion
     union all
     select
@@ -41,7 +41,7 @@ with reason as (
         ) as n
     from mention_concept
     where
-        in_context and assertion = 'present' and position = 1
+        in_context and list_contains(getvariable('assertions'), assertion) and position = 1
         and list_contains(getvariable('certainties'), certainty)
     union all
     select
@@ -49,7 +49,7 @@ with reason as (
         count(*) as n
     from mention_concept
     where
-        in_context and assertion = 'present' and position = 1
+        in_context and list_contains(getvariable('assertions'), assertion) and position = 1
         and not list_contains(getvariable('certainties'), certainty)
     union all
     select

@@ -1,7 +1,7 @@
 -- Mentions of the context that attest what they mean: clear ones that are present, and surely so
 -- Grain: one row per mention and candidate CUI
 -- Output: present_mention(number, hadm_id, mention, segment, block, in_heading, cui, position)
--- Inputs: mention_concept, clear_mention, kg.concept. Parameters: certainties (list)
+-- Inputs: mention_concept, clear_mention, kg.concept. Parameters: assertions, certainties (lists)
 -- Nearly in the order of mention_concept, so that a shard reads few rows of others
 -- Source: docs/definitions.md#attested
 create or replace temp table present_mention as
@@ -17,7 +17,9 @@ with present as (
         position,
         n_candidates
     from mention_concept
-    where assertion = 'present' and in_context and list_contains(getvariable('certainties'), certainty)
+    where
+        list_contains(getvariable('assertions'), assertion) and in_context
+        and list_contains(getvariable('certainties'), certainty)
 )
 
 select present.* exclude (n_candidates)

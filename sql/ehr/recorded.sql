@@ -1,0 +1,126 @@
+-- What the records of the admission say of what its notes name
+-- Grain: one row per mention. Output: recorded(hadm_id, cui), and certainty and reasons in ground.mention_part:
+--   unsure mentions that a code or an order speaks for are corroborated; certain ones that nothing speaks for, where
+--   something should, are unsure
+-- A code speaks for its concept, and for those one step of is_a or of a drug's forms away. It says nothing of what is
+--   denied or over, of other people, nor of what was done before the stay or elsewhere
+-- Orders are complete: a drug of the hospital course that was never ordered was hardly given (not_ordered). Codes are
+--   not: a problem or a procedure that is not coded is sure if it stands in a list of its own, or if the note comes
+--   back to it; a past history that nothing else speaks of is past (alone)
+-- Source: docs/definitions.md#certainty
+-- Inputs: ground.mention_part, ground.admission_concept(hadm_id, cui, kind), kg.edge, kg.concept
+create or replace temp table recorded as
+with meant as (
+    select distinct
+        hadm_id,
+        unnest(cuis) as cui
+    from ground.mention_part
+    where assertion in ('present', 'discontinued') and hadm_id is not null
+),
+
+coded as (
+    select distinct
+        hadm_id,
+        cui
+    from ground.admission_concept
+),
+
+step as (
+    select
+        head_cui as cui,
+        tail_cui as other
+    from kg.edge
+    where predicate in ('is_a', 'drug_form_of')
+    union
+    select
+        tail_cui as cui,
+        head_cui as other
+    from kg.edge
+    where predicate in ('is_a', 'drug_form_of')
+),
+
+near as (
+    select
+        concept.cui,
+        concept.cui as other
+    from (select distinct meant.cui from meant) as concept
+    union all
+    select
+        step.cui,
+        step.other
+    from step
+    where
+        step.cui in (select meant.cui from meant) and step.other in (select coded.cui from coded)
+)
+
+select distinct
+    meant.hadm_id,
+    meant.cui
+from meant
+inner join near on meant.cui = near.cui
+inner join coded on meant.hadm_id = coded.hadm_id and near.other = coded.cui;
+
+create or replace temp table alone as
+with ordering as (
+    select distinct hadm_id
+    from ground.admission_concept
+    where kind = 'drug'
+),
+
+coding as (
+    select distinct hadm_id
+    from ground.admission_concept
+    where kind = 'diagnosis'
+),
+
+sure as (
+    select
+        mention.note_id,
+        mention.begin_offset,
+        mention.hadm_id,
+        mention.cuis,
+        mention.section,
+        list_contains(concept.groups, 'CHEM') as is_drug,
+        count(*) over said as times,
+        count(*) filter (where mention.section != 'past_medical_history') over said as times_now
+    from ground.mention_part as mention
+    inner join kg.concept as concept on mention.cuis[1] = concept.cui
+    where mention.certainty = 'certain' and mention.assertion = 'present'
+    window said as (partition by mention.note_id, mention.cuis[1])
+)
+
+select
+    sure.note_id,
+    sure.begin_offset,
+    if(sure.is_drug, 'not_ordered', 'alone') as reason
+from sure
+where
+    if(
+        sure.is_drug,
+        sure.section = 'brief_hospital_course' and sure.hadm_id in (select ordering.hadm_id from ordering),
+        sure.hadm_id in (select coding.hadm_id from coding)
+        and case sure.section
+            when 'past_medical_history' then sure.times_now = 0
+            when 'history_of_present_illness' then sure.times = 1
+            else false
+        end
+    )
+    and not exists (
+        select 1 from recorded
+        where recorded.hadm_id = sure.hadm_id and list_contains(sure.cuis, recorded.cui)
+    );
+
+update ground.mention_part
+set certainty = 'corroborated'
+where
+    certainty = 'unsure' and assertion = 'present' and section != 'discharge_medications'
+    and not list_has_any(reasons, ['allergy', 'other_person', 'elsewhere', 'time'])
+    and exists (
+        select 1 from recorded
+        where recorded.hadm_id = mention_part.hadm_id and list_contains(mention_part.cuis, recorded.cui)
+    );
+
+update ground.mention_part
+set certainty = 'unsure', reasons = [alone.reason]
+from alone
+where ground.mention_part.note_id = alone.note_id and ground.mention_part.begin_offset = alone.begin_offset;

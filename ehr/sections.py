@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import NamedTuple
 
 from ehr.characters import codes_of
@@ -20,6 +20,7 @@ __all__ = ["ANY_PARENT", "SECTION_TABLE", "UNKNOWN", "HeaderRule", "header_rules
 SECTION_TABLE = ROOT / "ehr" / "data" / "sections.tsv"
 UNKNOWN = "unknown"
 ANY_PARENT = "*"
+WORD_TABLE = ROOT / "ehr" / "data" / "header_words.tsv"
 _COLUMNS = ("name", "header", "parent", "strength", "source")
 # Sections that say something of all that stands in them: a paragraph under a header that nobody knows is not theirs.
 _CLOSED = frozenset({"family_history", "allergies"})
@@ -33,6 +34,7 @@ _NARRATIVE = frozenset({"brief_hospital_course", "discharge_instructions", "foll
 
 # White space inside a header: a header may be wrapped over two lines, never over a blank line.
 _GAP = r"[ \t]*(?:\n[ \t]*)?"
+_LETTERS = {" ": _GAP, "/": r"[ \t]*/[ \t]*"}
 # A problem of a problem-based course: "# Hypotension: ..." or "#HTN"; "#1" style numbers are part of the header.
 _PROBLEM = r"\#+[ \t]*(?=[^\s#])[^\n:]{1,80}?(?=:|[ \t]+-{1,2}[ \t]|[.,;]?[ \t]*$|[.;][ \t])"
 # What may stand between a header and its colon: "Exam (adm):".
@@ -61,10 +63,25 @@ def _key(header: str) -> str:
 
 
 @cache
+def _written() -> dict[str, HeaderRule]:
+    """Return the rule of each header as it may be written: with short words for long ones."""
+    words: dict[str, list[str]] = {}
+    for row in read_table(WORD_TABLE, ("word", "written", "source")):
+        words.setdefault(row["word"], [row["word"]]).append(row["written"])
+    rules: dict[str, HeaderRule] = {}
+    for row in read_table(SECTION_TABLE, _COLUMNS):
+        rule = HeaderRule(row["name"], row["parent"], row["strength"] == "weak")
+        parts = re.split(r"([ /]+)", row["header"])
+        for written in product(*(words.get(part, [part]) for part in parts)):
+            rules.setdefault("".join(written), rule)
+        rules[row["header"]] = rule
+    return rules
+
+
+@cache
 def header_rules() -> dict[str, HeaderRule]:
     """Return the rule of each header, keyed by the header in lower case without white space."""
-    rows = read_table(SECTION_TABLE, _COLUMNS)
-    return {_key(row["header"]): HeaderRule(row["name"], row["parent"], row["strength"] == "weak") for row in rows}
+    return {_key(header): rule for header, rule in _written().items()}
 
 
 @lru_cache(maxsize=4096)
@@ -76,16 +93,14 @@ def _known(words: str) -> tuple[str, HeaderRule]:
 def _alternatives(phrases: Sequence[str]) -> str:
     """Return a regular expression for any of the phrases, longest first, with shared beginnings written once.
 
-    A plain list of some 280 alternatives is tried in full at every line; this one is left at its first letter.
+    A plain list of some 700 alternatives is tried in full at every line; this one is left at its first letter.
     """
     ends = "" in phrases
     groups: dict[str, list[str]] = {}
     for phrase in phrases:
         if phrase:
             groups.setdefault(phrase[0], []).append(phrase[1:])
-    branches = [
-        (_GAP if letter == " " else re.escape(letter)) + _alternatives(rest) for letter, rest in sorted(groups.items())
-    ]
+    branches = [_LETTERS.get(letter, re.escape(letter)) + _alternatives(rest) for letter, rest in sorted(groups.items())]
     if not branches:
         return ""
     return f"(?:{'|'.join(branches)}){'?' if ends else ''}"
@@ -94,8 +109,7 @@ def _alternatives(phrases: Sequence[str]) -> str:
 @cache
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Return what may stand at the beginning of a line and what after a gap inside one."""
-    rows = read_table(SECTION_TABLE, _COLUMNS)
-    known = _alternatives(sorted({" ".join(row["header"].split()) for row in rows}))
+    known = _alternatives(sorted({" ".join(header.split()) for header in _written()}))
     at_line = re.compile(
         rf"(?P<line>(?ai:{known}))(?=[ \t]*{_IN_PARENTHESES}?:)"
         rf"|(?P<alone>(?ai:{known}))(?=[ \t]*$)"

@@ -92,12 +92,14 @@ left join listed on told.note_id = listed.note_id and told.cui = listed.cui
 group by told.note_id, told.begin_offset
 having bool_or(recorded.cui is not null) and bool_and(listed.cui is null);
 
--- words of an end are no doubt of what was given and ended
+-- Words of an end are no doubt of what was given and ended. Words of denial are: an order may be cancelled
 update ground.mention_part
 set
     assertion = 'given',
-    certainty = if(
-        certainty = 'unsure' and list_has_all(['past', 'stopped'], reasons), 'corroborated', certainty
-    )
+    certainty = case
+        when certainty = 'certain' then 'certain'
+        when list_has_all(['past', 'stopped', 'said_otherwise', 'conditional'], reasons) then 'corroborated'
+        else 'unsure'
+    end
 from given
 where ground.mention_part.note_id = given.note_id and ground.mention_part.begin_offset = given.begin_offset;

@@ -1,9 +1,10 @@
 -- What the records of the admission say of what its notes name
--- Grain: one row per mention. Output: recorded(hadm_id, cui), and certainty and reasons in ground.mention_part:
+-- Grain: one row per mention. Output: recorded(hadm_id, cui, is_drug), and certainty and reasons in ground.mention_part:
 --   unsure mentions that a code or an order speaks for are corroborated; certain ones that nothing speaks for, where
 --   something should, are unsure
--- A code speaks for its concept, and for those one step of is_a or of a drug's forms away. It says nothing of what is
---   denied or over, of other people, nor of what was done before the stay or elsewhere
+-- A code speaks for its concept, for its parents, and for other forms of a drug; a code of a more general concept
+--   speaks for none of its kinds. It says nothing of what is denied or over, of other people, nor of what was done before
+--   the stay or elsewhere; and a problem that is coded may be one that was suspected, or one of another year
 -- Orders are complete: a drug of the hospital course that was never ordered was hardly given (not_ordered). Codes are
 --   not: a problem or a procedure that is not coded is sure if it stands in a list of its own, or if the note comes
 --   back to it; a past history that nothing else speaks of is past (alone)
@@ -30,7 +31,7 @@ step as (
         head_cui as cui,
         tail_cui as other
     from kg.edge
-    where predicate in ('is_a', 'drug_form_of')
+    where predicate = 'drug_form_of'
     union
     select
         tail_cui as cui,
@@ -55,8 +56,10 @@ near as (
 
 select distinct
     meant.hadm_id,
-    meant.cui
+    meant.cui,
+    list_contains(concept.groups, 'CHEM') as is_drug
 from meant
+inner join kg.concept as concept on meant.cui = concept.cui
 inner join near on meant.cui = near.cui
 inner join coded on meant.hadm_id = coded.hadm_id and near.other = coded.cui;
 
@@ -117,7 +120,9 @@ where
     and not list_has_any(reasons, ['allergy', 'other_person', 'elsewhere', 'time'])
     and exists (
         select 1 from recorded
-        where recorded.hadm_id = mention_part.hadm_id and list_contains(mention_part.cuis, recorded.cui)
+        where
+            recorded.hadm_id = mention_part.hadm_id and list_contains(mention_part.cuis, recorded.cui)
+            and (recorded.is_drug or not list_has_any(reasons, ['uncertain', 'stopped', 'said_otherwise']))
     );
 
 update ground.mention_part

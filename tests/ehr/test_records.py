@@ -61,12 +61,28 @@ def read(
     ).fetchall()
 
 
-@pytest.mark.parametrize("coded", ["pneumonia", "bacterial pneumonia"])
-def test_a_code_speaks_for_its_concept_and_for_those_one_step_away(
-    warehouse: duckdb.DuckDBPyConnection, coded: str
+@pytest.mark.parametrize(
+    ("said", "coded", "expected"),
+    [
+        ("pneumonia", "pneumonia", "corroborated"),
+        ("pneumonia", "bacterial pneumonia", "corroborated"),
+        ("bacterial pneumonia", "pneumonia", "unsure"),
+    ],
+)
+def test_a_code_speaks_for_its_concept_and_its_parents_and_not_for_its_kinds(
+    warehouse: duckdb.DuckDBPyConnection, said: str, coded: str, expected: str
 ) -> None:
-    found = read(warehouse, [Said("pneumonia", reasons=("uncertain",))], {coded: "diagnosis"})
-    assert found == [("present", "corroborated", ["uncertain"])]
+    found = read(warehouse, [Said(said, reasons=("past",))], {coded: "diagnosis"})
+    assert found == [("present", expected, ["past"])]
+
+
+@pytest.mark.parametrize("reason", ["uncertain", "stopped", "said_otherwise"])
+def test_an_order_speaks_for_a_doubtful_drug_and_a_code_for_no_doubtful_problem(
+    warehouse: duckdb.DuckDBPyConnection, reason: str
+) -> None:
+    said = [Said("pneumonia", reasons=(reason,)), Said("cefepime", reasons=(reason,))]
+    found = read(warehouse, said, {"pneumonia": "diagnosis", "cefepime": "drug"})
+    assert [row[1] for row in found] == ["unsure", "corroborated"]
 
 
 @pytest.mark.parametrize("reason", ["allergy", "other_person", "elsewhere", "time"])

@@ -2,10 +2,11 @@
 
 The rules (``ehr.assertion``) take a side for each mention. They err where the words are others than those that were
 thought of. So a mention is *certain* only where no word stands near it that could mean anything else
-(``data/doubt_cues.tsv``), no trigger of a rule stands beside it without reaching it, and no other mention of its
-concept in the note says otherwise. What is not certain is *unsure*, with its reasons. A diagnosis or a drug in the
+(``data/doubt_cues.tsv``), no trigger of a rule stands beside it without reaching it, and the note does not call it
+an allergen. What is not certain is *unsure*, with its reasons. A diagnosis or a drug in the
 lists of the discharge stands for itself; a treatment among the history may be of another time. Unsure mentions that the
-codes or orders of the admission speak for are *corroborated* (``sql/ehr/corroborated.sql``).
+codes or orders of the admission speak for are *corroborated*; certain ones on which they are silent where they should
+speak are unsure as well (``sql/ehr/recorded.sql``).
 """
 
 from __future__ import annotations
@@ -48,8 +49,6 @@ LISTED_DOUBTS = frozenset({"stopped"})
 BEFORE_THE_STAY = frozenset({"history_of_present_illness", "past_medical_history"})
 """Where a treatment may be of another time or hospital whatever the words say."""
 _TREATMENTS = frozenset({"drug", "procedure"})
-# What is said of one mention is said of the concept; a fever that may come again is another one.
-_AGAINST = frozenset({Assertion.ABSENT, Assertion.HISTORICAL, Assertion.DISCONTINUED, Assertion.ALLERGY})
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +91,17 @@ def reasons_of(
         assertions: what the rules said.
         doubts: bits of ``DOUBTS``, from the words beside it.
     """
-    against = {
-        concept for concept, assertion in zip(concepts, assertions, strict=True) if concept and assertion in _AGAINST
+    # A fever comes and goes, a drug is held and given again; an allergy is of the drug, whatever is said of it elsewhere.
+    allergens = {
+        concept
+        for concept, assertion in zip(concepts, assertions, strict=True)
+        if concept and assertion is Assertion.ALLERGY
     }
     found = []
     for concept, kind, section, assertion, bits in zip(concepts, kinds, sections, assertions, doubts, strict=True):
         reasons = _named(bits, assertion, section in LISTS_OF_THE_DISCHARGE)
         if assertion is Assertion.PRESENT:
-            if concept in against and section not in LISTS_OF_THE_DISCHARGE:
+            if concept in allergens and section not in LISTS_OF_THE_DISCHARGE:
                 reasons = (*reasons, SAID_OTHERWISE)
             if section in BEFORE_THE_STAY and kind in _TREATMENTS:
                 reasons = (*reasons, TIME)

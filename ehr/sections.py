@@ -100,7 +100,9 @@ def _alternatives(phrases: Sequence[str]) -> str:
     for phrase in phrases:
         if phrase:
             groups.setdefault(phrase[0], []).append(phrase[1:])
-    branches = [_LETTERS.get(letter, re.escape(letter)) + _alternatives(rest) for letter, rest in sorted(groups.items())]
+    branches = [
+        _LETTERS.get(letter, re.escape(letter)) + _alternatives(rest) for letter, rest in sorted(groups.items())
+    ]
     if not branches:
         return ""
     return f"(?:{'|'.join(branches)}){'?' if ends else ''}"

@@ -68,10 +68,12 @@ def test_what_follows_a_heading_speaks_for_it() -> None:
     assert assertion == "present" and "negated" in why
 
 
-def test_another_mention_that_says_otherwise() -> None:
-    assertions = [Assertion.PRESENT, Assertion.ABSENT, Assertion.PRESENT]
-    found = reasons_of(["C1", "C1", "C2"], ["disorder"] * 3, [COURSE] * 3, assertions, [0, 0, 0])
-    assert found == [(SAID_OTHERWISE,), (), ()]
+def test_an_allergen_is_doubtful_wherever_it_is_named_and_a_symptom_that_went_is_not() -> None:
+    assertions = [Assertion.PRESENT, Assertion.ALLERGY, Assertion.PRESENT, Assertion.ABSENT]
+    found = reasons_of(
+        ["C1", "C1", "C2", "C2"], ["drug", "drug", "finding", "finding"], [COURSE] * 4, assertions, [0] * 4
+    )
+    assert found == [(SAID_OTHERWISE,), (), (), ()]
 
 
 def test_the_lists_of_the_discharge_stand_for_themselves() -> None:

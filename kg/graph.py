@@ -41,7 +41,14 @@ class Edge:
     rui: str
 
 
-HIERARCHY_STEPS = ("is_a", "has_subtype", "has_pharmacologic_class", "pharmacologic_class_of")
+HIERARCHY_STEPS = (
+    "is_a",
+    "has_subtype",
+    "placed_under",
+    "has_placed",
+    "has_pharmacologic_class",
+    "pharmacologic_class_of",
+)
 
 
 class _Kernels(NamedTuple):
@@ -436,12 +443,12 @@ class ConceptGraph:
         return {self._cui(int(node)): int(level) for node, level in found[order]}
 
     def ancestors(self, cui: str, max_depth: int | None = None) -> dict[str, int]:
-        """Return the concepts above by ``is_a`` with their least distance, nearest first."""
-        return self._levels(cui, ["is_a"], max_depth)
+        """Return the concepts above by ``is_a`` or ``placed_under`` with their least distance, nearest first."""
+        return self._levels(cui, ["is_a", "placed_under"], max_depth)
 
     def descendants(self, cui: str, max_depth: int | None = None) -> dict[str, int]:
-        """Return the concepts below by ``is_a`` with their least distance, nearest first."""
-        return self._levels(cui, ["has_subtype"], max_depth)
+        """Return the concepts below by ``is_a`` or ``placed_under`` with their least distance, nearest first."""
+        return self._levels(cui, ["has_subtype", "has_placed"], max_depth)
 
     def siblings(self, cui: str) -> list[str]:
         """Return the other children of the direct ``is_a`` parents, sorted."""

@@ -232,7 +232,7 @@ def _judge(
     pair, code = np.divmod(np.unique(close), max(1, len(groups.cui)))
     _ends_table(connection, "relative", (pair.astype(np.int32), code.astype(np.int32)))
     set_table(connection, "found_fact", _relative_facts(connection, graph, settings))
-    run_steps(connection, "truth", ["contraindicated", "area", "isolated", "true_fact"])
+    run_steps(connection, "truth", ["contraindicated", "area", "isolated", "kind_pair", "contested", "true_fact"])
     connection.execute("create or replace temp table relative_fact as select * from true_fact")
     found = arrow_of(
         connection,
@@ -393,4 +393,6 @@ def make_groups(
             pool.add(_list_candidates(connection, groups, far, traits, wanted, number))
         draw_statements(connection, pool, settings)
     connection.execute(f"set variable facts_without = {groups.without.tolist()}")
+    run_steps(connection, "groups", ["extension_kind"])
+    run_steps(connection, "truth", ["contested"])
     run_steps(connection, "groups", ["extension"])

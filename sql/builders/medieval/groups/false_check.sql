@@ -8,8 +8,8 @@
 --   knows this predicate for (local closed world). area: ancestors that are not too general: a drug that is used in
 --   a disease of one area may well be used in another of it. co_stated: a note of the cohort links the two.
 --   lifted: over-represented together in the records. near_use: a use of the head, or of a member of it, is a kind, a
---   cause, a complication or a symptom of the tail, however far below. An area that lies above the class of a pair holds
---   all of the class, and so tells nothing of what is in it. Source: docs/definitions.md#false
+--   cause, a complication or a symptom of the tail, however far below. An area that lies above the class of a pair
+--   holds all of the class, and so tells nothing of what is in it. Source: docs/definitions.md#false
 -- What costs more is asked only where the reasons before it do not hold, and areas are worked out for each end before
 --   they meet the pairs: the work grows with pairs, not with pairs times facts
 create or replace temp table checked_pair as
@@ -100,8 +100,9 @@ head_area as (
     inner join end_area as asked on pair.head_cui = asked.cui
     inner join area_of_tail as known
         on pair.predicate = known.predicate and pair.tail_cui = known.tail_cui and asked.area_cui = known.area_cui
-    anti join over_class on pair.predicate = over_class.predicate and pair.tail_cui = over_class.tail_cui
-    and asked.area_cui = over_class.area_cui
+    anti join over_class on
+        pair.predicate = over_class.predicate and pair.tail_cui = over_class.tail_cui
+        and asked.area_cui = over_class.area_cui
 ),
 
 class_pair as (
@@ -141,8 +142,9 @@ overlapping as (
     from class_pair as pair
     inner join end_area as own on pair.head_cui = own.cui
     inner join met_area on own.area_cui = met_area.area_cui and pair.tail_cui = met_area.other_cui
-    anti join over_class on pair.predicate = over_class.predicate and pair.tail_cui = over_class.tail_cui
-    and own.area_cui = over_class.area_cui
+    anti join over_class on
+        pair.predicate = over_class.predicate and pair.tail_cui = over_class.tail_cui
+        and own.area_cui = over_class.area_cui
 ),
 
 use as (

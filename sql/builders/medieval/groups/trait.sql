@@ -30,9 +30,9 @@ breadth as (
 broad as (
     select
         region,
-        1::bigint << (row_number() over (order by n desc, region) - 1)::integer as bit
+        1::bigint << (row_number() over (order by n desc, region asc) - 1)::integer as bit
     from breadth
-    qualify row_number() over (order by n desc, region) <= 62
+    qualify row_number() over (order by n desc, region asc) <= 62
 ),
 
 region as (

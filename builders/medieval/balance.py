@@ -28,6 +28,8 @@ MEASURED_GROUPS = 5_000
 """Complete groups, of four statements each, that one measurement looks at, at most."""
 
 HIGHEST_WEIGHT = 1e6
+WIDEST = 4.0
+"""Square root of the largest spread that is tried."""
 REPLACED = ("Q2", "Q3", "Q4")
 Q2, Q3, Q4 = range(3)
 
@@ -86,7 +88,8 @@ def _shortcut(connection: duckdb.DuckDBPyConnection, pool: Pool, seed: int) -> f
 def draw_statements(connection: duckdb.DuckDBPyConnection, pool: Pool, settings: BuildSettings) -> None:
     """Make ``choice`` and cut ``fact_group`` to the complete groups.
 
-    The spread is found by halving an interval (with more spread, names tell more); the best one seen is used.
+    The spread is found by halving an interval of its square root (with more spread, names tell more); the best one
+    seen is used. Cohorts of a few patients need much.
 
     Args:
         connection: with the tables of the groups.
@@ -98,12 +101,13 @@ def draw_statements(connection: duckdb.DuckDBPyConnection, pool: Pool, settings:
     pool.draw(_fitted(pool, np.where(np.isnan(replaced), np.nan, pool.drawn(Q2)), Q3, settings.balance_rounds), Q3)
     set_table(connection, "choice_code", _choices(pool, np.flatnonzero(pool.choice[:, Q3] >= 0), (Q3,)))
     run_steps(connection, "groups", ["supported_use"])
-    low, high, seen = 0.0, 2.0, dict[float, float]()
+    low, high, seen = 0.0, WIDEST, dict[float, float]()
     for _ in range(settings.balance_trials):
-        spread = (low + high) / 2
+        middle = (low + high) / 2
+        spread = middle * middle
         _draw_with(connection, pool, spread, settings.balance_rounds)
         seen[spread] = _shortcut(connection, pool, settings.seed)
-        low, high = (low, spread) if seen[spread] > 0 else (spread, high)
+        low, high = (low, middle) if seen[spread] > 0 else (middle, high)
     best = min(seen, key=lambda spread: (abs(seen[spread]), spread))
     if best != spread:
         _draw_with(connection, pool, best, settings.balance_rounds)

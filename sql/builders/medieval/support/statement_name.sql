@@ -113,16 +113,18 @@ called_by as (
     select
         concept.cui,
         coalesce(chosen.name, concept.name) as name,
+        list_contains(concept.groups, 'CHEM') as is_chemical,
         brand.cui is not null as is_brand
     from kg.concept as concept
     left join chosen on concept.cui = chosen.cui
     left join brand on concept.cui = brand.cui
 ),
 
--- "agents", but not "diabetes": what is left without the ending is a word of other names
+-- "disorders", but not "diabetes": what is left without the ending is a word of other names; of chemicals, it always is
 plural as (
     select
         called_by.cui,
+        called_by.is_chemical,
         called_by.name,
         regexp_replace(regexp_replace(called_by.name, 'ies$', 'y'), 's$', '') as one
     from called_by
@@ -132,8 +134,8 @@ plural as (
 known_plural as (
     select plural.*
     from plural
-    inner join casing on regexp_extract(lower(plural.one), '[^ -]+$') = casing.key
-    where casing.n >= 3 and not contains(plural.name, ' of ')
+    left join casing on regexp_extract(lower(plural.one), '[^ -]+$') = casing.key
+    where (plural.is_chemical or casing.n >= 3) and not contains(plural.name, ' of ')
 ),
 
 singular as (

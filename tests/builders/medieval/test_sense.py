@@ -106,7 +106,7 @@ def test_what_is_alike_is_drawn_more_often() -> None:
 
 
 def test_no_name_is_said_twice_of_one_kept_end() -> None:
-    """Concepts 1 and 2 have one name: of two groups that keep concept 0 one takes it, none if a first statement has it."""
+    """Concepts 1 and 2 have one name: of two groups that keep concept 0 one takes it, or none if a first one has it."""
     called = np.array([0, 1, 1, 2, 3], np.int32)
     choice = np.full((2, 3), -1, np.int32)
     begin = np.array([0, 0, 1, 1, 1, 3, 3], np.int64)

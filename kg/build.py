@@ -137,7 +137,7 @@ def _register(connection: duckdb.DuckDBPyConnection, vocabulary: Vocabulary, set
     _create(connection, "kg.predicate_code", _predicate_codes(vocabulary, [row["semantic_group"] for row in groups]))
     _create(connection, "kg.language", pa.table({"lat": pa.array(settings.languages, pa.string())}))
     _create(connection, "kg.suppressed", pa.table({"suppress": pa.array(settings.suppress, pa.string())}))
-    _create(connection, "kg.dose_form_word", pa.table({"word": pa.array(read_dose_form_words(), pa.string())}))
+    _create(connection, "kg.dose_form_word", pa.Table.from_pylist(read_dose_form_words()))
     ranked = table_exists(connection, "umls.mrrank")
     rank_source = "umls.mrrank" if ranked else "(select null as sab, null as tty, null as rank limit 0)"
     connection.execute(

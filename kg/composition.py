@@ -7,9 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DrugLinks", "resolve_drugs"]
+__all__ = ["ROUTES", "DrugLinks", "resolve_drugs"]
 
-SYSTEMIC, LOCAL = np.uint8(1), np.uint8(2)
+SYSTEMIC, LOCAL, UNKNOWN = np.uint8(1), np.uint8(2), np.uint8(4)
+ROUTES = {"systemic": SYSTEMIC, "local": LOCAL, "unknown": UNKNOWN}
+"""Where a product acts, a bit each."""
 
 
 @dataclass(frozen=True)
@@ -61,24 +63,26 @@ def resolve_drugs(
     head: NDArray[np.int32],
     tail: NDArray[np.int32],
     product: NDArray[np.int32],
-    is_local: NDArray[np.bool_],
+    route: NDArray[np.uint8],
     n_nodes: int,
 ) -> DrugLinks:
     """Resolve composition links.
 
     A drug that is both swallowed and put on the skin has indications that a cream of it does not have: where a part
-    has products of both kinds, a whole is a form of it only if it has a systemic product itself.
+    has systemic and other products, a whole is a form of it only if it has a systemic product itself. A dose form of
+    unknown words is not taken to be systemic.
 
     Args:
         head: composition links, the whole (a brand, a salt, a product). Shape: (n_links,)
         tail: the part (a substance, a base, a strength). Shape: (n_links,)
         product: concepts that have a dose form. Shape: (n_products,)
-        is_local: whether that form acts where it is applied. Shape: (n_products,)
+        route: where that form acts, a bit of `ROUTES`. Shape: (n_products,)
         n_nodes: number of concepts.
     """
     own = np.zeros(n_nodes, np.uint8)
-    np.bitwise_or.at(own, product, np.where(is_local, LOCAL, SYSTEMIC))
+    np.bitwise_or.at(own, product, route)
     routes = _routes(head, tail, own)
     systemic, local = (routes & SYSTEMIC) > 0, (routes & LOCAL) > 0
-    same = _single(head, tail, n_nodes)[head] & (systemic[head] | ~(systemic & local)[tail])
+    mixed = systemic & ((routes & (LOCAL | UNKNOWN)) > 0)
+    same = _single(head, tail, n_nodes)[head] & (systemic[head] | ~mixed[tail])
     return DrugLinks(same, systemic, local)

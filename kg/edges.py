@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import arrow_batches, arrow_of, number_of, run_sql
-from kg.composition import resolve_drugs
+from kg.composition import ROUTES, resolve_drugs
 from kg.packing import fill_rows
-from kg.predicates import Vocabulary
+from kg.predicates import Vocabulary, read_chemical_trees
 from kg.sorting import NOT_AN_EDGE, count_records, find_texts, number_texts, place_records, read_rows, sort_records
 
 __all__ = ["EVERY_NODE", "Concepts", "EdgeRows", "Records", "read_concepts", "read_edges", "sort_edges", "texts_of"]
@@ -133,6 +133,7 @@ def read_edges(connection: duckdb.DuckDBPyConnection, concepts: Concepts, vocabu
     rows = _read_rows(connection, concepts)
     links, link_of, linked = _composition(rows, vocabulary)
     _refuse_classes(rows, links, vocabulary, len(concepts))
+    _place_chemicals(connection, rows, links, vocabulary, concepts)
     _resolve(connection, rows, links, link_of, linked, vocabulary, len(concepts))
     return rows
 
@@ -222,14 +223,42 @@ def _refuse_classes(rows: EdgeRows, links: NDArray[np.int32], vocabulary: Vocabu
 
 def _products(
     connection: duckdb.DuckDBPyConnection, rows: EdgeRows, vocabulary: Vocabulary
-) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-    """Return the concepts that have a dose form, and whether that acts where it is applied. Shape: (n_products,)"""
+) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+    """Return the concepts that have a dose form, and where that acts (``composition.ROUTES``). Shape: (n_products,)"""
     stated = np.flatnonzero(rows.predicate == vocabulary.step_of("has_dose_form") // 2)
     connection.register("dose_form_link", pa.table({"head": rows.head[stated], "tail": rows.tail[stated]}))
     run_sql(connection, "kg/product_route")
     connection.unregister("dose_form_link")
-    table = arrow_of(connection, "select node, is_local from product_route order by node")
-    return table["node"].to_numpy(), table["is_local"].to_numpy(zero_copy_only=False).astype(bool)
+    table = arrow_of(connection, "select node, route from product_route order by node")
+    return table["node"].to_numpy(), np.array([ROUTES[route] for route in table["route"].to_pylist()], np.uint8)
+
+
+def _place_chemicals(
+    connection: duckdb.DuckDBPyConnection,
+    rows: EdgeRows,
+    links: NDArray[np.int32],
+    vocabulary: Vocabulary,
+    concepts: Concepts,
+) -> None:
+    """Make placed_under of is_a between chemicals that says no kind.
+
+    Such are trees of structures and of therapeutic classes, and a parent that is an ingredient itself: what treats is
+    said of chloroquine is not true of hydroxychloroquine. A parent that holds another one is no ingredient but a form.
+    """
+    code = {line.predicate: number for number, line in enumerate(vocabulary.predicates)}
+    quoted = ", ".join(f"'{sab}'" for sab in read_chemical_trees())
+    query = f"select kind from kg.evidence_kind where rela is null and sab in ({quoted})"
+    trees = np.zeros(1 << 16, bool)
+    trees[[row[0] for row in connection.execute(query).fetchall()]] = True
+    is_ingredient = np.zeros(len(concepts), bool)
+    is_ingredient[links[:, 1]] = True
+    is_ingredient[links[:, 0]] = False
+    groups = connection.execute("select distinct semantic_group from kg.semantic_group order by 1").fetchall()
+    chemical = concepts.groups >> groups.index(("CHEM",)) & 1 == 1
+    stated = np.flatnonzero(rows.predicate == code["is_a"])
+    head, tail = rows.head[stated], rows.tail[stated]
+    placed = chemical[head] & chemical[tail] & (trees[rows.kind[stated]] | is_ingredient[tail])
+    rows.predicate[stated[placed]] = code["placed_under"]
 
 
 def _resolve(
@@ -248,8 +277,8 @@ def _resolve(
     says what holds what (contains_drug).
     """
     code = {line.predicate: number for number, line in enumerate(vocabulary.predicates)}
-    product, is_local = _products(connection, rows, vocabulary)
-    drugs = resolve_drugs(links[:, 0].copy(), links[:, 1].copy(), product, is_local, n_nodes)
+    product, route = _products(connection, rows, vocabulary)
+    drugs = resolve_drugs(links[:, 0].copy(), links[:, 1].copy(), product, route, n_nodes)
     stated = np.flatnonzero(rows.predicate == code["is_a"])
     lower = (drugs.local & ~drugs.systemic)[rows.head[stated]] & (drugs.local & drugs.systemic)[rows.tail[stated]]
     rows.predicate[stated[lower]] = code["narrower_than"]

@@ -41,7 +41,8 @@ class Edge:
     rui: str
 
 
-HIERARCHY_STEPS = ("is_a", "has_subtype", "has_pharmacologic_class", "pharmacologic_class_of")
+ABOVE, BELOW = ("is_a", "placed_under"), ("has_subtype", "has_placed")
+HIERARCHY_STEPS = (*ABOVE, *BELOW, "has_pharmacologic_class", "pharmacologic_class_of")
 
 
 class _Kernels(NamedTuple):
@@ -429,19 +430,20 @@ class ConceptGraph:
     def _levels(self, cui: str, steps: Sequence[str], max_depth: int | None) -> dict[str, int]:
         from kg.search import levels
 
-        numbers = np.array([self._vocabulary.step_of(name) for name in steps], np.int64)
+        known = self._vocabulary.step_names
+        numbers = np.array([self._vocabulary.step_of(name) for name in steps if name in known], np.int64)
         depth = len(self) if max_depth is None else max_depth
         found = levels(*self._graph, self._node(cui), numbers, depth)
         order = np.lexsort((found[:, 0], found[:, 1]))
         return {self._cui(int(node)): int(level) for node, level in found[order]}
 
     def ancestors(self, cui: str, max_depth: int | None = None) -> dict[str, int]:
-        """Return the concepts above by ``is_a`` with their least distance, nearest first."""
-        return self._levels(cui, ["is_a"], max_depth)
+        """Return the concepts above by ``is_a`` or ``placed_under`` with their least distance, nearest first."""
+        return self._levels(cui, ABOVE, max_depth)
 
     def descendants(self, cui: str, max_depth: int | None = None) -> dict[str, int]:
-        """Return the concepts below by ``is_a`` with their least distance, nearest first."""
-        return self._levels(cui, ["has_subtype"], max_depth)
+        """Return the concepts below by ``is_a`` or ``placed_under`` with their least distance, nearest first."""
+        return self._levels(cui, BELOW, max_depth)
 
     def siblings(self, cui: str) -> list[str]:
         """Return the other children of the direct ``is_a`` parents, sorted."""

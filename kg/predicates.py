@@ -19,6 +19,7 @@ __all__ = [
     "RelationLine",
     "Vocabulary",
     "data_folder",
+    "read_chemical_trees",
     "read_dose_form_words",
     "read_relation_lines",
     "read_semantic_groups",
@@ -187,7 +188,11 @@ def read_semantic_groups(folder: Path | None = None) -> list[dict[str, str]]:
     return read_table((folder or data_folder()) / "semantic_groups.tsv", ("tui", "name", "group", "source"))
 
 
-def read_dose_form_words(folder: Path | None = None) -> list[str]:
-    """Read the words that tell a dose form which acts where it is applied."""
-    rows = read_table((folder or data_folder()) / "dose_forms.tsv", ("word", "route", "source"))
-    return [row["word"] for row in rows if row["route"] == "local"]
+def read_dose_form_words(folder: Path | None = None) -> list[dict[str, str]]:
+    """Read the words that tell where a dose form acts: ``word`` and ``route`` (local or systemic)."""
+    return read_table((folder or data_folder()) / "dose_forms.tsv", ("word", "route", "source"))
+
+
+def read_chemical_trees(folder: Path | None = None) -> list[str]:
+    """Read the vocabularies whose trees of chemicals say no kinds."""
+    return [row["sab"] for row in read_table((folder or data_folder()) / "chemical_trees.tsv", ("sab", "source"))]

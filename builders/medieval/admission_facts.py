@@ -28,6 +28,7 @@ class _Facts(NamedTuple):
         tail: the other end. Shape: (facts,)
         loose: whether it may be a class that nothing else mentions. Shape: (facts,)
         form: which facts are one in another form or direction. Shape: (facts,)
+        said: which facts are said by the same names, in either direction. Shape: (facts,)
         fact: number of a fact. Shape: (facts,)
         ending: what the hash of a choice is about, after the admission. Shape: (facts,)
     """
@@ -36,6 +37,7 @@ class _Facts(NamedTuple):
     tail: npt.NDArray[np.int32]
     loose: npt.NDArray[np.uint8]
     form: npt.NDArray[np.int64]
+    said: npt.NDArray[np.int64]
     fact: npt.NDArray[np.int64]
     ending: pa.ChunkedArray
 
@@ -50,6 +52,7 @@ def _read_facts(connection: duckdb.DuckDBPyConnection) -> _Facts:
         table["tail"].to_numpy().astype(np.int32),
         np.array(table["loose"].to_pylist(), np.uint8),
         table["form"].to_numpy(),
+        table["said"].to_numpy(),
         table["fact"].to_numpy(),
         table["ending"],
     )
@@ -78,6 +81,14 @@ def _pairs(connection: duckdb.DuckDBPyConnection, facts: _Facts, first: int, adm
     )
 
 
+def _first_of(form: Any, unit: Any, closeness: Any, admission: Any) -> Any:
+    """Return the places of one of each form in each admission: the closest, then the one of the lowest hash."""
+    order = np.lexsort((unit, closeness, form, admission))
+    kept = np.ones(order.size, np.bool_)
+    kept[1:] = (np.diff(form[order]) != 0) | (np.diff(admission[order]) != 0)
+    return order[kept]
+
+
 def find_admission_facts(connection: duckdb.DuckDBPyConnection, seed: int) -> None:
     """Fill ``admission_fact``: of each pair of bases and relation, the form and direction that a stable hash picks.
 
@@ -101,11 +112,8 @@ def find_admission_facts(connection: duckdb.DuckDBPyConnection, seed: int) -> No
         keys = pa.array([SEPARATOR.join((str(seed), "form", str(one), "")) for one in hadm.tolist()])
         runs = begins(admission, hadm.size).astype(np.int64)
         unit = units_of(hashes_of(Texts.of(keys), runs, endings, np.ascontiguousarray(place)))
-        form = facts.form[place]
-        order = np.lexsort((unit, closeness, form, admission))
-        kept = np.ones(order.size, np.bool_)
-        kept[1:] = (np.diff(form[order]) != 0) | (np.diff(admission[order]) != 0)
-        chosen = order[kept]
+        chosen = _first_of(facts.form[place], unit, closeness, admission)
+        chosen = chosen[_first_of(facts.said[place[chosen]], unit[chosen], closeness[chosen], admission[chosen])]
         its = admission[chosen]
         table = pa.table(
             {"hadm_id": hadm[its], "number": its.astype(np.int64) + first, "fact": facts.fact[place[chosen]]}

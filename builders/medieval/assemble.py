@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -26,6 +26,10 @@ JUDGED_AT_ONCE = 50_000
 FARTHEST = 6
 """Steps up to which the distance of a replacement is told (the limit of `ConceptGraph.distance`)."""
 
+PLURALS = (
+    "select name from statement_name where one != name and "
+    "cui in (select head_cui from said union select tail_cui from said)"
+)
 TEXTS = ("predicate", "head_name", "tail_name", "slot", "broader_name")
 PATHS = ("head_cui", "tail_cui", "pattern")
 BROADER_PATHS = ("kept_cui", "broader_cui", "broader_predicate")
@@ -39,7 +43,15 @@ class PathSource(Protocol):
         ...
 
 
-def _sentence(templates: dict[str, str], predicate: str, head: str, tail: str, slot: str, broader: str | None) -> str:
+def _sentence(
+    templates: dict[str, str],
+    plurals: Collection[str],
+    predicate: str,
+    head: str,
+    tail: str,
+    slot: str,
+    broader: str | None,
+) -> str:
     kept_is_head = slot == "tail"
     return statement_of(
         templates[predicate],
@@ -47,6 +59,7 @@ def _sentence(templates: dict[str, str], predicate: str, head: str, tail: str, s
         tail,
         head_broader=broader if kept_is_head else None,
         tail_broader=None if kept_is_head else broader,
+        plurals=plurals,
     )
 
 
@@ -91,7 +104,8 @@ def _measure(connection: duckdb.DuckDBPyConnection) -> None:
 def say_statements(connection: duckdb.DuckDBPyConnection, graph: PathSource) -> None:
     """Make ``said_row``: all columns of rows that the statement decides, whatever the admission."""
     templates = dict(connection.execute(sql_text("builders/medieval/truth/template")).fetchall())
-    _work_out(connection, "sentence", TEXTS, pa.string(), lambda *one: _sentence(templates, *one))
+    plurals = frozenset(row[0] for row in connection.execute(PLURALS).fetchall())
+    _work_out(connection, "sentence", TEXTS, pa.string(), lambda *one: _sentence(templates, plurals, *one))
     _work_out(connection, "pattern_path", PATHS, pa.list_(PATH_EDGE), graph.path, "pattern is not null")
     described = "pattern is not null and broader_name is not null"
     _work_out(connection, "broader_path", BROADER_PATHS, pa.list_(PATH_EDGE), graph.path, described)

@@ -3,6 +3,9 @@
 Equal counts of supported and unsupported uses are not enough. If a concept is supported in the training rows, it would
 then have to be unsupported in the test rows, and a model can learn that. So counts must vary as those of a fair coin.
 How much they must vary depends on how unevenly a cohort uses its concepts, so this is found by measuring.
+
+Truth is not kept at chance: it can be known from medicine. But no name should tell it by itself. So Q2, which has the
+fewest candidates, is drawn first, about as often as a concept stands in Q1; Q3 follows Q2, and Q4 makes up the rest.
 """
 
 from __future__ import annotations
@@ -25,7 +28,10 @@ MEASURED_GROUPS = 5_000
 """Complete groups, of four statements each, that one measurement looks at, at most."""
 
 HIGHEST_WEIGHT = 1e6
+WIDEST = 4.0
+"""Square root of the largest spread that is tried."""
 REPLACED = ("Q2", "Q3", "Q4")
+Q2, Q3, Q4 = range(3)
 
 Floats = npt.NDArray[np.float64]
 
@@ -50,11 +56,11 @@ def _targets(connection: duckdb.DuckDBPyConnection, spread: float, concepts: int
     return target
 
 
-def _fitted(pool: Pool, target: Floats, rounds: int) -> Floats:
-    """Return weights by iterative proportional fitting of the expected counts. Shape: (concepts,)"""
+def _fitted(pool: Pool, target: Floats, quadrant: int, rounds: int) -> Floats:
+    """Return weights by iterative proportional fitting of the expected counts of a quadrant. Shape: (concepts,)"""
     weight = np.where(np.isnan(target), pool.floor, np.maximum(pool.floor, target))
     for _ in range(rounds):
-        expected = pool.expected(weight)
+        expected = pool.expected(weight, quadrant)
         moved = ~np.isnan(target) & (expected > 0)
         factor = np.ones(weight.size)
         factor[moved] = np.sqrt(target[moved] / expected[moved])
@@ -63,14 +69,15 @@ def _fitted(pool: Pool, target: Floats, rounds: int) -> Floats:
 
 
 def _draw_with(connection: duckdb.DuckDBPyConnection, pool: Pool, spread: float, rounds: int) -> None:
-    """Draw Q2 and Q4 again, with chances fitted to targets that spread this much."""
-    pool.choice[:, [0, 2]] = -1
-    pool.draw(_fitted(pool, _targets(connection, spread, pool.concepts), rounds), (0, 2))
+    """Draw Q4 again, with chances fitted to what targets that spread this much leave after Q2."""
+    pool.choice[:, Q4] = -1
+    target = _targets(connection, spread, pool.called.size)
+    pool.draw(_fitted(pool, np.maximum(target - pool.drawn(Q2), 0), Q4, rounds), Q4)
 
 
 def _shortcut(connection: duckdb.DuckDBPyConnection, pool: Pool, seed: int) -> float:
     """Return the AUC of support from the statement alone, less one half."""
-    set_table(connection, "drafted", _choices(pool, pool.complete()[:MEASURED_GROUPS], (0, 1, 2)))
+    set_table(connection, "drafted", _choices(pool, pool.complete()[:MEASURED_GROUPS], (Q2, Q3, Q4)))
     draft = arrow_of(connection, sql_text("builders/medieval/groups/draft"))
     labels = np.array(draft["is_supported"].to_pylist(), dtype=np.bool_)
     patients = draft["subject_id"].to_numpy()
@@ -78,30 +85,31 @@ def _shortcut(connection: duckdb.DuckDBPyConnection, pool: Pool, seed: int) -> f
     return cross_validated_point(draft["text"].to_pylist(), labels, patients, seed + 1) - 0.5
 
 
-def draw_statements(
-    connection: duckdb.DuckDBPyConnection, pool: Pool, recombined: Floats, settings: BuildSettings
-) -> None:
+def draw_statements(connection: duckdb.DuckDBPyConnection, pool: Pool, settings: BuildSettings) -> None:
     """Make ``choice`` and cut ``fact_group`` to the complete groups.
 
-    The spread is found by halving an interval (with more spread, names tell more); the best one seen is used.
+    The spread is found by halving an interval of its square root (with more spread, names tell more); the best one
+    seen is used. Cohorts of a few patients need much.
 
     Args:
         connection: with the tables of the groups.
         pool: candidates of the groups.
-        recombined: weights of the recombinations of Q3. Shape: (concepts,)
         settings: seed, rounds and trials.
     """
-    pool.draw(recombined, (1,))
-    set_table(connection, "choice_code", _choices(pool, np.flatnonzero(pool.choice[:, 1] >= 0), (1,)))
+    replaced = pool.replaced()
+    pool.draw(_fitted(pool, replaced, Q2, settings.balance_rounds), Q2)
+    pool.draw(_fitted(pool, np.where(np.isnan(replaced), np.nan, pool.drawn(Q2)), Q3, settings.balance_rounds), Q3)
+    set_table(connection, "choice_code", _choices(pool, np.flatnonzero(pool.choice[:, Q3] >= 0), (Q3,)))
     run_steps(connection, "groups", ["supported_use"])
-    low, high, seen = 0.0, 2.0, dict[float, float]()
+    low, high, seen = 0.0, WIDEST, dict[float, float]()
     for _ in range(settings.balance_trials):
-        spread = (low + high) / 2
+        middle = (low + high) / 2
+        spread = middle * middle
         _draw_with(connection, pool, spread, settings.balance_rounds)
         seen[spread] = _shortcut(connection, pool, settings.seed)
-        low, high = (low, spread) if seen[spread] > 0 else (spread, high)
+        low, high = (low, middle) if seen[spread] > 0 else (middle, high)
     best = min(seen, key=lambda spread: (abs(seen[spread]), spread))
     if best != spread:
         _draw_with(connection, pool, best, settings.balance_rounds)
-    set_table(connection, "choice_code", _choices(pool, pool.complete(), (0, 1, 2)))
+    set_table(connection, "choice_code", _choices(pool, pool.complete(), (Q2, Q3, Q4)))
     run_steps(connection, "groups", ["choice"])

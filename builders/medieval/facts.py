@@ -153,7 +153,8 @@ def find_true_facts(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, 
         predicates=statement_predicates(connection, settings),
     )
     set_table(connection, "found_fact", found)
-    run_steps(connection, "truth", ["twin", "contraindicated", "near_fact", "area", "isolated", "true_fact"])
+    run_steps(connection, "truth", ["twin", "contraindicated", "near_fact", "area", "isolated"])
+    run_steps(connection, "truth", ["kind_pair", "contested", "true_fact"])
     run_steps(connection, "truth", ["usable_fact"])
     run_steps(connection, "support", ["attested"])
     find_admission_facts(connection, settings.seed)

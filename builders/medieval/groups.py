@@ -35,16 +35,85 @@ __all__ = ["make_groups"]
 BUCKET_SIZE = 256
 """Distractors that one group looks at, about."""
 
+ALIKE = 4
+"""How often the chance of a candidate is doubled for the same semantic types, and for a common broad area."""
+
+REGIONS = 62
+"""Broad areas of medicine that are looked at (sql/builders/medieval/groups/trait.sql)."""
+
+BANDS = 3
+"""Powers of two of admissions from which on two concepts are not as common as one another at all."""
+
 WEIGHT_FLOOR = 0.02
 """Weight of a concept that no supported statement has, against 1 for one that a single fact has."""
 
 TIERS = ("stated", "equivalent", "inherited", "plausible")
+
+TYING = (
+    "causes",
+    "manifestation_of",
+    "sign_or_symptom_of",
+    "defining_characteristic_of",
+    "associated_with",
+    "co-occurs_with",
+)
+"""Predicates between a disorder and its causes, complications and symptoms."""
 
 AT_ONCE = 1 << 24
 """Replacements that are looked through at once."""
 
 Bytes = npt.NDArray[np.uint8]
 Replacements = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]
+
+
+@dataclass(frozen=True)
+class _Traits:
+    """What makes a replacement like what it replaces (docs/definitions.md#alike). Shapes: (concepts,)
+
+    Attributes:
+        kind: a number for the same semantic types.
+        regions: broad areas, a bit each.
+        band: power of two of the admissions that attest a concept.
+        called: a number for the same name.
+    """
+
+    kind: npt.NDArray[np.int32]
+    regions: npt.NDArray[np.int64]
+    band: npt.NDArray[np.int8]
+    called: npt.NDArray[np.int32]
+
+    def wanted(self, terms: kernels.Terms) -> npt.NDArray[np.int64]:
+        """Return the areas that a replacement in each frame may lie in without being false by its area alone.
+
+        These are the areas of what facts of the place have beside an end of an area of the kept end.
+
+        Shape: (frames,)
+        """
+        own, kept = self.regions[terms.original], self.regions[terms.kept]
+        wanted = np.zeros(own.size, np.int64)
+        for bit in range(REGIONS):
+            beside = np.zeros(terms.taxonomic.size, np.int64)
+            holds = (kept >> bit & 1) == 1
+            np.bitwise_or.at(beside, terms.place[holds], own[holds])
+            wanted[holds] |= beside[terms.place[holds]]
+        return wanted
+
+    def ease(
+        self, original: npt.NDArray[np.int32], wanted: npt.NDArray[np.int64], code: npt.NDArray[np.int32]
+    ) -> Bytes:
+        """Return how often the chance of each candidate is doubled: a preference, so that no fact loses its last one.
+
+        Args:
+            original: what is replaced. Shape: (n,)
+            wanted: the areas that go with the kept end, a bit each. Shape: (n,)
+            code: the candidate. Shape: (n,)
+        """
+        ease: Bytes = ALIKE * (self.kind[original] == self.kind[code]).astype(np.uint8)
+        ease += ALIKE * ((wanted & self.regions[code]) != 0).astype(np.uint8)
+        ease += ((self.regions[original] & self.regions[code]) != 0).astype(np.uint8)
+        apart = np.abs(self.band[original] - self.band[code])
+        ease += np.maximum(0, BANDS - apart).astype(np.uint8)
+        return ease
 
 
 @dataclass
@@ -108,6 +177,7 @@ def _set_variables(connection: duckdb.DuckDBPyConnection, settings: BuildSetting
     }
     for name, value in values.items():
         connection.execute(f"set variable {name} = {value}")
+    connection.execute(f"set variable tying = {list(TYING)}")
 
 
 def _ends_table(connection: duckdb.DuckDBPyConnection, name: str, asked: Replacements) -> None:
@@ -162,7 +232,7 @@ def _judge(
     pair, code = np.divmod(np.unique(close), max(1, len(groups.cui)))
     _ends_table(connection, "relative", (pair.astype(np.int32), code.astype(np.int32)))
     set_table(connection, "found_fact", _relative_facts(connection, graph, settings))
-    run_steps(connection, "truth", ["contraindicated", "area", "isolated", "true_fact"])
+    run_steps(connection, "truth", ["contraindicated", "area", "isolated", "kind_pair", "contested", "true_fact"])
     connection.execute("create or replace temp table relative_fact as select * from true_fact")
     found = arrow_of(
         connection,
@@ -237,7 +307,21 @@ def _limit(connection: duckdb.DuckDBPyConnection, settings: BuildSettings) -> No
     run_steps(connection, "groups", ["fact_group"])
 
 
-def _list_candidates(connection: duckdb.DuckDBPyConnection, groups: _Groups, far: Bytes, number: int) -> Candidates:
+def _read_traits(connection: duckdb.DuckDBPyConnection) -> _Traits:
+    run_steps(connection, "groups", ["trait"])
+    table = arrow_of(connection, "select kind, regions, band, called from trait order by code")
+    kind, regions, band, called = (table[name].to_numpy() for name in table.column_names)
+    return _Traits(kind.astype(np.int32), regions, band.astype(np.int8), called.astype(np.int32))
+
+
+def _list_candidates(
+    connection: duckdb.DuckDBPyConnection,
+    groups: _Groups,
+    far: Bytes,
+    traits: _Traits,
+    wanted: npt.NDArray[np.int64],
+    number: int,
+) -> Candidates:
     """Return the candidates of the kept groups of one shard, with their draws."""
     shard = groups.shard(number)
     kept = arrow_of(
@@ -259,12 +343,15 @@ def _list_candidates(connection: duckdb.DuckDBPyConnection, groups: _Groups, far
     connection.execute(f"set variable shard = {number}")
     keys = arrow_of(connection, sql_text("builders/medieval/groups/candidate_key"))["key"]
     drawn = hashes_of(Texts.of(keys), begin, groups.texts, code)
+    original, each = groups.terms.original[shard.frame[chosen]], np.diff(begin[::3])
     return Candidates(
         np.searchsorted(its, np.arange(shard.group_begin.size)),
         groups.terms.kept[shard.frame[chosen]],
+        original,
         kept["turn"].to_numpy(),
         begin,
         code,
+        traits.ease(np.repeat(original, each), np.repeat(wanted[shard.frame[chosen]], each), code),
         # Exponential draws; Arrow's logarithm is that of the C library, as DuckDB's.
         -pc.ln(pa.array(units_of(drawn))).to_numpy(),
     )
@@ -299,15 +386,13 @@ def make_groups(
         _find_complete(connection, groups, far)
         _limit(connection, settings)
         kept = _count(connection, "select count(*) from fact_group")
-        pool = Pool(groups.folder, len(cui), WEIGHT_FLOOR, np.full((kept, 3), -1, np.int32))
+        traits = _read_traits(connection)
+        wanted = traits.wanted(terms)
+        pool = Pool(groups.folder, traits.called, WEIGHT_FLOOR, np.full((kept, 3), -1, np.int32))
         for number in range(shards):
-            pool.add(_list_candidates(connection, groups, far, number))
-        recombined = np.full(len(cui), WEIGHT_FLOOR)
-        recombined[
-            arrow_of(connection, "select distinct code from fact_group inner join coded on original_cui = coded.cui")[
-                "code"
-            ].to_numpy()
-        ] = 1.0
-        draw_statements(connection, pool, recombined, settings)
+            pool.add(_list_candidates(connection, groups, far, traits, wanted, number))
+        draw_statements(connection, pool, settings)
     connection.execute(f"set variable facts_without = {groups.without.tolist()}")
+    run_steps(connection, "groups", ["extension_kind"])
+    run_steps(connection, "truth", ["contested"])
     run_steps(connection, "groups", ["extension"])

@@ -526,28 +526,28 @@ def facts_of(
 
 
 @njit(cache=True)
-def add_chances(begin: Any, code: Any, weight: Any, expected: Any) -> None:
-    """Add up the chances of the candidates for Q2 and Q4: in a group, in proportion to their weights.
+def add_chances(begin: Any, code: Any, ease: Any, weight: Any, quadrant: int, expected: Any) -> None:
+    """Add up the chances of the candidates for one quadrant: in a group, in proportion to weight and ease.
 
     Args:
         begin: where the candidates of a group for Q2, Q3 and Q4 begin. Shape: (3 * groups + 1,)
         code: candidates.
+        ease: of the candidates: how often the chance is doubled, as they are like what they replace. Shape: (n,)
         weight: of concepts. Shape: (concepts,)
+        quadrant: 0 to 2 for Q2 to Q4.
         expected: sums, added to. Shape: (concepts,)
     """
-    for run in range(begin.size - 1):
-        if run % 3 == 1:
-            continue
+    for run in range(quadrant, begin.size - 1, 3):
         total = 0.0
         for i in range(begin[run], begin[run + 1]):
-            total += weight[code[i]]
+            total += weight[code[i]] * (1 << ease[i])
         for i in range(begin[run], begin[run + 1]):
-            expected[code[i]] += weight[code[i]] / total
+            expected[code[i]] += weight[code[i]] * (1 << ease[i]) / total
 
 
 @njit(cache=True)
 def _mark_taken(stays: int, key: Any, n: int, run: int, blocked: Any) -> None:
-    """Block what would make a statement that the admission has already."""
+    """Block the names that would make a statement that the admission has already."""
     for i in range(n):
         if key[i, 0] == stays:
             blocked[key[i, 1]] = run
@@ -556,81 +556,101 @@ def _mark_taken(stays: int, key: Any, n: int, run: int, blocked: Any) -> None:
 
 
 @njit(cache=True)
-def _best(begin: int, end: int, code: Any, draw: Any, weight: Any, blocked: Any, run: int) -> int:
+def _best(
+    begin: int, end: int, code: Any, ease: Any, draw: Any, weight: Any, called: Any, blocked: Any, run: int
+) -> int:
     best, least = -1, np.inf
     for i in range(begin, end):
-        if blocked[code[i]] != run:
-            value = draw[i] / weight[code[i]]
+        if blocked[called[code[i]]] != run:
+            value = draw[i] / (weight[code[i]] * (1 << ease[i]))
             if value < least or (value == least and best >= 0 and code[i] < code[best]):
                 best, least = i, value
     return best
 
 
 @njit(cache=True)
-def _keep_first(drawn: Any, stays: Any, turn: Any, key: Any, choice: Any) -> int:
+def _keep_first(drawn: Any, stays: Any, turn: Any, called: Any, key: Any, choice: Any) -> int:
     """Choose what was drawn; of those that make the same statement, the one of the lowest hash. Return how many."""
     n = 0
     for i in range(drawn.shape[0]):
-        group, other = drawn[i, 0] // 3, drawn[i, 1]
+        group, other = drawn[i, 0] // 3, called[drawn[i, 1]]
+        kept = called[stays[group]]
         keeps = True
         for j in range(drawn.shape[0]):
-            rival, its = drawn[j, 0] // 3, drawn[j, 1]
-            same = (stays[rival] == stays[group] and its == other) or (stays[rival] == other and its == stays[group])
+            rival, its = drawn[j, 0] // 3, called[drawn[j, 1]]
+            rests = called[stays[rival]]
+            same = (rests == kept and its == other) or (rests == other and its == kept)
             if j != i and same and (turn[rival] < turn[group] or (turn[rival] == turn[group] and j < i)):
                 keeps = False
         if keeps:
-            choice[group, drawn[i, 0] % 3] = other
-            key[n, 0], key[n, 1] = stays[group], other
+            choice[group, drawn[i, 0] % 3] = drawn[i, 1]
+            key[n, 0], key[n, 1] = kept, other
             n += 1
     return n
 
 
 @njit(cache=True)
 def choose(
-    group_begin: Any, stays: Any, turn: Any, begin: Any, code: Any, draw: Any, weight: Any, quadrants: Any, choice: Any
+    group_begin: Any,
+    stays: Any,
+    original: Any,
+    turn: Any,
+    begin: Any,
+    code: Any,
+    ease: Any,
+    draw: Any,
+    weight: Any,
+    called: Any,
+    quadrant: int,
+    choice: Any,
 ) -> None:
-    """Draw the statements of some quadrants, in rounds, until no group of an admission finds a new one.
+    """Draw the statements of one quadrant, in rounds, until no group of an admission finds a new one.
 
-    A race of exponential draws: the chance of a candidate is in proportion to its weight. Where two groups of an
-    admission draw the same pair of ends the lower hash keeps it, and the other draws again in the next round.
+    A race of exponential draws: the chance of a candidate is in proportion to its weight and ease. Where two groups of
+    an admission draw the same pair of names the lower hash keeps it, and the other draws again in the next round: no
+    statement stands twice in an admission, nor the pair of a first statement in another.
 
     Args:
         group_begin: where the groups of an admission begin. Shape: (admissions + 1,)
         stays: the kept end of a group. Shape: (groups,)
+        original: the end of it that is replaced. Shape: (groups,)
         turn: hash of a group. Shape: (groups,)
         begin: where the candidates of a group for Q2, Q3 and Q4 begin. Shape: (3 * groups + 1,)
         code: candidates.
+        ease: of the candidates, as of `add_chances`. Shape: (n,)
         draw: exponential draws of the candidates.
         weight: of concepts. Shape: (concepts,)
-        quadrants: which of the three are drawn, as numbers from 0.
+        called: a number for the name of a concept. Shape: (concepts,)
+        quadrant: 0 to 2 for Q2 to Q4.
         choice: chosen concepts, -1 for none, added to. Shape: (groups, 3)
     """
     blocked = np.full(weight.size, -1, np.int64)
     stamp = 0
     for admission in range(group_begin.size - 1):
         first, last = group_begin[admission], group_begin[admission + 1]
-        key = np.empty((3 * (last - first), 2), np.int32)
-        drawn = np.empty((3 * (last - first), 2), np.int32)
+        key = np.empty((4 * (last - first), 2), np.int32)
+        drawn = np.empty((last - first, 2), np.int32)
         n = 0
         for group in range(first, last):
-            for quadrant in range(3):
-                if choice[group, quadrant] >= 0:
-                    key[n, 0], key[n, 1] = stays[group], choice[group, quadrant]
+            key[n, 0], key[n, 1] = called[stays[group]], called[original[group]]
+            n += 1
+            for done in range(3):
+                if choice[group, done] >= 0:
+                    key[n, 0], key[n, 1] = called[stays[group]], called[choice[group, done]]
                     n += 1
         found = 1
         while found:
             found = 0
             for group in range(first, last):
-                stamp += 1
-                _mark_taken(stays[group], key, n, stamp, blocked)
-                for quadrant in quadrants:
+                if choice[group, quadrant] < 0:
+                    stamp += 1
+                    _mark_taken(called[stays[group]], key, n, stamp, blocked)
                     run = 3 * group + quadrant
-                    if choice[group, quadrant] < 0:
-                        best = _best(begin[run], begin[run + 1], code, draw, weight, blocked, stamp)
-                        if best >= 0:
-                            drawn[found, 0], drawn[found, 1] = run, code[best]
-                            found += 1
-            n += _keep_first(drawn[:found], stays, turn, key[n:], choice)
+                    best = _best(begin[run], begin[run + 1], code, ease, draw, weight, called, blocked, stamp)
+                    if best >= 0:
+                        drawn[found, 0], drawn[found, 1] = run, code[best]
+                        found += 1
+            n += _keep_first(drawn[:found], stays, turn, called, key[n:], choice)
 
 
 @njit(cache=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,17 +19,21 @@ class Candidates(NamedTuple):
     Attributes:
         group_begin: where the groups of an admission begin. Shape: (admissions + 1,)
         stays: the kept end of a group. Shape: (groups,)
+        original: the end of it that is replaced. Shape: (groups,)
         turn: hash of a group. Shape: (groups,)
         begin: where the candidates of a group for Q2, Q3 and Q4 begin. Shape: (3 * groups + 1,)
         code: candidates. Shape: (n,)
+        ease: how often the chance of each is doubled, as it is like what it replaces. Shape: (n,)
         draw: exponential draw of each. Shape: (n,)
     """
 
     group_begin: npt.NDArray[np.int64]
     stays: npt.NDArray[np.int32]
+    original: npt.NDArray[np.int32]
     turn: npt.NDArray[np.float64]
     begin: npt.NDArray[np.int64]
     code: npt.NDArray[np.int32]
+    ease: npt.NDArray[np.uint8]
     draw: npt.NDArray[np.float64]
 
 
@@ -46,13 +50,13 @@ class Pool:
 
     Attributes:
         folder: where the shards lie.
-        concepts: number of concepts.
+        called: a number for the name of a concept. Shape: (concepts,)
         floor: weight of a concept that no supported statement has.
         choice: chosen concepts of all groups for Q2, Q3 and Q4, -1 for none. Shape: (groups, 3)
     """
 
     folder: Path
-    concepts: int
+    called: npt.NDArray[np.int32]
     floor: float
     choice: npt.NDArray[np.int32]
     shards: int = 0
@@ -77,24 +81,39 @@ class Pool:
             yield Part(first, candidates)
             first += candidates.stays.size
 
-    def expected(self, weight: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return how often each concept is expected to be drawn for Q2 and Q4. Shape: (concepts,)"""
+    def replaced(self) -> npt.NDArray[np.float64]:
+        """Return how often groups replace each concept, NaN for those that none does. Shape: (concepts,)"""
+        n = np.zeros(self.called.size)
+        for shard in range(self.shards):
+            (original,) = self._read(shard, "original")
+            n += np.bincount(original, minlength=n.size)
+        return np.where(n > 0, n, np.nan)
+
+    def expected(self, weight: npt.NDArray[np.float64], quadrant: int) -> npt.NDArray[np.float64]:
+        """Return how often each concept is expected to be drawn for a quadrant (0 to 2 for Q2 to Q4).
+
+        Shape: (concepts,)
+        """
         from builders.medieval.kernels import add_chances
 
-        expected = np.zeros(self.concepts)
+        expected = np.zeros(self.called.size)
         for shard in range(self.shards):
-            begin, code = self._read(shard, "begin", "code")
-            add_chances(begin, code, weight, expected)
+            begin, code, ease = self._read(shard, "begin", "code", "ease")
+            add_chances(begin, code, ease, weight, quadrant, expected)
         return expected
 
-    def draw(self, weight: npt.NDArray[np.float64], quadrants: Sequence[int]) -> None:
-        """Draw the statements of some quadrants (0 to 2 for Q2 to Q4) that no group has yet."""
+    def draw(self, weight: npt.NDArray[np.float64], quadrant: int) -> None:
+        """Draw the statements of a quadrant (0 to 2 for Q2 to Q4) that no group has yet."""
         from builders.medieval.kernels import choose
 
-        wanted = np.array(quadrants, np.int64)
         for first, held in self:
             chosen = self.choice[first : first + held.stays.size]
-            choose(held.group_begin, held.stays, held.turn, held.begin, held.code, held.draw, weight, wanted, chosen)
+            choose(*held, weight, self.called, quadrant, chosen)
+
+    def drawn(self, quadrant: int) -> npt.NDArray[np.intp]:
+        """Return how often each concept is drawn for a quadrant (0 to 2 for Q2 to Q4). Shape: (concepts,)"""
+        chosen = self.choice[:, quadrant]
+        return np.bincount(chosen[chosen >= 0], minlength=self.called.size)
 
     def complete(self) -> npt.NDArray[np.intp]:
         """Return the numbers of the groups that have a statement of every quadrant."""

@@ -37,7 +37,7 @@ step as (
         tail_cui as cui,
         head_cui as other
     from kg.edge
-    where predicate in ('is_a', 'drug_form_of')
+    where predicate in ('is_a', 'placed_under', 'drug_form_of')
 ),
 
 near as (

@@ -1,26 +1,44 @@
 -- Products with the route of their dose form
--- Grain: one row per product; local where all its dose forms act where they are applied
--- Inputs: dose_form_link (kg/edges.py), kg.node, kg.concept, kg.dose_form_word
--- Output: product_route(node, is_local), a staging table. Source: kg/data/dose_forms.tsv
+-- Grain: one row per product. Inputs: dose_form_link (kg/edges.py), kg.node, kg.concept, kg.dose_form_word
+-- Output: product_route(node, route), a staging table: systemic where one of its dose forms is, local where all are,
+--   else unknown. Source: kg/data/dose_forms.tsv
 create or replace temp table product_route as
-with local_word as (
-    select list(word order by word) as words from kg.dose_form_word
+with known_word as (
+    select
+        list(word order by word) filter (where route = 'local') as local_words,
+        list(word order by word) filter (where route = 'systemic') as systemic_words
+    from kg.dose_form_word
 ),
 
 form as (
     select
         node.node,
-        list_has_any(string_split_regex(lower(concept.name), '[^a-z]+'), local_word.words) as is_local
+        string_split_regex(lower(concept.name), '[^a-z]+') as words
     from kg.concept as concept
     inner join kg.node as node on concept.cui = node.cui
-    cross join local_word
     where node.node in (select tail from dose_form_link)
+),
+
+routed as (
+    select
+        form.node,
+        case
+            when list_has_any(form.words, known_word.local_words) then 'local'
+            when list_has_any(form.words, known_word.systemic_words) then 'systemic'
+            else 'unknown'
+        end as route
+    from form
+    cross join known_word
 )
 
 select
     link.head as node,
-    bool_and(form.is_local) as is_local
+    case
+        when bool_or(routed.route = 'systemic') then 'systemic'
+        when bool_and(routed.route = 'local') then 'local'
+        else 'unknown'
+    end as route
 from dose_form_link as link
-inner join form on link.tail = form.node
+inner join routed on link.tail = routed.node
 group by link.head
 order by link.head;

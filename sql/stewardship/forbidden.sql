@@ -9,7 +9,7 @@ with recursive step as materialized (
         head_cui as cui,
         tail_cui as other
     from kg.edge
-    where predicate in ('is_a', 'drug_form_of')
+    where predicate in ('is_a', 'placed_under', 'drug_form_of')
     union
     select
         tail_cui as cui,

@@ -15,7 +15,7 @@ with recursive below as (
         below.cui,
         edge.head_cui as means
     from below
-    inner join kg.edge as edge on below.means = edge.tail_cui and edge.predicate = 'is_a'
+    inner join kg.edge as edge on below.means = edge.tail_cui and edge.predicate in ('is_a', 'placed_under')
 ),
 
 link as (
@@ -57,7 +57,7 @@ above as (
         edge.tail_cui as means,
         above.steps + 1 as steps
     from above
-    inner join kg.edge as edge on above.means = edge.head_cui and edge.predicate = 'is_a'
+    inner join kg.edge as edge on above.means = edge.head_cui and edge.predicate in ('is_a', 'placed_under')
     where above.steps < 2
 ),
 

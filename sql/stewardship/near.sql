@@ -24,14 +24,14 @@ with recursive above as (
     inner join kg.edge as edge
         on
             above.class_cui = edge.head_cui
-            and edge.predicate in ('is_a', 'has_pharmacologic_class', 'drug_form_of')
+            and edge.predicate in ('is_a', 'placed_under', 'has_pharmacologic_class', 'drug_form_of')
     where above.steps + if(edge.predicate = 'drug_form_of', 0, 1) <= 2
 ),
 
 crowded as (
     select tail_cui as class_cui
     from kg.edge
-    where predicate in ('is_a', 'has_pharmacologic_class')
+    where predicate in ('is_a', 'placed_under', 'has_pharmacologic_class')
     group by tail_cui
     having count(distinct head_cui) > 100
 )

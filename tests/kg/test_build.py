@@ -303,3 +303,57 @@ def test_concepts_of_any_length_and_rows_without_a_concept_or_rui_are_told_apart
     report = release.build(LoadSettings(suppress=()))
     assert report.refused == {"unknown_concept": 3}
     assert report.edges_by_predicate == {"treats": 3}
+
+
+def test_a_drug_below_another_ingredient_inherits_nothing(tmp_path: Path) -> None:
+    """Hydroxychloroquine stands below chloroquine: a mention of it may mean chloroquine, but it is another drug."""
+    rows = [
+        rel(OTHER, "isa", DRUG, "SNOMEDCT_US", REL="CHD"),
+        rel(BRAND, "tradename_of", DRUG, "RXNORM"),
+        rel(DRUG, "may_treat", DISEASE),
+    ]
+    release = build(tmp_path, rows)
+    assert release.triples("is_a") == set()
+    assert release.triples("placed_under") == {(OTHER, "placed_under", DRUG)}
+    graph = release.graph()
+    assert graph.ancestors(OTHER) == {DRUG: 1}
+    assert graph.descendants(DRUG) == {OTHER: 1}
+    facts = graph.facts([OTHER], targets=[DISEASE], predicates=["treats"]).to_pylist()
+    assert {row["tier"] for row in facts} == {"plausible"}
+
+
+@pytest.mark.parametrize("sab", ["MSH", "NDFRT", "VANDF"])
+def test_a_tree_of_chemicals_says_no_kind_but_one_of_disorders_does(tmp_path: Path, sab: str) -> None:
+    rows = [
+        rel(DRUG, "", CLASS, sab, REL="CHD"),
+        rel(DISEASE, "", BROAD, sab, REL="CHD"),
+        rel(CLASS, "may_treat", DISEASE),
+    ]
+    release = build(tmp_path, rows)
+    assert release.triples("is_a") == {(DISEASE, "is_a", BROAD)}
+    assert release.triples("placed_under") == {(DRUG, "placed_under", CLASS)}
+    assert release.graph().relations(DRUG, DISEASE, tiers=["inherited"]) == []
+
+
+def test_a_therapeutic_class_is_no_pharmacologic_class(tmp_path: Path) -> None:
+    release = build(tmp_path, [rel(DRUG, "has_TC", CLASS, "MED-RT"), rel(OTHER, "has_therapeutic_class", CLASS)])
+    assert release.triples("has_pharmacologic_class") == set()
+    assert release.triples("placed_under") == {(DRUG, "placed_under", CLASS), (OTHER, "placed_under", CLASS)}
+
+
+def test_a_dose_form_of_unknown_words_is_not_taken_to_be_systemic(tmp_path: Path) -> None:
+    strange, tablet, strange_form, tablet_form = "C0000021", "C0000022", "C0000023", "C0000024"
+    concepts = {
+        **CONCEPTS,
+        strange: "CHEM Strange Brand",
+        tablet: "CHEM Mouth Brand",
+        strange_form: "CONC Novel Matrix",
+        tablet_form: "CONC Oral Tablet",
+    }
+    rows = [
+        rel(strange, "tradename_of", DRUG, "RXNORM"),
+        rel(tablet, "tradename_of", DRUG, "RXNORM"),
+        rel(strange, "has_dose_form", strange_form, "RXNORM"),
+        rel(tablet, "has_dose_form", tablet_form, "RXNORM"),
+    ]
+    assert build(tmp_path, rows, concepts).triples("drug_form_of") == {(tablet, "drug_form_of", DRUG)}

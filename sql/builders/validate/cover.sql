@@ -60,7 +60,7 @@ with recursive below as (
         edge.head_cui as mentioned
     from below
     inner join kg.edge as edge on below.mentioned = edge.tail_cui
-    where edge.predicate = 'is_a'
+    where edge.predicate in ('is_a', 'placed_under')
 ),
 
 form as (
@@ -88,7 +88,7 @@ select distinct
 from kg.edge as edge
 inner join kg.concept as concept on edge.head_cui = concept.cui
 where
-    edge.predicate = 'is_a'
+    edge.predicate in ('is_a', 'placed_under')
     or (edge.predicate = 'has_pharmacologic_class' and list_contains(concept.groups, 'CHEM'));
 
 create or replace temp table above as
@@ -188,7 +188,7 @@ below_alike as (
         edge.head_cui as mentioned
     from below_alike
     inner join kg.edge as edge on below_alike.mentioned = edge.tail_cui
-    where edge.predicate = 'is_a'
+    where edge.predicate in ('is_a', 'placed_under')
 )
 
 select

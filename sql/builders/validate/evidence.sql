@@ -186,6 +186,15 @@ having
     )
 union all
 select
+    'a statement stands once in an admission' as check_name,
+    min(id) as id,
+    count(*)::varchar as found,
+    '1' as expected
+from labelled
+group by hadm_id, statement
+having count(*) > 1
+union all
+select
     'a row is in the fact_split of its patient or in none' as check_name,
     id,
     fact_split as found,

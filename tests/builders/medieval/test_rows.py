@@ -409,3 +409,8 @@ def test_the_report_counts_what_is_in_the_files(medieval: Built) -> None:
     assert report.by_split == Counter(row["split"] for row in rows)
     assert report.multi_hop == sum(row["hops"] > 1 for row in rows)
     assert sum(sum(counts.values()) for counts in report.by_predicate.values()) == len(rows)
+
+
+def test_a_statement_stands_once_in_an_admission(medieval: Built) -> None:
+    said = Counter((row["hadm_id"], row["statement"]) for row in medieval.rows)
+    assert max(said.values()) == 1

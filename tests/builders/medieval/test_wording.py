@@ -76,3 +76,27 @@ def test_every_sentence_of_the_predicates_takes_both_ends_once() -> None:
             made = statement_of(sentence, "alpha", "beta")
             assert "{" not in made
             assert {"alpha", "beta"} <= set(made.lower().rstrip(".").replace(",", "").split())
+
+
+@pytest.mark.parametrize(
+    ("template", "broader", "expected"),
+    [
+        ("{head} treats {tail}", None, "Albumins treat shock."),
+        ("{head} is classified as {tail}", None, "Albumins are classified as shock."),
+        ("{head} has the pharmacologic class {tail}", None, "Albumins have the pharmacologic class shock."),
+        ("{head} may be treated by {tail}", None, "Albumins may be treated by shock."),
+        ("{tail} is caused by {head}", None, "Shock is caused by albumins."),
+        ("{head} treats {tail}", "protein", "Albumins, which are a type of protein, treat shock."),
+    ],
+)
+def test_the_verb_agrees_with_a_head_in_the_plural(template: str, broader: str | None, expected: str) -> None:
+    assert statement_of(template, "albumins", "shock", head_broader=broader, plurals={"albumins"}) == expected
+
+
+def test_every_template_has_a_plural() -> None:
+    """A head in the plural never stands before a verb of the third person."""
+    for line in read_vocabulary().predicates:
+        for template in (line.sentence, line.inverse_sentence):
+            said = statement_of(template, "drugs", "pain", plurals={"drugs"})
+            if said.startswith("Drugs "):
+                assert not said.split()[1].endswith("s"), said

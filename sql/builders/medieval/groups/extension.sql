@@ -2,24 +2,11 @@
 --   alike
 -- Grain: one row per group that gets an addition
 -- Output: extension(group_id, broader_cui, broader_predicate, broader_name)
--- Inputs: fact_group, choice, kg.edge, kg.concept, statement_name, disputed
--- Parameters: extended_share; taxonomic, predicates that name a class themselves. The kept end is the same in the
---   four statements of a group, so that the addition cannot tell them apart. MediEval,
+-- Inputs: described, contested, kg.edge, statement_name, disputed
+-- The kept end is the same in the four statements of a group, so that the addition cannot tell them apart. MediEval,
 --   figure 2
 create or replace temp table extension as
-with described as (
-    select distinct
-        fact_group.group_id,
-        fact_group.kept_cui,
-        fact_group.original_cui
-    from fact_group
-    inner join choice on fact_group.group_id = choice.group_id
-    where
-        unit(concat_ws(chr(31), 'extend', fact_group.group_id)) <= getvariable('extended_share')
-        and not list_contains(getvariable('taxonomic'), fact_group.predicate)
-),
-
-parent as (
+with parent as (
     select
         described.group_id,
         edge.tail_cui as broader_cui,
@@ -32,8 +19,10 @@ parent as (
         on
             edge.head_cui = disputed.head_cui and edge.tail_cui = disputed.tail_cui
             and disputed.predicate in ('classified_as', 'has_pharmacologic_class')
+    left join contested on edge.head_cui = contested.head_cui and edge.tail_cui = contested.tail_cui
     where
         disputed.head_cui is null
+        and contested.head_cui is null
         and edge.predicate in ('is_a', 'has_pharmacologic_class')
         and edge.tail_cui != described.original_cui
         and plain_class(class_name.name)
@@ -48,13 +37,10 @@ select
     parent.group_id,
     parent.broader_cui,
     parent.broader_predicate,
-    -- classes of drugs are named in the plural
-    if(
-        list_contains(concept.groups, 'CHEM'), regexp_replace(broader.name, '([^ius])s$', '\1'), broader.name
-    ) as broader_name
+    -- many classes are named in the plural
+    broader.one as broader_name
 from parent
 inner join statement_name as broader on parent.broader_cui = broader.cui
-inner join kg.concept as concept on parent.broader_cui = concept.cui
 qualify
     row_number() over (
         partition by parent.group_id

@@ -2,12 +2,14 @@
 -- Grain: one row per (predicate, head, tail) of false_pair; reason is null where the statement is false
 -- Output: false_check(predicate, head_cui, tail_cui, reason)
 -- Inputs: false_pair(predicate, head_cui, tail_cui), related(head_cui, tail_cui), known_end(predicate, place, cui),
---   area(cui, area_cui), near_fact(head_cui, predicate, tail_cui), known_use(cui, other), co_stated(cui, other),
---   lifted(cui, other), kg.name
+--   area(cui, area_cui), area_step(cui, above_cui), near_fact(head_cui, predicate, tail_cui), known_use(cui, other),
+--   co_stated(cui, other), lifted(cui, other), kg.name, kg.edge, kg.predicate
 -- related: a path of any tier within 3 hops in either direction, of any predicate. known_end: concepts that the graph
 --   knows this predicate for (local closed world). area: ancestors that are not too general: a drug that is used in
 --   a disease of one area may well be used in another of it. co_stated: a note of the cohort links the two.
---   lifted: over-represented together in the records. Source: docs/definitions.md#false
+--   lifted: over-represented together in the records. near_use: a use of the head, or of a member of it, is a kind, a
+--   cause, a complication or a symptom of the tail, however far below. An area that lies above the class of a pair
+--   holds all of the class, and so tells nothing of what is in it. Source: docs/definitions.md#false
 -- What costs more is asked only where the reasons before it do not hold, and areas are worked out for each end before
 --   they meet the pairs: the work grows with pairs, not with pairs times facts
 create or replace temp table checked_pair as
@@ -52,7 +54,7 @@ where
     );
 
 create or replace temp table false_check as
-with area_of_head as (
+with recursive area_of_head as (
     select distinct
         near_fact.predicate,
         near_fact.head_cui,
@@ -78,6 +80,18 @@ tail_area as (
     inner join end_area as asked on pair.tail_cui = asked.cui
     inner join area_of_head as known
         on pair.predicate = known.predicate and pair.head_cui = known.head_cui and asked.area_cui = known.area_cui
+    where asked.area_cui = pair.tail_cui or not list_contains(getvariable('taxonomic'), pair.predicate)
+),
+
+-- areas that lie above the class of a pair
+over_class as (
+    select distinct
+        pair.predicate,
+        pair.tail_cui,
+        asked.area_cui
+    from open_pair as pair
+    inner join end_area as asked on pair.tail_cui = asked.cui
+    where asked.area_cui != pair.tail_cui and list_contains(getvariable('taxonomic'), pair.predicate)
 ),
 
 head_area as (
@@ -86,6 +100,9 @@ head_area as (
     inner join end_area as asked on pair.head_cui = asked.cui
     inner join area_of_tail as known
         on pair.predicate = known.predicate and pair.tail_cui = known.tail_cui and asked.area_cui = known.area_cui
+    anti join over_class on
+        pair.predicate = over_class.predicate and pair.tail_cui = over_class.tail_cui
+        and asked.area_cui = over_class.area_cui
 ),
 
 class_pair as (
@@ -125,6 +142,90 @@ overlapping as (
     from class_pair as pair
     inner join end_area as own on pair.head_cui = own.cui
     inner join met_area on own.area_cui = met_area.area_cui and pair.tail_cui = met_area.other_cui
+    anti join over_class on
+        pair.predicate = over_class.predicate and pair.tail_cui = over_class.tail_cui
+        and own.area_cui = over_class.area_cui
+),
+
+use as (
+    select distinct
+        near_fact.head_cui as cui,
+        near_fact.predicate,
+        near_fact.tail_cui as use_cui
+    from near_fact
+    inner join kg.predicate as line on near_fact.predicate = line.predicate
+    where line.asserts_benefit
+),
+
+tied as (
+    select
+        use_cui,
+        use_cui as other
+    from use
+    union
+    select
+        edge.head_cui as use_cui,
+        edge.tail_cui as other
+    from kg.edge as edge
+    where list_contains(getvariable('tying'), edge.predicate) and edge.head_cui in (select use_cui from use)
+    union
+    select
+        edge.tail_cui as use_cui,
+        edge.head_cui as other
+    from kg.edge as edge
+    where list_contains(getvariable('tying'), edge.predicate) and edge.tail_cui in (select use_cui from use)
+),
+
+above as (
+    select
+        other as cui,
+        other as above_cui
+    from tied
+    union
+    select
+        cui,
+        cui as above_cui
+    from use
+    union
+    select
+        above.cui,
+        area_step.above_cui
+    from above
+    inner join area_step on above.above_cui = area_step.cui
+),
+
+benefit_pair as (
+    select
+        pair.pair_no,
+        line.predicate,
+        if(pair.predicate = line.predicate, pair.head_cui, pair.tail_cui) as cui,
+        if(pair.predicate = line.predicate, pair.tail_cui, pair.head_cui) as use_cui
+    from open_pair as pair
+    inner join kg.predicate as line on pair.predicate in (line.predicate, line.inverse)
+    where line.asserts_benefit
+),
+
+used_near as (
+    select distinct
+        member.above_cui as cui,
+        use.predicate,
+        kind.above_cui as use_cui
+    from use
+    inner join above as member on use.cui = member.cui
+    inner join tied on use.use_cui = tied.use_cui
+    inner join above as kind on tied.other = kind.cui
+    where
+        member.above_cui in (select benefit_pair.cui from benefit_pair)
+        and kind.above_cui in (select benefit_pair.use_cui from benefit_pair)
+),
+
+near_use as (
+    select benefit_pair.pair_no
+    from benefit_pair
+    semi join used_near
+        on
+            benefit_pair.cui = used_near.cui and benefit_pair.predicate = used_near.predicate
+            and benefit_pair.use_cui = used_near.use_cui
 ),
 
 too_general as (
@@ -164,6 +265,7 @@ late_reason as (
         case
             when tail_area.pair_no is not null then 'the head has this relation to the same area'
             when head_area.pair_no is not null then 'the tail has this relation to the same class'
+            when near_use.pair_no is not null then 'a use of the head is tied to the tail'
             when known_use.cui is not null and line.asserts_benefit then 'a known use of the substance'
             when shared_treatment.pair_no is not null then 'the class holds something with the same treatment'
             when overlapping.pair_no is not null then 'the class overlaps with a class of the head'
@@ -177,6 +279,7 @@ late_reason as (
     from open_pair as pair
     left join tail_area on pair.pair_no = tail_area.pair_no
     left join head_area on pair.pair_no = head_area.pair_no
+    left join near_use on pair.pair_no = near_use.pair_no
     left join kg.predicate as line on pair.predicate in (line.predicate, line.inverse)
     left join known_use on pair.head_cui = known_use.cui and pair.tail_cui = known_use.other
     left join shared_treatment on pair.pair_no = shared_treatment.pair_no

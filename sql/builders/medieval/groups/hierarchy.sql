@@ -4,4 +4,4 @@ select distinct
     edge.head_cui,
     edge.tail_cui
 from kg.edge as edge
-where edge.predicate in ('is_a', 'has_pharmacologic_class')
+where edge.predicate in ('is_a', 'placed_under', 'has_pharmacologic_class')

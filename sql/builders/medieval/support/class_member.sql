@@ -12,7 +12,8 @@ with step as (
         edge.tail_cui as class
     from kg.edge as edge
     inner join kg.concept as concept on edge.head_cui = concept.cui
-    where edge.predicate in ('is_a', 'has_pharmacologic_class') and list_contains(concept.groups, 'CHEM')
+    where
+        edge.predicate in ('is_a', 'placed_under', 'has_pharmacologic_class') and list_contains(concept.groups, 'CHEM')
 ),
 
 meant as (

@@ -55,7 +55,7 @@ kin as (
         edge.head_cui as descendant
     from kin
     inner join kg.edge as edge on kin.descendant = edge.tail_cui
-    where edge.predicate = 'is_a'
+    where edge.predicate in ('is_a', 'placed_under')
 ),
 
 broad as (
@@ -67,7 +67,7 @@ broad as (
             50,
             0.01 * (
                 select count(distinct head_cui) from kg.edge
-                where predicate = 'is_a'
+                where predicate in ('is_a', 'placed_under')
             )
         )
 )

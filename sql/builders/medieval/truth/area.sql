@@ -9,7 +9,7 @@ select distinct
     head_cui as cui,
     tail_cui as above_cui
 from kg.edge
-where predicate in ('is_a', 'has_pharmacologic_class');
+where predicate in ('is_a', 'placed_under', 'has_pharmacologic_class');
 
 create or replace temp table area as
 with recursive wanted as (

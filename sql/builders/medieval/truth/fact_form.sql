@@ -1,8 +1,9 @@
 -- Usable facts as numbers, with what tells which of them are one fact in another form or direction
 -- Grain: fact_side, one row per concept that usable facts have; (result) one row per usable fact between two bases
--- Output: fact_side(cui, side), (fact, head, tail, form, loose, ending), by head and fact
--- Inputs: usable_fact, linked_base
--- form: the unordered pair of bases and the relation. loose: the tail may be a class that nothing else mentions.
+-- Output: fact_side(cui, side), (fact, head, tail, form, said, loose, ending), by head and fact
+-- Inputs: usable_fact, linked_base, statement_name
+-- form: the unordered pair of bases and the relation. said: the same of the names, since several concepts can have one
+--   name, and a statement is said once. loose: the tail may be a class that nothing else mentions.
 --   ending: what a stable hash is about, after the admission
 create or replace temp table fact_side as
 select
@@ -31,10 +32,17 @@ select
     dense_rank() over (
         order by least(based.head_base, based.tail_base), greatest(based.head_base, based.tail_base), based.relation
     ) - 1 as form,
+    dense_rank() over (
+        order by
+            least(lower(head_name.name), lower(tail_name.name)), greatest(lower(head_name.name), lower(tail_name.name)),
+            based.relation
+    ) - 1 as said,
     based.taxonomic and not based.statistical as loose,
     concat_ws(chr(31), based.head_cui, based.predicate, based.tail_cui) as ending
 from based
 inner join fact_side as head on based.head_cui = head.cui
 inner join fact_side as tail on based.tail_cui = tail.cui
+inner join statement_name as head_name on based.head_cui = head_name.cui
+inner join statement_name as tail_name on based.tail_cui = tail_name.cui
 where based.head_base != based.tail_base
 order by head.side, based.fact;

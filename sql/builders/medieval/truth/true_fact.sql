@@ -2,7 +2,7 @@
 -- Grain: one row per (head, predicate, tail)
 -- Output: true_fact(head_cui, predicate, tail_cui, pattern, tier, hops)
 -- Inputs: found_fact(head_cui, predicate, tail_cui, pattern, tier, hops), linked_base, kg.predicate, contraindicated,
---   isolated, disputed
+--   isolated, contested, disputed
 -- The best path has the strongest tier, then the fewest hops. Left out: two forms of one drug, and for predicates that
 --   assert a benefit, pairs with a contraindication between them. Source: docs/definitions.md#true
 create or replace temp table true_fact as
@@ -35,6 +35,10 @@ left join isolated
     on
         ranked.head_cui = isolated.head_cui and ranked.predicate = isolated.predicate
         and ranked.tail_cui = isolated.tail_cui
+left join contested
+    on
+        ranked.predicate = 'classified_as'
+        and ranked.head_cui = contested.head_cui and ranked.tail_cui = contested.tail_cui
 left join disputed
     on
         ranked.head_cui = disputed.head_cui and ranked.predicate = disputed.predicate
@@ -43,4 +47,5 @@ where
     ranked.choice = 1
     and not (ranked.asserts_benefit and contraindicated.cui is not null)
     and isolated.head_cui is null
+    and contested.head_cui is null
     and disputed.head_cui is null;

@@ -37,26 +37,31 @@ FOUND = pa.schema([("number", pa.int32()), ("name", pa.int32())])
 HYPHENS = (0x2D, 0x2010, 0x2011)
 
 
-def _trie(connection: duckdb.DuckDBPyConnection) -> tuple[Trie, Meant]:
-    """Return the names that are looked for, and what each leaves unclear."""
+def _trie(connection: duckdb.DuckDBPyConnection) -> tuple[Trie, npt.NDArray[np.int32]]:
+    """Return the names that are looked for, and the entry of each of their spellings. Shape: (spellings,)"""
     names = arrow_of(connection, "select name, in_capitals from sought_name order by name_no")
     case = np.where(names["in_capitals"].to_numpy(), CASE_UPPER, CASE_ANY).astype(np.uint8)
     batches = (batch["name"].to_pylist() for batch in names.to_batches(BATCH_NAMES))
-    trie, entry = build_trie(batches, case, LONGEST_NAME)
-    pairs = arrow_of(connection, "select name_no, code from sought")
-    owner, code = entry[pairs["name_no"].to_numpy()], pairs["code"].to_numpy()
+    return build_trie(batches, case, LONGEST_NAME)
+
+
+def _meant(connection: duckdb.DuckDBPyConnection, entry: npt.NDArray[np.int32]) -> Meant:
+    """Return what names leave unclear: something wider than they say only where few notes have the name."""
+    common = arrow_of(connection, "select name from common_name")["name"].to_numpy()
+    pairs = arrow_of(connection, "select * from sought")
+    name, code = entry[pairs["name_no"].to_numpy()], pairs["code"].to_numpy()
+    kept = (name >= 0) & ~(pairs["wider"].to_numpy() & np.isin(name, common))
     # Spellings that the scan takes for one are one name.
-    place = np.unique(owner[owner >= 0].astype(np.int64) << 32 | code[owner >= 0])
-    return trie, Meant(begins(place >> 32, int(entry.max(initial=-1)) + 1), (place & 0xFFFFFFFF).astype(np.int32))
+    place = np.unique(name[kept].astype(np.int64) << 32 | code[kept])
+    return Meant(begins(place >> 32, int(entry.max(initial=-1)) + 1), (place & 0xFFFFFFFF).astype(np.int32))
 
 
 def _without_hyphens(codes: CodeArray, begin: npt.NDArray[np.int64]) -> tuple[CodeArray, npt.NDArray[np.int64]]:
     """Return texts whose hyphens between letters are left out, so that "anti-coagulant" is one word."""
     small = codes | 0x20
     letter = (small >= ord("a")) & (small <= ord("z"))
-    kept = np.ones(codes.size, np.bool_)
-    kept[1:-1] = ~(np.isin(codes[1:-1], HYPHENS) & letter[:-2] & letter[2:])
-    return codes[kept], np.concatenate([[0], np.cumsum(kept)])[begin]
+    hyphen = np.flatnonzero(np.isin(codes[1:-1], HYPHENS) & letter[:-2] & letter[2:]) + 1
+    return np.delete(codes, hyphen), begin - np.searchsorted(hyphen, begin)
 
 
 def _names_in(trie: Trie, notes: pa.Table, seen: npt.NDArray[np.int32]) -> Iterator[pa.Table]:
@@ -94,15 +99,16 @@ def find_names(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, *, ra
     Returns:
         What each of the names leaves unclear.
     """
-    set_table(connection, "sought_closure", closure_of(graph, cuis(connection, "select cui from coded")))
+    more = cuis(connection, "select cui from coded where cui not in (select closure.cui from closure)")
+    set_table(connection, "sought_closure", closure_of(graph, more))
     run_steps(connection, "groups", ["sought_concept", "sought"])
-    trie, meant = _trie(connection)
+    trie, entry = _trie(connection)
     connection.execute("create or replace temp table found_name (number integer, name integer)")
-    seen = np.full(meant.begin.size - 1, -1, np.int32)
+    seen = np.full(int(entry.max(initial=-1)) + 1, -1, np.int32)
     for notes in _parts(connection, ("note", "report") if radiology else ("note",)):
         for found in _names_in(trie, notes, seen):
             connection.register("found", found)
             connection.execute("insert into found_name select * from found")
             connection.unregister("found")
     run_steps(connection, "groups", ["named"])
-    return meant
+    return _meant(connection, entry)

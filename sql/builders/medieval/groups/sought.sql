@@ -1,11 +1,11 @@
 -- Names that are looked for in the bare text of notes, and the concepts that they leave unclear there
 -- Grain: sought_name, one row per spelling; sought, one row per spelling and concept
--- Output: sought_name(name_no, name, in_capitals), sought(name_no, code)
+-- Output: sought_name(name_no, name, in_capitals), sought(name_no, code, wider)
 -- Inputs: sought_concept, coded, area, area_step, statement_name, kg.name, kg.concept
 -- All English names of the release, also those that the dictionary of mentions refuses; of three letters and fewer, only
 --   acronyms, as capitals. Beside each: without what follows in brackets, inverted ("Failure, Renal"), and as one word
 --   where it has a hyphen or two words. The head of a name ("stroke" of "hemorrhagic stroke") is looked for if the
---   release calls something so that is of the same semantic group and not too general. The last word of a drug is its
+--   release calls something so that is of the same semantic group and not too general (wider). The last word of a drug is its
 --   salt, so that drugs have none. What begins with another name of the same concept is found by that one.
 --   Source: docs/definitions.md#unclear
 create or replace temp table sought_spelling as
@@ -17,7 +17,8 @@ with own as (
     from coded
     inner join kg.concept as concept on coded.cui = concept.cui
     inner join kg.name as name on coded.cui = name.cui
-    where not list_contains(concept.groups, 'CHEM')
+    -- "leukemia, acute" ends with no head
+    where not list_contains(concept.groups, 'CHEM') and not contains(name.name, ',')
 ),
 
 tail as (
@@ -46,19 +47,22 @@ general as (
 called as (
     select
         sought_concept.code,
-        name.name
+        name.name,
+        sought_concept.wider
     from sought_concept
     inner join kg.name as name on sought_concept.cui = name.cui
     union
     select
         coded.code,
-        statement_name.name
+        statement_name.name,
+        false as wider
     from coded
     inner join statement_name on coded.cui = statement_name.cui
     union
     select
         tail.code,
-        name.name
+        name.name,
+        true as wider
     from tail
     inner join kg.name as name on tail.normalized = name.normalized
     inner join kg.concept as concept on name.cui = concept.cui
@@ -69,9 +73,7 @@ called as (
 bare as (
     select * from called
     union
-    select
-        code,
-        regexp_replace(name, '\s*[(\[][^)\]]*[)\]]$', '') as name
+    select * replace (regexp_replace(name, '\s*[(\[][^)\]]*[)\]]$', '') as name)
     from called
     where right(name, 1) in (')', ']')
 ),
@@ -79,9 +81,7 @@ bare as (
 turned as (
     select * from bare
     union
-    select
-        code,
-        split_part(name, ', ', 2) || ' ' || split_part(name, ', ', 1) as name
+    select * replace (split_part(name, ', ', 2) || ' ' || split_part(name, ', ', 1) as name)
     from bare
     where len(string_split(name, ', ')) = 2
 ),
@@ -89,29 +89,20 @@ turned as (
 joined as (
     select * from turned
     union
-    select
-        code,
-        regexp_replace(name, '([A-Za-z])-([A-Za-z])', '\1\2', 'g') as name
+    select * replace (regexp_replace(name, '([A-Za-z])-([A-Za-z])', '\1\2', 'g') as name)
     from turned
     where contains(name, '-')
     union
-    select
-        code,
-        replace(name, ' ', '') as name
+    select * replace (replace(name, ' ', '') as name)
     from turned
     where regexp_full_match(name, '[A-Za-z]{3,} [A-Za-z]{3,}')
 ),
 
 spelled as (
-    select
-        code,
-        name
-    from joined
+    select * from joined
     union
     -- an acronym keeps its last letter, a word in small letters loses the ending of the plural
-    select
-        code,
-        lower(name) as name
+    select * replace (lower(name) as name)
     from joined
     where length(name) > 3 and name = upper(name)
 )
@@ -119,6 +110,7 @@ spelled as (
 select
     code,
     name,
+    wider,
     length(name) <= 3 as in_capitals,
     split_part(normal_name(name), ' ', 1) as first_word,
     normal_name(name) as normalized
@@ -141,12 +133,15 @@ from (
         on
             longer.code = shorter.code and longer.first_word = shorter.normalized
             and longer.normalized != shorter.normalized and not shorter.in_capitals
+            and not shorter.wider
 ) as kept;
 
 create or replace temp table sought as
-select distinct
+select
     sought_name.name_no,
-    spelling.code
+    spelling.code,
+    bool_and(spelling.wider) as wider
 from sought_spelling as spelling
 inner join sought_name on spelling.name = sought_name.name
+group by sought_name.name_no, spelling.code
 order by sought_name.name_no, spelling.code;

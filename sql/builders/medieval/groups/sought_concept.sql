@@ -1,17 +1,30 @@
 -- Concepts whose names in a note leave unclear what statements can name
 -- Grain: one row per concept of a statement and concept whose names are looked for
--- Output: sought_concept(code, cui). Inputs: coded, sought_closure, area, area_step, namesake
+-- Output: sought_concept(code, cui, wider). Inputs: coded, closure, sought_closure (of the others), area, area_step, namesake
 -- The concept, its forms, combinations and ingredients, its descendants within two steps, its namesakes, and what is up
 --   to two steps above it (for a drug, its classes too). An ancestor that is no area is too general: "disease" stands in
---   nearly every note, and says nothing of any. Source: docs/definitions.md#unclear
+--   every other note, and says nothing of any (wider: what is above). Source: docs/definitions.md#unclear
 create or replace temp table sought_concept as
-with form as (
+with near as (
     select
         coded.code,
-        closure.other as cui
-    from sought_closure as closure
-    inner join coded on closure.cui = coded.cui
-    where closure.relation in ('self', 'equivalent')
+        either.other as cui,
+        either.relation
+    from (
+        select * from closure
+        union all
+        select * from sought_closure
+    ) as either
+    inner join coded on either.cui = coded.cui
+    where either.relation != 'ancestor'
+),
+
+form as (
+    select
+        code,
+        cui
+    from near
+    where relation in ('self', 'equivalent')
 ),
 
 parent as (
@@ -36,15 +49,15 @@ above as (
 )
 
 select
-    coded.code,
-    closure.other as cui
-from sought_closure as closure
-inner join coded on closure.cui = coded.cui
-where closure.relation != 'ancestor'
+    near.code,
+    near.cui,
+    false as wider
+from near
 union
 select
     above.code,
-    above.cui
+    above.cui,
+    true as wider
 from above
 where
     above.cui in (
@@ -54,12 +67,14 @@ where
 union
 select
     coded.code,
-    namesake.other as cui
+    namesake.other as cui,
+    false as wider
 from namesake
 inner join coded on namesake.cui = coded.cui
 union
 select
     coded.code,
-    namesake.cui
+    namesake.cui,
+    false as wider
 from namesake
 inner join coded on namesake.other = coded.cui;

@@ -21,13 +21,23 @@ said as (
         bare_text.hadm_id,
         unnest(string_split(bare_text.words, ' ')) as word
     from bare_text
+),
+
+-- by itself, so that no text is copied for every word
+possible as materialized (
+    select
+        said.text_id,
+        asked.hadm_id,
+        asked.cui,
+        asked.name
+    from asked
+    inner join said on asked.hadm_id = said.hadm_id and asked.word = said.word
 )
 
 select distinct
-    asked.hadm_id,
-    asked.cui,
-    asked.name
-from asked
-inner join said on asked.hadm_id = said.hadm_id and asked.word = said.word
-inner join bare_text on said.text_id = bare_text.text_id
-where contains(bare_text.words, ' ' || asked.name || ' ');
+    possible.hadm_id,
+    possible.cui,
+    possible.name
+from possible
+inner join bare_text on possible.text_id = bare_text.text_id
+where contains(bare_text.words, ' ' || possible.name || ' ');

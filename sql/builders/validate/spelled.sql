@@ -97,26 +97,28 @@ numbered as (
     where length(name) >= 5 and regexp_matches(name, '[a-z][^sui]s$')
 ),
 
-word as (
+part as (
     select
         name,
         unnest(string_split(name, ' ')) as word
     from (select distinct numbered.name from numbered) as every_name
 ),
 
+frequency as (
+    select
+        word,
+        count(*) as n
+    from part
+    group by word
+),
+
 rarest as (
     select
-        word.name,
-        arg_min(word.word, (frequency.n, -length(word.word), word.word)) as word
-    from word
-    inner join (
-        select
-            word.word,
-            count(*) as n
-        from word
-        group by word.word
-    ) as frequency on word.word = frequency.word
-    group by word.name
+        part.name,
+        arg_min(part.word, (frequency.n, -length(part.word), part.word)) as word
+    from part
+    inner join frequency on part.word = frequency.word
+    group by part.name
 )
 
 select

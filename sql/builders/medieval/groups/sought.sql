@@ -2,12 +2,12 @@
 -- Grain: sought_name, one row per spelling; sought, one row per spelling and concept
 -- Output: sought_name(name_no, name, in_capitals), sought(name_no, code, wider)
 -- Inputs: sought_concept, coded, area, area_step, statement_name, kg.name, kg.concept
--- All English names of the release, also those that the dictionary of mentions refuses; of three letters and fewer, only
---   acronyms, as capitals. Beside each: without what follows in brackets, inverted ("Failure, Renal"), and as one word
---   where it has a hyphen or two words. The head of a name ("stroke" of "hemorrhagic stroke") is looked for if the
---   release calls something so that is of the same semantic group and not too general (wider). The last word of a drug is its
---   salt, so that drugs have none. What begins with another name of the same concept is found by that one.
---   Source: docs/definitions.md#unclear
+-- All English names of the release, also those that the dictionary of mentions refuses; of three letters and fewer,
+--   acronyms only, as capitals. Beside each: without what follows in brackets, inverted ("Failure, Renal"), and as one
+--   word where it has a hyphen or two words. The head of a name ("stroke" of "hemorrhagic stroke") is looked for if the
+--   release calls something so that is of the same semantic group and not too general; it is wider than the name. The
+--   last word of a drug is its salt, so drugs have none. What begins with another name of the same concept is found by
+--   that one. Source: docs/definitions.md#unclear
 create or replace temp table sought_spelling as
 with own as (
     select

@@ -1,9 +1,10 @@
 -- Concepts whose names in a note leave unclear what statements can name
 -- Grain: one row per concept of a statement and concept whose names are looked for
--- Output: sought_concept(code, cui, wider). Inputs: coded, closure, sought_closure (of the others), area, area_step, namesake
+-- Output: sought_concept(code, cui, wider)
+-- Inputs: coded, closure, sought_closure (of the others), area, area_step, namesake
 -- The concept, its forms, combinations and ingredients, its descendants within two steps, its namesakes, and what is up
---   to two steps above it (for a drug, its classes too). An ancestor that is no area is too general: "disease" stands in
---   every other note, and says nothing of any (wider: what is above). Source: docs/definitions.md#unclear
+--   to two steps above it (wider; for a drug, its classes too). An ancestor that is no area is too general: "disease"
+--   stands in every other note, and says nothing of any. Source: docs/definitions.md#unclear
 create or replace temp table sought_concept as
 with near as (
     select

@@ -274,8 +274,8 @@ class Trie:
 
         Args:
             tokens: of all texts, one after another.
-            owner: number of the text of each token. Shape: (tokens,)
-            seen: takes the last text of each entry, -1 before the first; kept from call to call. Shape: (entries,)
+            owner: number of the text of each token, in order. Shape: (tokens,)
+            seen: takes the last text of each entry, -1 before the first. Shape: (entries,)
 
         Returns:
             Texts and entries. Shapes: (found,)

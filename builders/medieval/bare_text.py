@@ -45,7 +45,7 @@ def _trie(connection: duckdb.DuckDBPyConnection) -> tuple[Trie, npt.NDArray[np.i
     return build_trie(batches, case, LONGEST_NAME)
 
 
-def _meant(connection: duckdb.DuckDBPyConnection, entry: npt.NDArray[np.int32]) -> Meant:
+def _meant(connection: duckdb.DuckDBPyConnection, entry: npt.NDArray[np.int32], entries: int) -> Meant:
     """Return what names leave unclear: something wider than they say only where few notes have the name."""
     common = arrow_of(connection, "select name from common_name")["name"].to_numpy()
     pairs = arrow_of(connection, "select * from sought")
@@ -53,7 +53,7 @@ def _meant(connection: duckdb.DuckDBPyConnection, entry: npt.NDArray[np.int32]) 
     kept = (name >= 0) & ~(pairs["wider"].to_numpy() & np.isin(name, common))
     # Spellings that the scan takes for one are one name.
     place = np.unique(name[kept].astype(np.int64) << 32 | code[kept])
-    return Meant(begins(place >> 32, int(entry.max(initial=-1)) + 1), (place & 0xFFFFFFFF).astype(np.int32))
+    return Meant(begins(place >> 32, entries), (place & 0xFFFFFFFF).astype(np.int32))
 
 
 def _without_hyphens(codes: CodeArray, begin: npt.NDArray[np.int64]) -> tuple[CodeArray, npt.NDArray[np.int64]]:
@@ -64,15 +64,18 @@ def _without_hyphens(codes: CodeArray, begin: npt.NDArray[np.int64]) -> tuple[Co
     return np.delete(codes, hyphen), begin - np.searchsorted(hyphen, begin)
 
 
-def _names_in(trie: Trie, notes: pa.Table, seen: npt.NDArray[np.int32]) -> Iterator[pa.Table]:
+def _names_in(trie: Trie, entries: int, notes: pa.Table) -> Iterator[pa.Table]:
     """Yield (number, name) of some notes."""
     number, texts = notes["number"].to_numpy().astype(np.int32), notes["text"].to_pylist()
     codes = codes_of("\n".join(texts))
     begin = np.cumsum([0, *(len(text) + 1 for text in texts[:-1])])
+    seen = np.full(entries, -1, np.int32)
     for form, first in ((codes, begin), _without_hyphens(codes, begin)):
         tokens = tokenise(form)
-        owner = number[np.searchsorted(first, tokens.begin, side="right") - 1]
-        yield pa.table(list(trie.find_every(tokens, owner, seen)), schema=FOUND)
+        owner = np.searchsorted(first, tokens.begin, side="right") - 1
+        # No name goes from one note into the next, though both are of one admission.
+        note, name = trie.find_every(tokens, owner.astype(np.int32), seen)
+        yield pa.table([number[note], name], schema=FOUND)
 
 
 def _parts(connection: duckdb.DuckDBPyConnection, kinds: Sequence[str]) -> Iterator[pa.Table]:
@@ -104,11 +107,11 @@ def find_names(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, *, ra
     run_steps(connection, "groups", ["sought_concept", "sought"])
     trie, entry = _trie(connection)
     connection.execute("create or replace temp table found_name (number integer, name integer)")
-    seen = np.full(int(entry.max(initial=-1)) + 1, -1, np.int32)
+    entries = int(entry.max(initial=-1)) + 1
     for notes in _parts(connection, ("note", "report") if radiology else ("note",)):
-        for found in _names_in(trie, notes, seen):
+        for found in _names_in(trie, entries, notes):
             connection.register("found", found)
             connection.execute("insert into found_name select * from found")
             connection.unregister("found")
     run_steps(connection, "groups", ["named"])
-    return _meant(connection, entry)
+    return _meant(connection, entry, entries)

@@ -24,6 +24,9 @@ __all__ = ["ValidationReport", "validate_medieval"]
 
 NAMES = ("check", "id", "found", "expected")
 
+PART_SIZE = 1_000
+"""Patients whose notes are searched at once."""
+
 
 @dataclass(frozen=True)
 class ValidationReport(Plain):
@@ -59,11 +62,25 @@ def _settings_of(folder: Path) -> BuildSettings:
         ) from error
 
 
+def _find_names(connection: duckdb.DuckDBPyConnection, build: dict[str, Any]) -> None:
+    """Make ``named_end``: unsupported ends that a note of the admission names, looked for in its bare text."""
+    set_variables(connection, {"part_size": PART_SIZE})
+    connection.execute(sql_text("builders/validate/spelled"))
+    kinds = ("note", "report") if build.get("radiology") else ("note",)
+    query = "select part, min(subject_id), max(subject_id) from silent_end group by part order by part"
+    for bounds in connection.execute(query).fetchall():
+        set_variables(connection, dict(zip(("part", "first_patient", "last_patient"), bounds, strict=True)))
+        for kind in kinds:
+            connection.execute(sql_text(f"builders/validate/{kind}_text"))
+            connection.execute(sql_text("builders/validate/named_end"))
+
+
 def validate_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnection, folder: Path) -> ValidationReport:
     """Check a dataset folder against the warehouse that it was built from.
 
     Truth is re-derived by joins over ``kg.edge`` and ``kg.pattern``, support by walking from each end of a statement
-    to ``ground.mention`` and ``ground.admission_concept``.
+    to ``ground.mention`` and ``ground.admission_concept``. What a row calls unsupported must not be named in the bare
+    text of the admission's notes either.
 
     Raises:
         InputError: the folder is no dataset, or holds no rows.
@@ -77,9 +94,10 @@ def validate_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnectio
     set_variables(connection, {"tiers": list(build.truth_tiers), **build.attesting()})
     for step in ("step", "found_path", "cover"):
         connection.execute(sql_text(f"builders/validate/{step}"))
+    _find_names(connection, build)
     found = [
         line
-        for check in ("disagreement", "evidence")
+        for check in ("disagreement", "evidence", "literal")
         for line in connection.execute(sql_text(f"builders/validate/{check}")).fetchall()
     ]
     rows = number_of(connection, "select count(*) from labelled")

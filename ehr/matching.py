@@ -269,6 +269,31 @@ class Trie:
             )
         )
 
+    def find_every(self, tokens: Tokens, owner: IntArray, seen: IntArray) -> tuple[IntArray, IntArray]:
+        """Return every name of some texts, once for each text, whatever lies around it and between its tokens.
+
+        Args:
+            tokens: of all texts, one after another.
+            owner: number of the text of each token, in order. Shape: (tokens,)
+            seen: takes the last text of each entry, -1 before the first. Shape: (entries,)
+
+        Returns:
+            Texts and entries. Shapes: (found,)
+        """
+        found: tuple[IntArray, IntArray] = _find_every(
+            self.token_numbers(tokens.hash),
+            tokens.shape,
+            owner,
+            self.first,
+            self.child_begin,
+            self.child_token,
+            self.child_node,
+            self.entry,
+            self.case,
+            seen,
+        )
+        return found
+
 
 @njit(cache=True, nogil=True)
 def _numbers(hashes: HashArray, slots: HashArray, slot_token: IntArray) -> IntArray:
@@ -401,6 +426,42 @@ def _find_inside(
                 nodes[count] = best_node
                 count += 1
     return begins[:count], lasts[:count], nodes[:count]
+
+
+@njit(cache=True, nogil=True)
+def _find_every(
+    numbers: IntArray,
+    shapes: ByteArray,
+    owner: IntArray,
+    first: IntArray,
+    child_begin: IntArray,
+    child_token: IntArray,
+    child_node: IntArray,
+    entry: IntArray,
+    case: ByteArray,
+    seen: IntArray,
+) -> tuple[IntArray, IntArray]:
+    texts, entries = np.empty(1024, np.int32), np.empty(1024, np.int32)
+    count = 0
+    for start in range(numbers.size):
+        node = first[numbers[start]] if numbers[start] >= 0 else 0
+        index = start
+        least_shape = 2
+        while node > 0:
+            least_shape = min(least_shape, shapes[index])
+            fits = case[node] == 0 or (case[node] == 1 and shapes[start] >= 1) or least_shape == 2
+            if entry[node] >= 0 and fits and seen[entry[node]] != owner[start]:
+                seen[entry[node]] = owner[start]
+                if count == texts.size:
+                    texts = np.concatenate((texts, np.empty(count, np.int32)))
+                    entries = np.concatenate((entries, np.empty(count, np.int32)))
+                texts[count], entries[count] = owner[start], entry[node]
+                count += 1
+            index += 1
+            if index == numbers.size or owner[index] != owner[start] or numbers[index] < 0:
+                break
+            node = _child(node, numbers[index], child_begin, child_token, child_node)
+    return texts[:count].copy(), entries[:count].copy()
 
 
 def _vocabulary(hashes: HashArray) -> tuple[HashArray, HashArray, IntArray]:

@@ -143,6 +143,10 @@ class BuildSettings(Section):
         description="mentions that attest: the certain and the corroborated ones, or any",
     )
     given: bool = Field(default=True, description="a drug attests that was given during the stay and is over")
+    radiology: bool = Field(
+        default=False,
+        description="a name in a radiology report of the admission, too, forbids calling its concept unsupported",
+    )
     max_lift: float = Field(
         default=2.0, gt=0, description="lift of a pair in the records above which it is not called false"
     )

@@ -24,6 +24,7 @@ TABLES = {path.relative_to(ROOT).as_posix() for room in ROOMS for path in (ROOT 
 RELEASE = {"kg.concept", "kg.edge", "kg.name", "kg.pattern", "kg.predicate", "umls.mrconso", "umls.mrrel"}
 RECORDS = {
     "mimiciv_note.discharge",
+    "mimiciv_note.radiology",
     "mimiciv_hosp.diagnoses_icd",
     "mimiciv_hosp.prescriptions",
     "mimiciv_hosp.procedures_icd",

@@ -27,6 +27,7 @@ from ground.flow.fingerprints import fingerprint, is_current, mark_done, stage_f
 from ground.flow.manifest import dropped, inputs, licence_tier, manifest_of, to_json
 from ground.plain import Plain
 from ground.progress import progress
+from ground.settings import BuildSettings
 from ground.storage.files import atomic_directory, private_directory, sha256_of, write_text
 from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import count_drop, number_of, reset_drops, table_exists
@@ -77,8 +78,9 @@ class BuildReport(Plain):
     skipped: bool = False
 
 
-def _require(connection: duckdb.DuckDBPyConnection) -> None:
-    missing = [table for table in NEEDED if not table_exists(connection, table)]
+def _require(connection: duckdb.DuckDBPyConnection, settings: BuildSettings) -> None:
+    needed = (*NEEDED, "mimiciv_note.radiology") if settings.radiology else NEEDED
+    missing = [table for table in needed if not table_exists(connection, table)]
     if missing:
         raise InputError(
             "the builder needs more of the flow",
@@ -232,7 +234,7 @@ def build_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnection) 
     Raises:
         InputError: an earlier stage is missing, or no statement can be made of the cohort.
     """
-    _require(connection)
+    _require(connection, workspace.settings.build)
     folder = workspace.dataset(STAGE)
     expected = _fingerprint(workspace, connection)
     if is_current(connection, STAGE, expected) and (folder / "manifest.json").is_file():

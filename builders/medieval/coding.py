@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from builders.medieval.kernels import Shard, Terms, links_of
+from builders.medieval.kernels import Meant, Shard, Terms, links_of, named_only
 from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import arrow_of
 
@@ -126,8 +126,9 @@ def _links(
     return found
 
 
-def shard_of(connection: duckdb.DuckDBPyConnection, number: int, concepts: int) -> Shard:
+def shard_of(connection: duckdb.DuckDBPyConnection, number: int, terms: Terms, meant: Meant) -> Shard:
     """Return one shard of admissions, as the warehouse has it."""
+    concepts = terms.mask.size
     connection.execute(f"set variable shard = {number}")
     admissions = connection.execute(f"select count(*) from admission where shard = {number}").fetchall()[0][0]
     first = number * SHARD_SIZE
@@ -138,7 +139,8 @@ def shard_of(connection: duckdb.DuckDBPyConnection, number: int, concepts: int) 
         connection, sql_text("builders/medieval/groups/shard_mention"), "number", "concept", "coded"
     )
     link_begin, link, linked = _links(connection, first, admissions, concepts)
-    return Shard(
+    none = np.zeros(0, np.int32)
+    shard = Shard(
         begins(owner - first, admissions),
         frame,
         bucket,
@@ -148,7 +150,12 @@ def shard_of(connection: duckdb.DuckDBPyConnection, number: int, concepts: int) 
         link_begin,
         link,
         linked,
+        begins(none, admissions),
+        none,
     )
+    holder, name = _columns(connection, sql_text("builders/medieval/groups/shard_named"), "number", "name")
+    found = named_only(terms, shard, begins(holder - first, admissions), name, meant)
+    return shard._replace(named_begin=begins(found[:, 0], admissions), named=found[:, 1].copy())
 
 
 def read_shard(file: Path) -> Shard:

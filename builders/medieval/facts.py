@@ -20,6 +20,7 @@ from kg.graph import ConceptGraph
 
 __all__ = [
     "TAXONOMIC",
+    "closure_of",
     "cuis",
     "find_true_facts",
     "read_support",
@@ -65,7 +66,7 @@ def cuis(connection: duckdb.DuckDBPyConnection, query: str) -> list[str]:
     return sorted(row[0] for row in connection.execute(query).fetchall())
 
 
-def _closure(graph: ConceptGraph, concepts: Sequence[str]) -> pa.Table:
+def closure_of(graph: ConceptGraph, concepts: Sequence[str]) -> pa.Table:
     """Return (cui, other, relation, depth): itself, equivalents, their ancestors, near descendants, combinations."""
     rows: list[tuple[str, str, str, int]] = []
     # Every form of a drug asks the same of all the others.
@@ -102,10 +103,10 @@ def read_support(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, set
     set_variables(connection, values)
     run_steps(connection, "support", ["macros", "cohort", "admission", "context", "mention_concept", "statement_name"])
     concepts = cuis(connection, KNOWN_CONCEPTS)
-    set_table(connection, "closure", _closure(graph, concepts))
+    set_table(connection, "closure", closure_of(graph, concepts))
     run_steps(connection, "support", ["namesake"])
     alike = cuis(connection, f"select distinct other from namesake where cui in ({KNOWN_CONCEPTS})")
-    set_table(connection, "namesake_closure", _closure(graph, alike))
+    set_table(connection, "namesake_closure", closure_of(graph, alike))
     run_steps(connection, "support", ["clear_mention", "present_mention", "linked_base", "class_member", "fact_end"])
 
 

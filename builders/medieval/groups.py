@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 
 from builders.medieval import kernels
 from builders.medieval.balance import draw_statements
+from builders.medieval.bare_text import find_names
 from builders.medieval.coding import SHARD_SIZE, read_shard, read_terms
 from builders.medieval.digests import Texts, hashes_of, units_of
 from builders.medieval.facts import cuis, run_steps, set_table, statement_predicates
@@ -371,13 +372,15 @@ def make_groups(
     _set_variables(connection, settings)
     run_steps(connection, "groups", ["frame", "coded", "cover", "heard", "near_end"])
     terms, cui = read_terms(connection)
+    meant = find_names(connection, graph, radiology=settings.radiology)
     shards = _count(connection, "select coalesce(max(shard), -1) + 1 from admission")
     with TemporaryDirectory(dir=scratch) as folder:
         ends = _count(connection, "select count(*) from coded where is_end")
         used = np.zeros((int(terms.pair.max(initial=-1)) + 1, ends), np.uint8)
         relatives = np.zeros(int(terms.relative_begin[-1]), np.uint8)
         groups = _Groups(terms, cui, Texts.of(cui), used, relatives, shards, Path(folder), np.zeros(3, np.int64))
-        set_table(connection, "co_stated", linked_pairs(connection, groups.folder, shards, cui))
+        co_stated, named = linked_pairs(connection, groups.folder, shards, cui, terms, meant)
+        set_table(connection, "co_stated", co_stated)
         done = groups.not_done()
         for number in range(shards):
             kernels.mark_used(terms, groups.shard(number), used, relatives, done)
@@ -392,6 +395,7 @@ def make_groups(
         for number in range(shards):
             pool.add(_list_candidates(connection, groups, far, traits, wanted, number))
         draw_statements(connection, pool, settings)
+    connection.execute(f"set variable named_only = {named}")
     connection.execute(f"set variable facts_without = {groups.without.tolist()}")
     run_steps(connection, "groups", ["extension_kind"])
     run_steps(connection, "truth", ["contested"])

@@ -16,6 +16,7 @@ from numba import njit
 __all__ = [
     "ASKED",
     "FOUND",
+    "Meant",
     "Shard",
     "Terms",
     "add_chances",
@@ -26,6 +27,7 @@ __all__ = [
     "links_of",
     "mark_asked",
     "mark_used",
+    "named_only",
     "resampled_auc",
     "walk",
 ]
@@ -99,6 +101,8 @@ class Shard(NamedTuple):
         link_begin: where the linked pairs of an admission begin.
         link: one concept of a linked pair, sorted.
         linked: the other one.
+        named_begin: where the named concepts of an admission begin.
+        named: concept that the bare text of a note names, though no mention or code leaves it unclear.
     """
 
     group_begin: Ints
@@ -110,6 +114,20 @@ class Shard(NamedTuple):
     link_begin: Ints
     link: Ints
     linked: Ints
+    named_begin: Ints
+    named: Ints
+
+
+class Meant(NamedTuple):
+    """What names that are looked for in the bare text leave unclear.
+
+    Attributes:
+        begin: where the concepts of a name begin. Shape: (names + 1,)
+        concept: concepts.
+    """
+
+    begin: Ints
+    concept: Ints
 
 
 @njit(cache=True)
@@ -120,6 +138,36 @@ def _mark_unclear(terms: Any, shard: Any, admission: int, unclear: Any) -> None:
         for j in range(cover_begin[concept], cover_begin[concept + 1]):
             if not coded or by_code[j]:
                 unclear[cover[j]] = admission
+    for i in range(shard.named_begin[admission], shard.named_begin[admission + 1]):
+        unclear[shard.named[i]] = admission
+
+
+@njit(cache=True)
+def named_only(terms: Any, shard: Any, begin: Any, name: Any, meant: Any) -> Any:
+    """Return (admission, concept) of what names in the text leave unclear, and nothing else does. Shape: (n, 2)
+
+    Args:
+        terms: of the cohort.
+        shard: admissions, of which nothing is known to be named.
+        begin: where the names of an admission begin. Shape: (admissions + 1,)
+        name: names found in its text.
+        meant: what names leave unclear.
+    """
+    unclear = np.full(terms.mask.size, -1, np.int32)
+    found = np.empty((1024, 2), np.int32)
+    n = 0
+    for admission in range(begin.size - 1):
+        _mark_unclear(terms, shard, admission, unclear)
+        for i in range(begin[admission], begin[admission + 1]):
+            for j in range(meant.begin[name[i]], meant.begin[name[i] + 1]):
+                code = meant.concept[j]
+                if unclear[code] != admission:
+                    unclear[code] = admission
+                    if n == found.shape[0]:
+                        found = np.concatenate((found, np.empty((n, 2), np.int32)))
+                    found[n, 0], found[n, 1] = admission, code
+                    n += 1
+    return found[:n].copy()
 
 
 @njit(cache=True)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from builders.medieval.coding import begins, shard_of
-from builders.medieval.kernels import add_pairs
+from builders.medieval.kernels import Meant, Terms, add_pairs
 from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import arrow_of
 
@@ -76,20 +76,26 @@ class _Counter:
         return self._number, self._n
 
 
-def linked_pairs(connection: duckdb.DuckDBPyConnection, folder: Path, shards: int, cui: pa.Array) -> pa.Table:
+def linked_pairs(
+    connection: duckdb.DuckDBPyConnection, folder: Path, shards: int, cui: pa.Array, terms: Terms, meant: Meant
+) -> tuple[pa.Table, int]:
     """Write the shards of admissions, and return (cui, other) of ends that notes link often.
 
-    Linked in at least a twentieth of the admissions that mention both.
+    Linked in at least a twentieth of the admissions that mention both. Also counts the concepts of admissions that only
+    the bare text leaves unclear.
 
     Args:
         connection: with the tables of the groups.
         folder: takes the shards.
         shards: number of shards.
         cui: concepts by number.
+        terms: of the cohort.
+        meant: what the names in the text leave unclear.
     """
-    counter = _Counter()
+    counter, named = _Counter(), 0
     for number in range(shards):
-        shard = shard_of(connection, number, len(cui))
+        shard = shard_of(connection, number, terms, meant)
+        named += shard.named.size
         np.savez(folder / f"{number}.npz", **shard._asdict())
         counter.add(shard.link.astype(np.int64) * len(cui) + shard.linked)
         carried = arrow_of(connection, sql_text("builders/medieval/groups/shard_carried"))
@@ -100,7 +106,7 @@ def linked_pairs(connection: duckdb.DuckDBPyConnection, folder: Path, shards: in
         owner, code = np.load(folder / f"{number}-carried.npy")
         if owner.size:
             wanted.add(begins(owner - owner[0], int(owner[-1] - owner[0]) + 1), code)
-    return wanted.table(cui, LINKED_SHARE * linked >= wanted.together)
+    return wanted.table(cui, LINKED_SHARE * linked >= wanted.together), named
 
 
 def _count_recorded(connection: duckdb.DuckDBPyConnection, wanted: _Wanted, alone: npt.NDArray[np.int64]) -> int:

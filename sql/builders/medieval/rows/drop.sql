@@ -1,6 +1,6 @@
 -- What the builder left out, by reason
--- Grain: one row per reason. Output: (reason, n). Inputs: the builder's tables. Parameters: near_pairs, facts_without
---   (for Q2, Q3 and Q4), which the passes over the admissions count
+-- Grain: one row per reason. Output: (reason, n). Inputs: the builder's tables. Parameters: near_pairs, named_only,
+--   facts_without (for Q2, Q3 and Q4), which the passes over the admissions count
 with reason as (
     select
         'patient without a discharge summary' as reason,
@@ -63,6 +63,10 @@ with reason as (
     from false_check
     where reason is not null
     group by reason
+    union all
+    select
+        'replacement is named in the text of a note, though no mention or code means it' as reason,
+        getvariable('named_only') as n
     union all
     select
         'distractor is too close' as reason,

@@ -1,0 +1,117 @@
+"""Looks for names in the whole text of notes, without the mentions: what is named there is not called unattested.
+
+The dictionary of mentions leaves names out (ordinary words, short ones, dose forms), and of names that overlap it takes
+one. Here every name counts, wherever it begins, in one pass over the text. Only tokens are those of the mentions
+(``ehr/matching.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import duckdb
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from builders.medieval.coding import begins
+from builders.medieval.facts import closure_of, cuis, run_steps, set_table
+from builders.medieval.kernels import Meant
+from ehr.characters import CodeArray, codes_of
+from ehr.matching import CASE_ANY, CASE_UPPER, Trie, build_trie, tokenise
+from ground.storage.sqlfiles import sql_text
+from ground.storage.warehouse import arrow_of, set_variables
+from kg.graph import ConceptGraph
+
+__all__ = ["find_names"]
+
+PART_SIZE = 500
+"""Patients whose notes are looked through at once."""
+
+BATCH_NAMES = 100_000
+
+LONGEST_NAME = 40
+"""Tokens of the longest name that is looked for: no name of a statement has more."""
+
+FOUND = pa.schema([("number", pa.int32()), ("name", pa.int32())])
+HYPHENS = (0x2D, 0x2010, 0x2011)
+
+
+def _trie(connection: duckdb.DuckDBPyConnection) -> tuple[Trie, npt.NDArray[np.int32]]:
+    """Return the names that are looked for, and the entry of each of their spellings. Shape: (spellings,)"""
+    names = arrow_of(connection, "select name, in_capitals from sought_name order by name_no")
+    case = np.where(names["in_capitals"].to_numpy(), CASE_UPPER, CASE_ANY).astype(np.uint8)
+    batches = (batch["name"].to_pylist() for batch in names.to_batches(BATCH_NAMES))
+    return build_trie(batches, case, LONGEST_NAME)
+
+
+def _meant(connection: duckdb.DuckDBPyConnection, entry: npt.NDArray[np.int32], entries: int) -> Meant:
+    """Return what names leave unclear: something wider than they say only where few notes have the name."""
+    common = arrow_of(connection, "select name from common_name")["name"].to_numpy()
+    pairs = arrow_of(connection, "select * from sought")
+    name, code = entry[pairs["name_no"].to_numpy()], pairs["code"].to_numpy()
+    kept = (name >= 0) & ~(pairs["wider"].to_numpy() & np.isin(name, common))
+    # Spellings that the scan takes for one are one name.
+    place = np.unique(name[kept].astype(np.int64) << 32 | code[kept])
+    return Meant(begins(place >> 32, entries), (place & 0xFFFFFFFF).astype(np.int32))
+
+
+def _without_hyphens(codes: CodeArray, begin: npt.NDArray[np.int64]) -> tuple[CodeArray, npt.NDArray[np.int64]]:
+    """Return texts whose hyphens between letters are left out, so that "anti-coagulant" is one word."""
+    small = codes | 0x20
+    letter = (small >= ord("a")) & (small <= ord("z"))
+    hyphen = np.flatnonzero(np.isin(codes[1:-1], HYPHENS) & letter[:-2] & letter[2:]) + 1
+    return np.delete(codes, hyphen), begin - np.searchsorted(hyphen, begin)
+
+
+def _names_in(trie: Trie, entries: int, notes: pa.Table) -> Iterator[pa.Table]:
+    """Yield (number, name) of some notes."""
+    number, texts = notes["number"].to_numpy().astype(np.int32), notes["text"].to_pylist()
+    codes = codes_of("\n".join(texts))
+    begin = np.cumsum([0, *(len(text) + 1 for text in texts[:-1])])
+    seen = np.full(entries, -1, np.int32)
+    for form, first in ((codes, begin), _without_hyphens(codes, begin)):
+        tokens = tokenise(form)
+        owner = np.searchsorted(first, tokens.begin, side="right") - 1
+        # No name goes from one note into the next, though both are of one admission.
+        note, name = trie.find_every(tokens, owner.astype(np.int32), seen)
+        yield pa.table([number[note], name], schema=FOUND)
+
+
+def _parts(connection: duckdb.DuckDBPyConnection, kinds: Sequence[str]) -> Iterator[pa.Table]:
+    """Yield the notes (number, text) of each part of the admissions, of each kind."""
+    set_variables(connection, {"part_size": PART_SIZE})
+    run_steps(connection, "groups", ["bare_admission"])
+    query = "select part, min(subject_id), max(subject_id) from bare_admission group by part order by part"
+    for bounds in connection.execute(query).fetchall():
+        set_variables(connection, dict(zip(("part", "first_patient", "last_patient"), bounds, strict=True)))
+        for kind in kinds:
+            notes = arrow_of(connection, sql_text(f"builders/medieval/groups/bare_{kind}"))
+            if notes.num_rows:
+                yield notes
+
+
+def find_names(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, *, radiology: bool) -> Meant:
+    """Make ``named``: names in the notes of each admission that leave something unclear that statements can name.
+
+    Args:
+        connection: with ``coded``, the concepts that statements can name.
+        graph: the concept graph.
+        radiology: also look in radiology reports.
+
+    Returns:
+        What each of the names leaves unclear.
+    """
+    more = cuis(connection, "select cui from coded where cui not in (select closure.cui from closure)")
+    set_table(connection, "sought_closure", closure_of(graph, more))
+    run_steps(connection, "groups", ["sought_concept", "sought"])
+    trie, entry = _trie(connection)
+    connection.execute("create or replace temp table found_name (number integer, name integer)")
+    entries = int(entry.max(initial=-1)) + 1
+    for notes in _parts(connection, ("note", "report") if radiology else ("note",)):
+        for found in _names_in(trie, entries, notes):
+            connection.register("found", found)
+            connection.execute("insert into found_name select * from found")
+            connection.unregister("found")
+    run_steps(connection, "groups", ["named"])
+    return _meant(connection, entry, entries)

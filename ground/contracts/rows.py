@@ -15,17 +15,21 @@ __all__ = [
     "PATH_EDGE",
     "QUADRANTS",
     "STATEMENT_SCHEMA",
+    "SUPPORT_LEVELS",
     "SUPPORT_SPAN",
     "WHY_FALSE",
     "MedievalRow",
     "PathEdgeRow",
     "Quadrant",
     "StatementRow",
+    "SupportLevel",
     "SupportSpanRow",
 ]
 
 Quadrant = Literal["Q1", "Q2", "Q3", "Q4"]
 QUADRANTS: tuple[Quadrant, ...] = get_args(Quadrant)
+SupportLevel = Literal["stated", "co_mentioned", "contradicted", "silent"]
+SUPPORT_LEVELS: tuple[SupportLevel, ...] = get_args(SupportLevel)
 
 
 _NO_PATH = "no path within 3 hops relates the two, in either direction"
@@ -78,7 +82,7 @@ class MedievalRow(TypedDict):
     tail_name: str
     hops: int
     tier: Literal["stated", "equivalent", "inherited", "plausible"] | None
-    support_level: Literal["stated", "co_mentioned", "none"]
+    support_level: SupportLevel
     path: list[PathEdgeRow]
     support_spans: list[SupportSpanRow]
     replaced_end: Literal["head", "tail", "none"]

@@ -79,10 +79,10 @@ def validate_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnectio
     set_variables(connection, {"sections": sections, "tiers": build["truth_tiers"], "certainties": certainties})
     for step in ("step", "found_path", "cover"):
         connection.execute(sql_text(f"builders/validate/{step}"))
-    found = [
-        line
-        for check in ("disagreement", "evidence")
-        for line in connection.execute(sql_text(f"builders/validate/{check}")).fetchall()
-    ]
-    rows = number_of(connection, "select count(*) from labelled")
+    checks, rows = ["disagreement", "evidence"], number_of(connection, "select count(*) from labelled")
+    if denying := sorted((folder / "contradicted").glob("*.parquet")):
+        connection.execute(f"create or replace temp view denying as select * from read_parquet({quoted_list(denying)})")
+        checks.append("contradicted")
+        rows += number_of(connection, "select count(*) from denying")
+    found = [line for check in checks for line in connection.execute(sql_text(f"builders/validate/{check}")).fetchall()]
     return ValidationReport(str(folder), rows, [dict(zip(NAMES, line, strict=True)) for line in found])

@@ -112,19 +112,15 @@ CROISSANT_CONTEXT = {
 }
 
 
-def croissant_of(name: str, description: str, schema: pa.Schema, licence: str) -> dict[str, Any]:
-    """Return the Croissant 1.0 description of the data files; nested columns are left to the Parquet schema."""
-    fields = [
-        {
-            "@type": "cr:Field",
-            "@id": f"rows/{field.name}",
-            "name": field.name,
-            "dataType": CROISSANT_TYPES.get(str(field.type), "sc:Text"),
-            "source": {"fileSet": {"@id": "parquet"}, "extract": {"column": field.name}},
-        }
-        for field in schema
-        if not pa.types.is_nested(field.type)
-    ]
+def croissant_of(name: str, description: str, schemas: Mapping[str, pa.Schema], licence: str) -> dict[str, Any]:
+    """Return the Croissant 1.0 description of the data files; nested columns are left to the Parquet schema.
+
+    Args:
+        name: of the dataset.
+        description: in a sentence.
+        schemas: of the files of each folder. The rows of ``data`` are called ``rows``, others like their folder.
+        licence: in words.
+    """
     return {
         "@context": CROISSANT_CONTEXT,
         "@type": "sc:Dataset",
@@ -135,11 +131,32 @@ def croissant_of(name: str, description: str, schema: pa.Schema, licence: str) -
         "distribution": [
             {
                 "@type": "cr:FileSet",
-                "@id": "parquet",
-                "name": "parquet",
+                "@id": _file_set(folder),
+                "name": _file_set(folder),
                 "encodingFormat": "application/x-parquet",
-                "includes": "data/*.parquet",
+                "includes": f"{folder}/*.parquet",
             }
+            for folder in schemas
         ],
-        "recordSet": [{"@type": "cr:RecordSet", "@id": "rows", "name": "rows", "field": fields}],
+        "recordSet": [_record_set(folder, schema) for folder, schema in schemas.items()],
     }
+
+
+def _file_set(folder: str) -> str:
+    return "parquet" if folder == "data" else f"{folder}-parquet"
+
+
+def _record_set(folder: str, schema: pa.Schema) -> dict[str, Any]:
+    name = "rows" if folder == "data" else folder
+    fields = [
+        {
+            "@type": "cr:Field",
+            "@id": f"{name}/{field.name}",
+            "name": field.name,
+            "dataType": CROISSANT_TYPES.get(str(field.type), "sc:Text"),
+            "source": {"fileSet": {"@id": _file_set(folder)}, "extract": {"column": field.name}},
+        }
+        for field in schema
+        if not pa.types.is_nested(field.type)
+    ]
+    return {"@type": "cr:RecordSet", "@id": name, "name": name, "field": fields}

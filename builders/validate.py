@@ -62,11 +62,11 @@ def _settings_of(folder: Path) -> BuildSettings:
         ) from error
 
 
-def _find_names(connection: duckdb.DuckDBPyConnection, build: dict[str, Any]) -> None:
+def _find_names(connection: duckdb.DuckDBPyConnection, build: BuildSettings) -> None:
     """Make ``named_end``: unsupported ends that a note of the admission names, looked for in its bare text."""
     set_variables(connection, {"part_size": PART_SIZE})
     connection.execute(sql_text("builders/validate/spelled"))
-    kinds = ("note", "report") if build.get("radiology") else ("note",)
+    kinds = ("note", "report") if build.radiology else ("note",)
     query = "select part, min(subject_id), max(subject_id) from silent_end group by part order by part"
     for bounds in connection.execute(query).fetchall():
         set_variables(connection, dict(zip(("part", "first_patient", "last_patient"), bounds, strict=True)))
@@ -95,10 +95,10 @@ def validate_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnectio
     for step in ("step", "found_path", "cover"):
         connection.execute(sql_text(f"builders/validate/{step}"))
     _find_names(connection, build)
-    found = [
-        line
-        for check in ("disagreement", "evidence", "literal")
-        for line in connection.execute(sql_text(f"builders/validate/{check}")).fetchall()
-    ]
-    rows = number_of(connection, "select count(*) from labelled")
+    checks, rows = ["disagreement", "evidence", "literal"], number_of(connection, "select count(*) from labelled")
+    if denying := sorted((folder / "contradicted").glob("*.parquet")):
+        connection.execute(f"create or replace temp view denying as select * from read_parquet({quoted_list(denying)})")
+        checks.append("contradicted")
+        rows += number_of(connection, "select count(*) from denying")
+    found = [line for check in checks for line in connection.execute(sql_text(f"builders/validate/{check}")).fetchall()]
     return ValidationReport(str(folder), rows, [dict(zip(NAMES, line, strict=True)) for line in found])

@@ -91,7 +91,7 @@ def reasons_of(
         assertions: what the rules said.
         doubts: bits of ``DOUBTS``, from the words beside it.
     """
-    # A fever comes and goes, a drug is held and given again; an allergy is of the drug, whatever is said of it elsewhere.
+    # A fever comes and goes, a drug is held and given again; an allergy is one wherever the drug is named.
     allergens = {
         concept
         for concept, assertion in zip(concepts, assertions, strict=True)

@@ -61,6 +61,8 @@ class CoursePart(GeneralTerms):
                 text.sentence("course_procedure", self.values(X=[Item(one)]), one)
         if dice.chance(0.6, "negative"):
             text.sentence("course_neg", self.values(N=self.denied(2, "course", name)), name)
+        if dice.chance(0.3, "excluded"):
+            self.not_found(name)
         if dice.chance(0.12, "possible"):
             self.possible(name)
         text.sentence("course_close", self.words, name)
@@ -110,10 +112,19 @@ class CoursePart(GeneralTerms):
             sentence = self.text.sentence("course_manifest", self.values(M=[Item(one) for one in chosen]), name)
             self.link(chosen, "manifestation_of", [name], sentence)
 
+    def not_found(self, name: str) -> None:
+        """Say that a disorder was looked for and not found; each only once."""
+        excluded = [one for one in note_words()["excluded"] if one in self.excluded]
+        left = [one for one in excluded if one not in self.told]
+        if left:
+            chosen = self.dice.pick(left, "not found", name)
+            self.told.add(chosen)
+            self.text.sentence("course_excluded", self.values(N=[Item(chosen)]), name)
+
     def possible(self, name: str) -> None:
         """Say that another disorder of the same class is possible."""
         mine = set(self.problems) | {place for one in self.problems for place in self.known.ancestors(one)}
-        mine |= set(self.ruled_out.values())
+        mine |= set(self.ruled_out.values()) | self.excluded
         kin = [
             one
             for one in self.known.kin(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 
 from openworld.laboratory import laboratory_lines
 from openworld.note_writer import NoteWriter, note_words
@@ -83,6 +84,12 @@ class HistoryPart(NoteWriter):
             text.sentence("hpi_more", self.values(S=rest))
         self.subset_sentence("hpi_subset", [item.concept for item in (*symptoms, *rest)], "finding")
         text.sentence("hpi_neg", self.values(N=self.denied(3, "hpi")))
+        if dice.chance(0.4, "never"):
+            never = dice.sample([name for name in note_words()["never"] if name in self.excluded], 2, "never had")
+            if never:
+                text.sentence("hpi_never", self.values(N=[Item(name) for name in never]))
+        if dice.chance(0.2, "family in the story"):
+            text.sentence("hpi_family", self.values(F=[Item(self.relatives[0])]))
         for problem in self.dice.shuffled([one.name for one in chronic], "home")[:1]:
             self.home_sentence(self.problems[problem])
         self.class_sentence()
@@ -143,10 +150,14 @@ class HistoryPart(NoteWriter):
         text.template(dice.pick(lines, "social"), self.words)
         text.line()
         self.header("family")
-        mine = set(self.problems) | {place for name in self.problems for place in self.known.ancestors(name)}
-        relatives = dice.sample([name for name in note_words()["family"] if name not in mine], 2, "family")
-        text.phrase("family", self.values(F=[Item(relatives[0])], F2=[Item(relatives[1])]))
+        text.phrase("family", self.values(F=[Item(self.relatives[0])], F2=[Item(self.relatives[1])]))
         text.line()
+
+    @cached_property
+    def relatives(self) -> list[str]:
+        """Two illnesses of relatives that the patient does not have."""
+        mine = set(self.problems) | {place for name in self.problems for place in self.known.ancestors(name)}
+        return self.dice.sample([name for name in note_words()["family"] if name not in mine], 2, "family")
 
     def history_item(self, problem: Problem) -> None:
         """Write one problem of the past medical history."""
@@ -164,7 +175,7 @@ class HistoryPart(NoteWriter):
         """Write problems and operations that are over."""
         text, dice = self.text, self.dice
         mine = set(self.problems) | {place for name in self.problems for place in self.known.ancestors(name)}
-        mine |= set(self.ruled_out.values())
+        mine |= set(self.ruled_out.values()) | self.excluded
         over = [
             name
             for name in note_words()["past"]

@@ -79,6 +79,7 @@ class NoteWriter:
             if order.status == "inpatient" and self.dice.chance(0.08, "silent", order.drug)
         }
         self.words = self._words()
+        self.told: set[str] = set()
 
     def _silent_problems(self) -> set[str]:
         last = [problem.name for problem in self.admission.problems if problem.role == "chronic"][3:]
@@ -171,6 +172,14 @@ class NoteWriter:
             if free and self.dice.chance(0.6, "ruled out", procedure):
                 found[procedure] = self.dice.pick(free, "which", procedure)
         return found
+
+    @cached_property
+    def excluded(self) -> set[str]:
+        """Disorders that this note denies: none that the patient has, and no kind of one."""
+        mine = set(self.problems) | {place for name in self.problems for place in self.known.ancestors(name)}
+        usual = [*note_words()["never"], *note_words()["excluded"]]
+        free = [name for name in usual if name not in mine and not set(self.known.ancestors(name)) & set(self.problems)]
+        return set(self.dice.sample(free, 8, "excluded"))
 
     def denied(self, count: int, *label: str | int) -> list[Item]:
         """Return findings to deny."""

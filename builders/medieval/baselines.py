@@ -5,6 +5,7 @@ A supported statement must not be told by its words, and no label by the context
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,9 +19,12 @@ from ground.stable import stable_hash
 __all__ = [
     "Auc",
     "TextFeatures",
+    "auc_table",
     "cross_validated_auc",
     "cross_validated_point",
+    "fitted_auc",
     "measured_patients",
+    "scored_auc",
     "split_auc",
     "weighted_auc",
 ]
@@ -33,13 +37,14 @@ MEASURED_PATIENTS = 1_000
 """Patients whose rows baselines look at, at most: enough for intervals much narrower than their limits."""
 
 Indices = npt.NDArray[np.intp]
+View = Literal["statement", "context", "overlap"]
 
 
 @dataclass(frozen=True)
 class Auc(Plain):
     """Area under the ROC curve with a 95% percentile interval over resampled patients, None for too few patients."""
 
-    view: Literal["statement", "context"]
+    view: View
     label: Literal["is_true", "is_supported"]
     how: str
     n: int
@@ -177,7 +182,7 @@ def cross_validated_auc(
     texts: list[str] | TextFeatures,
     labels: npt.NDArray[np.bool_],
     patients: npt.NDArray[np.int64],
-    view: Literal["statement", "context"],
+    view: View,
     label: Literal["is_true", "is_supported"],
     seed: int,
 ) -> Auc:
@@ -216,3 +221,44 @@ def split_auc(
     scores = features.scores(train, labels, test)
     auc, low, high = _interval(labels[test], scores, patients[test], seed)
     return Auc("statement", "is_true", how, len(test), auc, low, high)
+
+
+def fitted_auc(
+    texts: list[str],
+    labels: npt.NDArray[np.bool_],
+    patients: npt.NDArray[np.int64],
+    view: View,
+    label: Literal["is_true", "is_supported"],
+    seed: int,
+) -> Auc:
+    """Fit on all rows and score the same rows: no model of the texts can tell more of these labels.
+
+    For rows that are balanced text by text. There, folds would tell the reverse: what is left out of the training rows
+    is the other side of what is in them.
+    """
+    every = np.arange(len(texts))
+    scores = TextFeatures(texts, merged=True).scores(every, labels, every)
+    return scored_auc(scores, labels, patients, view, label, "fitted on the same rows", seed)
+
+
+def scored_auc(
+    scores: npt.NDArray[np.float64],
+    labels: npt.NDArray[np.bool_],
+    patients: npt.NDArray[np.int64],
+    view: View,
+    label: Literal["is_true", "is_supported"],
+    how: str,
+    seed: int,
+) -> Auc:
+    """Return the area of given scores. Shapes: (n,)"""
+    auc, low, high = _interval(labels, scores, patients, seed)
+    return Auc(view, label, how, len(labels), auc, low, high)
+
+
+def auc_table(aucs: Sequence[Auc]) -> str:
+    """Return the areas as a table in Markdown."""
+    lines = ["| sees | label | how | rows | AUC | 95% interval |", "| --- | --- | --- | --- | --- | --- |"]
+    for a in aucs:
+        interval = "too few patients" if a.low is None or a.high is None else f"{a.low:.3f} to {a.high:.3f}"
+        lines.append(f"| {a.view} | {a.label} | {a.how} | {a.n} | {a.auc:.3f} | {interval} |")
+    return "\n".join(lines)

@@ -16,11 +16,18 @@ from builders.cards import LICENCE, croissant_of
 from builders.medieval.assemble import say_statements
 from builders.medieval.baselines import Auc, TextFeatures, cross_validated_auc, measured_patients, split_auc
 from builders.medieval.card import DESCRIPTION, card_of
+from builders.medieval.contradicted import (
+    CONTRADICTED,
+    contradicted_baselines,
+    contradicted_drops,
+    find_contradictions,
+    write_contradicted,
+)
 from builders.medieval.facts import find_true_facts, read_support, run_steps
 from builders.medieval.files import file_of, file_shards
 from builders.medieval.groups import make_groups
 from builders.shards import ROW_GROUP
-from ground.contracts.rows import MEDIEVAL_SCHEMA, STATEMENT_SCHEMA
+from ground.contracts.rows import CONTRADICTED_SCHEMA, MEDIEVAL_SCHEMA, STATEMENT_SCHEMA
 from ground.errors import InputError
 from ground.flow.executors import open_executor
 from ground.flow.fingerprints import fingerprint, is_current, mark_done, stage_fingerprint
@@ -75,6 +82,7 @@ class BuildReport(Plain):
     multi_hop: int
     dropped: dict[str, int]
     baselines: list[dict[str, Any]]
+    contradicted: int = 0
     skipped: bool = False
 
 
@@ -155,17 +163,33 @@ def _write_statements(connection: duckdb.DuckDBPyConnection, path: Path) -> int:
     return int(rows + waiting.num_rows)
 
 
+def _contradicted(workspace: Workspace, connection: duckdb.DuckDBPyConnection, folder: Path) -> list[Auc]:
+    """Write the configuration of contradicted rows and return what its baselines tell."""
+    find_contradictions(connection)
+    write_contradicted(connection, folder / "data", folder / CONTRADICTED)
+    for reason, n in contradicted_drops(connection):
+        count_drop(connection, STAGE, reason, n)
+    return contradicted_baselines(connection, folder / CONTRADICTED, workspace.settings.build.seed)
+
+
 def _describe(
-    workspace: Workspace, connection: duckdb.DuckDBPyConnection, folder: Path, statements: int, aucs: list[Auc]
+    workspace: Workspace,
+    connection: duckdb.DuckDBPyConnection,
+    folder: Path,
+    statements: int,
+    aucs: dict[str, list[Auc]],
 ) -> None:
     """Write the card, the Croissant description and the manifest."""
     tier = licence_tier(connection)
     left_out = dropped(connection, STAGE)
-    write_text(folder / "README.md", card_of(connection, aucs, left_out, tier))
-    write_text(folder / "croissant.json", to_json(croissant_of(STAGE, DESCRIPTION, MEDIEVAL_SCHEMA, LICENCE[tier])))
-    rows = number_of(connection, "select count(*) from ground.medieval")
+    schemas = {"data": MEDIEVAL_SCHEMA}
+    if (folder / CONTRADICTED).is_dir():
+        schemas[CONTRADICTED] = CONTRADICTED_SCHEMA
+    write_text(folder / "README.md", card_of(connection, aucs["data"], aucs[CONTRADICTED], left_out, tier))
+    write_text(folder / "croissant.json", to_json(croissant_of(STAGE, DESCRIPTION, schemas, LICENCE[tier])))
     kept = {
-        "rows": rows,
+        "rows": number_of(connection, "select count(*) from ground.medieval"),
+        "contradicted": number_of(connection, "select count(*) from ground.medieval_contradicted"),
         "statements": statements,
         "files": {f.relative_to(folder).as_posix(): sha256_of(f) for f in sorted(folder.rglob("*.parquet"))},
     }
@@ -178,7 +202,8 @@ def _describe(
         dropped=left_out,
         tier=tier,
     )
-    manifest["baselines"] = [auc.as_dict() for auc in aucs]
+    manifest["baselines"] = [auc.as_dict() for auc in aucs["data"]]
+    manifest["contradicted_baselines"] = [auc.as_dict() for auc in aucs[CONTRADICTED]]
     write_text(folder / "manifest.json", to_json(manifest))
 
 
@@ -209,6 +234,7 @@ def _report(connection: duckdb.DuckDBPyConnection, folder: Path, aucs: list[Auc]
         multi_hop=totals[4],
         dropped=dropped(connection, STAGE),
         baselines=[auc.as_dict() for auc in aucs],
+        contradicted=number_of(connection, "select count(*) from ground.medieval_contradicted"),
         skipped=skipped,
     )
 
@@ -257,9 +283,10 @@ def build_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnection) 
         with atomic_directory(folder) as made:
             measured = _write_rows(workspace, connection, made / "data")
             statements = _write_statements(connection, made / "statements.parquet")
+            denied = _contradicted(workspace, connection, made)
             advance(1)
             aucs = _baselines(measured, settings.seed)
-            _describe(workspace, connection, made, statements, aucs)
+            _describe(workspace, connection, made, statements, {"data": aucs, CONTRADICTED: denied})
             advance(1)
     mark_done(connection, STAGE, expected)
     return _report(connection, folder, aucs, skipped=False)

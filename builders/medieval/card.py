@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import duckdb
 
 from builders.cards import LICENCE, front_matter, plain_table
-from builders.medieval.baselines import Auc
+from builders.medieval.baselines import Auc, auc_table
+from builders.medieval.contradicted import CONTRADICTED
+from builders.medieval.contradicted_card import contradicted_section
 from ground.contracts.rows import QUADRANTS
 from ground.flow.manifest import LicenceTier
 from ground.storage.sqlfiles import sql_text
@@ -67,12 +70,10 @@ def _by_quadrant(connection: duckdb.DuckDBPyConnection, column: str, title: str 
     return plain_table([name for name, *_ in found.description or ()], found.fetchall())
 
 
-def _auc_table(aucs: Sequence[Auc]) -> str:
-    lines = ["| sees | label | how | rows | AUC | 95% interval |", "| --- | --- | --- | --- | --- | --- |"]
-    for a in aucs:
-        interval = "too few patients" if a.low is None or a.high is None else f"{a.low:.3f} to {a.high:.3f}"
-        lines.append(f"| {a.view} | {a.label} | {a.how} | {a.n} | {a.auc:.3f} | {interval} |")
-    return "\n".join(lines)
+def _files(connection: duckdb.DuckDBPyConnection, table: str, folder: str) -> dict[str, str]:
+    """Return the files of each split that a table of rows has."""
+    present = {row[0] for row in connection.execute(f"select distinct split from ground.{table}").fetchall()}
+    return {split: f"{folder}/{split}-*.parquet" for split in SPLITS if split in present}
 
 
 def _facts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
@@ -83,12 +84,24 @@ def _facts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
 
 
 def card_of(
-    connection: duckdb.DuckDBPyConnection, aucs: Sequence[Auc], dropped: dict[str, int], tier: LicenceTier
+    connection: duckdb.DuckDBPyConnection,
+    aucs: Sequence[Auc],
+    denied: Sequence[Auc],
+    dropped: dict[str, int],
+    tier: LicenceTier,
 ) -> str:
-    """Return the text of README.md for the rows in ``ground.medieval``."""
-    present = {row[0] for row in connection.execute("select distinct split from ground.medieval").fetchall()}
-    splits = [split for split in SPLITS if split in present]
-    configs = {"default": {split: f"data/{split}-*.parquet" for split in splits}, "statements": "statements.parquet"}
+    """Return the text of README.md for the rows in ``ground.medieval`` and ``ground.medieval_contradicted``.
+
+    Args:
+        connection: with both tables.
+        aucs: baselines of the rows.
+        denied: baselines of the contradicted rows and their partners.
+        dropped: what was left out, by reason.
+        tier: the licence tier.
+    """
+    configs: dict[str, Any] = {"default": _files(connection, "medieval", "data"), "statements": "statements.parquet"}
+    if contradicted := _files(connection, "medieval_contradicted", CONTRADICTED):
+        configs[CONTRADICTED] = contradicted
     total = _facts(connection)
     facts = [
         f"- rows: {total['rows']}, groups: {total['groups']}, admissions: {total['admissions']}, "
@@ -121,8 +134,9 @@ def card_of(
         "\n## What can be guessed from one side alone\n",
         "TF-IDF with logistic regression; intervals by resampling patients. Support must not be told by the statement, "
         "and no label by the context, so those intervals should hold 0.5. Truth can be known from medicine.\n",
-        _auc_table(aucs),
-        "\n## Left out, by reason\n",
+        auc_table(aucs),
+        contradicted_section(connection, denied),
+        "## Left out, by reason\n",
         plain_table(["reason", "n"], sorted(dropped.items())),
         LIMITS,
         "## Licence\n",

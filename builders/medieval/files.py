@@ -111,7 +111,7 @@ def _table(shard: FileShard, part: pa.Table, said: Indices, context: Indices) ->
     for name in told.column_names:
         if name != "said":
             part = part.append_column(name, told[name])
-    level = pc.if_else(part["is_supported"], pc.if_else(part["linked"], "stated", "co_mentioned"), "none")
+    level = pc.if_else(part["is_supported"], pc.if_else(part["linked"], "stated", "co_mentioned"), "silent")
     made = {
         "id": pc.binary_join_element_wise(part["group_id"], part["quadrant"], "-"),
         "context": _context(shard, context),

@@ -355,8 +355,8 @@ def _sliced(report: Report) -> str:
         "## Slices\n\n"
         f"(small) marks fewer than {SMALL_ROWS} rows or {SMALL_PATIENTS} patients: to be seen, not to be compared. "
         "Context length is counted in words between white space and cut into thirds of the admissions. "
-        "Supported rows are `stated` (the note links the two ends) or `co_mentioned`; `none` are the unsupported ones, "
-        "so these slices hold some quadrants only, and what needs the others is undefined (–)."
+        "Supported rows are `stated` (the note links the two ends) or `co_mentioned`; `silent` are the unsupported "
+        "ones, so these slices hold some quadrants only, and what needs the others is undefined (–)."
         + ("" if len(baselines) < 2 else " Of the baselines the strongest is shown; `report.json` has all.")
         + f"\n\n{tables.rstrip()}\n"
     )

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import polars as pl
 
 from evaluation.intervals import Bootstrap, Estimate, ModelRuns, estimates
+from ground.contracts.rows import SUPPORT_LEVELS
 
 __all__ = ["SMALL_PATIENTS", "SMALL_ROWS", "Slice", "context_lengths", "slice_estimates", "slices"]
 
@@ -78,7 +79,7 @@ def _columns(rows: pl.DataFrame, contexts: pl.DataFrame) -> Iterator[tuple[str, 
     named = pl.Series(_length_values(lengths, rows["hadm_id"].to_numpy()))
     yield "context length", named, list(dict.fromkeys(named.gather(pl.Series(np.argsort(lengths, kind="stable")))))
     support = rows["support_level"]
-    yield "support level", support, [level for level in ("stated", "co_mentioned", "none") if (support == level).any()]
+    yield "support level", support, [level for level in SUPPORT_LEVELS if (support == level).any()]
 
 
 def slices(rows: pl.DataFrame, contexts: pl.DataFrame) -> list[Slice]:

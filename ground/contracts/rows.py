@@ -11,21 +11,29 @@ from typing import Literal, TypedDict, get_args
 import pyarrow as pa
 
 __all__ = [
+    "CONTRADICTED_SCHEMA",
+    "DENIED_SPAN",
     "MEDIEVAL_SCHEMA",
     "PATH_EDGE",
     "QUADRANTS",
     "STATEMENT_SCHEMA",
+    "SUPPORT_LEVELS",
     "SUPPORT_SPAN",
     "WHY_FALSE",
+    "ContradictedRow",
+    "DeniedSpanRow",
     "MedievalRow",
     "PathEdgeRow",
     "Quadrant",
     "StatementRow",
+    "SupportLevel",
     "SupportSpanRow",
 ]
 
 Quadrant = Literal["Q1", "Q2", "Q3", "Q4"]
 QUADRANTS: tuple[Quadrant, ...] = get_args(Quadrant)
+SupportLevel = Literal["stated", "co_mentioned", "contradicted", "silent"]
+SUPPORT_LEVELS: tuple[SupportLevel, ...] = get_args(SupportLevel)
 
 
 _NO_PATH = "no path within 3 hops relates the two, in either direction"
@@ -59,6 +67,12 @@ class SupportSpanRow(TypedDict):
     section: str
 
 
+class DeniedSpanRow(SupportSpanRow):
+    """One mention that names an end and says that it is not so (docs/definitions.md#contradicted)."""
+
+    assertion: Literal["absent", "family", "allergy", "historical", "planned"]
+
+
 class MedievalRow(TypedDict):
     """One sample of MediEval: a statement judged in the context of one admission (docs/definitions.md)."""
 
@@ -78,7 +92,7 @@ class MedievalRow(TypedDict):
     tail_name: str
     hops: int
     tier: Literal["stated", "equivalent", "inherited", "plausible"] | None
-    support_level: Literal["stated", "co_mentioned", "none"]
+    support_level: SupportLevel
     path: list[PathEdgeRow]
     support_spans: list[SupportSpanRow]
     replaced_end: Literal["head", "tail", "none"]
@@ -87,6 +101,12 @@ class MedievalRow(TypedDict):
     why_false: str | None
     split: Literal["train", "validation", "test"]
     fact_split: Literal["train", "validation", "test"] | None
+
+
+class ContradictedRow(MedievalRow):
+    """One row of the configuration ``contradicted``: contradicted, with the denials, or the copy of a supported row."""
+
+    denied_spans: list[DeniedSpanRow]
 
 
 class StatementRow(TypedDict):
@@ -119,6 +139,8 @@ SUPPORT_SPAN = pa.struct(
     ],
 )
 
+DENIED_SPAN = pa.struct([*SUPPORT_SPAN, ("assertion", pa.string())])
+
 MEDIEVAL_SCHEMA = pa.schema(
     [
         *required(("id", pa.string()), ("group_id", pa.string()), ("subject_id", pa.int64()), ("hadm_id", pa.int64())),
@@ -136,6 +158,8 @@ MEDIEVAL_SCHEMA = pa.schema(
         pa.field("fact_split", pa.string()),
     ]
 )
+
+CONTRADICTED_SCHEMA = MEDIEVAL_SCHEMA.append(*required(("denied_spans", pa.list_(DENIED_SPAN))))
 
 STATEMENT_SCHEMA = pa.schema(
     [

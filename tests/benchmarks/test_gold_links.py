@@ -32,7 +32,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     rows = [
         sample(1, "Q1", LISINOPRIL, "treats", HYPERTENSION),
         sample(2, "Q1", GOUT, "may_be_treated_by", COLCHICINE, support_level="co_mentioned"),
-        sample(3, "Q2", COLCHICINE, "treats", GOUT, support_level="none"),
+        sample(3, "Q2", COLCHICINE, "treats", GOUT, support_level="silent"),
     ]
     return workspace_with(tmp_path_factory.mktemp("gold") / "work", rows)
 

@@ -9,8 +9,9 @@ import pytest
 
 from builders.medieval.build import build_medieval
 from ground.storage.warehouse import connect
+from ground.storage.workspace import Workspace
 from openworld import World, render
-from tests.builders.medieval_world import Built, Truth, copied, stage
+from tests.builders.medieval_world import Built, Truth, copied, deny_what_others_have, stage
 
 PATIENTS = 16
 # With this seed the patients fall into all three splits; one trial of balance, because that is measured elsewhere.
@@ -43,3 +44,17 @@ def medieval(staged: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 def truth(open_world: World) -> Truth:
     """What the open world says of itself."""
     return Truth(open_world.truth)
+
+
+@pytest.fixture(scope="session")
+def denying(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Built]:
+    """The dataset of a world whose notes deny much of what other patients have."""
+    root = tmp_path_factory.mktemp("denying")
+    # Fewer patients leave nothing that balances.
+    world = render(root / "world", 2 * PATIENTS)
+    deny_what_others_have(world)
+    workspace = Workspace.create(stage(root / "work", world, SETTINGS))
+    connection = connect(workspace.warehouse, workspace.settings.run)
+    report = build_medieval(workspace, connection)
+    yield Built(workspace, connection, report)
+    connection.close()

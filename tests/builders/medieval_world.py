@@ -183,3 +183,28 @@ def _reached(start: Iterable[str], edges: dict[str, set[str]]) -> set[str]:
                 found.add(other)
                 open_.append(other)
     return found
+
+
+def deny_what_others_have(world: World) -> None:
+    """Add to each note that the patient has not what other patients have, one sentence for each name."""
+    with gzip.open(world.truth / "notes.jsonl.gz", "rt", encoding="utf-8") as file:
+        mentions = [mention for line in file for mention in json.loads(line)["mentions"]]
+    had = sorted(
+        {
+            mention["text"].lower()
+            for mention in mentions
+            if mention["type"] in ("disorder", "finding") and mention["assertion"] == "present"
+        }
+    )
+    path = world.mimic / "note" / "discharge.csv.gz"
+    with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
+        notes = list(csv.DictReader(file))
+    for note in notes:
+        text = " ".join(note["text"].lower().split())
+        free = [name for name in had if not any(word in text for word in name.split())]
+        denied = "".join(f"No {name}.\n" for name in free)
+        note["text"] = note["text"].replace("ACTIVE ISSUES:\n", f"{denied}\nACTIVE ISSUES:\n", 1)
+    with gzip.open(path, "wt", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(notes[0]))
+        writer.writeheader()
+        writer.writerows(notes)

@@ -47,7 +47,7 @@ create table ground.medieval (
 insert into ground.medieval values
 ('s1', 'g1', 1, 'Q1', 'treats', 'C0000030', 'C0000001', 1, 'stated', 'co_mentioned', 'train', 'train'),
 ('s2', 'g1', 1, 'Q3', 'treats', 'C0000030', 'C0000005', null, null, 'co_mentioned', 'train', 'test'),
-('s3', 'g2', 2, 'Q2', 'treats', 'C0000030', 'C0000001', 2, 'inherited', 'none', 'test', 'train');
+('s3', 'g2', 2, 'Q2', 'treats', 'C0000030', 'C0000001', 2, 'inherited', 'silent', 'test', 'train');
 
 insert into ground.drop values ('medieval', 'ambiguous', 7);
 insert into ground.load values ('mimic', 'admissions.csv.gz', 10, 'ab', 2, 0, '3.1', timestamp '2026-01-01');

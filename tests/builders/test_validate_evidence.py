@@ -43,7 +43,7 @@ def span_of_another_concept(rows: list[Row]) -> None:
 
 
 def support_without_a_level(rows: list[Row]) -> None:
-    first(rows, "Q1")["support_level"] = "none"
+    first(rows, "Q1")["support_level"] = "silent"
 
 
 def falsehood_without_a_reason(rows: list[Row]) -> None:

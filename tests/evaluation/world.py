@@ -40,7 +40,7 @@ def dataset(n_patients: int = 12, groups: int = 2) -> MedievalDataset:
                         "tail_name": "pain",
                         "hops": 1 + group,
                         "tier": "stated" if quadrant in ("Q1", "Q2") else None,
-                        "support_level": {"Q1": "stated", "Q3": "co_mentioned"}.get(quadrant, "none"),
+                        "support_level": {"Q1": "stated", "Q3": "co_mentioned"}.get(quadrant, "silent"),
                         "split": split,
                         "fact_split": split,
                     }

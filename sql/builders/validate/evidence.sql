@@ -145,10 +145,10 @@ select
     'support_level, tier and why_false go with the labels' as check_name,
     id,
     concat_ws(' ', support_level, tier, why_false) as found,
-    concat_ws(' ', if(is_supported, 'a level', 'none'), if(is_true, 'a tier', 'a reason')) as expected
+    concat_ws(' ', if(is_supported, 'a level', 'silent'), if(is_true, 'a tier', 'a reason')) as expected
 from labelled
 where
-    (support_level = 'none') = is_supported
+    (support_level = 'silent') = is_supported
     or (tier is null) = is_true
     or (why_false is null) != is_true
 union all

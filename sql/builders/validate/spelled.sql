@@ -51,7 +51,7 @@ child as (
         edge.head_cui as other
     from form
     inner join kg.edge as edge on form.other = edge.tail_cui
-    where edge.predicate = 'is_a'
+    where edge.predicate in ('is_a', 'placed_under')
 ),
 
 meant as (
@@ -64,7 +64,7 @@ meant as (
         edge.head_cui as other
     from child
     inner join kg.edge as edge on child.other = edge.tail_cui
-    where edge.predicate = 'is_a'
+    where edge.predicate in ('is_a', 'placed_under')
 ),
 
 called as (

@@ -268,8 +268,8 @@ def test_every_span_is_a_present_mention_in_a_section_of_the_context(medieval: B
 
 def test_support_level_says_whether_the_note_is_silent(medieval: Built) -> None:
     for row in medieval.rows:
-        assert row["support_level"] in ({"stated", "co_mentioned"} if row["is_supported"] else {"none"})
-    assert {row["support_level"] for row in medieval.rows} == {"stated", "co_mentioned", "none"}
+        assert row["support_level"] in ({"stated", "co_mentioned"} if row["is_supported"] else {"silent"})
+    assert {row["support_level"] for row in medieval.rows} == {"stated", "co_mentioned", "silent"}
     kinds = {row["support_level"] for row in medieval.rows if row["predicate"] in TAXONOMIC and row["is_supported"]}
     assert kinds == {"co_mentioned"}
 

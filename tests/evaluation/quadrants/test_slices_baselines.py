@@ -60,7 +60,7 @@ def test_a_slice_holds_the_metrics_of_its_own_rows() -> None:
     assert parts["causes"]["accuracy"].value == 0.25
     assert (parts["causes"]["hsr"].value, parts["causes"]["tir"].value) == (1.0, 1.0)
     assert parts["stated"]["hsr"].value is None
-    assert parts["none"]["hsr"].value == pytest.approx(1 / 3)
+    assert parts["silent"]["hsr"].value == pytest.approx(1 / 3)
 
 
 def test_names_are_found_whole_and_whatever_their_case() -> None:
@@ -116,7 +116,7 @@ def test_baselines_do_not_see_the_labels_of_the_rows_that_they_predict() -> None
             quadrant=pl.when(hidden).then(pl.lit("Q4")).otherwise("quadrant"),
             is_true=pl.when(hidden).then(False).otherwise("is_true"),
             is_supported=pl.when(hidden).then(False).otherwise("is_supported"),
-            support_level=pl.when(hidden).then(pl.lit("none")).otherwise("support_level"),
+            support_level=pl.when(hidden).then(pl.lit("silent")).otherwise("support_level"),
         ),
     )
     assert baseline_predictions(blank).equals(baseline_predictions(data))

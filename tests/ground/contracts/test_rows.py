@@ -8,11 +8,15 @@ import pyarrow as pa
 import pytest
 
 from ground.contracts.rows import (
+    CONTRADICTED_SCHEMA,
+    DENIED_SPAN,
     MEDIEVAL_SCHEMA,
     PATH_EDGE,
     QUADRANTS,
     STATEMENT_SCHEMA,
     SUPPORT_SPAN,
+    ContradictedRow,
+    DeniedSpanRow,
     MedievalRow,
     PathEdgeRow,
     StatementRow,
@@ -31,12 +35,17 @@ def names_of(kind: pa.DataType) -> str:
     return " ".join(kind.field(n).name for n in range(kind.num_fields))
 
 
-@pytest.mark.parametrize(("row", "schema"), [(MedievalRow, MEDIEVAL_SCHEMA), (StatementRow, STATEMENT_SCHEMA)])
+@pytest.mark.parametrize(
+    ("row", "schema"),
+    [(MedievalRow, MEDIEVAL_SCHEMA), (ContradictedRow, CONTRADICTED_SCHEMA), (StatementRow, STATEMENT_SCHEMA)],
+)
 def test_python_type_and_arrow_schema_agree(row: Any, schema: pa.Schema) -> None:
     assert_fields_agree(row, schema)
 
 
-@pytest.mark.parametrize(("row", "kind"), [(PathEdgeRow, PATH_EDGE), (SupportSpanRow, SUPPORT_SPAN)])
+@pytest.mark.parametrize(
+    ("row", "kind"), [(PathEdgeRow, PATH_EDGE), (SupportSpanRow, SUPPORT_SPAN), (DeniedSpanRow, DENIED_SPAN)]
+)
 def test_nested_rows_agree_with_their_structs(row: Any, kind: pa.DataType) -> None:
     assert_fields_agree(row, kind, nested=True)
 

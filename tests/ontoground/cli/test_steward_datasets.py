@@ -65,7 +65,7 @@ def _planted(rows: list[dict[str, Any]]) -> dict[str, str]:
     row |= {"quadrant": "Q1", "is_true": True, "tier": "stated", "hops": 1, "why_false": None, "path": [EDGE]}
     row |= {"replaced_end": "none", "replaced_cui": None}
     row = plant("supported called unsupported", "Q1")
-    row |= {"quadrant": "Q2", "is_supported": False, "support_level": "none", "replaced_end": "tail"}
+    row |= {"quadrant": "Q2", "is_supported": False, "support_level": "silent", "replaced_end": "tail"}
     row |= {"replaced_cui": "C0", "support_spans": [one for one in row["support_spans"] if one["role"] == "head"]}
     row = plant("unsupported called supported", "Q2")
     row |= {"quadrant": "Q1", "is_supported": True, "support_level": "co_mentioned", "replaced_end": "none"}

@@ -102,7 +102,7 @@ def small_dataset(folder: Path, admissions: int = 8) -> MedievalDataset:
                         "tail_name": named,
                         "hops": 1,
                         "tier": "stated" if true else None,
-                        "support_level": "stated" if i in given else "none",
+                        "support_level": "stated" if i in given else "silent",
                         "split": split,
                         "fact_split": split,
                         "context": _context(admission, given),

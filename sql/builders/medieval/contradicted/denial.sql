@@ -1,0 +1,163 @@
+-- What the notes of one shard name in the context and deny, with the first reason why the record may mean it after all
+-- Grain: denied_mention, one row per mention of the context and concept that it denies; denial, one row per admission
+--   and concept
+-- Output: denied_mention(number, code, mention) and denial(number, code, reason), added to; reason is null where the
+--   record denies the concept
+-- Inputs: admission, mention_concept, clear_mention, wording, coded, cover, cover_concept, ground.mention,
+--   ground.unclear_mention, ground.admission_concept, mimiciv_note.discharge. Parameters: shard, shard_size
+-- Denying: absent, family, allergy, historical or planned, and sure to be so. Of what is absent, doubts whether it was
+--   once, another's or one of several do not matter: it is not so in any case. What is only thought of ("return if",
+--   "as needed for") neither denies nor affirms. Every other mention of all notes of the admission that may mean the
+--   concept, and every code, speaks against, and so does every place where the words that deny it stand unread or in a
+--   longer name. Source: docs/definitions.md#contradicted
+create or replace temp table said as
+select
+    admission.number,
+    mention.note_id = admission.note_id as is_shown,
+    mention.begin_offset,
+    normal_name(mention.text) as text,
+    mention.cuis,
+    case
+        when mention.assertion = 'absent'
+            then if(list_has_all(['past', 'other_person', 'uncertain'], mention.reasons), 'denied', 'other')
+        when mention.assertion in ('family', 'allergy', 'historical', 'planned')
+            then if(mention.certainty = 'certain', 'denied', 'other')
+        when mention.assertion = 'hypothetical'
+            then if(list_has_all(['uncertain'], mention.reasons), 'thought', 'other')
+        else 'other'
+    end as manner
+from ground.mention as mention
+inner join admission on mention.hadm_id = admission.hadm_id
+where admission.shard = getvariable('shard');
+
+insert into denied_mention
+select
+    mention_concept.number,
+    coded.code,
+    mention_concept.mention
+from mention_concept
+inner join coded on mention_concept.cui = coded.cui
+semi join wording on coded.code = wording.denied
+semi join said
+    on
+        mention_concept.number = said.number and mention_concept.mention = said.begin_offset
+        and said.is_shown and said.manner = 'denied'
+left join clear_mention
+    on mention_concept.number = clear_mention.number and mention_concept.mention = clear_mention.mention
+where
+    -- a range, so that a shard reads its own part only
+    mention_concept.number >= getvariable('shard') * getvariable('shard_size')
+    and mention_concept.number < (getvariable('shard') + 1) * getvariable('shard_size')
+    and mention_concept.in_context
+    and (mention_concept.n_candidates = 1 or clear_mention.mention is not null);
+
+insert into denial
+with asked as (
+    select distinct
+        number,
+        code
+    from denied_mention
+    where
+        number >= getvariable('shard') * getvariable('shard_size')
+        and number < (getvariable('shard') + 1) * getvariable('shard_size')
+),
+
+heard as (
+    select
+        said.number,
+        unnest(said.cuis) as cui,
+        'another mention may mean it' as reason
+    from said
+    where said.manner = 'other'
+    union
+    select
+        admission.number,
+        unnest(mention.cuis) as cui,
+        'another mention may mean it' as reason
+    from ground.unclear_mention as mention
+    inner join admission on mention.hadm_id = admission.hadm_id
+    where admission.shard = getvariable('shard')
+    union
+    select
+        admission.number,
+        admission_concept.cui,
+        'a code may mean it' as reason
+    from ground.admission_concept as admission_concept
+    inner join admission on admission_concept.hadm_id = admission.hadm_id
+    where admission.shard = getvariable('shard')
+),
+
+-- the words that deny it
+worded as (
+    select distinct
+        denied_mention.number,
+        denied_mention.code,
+        said.text
+    from denied_mention
+    inner join said on denied_mention.number = said.number and denied_mention.mention = said.begin_offset
+    where said.is_shown
+),
+
+noted as (
+    select
+        admission.number,
+        concat(' ', string_agg(normal_name(note.text), ' '), ' ') as text
+    from admission
+    inner join mimiciv_note.discharge as note on admission.hadm_id = note.hadm_id
+    where admission.shard = getvariable('shard')
+    group by admission.number
+),
+
+-- where mentions have them that deny it or only think of it
+accounted as (
+    select
+        worded.number,
+        worded.code,
+        worded.text,
+        sum(
+            (length(said.text) + 2 - length(replace(concat(' ', said.text, ' '), concat(' ', worded.text, ' '), ' ')))
+            // (length(worded.text) + 1)
+        ) as n
+    from worded
+    inner join said on worded.number = said.number
+    where said.manner != 'other'
+    group by worded.number, worded.code, worded.text
+),
+
+against as (
+    select
+        asked.number,
+        asked.code,
+        heard.reason
+    from asked
+    inner join heard on asked.number = heard.number
+    inner join cover_concept on heard.cui = cover_concept.cui
+    inner join cover on cover_concept.concept = cover.concept and asked.code = cover.code
+    where cover.by_code or heard.reason != 'a code may mean it'
+    union all
+    select
+        accounted.number,
+        accounted.code,
+        'its words stand elsewhere too' as reason
+    from accounted
+    inner join noted on accounted.number = noted.number
+    where
+        (length(noted.text) - length(replace(noted.text, concat(' ', accounted.text, ' '), ' ')))
+        // (length(accounted.text) + 1) > accounted.n
+),
+
+first_reason as (
+    select
+        number,
+        code,
+        min(reason) as reason
+    from against
+    group by number, code
+)
+
+select
+    asked.number,
+    asked.code,
+    first_reason.reason
+from asked
+left join first_reason on asked.number = first_reason.number and asked.code = first_reason.code;

@@ -1,0 +1,46 @@
+-- Which ends the context names more than once, of statements that admissions contradict or support
+-- Grain: one row per admission and statement
+-- Output: named(number, wording, often: 0 for none, 1 for the head, 2 for the tail, 3 for both)
+-- Inputs: offered, contradiction, wording, coded, mention_concept. Mentions of the concept itself, whatever they say
+create or replace temp table named as
+with asked as (
+    select
+        number,
+        wording
+    from offered
+    where wording in (select contradiction.wording from contradiction)
+    union all
+    select
+        number,
+        wording
+    from contradiction
+),
+
+ended as (
+    select
+        asked.number,
+        asked.wording,
+        wording.role,
+        wording.denied as code
+    from asked
+    inner join wording on asked.wording = wording.wording
+),
+
+counted as (
+    select
+        mention_concept.number,
+        coded.code,
+        count(distinct mention_concept.mention) as n
+    from mention_concept
+    inner join coded on mention_concept.cui = coded.cui
+    where mention_concept.in_context and coded.code in (select wording.denied from wording)
+    group by mention_concept.number, coded.code
+)
+
+select
+    ended.number,
+    ended.wording,
+    sum(if(counted.n > 1, if(ended.role = 'head', 1, 2), 0))::integer as often
+from ended
+inner join counted on ended.number = counted.number and ended.code = counted.code
+group by ended.number, ended.wording;

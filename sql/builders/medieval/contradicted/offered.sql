@@ -1,0 +1,70 @@
+-- Supported statements of the dataset whose two ends the context names, as partners of contradicted ones
+-- Grain: offered, one row per admission and statement; wording, one per statement; named_end, one per admission and
+--   concept that the context names and attests
+-- Output: offered(number, split, wording, id, statement, predicate, head_code, tail_code), wording(wording, statement,
+--   role, denied, kept; one row for each end that may be denied), named_end(number, code); empty:
+--   denied_mention(number, code, mention), denial(number, code, reason), contradiction(number, wording, role)
+-- Inputs: ground.medieval, admission, coded, present_mention
+-- Named: by a mention of the concept itself, not of something below it or of another form of it. So a model that looks
+--   for the names of both ends in the context finds them in supported and in contradicted rows alike
+create or replace temp table named_end as
+select distinct
+    present_mention.number,
+    coded.code
+from present_mention
+inner join coded on present_mention.cui = coded.cui
+-- by admission, so that a shard reads its own part only
+order by present_mention.number;
+
+create or replace temp table offered as
+select
+    admission.number,
+    sample.split,
+    dense_rank() over (
+        order by sample.statement, sample.predicate, sample.head_cui, sample.tail_cui
+    )::integer - 1 as wording,
+    sample.id,
+    sample.statement,
+    sample.predicate,
+    head.code as head_code,
+    tail.code as tail_code
+from ground.medieval as sample
+inner join admission on sample.hadm_id = admission.hadm_id
+inner join coded as head on sample.head_cui = head.cui
+inner join coded as tail on sample.tail_cui = tail.cui
+inner join named_end as named_head on admission.number = named_head.number and head.code = named_head.code
+inner join named_end as named_tail on admission.number = named_tail.number and tail.code = named_tail.code
+where sample.is_supported
+qualify row_number() over (partition by admission.number, sample.statement order by sample.id) = 1;
+
+create or replace temp table wording as
+with said as (
+    select distinct
+        wording,
+        statement,
+        head_code,
+        tail_code
+    from offered
+)
+
+select
+    wording,
+    statement,
+    'head' as role,
+    head_code as denied,
+    tail_code as kept
+from said
+union all
+select
+    wording,
+    statement,
+    'tail' as role,
+    tail_code as denied,
+    head_code as kept
+from said;
+
+create or replace temp table denied_mention (number integer, code integer, mention integer);
+
+create or replace temp table denial (number integer, code integer, reason varchar);
+
+create or replace temp table contradiction (number integer, wording integer, role varchar);

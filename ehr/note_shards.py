@@ -86,9 +86,11 @@ def fill(
                     _append(connection, f"ground.{name}_part", rows)
                 mark_done(connection, tables.stage, _until(tables, done))
             advance(shard.notes)
+    # Apart from the renames: DuckDB's log cannot be read again where one transaction updates a table and renames it.
     with transaction(connection):
         for name in tables.closing:
             connection.execute(sql_text(name))
+    with transaction(connection):
         for name in tables.names:
             connection.execute(f"drop table if exists ground.{name}")
             connection.execute(f"alter table ground.{name}_part rename to {name}")

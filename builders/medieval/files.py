@@ -99,6 +99,16 @@ def _spans(shard: FileShard, part: pa.Table) -> pa.ListArray:
     return pa.ListArray.from_arrays(offsets, pa.StructArray.from_arrays(columns, fields=list(SUPPORT_SPAN)))
 
 
+def _given(shard: FileShard, part: pa.Table) -> pa.Array:
+    """Return which ends of each row rest on a drug that was given and is over."""
+    first = shard.spans["span"][0].as_py() if shard.spans.num_rows else 0
+    head, tail = (
+        pc.fill_null(shard.spans["given"].combine_chunks().take(pc.subtract(part[f"{end}_span"], first)), False)
+        for end in ENDS
+    )
+    return pc.if_else(head, pc.if_else(tail, "both", "head"), pc.if_else(tail, "tail", "none"))
+
+
 def _context(shard: FileShard, places: Indices) -> pa.DictionaryArray:
     """Return the contexts of some rows as a dictionary: as text, each would lie there once for every row."""
     held, index = np.unique(places, return_inverse=True)
@@ -117,6 +127,7 @@ def _table(shard: FileShard, part: pa.Table, said: Indices, context: Indices) ->
         "context": _context(shard, context),
         "support_level": level,
         "support_spans": _spans(shard, part),
+        "given": _given(shard, part),
     }
     columns = [made[field.name] if field.name in made else part[field.name] for field in MEDIEVAL_SCHEMA]
     return pa.table(columns, names=MEDIEVAL_SCHEMA.names)

@@ -101,6 +101,8 @@ class MedievalRow(TypedDict):
     why_false: str | None
     split: Literal["train", "validation", "test"]
     fact_split: Literal["train", "validation", "test"] | None
+    given: Literal["none", "head", "tail", "both"]
+    """Ends whose mention is a drug that was given during the stay and is over (docs/definitions.md#given)."""
 
 
 class ContradictedRow(MedievalRow):
@@ -156,6 +158,7 @@ MEDIEVAL_SCHEMA = pa.schema(
         pa.field("why_false", pa.string()),
         *required(("split", pa.string())),
         pa.field("fact_split", pa.string()),
+        *required(("given", pa.string())),
     ]
 )
 

@@ -79,7 +79,10 @@ told as (
     from spoken
     where
         spoken.section = 'brief_hospital_course'
-        and spoken.note_id in (select other.note_id from spoken as other where other.section = 'discharge_medications')
+        and spoken.note_id in (
+            select other.note_id from spoken as other
+            where other.section = 'discharge_medications'
+        )
 )
 
 select

@@ -1,10 +1,10 @@
 -- What the records of the admission say of what its notes name
--- Grain: one row per mention. Output: recorded(hadm_id, cui, is_drug), and certainty and reasons in ground.mention_part:
---   unsure mentions that a code or an order speaks for are corroborated; certain ones that nothing speaks for, where
---   something should, are unsure
+-- Grain: one row per mention. Output: recorded(hadm_id, cui, is_drug), and certainty and reasons in
+--   ground.mention_part: unsure mentions that a code or an order speaks for are corroborated; certain ones that nothing
+--   speaks for, where something should, are unsure
 -- A code speaks for its concept, for its parents, and for other forms of a drug; a code of a more general concept
---   speaks for none of its kinds. It says nothing of what is denied or over, of other people, nor of what was done before
---   the stay or elsewhere; and a problem that is coded may be one that was suspected, or one of another year
+--   speaks for none of its kinds. It says nothing of what is denied or over, of other people, nor of what was done
+--   before the stay or elsewhere; and a problem that is coded may be one that was suspected, or one of another year
 -- Orders are complete: a drug of the hospital course that was never ordered was hardly given (not_ordered). Codes are
 --   not: a problem or a procedure that is not coded is sure if it stands in a list of its own, or if the note comes
 --   back to it; a past history that nothing else speaks of is past (alone)

@@ -69,6 +69,17 @@ def fact_split_of_another_patient(rows: list[Row]) -> None:
     row["fact_split"] = "test"
 
 
+def drug_called_given(rows: list[Row]) -> None:
+    row = first(rows, "Q4")
+    row["given"] = "both"
+
+
+def statement_of_another_group(rows: list[Row]) -> None:
+    one = rows[0]
+    other = next(row for row in rows if row["hadm_id"] == one["hadm_id"] and row["group_id"] != one["group_id"])
+    other["statement"] = one["statement"]
+
+
 DAMAGES: list[tuple[Damage, str]] = [
     (no_path, "hops counts the edges of the path"),
     (path_of_a_false_statement, "hops counts the edges of the path"),
@@ -84,6 +95,8 @@ DAMAGES: list[tuple[Damage, str]] = [
         replaced_concept_that_the_fact_does_not_have,
         "a group has one statement of each quadrant, made from its first",
     ),
+    (drug_called_given, "given names the ends that rest on a drug that was given"),
+    (statement_of_another_group, "a statement stands once in an admission"),
     (fact_split_of_another_patient, "a row is in the fact_split of its patient or in none"),
 ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -228,3 +229,21 @@ def test_the_preview_shows_one_admission(notes: duckdb.DuckDBPyConnection) -> No
     assert [mention["text"] for mention in preview["mentions"]] == ["warfarin"]
     with pytest.raises(InputError, match="no discharge note"):
         notes_preview(notes, 99)
+
+
+def test_the_log_of_a_finished_stage_can_be_read_again(notes: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    """A kill before the next checkpoint leaves the log: DuckDB must be able to replay what the stage did."""
+    notes.execute("create table ground.admission_concept (hadm_id bigint, cui varchar, kind varchar)")
+    notes.execute("insert into ground.admission_concept values (3, 'C3', 'drug')")
+    notes.execute("alter table kg.concept add column if not exists groups varchar[]")
+    notes.execute("checkpoint")
+    split_notes(notes, Settings())
+    find_mentions(notes, Settings())
+    copy = tmp_path / "killed"
+    copy.mkdir()
+    for suffix in ("", ".wal"):
+        file = tmp_path / f"warehouse.duckdb{suffix}"
+        if file.exists():
+            shutil.copy(file, copy)
+    with duckdb.connect(copy / "warehouse.duckdb") as again:
+        assert again.execute("select count(*) from ground.mention").fetchall() == [(5,)]

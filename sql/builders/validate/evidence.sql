@@ -28,6 +28,7 @@ spanned as (
         labelled.hadm_id,
         labelled.head_cui,
         labelled.tail_cui,
+        labelled.given,
         unnest(labelled.support_spans) as span
     from labelled
 ),
@@ -140,6 +141,21 @@ where
             and attested_span.begin_offset = spanned.span.begin_offset
             and attested_span.end_offset = spanned.span.end_offset
     )
+union all
+select
+    'given names the ends that rest on a drug that was given' as check_name,
+    spanned.id,
+    first(spanned.given) as found,
+    coalesce(string_agg(spanned.span.role, ' ' order by spanned.span.role) filter (
+        where mention.assertion = 'given'
+    ), 'none') as expected
+from spanned
+inner join ground.mention as mention
+    on
+        spanned.hadm_id = mention.hadm_id and spanned.span.begin_offset = mention.begin_offset
+        and spanned.span.end_offset = mention.end_offset
+group by spanned.id
+having replace(first(spanned.given), 'both', 'head tail') != expected
 union all
 select
     'support_level, tier and why_false go with the labels' as check_name,

@@ -56,7 +56,8 @@ kept_span as (
             'end_offset': shown.end_offset,
             'text': shown.text,
             'section': shown.section
-        }] as spans
+        }] as spans,
+        if(shown.assertion = 'given', if(denied.role = 'head', 'tail', 'head'), 'none') as given
     from denied
     inner join first_kept on denied.number = first_kept.number and denied.wording = first_kept.wording
     inner join shown on first_kept.number = shown.number and first_kept.mention = shown.begin_offset
@@ -107,7 +108,8 @@ contradicted as (
             kept_span.spans as support_spans,
             'none' as replaced_end,
             null as replaced_cui,
-            null as distance
+            null as distance,
+            kept_span.given as given
         ),
         denied_span.spans as denied_spans,
         denied.circuit

@@ -6,7 +6,8 @@ select
     begin_offset,
     end_offset,
     text,
-    section
+    section,
+    given
 from support_span
 where
     split = getvariable('split')

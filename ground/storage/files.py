@@ -6,22 +6,53 @@ import glob
 import hashlib
 import os
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Literal, Protocol
 
-__all__ = ["atomic_directory", "atomic_path", "private_directory", "sha256_of", "write_text"]
+from ground.errors import InputError
+
+__all__ = ["atomic_directory", "atomic_path", "keep_private", "private_directory", "sha256_of", "write_text"]
 
 CHUNK_BYTES = 1 << 20
+OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 def private_directory(path: Path) -> Path:
-    """Create a directory (parents too) with mode 0700 and return it; one that exists is left as it is."""
-    for folder in (*reversed(path.parents), path):
-        if not folder.exists():
-            folder.mkdir(mode=0o700, exist_ok=True)
+    """Create a directory (parents too), for its owner only, and return it; one that exists is left as it is."""
+    # The umask of `ground` takes the rest.
+    path.mkdir(parents=True, exist_ok=True)
     return path
+
+
+def keep_private(folder: Path) -> bool:
+    """Take from group and others what they may do in a folder that is there, and in all below it.
+
+    Returns:
+        Whether there was anything to take.
+
+    Raises:
+        InputError: the folder is another user's, or one that all users share.
+    """
+    mode = folder.stat().st_mode
+    if not mode & OTHERS:
+        return False
+    if folder.stat().st_uid != os.geteuid() or mode & stat.S_ISVTX:
+        raise InputError(
+            "patients' data are not kept in a folder of all users, or of another",
+            file=folder,
+            expected="a folder of your own",
+            do="name another one with --workspace",
+        )
+    for place, folders, files in os.walk(folder, topdown=False):
+        for name in (*folders, *files):
+            path = Path(place, name)
+            if not path.is_symlink() and path.stat().st_mode & OTHERS:
+                path.chmod(stat.S_IMODE(path.stat().st_mode) & ~OTHERS)
+    folder.chmod(stat.S_IMODE(mode) & ~OTHERS)
+    return True
 
 
 def _fsync(path: Path) -> None:
@@ -79,7 +110,7 @@ def atomic_directory(final: Path) -> Iterator[Path]:
     temporary = final.with_name(f".{final.name}.{os.getpid()}.part")
     retired = final.with_name(f".{final.name}.{os.getpid()}.old")
     shutil.rmtree(temporary, ignore_errors=True)
-    temporary.mkdir(mode=0o700)
+    temporary.mkdir()
     try:
         yield temporary
         for file in sorted(temporary.rglob("*")):

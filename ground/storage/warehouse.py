@@ -86,7 +86,6 @@ def connect(path: Path, settings: RunSettings | None = None, *, read_only: bool 
     except duckdb.Error as error:
         raise _not_opened(path, str(error).splitlines()[0]) from error
     if not read_only:
-        path.chmod(0o600)
         # DuckDB makes the last folder of its spill path only.
         private_directory(path.parent / "cache")
         connection.execute(sql_text("ground/schemas"))

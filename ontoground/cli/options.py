@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_type_hin
 import typer
 
 from ground.errors import UsageError
-from ontoground.cli.render import emit
+from ontoground.cli.render import emit, note
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -94,6 +94,19 @@ class InWorkspace:
 
     workspace: WorkspaceDir = DEFAULT_WORKSPACE
 
+    def __post_init__(self) -> None:
+        """Keep a workspace that is there to its owner, whatever the verb."""
+        from ground.storage.workspace import Workspace
+
+        if Workspace.is_at(self.workspace):
+            self._keep_private()
+
+    def _keep_private(self) -> None:
+        from ground.storage.files import keep_private
+
+        if self.workspace.is_dir() and keep_private(self.workspace):
+            note(f"{self.workspace} could be entered by others: now it is its owner's only")
+
     @property
     def flags(self) -> list[str]:
         """What these options say of settings, as ``SECTION.KEY=VALUE``."""
@@ -132,6 +145,7 @@ class InWorkspace:
             check_folder(source, folder, opened.settings.remote)
         self.check_settings(opened.settings)
         if create:
+            self._keep_private()
             Workspace.create(self.workspace)
         return opened
 

@@ -150,8 +150,6 @@ def write_whole(connection: duckdb.DuckDBPyConnection, text: str, file_format: s
 
 
 def _copy(connection: duckdb.DuckDBPyConnection, text: str, file_format: str, path: Path) -> None:
-    # Its owner alone may read the file.
     target = quoted(str(path.resolve()))
     with _explained():
         connection.execute(f"copy (\n{text}\n) to {target} ({COPY_OPTIONS[file_format]})")
-    path.chmod(0o600)

@@ -174,7 +174,7 @@ def make_release(
         sums = [f"{sha256_of(part / name)}  {name}\n" for name in (PARQUET, CSV, MANIFEST, CARD)]
         (part / SUMS).write_text("".join(sums), encoding="ascii")
         for file in part.iterdir():
-            file.chmod(0o444)
+            file.chmod(0o400)
     return replace(made, folder=folder, caveats=lines)
 
 

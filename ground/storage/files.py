@@ -9,12 +9,21 @@ import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import BinaryIO, Literal, Protocol
 
 from ground.errors import InputError
 
-__all__ = ["atomic_directory", "atomic_path", "keep_private", "private_directory", "sha256_of", "write_text"]
+__all__ = [
+    "atomic_directory",
+    "atomic_path",
+    "keep_private",
+    "private_directory",
+    "sha256_of",
+    "sweep_below",
+    "write_text",
+]
 
 CHUNK_BYTES = 1 << 20
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
@@ -77,15 +86,29 @@ def _sweep(final: Path) -> None:
     """Remove what processes that were killed left beside ``final``; put back what one had moved aside."""
     for suffix in ("old", "part"):
         for path in final.parent.glob(f".{glob.escape(final.name)}.*.{suffix}"):
-            process = path.name.split(".")[-2]
-            if not process.isdigit() or _is_running(int(process)):
-                continue
-            if suffix == "old" and not final.exists():
-                path.rename(final)
-            elif path.is_dir():
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                path.unlink(missing_ok=True)
+            _settle(path)
+
+
+def _settle(left: Path) -> None:
+    final, process, suffix = left.name[1:].rsplit(".", 2)
+    if not process.isdigit() or _is_running(int(process)):
+        return
+    if suffix == "old" and not left.with_name(final).exists():
+        left.rename(left.with_name(final))
+    elif left.is_dir() and not left.is_symlink():
+        shutil.rmtree(left, ignore_errors=True)
+    else:
+        left.unlink(missing_ok=True)
+
+
+def sweep_below(folder: Path) -> None:
+    """Remove what processes that were killed left of files and folders that they were writing, anywhere in a folder."""
+    found = [Path(place, name) for place, folders, files in os.walk(folder) for name in (*folders, *files)]
+    # What was moved aside is put back before the part that was to follow it is removed.
+    for suffix in ("old", "part"):
+        for path in found:
+            if fnmatchcase(path.name, f".?*.*.{suffix}"):
+                _settle(path)
 
 
 @contextmanager

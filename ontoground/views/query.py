@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,7 +18,8 @@ from typing import Any
 import duckdb
 
 from ground.errors import InputError, UsageError
-from ground.storage.files import atomic_path, private_directory
+from ground.storage.files import atomic_path
+from ground.storage.scratch import scratch_folder
 from ground.storage.sqlfiles import quoted, quoted_list, sql_names, sql_text, sql_title
 from ground.storage.warehouse import SPOKEN
 from ground.storage.workspace import Workspace
@@ -131,9 +131,8 @@ def write_rows(workspace: Workspace, text: str, file_format: str, output: Path |
         with exploring(workspace, output.parent) as connection:
             write_whole(connection, text, file_format, output)
         return
-    cache = private_directory(workspace.root / "cache")
-    with tempfile.TemporaryDirectory(dir=cache) as folder:
-        temporary = Path(folder) / "answer"
+    with scratch_folder(workspace.root / "cache" / "answers") as folder:
+        temporary = folder / "answer"
         with exploring(workspace) as connection:
             _copy(connection, text, file_format, temporary)
         with temporary.open("rb") as file:

@@ -58,7 +58,7 @@ def _loaded(loader: Any, model: str, **options: Any) -> Any:
             file=model,
             found=type(error).__name__,
             expected=f"a hub name, a folder in transformers' format, or one of {', '.join(PACKAGED)}",
-            do="check the path; behind a closed network download the model first and set HF_HUB_OFFLINE=1",
+            do="check the path; the hub is asked only where --hub stands before the verb: `ontoground --hub ...`",
         ) from error
 
 

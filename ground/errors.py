@@ -15,6 +15,11 @@ __all__ = [
 ]
 
 
+def _escaped(text: str) -> str:
+    """Return a text as a terminal may show it: what a file holds must not write to the screen."""
+    return "".join(one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode() for one in text)
+
+
 class OntogroundError(Exception):
     """Base of every error that ontoground raises on purpose.
 
@@ -34,13 +39,13 @@ class OntogroundError(Exception):
         line: int | None = None,
         do: str | None = None,
     ) -> None:
-        super().__init__(what)
-        self.what = what
-        self.found = found
-        self.expected = expected
-        self.file = str(file) if file is not None else None
+        self.what = _escaped(what)
+        super().__init__(self.what)
+        self.found = None if found is None else _escaped(found)
+        self.expected = None if expected is None else _escaped(expected)
+        self.file = None if file is None else _escaped(str(file))
         self.line = line
-        self.do = do
+        self.do = None if do is None else _escaped(do)
 
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}" if self.file and self.line is not None else self.file

@@ -10,6 +10,7 @@ from typing import Literal
 
 from ground import ROOT
 from ground.errors import InputError
+from ground.names import names_found
 from ground.storage.loading import SourceFile
 from ground.storage.remote import Place, in_order, only_one
 from ground.storage.scanning import open_bytes, whole_file
@@ -149,7 +150,7 @@ def _check_columns(mrfiles: Place, file: Documented, stated: Stated) -> None:
         raise InputError(
             f"MRFILES states other columns for {file.name}",
             file=mrfiles,
-            found=",".join(stated.columns),
+            found=names_found(stated.columns),
             expected=",".join(file.columns),
         )
 

@@ -15,25 +15,13 @@ from zipfile import BadZipFile
 import polars as pl
 
 from ground.errors import InputError, UsageError
+from ground.names import names_found
 
-__all__ = ["names_of_columns", "read_cells"]
+__all__ = ["read_cells"]
 
 # A patient's note is longer than the 128 KiB that Python's reader allows a cell.
 LONGEST_CELL = 64 * 1024 * 1024
-LONGEST_NAME = 60
 OTHER_SIGNS = {";": "semicolons", "\t": "tabs"}
-
-
-def names_of_columns(names: Iterable[str]) -> str:
-    """Return the names of columns for a message.
-
-    A table without a head has its first row there, a patient's note perhaps: of what is no name only the length is
-    said.
-    """
-    return ", ".join(
-        name if len(name) <= LONGEST_NAME and "\n" not in name else f"(text of {len(name)} characters)"
-        for name in names
-    )
 
 
 def read_cells(file: Path) -> pl.DataFrame:
@@ -68,9 +56,7 @@ def read_cells(file: Path) -> pl.DataFrame:
 def _frame(names: Sequence[str], columns: Iterable[Sequence[str | None]], file: Path) -> pl.DataFrame:
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
-        raise InputError(
-            "two columns have one name", file=file, found=names_of_columns(twice), expected="a name for each"
-        )
+        raise InputError("two columns have one name", file=file, found=names_found(twice), expected="a name for each")
     return pl.DataFrame(dict(zip(names, columns, strict=True)), schema=dict.fromkeys(names, pl.String))
 
 
@@ -144,7 +130,7 @@ def _excel(file: Path) -> pl.DataFrame:
             "a cell holds an error of Excel's",
             file=file,
             line=row + 1,
-            found=f"in column {names_of_columns([str(names[column])])}",
+            found=f"in column {names_found([str(names[column])])}",
             expected="a value, the text N/A, or nothing",
         )
     columns = {}
@@ -212,7 +198,7 @@ def _json_lines(file: Path) -> pl.DataFrame:
                     line, parse_float=str, parse_int=str, parse_constant=str, object_pairs_hook=_without_repeats
                 )
             except ValueError as error:
-                twice = names_of_columns([str(error)]) if isinstance(error, KeyTwiceError) else None
+                twice = names_found([str(error)]) if isinstance(error, KeyTwiceError) else None
                 what = "a line names a key twice" if twice else "a line is no JSON"
                 raise InputError(what, file=file, line=number, found=twice, expected="one object a line") from error
             if not isinstance(row, dict):

@@ -12,10 +12,11 @@ __all__ = [
     "TrainingError",
     "UsageError",
     "WorkerError",
+    "escaped",
 ]
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     """Return a text as a terminal may show it: what a file holds must not write to the screen."""
     return "".join(one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode() for one in text)
 
@@ -39,13 +40,13 @@ class OntogroundError(Exception):
         line: int | None = None,
         do: str | None = None,
     ) -> None:
-        self.what = _escaped(what)
+        self.what = escaped(what)
         super().__init__(self.what)
-        self.found = None if found is None else _escaped(found)
-        self.expected = None if expected is None else _escaped(expected)
-        self.file = None if file is None else _escaped(str(file))
+        self.found = None if found is None else escaped(found)
+        self.expected = None if expected is None else escaped(expected)
+        self.file = None if file is None else escaped(str(file))
         self.line = line
-        self.do = None if do is None else _escaped(do)
+        self.do = None if do is None else escaped(do)
 
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}" if self.file and self.line is not None else self.file

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import ClassVar
 
 __all__ = [
@@ -18,7 +19,12 @@ __all__ = [
 
 def escaped(text: str) -> str:
     """Return a text as a terminal may show it: what a file holds must not write to the screen."""
-    return "".join(one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode() for one in text)
+    return "".join(one.encode("unicode_escape").decode() if _commands(one) else one for one in text)
+
+
+def _commands(sign: str) -> bool:
+    """Tell whether a sign is none that is seen: it moves, colours or turns what stands beside it."""
+    return sign != "\n" and unicodedata.category(sign) in {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
 class OntogroundError(Exception):

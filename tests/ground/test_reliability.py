@@ -16,7 +16,7 @@ RATINGS = np.array(
         [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, 0],
     ]
 )
-COUNTS = np.stack([(value == RATINGS).sum(axis=0) for value in range(1, 6)], axis=1)
+COUNTS = np.stack([np.count_nonzero(np.equal(RATINGS, value), axis=0) for value in range(1, 6)], axis=1)
 VALUES = np.arange(1.0, 6.0)
 BETWEEN, SUM = VALUES[:, None] - VALUES, VALUES[:, None] + VALUES
 

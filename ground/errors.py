@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import ClassVar
 
 __all__ = [
@@ -12,7 +13,18 @@ __all__ = [
     "TrainingError",
     "UsageError",
     "WorkerError",
+    "escaped",
 ]
+
+
+def escaped(text: str) -> str:
+    """Return a text as a terminal may show it: what a file holds must not write to the screen."""
+    return "".join(one.encode("unicode_escape").decode() if _commands(one) else one for one in text)
+
+
+def _commands(sign: str) -> bool:
+    """Tell whether a sign is none that is seen: it moves, colours or turns what stands beside it."""
+    return sign != "\n" and unicodedata.category(sign) in {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
 class OntogroundError(Exception):
@@ -34,13 +46,13 @@ class OntogroundError(Exception):
         line: int | None = None,
         do: str | None = None,
     ) -> None:
-        super().__init__(what)
-        self.what = what
-        self.found = found
-        self.expected = expected
-        self.file = str(file) if file is not None else None
+        self.what = escaped(what)
+        super().__init__(self.what)
+        self.found = None if found is None else escaped(found)
+        self.expected = None if expected is None else escaped(expected)
+        self.file = None if file is None else escaped(str(file))
         self.line = line
-        self.do = do
+        self.do = None if do is None else escaped(do)
 
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}" if self.file and self.line is not None else self.file

@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-__all__ = ["markdown_table"]
+from ground.errors import escaped
+
+__all__ = ["harmless", "markdown_table"]
+
+# What a file or a rater says may stand on a page: no markup of HTML, no link that runs something.
+TAG = re.compile(r"<(?=[A-Za-z/!?])")
+LINK = re.compile(r"\]\((?=\s*<?\s*(?!https?:)[A-Za-z][A-Za-z0-9+.-]*:)", re.IGNORECASE)
+
+REFERENCE = re.compile(r"^(\s*)\[(?=[^\]]*\]:)", re.MULTILINE)
+
+
+def harmless(page: str) -> str:
+    """Return a page of Markdown in which nothing is HTML, runs when it is clicked, or writes to a terminal."""
+    return escaped(REFERENCE.sub(r"\1\\[", LINK.sub(r"]\\(", TAG.sub("&lt;", page))))
 
 
 def markdown_table(

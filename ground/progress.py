@@ -8,9 +8,16 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-__all__ = ["progress"]
+from ground.errors import escaped
+
+__all__ = ["progress", "warn"]
 
 Advance = Callable[[int], None]
+
+
+def warn(message: str) -> None:
+    """Write a message for a person to standard error, with nothing in it that a terminal would obey."""
+    Console(stderr=True, soft_wrap=True, markup=False, highlight=False).print(escaped(message))
 
 
 @contextmanager

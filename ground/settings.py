@@ -313,7 +313,9 @@ def read_toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise UsageError("the settings file is not there", file=path) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise UsageError("the settings file cannot be read", file=path, found=error.strerror) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise UsageError("the settings file is not TOML", file=path, found=str(error)) from error
 
 
@@ -323,4 +325,4 @@ def read_settings(path: Path) -> Settings:
     Raises:
         UsageError: the file is not TOML, or a setting is wrong.
     """
-    return settings_from(read_toml(path), path) if path.is_file() else Settings()
+    return settings_from(read_toml(path), path) if path.exists() or path.is_symlink() else Settings()

@@ -24,6 +24,7 @@ rui.npy              (k,)        RUIs as bytes
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -237,6 +238,10 @@ def _array(folder: Path, name: str, dtype: str, length: int) -> NDArray[Any]:
     mapped: NDArray[Any] = np.lib.format.open_memmap(  # type: ignore[no-untyped-call]
         path, mode="w+", dtype=np.dtype(dtype), shape=(length,)
     )
+    if hasattr(os, "posix_fallocate"):
+        # A full disk is an error now: met while the map is written, it would end the process by a signal.
+        with path.open("r+b") as file:
+            os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
     return mapped
 
 

@@ -95,6 +95,13 @@ def _load(connection: duckdb.DuckDBPyConnection, release: Release, settings: Loa
             done = _load_file(connection, release, file, settings)
             loaded += done
             warnings += _count_warnings(file, done)
+            if file.name == "MRCONSO" and not number_of(connection, f"select count(*) from {file.table}"):
+                raise InputError(
+                    "no name of the release is in a language that is kept",
+                    file=release.folder,
+                    expected=f"rows of MRCONSO with LAT {', '.join(settings.languages)}",
+                    do="install the release with these languages, or set load.languages",
+                )
             advance(1)
     stale = forget_other_tables(connection, release.kind, [one.table for one in loaded], [release.kind])
     warnings += [f"{table} of an earlier load is removed: it is no part of this one" for table in stale]

@@ -10,6 +10,7 @@ from typing import Literal
 
 from ground import ROOT
 from ground.errors import InputError
+from ground.names import names_found
 from ground.storage.loading import SourceFile
 from ground.storage.remote import Place, in_order, only_one
 from ground.storage.scanning import open_bytes, whole_file
@@ -26,7 +27,7 @@ FOLDERS: dict[Kind, tuple[str, ...]] = {
     "rxnorm": ("rrf", "*/rrf", "*/*/rrf"),
 }
 # Pieces are named .aa, .ab, ... and any file may be gzipped (UMLS Reference Manual).
-SUFFIX = re.compile(r"\.RRF(\.[a-z]{2})?(\.gz)?$", re.IGNORECASE)
+SUFFIX = re.compile(r"\.RRF(\.(?!gz)[a-z]{2})?(\.gz)?$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -93,12 +94,19 @@ def _pieces(folder: Place) -> dict[str, tuple[SourceFile, ...]]:
     found: dict[str, dict[str, Place]] = {}
     for path in in_order(folder.iterdir()):
         match = SUFFIX.search(path.name)
-        if match and path.is_file():
+        if match:
+            if not path.is_file():
+                raise InputError("a file of the release is none", file=path, found="a link to nothing, or a folder")
             part = (match.group(1) or "").lower()
             found.setdefault(path.name[: match.start()].upper(), {}).setdefault(part, path)
     pieces = {}
     for stem, parts in found.items():
         chosen = [""] if "" in parts else sorted(parts)
+        expected = [f".{chr(97 + place // 26)}{chr(97 + place % 26)}" for place in range(len(chosen))]
+        if chosen not in ([""], expected):
+            raise InputError(
+                "a piece of a file is missing", file=folder, found=", ".join(chosen), expected=", ".join(expected)
+            )
         pieces[stem] = tuple(SourceFile(parts[part].name, parts[part]) for part in chosen)
     return pieces
 
@@ -149,7 +157,7 @@ def _check_columns(mrfiles: Place, file: Documented, stated: Stated) -> None:
         raise InputError(
             f"MRFILES states other columns for {file.name}",
             file=mrfiles,
-            found=",".join(stated.columns),
+            found=names_found(stated.columns),
             expected=",".join(file.columns),
         )
 

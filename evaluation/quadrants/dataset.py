@@ -11,6 +11,7 @@ import polars as pl
 
 from ground.contracts.rows import MEDIEVAL_SCHEMA
 from ground.errors import InputError
+from ground.flow.manifest import tier_of
 from ground.storage.files import sha256_of
 
 __all__ = ["MedievalDataset", "Split"]
@@ -91,8 +92,8 @@ class MedievalDataset:
 
     @property
     def licence_tier(self) -> str:
-        """``open`` or ``credentialed``; what the manifest does not call open is credentialed."""
-        return "open" if self.manifest.get("licence_tier") == "open" else "credentialed"
+        """``open`` or ``credentialed``, as `ground.flow.manifest.tier_of` says."""
+        return tier_of(self.folder)
 
     def split_rows(self, split: Split, column: Literal["split", "fact_split"] = "split") -> pl.DataFrame:
         """Return the rows of one split, ordered by id.

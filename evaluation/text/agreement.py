@@ -69,8 +69,6 @@ def ordinal_alpha(sums: Floats) -> Floats:
 def alpha_estimate(ratings: Codes, k: int, *, resamples: int = RESAMPLES, seed: int = 42) -> dict[str, Any]:
     """Return Krippendorff's alpha (ordinal) over items with its interval, and the items with two ratings or more.
 
-    The value is the library's (`krippendorff`); the resamples of items use the same sums at once.
-
     Args:
         ratings: *shape* (m, n), codes, below 0 where missing.
         k: classes.
@@ -89,13 +87,10 @@ def alpha_estimate(ratings: Codes, k: int, *, resamples: int = RESAMPLES, seed: 
 
 
 def _alpha(ratings: Codes, k: int) -> float:
-    from krippendorff import alpha
-
     if len(np.unique(ratings[ratings >= 0])) < 2:
         # One value only: there is no disagreement to expect, and alpha is not defined.
         return float("nan")
-    values = np.where(ratings < 0, np.nan, ratings.astype(np.float64))
-    return float(alpha(reliability_data=values, value_domain=list(range(k)), level_of_measurement="ordinal"))
+    return float(ordinal_alpha(coincidences(ratings, k).sum(axis=0)[None])[0])
 
 
 def non_inferiority(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ import pyarrow.parquet as pq
 
 from ground.contracts.rows_text import MEDHAL_SCHEMA, MEDVAL_SCHEMA
 from ground.errors import InputError
+from ground.flow.manifest import tier_of
 from ground.storage.files import sha256_of
 
 __all__ = ["Kind", "Split", "TextDataset"]
@@ -66,12 +66,10 @@ class TextDataset:
         for file in files:
             _check_columns(file, kind)
         manifest = folder / "manifest.json"
-        stated = json.loads(manifest.read_text(encoding="utf-8")) if manifest.is_file() else {}
         return cls(
             folder=folder,
             kind=kind,
-            # What is not called open is under the data use agreement of its sources.
-            licence_tier="open" if stated.get("licence_tier") == "open" else "credentialed",
+            licence_tier=tier_of(folder),
             identity=_identity(manifest, files),
             files=files,
         )

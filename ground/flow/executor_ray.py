@@ -10,6 +10,7 @@ import fcntl
 import ipaddress
 import os
 import secrets
+import select
 import shutil
 import signal
 import socket
@@ -18,7 +19,7 @@ import tempfile
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, zip_longest
@@ -29,6 +30,7 @@ from ground.errors import RefusedError, UsageError, WorkerError
 from ground.flow.executor import AHEAD, Executor, SharedFolder, worker_died
 from ground.flow.fingerprints import code_digest
 from ground.settings import RunSettings
+from ground.storage.scratch import scratch_folder
 
 __all__ = ["RULE", "RayExecutor", "StoredFolder", "check_machines", "open_ray", "store"]
 
@@ -44,6 +46,8 @@ RULE = (
 _RESTARTS = 2
 _STORE_BYTES = 1 << 30
 _KNOCK_SECONDS = 10.0
+# The names of sockets below it may have 107 bytes: a long TMPDIR or workspace would not do.
+_RUNS = Path("/tmp") / f"ontoground-ray-{os.getuid()}"
 _CODE = ("ground", "ehr", "kg", "builders", "sql")
 
 
@@ -140,18 +144,16 @@ def open_ray(settings: RunSettings, licence_tier: str) -> Iterator[RayExecutor]:
     """
     _check_address(settings, licence_tier)
     ray = _import_ray(own=not settings.address)
-    scratch = _scratch()
-    try:
+    with scratch_folder(_RUNS, _end_agents) as scratch:
         with _own_signals():
-            _connect(ray, settings, scratch)
+            # Ray lets everybody into the folder that it is given: it lies in one that only the owner enters.
+            _connect(ray, settings, scratch / "ray")
         # Ray tells of workers that died on standard output, which is for the verb's one answer.
         with redirect_stdout(sys.stderr):
             try:
                 yield _executor(ray, settings, licence_tier)
             finally:
                 ray.shutdown()
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
 
 
 def _executor(ray: Any, settings: RunSettings, licence_tier: str) -> RayExecutor:
@@ -189,11 +191,6 @@ def _check_address(settings: RunSettings, licence_tier: str) -> None:
     check_machines([host.strip("[]")], settings, licence_tier)
 
 
-def _scratch() -> Path:
-    # The names of sockets below it may have 107 bytes: a long TMPDIR would not do.
-    return Path(tempfile.mkdtemp(prefix="ontoground-ray-", dir="/tmp" if Path("/tmp").is_dir() else None))
-
-
 @contextmanager
 def _own_signals() -> Iterator[None]:
     """Keep this program's way to end: ray.init takes SIGTERM for itself."""
@@ -203,6 +200,27 @@ def _own_signals() -> Iterator[None]:
     finally:
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGTERM, before)
+
+
+def _end_agents(folder: Path) -> None:
+    """End what Ray leaves running for a minute where its starter was killed: the processes with files in its folder."""
+    for process in Path("/proc").glob("[0-9]*"):
+        # Other users' processes, and those that end meanwhile, cannot be looked at.
+        with suppress(OSError):
+            name = (process / "comm").read_text()
+            files = [file.readlink() for file in (process / "fd").iterdir()]
+            if name.startswith(("ray", "gcs_server")) and any(file.is_relative_to(folder) for file in files):
+                _kill(int(process.name))
+
+
+def _kill(process: int) -> None:
+    """Kill a process and wait until it is gone."""
+    handle = os.pidfd_open(process)
+    try:
+        signal.pidfd_send_signal(handle, signal.SIGKILL)
+        select.select([handle], [], [], _KNOCK_SECONDS)
+    finally:
+        os.close(handle)
 
 
 def _connect(ray: Any, settings: RunSettings, scratch: Path) -> None:

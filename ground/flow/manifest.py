@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
@@ -13,6 +14,7 @@ import duckdb
 
 from ground import __version__
 from ground.errors import InputError
+from ground.storage.files import sha256_of
 
 __all__ = [
     "LicenceTier",
@@ -22,6 +24,8 @@ __all__ = [
     "licence_tier",
     "manifest_of",
     "read_manifest",
+    "tier_of",
+    "tier_said",
     "to_json",
     "versions",
 ]
@@ -52,6 +56,40 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     except ValueError as error:
         raise InputError("the manifest is no JSON", file=file) from error
     return found if isinstance(found, dict) else {}
+
+
+def tier_said(manifest: Mapping[str, Any]) -> LicenceTier:
+    """Return ``open`` where a manifest says so that nobody edited; whatever else it says, credentialed."""
+    whole = manifest.get("provenance_sha256") == _provenance(manifest)
+    return "open" if whole and manifest.get("licence_tier") == "open" and _data_files(manifest) else "credentialed"
+
+
+def tier_of(folder: Path) -> LicenceTier:
+    """Return ``open`` where a dataset folder is as it was built, from open sources; whatever else it is, credentialed.
+
+    A folder without a manifest, a manifest that was edited, and data files other than those that it names are of
+    unknown provenance.
+
+    Raises:
+        InputError: the manifest is no JSON.
+    """
+    manifest = read_manifest(folder)
+    files = _data_files(manifest)
+    there = {path.relative_to(folder).as_posix() for path in folder.rglob("*.parquet")}
+    if tier_said(manifest) != "open" or there != set(files):
+        return "credentialed"
+    return "open" if all(sha256_of(folder / name) == files[name] for name in there) else "credentialed"
+
+
+def _data_files(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    rows = manifest.get("rows")
+    files = rows.get("files") if isinstance(rows, dict) else None
+    return files if isinstance(files, dict) else {}
+
+
+def _provenance(manifest: Mapping[str, Any]) -> str:
+    said = {name: manifest.get(name) for name in ("dataset", "inputs", "licence_tier")}
+    return hashlib.sha256(to_json({**said, "files": _data_files(manifest)}).encode()).hexdigest()
 
 
 def inputs(connection: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
@@ -122,7 +160,7 @@ def manifest_of(
         dropped: what was left out, by reason.
         tier: ``open`` or ``credentialed``.
     """
-    return {
+    manifest = {
         "dataset": dataset,
         "ontoground": __version__,
         "inputs": list(inputs),
@@ -133,3 +171,4 @@ def manifest_of(
         "dropped": dict(dropped),
         "licence_tier": tier,
     }
+    return {**manifest, "provenance_sha256": _provenance(manifest)}

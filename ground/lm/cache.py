@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
@@ -44,9 +43,7 @@ class AnswerCache:
     """Results by key; several processes may share one."""
 
     def __init__(self, folder: Path) -> None:
-        private_directory(folder).chmod(0o700)
-        self.path = folder / FILE_NAME
-        os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
+        self.path = private_directory(folder) / FILE_NAME
         self._connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
         # A commit to the write-ahead log needs no wait for the disk: it outlives a kill of this process, and a power
         # cut costs the last answers at most. Where a folder allows no such log, SQLite keeps its slower journal.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ground.errors import InputError, UsageError
 from ground.lm.exchange import Answer, Exchange
-from ground.lm.privacy import Destination
+from ground.lm.privacy import Destination, cloud_model
 from ground.lm.results import Failure, FailureReason, Result, Usage
 from ground.lm.settings import LmSettings
 from ground.lm.structured import response_format
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Endpoint"]
 
+LIST_SECONDS = 5.0
 NO_KEY = "none"  # the client wants one; a server on this machine asks for none
 OF_THE_MOMENT = frozenset(
     {
@@ -54,6 +55,8 @@ class Endpoint:
         Raises:
             InputError: the server does not know the key or the model, or many requests failed in a row.
         """
+        if self._where.loopback and self._where.guarded:
+            _require_own_model(self._where.base_url, self._settings)
         asyncio.run(self._run(exchanges, finish))
 
     async def _run(self, exchanges: Iterator[Exchange], finish: Callable[[Exchange, Result], None]) -> None:
@@ -82,7 +85,7 @@ class Endpoint:
             max_retries=self._settings.max_retries,
             # A proxy from the environment or a redirect would carry a request that was meant for this machine away.
             http_client=DefaultAsyncHttpxClient(
-                trust_env=not self._where.loopback, follow_redirects=False, timeout=self._settings.timeout_s
+                trust_env=self._where.proxied, follow_redirects=False, timeout=self._settings.timeout_s
             ),
         )
         # The client fills these from the environment; they are the user's at another server.
@@ -165,6 +168,34 @@ class Endpoint:
                 expected="a server that answers, and knows the model",
                 do="see to the server and run again: what was answered is kept; give_up_after sets this limit",
             )
+
+
+def _require_own_model(base_url: str, settings: LmSettings) -> None:
+    """Refuse a model that Ollama on this machine passes on to other servers, whatever it is called here.
+
+    Its list names where such a model runs (``remote_host``, ``remote_model``); other servers have no such list.
+
+    Raises:
+        RefusedError: the model runs elsewhere, and the settings do not name the host.
+    """
+    import httpx
+
+    url = httpx.URL(base_url)
+    try:
+        listed = httpx.get(url.copy_with(path="/api/tags"), trust_env=False, timeout=LIST_SECONDS).json()["models"]
+        names = {name.removesuffix(":latest") for one in listed if _runs_elsewhere(one) for name in _names(one)}
+    except (httpx.HTTPError, ValueError, TypeError, LookupError, AttributeError):
+        return
+    if settings.model.removesuffix(":latest") in names and url.host not in settings.allow_remote_credentialed:
+        raise cloud_model(settings.model, url.host)
+
+
+def _runs_elsewhere(listed: dict[str, Any]) -> bool:
+    return bool(listed.get("remote_host") or listed.get("remote_model"))
+
+
+def _names(listed: dict[str, Any]) -> set[str]:
+    return {listed["name"], listed.get("model", listed["name"])}
 
 
 def _answer(completion: Any) -> Answer | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import os
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -137,7 +136,6 @@ class LocalModel:
 
 
 def _load(settings: LmSettings) -> tuple[Any, Any]:
-    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -148,8 +146,8 @@ def _load(settings: LmSettings) -> tuple[Any, Any]:
         raise InputError(
             "the model cannot be loaded",
             found=f"{settings.model}: {type(error).__name__}",
-            expected="a folder that holds a causal language model and its tokenizer, or a name that the hub knows",
-            do="check the model's name; without a network, fetch it beforehand and give its folder",
+            expected="a folder that holds a causal language model and its tokenizer",
+            do="check the path; the hub is asked only where --hub stands before the verb: `ontoground --hub ...`",
         ) from error
     automatic = "cuda" if torch.cuda.is_available() else "cpu"
     return model.to(automatic if settings.device == "auto" else settings.device).eval(), tokenizer

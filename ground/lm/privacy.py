@@ -11,7 +11,7 @@ from urllib.parse import SplitResult, urlsplit
 from ground.errors import RefusedError, UsageError
 from ground.lm.settings import LmSettings
 
-__all__ = ["RULE", "Destination", "destination"]
+__all__ = ["RULE", "Destination", "cloud_model", "destination"]
 
 RULE = (
     "PhysioNet (24 September 2025): credentialed data may not be shared with third parties through APIs; "
@@ -23,10 +23,22 @@ CLOUD_MODEL = re.compile(r"[:-]cloud$", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Destination:
-    """Where requests go: the URL to connect to, and whether that is this machine."""
+    """Where requests go.
+
+    Attributes:
+        base_url: to connect to.
+        loopback: whether that is this machine.
+        guarded: whether the text is credentialed.
+    """
 
     base_url: str
     loopback: bool
+    guarded: bool = True
+
+    @property
+    def proxied(self) -> bool:
+        """Whether a proxy of the environment may stand between: never one that would read the text."""
+        return not self.loopback and (not self.guarded or self.base_url.lower().startswith("https:"))
 
 
 def destination(settings: LmSettings, licence_tier: str) -> Destination:
@@ -42,14 +54,21 @@ def destination(settings: LmSettings, licence_tier: str) -> Destination:
     host = parts.hostname or ""
     addresses = _addresses(host)
     loopback = bool(addresses) and all(_is_loopback(address) for address in addresses)
+    if parts.scheme == "https" and host != "localhost" and not _is_address(host):
+        # The client asks for the name again, for its certificate, and a name server could answer otherwise.
+        loopback = False
     if licence_tier != "open":
         if not loopback:
             _require_named(settings, host)
-        elif CLOUD_MODEL.search(settings.model) and host not in settings.allow_remote_credentialed:
-            raise _refused(f"the model {settings.model} runs on Ollama's servers", host)
-    if loopback:
-        return Destination(_rebuilt(parts, host, addresses), loopback=True)
-    return Destination(settings.endpoint, loopback=False)
+        elif CLOUD_MODEL.search(settings.model.strip()) and host not in settings.allow_remote_credentialed:
+            raise cloud_model(settings.model, host)
+    url = _rebuilt(parts, host, addresses) if loopback else settings.endpoint
+    return Destination(url, loopback, guarded=licence_tier != "open")
+
+
+def cloud_model(model: str, host: str) -> RefusedError:
+    """Return the refusal of a model that a server on this machine passes on to others."""
+    return _refused(f"the model {model} runs on other servers", host)
 
 
 def _split(endpoint: str) -> SplitResult:
@@ -79,6 +98,14 @@ def _addresses(host: str) -> list[str]:
     return sorted({str(entry[4][0]) for entry in found}, key=lambda address: (":" in address, address))
 
 
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return False
+    return True
+
+
 def _is_loopback(text: str) -> bool:
     address = ipaddress.ip_address(text.partition("%")[0])
     mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
@@ -89,10 +116,9 @@ def _rebuilt(parts: SplitResult, host: str, addresses: list[str]) -> str:
     """Write the URL anew from what was checked, so that no other reading of it, or of the name, is possible later.
 
     A name is replaced by its address: asked again, a name server could answer otherwise. ``localhost`` stays (RFC
-    6761: always this machine; it may listen on either address), and so does any name under https, where the
-    certificate tells who answers.
+    6761: always this machine; it may listen on either address).
     """
-    pinned = host if host == "localhost" or parts.scheme == "https" else addresses[0]
+    pinned = host if host == "localhost" else addresses[0]
     shown = f"[{pinned}]" if ":" in pinned else pinned
     return f"{parts.scheme}://{shown}{f':{parts.port}' if parts.port else ''}{parts.path}"
 

@@ -6,22 +6,62 @@ import glob
 import hashlib
 import os
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import BinaryIO, Literal, Protocol
 
-__all__ = ["atomic_directory", "atomic_path", "private_directory", "sha256_of", "write_text"]
+from ground.errors import InputError
+
+__all__ = [
+    "atomic_directory",
+    "atomic_path",
+    "keep_private",
+    "private_directory",
+    "sha256_of",
+    "sweep_below",
+    "write_text",
+]
 
 CHUNK_BYTES = 1 << 20
+OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 def private_directory(path: Path) -> Path:
-    """Create a directory (parents too) with mode 0700 and return it; one that exists is left as it is."""
-    for folder in (*reversed(path.parents), path):
-        if not folder.exists():
-            folder.mkdir(mode=0o700, exist_ok=True)
+    """Create a directory (parents too), for its owner only, and return it; one that exists is left as it is."""
+    # The umask of `ground` takes the rest.
+    path.mkdir(parents=True, exist_ok=True)
     return path
+
+
+def keep_private(folder: Path) -> bool:
+    """Take from group and others what they may do in a folder that is there, and in all below it.
+
+    Returns:
+        Whether there was anything to take.
+
+    Raises:
+        InputError: the folder is another user's, or one that all users share.
+    """
+    mode = folder.stat().st_mode
+    if not mode & OTHERS:
+        return False
+    if folder.stat().st_uid != os.geteuid() or mode & stat.S_ISVTX:
+        raise InputError(
+            "patients' data are not kept in a folder of all users, or of another",
+            file=folder,
+            expected="a folder of your own",
+            do="name another one with --workspace",
+        )
+    for place, folders, files in os.walk(folder, topdown=False):
+        for name in (*folders, *files):
+            path = Path(place, name)
+            if not path.is_symlink() and path.stat().st_mode & OTHERS:
+                path.chmod(stat.S_IMODE(path.stat().st_mode) & ~OTHERS)
+    folder.chmod(stat.S_IMODE(mode) & ~OTHERS)
+    return True
 
 
 def _fsync(path: Path) -> None:
@@ -46,15 +86,29 @@ def _sweep(final: Path) -> None:
     """Remove what processes that were killed left beside ``final``; put back what one had moved aside."""
     for suffix in ("old", "part"):
         for path in final.parent.glob(f".{glob.escape(final.name)}.*.{suffix}"):
-            process = path.name.split(".")[-2]
-            if not process.isdigit() or _is_running(int(process)):
-                continue
-            if suffix == "old" and not final.exists():
-                path.rename(final)
-            elif path.is_dir():
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                path.unlink(missing_ok=True)
+            _settle(path)
+
+
+def _settle(left: Path) -> None:
+    final, process, suffix = left.name[1:].rsplit(".", 2)
+    if not process.isdigit() or _is_running(int(process)):
+        return
+    if suffix == "old" and not left.with_name(final).exists():
+        left.rename(left.with_name(final))
+    elif left.is_dir() and not left.is_symlink():
+        shutil.rmtree(left, ignore_errors=True)
+    else:
+        left.unlink(missing_ok=True)
+
+
+def sweep_below(folder: Path) -> None:
+    """Remove what processes that were killed left of files and folders that they were writing, anywhere in a folder."""
+    found = [Path(place, name) for place, folders, files in os.walk(folder) for name in (*folders, *files)]
+    # What was moved aside is put back before the part that was to follow it is removed.
+    for suffix in ("old", "part"):
+        for path in found:
+            if fnmatchcase(path.name, f".?*.*.{suffix}"):
+                _settle(path)
 
 
 @contextmanager
@@ -79,7 +133,7 @@ def atomic_directory(final: Path) -> Iterator[Path]:
     temporary = final.with_name(f".{final.name}.{os.getpid()}.part")
     retired = final.with_name(f".{final.name}.{os.getpid()}.old")
     shutil.rmtree(temporary, ignore_errors=True)
-    temporary.mkdir(mode=0o700)
+    temporary.mkdir()
     try:
         yield temporary
         for file in sorted(temporary.rglob("*")):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -39,15 +39,52 @@ KEPT_REJECTS_OF_A_FAILED_FILE = 1000
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A file of a source: its name below the release's folder (as ``ground.load`` keeps it) and where it lies."""
+    """A file of a source: its name below the release's folder (as ``ground.load`` keeps it) and where it lies.
+
+    Attributes:
+        name: below the release's folder.
+        path: where it lies.
+        seen: what stood there when it was found, before it was read; of a store the store itself remembers.
+    """
 
     name: str
     path: Place
+    seen: tuple[int, ...] = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Look at the file."""
+        object.__setattr__(self, "seen", _standing(self.path))
 
     @property
     def version(self) -> int:
-        """What tells an unchanged file without reading it: its time of change in ns, of a store the store's mark."""
-        return self.path.stat().st_mtime_ns if isinstance(self.path, Path) else self.path.version()
+        """What tells an unchanged file without reading it: its time of change in ns, of a store the store's mark.
+
+        The later of both times: content can be changed with the older one kept.
+        """
+        if not isinstance(self.path, Path):
+            return self.path.version()
+        found = self.path.stat()
+        return max(found.st_mtime_ns, found.st_ctime_ns)
+
+    def require_unchanged(self, size: int) -> None:
+        """Make sure that what was read, so many bytes, is the file that was found and that still stands there.
+
+        Raises:
+            InputError: it was changed or replaced meanwhile.
+        """
+        if not isinstance(self.path, Path):
+            self.path.require_unchanged()
+        elif self.seen != _standing(self.path) or self.seen[0] != size:
+            raise InputError(
+                "a file was changed while it was read", file=self.path, do="load again when nothing writes it any more"
+            )
+
+
+def _standing(path: Place) -> tuple[int, ...]:
+    if not isinstance(path, Path) or not path.is_file():
+        return ()
+    found = path.stat()
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_dev, found.st_ino
 
 
 @dataclass(frozen=True)
@@ -174,11 +211,10 @@ def record(
     """Write the bookkeeping of a table's files; call it in the transaction that makes the table.
 
     Raises:
-        InputError: a file of a store was replaced while it was read.
+        InputError: a file was changed or replaced while it was read.
     """
-    for file in files:
-        if not isinstance(file.path, Path):
-            file.path.require_unchanged()
+    for file, scan in zip(files, scans, strict=True):
+        file.require_unchanged(scan.size)
     _forget(connection, source, table, [file.name for file in files])
     finished = datetime.now(UTC).replace(tzinfo=None)
     loaded = []

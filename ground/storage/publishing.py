@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ground.errors import InputError, UsageError
+from ground.flow.manifest import tier_said
 from ground.plain import Plain
 from ground.progress import progress
 from ground.settings import RemoteSettings
@@ -96,12 +97,12 @@ def _dataset(folder: Path) -> _Dataset:
         do = "build it first, for example `ontoground build medieval`"
         raise InputError("this is no whole dataset", file=folder, expected=f"a folder with {MANIFEST}", do=do)
     content = path.read_bytes()
-    manifest, digests = json.loads(content), _digests(content)
+    digests = _digests(content)
     lacking = [name for name in digests if not (folder / name).is_file()]
     if lacking or not digests:
         raise InputError("data files that a manifest should list are not there", file=path, found=", ".join(lacking))
     names = (*digests, *(page for page in PAGES if (folder / page).is_file()))
-    return _Dataset(folder, content, str(manifest.get("licence_tier") or "credentialed"), digests, names)
+    return _Dataset(folder, content, tier_said(json.loads(content)), digests, names)
 
 
 def _digests(manifest: bytes) -> dict[str, str]:

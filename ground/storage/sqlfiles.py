@@ -9,7 +9,7 @@ from pathlib import Path
 from ground import ROOT
 from ground.errors import UsageError
 
-__all__ = ["quoted", "quoted_list", "sql_names", "sql_root", "sql_text", "sql_title"]
+__all__ = ["quoted", "quoted_list", "quoted_name", "sql_names", "sql_root", "sql_text", "sql_title"]
 
 
 @cache
@@ -49,6 +49,11 @@ def sql_title(name: str) -> str:
 def quoted(text: str) -> str:
     """Return a SQL string literal."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def quoted_name(name: str) -> str:
+    """Return a SQL identifier, whatever the name holds."""
+    return '"' + name.replace('"', '""') + '"'
 
 
 def quoted_list(values: Iterable[str | Path]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from collections.abc import Generator, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -80,15 +82,18 @@ def connect(path: Path, settings: RunSettings | None = None, *, read_only: bool 
     Raises:
         InputError: the file is not a DuckDB database, or another process holds it.
     """
-    config = database_config(settings or RunSettings(), path.parent / "cache" / "duckdb")
+    # Where the process keeps its temporary files in the workspace, they end with it.
+    spill = Path(tempfile.tempdir) if tempfile.tempdir else path.parent / "cache"
+    config = database_config(settings or RunSettings(), spill / "duckdb")
     try:
         connection = open_database(path, config, read_only=read_only)
     except duckdb.Error as error:
         raise _not_opened(path, str(error).splitlines()[0]) from error
     if not read_only:
-        path.chmod(0o600)
         # DuckDB makes the last folder of its spill path only.
-        private_directory(path.parent / "cache")
+        for left in private_directory(path.parent / "cache").glob("tmp*"):
+            # Only who writes the warehouse works there, and that is this process now.
+            shutil.rmtree(left, ignore_errors=True)
         connection.execute(sql_text("ground/schemas"))
     return connection
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ground.errors import InputError
 from ground.settings import Settings, read_settings
-from ground.storage.files import private_directory
+from ground.storage.files import keep_private, private_directory
 
 __all__ = ["Workspace"]
 
@@ -22,8 +22,13 @@ class Workspace:
     @classmethod
     def create(cls, root: Path) -> Workspace:
         """Open a workspace, creating its folder where needed."""
-        private_directory(root)
+        keep_private(private_directory(root))
         return cls(root, read_settings(root / "ontoground.toml"))
+
+    @staticmethod
+    def is_at(root: Path) -> bool:
+        """Tell whether a folder is a workspace, whatever it holds so far."""
+        return (root / "warehouse.duckdb").is_file() or any(root.glob("stewardship/*/benchmark.json"))
 
     @classmethod
     def existing(cls, root: Path) -> Workspace:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import typer
 from typer.core import TyperGroup
 
@@ -65,9 +67,14 @@ def ontoground(
     version: bool = typer.Option(
         False, "--version", callback=_show_version, is_eager=True, help="Print the version and leave."
     ),
+    hub: bool = typer.Option(
+        False, "--hub", help="Let models be fetched by name from the Hugging Face hub; else they are folders here."
+    ),
 ) -> None:
     """Turn hospital records and a medical ontology, both on your own disk, into ontology-grounded datasets.
 
     Start with `ontoground demo`: it needs no data and no network.
     With your own: `ontoground run --mimic /data/mimiciv --umls /data/umls/META`.
     """
+    if hub:
+        os.environ["HF_HUB_OFFLINE"] = "0"

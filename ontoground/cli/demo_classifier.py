@@ -30,7 +30,7 @@ def train_and_evaluate(workspace: Workspace, seed: int, say: Callable[[str], Non
         `training` is not installed, or where there are too few patients for a test split.
     """
     if lacking := [name for name in NEEDED if find_spec(name) is None]:
-        say(f"classifier: left out, {lacking[0]} is not installed (pip install 'ontoground[training]')")
+        say(f"classifier: left out, {lacking[0]} is not installed (pip install 'ontoground[training,encoder]')")
         return None
     from evaluation.quadrants.dataset import MedievalDataset
 

@@ -9,13 +9,16 @@ from __future__ import annotations
 import atexit
 import errno
 import functools
+import json
 import os
 import sys
 import traceback
 import warnings
+import zlib
 from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
+from zipfile import BadZipFile
 
 import typer
 from typer.exceptions import TyperException
@@ -42,6 +45,8 @@ DISK_ERRORS = {
     errno.ENOTDIR: "a file stands where a folder is expected",
     errno.EEXIST: "a file or folder is in the way",
 }
+# What reading a damaged file comes to, where no reader names the file itself.
+DAMAGED = (EOFError, zlib.error, BadZipFile, RecursionError, json.JSONDecodeError, UnicodeError)
 _command_of = functools.cache(get_command)
 
 
@@ -133,8 +138,19 @@ def _foreseen(error: Exception) -> OntogroundError | None:
     if isinstance(error, (MemoryError, duckdb.OutOfMemoryException)):
         do = "raise run.memory_limit in ontoground.toml, or close other programs"
         return InputError("there is not enough memory", do=do)
-    if isinstance(error, OSError) and error.errno in DISK_ERRORS:
-        return InputError(DISK_ERRORS[error.errno], file=error.filename)
+    if "no space left on device" in str(error).lower():
+        # Libraries say so in errors of their own.
+        return InputError(DISK_ERRORS[errno.ENOSPC], file=getattr(error, "filename", None))
+    if isinstance(error, OSError) and error.errno:
+        return InputError(DISK_ERRORS.get(error.errno, os.strerror(error.errno)), file=error.filename)
+    if isinstance(error, DAMAGED):
+        return InputError(
+            "a file is cut off, damaged or nested too deep", found=f"{type(error).__name__}, {_place_of(error)}"
+        )
+    if isinstance(error, duckdb.IOException | duckdb.FatalException | duckdb.SerializationException):
+        # Of files, never of rows.
+        do = "if the warehouse is damaged, delete it and load again"
+        return InputError("a file of the workspace cannot be read or written", found=str(error).splitlines()[0], do=do)
     return None
 
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 import inspect
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from contextvars import ContextVar
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_type_hints
@@ -17,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_type_hin
 import typer
 
 from ground.errors import UsageError
-from ontoground.cli.render import emit
+from ontoground.cli.render import emit, note
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -40,6 +42,8 @@ __all__ = [
 ]
 
 DEFAULT_WORKSPACE = Path("work")
+_RUNNING: ContextVar[ExitStack | None] = ContextVar("running", default=None)
+"""What is closed when the verb that runs has ended, until a workspace has entered itself there."""
 
 WorkspaceDir = Annotated[
     Path,
@@ -94,6 +98,25 @@ class InWorkspace:
 
     workspace: WorkspaceDir = DEFAULT_WORKSPACE
 
+    def __post_init__(self) -> None:
+        """Keep a workspace that is there to its owner, whatever the verb."""
+        from ground.storage.workspace import Workspace
+
+        if Workspace.is_at(self.workspace):
+            self._enter()
+
+    def _enter(self) -> None:
+        """Narrow the workspace, and keep temporary files in it until the verb ends."""
+        from ground.storage.files import keep_private
+        from ground.storage.scratch import temporary_files_in
+
+        if self.workspace.is_dir() and keep_private(self.workspace):
+            note(f"{self.workspace} could be entered by others: now it is its owner's only")
+        running = _RUNNING.get()
+        if running is not None and self.workspace.is_dir():
+            _RUNNING.set(None)  # once
+            running.enter_context(temporary_files_in(self.workspace))
+
     @property
     def flags(self) -> list[str]:
         """What these options say of settings, as ``SECTION.KEY=VALUE``."""
@@ -117,6 +140,7 @@ class InWorkspace:
             UsageError: a setting is unknown or wrong.
         """
         from ground.settings import read_settings
+        from ground.storage.files import private_directory
         from ground.storage.workspace import Workspace
 
         # Nothing is created before settings and folders are right: a mistyped one must not leave an empty workspace.
@@ -132,6 +156,8 @@ class InWorkspace:
             check_folder(source, folder, opened.settings.remote)
         self.check_settings(opened.settings)
         if create:
+            private_directory(self.workspace)
+            self._enter()
             Workspace.create(self.workspace)
         return opened
 
@@ -188,9 +214,11 @@ def verb(app: typer.Typer, short_help: str, *examples: str, name: str | None = N
         options = [*_options(function, classes), _option("as_json", Json, False)]
 
         def run(*, as_json: bool, **given: Any) -> None:
-            for parameter, kind in classes.items():
-                given[parameter] = kind(**{field.name: given.pop(field.name) for field in fields(kind)})
-            result = function(**given)
+            with ExitStack() as running:
+                _RUNNING.set(running)
+                for parameter, kind in classes.items():
+                    given[parameter] = kind(**{field.name: given.pop(field.name) for field in fields(kind)})
+                result = function(**given)
             emit(result.payload, lambda out: result.paint(out, result.payload), as_json=as_json)
             if result.code:
                 raise typer.Exit(result.code)

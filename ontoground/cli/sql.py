@@ -40,6 +40,9 @@ def sql(
     ] = "table",
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the rows there")] = None,
     limit: Annotated[int, typer.Option(min=0, help="Rows of a table or of --json that are shown; 0 shows all")] = 100,
+    timeout: Annotated[
+        float | None, typer.Option(min=0.1, metavar="SECONDS", help="Stop the query after so long")
+    ] = None,
 ) -> Result:
     """Ask the warehouse and the datasets: read-only, with no access to other files or the network.
 
@@ -61,11 +64,11 @@ def sql(
     if file_format == "parquet" and output is None and sys.stdout.isatty():
         raise UsageError("Parquet is nothing for a terminal", expected="--output FILE, or a pipe")
     if file_format != "table":
-        write_rows(opened, text, file_format, output)
+        write_rows(opened, text, file_format, output, timeout)
         if output is not None:
             note(f"wrote {output}")
         return Result({}, lambda _out, _payload: None)
-    with exploring(opened) as connection:
+    with exploring(opened, seconds=timeout) as connection:
         found = fetch(connection, text, limit)
     return options.result("sql", _paint, query=name, columns=found.columns, rows=found.rows, truncated=found.more)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,8 +19,10 @@ from typing import Any
 import duckdb
 
 from ground.errors import InputError, UsageError
-from ground.storage.files import atomic_path, private_directory
-from ground.storage.sqlfiles import quoted, quoted_list, sql_names, sql_text, sql_title
+from ground.progress import warn
+from ground.storage.files import atomic_path
+from ground.storage.scratch import scratch_folder
+from ground.storage.sqlfiles import quoted, quoted_list, quoted_name, sql_names, sql_text, sql_title
 from ground.storage.warehouse import SPOKEN
 from ground.storage.workspace import Workspace
 from ontoground.flow.session import reading
@@ -69,30 +71,79 @@ def query_text(name: str | None, command: str | None) -> str:
 
 
 @contextmanager
-def exploring(workspace: Workspace, *extra: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open the warehouse read-only with the datasets as views; files elsewhere and the network are shut off.
+def exploring(
+    workspace: Workspace, *written: Path, seconds: float | None = None
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open the warehouse read-only with the datasets as views; all other files and the network are shut off.
 
     Args:
         workspace: where the warehouse and the datasets are.
-        extra: further folders that may be written (for the answer).
+        written: files that the answer is written to.
+        seconds: time that the block has, at most.
+
+    Raises:
+        InputError: the time is over.
     """
     with reading(workspace) as connection:
-        _dataset_views(connection, workspace)
-        folders = [str(path.resolve()) + "/" for path in (workspace.root, *extra)]
+        files = [str(path.resolve()) for path in (*_dataset_views(connection, workspace), *written)]
+        spill = shutil.disk_usage(workspace.root).free // 2
+        connection.execute(f"set max_temp_directory_size = '{spill}B'")
         connection.execute("set preserve_insertion_order = true")
-        connection.execute("set allowed_directories = $folders", {"folders": folders})
+        connection.execute("set allowed_paths = $files", {"files": files})
         connection.execute("set enable_external_access = false")
         connection.execute("set lock_configuration = true")
-        yield connection
+        with _limited(connection, seconds):
+            yield connection
 
 
-def _dataset_views(connection: duckdb.DuckDBPyConnection, workspace: Workspace) -> None:
+@contextmanager
+def _limited(connection: duckdb.DuckDBPyConnection, seconds: float | None) -> Iterator[None]:
+    over = threading.Event()
+
+    def stop() -> None:
+        over.set()
+        connection.interrupt()
+
+    clock = threading.Timer(seconds or threading.TIMEOUT_MAX, stop)
+    clock.daemon = True
+    if seconds:
+        clock.start()
+    try:
+        yield
+    except KeyboardInterrupt:
+        if over.is_set():
+            raise InputError(
+                "the query was stopped", found=f"it ran longer than {seconds:g} s", do="--timeout"
+            ) from None
+        raise
+    finally:
+        clock.cancel()
+
+
+def _dataset_views(connection: duckdb.DuckDBPyConnection, workspace: Workspace) -> list[Path]:
+    """Make the views, and return their files; one that cannot be read is named and has no view."""
+    seen: list[Path] = []
     for folder in sorted((workspace.root.resolve() / "datasets").glob("*")):
         statements = list(folder.glob("statements.parquet"))
         for view, files in ((folder.name, dataset_files(folder)), (f"{folder.name}_statements", statements)):
-            if files:
-                rows = f"read_parquet({quoted_list(files)})"
-                connection.execute(f'create or replace temp view "{view}" as select * from {rows}')
+            readable = [file for file in files if _is_parquet(file)]
+            if readable:
+                rows = f"read_parquet({quoted_list(readable)})"
+                connection.execute(f"create or replace temp view {quoted_name(view)} as select * from {rows}")
+            seen += readable
+    return seen
+
+
+def _is_parquet(file: Path) -> bool:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        pq.read_metadata(file)
+    except (pa.ArrowException, OSError):
+        warn(f"{file} cannot be read: its rows are left out")
+        return False
+    return True
 
 
 @contextmanager
@@ -125,16 +176,18 @@ def fetch(connection: duckdb.DuckDBPyConnection, text: str, limit: int) -> Rows:
     return Rows(columns, rows[:limit] if limit else rows, more)
 
 
-def write_rows(workspace: Workspace, text: str, file_format: str, output: Path | None) -> None:
+def write_rows(
+    workspace: Workspace, text: str, file_format: str, output: Path | None, seconds: float | None = None
+) -> None:
     """Write a query's rows as csv, parquet or json to a file (whole or not at all) or to standard output."""
     if output is not None:
-        with exploring(workspace, output.parent) as connection:
-            write_whole(connection, text, file_format, output)
+        _require_folder(output)
+        with atomic_path(output) as temporary, exploring(workspace, temporary, seconds=seconds) as connection:
+            _copy(connection, text, file_format, temporary)
         return
-    cache = private_directory(workspace.root / "cache")
-    with tempfile.TemporaryDirectory(dir=cache) as folder:
-        temporary = Path(folder) / "answer"
-        with exploring(workspace) as connection:
+    with scratch_folder(workspace.root / "cache" / "answers") as folder:
+        temporary = folder / "answer"
+        with exploring(workspace, temporary, seconds=seconds) as connection:
             _copy(connection, text, file_format, temporary)
         with temporary.open("rb") as file:
             shutil.copyfileobj(file, sys.stdout.buffer)
@@ -143,15 +196,17 @@ def write_rows(workspace: Workspace, text: str, file_format: str, output: Path |
 
 def write_whole(connection: duckdb.DuckDBPyConnection, text: str, file_format: str, output: Path) -> None:
     """Write a query's rows as csv, parquet or json to a file, whole or not at all."""
-    if not output.parent.is_dir():
-        raise InputError("there is no such folder", file=output.parent)
+    _require_folder(output)
     with atomic_path(output) as temporary:
         _copy(connection, text, file_format, temporary)
 
 
+def _require_folder(output: Path) -> None:
+    if not output.parent.is_dir():
+        raise InputError("there is no such folder", file=output.parent)
+
+
 def _copy(connection: duckdb.DuckDBPyConnection, text: str, file_format: str, path: Path) -> None:
-    # Its owner alone may read the file.
     target = quoted(str(path.resolve()))
     with _explained():
         connection.execute(f"copy (\n{text}\n) to {target} ({COPY_OPTIONS[file_format]})")
-    path.chmod(0o600)

@@ -3,37 +3,41 @@
 from __future__ import annotations
 
 import csv
+import functools
 import gzip
 import json
 import math
+import re
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, TextIO
-from zipfile import BadZipFile
+from zipfile import BadZipFile, ZipFile
 
 import polars as pl
 
 from ground.errors import InputError, UsageError
+from ground.names import names_found
 
-__all__ = ["names_of_columns", "read_cells"]
+__all__ = ["read_cells"]
 
 # A patient's note is longer than the 128 KiB that Python's reader allows a cell.
+UNREADABLE = (
+    pl.exceptions.PolarsError,
+    OSError,
+    EOFError,
+    zlib.error,
+    UnicodeError,
+    RecursionError,
+    BadZipFile,
+)
+MOST_CELLS = 50_000_000
+# The place that a cell of a sheet names, in its tag.
+CELL = re.compile(rb'<(?:\w+:)?c [^<>]*?\br="([A-Z]{1,3})([0-9]{1,7})"')
+CELL_BYTES = 200
 LONGEST_CELL = 64 * 1024 * 1024
-LONGEST_NAME = 60
 OTHER_SIGNS = {";": "semicolons", "\t": "tabs"}
-
-
-def names_of_columns(names: Iterable[str]) -> str:
-    """Return the names of columns for a message.
-
-    A table without a head has its first row there, a patient's note perhaps: of what is no name only the length is
-    said.
-    """
-    return ", ".join(
-        name if len(name) <= LONGEST_NAME and "\n" not in name else f"(text of {len(name)} characters)"
-        for name in names
-    )
 
 
 def read_cells(file: Path) -> pl.DataFrame:
@@ -60,7 +64,7 @@ def read_cells(file: Path) -> pl.DataFrame:
         )
     try:
         frame = reader(file)
-    except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError, BadZipFile) as error:
+    except UNREADABLE as error:
         raise InputError("the table cannot be read", file=file, found=type(error).__name__) from error
     return frame.select(pl.when(pl.all().str.strip_chars() != "").then(pl.all()))
 
@@ -68,9 +72,7 @@ def read_cells(file: Path) -> pl.DataFrame:
 def _frame(names: Sequence[str], columns: Iterable[Sequence[str | None]], file: Path) -> pl.DataFrame:
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
-        raise InputError(
-            "two columns have one name", file=file, found=names_of_columns(twice), expected="a name for each"
-        )
+        raise InputError("two columns have one name", file=file, found=names_found(twice), expected="a name for each")
     return pl.DataFrame(dict(zip(names, columns, strict=True)), schema=dict.fromkeys(names, pl.String))
 
 
@@ -127,8 +129,37 @@ def _opened(file: Path) -> TextIO:
     return file.open(encoding="utf-8-sig", newline="")
 
 
+def _check_extent(file: Path) -> None:
+    """Refuse a book with a cell so far out that its reader would ask for more memory than there is, and end us."""
+    with ZipFile(file) as book:
+        for name in book.namelist():
+            if not re.fullmatch(r"xl/worksheets/[^/]+\.xml", name):
+                continue
+            rows = columns = 0
+            rest = b""
+            with book.open(name) as sheet:
+                while chunk := sheet.read(1 << 20):
+                    for column, row in CELL.findall(rest + chunk):
+                        columns, rows = max(columns, _column(column)), max(rows, int(row))
+                    rest = chunk[-CELL_BYTES:]
+            if rows * columns > MOST_CELLS:
+                raise InputError(
+                    "a cell of the book lies too far out",
+                    file=file,
+                    found=f"{rows:,} rows and {columns:,} columns",
+                    expected=f"{MOST_CELLS:,} cells at most",
+                    do="delete what lies outside the table, or save it as CSV",
+                )
+
+
+def _column(letters: bytes) -> int:
+    return functools.reduce(lambda number, letter: number * 26 + letter - 64, letters, 0)
+
+
 def _excel(file: Path) -> pl.DataFrame:
     import fastexcel
+
+    _check_extent(file)
 
     try:
         book = fastexcel.read_excel(file)
@@ -144,7 +175,7 @@ def _excel(file: Path) -> pl.DataFrame:
             "a cell holds an error of Excel's",
             file=file,
             line=row + 1,
-            found=f"in column {names_of_columns([str(names[column])])}",
+            found=f"in column {names_found([str(names[column])])}",
             expected="a value, the text N/A, or nothing",
         )
     columns = {}
@@ -212,7 +243,7 @@ def _json_lines(file: Path) -> pl.DataFrame:
                     line, parse_float=str, parse_int=str, parse_constant=str, object_pairs_hook=_without_repeats
                 )
             except ValueError as error:
-                twice = names_of_columns([str(error)]) if isinstance(error, KeyTwiceError) else None
+                twice = names_found([str(error)]) if isinstance(error, KeyTwiceError) else None
                 what = "a line names a key twice" if twice else "a line is no JSON"
                 raise InputError(what, file=file, line=number, found=twice, expected="one object a line") from error
             if not isinstance(row, dict):

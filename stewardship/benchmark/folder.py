@@ -24,6 +24,7 @@ __all__ = ["FOLDER", "Benchmark"]
 FOLDER = "stewardship"
 RECORD = "benchmark.json"
 ITEMS = "items.parquet"
+OPEN = "open_because"
 NAME = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
 LABELS: dict[str, Role] = {
     "label": "original",
@@ -49,7 +50,6 @@ class Benchmark:
         folder: the folder; beside what is here it has ``runs/``, ``sheets/`` and ``releases/``.
         name: of the benchmark.
         items: *shape* (n, roles), text: the rows as in `LabelTable.frame`, without columns of labels.
-        licence_tier: decides whether a language model off this machine may be asked.
         categories: names that labels can be; empty where labels are numbers, dates and abstentions.
         record: what ``benchmark.json`` holds besides: the files taken up, with layout and SHA-256.
     """
@@ -57,9 +57,19 @@ class Benchmark:
     folder: Path
     name: str
     items: pl.DataFrame
-    licence_tier: LicenceTier
     categories: tuple[str, ...] = ()
     record: dict[str, Any] | None = None
+
+    @property
+    def licence_tier(self) -> LicenceTier:
+        """Decides whether a language model off this machine may be asked: open where whoever adopted it said why.
+
+        The history holds what was said, with each of the first labels, and cannot be edited unseen; what lacks the word
+        is credentialed.
+        """
+        events = self.history.events
+        adopted = [event for event in events if event.batch == events[0].batch]
+        return "open" if adopted and all(event.evidence.get(OPEN) for event in adopted) else "credentialed"
 
     @property
     def history(self) -> History:
@@ -106,7 +116,7 @@ class Benchmark:
             items = pl.read_parquet(folder / ITEMS)
         except (ValueError, OSError, pl.exceptions.PolarsError) as error:
             raise InputError("the benchmark cannot be read", file=folder, found=type(error).__name__) from error
-        return cls(folder, folder.name, items, record["licence_tier"], tuple(record["categories"]), record)
+        return cls(folder, folder.name, items, tuple(record["categories"]), record)
 
     @classmethod
     def adopt(
@@ -115,13 +125,20 @@ class Benchmark:
         name: str,
         tables: Sequence[LabelTable],
         *,
-        licence_tier: LicenceTier,
+        open_because: str = "",
         categories: Sequence[str] = (),
     ) -> Benchmark:
         """Take up tables of labels: the rows of the first, and the labels of all, as events of the history.
 
         A later table may hold fewer rows than the first, and none that it lacks. Columns that the first lacks are taken
         from the later ones.
+
+        Args:
+            workspace: where the benchmark is written.
+            name: of the benchmark.
+            tables: of labels.
+            open_because: why the rows may be given to anyone, such as their licence; credentialed where left out.
+            categories: names that labels can be.
 
         Raises:
             UsageError: a benchmark of this name is there already, or it is no name of a folder.
@@ -138,14 +155,14 @@ class Benchmark:
         files = [
             {"file": one.file.name, "layout": one.layout, "rows": len(one), "sha256": one.sha256} for one in tables
         ]
-        record = {"name": name, "licence_tier": licence_tier, "categories": list(categories), "files": files}
-        found = cls(folder, name, items, licence_tier, tuple(categories), record)
+        record = {"name": name, "categories": list(categories), "files": files}
+        found = cls(folder, name, items, tuple(categories), record)
         # Whole or not at all: a folder without its record is none that was taken up, and is replaced.
         with atomic_directory(folder) as part:
             items.write_parquet(part / ITEMS)
             history = replace(found, folder=part).history
             for table in tables:
-                if events := _events(table, history, categories):
+                if events := _events(table, history, categories, open_because.strip()):
                     history.append(events)
             write_text(part / RECORD, json.dumps(record, indent=2) + "\n")
         return found
@@ -168,11 +185,12 @@ def _items(tables: Sequence[LabelTable]) -> pl.DataFrame:
     return items
 
 
-def _events(table: LabelTable, history: History, categories: Sequence[str]) -> list[Event]:
+def _events(table: LabelTable, history: History, categories: Sequence[str], open_because: str) -> list[Event]:
     """Return what a table says that the history does not say yet: the first spelling of a label stays."""
     events: list[Event] = []
     comments = table.frame["comment"] if "comment" in table.frame.columns else [None] * len(table)
     evidence = {"file": table.file.name, "sha256": table.sha256}
+    evidence |= {OPEN: open_because} if open_because else {}
     for column, role in LABELS.items():
         if column not in table.frame.columns:
             continue

@@ -11,9 +11,10 @@ import polars as pl
 
 from ground import ROOT
 from ground.errors import InputError, UsageError
+from ground.names import names_found
 from ground.storage.files import sha256_of
 from ground.storage.tables import read_table
-from stewardship.benchmark.cells import names_of_columns, read_cells
+from stewardship.benchmark.cells import read_cells
 
 __all__ = ["ROLES", "LabelTable", "read_cells", "read_label_table"]
 
@@ -85,7 +86,7 @@ def read_label_table(file: Path, *, layout: str | None = None, columns: Mapping[
     wanted = {**(known[name] if name else {}), **(columns or {})}
     if missing := [column for column in wanted.values() if column not in cells.columns]:
         raise InputError(
-            "columns are missing", file=file, found=names_of_columns(cells.columns), expected=", ".join(missing)
+            "columns are missing", file=file, found=names_found(cells.columns), expected=", ".join(missing)
         )
     frame = cells.select(pl.col(column).alias(role) for role, column in wanted.items())
     frame = frame.with_columns(pl.col("uid").str.strip_chars())
@@ -108,7 +109,7 @@ def _layout_of(columns: list[str], file: Path) -> str:
     raise InputError(
         "the table is of no layout that is known",
         file=file,
-        found=names_of_columns(columns),
+        found=names_found(columns),
         expected=f"the columns of one of {', '.join(_layouts())}",
         do="name the columns with --column ROLE=NAME (uid and label at least)",
     )

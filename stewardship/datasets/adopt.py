@@ -18,6 +18,7 @@ from stewardship.benchmark.folder import Benchmark
 from stewardship.benchmark.tables import LabelTable
 from stewardship.datasets.asking import frame_of
 from stewardship.datasets.folders import LABELS, DatasetFolder, DatasetKind, open_folder
+from stewardship.datasets.provenance import noted_rows
 from stewardship.datasets.rows import cells
 
 __all__ = ["MOST_ROWS", "POPULATION", "adopt_dataset", "dataset_of", "population_of"]
@@ -60,9 +61,9 @@ def adopt_dataset(workspace: Path, folder: Path, *, name: str | None, rows: int 
         frame = _taken(connection, found, rows=rows, seed=seed)
     file = found.manifest if found.manifest.is_file() else sorted((folder / "data").glob("*.parquet"))[0]
     table = LabelTable(frame, found.kind, file, sha256_of(file))
-    benchmark = Benchmark.adopt(
-        workspace, name or found.kind, [table], licence_tier=found.licence_tier, categories=LABELS[found.kind]
-    )
+    is_open = found.licence_tier == "open" and not noted_rows(workspace, frame)
+    why = "a dataset of open sources, as it was built" if is_open else ""
+    benchmark = Benchmark.adopt(workspace, name or found.kind, [table], open_because=why, categories=LABELS[found.kind])
     drawn = {"dataset": found.kind, "seed": seed, "sampled": rows is not None, "cells": population.to_dicts()}
     write_text(benchmark.folder / POPULATION, json.dumps(drawn, indent=2) + "\n")
     return benchmark

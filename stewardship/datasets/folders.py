@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from ground.contracts.rows import MEDIEVAL_SCHEMA
 from ground.contracts.rows_text import MEDHAL_SCHEMA, MEDVAL_SCHEMA
 from ground.errors import InputError
-from ground.flow.manifest import LicenceTier, read_manifest
+from ground.flow.manifest import LicenceTier, read_manifest, tier_of
 
 __all__ = ["LABELS", "DatasetFolder", "DatasetKind", "open_folder"]
 
@@ -35,7 +35,7 @@ class DatasetFolder:
     Attributes:
         kind: which dataset.
         folder: where it is.
-        licence_tier: ``open`` or ``credentialed``, from its manifest; credentialed where the manifest does not say.
+        licence_tier: ``open`` or ``credentialed``, as `ground.flow.manifest.tier_of` says.
         settings: what it was built with.
     """
 
@@ -89,5 +89,4 @@ def open_folder(folder: Path) -> DatasetFolder:
         raise InputError("this dataset is none of ours", file=folder, found=str(kind), expected=expected)
     if missing := [name for name in SCHEMAS[kind].names if name not in columns]:
         raise InputError(f"rows of {kind} lack columns", file=files[0], expected=", ".join(missing))
-    tier: LicenceTier = "open" if manifest.get("licence_tier") == "open" else "credentialed"
-    return DatasetFolder(kind, folder, tier, manifest.get("settings") or {})
+    return DatasetFolder(kind, folder, tier_of(folder), manifest.get("settings") or {})

@@ -22,8 +22,9 @@ from ground.contracts.grading import (
 from ground.contracts.labels import parse_label
 from ground.contracts.rewards import released_reward, reward
 from ground.errors import InputError, UsageError
+from ground.names import names_found
 from stewardship.adjudication.agreement import wilson
-from stewardship.benchmark.cells import names_of_columns, read_cells
+from stewardship.benchmark.cells import read_cells
 from stewardship.benchmark.folder import Benchmark
 from stewardship.history.log import ROLES, Role
 from stewardship.history.standing import check_final
@@ -184,7 +185,7 @@ def read_answers(file: Path, form: Form | None = None) -> list[Answers]:
     cells = read_cells(file)
     if lost := {"uid", "answer"} - set(cells.columns):
         raise InputError(
-            "columns are missing", file=file, found=names_of_columns(cells.columns), expected=", ".join(sorted(lost))
+            "columns are missing", file=file, found=names_found(cells.columns), expected=", ".join(sorted(lost))
         )
     if "model" not in cells.columns:
         cells = cells.with_columns(pl.lit(file.name.partition(".")[0]).alias("model"))

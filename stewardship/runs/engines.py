@@ -15,8 +15,8 @@ from typing import Any, Protocol
 
 from ground.errors import InputError
 from ground.lm.results import Message
+from ground.names import names_found
 from ground.storage.files import sha256_of
-from stewardship.benchmark.cells import names_of_columns
 from stewardship.runs.prompts import Claim, Extracted, Question
 from stewardship.runs.store import ToolUse
 
@@ -200,7 +200,7 @@ def _column(columns: Sequence[str], names: Sequence[str], file: Path) -> str:
         if name in columns:
             return name
     raise InputError(
-        "columns are missing", file=file, found=names_of_columns(columns), expected=f"one of {', '.join(names)}"
+        "columns are missing", file=file, found=names_found(columns), expected=f"one of {', '.join(names)}"
     )
 
 
@@ -217,7 +217,7 @@ def _long(rows: Iterable[dict[str, str | None]], uid: str, columns: Sequence[str
         raise InputError(
             "columns of runs are missing",
             file=file,
-            found=names_of_columns(columns),
+            found=names_found(columns),
             expected=f"run1, run2, ...; or run, and one of {', '.join(ANSWERS)}",
         )
     answer, number = _column(columns, ANSWERS, file), "run"

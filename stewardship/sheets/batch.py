@@ -79,7 +79,6 @@ class Batch(BaseModel):
         """Write the key into a benchmark's folder, readable by its owner only, and return the file."""
         file = private_directory(benchmark / SHEETS / KEYS) / f"{self.name}.json"
         write_text(file, self.model_dump_json(indent=1) + "\n")
-        file.chmod(0o600)
         return file
 
 

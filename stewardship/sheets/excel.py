@@ -56,7 +56,6 @@ def write_excel(
             _validate(page, number, layout.columns.index("answer"), expected, names)
         _how(book.add_worksheet("How to answer"), book, kind, blind=blind, expects=expects, names=names)
         book.close()
-    path.chmod(0o600)
 
 
 def _answers(page: Any, book: Any, layout: Layout, rows: Sequence[Mapping[str, str]]) -> None:

@@ -11,7 +11,8 @@ from pathlib import Path
 import polars as pl
 
 from ground.errors import InputError, UsageError
-from stewardship.benchmark.cells import names_of_columns, read_cells
+from ground.names import names_found
+from stewardship.benchmark.cells import read_cells
 
 __all__ = ["Experts"]
 
@@ -78,7 +79,7 @@ class Experts:
             raise InputError(
                 "the table of experts has other columns",
                 file=file,
-                found=names_of_columns(cells.columns),
+                found=names_found(cells.columns),
                 expected="rater, and any of calculator (or stratum), calculator_id, category, rows",
             )
         knows: dict[str, list[Mapping[str, str]]] = {}

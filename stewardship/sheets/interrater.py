@@ -6,10 +6,11 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Literal
+from typing import Literal
 
 from ground.contracts.labels import LabelKind, LabelValue
 from ground.plain import Plain
+from ground.reliability import krippendorff_alpha
 from ground.settings import StewardSettings
 from stewardship.adjudication.agreement import Estimate, wilson
 from stewardship.sheets.ratings import Ratings, agreed_pair
@@ -156,25 +157,25 @@ def _kappa(first: Sequence[str], second: Sequence[str]) -> float | None:
 def _alpha(
     level: Literal["nominal", "interval", "computable"], shared: Ratings, raters: Sequence[str], decimals: int
 ) -> Alpha:
-    import krippendorff
     import numpy as np
 
-    units: list[list[str | float | None]] = []
+    units: list[list[str | float]] = []
     for by in shared.values():
-        cells = [_unit(by.get(rater), level, decimals) for rater in raters]
-        if sum(cell is not None for cell in cells) > 1:
+        cells = [cell for rater in raters if (cell := _unit(by.get(rater), level, decimals)) is not None]
+        if len(cells) > 1:
             units.append(cells)
-    answers = [cell for cells in units for cell in cells if cell is not None]
-    if len(set(answers)) < 2:
-        return Alpha(level, None, len(units), len(answers))
+    answers = sorted({cell for cells in units for cell in cells}, key=str)
+    n = sum(map(len, units))
+    if len(answers) < 2:
+        return Alpha(level, None, len(units), n)
+    place = {answer: at for at, answer in enumerate(answers)}
+    counts = np.array([np.bincount([place[cell] for cell in cells], minlength=len(place)) for cells in units])
     if level == "interval":
-        codes: dict[Any, float] = {cell: float(cell) for cell in set(answers)}
+        values = np.array([float(answer) for answer in answers])
+        distance = (values[:, None] - values[None, :]) ** 2
     else:
-        codes = {cell: float(number) for number, cell in enumerate(sorted(set(answers), key=str))}
-    data = np.array([[np.nan if cell is None else codes[cell] for cell in cells] for cells in units]).T
-    measured: Literal["interval", "nominal"] = "interval" if level == "interval" else "nominal"
-    value = float(krippendorff.alpha(reliability_data=data, level_of_measurement=measured))
-    return Alpha(level, value if np.isfinite(value) else None, len(units), len(answers))
+        distance = 1 - np.eye(len(answers))
+    return Alpha(level, krippendorff_alpha(counts, distance), len(units), n)
 
 
 def _unit(label: LabelValue | None, level: str, decimals: int) -> str | float | None:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ground.spreadsheet import FORMULA
 from stewardship.sheets.batch import BatchKind
 from stewardship.sheets.shown import Shown
 
@@ -32,8 +33,6 @@ LEFT: dict[BatchKind, tuple[str, ...]] = {
     "spot_check": ("item", "question", "label", "critique", "answer", "comment"),
 }
 """Columns that stay in view beside the context."""
-# A cell that begins so is a formula to a spreadsheet that opens a CSV file.
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
 
 
 @dataclass(frozen=True)

@@ -197,7 +197,6 @@ def write_refused(read: SheetsRead, files: Sequence[Path], questions: Mapping[st
                 cells = (one.item, questions.get(one.uid or "", ""), "", rows[line].comment, rows[line].answer)
                 about = (one.problem, one.expected, one.do, one.file, str(line))
                 writer.writerow(map(plain, (*cells, *about)))
-        table.chmod(0o600)
         written.append(table)
     return written
 

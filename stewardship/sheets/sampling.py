@@ -11,6 +11,7 @@ from typing import Any, Literal
 import polars as pl
 
 from ground.errors import InputError
+from ground.names import names_found
 from ground.stable import stable_hash
 from stewardship.sheets.experts import Experts
 
@@ -64,7 +65,7 @@ def candidates(ranked: pl.DataFrame, *, pick: Pick, seed: int, without: Collecti
     if lacking := needed - set(ranked.columns):
         raise InputError(
             "the ranked list lacks columns",
-            found=", ".join(ranked.columns),
+            found=names_found(ranked.columns),
             expected=", ".join(sorted(lacking)),
             do="make it anew with `ontoground steward triage`",
         )

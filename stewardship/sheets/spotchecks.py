@@ -32,7 +32,6 @@ def add_spot_checks(benchmark: Path, ratings: Iterable[Rating]) -> int:
         by[one.rater] = said
     if json.dumps(known, sort_keys=True) != before:
         write_text(file, json.dumps(known, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
-        file.chmod(0o600)
     return changed
 
 

@@ -141,4 +141,3 @@ def _write_csv(path: Path, layout: Layout, rows: Sequence[Mapping[str, str]]) ->
         writer.writerows(
             [{key: value if key in FILLED else plain(value) for key, value in row.items()} for row in rows]
         )
-    path.chmod(0o600)

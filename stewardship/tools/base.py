@@ -68,8 +68,6 @@ class Toolbox:
         self._described = {name: tool.describe() for name, tool in self.tools.items()}
         self._lock = threading.Lock()
         self._kept = sqlite3.connect(file or ":memory:", timeout=60, isolation_level=None, check_same_thread=False)
-        if file is not None:
-            file.chmod(0o600)
         self._kept.execute("create table if not exists result (key text primary key, text text, ok integer)")
 
     def describe(self) -> dict[str, Any]:

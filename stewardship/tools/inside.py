@@ -110,9 +110,11 @@ def shut() -> None:
     """Let the kernel refuse every system call that is not listed.
 
     Raises:
-        OSError: the kernel takes no filter.
+        OSError: there is no filter for this system, or the kernel takes none.
     """
     machine = platform.machine()
+    if sys.platform != "linux" or machine not in CALLS:
+        raise OSError("no system-call filter")
     numbers = CALLS[machine]
     steps = [(LOAD, 0, 0, 4), (EQUAL, 1, 0, AUDIT_ARCH[machine]), (RETURN, 0, 0, REFUSE), (LOAD, 0, 0, 0)]
     steps += [(EQUAL, len(numbers) - place, 0, number) for place, number in enumerate(numbers)]
@@ -186,8 +188,8 @@ def main() -> int:
     for name in ("input", "breakpoint"):
         own.pop(name, None)
     scope = {"__name__": "__main__", "__builtins__": own, "__show__": show}
-    if sys.platform == "linux" and platform.machine() in CALLS:
-        shut()
+    # Nothing is run where the filter is not to be had: this raises then.
+    shut()
     sys.addaudithook(watch)
     try:
         exec(prepared(text), scope)

@@ -1,9 +1,9 @@
 """A Python sandbox for arithmetic, dates and units: no network, no files, no processes, and an end to everything.
 
 The code runs in a process of its own (`stewardship/tools/inside.py`), which gives up what it does not need before it
-reads the code: resource limits, an empty folder and environment, a short list of modules, and, on Linux, a system-call
-filter that lets nothing through but memory, clocks, and reading and writing of the open pipes. Where the kernel knows
-no such filter, an audit hook is what is left, and `PythonTool.describe` says so.
+reads the code: resource limits, an empty folder and environment, a short list of modules, and Linux's system-call
+filter that lets nothing through but memory, clocks, and reading and writing of the open pipes. Where there is no such
+filter, nothing is run: an audit hook alone does not keep code from files.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import Any
 
 from pydantic import Field
 
+from ground.errors import UsageError
 from stewardship.tools.base import Arguments, ToolResult
 
 __all__ = ["PythonArguments", "PythonTool"]
@@ -43,12 +44,22 @@ class PythonTool:
     Attributes:
         seconds: of processor time and of waiting, at most.
         memory_mb: address space, at most.
+
+    Raises:
+        UsageError: this machine has no system-call filter.
     """
 
     name = "python"
     arguments = PythonArguments
 
     def __init__(self, *, seconds: int = 5, memory_mb: int = 512) -> None:
+        if not filtered():
+            raise UsageError(
+                "the Python tool does not run on this machine",
+                found=f"{sys.platform}, {platform.machine()}",
+                expected="Linux on x86_64 or aarch64, whose system-call filter encloses the code",
+                do="leave python out of --tools",
+            )
         self.seconds = seconds
         self.memory_mb = memory_mb
 
@@ -58,7 +69,7 @@ class PythonTool:
             "python": platform.python_version(),
             "seconds": self.seconds,
             "memory_mb": self.memory_mb,
-            "enclosure": "system-call filter" if filtered() else "audit hook",
+            "enclosure": "system-call filter",
         }
 
     def manual(self) -> str:

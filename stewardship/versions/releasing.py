@@ -17,6 +17,8 @@ import polars as pl
 
 from ground.errors import UsageError
 from ground.flow.manifest import to_json, versions
+from ground.markdown import harmless
+from ground.spreadsheet import write_csv
 from ground.storage.files import atomic_directory, sha256_of
 from ground.storage.tables import read_table
 from stewardship.benchmark.folder import Benchmark
@@ -167,14 +169,14 @@ def make_release(
     lines = (*made.caveats, *caveats)
     with atomic_directory(folder) as part:
         made.frame.write_parquet(part / PARQUET)
-        _own_columns(benchmark, made.frame).write_csv(part / CSV)
+        write_csv(_own_columns(benchmark, made.frame), part / CSV)
         manifest = _manifest(benchmark, made, recipe, before, part, licence=licence, caveats=lines)
         (part / MANIFEST).write_text(to_json(manifest), encoding="utf-8")
-        (part / CARD).write_text(card(manifest, made.diff), encoding="utf-8")
+        (part / CARD).write_text(harmless(card(manifest, made.diff)), encoding="utf-8")
         sums = [f"{sha256_of(part / name)}  {name}\n" for name in (PARQUET, CSV, MANIFEST, CARD)]
         (part / SUMS).write_text("".join(sums), encoding="ascii")
         for file in part.iterdir():
-            file.chmod(0o444)
+            file.chmod(0o400)
     return replace(made, folder=folder, caveats=lines)
 
 

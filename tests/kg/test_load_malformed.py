@@ -15,6 +15,7 @@ from ground.errors import InputError
 from ground.settings import LoadSettings
 from ground.storage.loading import SourceFile
 from kg.load import load_umls
+from kg.release import find_release
 from kg.rrf import copy_good_rows
 from tests.kg.rrf_files import line, write_release
 
@@ -158,3 +159,36 @@ def test_pieces_say_the_same_as_the_whole(tmp_path: Path, lines: list[bytes], cu
     starts = {file.name: content[:begin].count(b"\n") for file, begin in zip(files, bounds, strict=False)}
     expected = [number for number, row in enumerate(lines, 1) if row != GOOD and row.strip()]
     assert [starts[reject.file] + reject.line for reject in copied.rejects] == expected
+
+
+@pytest.mark.parametrize("missing", ["aa", "ab"])
+def test_a_missing_piece_is_an_error(tmp_path: Path, missing: str) -> None:
+    folder = write_release(tmp_path / "META")
+    for part in ("aa", "ab", "ac"):
+        if part != missing:
+            (folder / f"MRREL.RRF.{part}").write_bytes((folder / "MRREL.RRF").read_bytes())
+    (folder / "MRREL.RRF").unlink()
+    with pytest.raises(InputError, match="piece"):
+        find_release("umls", folder)
+
+
+def test_a_link_to_nothing_and_a_folder_are_no_files(tmp_path: Path) -> None:
+    folder = write_release(tmp_path / "META")
+    (folder / "MRDEF.RRF").symlink_to(tmp_path / "gone")
+    with pytest.raises(InputError, match=r"MRDEF\.RRF"):
+        find_release("umls", folder)
+    (folder / "MRDEF.RRF").unlink()
+    (folder / "MRDEF.RRF").mkdir()
+    with pytest.raises(InputError, match=r"MRDEF\.RRF"):
+        find_release("umls", folder)
+
+
+def test_a_release_without_a_name_in_a_wanted_language_is_an_error(
+    warehouse: duckdb.DuckDBPyConnection, tmp_path: Path
+) -> None:
+    folder = write_release(tmp_path / "META")
+    conso = folder / "MRCONSO.RRF"
+    conso.write_text(conso.read_text().replace("|ENG|", "|SPA|"))
+    for _ in range(2):
+        with pytest.raises(InputError, match="language"):
+            load_umls(warehouse, folder, LoadSettings())

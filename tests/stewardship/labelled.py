@@ -75,7 +75,7 @@ def tables(folder: Path) -> tuple[Path, Path]:
 def adopted(workspace: Path) -> Benchmark:
     """Take the benchmark up."""
     return Benchmark.adopt(
-        workspace, "bench", [read_label_table(file) for file in tables(workspace / "given")], licence_tier="open"
+        workspace, "bench", [read_label_table(file) for file in tables(workspace / "given")], open_because="invented"
     )
 
 

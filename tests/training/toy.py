@@ -42,6 +42,6 @@ def toy_dataset(admissions: int = 10, groups: int = 3, seed: int = 0) -> Medieva
         folder=Path("toy"),
         rows=pl.DataFrame(rows).sort("id"),
         contexts=pl.DataFrame(contexts),
-        manifest={"licence_tier": "open"},
+        manifest={},
         manifest_sha256="0" * 64,
     )

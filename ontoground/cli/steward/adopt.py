@@ -23,7 +23,7 @@ __all__ = ["adopt"]
     group,
     "Take up a table of labels, or a dataset of ours.",
     "ontoground steward adopt original_test_labels.csv.gz sheet.xlsx \\",
-    "    --name medcalc",
+    "    --name medcalc --licence open --why 'CC BY-SA 4.0, MedCalc-Bench'",
     "ontoground steward adopt labels.csv --column uid=id --column label=answer",
     "ontoground steward adopt work/datasets/medieval --rows 2000",
 )
@@ -42,7 +42,10 @@ def adopt(
     tier: Annotated[
         Literal["open", "credentialed"],
         Option("--licence", help="credentialed rows are sent to no model off this machine; a dataset has its own"),
-    ] = "open",
+    ] = "credentialed",
+    why: Annotated[
+        str, Option("--why", metavar="TEXT", help="Why rows are open, such as their licence; the history keeps it")
+    ] = "",
     rows: Annotated[int | None, Option(min=1, help="Of a dataset: rows to take, balanced over its labels")] = None,
 ) -> Result:
     """Take up labels: their rows, and each label as the first event of its history.
@@ -53,11 +56,15 @@ def adopt(
     from stewardship.benchmark.folder import STATUSES, Benchmark
     from stewardship.benchmark.tables import read_label_table
     from stewardship.datasets.adopt import adopt_dataset
+    from stewardship.datasets.provenance import require_not_noted
 
     workspace, source = options.workspace, sources[0]
+    if (tier == "open") != bool(why.strip()):
+        raise UsageError("open rows need a reason", expected="--licence open --why 'CC BY-SA 4.0, NAME'")
     if source.is_dir():
-        if len(sources) > 1 or layout or columns:
-            raise UsageError("a dataset folder is taken up alone", expected="no further table, --layout or --column")
+        if len(sources) > 1 or layout or columns or why:
+            expected = "no further table, --layout, --column or --licence"
+            raise UsageError("a dataset folder is taken up alone", expected=expected)
         seed = read_settings(workspace / "ontoground.toml").steward.seed
         found = adopt_dataset(workspace, source, name=name, rows=rows, seed=seed)
     else:
@@ -65,7 +72,10 @@ def adopt(
             raise UsageError("--rows is for dataset folders", found=str(source))
         first = read_label_table(source, layout=layout, columns=_columns(columns or []))
         tables = [first, *map(read_label_table, sources[1:])]
-        found = Benchmark.adopt(workspace, name or source.name.split(".")[0], tables, licence_tier=tier)
+        if why:
+            for table in tables:
+                require_not_noted(workspace, table.frame)
+        found = Benchmark.adopt(workspace, name or source.name.split(".")[0], tables, open_because=why)
     payload = {
         "verb": "steward adopt",
         "workspace": str(workspace),

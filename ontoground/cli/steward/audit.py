@@ -242,11 +242,15 @@ def _asking(
     """Open the language model, its tools, and the engine that asks it; the stack closes them."""
     from ground.lm.client import LanguageModel
     from ground.storage.files import private_directory
+    from stewardship.datasets.provenance import require_not_noted
     from stewardship.runs.conversing import ModelEngine
     from stewardship.runs.prompts import audit_script, recompute_script
     from stewardship.runs.store import FOLDER
     from stewardship.tools.base import Toolbox
 
+    if benchmark.licence_tier == "open":
+        # Notes may have been loaded since the rows were taken up.
+        require_not_noted(options.workspace, benchmark.items)
     model = stack.enter_context(LanguageModel(_model_settings(options), options.workspace, benchmark.licence_tier))
     results = private_directory(benchmark.folder / FOLDER) / "tools.sqlite"
     toolbox = Toolbox([_tool(name, options, settings) for name in tools], results)

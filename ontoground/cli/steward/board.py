@@ -89,7 +89,8 @@ def _written(folder: Path, found: Board, payload: dict[str, Any]) -> dict[str, s
     """Write rows, tables and picture, and return the files."""
     import polars as pl
 
-    from ground.markdown import markdown_table
+    from ground.markdown import harmless, markdown_table
+    from ground.spreadsheet import write_csv
     from ground.storage.files import atomic_path, write_text
     from stewardship.grading.picture import draw_board
 
@@ -107,7 +108,7 @@ def _written(folder: Path, found: Board, payload: dict[str, Any]) -> dict[str, s
     ]
     for name, frame in (("csv", pl.DataFrame(flat)), ("rows", found.graded)):
         with atomic_path(files[name]) as temporary:
-            frame.write_csv(temporary)
+            write_csv(frame, temporary)
     page = [
         f"# {payload['benchmark']}: {' and '.join(found.labels)} labels",
         "",
@@ -116,7 +117,7 @@ def _written(folder: Path, found: Board, payload: dict[str, Any]) -> dict[str, s
         "",
         "![Accuracy of each model under both sets of labels](board.png)\n",
     ]
-    write_text(files["md"], "\n".join(page))
+    write_text(files["md"], harmless("\n".join(page)))
     draw_board(found, files["png"])
     return {name: str(file) for name, file in files.items()}
 

@@ -180,6 +180,7 @@ def _held(options: Asked, known: Calculator | None) -> Result:
     """Compute the score of every row of a benchmark or a table, and count how often its labels say the same."""
     import polars as pl
 
+    from ground.spreadsheet import write_csv
     from ground.storage.files import atomic_path
     from stewardship.calculators.registry import find
     from stewardship.calculators.run import compare, run_calculators
@@ -196,7 +197,7 @@ def _held(options: Asked, known: Calculator | None) -> Result:
             sides = table.select("uid", pl.col("theirs").alias(role), pl.col("agrees").alias(f"agrees_{role}"))
             written = written.join(sides, on="uid", how="left", maintain_order="left")
         with atomic_path(target) as temporary:
-            written.write_csv(temporary)
+            write_csv(written, temporary)
 
     def counted(numbers: list[int]) -> dict[str, Any]:
         own = pl.col("calculator_id").is_in(numbers)

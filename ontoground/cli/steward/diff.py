@@ -44,6 +44,7 @@ def diff(
     csv: Annotated[Path | None, Option("--csv", metavar="FILE", help="Write all changes to this file")] = None,
 ) -> Result:
     """Say in words and as tables what is different: rows, labels, limits and spelling, by stratum and by reason."""
+    from ground.spreadsheet import write_csv
     from ground.storage.files import atomic_path
     from stewardship.versions.diffs import compare
 
@@ -52,7 +53,7 @@ def diff(
     found = compare(*(_side(benchmark, name) for name in names), categories=benchmark.categories, limit=limit)
     if csv is not None:
         with atomic_path(csv) as temporary:
-            found.frame.write_csv(temporary)
+            write_csv(found.frame, temporary)
     return options.result(
         "diff",
         partial(_paint, top=top),

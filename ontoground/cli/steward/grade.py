@@ -100,6 +100,7 @@ def grade(
     require_packages("statsmodels", extra="steward")
     import polars as pl
 
+    from ground.spreadsheet import write_csv
     from ground.storage.files import atomic_path
     from stewardship.grading.grades import grade_rows, label_set
 
@@ -114,7 +115,10 @@ def grade(
     if out is not None:
         rows = pl.concat(rows.select(pl.lit(one.model).alias("model"), pl.all()) for one, rows in graded)
         with atomic_path(out) as temporary:
-            getattr(rows, WRITERS[out.suffix])(temporary)
+            if out.suffix == ".csv":
+                write_csv(rows, temporary)
+            else:
+                getattr(rows, WRITERS[out.suffix])(temporary)
     return options.result(
         "grade",
         _paint,

@@ -75,7 +75,7 @@ def read(
     from stewardship.sheets.batch import read_batches
     from stewardship.sheets.reading import read_sheets, write_refused
 
-    require_packages("krippendorff", "statsmodels", extra="steward")
+    require_packages("statsmodels", extra="steward")
     settings, benchmark = options.settings, options.adopted
     batches = read_batches(benchmark.folder)
     adopted = _adopted(benchmark, files or [])

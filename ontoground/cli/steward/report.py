@@ -27,6 +27,7 @@ def report(options: ConfiguredBenchmark) -> Result:
     """
     import json
 
+    from ground.markdown import harmless
     from ground.storage.files import atomic_directory
     from ontoground.cli.runs import require_packages
 
@@ -67,7 +68,7 @@ def report(options: ConfiguredBenchmark) -> Result:
     with atomic_directory(folder) as temporary:
         pictures = draw(found, temporary)
         page = write_page(found, compared, others, known, pictures) + estimates_markdown(estimates)
-        (temporary / "report.md").write_text(page, encoding="utf-8")
+        (temporary / "report.md").write_text(harmless(page), encoding="utf-8")
         result.payload["files"] = [str(folder / one) for one in ("report.md", "report.json", *pictures)]
         (temporary / "report.json").write_text(json.dumps(result.payload, indent=2) + "\n", encoding="utf-8")
     return result

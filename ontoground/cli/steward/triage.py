@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -51,6 +52,7 @@ def triage(
     """
     import polars as pl
 
+    from ground.spreadsheet import write_csv
     from ground.storage.files import atomic_path
     from stewardship.adjudication import triage as ranking
     from stewardship.adjudication.discrepancy import Flag
@@ -70,7 +72,7 @@ def triage(
         labels.original, labels.recomputed, strata=labels.strata, types=labels.types, limit=settings.flag_rel_err
     )
     files = {kind: benchmark.folder / f"triage.{kind}" for kind in ("parquet", "csv")}
-    for kind, write in (("parquet", ranked.write_parquet), ("csv", ranked.write_csv)):
+    for kind, write in (("parquet", ranked.write_parquet), ("csv", functools.partial(write_csv, ranked))):
         with atomic_path(files[kind]) as temporary:
             write(temporary)
     abstained = pl.col("flag") == Flag.ABSTAINED.value

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import socket
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from functools import partial
@@ -13,8 +16,9 @@ import pytest
 
 from ground.errors import InputError, RefusedError, UsageError, WorkerError
 from ground.flow.executor import AHEAD, nothing
-from ground.flow.executor_ray import RayExecutor, check_machines, open_ray, store
+from ground.flow.executor_ray import _RUNS, RayExecutor, _end_agents, check_machines, open_ray, store
 from ground.settings import RunSettings
+from ground.storage.scratch import scratch_folder
 from tests.ground.flow.executor_work import describe, die_at, open_text, refuse_the_third
 
 pytest.importorskip("ray")
@@ -151,3 +155,25 @@ def test_an_address_where_nobody_listens_is_a_clear_error() -> None:
     with pytest.raises(WorkerError, match="Ray cannot be reached") as caught, open_ray(settings, "credentialed"):
         pass
     assert f"127.0.0.1:{port}" in str(caught.value)
+
+
+OWN = """
+import os, signal
+from ground.flow import executor_ray
+from ground.settings import RunSettings
+with executor_ray.open_ray(RunSettings(executor="ray", workers=1), "credentialed"):
+    print(executor_ray._RUNS, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_nobody_else_enters_the_folder_of_our_own_cluster_and_the_next_start_sweeps_it() -> None:
+    held = set(_RUNS.iterdir()) if _RUNS.is_dir() else set()  # of other tests, and of users
+    killed = subprocess.run([sys.executable, "-c", OWN], check=False, capture_output=True, text=True)
+    runs = Path(killed.stderr.strip().splitlines()[-1])
+    assert killed.returncode == -signal.SIGKILL and runs.is_dir()
+    (left,) = set(runs.iterdir()) - held
+    assert (left / "ray" / "session_latest").is_symlink()  # Ray opens its folders to all; this is where they lie
+    assert [path.stat().st_mode & 0o077 for path in (runs, left)] == [0, 0]
+    with scratch_folder(runs, _end_agents):
+        assert not left.exists()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -78,12 +78,18 @@ class ScriptedServer:
 
 
 @contextmanager
-def scripted_server(reply: Callable[[int, dict[str, Any]], Reply]) -> Iterator[ScriptedServer]:
-    """Serve on a free loopback port until the block ends."""
+def scripted_server(
+    reply: Callable[[int, dict[str, Any]], Reply], lists: Mapping[str, Any] | None = None
+) -> Iterator[ScriptedServer]:
+    """Serve on a free loopback port until the block ends; ``lists`` is what it says to GET, by path."""
     script = ScriptedServer(reply)
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            found = (lists or {}).get(self.path)
+            self._send(Reply(404) if found is None else Reply(body=json.dumps(found).encode()))
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))

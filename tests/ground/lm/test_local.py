@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -116,10 +117,16 @@ def test_nothing_heavy_is_loaded_before_a_model_is_used() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_a_model_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+def test_a_model_that_is_not_there_is_named(tmp_path: Path) -> None:
     with (
         LanguageModel(settings(tmp_path / "no-model"), tmp_path, "open") as model,
         pytest.raises(InputError, match="cannot be loaded"),
     ):
         model.complete_all(QUESTIONS)
+
+
+def test_a_name_that_is_no_folder_is_not_asked_for_elsewhere() -> None:
+    program = "import ground, huggingface_hub.constants as hub; print(hub.HF_HUB_OFFLINE, hub.HF_HUB_DISABLE_TELEMETRY)"
+    outside = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
+    done = subprocess.run([sys.executable, "-c", program], env=outside, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "True"]

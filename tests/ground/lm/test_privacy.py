@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import socket
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ground.errors import RefusedError, UsageError
+from ground.errors import InputError, RefusedError, UsageError
 from ground.lm.client import LanguageModel
 from ground.lm.privacy import destination
 from ground.lm.results import Completion, Failure, Message
@@ -88,9 +89,48 @@ def test_a_name_that_resolves_to_this_machine_is_replaced_by_the_address_that_wa
         destination(settings("http://mixed:8000/v1"), "credentialed")
 
 
+def test_a_name_under_https_is_not_this_machine_whatever_it_resolves_to_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", 0))]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: here)
+    with pytest.raises(RefusedError):
+        destination(settings("https://rebinds.example/v1"), "credentialed")
+    assert destination(settings("https://localhost/v1"), "credentialed").loopback
+
+
+def test_no_proxy_reads_credentialed_text_on_its_way_to_a_named_host(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named: dict[str, Any] = {"allow_remote_credentialed": ("203.0.113.5",), "allow_remote_reason": "agreement 12"}
+    hurried: dict[str, Any] = {"max_retries": 0, "timeout_s": 0.5}
+    with scripted_server(lambda *_: completion("the proxy")) as proxy:
+        for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+            monkeypatch.setenv(name, proxy.url.removesuffix("/v1"))
+        asked = settings("http://203.0.113.5/v1", **named, **hurried)
+        # What answers at an address of documentation, if anything, is not looked at.
+        with LanguageModel(asked, tmp_path, "credentialed") as model, suppress(InputError):
+            model.complete([Message(role="user", content="a private note")])
+    assert proxy.bodies == []
+
+
+def test_a_cloud_model_is_known_by_what_ollama_says_of_it_under_any_name(tmp_path: Path) -> None:
+    tags = [{"name": "mine:latest", "remote_host": "https://ollama.com:443", "remote_model": "x"}]
+    question = [Message(role="user", content="a private note")]
+    with scripted_server(lambda *_: completion("fine"), lists={"/api/tags": {"models": tags}}) as server:
+        for name in ("mine", "mine:latest"):
+            asked = LmSettings(model=name, endpoint=server.url)
+            with (
+                LanguageModel(asked, tmp_path, "credentialed") as model,
+                pytest.raises(RefusedError),
+            ):
+                model.complete(question)
+        assert server.bodies == []
+        with LanguageModel(LmSettings(model="own", endpoint=server.url), tmp_path, "credentialed") as model:
+            assert isinstance(model.complete(question), Completion)
+
+
 def test_a_cloud_model_behind_a_local_server_is_refused() -> None:
     cloud = LmSettings(model="gpt-oss:120b-cloud", endpoint="http://127.0.0.1:11434/v1")
-    with pytest.raises(RefusedError, match="Ollama's servers"):
+    with pytest.raises(RefusedError, match="other servers"):
         destination(cloud, "credentialed")
     assert destination(cloud, "open").loopback
 

@@ -126,7 +126,7 @@ def test_what_makes_a_load_run_again(book: tuple[Connection, SourceFile], tmp_pa
     assert not done(SourceFile("T.RRF.aa", file.path))
     os.utime(path, ns=(1, 1))
     assert done(file), "touched, but the same content"
-    assert connection.execute("select modified_ns from ground.load_origin").fetchall() == [(1,)]
+    assert connection.execute("select modified_ns from ground.load_origin").fetchall() == [(file.version,)]
     path.write_text("b|\n" * 9)
     assert not done(file), "another content of the same size"
     path.write_text("a|\n" * 9)
@@ -232,3 +232,25 @@ def test_a_killed_load_loses_no_finished_file(tmp_path: Path, bytes_written: int
     for table, n in (("mrconso", 60_000), ("mrrel", 200_000), ("mrsty", 1)):
         assert connection.execute(f"select count(*) from umls.{table}").fetchall() == [(n,)]
     connection.close()
+
+
+@pytest.mark.parametrize("how", ["longer", "same size and time", "another file"])
+def test_a_file_that_changes_while_it_is_read_is_not_kept(warehouse: Connection, tmp_path: Path, how: str) -> None:
+    path = tmp_path / "T.RRF"
+    path.write_bytes(b"one|\n")
+    prepare(warehouse)
+    file = SourceFile("T.RRF", path)
+    scan = scan_file(path)
+    before = path.stat()
+    if how == "another file":
+        (tmp_path / "new").write_bytes(b"two|\n")
+        (tmp_path / "new").replace(path)
+    else:
+        path.write_bytes(b"two|\n" if how == "same size and time" else b"one|\ntwo|\n")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    with pytest.raises(InputError, match="changed while it was read"):
+        record(warehouse, "umls", "umls.t", [file], [scan], [1], [], release=None, recipe="r")
+    assert warehouse.execute("select count(*) from ground.load").fetchall() == [(0,)]
+    again = SourceFile("T.RRF", path)
+    record(warehouse, "umls", "umls.t", [again], [scan_file(path)], [1], [], release=None, recipe="r")
+    assert again.version > before.st_mtime_ns

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from pathlib import Path
 
 import pytest
 
 from ground.errors import InputError, RefusedError, UsageError
+from ground.flow.manifest import LicenceTier
 from ground.settings import RemoteSettings
 from ground.storage.publishing import publish
 from ground.storage.remote import place_of
+from tests.manifests import write_manifest
 from tests.stores import Store
 
 pytestmark = pytest.mark.xdist_group("object_storage")
@@ -19,15 +19,13 @@ pytestmark = pytest.mark.xdist_group("object_storage")
 NOTHING_ALLOWED = RemoteSettings()
 
 
-def dataset(folder: Path, shards: dict[str, bytes], tier: str = "open") -> Path:
+def dataset(folder: Path, shards: dict[str, bytes], tier: LicenceTier = "open") -> Path:
     """Write a dataset's folder: shards below ``data/``, a card and the manifest that lists them."""
     (folder / "data").mkdir(parents=True)
     for name, content in shards.items():
         (folder / "data" / name).write_bytes(content)
-    digests = {f"data/{name}": hashlib.sha256(content).hexdigest() for name, content in shards.items()}
     (folder / "README.md").write_text("card")
-    manifest = {"dataset": "medieval", "licence_tier": tier, "rows": {"files": digests, "rows": 2}}
-    (folder / "manifest.json").write_text(json.dumps(manifest))
+    write_manifest(folder, "medieval", tier)
     return folder
 
 

@@ -46,3 +46,17 @@ def test_one_that_is_not_there_says_what_to_do(tmp_path: Path) -> None:
 def test_one_that_is_there_opens(tmp_path: Path) -> None:
     connect(tmp_path / "warehouse.duckdb").close()
     assert Workspace.existing(tmp_path).root == tmp_path
+
+
+def test_settings_that_are_no_file_are_not_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "ontoground.toml").mkdir()
+    with pytest.raises(UsageError, match=r"cannot be read"):
+        Workspace.create(tmp_path)
+    (tmp_path / "ontoground.toml").rmdir()
+    (tmp_path / "ontoground.toml").symlink_to("gone")
+    with pytest.raises(UsageError):
+        Workspace.create(tmp_path)
+    (tmp_path / "ontoground.toml").unlink()
+    (tmp_path / "ontoground.toml").write_text(f"a = {'[' * 20_000}")
+    with pytest.raises(UsageError, match="not TOML"):
+        Workspace.create(tmp_path)

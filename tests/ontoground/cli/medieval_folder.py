@@ -9,6 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ground.contracts.rows import MEDIEVAL_SCHEMA
+from ground.flow.manifest import LicenceTier
+from tests.manifests import write_manifest
 from tests.training.tiny import tiny_decoder, tiny_tokenizer
 from tests.training.worlds import small_dataset
 
@@ -23,7 +25,7 @@ def _row(row: dict[str, Any], contexts: dict[int, str]) -> dict[str, Any]:
     return blank | row | {"context": contexts[row["hadm_id"]]}
 
 
-def medieval_folder(folder: Path, licence_tier: str = "open", admissions: int = 9) -> Path:
+def medieval_folder(folder: Path, licence_tier: LicenceTier = "open", admissions: int = 9) -> Path:
     """Write 12 rows an admission, two thirds of the admissions for training, one third for testing."""
     made = small_dataset(folder, admissions)
     contexts = dict(made.contexts.iter_rows())
@@ -32,7 +34,7 @@ def medieval_folder(folder: Path, licence_tier: str = "open", admissions: int = 
         rows = [_row(row, contexts) for row in made.split_rows(split).iter_rows(named=True)]
         table = pa.Table.from_pylist(rows, schema=MEDIEVAL_SCHEMA)
         pq.write_table(table, folder / "data" / f"{split}-00000-of-00001.parquet")
-    (folder / "manifest.json").write_text(f'{{"licence_tier": "{licence_tier}"}}\n')
+    write_manifest(folder, "medieval", licence_tier)
     return folder
 
 

@@ -188,3 +188,20 @@ def test_every_command_is_listed_in_the_help_of_its_group() -> None:
         assert sorted(group.list_commands(None)) == sorted(group.commands)
         groups += [one for one in group.commands.values() if hasattr(one, "commands")]
     assert ("steward", "adopt") in VERBS and ("sql",) in VERBS
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device")
+@pytest.mark.parametrize("file_format", ["csv", "parquet"])
+def test_a_full_disk_is_known_whoever_meets_it(empty_workspace: Path, file_format: str) -> None:
+    query = "select range as n, hash(range) as h from range(200000)"
+    command = [*COMMAND, "sql", "-c", query, "--format", file_format, "--workspace", str(empty_workspace)]
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False, text=True)
+    assert done.returncode == 3 and "the disk is full" in done.stderr
+
+
+def test_a_name_that_is_too_long_is_bad_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.csv").write_text("uid,label\n1,5\n")
+    roles = ["--column", "uid=uid", "--column", "label=label", "--workspace", str(tmp_path / "w")]
+    assert invoke(["steward", "adopt", str(tmp_path / "a.csv"), "--name", "a" * 300, *roles]) == 3
+    assert "too long" in capsys.readouterr().err

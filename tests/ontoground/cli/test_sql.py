@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -97,3 +98,51 @@ def test_named_queries_are_listed_with_their_titles(capsys: pytest.CaptureFixtur
     listed = checked(capsys.readouterr().out, "sql")["queries"]
     assert [f"ontoground/queries/{one['name']}" for one in listed] == sql_names("ontoground/queries")
     assert all(one["title"] for one in listed)
+
+
+def _dataset(workspace: Path, name: str) -> Path:
+    folder = workspace / "datasets" / name
+    (folder / "data").mkdir(parents=True)
+    pq.write_table(pa.table({"a": [1, 2]}), folder / "data" / "train-0.parquet")
+    return folder
+
+
+def test_a_folders_name_is_a_name_and_no_sql(
+    ask: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    name = "x\" as select 1; copy (select 42) to 'out.csv'; --"
+    _dataset(ask, name)
+    quoted = '"' + name.replace('"', '""') + '"'
+    assert invoke(["sql", "-c", f"select sum(a) as n from {quoted}", "--format", "csv"]) == 0
+    assert capfd.readouterr().out == "n\n3\n"
+    assert not list(tmp_path.rglob("out.csv"))
+
+
+def test_an_answer_to_a_file_opens_no_folder_for_reading(
+    ask: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "secret.txt").write_text("word")
+    (ask / "ontoground.toml").write_text("# word")
+    for file in (tmp_path / "secret.txt", ask / "ontoground.toml"):
+        query = f"select content from read_text('{file}')"
+        assert invoke(["sql", "-c", query, "--format", "csv", "-o", str(tmp_path / "answer.csv")]) == 2
+        assert invoke(["sql", "-c", query]) == 2
+    assert "word" not in capsys.readouterr().out and not (tmp_path / "answer.csv").exists()
+
+
+def test_a_broken_file_of_a_dataset_is_named_and_blocks_no_other_query(
+    ask: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = _dataset(ask, "medieval")
+    (folder / "statements.parquet").write_bytes(b"PAR1 broken")
+    assert invoke(["sql", "-c", "select count(*) as n from medieval"]) == 0
+    assert "statements.parquet cannot be read" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("ask")
+@pytest.mark.parametrize("more", [[], ["--format", "csv"]])
+def test_a_query_ends_when_its_time_is_over(more: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    long = "select count(*) from range(100000000) as a, range(100000000) as b where hash(a.range + b.range) = 1"
+    assert invoke(["sql", "-c", long, "--timeout", "0.2", *more]) == 3
+    assert "longer than 0.2 s" in capsys.readouterr().err

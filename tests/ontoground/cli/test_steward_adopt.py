@@ -42,7 +42,7 @@ def test_a_person_sees_what_was_taken_up_and_where(tmp_path: Path, capsys: pytes
     work = tmp_path / "work"
     assert invoke(["steward", "adopt", str(published), "--workspace", str(work)]) == 0
     said = capsys.readouterr().out
-    assert f"benchmark labels: {len(ROWS)} rows, open" in said and str(work / "stewardship" / "labels") in said
+    assert f"benchmark labels: {len(ROWS)} rows, credentialed" in said and str(work / "stewardship" / "labels") in said
     assert "SECRET" not in said
 
 

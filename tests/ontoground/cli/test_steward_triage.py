@@ -226,7 +226,7 @@ def test_labels_that_are_names_are_crossed(
     (tmp_path / "rows.csv").write_text("uid,kind,was,new,doctor\na,x,Q1,Q1,Q1\nb,x,Q1,Q2,Q2\nc,y,Q2,N/A,\nd,y,Q2,q2,\n")
     columns = {"uid": "uid", "stratum": "kind", "original": "was", "recomputed": "new", "physician": "doctor"}
     table = read_label_table(tmp_path / "rows.csv", columns=columns)
-    Benchmark.adopt(tmp_path, "quadrants", [table], licence_tier="open", categories=("Q1", "Q2"))
+    Benchmark.adopt(tmp_path, "quadrants", [table], open_because="invented", categories=("Q1", "Q2"))
     assert invoke(["steward", "report", "--json"]) == 0
     payload = checked(capsys.readouterr().out, "steward-report")
     assert payload["phase2"]["pairs"] == {"Q1": {"N/A": 0, "Q1": 1, "Q2": 1}, "Q2": {"N/A": 1, "Q1": 0, "Q2": 1}}

@@ -31,7 +31,7 @@ def tables(tmp_path: Path) -> list[LabelTable]:
 
 
 def test_labels_become_events_and_rows_are_kept_without_them(tmp_path: Path, tables: list[LabelTable]) -> None:
-    adopted = Benchmark.adopt(tmp_path, "bench", tables, licence_tier="open")
+    adopted = Benchmark.adopt(tmp_path, "bench", tables, open_because="invented")
     opened = Benchmark.open(tmp_path)
     assert opened.items.equals(adopted.items)
     assert "label" not in opened.items.columns
@@ -49,7 +49,7 @@ def test_labels_become_events_and_rows_are_kept_without_them(tmp_path: Path, tab
 
 
 def test_what_is_added_is_seen_by_a_benchmark_that_is_open(tmp_path: Path, tables: list[LabelTable]) -> None:
-    adopted = Benchmark.adopt(tmp_path, "bench", tables, licence_tier="open")
+    adopted = Benchmark.adopt(tmp_path, "bench", tables, open_because="invented")
     opened = Benchmark.open(tmp_path, "bench")
     assert not opened.history.latest("final")
     adopted.history.append([Event(uid="1", role="final", value="24.5", status="finalised", by="physician")])
@@ -57,15 +57,15 @@ def test_what_is_added_is_seen_by_a_benchmark_that_is_open(tmp_path: Path, table
 
 
 def test_a_name_is_taken_once(tmp_path: Path, tables: list[LabelTable]) -> None:
-    Benchmark.adopt(tmp_path, "bench", tables, licence_tier="open")
+    Benchmark.adopt(tmp_path, "bench", tables, open_because="invented")
     with pytest.raises(UsageError, match="is there already"):
-        Benchmark.adopt(tmp_path, "bench", tables, licence_tier="open")
+        Benchmark.adopt(tmp_path, "bench", tables, open_because="invented")
 
 
 @pytest.mark.parametrize("name", ["", "../out", "a/b", ".hidden", "-x"])
 def test_a_name_that_leaves_the_folder_is_refused(tmp_path: Path, tables: list[LabelTable], name: str) -> None:
     with pytest.raises(UsageError, match="no name of a benchmark"):
-        Benchmark.adopt(tmp_path, name, tables, licence_tier="open")
+        Benchmark.adopt(tmp_path, name, tables, open_because="invented")
     assert not (tmp_path / "stewardship").exists()
 
 
@@ -73,15 +73,15 @@ def test_what_a_cut_off_adoption_left_is_replaced(tmp_path: Path, tables: list[L
     left = tmp_path / "stewardship" / "bench"
     left.mkdir(parents=True)
     (left / "history.jsonl").write_text("half a li")
-    adopted = Benchmark.adopt(tmp_path, "bench", tables, licence_tier="open")
+    adopted = Benchmark.adopt(tmp_path, "bench", tables, open_because="invented")
     assert len(Benchmark.open(tmp_path).history.events) == len(adopted.history.events) == 5
 
 
 def test_which_benchmark_must_be_clear(tmp_path: Path, tables: list[LabelTable]) -> None:
     with pytest.raises(InputError, match="no benchmark yet"):
         Benchmark.open(tmp_path)
-    Benchmark.adopt(tmp_path, "one", tables, licence_tier="open")
-    Benchmark.adopt(tmp_path, "two", tables, licence_tier="credentialed")
+    Benchmark.adopt(tmp_path, "one", tables, open_because="invented")
+    Benchmark.adopt(tmp_path, "two", tables)
     with pytest.raises(UsageError, match="several"):
         Benchmark.open(tmp_path)
     with pytest.raises(InputError, match="no such benchmark"):
@@ -92,12 +92,12 @@ def test_which_benchmark_must_be_clear(tmp_path: Path, tables: list[LabelTable])
 def test_a_table_that_contradicts_the_original_labels_is_refused(tmp_path: Path, tables: list[LabelTable]) -> None:
     (tmp_path / "more.csv").write_text(SHEET.replace("0.2,17,", "0.2,18,"))
     with pytest.raises(InputError, match="another original label") as found:
-        Benchmark.adopt(tmp_path, "b", [tables[0], read_label_table(tmp_path / "more.csv")], licence_tier="open")
+        Benchmark.adopt(tmp_path, "b", [tables[0], read_label_table(tmp_path / "more.csv")], open_because="invented")
     assert found.value.found == "1 rows, row 2 first"
 
 
 def test_a_later_table_with_rows_that_the_first_lacks_is_refused(tmp_path: Path, tables: list[LabelTable]) -> None:
     (tmp_path / "more.csv").write_text(SHEET + "3,x,y,z,,1,1,,\n")
     with pytest.raises(InputError, match="rows that the first one lacks"):
-        Benchmark.adopt(tmp_path, "b", [tables[0], read_label_table(tmp_path / "more.csv")], licence_tier="open")
+        Benchmark.adopt(tmp_path, "b", [tables[0], read_label_table(tmp_path / "more.csv")], open_because="invented")
     assert not (tmp_path / "stewardship" / "b").exists()

@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+import re
 from datetime import date, datetime
 from pathlib import Path
 
@@ -168,7 +169,7 @@ def test_a_table_without_a_head_does_not_show_its_first_row(tmp_path: Path) -> N
     for columns in (None, {"uid": "uid", "label": "7"}):
         with pytest.raises(InputError) as caught:
             read_label_table(tmp_path / "a.csv", columns=columns)
-        assert caught.value.found == f"7, (text of {len(note.strip())} characters), 25.24"
+        assert caught.value.found == "3 cells, not all of them names of columns"
 
 
 def test_keys_are_there_once_and_never_empty(tmp_path: Path) -> None:
@@ -226,3 +227,32 @@ def test_published_tables_hold_their_abstentions_and_reviews(real_data: Path) ->
     both = final.join(tables["medcalc_v1_corrected"].frame.select("uid", "label"), on="uid")
     assert both.height == 887
     assert [parse_label(cell, physician=True) for cell in both["final"]] == [parse_label(c) for c in both["label"]]
+
+
+def _far(file: Path) -> None:
+    with xlsxwriter.Workbook(file) as book:
+        sheet = book.add_worksheet()
+        sheet.write_row(0, 0, ["uid", "label"])
+        sheet.write(1_048_575, 16_383, "x")
+
+
+TABLE = b"uid,label\n1,5\n" * 1000
+DAMAGED = {
+    "cut.csv.gz": gzip.compress(TABLE)[:-20],
+    "plain.csv.gz": TABLE,
+    "packed.csv": gzip.compress(TABLE),
+    "deep.jsonl": b'{"uid": "1", "label": ' + b"[" * 100_000,
+    "half.jsonl": b'{"uid": "1", "label": "\\ud800"}\n',
+    "broken.parquet": b"PAR1xxxxPAR1",
+    "broken.xlsx": b"PK\x03\x04",
+}
+
+
+@pytest.mark.parametrize("name", [*DAMAGED, "far.xlsx"])
+def test_a_damaged_table_is_an_input_error(tmp_path: Path, name: str) -> None:
+    if name == "far.xlsx":
+        _far(tmp_path / name)
+    else:
+        (tmp_path / name).write_bytes(DAMAGED[name])
+    with pytest.raises(InputError, match=re.escape(name)):
+        read_cells(tmp_path / name)

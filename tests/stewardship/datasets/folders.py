@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import pyarrow.parquet as pq
 
 from ground.contracts.rows_text import MEDHAL_SCHEMA, MEDVAL_SCHEMA
 from ground.storage.warehouse import connect
+from tests.manifests import write_manifest
 
 __all__ = ["medhal_folder", "medhal_pair", "medval_folder", "medval_triple", "release"]
 
@@ -99,7 +99,7 @@ def medval_folder(folder: Path, rows: list[dict[str, Any]]) -> Path:
 def _folder(folder: Path, name: str, rows: pa.Table) -> Path:
     (folder / "data").mkdir(parents=True)
     pq.write_table(rows, folder / "data" / "train-00000-of-00001.parquet")
-    (folder / "manifest.json").write_text(json.dumps({"dataset": name, "licence_tier": "open"}))
+    write_manifest(folder, name)
     return folder
 
 

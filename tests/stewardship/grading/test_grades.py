@@ -37,7 +37,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Benchmark:
     folder = tmp_path_factory.mktemp("bench")
     (folder / "labels.csv").write_text(HEAD + ROWS)
     return Benchmark.adopt(
-        folder, "bench", [read_label_table(folder / "labels.csv", columns=COLUMNS)], licence_tier="open"
+        folder, "bench", [read_label_table(folder / "labels.csv", columns=COLUMNS)], open_because="invented"
     )
 
 
@@ -157,7 +157,7 @@ def test_the_stored_run_under_original_and_recomputed_labels(real_data: Path, tm
     shown = real_data / "stewardship" / "checks" / "shown"
     names = ("original_test_labels.csv.gz", "y_new_and_sampled_MD_evals.xlsx")
     tables = [read_label_table(source / name) for name in names]
-    medcalc = Benchmark.adopt(tmp_path, "medcalc", tables, licence_tier="open")
+    medcalc = Benchmark.adopt(tmp_path, "medcalc", tables, open_because="invented")
     (stored,) = read_answers(shown / "predictions_gpt4omini_1047.csv")
     old, new = label_set(medcalc, "original"), label_set(medcalc, "recomputed")
     graders: tuple[Grader, ...] = ("v1", "abstention")

@@ -28,7 +28,7 @@ def benchmark(folder: Path, labels: str = "7", categories: tuple[str, ...] = ())
     table.write_text("uid,label,context,question\n" + rows)
     columns = {name: name for name in ("uid", "label", "context", "question")}
     read = [read_label_table(table, columns=columns)]
-    return Benchmark.adopt(folder, "three", read, licence_tier="open", categories=categories)
+    return Benchmark.adopt(folder, "three", read, open_because="invented", categories=categories)
 
 
 def engine(answer: Callable[[Item, int], str | None], name: str = "mine") -> CallableEngine:

@@ -152,7 +152,7 @@ def test_every_published_label_and_every_cell_of_the_physicians_is_taken_for_wha
     source = real_data / "stewardship" / "source"
     names = ("original_test_labels.csv.gz", "y_new_and_sampled_MD_evals.xlsx", "y_final_MD_evals_incorporated.xlsx")
     published, sheet, final = (read_label_table(source / name) for name in names)
-    bench = Benchmark.adopt(tmp_path, "medcalc", [published], licence_tier="open")
+    bench = Benchmark.adopt(tmp_path, "medcalc", [published], open_because="invented")
     kinds = answer_kinds(bench, bench.history.labels("original"))
     assert Counter(kinds.values()) == {"number": 987, "date": 40, "weeks": 20}
     questions = dict(bench.items.select("uid", "question").iter_rows())

@@ -54,7 +54,7 @@ def scores(workspace: Path, rows: int = 40, *, long: int = 0) -> Benchmark:
         )
     frame = pl.DataFrame(made, schema=dict.fromkeys(made[0], pl.String))
     table = LabelTable(frame, "named", workspace / "labels.csv", "0" * 64)
-    return Benchmark.adopt(workspace, "scores", [table], licence_tier="open")
+    return Benchmark.adopt(workspace, "scores", [table], open_because="invented")
 
 
 def statements(workspace: Path, rows: int = 80) -> Benchmark:
@@ -72,7 +72,7 @@ def statements(workspace: Path, rows: int = 80) -> Benchmark:
     ]
     frame = pl.DataFrame(made, schema=dict.fromkeys(made[0], pl.String))
     table = LabelTable(frame, "named", workspace / "rows.parquet", "1" * 64)
-    return Benchmark.adopt(workspace, "statements", [table], licence_tier="open", categories=QUADRANTS)
+    return Benchmark.adopt(workspace, "statements", [table], open_because="invented", categories=QUADRANTS)
 
 
 def ranked(benchmark: Benchmark) -> pl.DataFrame:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from ground.errors import UsageError
 from stewardship.tools.base import Toolbox
 from stewardship.tools.python import INSIDE, PythonArguments, PythonTool, filtered
 
@@ -120,3 +121,14 @@ def test_a_long_result_is_cut_where_the_model_sees_it() -> None:
     used = box.use("python", PythonArguments(code="'a' * 9000"))
     assert used.result.startswith("a" * 4000) and used.result.endswith("[cut: 5,000 characters more]")
     box.close()
+
+
+def test_nothing_runs_where_the_filter_is_not_to_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("platform.machine", lambda: "riscv64")
+    with pytest.raises(UsageError, match="does not run on this machine"):
+        PythonTool()
+    program = "import platform, runpy, sys; platform.machine = lambda: 'riscv64'; "
+    program += f"sys.argv = ['inside', '1', '256']; runpy.run_path({str(INSIDE)!r}, run_name='__main__')"
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, check=False, input="print('ran')", capture_output=True, text=True)
+    assert done.returncode and "ran" not in done.stdout and "no system-call filter" in done.stderr

@@ -331,7 +331,7 @@ def test_the_corrected_labels_and_the_original_ones_are_made_again(real_data: Pa
     source = real_data / "stewardship" / "source"
     names = ("original_test_labels.csv.gz", "y_final_MD_evals_incorporated.xlsx")
     benchmark = Benchmark.adopt(
-        tmp_path, "medcalc", [read_label_table(source / name) for name in names], licence_tier="open"
+        tmp_path, "medcalc", [read_label_table(source / name) for name in names], open_because="invented"
     )
     corrected = label_rows(benchmark, Recipe("final", "left_out", "corrected"))
     assert corrected.height == 887

@@ -191,7 +191,7 @@ def test_a_condition_that_fails_on_a_row_shows_nothing_of_it(benchmark: Benchmar
 def test_names_are_put_right_by_name_and_other_words_are_no_label(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("id,label,kind\na,Q1,x\nb,Q1,x\nc,Q2,y\n")
     table = read_label_table(tmp_path / "rows.csv", columns={"uid": "id", "label": "label", "stratum": "kind"})
-    benchmark = Benchmark.adopt(tmp_path, "names", [table], licence_tier="open", categories=("Q1", "Q2"))
+    benchmark = Benchmark.adopt(tmp_path, "names", [table], open_because="invented", categories=("Q1", "Q2"))
     reviewed = Event(uid="a", role="physician", value="Q2", status="labelled", by="rater 1")
     benchmark.history.append([reviewed, reviewed.model_copy(update={"uid": "b", "role": "recomputed", "value": "Q1"})])
     found = try_rule(benchmark, rule({"where": "original = 'Q1'"}, {"value": "q2"}, ("a",)))

@@ -18,6 +18,7 @@ from ground.contracts.rows import MEDIEVAL_SCHEMA, QUADRANTS
 from ground.errors import InputError, RefusedError, UsageError
 from ground.lm.settings import LmSettings
 from tests.ground.lm.server import Reply, completion, scripted_server
+from tests.manifests import write_manifest
 from tests.training.tiny import tiny_decoder, tiny_tokenizer
 from training.classifier.zeroshot import ZeroshotSettings, cut_context, parse_label, predict_zeroshot, zeroshot_prompt
 
@@ -52,7 +53,7 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "medieval" / "data").mkdir(parents=True)
     table = pa.Table.from_pylist(rows, schema=MEDIEVAL_SCHEMA)
     pq.write_table(table, tmp_path / "medieval" / "data" / "test-00000-of-00001.parquet")
-    (tmp_path / "medieval" / "manifest.json").write_text('{"licence_tier": "open"}')
+    write_manifest(tmp_path / "medieval", "medieval")
     return tmp_path / "medieval"
 
 

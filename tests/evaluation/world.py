@@ -43,6 +43,7 @@ def dataset(n_patients: int = 12, groups: int = 2) -> MedievalDataset:
                         "support_level": {"Q1": "stated", "Q3": "co_mentioned"}.get(quadrant, "silent"),
                         "split": split,
                         "fact_split": split,
+                        "given": "none",
                     }
                 )
     return MedievalDataset(

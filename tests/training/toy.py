@@ -34,6 +34,7 @@ def toy_dataset(admissions: int = 10, groups: int = 3, seed: int = 0) -> Medieva
                 "quadrant": quadrant,
                 "split": SPLITS[number % len(SPLITS)],
                 "fact_split": SPLITS[number % len(SPLITS)],
+                "given": "none",
             }
             for group, drug in enumerate(drugs)
             for quadrant, verb in VERBS.items()

@@ -43,6 +43,7 @@ def small_dataset(folder: Path, admissions: int = 9, groups: int = 3) -> Medieva
                         "is_supported": quadrant in ("Q1", "Q3"),
                         "split": split,
                         "fact_split": split,
+                        "given": "none",
                     }
                     | COLUMNS
                 )

@@ -42,7 +42,14 @@ def row(admission: int, quadrant: str) -> dict[str, Any]:
         **{"quadrant": quadrant, "is_true": quadrant < "Q3", "is_supported": quadrant in ("Q1", "Q3")},
         **{"predicate": "may_be_treated_by", "head_cui": "C0018099", "head_name": "gout"},
         **{"tail_cui": "C0009262", "tail_name": "colchicine", "hops": 1, "tier": "stated", "support_level": "silent"},
-        **{"path": [], "support_spans": [], "replaced_end": "none", "split": "test", "fact_split": "test"},
+        **{
+            "path": [],
+            "support_spans": [],
+            "replaced_end": "none",
+            "split": "test",
+            "fact_split": "test",
+            "given": "none",
+        },
     }
 
 

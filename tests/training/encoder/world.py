@@ -105,6 +105,7 @@ def small_dataset(folder: Path, admissions: int = 8) -> MedievalDataset:
                         "support_level": "stated" if i in given else "silent",
                         "split": split,
                         "fact_split": split,
+                        "given": "none",
                         "context": _context(admission, given),
                     }
                 )

@@ -35,9 +35,14 @@ left join isolated
     on
         ranked.head_cui = isolated.head_cui and ranked.predicate = isolated.predicate
         and ranked.tail_cui = isolated.tail_cui
-left join contested
+left join (
+    select
+        *,
+        'classified_as' as predicate
+    from contested
+) as contested
     on
-        ranked.predicate = 'classified_as'
+        ranked.predicate = contested.predicate
         and ranked.head_cui = contested.head_cui and ranked.tail_cui = contested.tail_cui
 left join disputed
     on

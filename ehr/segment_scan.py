@@ -211,12 +211,16 @@ def _ends_open(codes: CodeArray, begin: int, end: int) -> bool:
 @part
 def _goes_on(codes: CodeArray, previous: _Line, begin: int, end: int, width: int, characters: ByteArray) -> bool:
     """Whether a line goes on with what the line before says."""
-    if _bullet_end(codes, begin, end, characters) >= 0 or width > _WRAP_MAX:
+    if _bullet_end(codes, begin, end, characters) >= 0:
+        return False
+    if _ends_open(codes, previous.begin, previous.end):
+        return True
+    if width > _WRAP_MAX:
         return False
     word_end = begin
     while word_end < end and not is_kind(codes[word_end], SPACE, characters):
         word_end += 1
-    if previous.length + 1 + (word_end - begin) > width - 2 or _ends_open(codes, previous.begin, previous.end):
+    if previous.length + 1 + (word_end - begin) > width - 2:
         return True
     return is_kind(codes[begin], LOWER, characters) and previous.length > width * 0.6
 

@@ -17,13 +17,8 @@ from torch import nn
 
 from training.classifier.items import QuadrantData
 from training.packing.plan import Step
-from training.packing.trainer import (
-    StepRecord,
-    checkpoint_activations,
-    restore_weights,
-    training_arguments,
-)
-from training.runs.models import save_model
+from training.packing.trainer import StepRecord, checkpoint_activations, training_arguments
+from training.runs.models import restore_weights, save_model
 from training.runs.resuming import run_trainer
 from training.runs.settings import HardwareSettings, OptimizerSettings
 

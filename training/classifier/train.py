@@ -33,6 +33,7 @@ from training.runs.folder import (
     dataset_identity,
     drop_if_refused,
     finish_run,
+    is_main,
     join_processes,
     machine_record,
     model_identity,
@@ -43,6 +44,7 @@ from training.runs.folder import (
 from training.runs.memory import Estimate, estimate_memory, tell_memory
 from training.runs.models import (
     device_of,
+    dropout_note,
     load_config,
     load_model,
     load_tokenizer,
@@ -115,7 +117,7 @@ def _prepare(
     if engine == "shared":
         check_decoder(load_config(model))
     rows, plan = _planned(dataset, model, tokenizer, settings)
-    hardware, autocast = trained_weights(settings.hardware, whole=settings.lora.r == 0)
+    hardware, autocast = trained_weights(settings.hardware, whole=settings.lora.r == 0 and not freeze)
     attention = engine_attention(hardware, engine)
     largest, sizes = _largest_pass(rows, plan, engine)
     memory = estimate_memory(
@@ -134,6 +136,8 @@ def _prepare(
         loaded = load_classifier(
             model, hardware, settings.lora, seed=settings.seed, freeze_backbone=freeze, attention=attention
         )
+    if say is not None and is_main() and (note := dropout_note(loaded, settings.lora)):
+        say(note)
     train_in_float32(loaded)
     if engine == "shared":
         check_sharing(loaded)

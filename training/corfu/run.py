@@ -29,7 +29,7 @@ from training.packing.collate import collate_row
 from training.packing.decoders import base_of, check_decoder, check_sharing
 from training.packing.plan import Item
 from training.packing.shared import SharedPolicy
-from training.packing.trainer import restore_weights, train_packed
+from training.packing.trainer import train_packed
 from training.runs.card import write_card
 from training.runs.folder import (
     CHECKPOINTS,
@@ -48,10 +48,12 @@ from training.runs.memory import Estimate, estimate_memory, tell_memory
 from training.runs.models import (
     adapter_base,
     device_of,
+    dropout_note,
     load_config,
     load_model,
     load_tokenizer,
     lora_of,
+    restore_weights,
     save_model,
     trained_weights,
     usable_length,
@@ -231,6 +233,8 @@ def train_corfu(
             policy = load_model(
                 model, "causal", hardware, lora=settings.lora, seed=settings.seed, attention=attention, trainable=True
             )
+        if say is not None and is_main() and (note := dropout_note(policy, settings.lora)):
+            say(note)
         if engine == "shared":
             check_sharing(policy)
         run = _Run(policy, tokenizer, settings, out / CHECKPOINTS, autocast, resume, progress)

@@ -22,7 +22,14 @@ from training.grpo.rows import Row, order_sha256, planned_order
 from training.grpo.settings import GrpoSettings
 from training.runs.card import TIERS
 from training.runs.folder import CHECKPOINTS, drop_if_refused, finish_run, run_plan, start_run
-from training.runs.models import load_model, load_tokenizer, refuse_adapter, save_model, trained_weights
+from training.runs.models import (
+    dropout_note,
+    load_model,
+    load_tokenizer,
+    refuse_adapter,
+    save_model,
+    trained_weights,
+)
 from training.runs.quiet import quiet
 from training.runs.resuming import logged, run_trainer
 from training.sft.model import Machine, choose_machine
@@ -111,7 +118,7 @@ def train_arm(
             "system_prompt": system_prompt(arm.categories),
             "rows": {"used": len(rows), "left_out": {"too_long": too_long}},
             "order_sha256": order_sha256(order),
-            "machine": _machine(machine),
+            "machine": _machine(machine, dropout_note(trainer.model, settings.lora)),
             "steps": trainer.state.global_step,
             "history": logged(trainer, HISTORY),
             "evaluations": _watched(watched),
@@ -176,12 +183,12 @@ def _watched(file: Path) -> list[dict[str, Any]]:
     return list({one["step"]: one for one in found}.values())
 
 
-def _machine(machine: Machine) -> dict[str, Any]:
+def _machine(machine: Machine, note: str | None) -> dict[str, Any]:
     return {
         "device": machine.device,
         "precision": machine.precision,
         "attention": machine.attention,
-        "notes": list(machine.notes),
+        "notes": [*machine.notes, *([note] if note else [])],
     }
 
 

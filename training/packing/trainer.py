@@ -25,7 +25,7 @@ from training.packing.masks import FLEX_BLOCK
 from training.packing.plan import Item, RowPlan, Step, deal
 from training.packing.tokens import EncodedTexts
 from training.runs.arguments import trainer_arguments
-from training.runs.models import save_model
+from training.runs.models import restore_weights, save_model
 from training.runs.resuming import run_trainer
 from training.runs.settings import HardwareSettings, OptimizerSettings
 
@@ -35,7 +35,6 @@ __all__ = [
     "StepRecord",
     "checkpoint_activations",
     "evaluate_rows",
-    "restore_weights",
     "row_tensors",
     "train_packed",
     "training_arguments",
@@ -238,19 +237,6 @@ def _packed_trainer() -> Any:
             self.records = [StepRecord(int(values.pop("step")), values) for values in kept]
 
     return PackedTrainer
-
-
-def restore_weights(model: Any, folder: Path) -> None:
-    """Load the weights that `save_model` wrote back into a model of the same shape."""
-    if (folder / "adapter_config.json").is_file():
-        from peft import load_peft_weights, set_peft_model_state_dict
-
-        set_peft_model_state_dict(model, load_peft_weights(str(folder), device="cpu"))
-        return
-    from safetensors.torch import load_file
-
-    weights = {name: value for file in sorted(folder.glob("*.safetensors")) for name, value in load_file(file).items()}
-    model.load_state_dict(weights, strict=False)
 
 
 def train_packed(

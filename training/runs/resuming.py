@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from ground.errors import TrainingError
+from training.runs.models import restore_weights
 
 __all__ = ["last_checkpoint", "logged", "memory_errors", "not_a_number", "run_trainer", "stop_if_broken"]
 
@@ -138,11 +139,15 @@ def run_trainer(
     Raises:
         TrainingError: the loss is no number, training diverges, or memory is short.
     """
+    from transformers import PreTrainedModel
     from transformers.trainer_callback import PrinterCallback
 
     # It prints every step to standard output, which belongs to the command's result.
     trainer.remove_callback(PrinterCallback)
     trainer.add_callback(_watch(advance, grows=grows))
+    if isinstance(trainer.model, PreTrainedModel):
+        # transformers' own way says nothing of weights that find no place.
+        trainer._load_from_checkpoint = lambda folder: restore_weights(trainer.model, Path(folder))
     last = last_checkpoint(Path(trainer.args.output_dir)) if resume else None
     with memory_errors(short_of_memory):
         trainer.train(resume_from_checkpoint=last)

@@ -26,20 +26,20 @@ from training.corfu.data import CorfuStage, CorfuTexts, corfu_stages, encode_tex
 from training.corfu.stage import LOGGED, CorfuObjective, Values, pair_logps, summary
 from training.packing.attention import attention_of, attention_of_texts
 from training.packing.collate import collate_row
-from training.packing.decoders import base_of, check_decoder, check_sharing
+from training.packing.decoders import check_decoder, check_sharing
 from training.packing.plan import Item
 from training.packing.shared import SharedPolicy
 from training.packing.trainer import train_packed
 from training.runs.card import write_card
 from training.runs.folder import (
     CHECKPOINTS,
+    base_record,
     dataset_identity,
     drop_if_refused,
     finish_run,
     is_main,
     join_processes,
     machine_record,
-    model_identity,
     run_plan,
     start_run,
     wait_for_all,
@@ -123,7 +123,7 @@ def _run_shared(stage: CorfuStage, run: _Run) -> dict[str, Any]:
     before_validation = reference(data.validation, "reference-validation")
     plan = data.plan(settings)
     with run.progress(f"{stage.name}: training", len(plan)) as advance:
-        records = train_packed(
+        records, measured = train_packed(
             module,
             run.tokenizer,
             data.run_data(data.train),
@@ -141,6 +141,7 @@ def _run_shared(stage: CorfuStage, run: _Run) -> dict[str, Any]:
     return {
         "validation": summary(after, before_validation, settings.beta, settings.lambda_),
         "records": [{"step": record.step, **record.values} for record in records],
+        "measured": measured.as_dict(),
     }
 
 
@@ -276,7 +277,7 @@ def _findings(
 ) -> dict[str, Any]:
     return {
         "licence_tier": dataset.licence_tier,
-        "base_model": model_identity(base_of(run.policy).config._name_or_path)["name"],
+        **base_record(run.policy),
         "seed": run.settings.seed,
         "rows": {f"pairs of {stage['stage']}": stage["pairs"]["pairs"] for stage in records},
         "truncation": texts.truncation.as_dict(),

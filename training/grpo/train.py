@@ -21,7 +21,7 @@ from training.grpo.prompt import encode, messages, system_prompt
 from training.grpo.rows import Row, order_sha256, planned_order
 from training.grpo.settings import GrpoSettings
 from training.runs.card import TIERS
-from training.runs.folder import CHECKPOINTS, drop_if_refused, finish_run, run_plan, start_run
+from training.runs.folder import CHECKPOINTS, base_record, drop_if_refused, finish_run, run_plan, start_run
 from training.runs.models import (
     dropout_note,
     load_model,
@@ -110,15 +110,16 @@ def train_arm(
         )
         steps = len(order) // settings.prompts_per_step
         with progress(f"arm {arm.name}, steps", steps) as advance:
-            run_trainer(trainer, advance, resume=resume, short_of_memory=SHORT_OF_MEMORY, grows=True)
+            measured = run_trainer(trainer, advance, resume=resume, short_of_memory=SHORT_OF_MEMORY, grows=True)
         graded = grade_sets(_responses(trainer.model, tokenizer, arm, settings), arm.sets, arm.categories)
         record = {
             **plan,
-            "base_model": plan["base"]["name"],
+            **base_record(trainer.model),
             "system_prompt": system_prompt(arm.categories),
             "rows": {"used": len(rows), "left_out": {"too_long": too_long}},
             "order_sha256": order_sha256(order),
             "machine": _machine(machine, dropout_note(trainer.model, settings.lora)),
+            "measured": measured.as_dict(),
             "steps": trainer.state.global_step,
             "history": logged(trainer, HISTORY),
             "evaluations": _watched(watched),

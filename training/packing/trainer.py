@@ -26,7 +26,7 @@ from training.packing.plan import Item, RowPlan, Step, deal
 from training.packing.tokens import EncodedTexts
 from training.runs.arguments import trainer_arguments
 from training.runs.models import restore_weights, save_model
-from training.runs.resuming import run_trainer
+from training.runs.resuming import OF_OPTIMIZER, Measured, logged, run_trainer
 from training.runs.settings import HardwareSettings, OptimizerSettings
 
 __all__ = [
@@ -253,8 +253,8 @@ def train_packed(
     autocast: bool = False,
     resume: bool = False,
     advance: Callable[[int], None] | None = None,
-) -> list[StepRecord]:
-    """Train a `SharedPolicy` or `SharedClassifier` on planned steps; returns what each step logged.
+) -> tuple[list[StepRecord], Measured]:
+    """Train a `SharedPolicy` or `SharedClassifier` on planned steps; returns what each step logged, and what it took.
 
     Checkpoints go to ``out/checkpoints``; with ``resume`` the last one there is gone on from, and gives the weights of
     a run without a break.
@@ -275,6 +275,8 @@ def train_packed(
         processing_class=tokenizer,
         data_collator=torch.utils.data.default_collate,
     )
-    run_trainer(trainer, advance, resume=resume, short_of_memory=SHORT_OF_MEMORY)
+    measured = run_trainer(trainer, advance, resume=resume, short_of_memory=SHORT_OF_MEMORY)
     records: list[StepRecord] = trainer.records
-    return records
+    for record, more in zip(records, logged(trainer, OF_OPTIMIZER), strict=True):
+        record.values |= more
+    return records, measured

@@ -19,6 +19,7 @@ __all__ = [
     "add_adapter",
     "device_of",
     "dropout_note",
+    "hub_commit",
     "load_config",
     "load_model",
     "load_tokenizer",
@@ -142,6 +143,22 @@ def load_config(model: str | Path) -> Any:
         return AutoConfig.from_pretrained(str(adapter_base(model) or model))
     except (OSError, ValueError) as error:
         raise _missing(model, error) from error
+
+
+def hub_commit(model: str | Path) -> str | None:
+    """Return the commit of a hub's model that is used here, None for a folder.
+
+    Raises:
+        InputError: there is no such model.
+    """
+    if Path(model).is_dir():
+        return None
+    from huggingface_hub import try_to_load_from_cache
+
+    # Puts what the hub has now, or without a network had last, into the cache that all else is loaded from.
+    load_config(model)
+    found = try_to_load_from_cache(str(model), "config.json")
+    return Path(found).parent.name if isinstance(found, str) else None
 
 
 def load_tokenizer(model: str | Path) -> Any:

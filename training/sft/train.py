@@ -20,7 +20,15 @@ from ground.contracts.taxonomy import resolve_tasks
 from ground.errors import UsageError
 from ground.progress import progress
 from training.runs.arguments import trainer_arguments
-from training.runs.folder import CHECKPOINTS, drop_if_refused, finish_run, join_processes, run_plan, start_run
+from training.runs.folder import (
+    CHECKPOINTS,
+    base_record,
+    drop_if_refused,
+    finish_run,
+    join_processes,
+    run_plan,
+    start_run,
+)
 from training.runs.models import (
     adapter_config,
     device_of,
@@ -126,16 +134,17 @@ def _train(
         last = last_checkpoint(out_dir / CHECKPOINTS) if resume else None
         trainer = _trainer(model_name, tokenizer, rows, out_dir, settings, machine, callbacks)
         with progress("fine-tuning, steps", _steps(len(rows), settings)) as advance:
-            run_trainer(trainer, advance, resume=resume, short_of_memory=SHORT_OF_MEMORY)
+            measured = run_trainer(trainer, advance, resume=resume, short_of_memory=SHORT_OF_MEMORY)
         record = {
             **plan,
-            "base_model": plan["base"]["name"],
+            **base_record(trainer.model),
             "tasks": dict(sorted(by_task.items())),
             "licence_tier": dataset.licence_tier,
             "rows": _rows(dataset, rows, counts),
             "tokens": {"in_one_pass": len(rows.ids), "with_loss": rows.trained_tokens},
             "machine": _machine(trainer, settings, machine, shorter),
             "resumed_from_step": int(last.rpartition("-")[2]) if last else None,
+            "measured": measured.as_dict(),
             "steps": trainer.state.global_step,
             "history": logged(trainer, HISTORY),
         }

@@ -23,7 +23,7 @@ from ground.flow.manifest import to_json
 from ground.progress import progress as bars
 from ground.storage.files import atomic_path, private_directory, write_text
 from training.corfu.data import CorfuStage, CorfuTexts, corfu_stages, encode_texts, largest_row
-from training.corfu.stage import LOGGED, CorfuObjective, Values, pair_logps, summary
+from training.corfu.stage import LOGGED, CorfuObjective, Values, pair_logps, step_margins, summary
 from training.packing.attention import attention_of, attention_of_texts
 from training.packing.collate import collate_row
 from training.packing.decoders import check_decoder, check_sharing
@@ -122,6 +122,11 @@ def _run_shared(stage: CorfuStage, run: _Run) -> dict[str, Any]:
     before = reference(data.train, "reference")
     before_validation = reference(data.validation, "reference-validation")
     plan = data.plan(settings)
+
+    def margins() -> Values:
+        return step_margins(module, data, plan[0], before, settings.beta, autocast=run.autocast)
+
+    noise = _kept(run.folder / f"{stage.name}-noise.npy", margins)
     with run.progress(f"{stage.name}: training", len(plan)) as advance:
         records, measured = train_packed(
             module,
@@ -141,6 +146,7 @@ def _run_shared(stage: CorfuStage, run: _Run) -> dict[str, Any]:
     return {
         "validation": summary(after, before_validation, settings.beta, settings.lambda_),
         "records": [{"step": record.step, **record.values} for record in records],
+        "noise": {"pairs": len(noise), "largest_margin": float(np.abs(noise).max())},
         "measured": measured.as_dict(),
     }
 

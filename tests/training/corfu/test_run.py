@@ -89,6 +89,7 @@ def test_every_stage_begins_with_margins_of_zero(
     for stage in record["stages"]:
         first, last = stage["records"][0], stage["records"][-1]
         assert abs(first["margin"]) < 1e-12
+        assert stage["noise"]["pairs"] == 4 and stage["noise"]["largest_margin"] < 1e-12
         assert first["loss"] == pytest.approx(0.6931471805599453, rel=1e-6)
         assert abs(first["reward_winner"]) < 1e-12
         # The policy moves, so a reference that was not taken at the stage's beginning would show in the next stage.

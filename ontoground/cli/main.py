@@ -78,8 +78,8 @@ def invoke(arguments: list[str]) -> int:
     try:
         with interrupts:
             return _guarded(arguments, as_json, interrupts)
-    except KeyboardInterrupt:
-        return _say_interrupted(as_json)
+    except KeyboardInterrupt as stop:
+        return _say_interrupted(as_json, *stop.args)
 
 
 def _guarded(arguments: list[str], as_json: bool, interrupts: Interrupts) -> int:
@@ -96,8 +96,8 @@ def _guarded(arguments: list[str], as_json: bool, interrupts: Interrupts) -> int
         # The reader (`| head`) has what it wanted; Python must not complain when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
-    except (KeyboardInterrupt, typer.Abort):
-        return _say_interrupted(as_json)
+    except (KeyboardInterrupt, typer.Abort) as stop:
+        return _say_interrupted(as_json, *stop.args)
     except Exception as error:
         return _say_interrupted(as_json) if interrupts.seen else _failed(error, as_json)
 
@@ -126,8 +126,9 @@ def _usage(error: TyperException, as_json: bool) -> int:
     return _fail({"error": "UsageError", "what": what}, what + advice, 2, as_json)
 
 
-def _say_interrupted(as_json: bool) -> int:
-    what = "interrupted: finished stages are kept; run the same command again to go on"
+def _say_interrupted(
+    as_json: bool, what: str = "interrupted: finished stages are kept; run the same command again to go on"
+) -> int:
     return _fail({"error": "Interrupted", "what": what}, what, INTERRUPTED, as_json)
 
 

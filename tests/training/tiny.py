@@ -10,7 +10,7 @@ from benchmarks.tokenizer import train_tokenizer
 
 __all__ = ["tiny_decoder", "tiny_tokenizer"]
 
-Kind = Literal["llama", "qwen3", "mistral"]
+Kind = Literal["llama", "qwen3", "mistral", "mixtral"]
 
 # Roles between marks, as Qwen's and Llama's templates have them; the mark after an answer is the end-of-text token.
 CHAT_TEMPLATE = (
@@ -47,8 +47,10 @@ def tiny_decoder(
         "bos_token_id": tokenizer.bos_token_id,
         "eos_token_id": tokenizer.eos_token_id,
     }
-    if kind == "mistral":
+    if kind in ("mistral", "mixtral"):
         sizes["sliding_window"] = None
+    if kind == "mixtral":
+        sizes |= {"num_local_experts": 4, "num_experts_per_tok": 2}
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         model = AutoModelForCausalLM.from_config(AutoConfig.for_model(kind, **sizes))

@@ -17,14 +17,9 @@ from torch import nn
 
 from training.classifier.items import QuadrantData
 from training.packing.plan import Step
-from training.packing.trainer import (
-    StepRecord,
-    checkpoint_activations,
-    restore_weights,
-    training_arguments,
-)
-from training.runs.models import save_model
-from training.runs.resuming import run_trainer
+from training.packing.trainer import StepRecord, checkpoint_activations, training_arguments
+from training.runs.models import restore_weights, save_model
+from training.runs.resuming import OF_OPTIMIZER, Measured, logged, run_trainer
 from training.runs.settings import HardwareSettings, OptimizerSettings
 
 __all__ = ["evaluate_plain", "largest_batch", "train_plain"]
@@ -123,8 +118,8 @@ def train_plain(
     resume: bool = False,
     rows_at_once: int = ROWS_AT_ONCE,
     advance: Callable[[int], None] | None = None,
-) -> list[StepRecord]:
-    """Train a sequence classifier on planned steps, one statement a row; returns what each step logged.
+) -> tuple[list[StepRecord], Measured]:
+    """Train a sequence classifier on planned steps, one statement a row; returns what each step logged, what it took.
 
     Raises:
         TrainingError: the loss is no number, training diverges, or memory is short.
@@ -151,9 +146,9 @@ def train_plain(
     )
     # The loss is a share of the whole step's: the Trainer must not divide it by the number of accumulated batches.
     trainer.loss_is_scaled_for_ga = True
-    run_trainer(trainer, advance, resume=resume, short_of_memory=SHORT_OF_MEMORY)
-    logs = [log for log in trainer.state.log_history if "loss" in log]
-    return [StepRecord(int(log["step"]) - 1, {"loss": float(log["loss"])}) for log in logs]
+    measured = run_trainer(trainer, advance, resume=resume, short_of_memory=SHORT_OF_MEMORY)
+    logs = logged(trainer, ("step", "loss", *OF_OPTIMIZER))
+    return [StepRecord(int(log.pop("step")) - 1, log) for log in logs], measured
 
 
 @torch.no_grad()

@@ -30,12 +30,13 @@ from training.packing.shared import SharedClassifier
 from training.packing.trainer import StepRecord, evaluate_rows, train_packed
 from training.runs.card import write_card
 from training.runs.folder import (
+    base_record,
     dataset_identity,
     drop_if_refused,
     finish_run,
+    is_main,
     join_processes,
     machine_record,
-    model_identity,
     read_run,
     run_plan,
     start_run,
@@ -43,6 +44,7 @@ from training.runs.folder import (
 from training.runs.memory import Estimate, estimate_memory, tell_memory
 from training.runs.models import (
     device_of,
+    dropout_note,
     load_config,
     load_model,
     load_tokenizer,
@@ -52,7 +54,7 @@ from training.runs.models import (
     usable_length,
 )
 from training.runs.quiet import quiet
-from training.runs.resuming import memory_errors
+from training.runs.resuming import Measured, memory_errors
 from training.runs.settings import ClassifierSettings, HardwareSettings
 
 __all__ = ["Engine", "engine_attention", "predict_classifier", "train_classifier"]
@@ -115,7 +117,7 @@ def _prepare(
     if engine == "shared":
         check_decoder(load_config(model))
     rows, plan = _planned(dataset, model, tokenizer, settings)
-    hardware, autocast = trained_weights(settings.hardware, whole=settings.lora.r == 0)
+    hardware, autocast = trained_weights(settings.hardware, whole=settings.lora.r == 0 and not freeze)
     attention = engine_attention(hardware, engine)
     largest, sizes = _largest_pass(rows, plan, engine)
     memory = estimate_memory(
@@ -134,6 +136,8 @@ def _prepare(
         loaded = load_classifier(
             model, hardware, settings.lora, seed=settings.seed, freeze_backbone=freeze, attention=attention
         )
+    if say is not None and is_main() and (note := dropout_note(loaded, settings.lora)):
+        say(note)
     train_in_float32(loaded)
     if engine == "shared":
         check_sharing(loaded)
@@ -162,7 +166,7 @@ def _largest_pass(
 
 def _train(
     run: _Prepared, out: Path, settings: ClassifierSettings, engine: Engine, resume: bool, title: str
-) -> list[StepRecord]:
+) -> tuple[list[StepRecord], Measured]:
     options: dict[str, Any] = {
         "optimizer": settings.optimizer,
         "hardware": settings.hardware,
@@ -226,8 +230,8 @@ def train_classifier(
         return whole
     with drop_if_refused(out), quiet():
         run = _prepare(dataset, model, settings, engine, freeze_backbone, say)
-        records = _train(run, out, settings, engine, resume, f"training {out.name}")
-        record = plan | _findings(run, dataset, settings, records)
+        records, measured = _train(run, out, settings, engine, resume, f"training {out.name}")
+        record = plan | _findings(run, dataset, settings, records, measured)
 
         def write(folder: Path) -> None:
             save_model(run.model, run.tokenizer, folder)
@@ -241,13 +245,14 @@ def _findings(
     dataset: MedievalDataset,
     settings: ClassifierSettings,
     records: Sequence[StepRecord],
+    measured: Measured,
 ) -> dict[str, Any]:
     parameters = list(run.model.parameters())
     counts = {quadrant: int((run.rows.labels == at).sum()) for at, quadrant in enumerate(QUADRANTS)}
     weights = class_weights(run.rows.labels, settings.class_weights)
     return {
         "licence_tier": dataset.licence_tier,
-        "base_model": model_identity(base_of(run.model).config._name_or_path)["name"],
+        **base_record(run.model),
         "seed": settings.seed,
         "rows": {"train": len(run.rows.ids), **counts},
         "class_weights": dict(zip(QUADRANTS, weights.tolist(), strict=True)),
@@ -259,6 +264,7 @@ def _findings(
         },
         "machine": machine_record(run.model, settings.hardware, autocast=run.autocast),
         "memory": run.memory.as_dict(),
+        "measured": measured.as_dict(),
         "steps": len(run.plan),
         "losses": [{"step": record.step, **record.values} for record in records],
     }

@@ -21,7 +21,7 @@ from training.corfu.stage import LOGGED, pair_values
 from training.packing.plan import Item
 from training.runs.arguments import trainer_arguments
 from training.runs.models import device_of
-from training.runs.resuming import not_a_number, run_trainer
+from training.runs.resuming import OF_OPTIMIZER, logged, not_a_number, run_trainer
 from training.runs.settings import CorfuSettings
 
 __all__ = ["build_trainer", "pair_rows", "train_stage"]
@@ -182,12 +182,8 @@ def train_stage(
         TrainingError: the loss is no number, training diverges, or memory is short.
     """
     trainer = build_trainer(data, policy, tokenizer, folder, settings, autocast=autocast)
-    run_trainer(trainer, advance, resume=resume, short_of_memory=SHORT_OF_MEMORY)
-    records = [
-        {"step": log["step"] - 1, "loss": log["loss"], **{name: log[name] for name in LOGGED}}
-        for log in trainer.state.log_history
-        if "loss" in log
-    ]
+    measured = run_trainer(trainer, advance, resume=resume, short_of_memory=SHORT_OF_MEMORY)
+    records = [{**log, "step": log["step"] - 1} for log in logged(trainer, ("step", "loss", *LOGGED, *OF_OPTIMIZER))]
     validation: dict[str, Any] = {"pairs": len(data.validation)}
     if data.validation:
         found = trainer.evaluate(pair_rows(data, data.validation))
@@ -195,4 +191,4 @@ def train_stage(
     # What trl patched on and copied is no part of the policy.
     if REFERENCE in getattr(policy, "peft_config", {}):
         policy.delete_adapter(REFERENCE)
-    return {"records": records, "validation": validation}
+    return {"records": records, "validation": validation, "measured": measured.as_dict()}

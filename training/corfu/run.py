@@ -23,23 +23,23 @@ from ground.flow.manifest import to_json
 from ground.progress import progress as bars
 from ground.storage.files import atomic_path, private_directory, write_text
 from training.corfu.data import CorfuStage, CorfuTexts, corfu_stages, encode_texts, largest_row
-from training.corfu.stage import LOGGED, CorfuObjective, Values, pair_logps, summary
+from training.corfu.stage import LOGGED, CorfuObjective, Values, pair_logps, step_margins, summary
 from training.packing.attention import attention_of, attention_of_texts
 from training.packing.collate import collate_row
-from training.packing.decoders import base_of, check_decoder, check_sharing
+from training.packing.decoders import check_decoder, check_sharing
 from training.packing.plan import Item
 from training.packing.shared import SharedPolicy
-from training.packing.trainer import restore_weights, train_packed
+from training.packing.trainer import train_packed
 from training.runs.card import write_card
 from training.runs.folder import (
     CHECKPOINTS,
+    base_record,
     dataset_identity,
     drop_if_refused,
     finish_run,
     is_main,
     join_processes,
     machine_record,
-    model_identity,
     run_plan,
     start_run,
     wait_for_all,
@@ -48,10 +48,12 @@ from training.runs.memory import Estimate, estimate_memory, tell_memory
 from training.runs.models import (
     adapter_base,
     device_of,
+    dropout_note,
     load_config,
     load_model,
     load_tokenizer,
     lora_of,
+    restore_weights,
     save_model,
     trained_weights,
     usable_length,
@@ -120,8 +122,13 @@ def _run_shared(stage: CorfuStage, run: _Run) -> dict[str, Any]:
     before = reference(data.train, "reference")
     before_validation = reference(data.validation, "reference-validation")
     plan = data.plan(settings)
+
+    def margins() -> Values:
+        return step_margins(module, data, plan[0], before, settings.beta, autocast=run.autocast)
+
+    noise = _kept(run.folder / f"{stage.name}-noise.npy", margins)
     with run.progress(f"{stage.name}: training", len(plan)) as advance:
-        records = train_packed(
+        records, measured = train_packed(
             module,
             run.tokenizer,
             data.run_data(data.train),
@@ -139,6 +146,8 @@ def _run_shared(stage: CorfuStage, run: _Run) -> dict[str, Any]:
     return {
         "validation": summary(after, before_validation, settings.beta, settings.lambda_),
         "records": [{"step": record.step, **record.values} for record in records],
+        "noise": {"pairs": len(noise), "largest_margin": float(np.abs(noise).max())},
+        "measured": measured.as_dict(),
     }
 
 
@@ -231,6 +240,8 @@ def train_corfu(
             policy = load_model(
                 model, "causal", hardware, lora=settings.lora, seed=settings.seed, attention=attention, trainable=True
             )
+        if say is not None and is_main() and (note := dropout_note(policy, settings.lora)):
+            say(note)
         if engine == "shared":
             check_sharing(policy)
         run = _Run(policy, tokenizer, settings, out / CHECKPOINTS, autocast, resume, progress)
@@ -272,7 +283,7 @@ def _findings(
 ) -> dict[str, Any]:
     return {
         "licence_tier": dataset.licence_tier,
-        "base_model": model_identity(base_of(run.policy).config._name_or_path)["name"],
+        **base_record(run.policy),
         "seed": run.settings.seed,
         "rows": {f"pairs of {stage['stage']}": stage["pairs"]["pairs"] for stage in records},
         "truncation": texts.truncation.as_dict(),

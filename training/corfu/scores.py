@@ -83,17 +83,19 @@ def quadrant_log_probabilities(
     Args:
         policy: a causal model.
         data: what `scored_data` gives.
-        tokens_per_row: budget of a packed row.
+        tokens_per_row: budget of a packed row; one of a single item may be longer.
         calibrated: whether the labels' own log-probabilities behind the context are taken off.
         advance: is told the rows that are done.
     """
-    order = range(len(data.items))
+    contexts, segments = data.contexts.lengths, data.statements.lengths
+    # Eight segments of an item behind a context that was cut for one: what held the run's pairs may not hold them.
+    largest = max(int(contexts[item.context] + segments[list(item.statements)].sum()) for item in data.items)
     rows = plan_rows(
-        order,
+        range(len(data.items)),
         data.items,
-        data.contexts.lengths,
-        data.statements.lengths,
-        tokens_per_row,
+        contexts,
+        segments,
+        max(tokens_per_row, largest),
         join_contexts=joins_contexts(implementation_of(policy.model)),
     )
     found = torch.stack(evaluate_rows(policy, data, rows, advance))
@@ -128,7 +130,7 @@ def score_quadrants(
 
     Raises:
         InputError: the model cannot be loaded, or the split is empty.
-        UsageError: the model cannot share contexts, or a statement with its labels does not fit a packed row.
+        UsageError: the model cannot share contexts.
     """
     rows = dataset.split_rows(split, settings.split_column)
     config = load_config(model)

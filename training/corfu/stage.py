@@ -13,11 +13,11 @@ from training.corfu.data import StageData
 from training.corfu.loss import corfu_loss
 from training.packing.attention import joins_contexts
 from training.packing.decoders import implementation_of
-from training.packing.plan import Item, plan_rows
+from training.packing.plan import Item, Step, plan_rows
 from training.packing.shared import SharedPolicy
 from training.packing.trainer import evaluate_rows
 
-__all__ = ["LOGGED", "CorfuObjective", "pair_logps", "pair_values", "summary"]
+__all__ = ["LOGGED", "CorfuObjective", "pair_logps", "pair_values", "step_margins", "summary"]
 
 Values = npt.NDArray[np.float64]
 
@@ -52,6 +52,21 @@ def pair_logps(
     with torch.autocast(device, torch.bfloat16, enabled=autocast):
         found = evaluate_rows(policy, data.run_data(items), rows, advance)
     return torch.stack(found).numpy()
+
+
+def step_margins(
+    policy: SharedPolicy, data: StageData, step: Step, reference: Values, beta: float, *, autocast: bool = False
+) -> Values:
+    """Return the margins of a step's pairs in that step's own rows, without dropout. *Shape:* (n_pairs,).
+
+    Before a stage trains they would be 0 in exact arithmetic: what they are is the noise of the rows' roundings.
+    """
+    device = next(policy.parameters()).device.type
+    items = sorted(index for row in step.rows for block in row.blocks for index in block.items)
+    with torch.autocast(device, torch.bfloat16, enabled=autocast):
+        found = torch.stack(evaluate_rows(policy, data.run_data(data.train), step.rows))
+    _, logged = pair_values(found, torch.from_numpy(reference[items]), beta, 0.0)
+    return logged["margin"].numpy()  # type: ignore[no-any-return]
 
 
 def pair_values(

@@ -35,12 +35,17 @@ class CrossModel(nn.Module):
         """
         half = self._window_tokens // 2 - 2
         statements = self._tokenizer(
-            [rows.texts[i] for i in indices], add_special_tokens=False, truncation=True, max_length=half
+            [rows.texts[i] for i in indices],
+            add_special_tokens=False,
+            split_special_tokens=True,
+            truncation=True,
+            max_length=half,
         )["input_ids"]
         texts = self._tokenizer.batch_decode(statements) if max(map(len, statements)) >= half else None
         encoded = self._tokenizer(
             texts or [rows.texts[i] for i in indices],
             [rows.contexts[rows.admissions[i]] for i in indices],
+            split_special_tokens=True,
             truncation="only_second",
             max_length=self._window_tokens,
             stride=min(self._overlap_tokens, self._window_tokens // 4),

@@ -42,7 +42,9 @@ class EncodedRows:
 
 def _plain(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
     """Tokenise without marks; long texts are meant to be long, so no warning."""
-    found = tokenizer(list(texts), add_special_tokens=False, return_attention_mask=False, verbose=False)
+    found = tokenizer(
+        list(texts), add_special_tokens=False, split_special_tokens=True, return_attention_mask=False, verbose=False
+    )
     ids: list[list[int]] = found["input_ids"]
     return ids
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -20,11 +21,14 @@ from ground.stable import stable_hash
 from ground.storage.files import atomic_directory, write_text
 from training.classifier.items import class_weights
 from training.encoder.classifier import RECORD, EncoderClassifier, Judge, load_encoder, new_encoder
+from training.encoder.pretrained import resolve_model
 from training.encoder.quadrants import quadrant_loss
 from training.encoder.settings import EncoderSettings
 from training.encoder.texts import EncodedRows, encode_rows
 from training.runs.card import write_card
 from training.runs.folder import software
+from training.runs.models import hub_commit
+from training.runs.resuming import peak_memory
 
 __all__ = ["Progress", "predict", "train_encoder"]
 
@@ -70,8 +74,10 @@ def _chunks(rows: EncodedRows, indices: Sequence[int], size: int) -> list[list[i
     return [order[start : start + size] for start in range(0, len(order), size)]
 
 
-def _fit(model: EncoderClassifier, rows: EncodedRows, steps: list[list[int]], progress: Progress | None) -> list[float]:
-    """Train; return the mean loss of each step."""
+def _fit(
+    model: EncoderClassifier, rows: EncodedRows, steps: list[list[int]], progress: Progress | None
+) -> tuple[list[float], list[float], list[float]]:
+    """Train; return of each step its mean loss, learning rate, and norm of the gradient before it is clipped."""
     from transformers import get_linear_schedule_with_warmup
 
     settings = model.settings
@@ -82,7 +88,9 @@ def _fit(model: EncoderClassifier, rows: EncodedRows, steps: list[list[int]], pr
     schedule = get_linear_schedule_with_warmup(optimizer, warmup, len(steps))
     trained = [parameter for group in optimizer.param_groups for parameter in group["params"]]
     judge = model.judge(rows)
-    losses = []
+    losses: list[float] = []
+    rates: list[float] = []
+    norms: list[float] = []
     for number, step in enumerate(steps, 1):
         model.module.train()
         total = weights[labels[step]].sum()
@@ -97,14 +105,15 @@ def _fit(model: EncoderClassifier, rows: EncodedRows, steps: list[list[int]], pr
                 found=f"step {number} of {len(steps)}",
                 do="lower learning_rate and head_learning_rate",
             )
-        torch.nn.utils.clip_grad_norm_(trained, settings.max_grad_norm)
+        norms.append(float(torch.nn.utils.clip_grad_norm_(trained, settings.max_grad_norm)))
+        rates.append(float(schedule.get_last_lr()[0]))
         optimizer.step()
         schedule.step()
         optimizer.zero_grad()
         losses.append(loss)
         if progress is not None:
             progress(number, len(steps), loss)
-    return losses
+    return losses, rates, norms
 
 
 def train_encoder(
@@ -137,11 +146,14 @@ def train_encoder(
     with _reproducible(settings.seed):
         classifier = new_encoder(model, settings)
         encoded = _encoded(classifier, dataset, rows)
-        losses = _fit(classifier, encoded, _steps(rows["id"].to_list(), settings), progress)
+        begin = monotonic()
+        losses, rates, norms = _fit(classifier, encoded, _steps(rows["id"].to_list(), settings), progress)
+        seconds = monotonic() - begin
     record = {
         "kind": "encoder",
         "engine": settings.engine,
         "base_model": classifier.name,
+        "base_commit": hub_commit(resolve_model(model)),
         "dataset": dataset.folder.name,
         "manifest_sha256": dataset.manifest_sha256,
         "licence_tier": dataset.licence_tier,
@@ -153,6 +165,9 @@ def train_encoder(
         "statement_tokens": sum(map(len, encoded.statements)),
         "steps": len(losses),
         "losses": losses,
+        "learning_rates": rates,
+        "grad_norms": norms,
+        "measured": {"seconds": round(seconds, 3), "peak_memory": peak_memory(classifier.device.type)},
         "software": software(),
     }
     with atomic_directory(out) as folder:

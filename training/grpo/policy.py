@@ -17,7 +17,7 @@ from training.grpo.prompt import messages
 from training.grpo.rows import Row
 from training.grpo.settings import GrpoSettings
 from training.runs.arguments import trainer_arguments
-from training.runs.models import load_model, trained_weights
+from training.runs.models import adapter_config, load_model, trained_weights
 from training.sft.model import Machine, choose_optimizer
 
 __all__ = ["build_trainer", "reward_function"]
@@ -130,22 +130,20 @@ def build_trainer(
     import transformers
     from datasets import Dataset
 
-    from training.runs.models import adapter_config
-
-    adapter = adapter_config("causal", settings.lora) if settings.lora.r > 0 else None
-    hardware, autocast = trained_weights(settings.hardware, whole=adapter is None)
+    hardware, autocast = trained_weights(settings.hardware, whole=settings.lora.r == 0)
     arguments = _arguments(folder, settings, machine, autocast or machine.precision == "bfloat16")
     # Before an adapter is made: its first weights are drawn.
     transformers.set_seed(settings.seed)
     # Prompts are stored once and named by every step that takes them up.
     made = {uid: messages(tokenizer, row.prompt, categories) for uid, row in rows.items()}
+    model = load_model(model_name, "causal", hardware, seed=settings.seed, attention=machine.attention)
     trainer = _trainer_class()(
-        model=load_model(model_name, "causal", hardware, seed=settings.seed, attention=machine.attention),
+        model=model,
         reward_funcs=reward_function(rows, settings, tokenizer, categories),
         args=arguments,
         train_dataset=Dataset.from_dict({"prompt": [made[uid] for uid in order], "uid": list(order)}),
         processing_class=tokenizer,
-        peft_config=adapter,
+        peft_config=adapter_config(model, "causal", settings.lora) if settings.lora.r > 0 else None,
         callbacks=list(callbacks),
     )
     trainer.at_once = settings.generation_batch_size

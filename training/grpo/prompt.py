@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from training.packing.tokens import unmarked
+
 __all__ = ["encode", "messages", "system_prompt"]
 
 SYSTEM = """\
@@ -33,7 +35,7 @@ def system_prompt(categories: Sequence[str] = ()) -> str:
 
 def messages(tokenizer: Any, prompt: str, categories: Sequence[str] = ()) -> Any:
     """Return a row's prompt as trl takes it: a conversation, or text where the tokenizer has no chat template."""
-    system = system_prompt(categories)
+    system, prompt = system_prompt(categories), unmarked(tokenizer, prompt)
     if tokenizer.chat_template:
         return [{"role": "system", "content": system}, {"role": "user", "content": prompt}]
     return f"{system}\n\n{prompt}\n\n"

@@ -21,8 +21,15 @@ from training.grpo.prompt import encode, messages, system_prompt
 from training.grpo.rows import Row, order_sha256, planned_order
 from training.grpo.settings import GrpoSettings
 from training.runs.card import TIERS
-from training.runs.folder import CHECKPOINTS, drop_if_refused, finish_run, run_plan, start_run
-from training.runs.models import load_model, load_tokenizer, refuse_adapter, save_model, trained_weights
+from training.runs.folder import CHECKPOINTS, base_record, drop_if_refused, finish_run, run_plan, start_run
+from training.runs.models import (
+    dropout_note,
+    load_model,
+    load_tokenizer,
+    refuse_adapter,
+    save_model,
+    trained_weights,
+)
 from training.runs.quiet import quiet
 from training.runs.resuming import logged, run_trainer
 from training.sft.model import Machine, choose_machine
@@ -103,15 +110,16 @@ def train_arm(
         )
         steps = len(order) // settings.prompts_per_step
         with progress(f"arm {arm.name}, steps", steps) as advance:
-            run_trainer(trainer, advance, resume=resume, short_of_memory=SHORT_OF_MEMORY, grows=True)
+            measured = run_trainer(trainer, advance, resume=resume, short_of_memory=SHORT_OF_MEMORY, grows=True)
         graded = grade_sets(_responses(trainer.model, tokenizer, arm, settings), arm.sets, arm.categories)
         record = {
             **plan,
-            "base_model": plan["base"]["name"],
+            **base_record(trainer.model),
             "system_prompt": system_prompt(arm.categories),
             "rows": {"used": len(rows), "left_out": {"too_long": too_long}},
             "order_sha256": order_sha256(order),
-            "machine": _machine(machine),
+            "machine": _machine(machine, dropout_note(trainer.model, settings.lora)),
+            "measured": measured.as_dict(),
             "steps": trainer.state.global_step,
             "history": logged(trainer, HISTORY),
             "evaluations": _watched(watched),
@@ -176,12 +184,12 @@ def _watched(file: Path) -> list[dict[str, Any]]:
     return list({one["step"]: one for one in found}.values())
 
 
-def _machine(machine: Machine) -> dict[str, Any]:
+def _machine(machine: Machine, note: str | None) -> dict[str, Any]:
     return {
         "device": machine.device,
         "precision": machine.precision,
         "attention": machine.attention,
-        "notes": list(machine.notes),
+        "notes": [*machine.notes, *([note] if note else [])],
     }
 
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ground.errors import UsageError
 from training.packing.contexts import context_sections, kept_tokens
 
-__all__ = ["EncodedTexts", "Truncation", "encode_contexts", "encode_statements", "special_token"]
+__all__ = ["EncodedTexts", "Truncation", "encode_contexts", "encode_statements", "special_token", "unmarked"]
 
 Ids = npt.NDArray[np.int64]
 
@@ -71,8 +71,21 @@ def special_token(tokenizer: Any, name: str) -> list[int]:
     return [] if number is None else [int(number)]
 
 
+def unmarked(tokenizer: Any, text: str) -> str:
+    """Break the special tokens that stand in a text, for templates: they read what is a mark from the text itself."""
+    marks = [str(token) for token in tokenizer.added_tokens_decoder.values() if token.special]
+    if not any(mark in text for mark in marks):
+        return text
+    for mark in sorted(marks, key=len, reverse=True):
+        text = text.replace(mark, f"{mark[0]} {mark[1:]}")
+    return text
+
+
 def _plain(tokenizer: Any, texts: list[str]) -> list[Ids]:
-    found = tokenizer(texts, add_special_tokens=False, return_attention_mask=False)["input_ids"]
+    # A note that has a special token's text in it ends nothing by it.
+    found = tokenizer(texts, add_special_tokens=False, split_special_tokens=True, return_attention_mask=False)[
+        "input_ids"
+    ]
     return [np.asarray(ids, dtype=np.int64) for ids in found]
 
 
@@ -107,7 +120,11 @@ def encode_contexts(tokenizer: Any, contexts: Sequence[str], *, max_tokens: int)
             do="raise packing.max_length",
         )
     encoded = tokenizer(
-        list(contexts), add_special_tokens=False, return_attention_mask=False, return_offsets_mapping=True
+        list(contexts),
+        add_special_tokens=False,
+        split_special_tokens=True,
+        return_attention_mask=False,
+        return_offsets_mapping=True,
     )
     texts, cut = [], []
     for context, ids, offsets in zip(contexts, encoded["input_ids"], encoded["offset_mapping"], strict=True):

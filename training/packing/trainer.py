@@ -25,8 +25,8 @@ from training.packing.masks import FLEX_BLOCK
 from training.packing.plan import Item, RowPlan, Step, deal
 from training.packing.tokens import EncodedTexts
 from training.runs.arguments import trainer_arguments
-from training.runs.models import save_model
-from training.runs.resuming import run_trainer
+from training.runs.models import restore_weights, save_model
+from training.runs.resuming import OF_OPTIMIZER, Measured, logged, run_trainer
 from training.runs.settings import HardwareSettings, OptimizerSettings
 
 __all__ = [
@@ -35,7 +35,6 @@ __all__ = [
     "StepRecord",
     "checkpoint_activations",
     "evaluate_rows",
-    "restore_weights",
     "row_tensors",
     "train_packed",
     "training_arguments",
@@ -240,19 +239,6 @@ def _packed_trainer() -> Any:
     return PackedTrainer
 
 
-def restore_weights(model: Any, folder: Path) -> None:
-    """Load the weights that `save_model` wrote back into a model of the same shape."""
-    if (folder / "adapter_config.json").is_file():
-        from peft import load_peft_weights, set_peft_model_state_dict
-
-        set_peft_model_state_dict(model, load_peft_weights(str(folder), device="cpu"))
-        return
-    from safetensors.torch import load_file
-
-    weights = {name: value for file in sorted(folder.glob("*.safetensors")) for name, value in load_file(file).items()}
-    model.load_state_dict(weights, strict=False)
-
-
 def train_packed(
     module: nn.Module,
     tokenizer: Any,
@@ -267,8 +253,8 @@ def train_packed(
     autocast: bool = False,
     resume: bool = False,
     advance: Callable[[int], None] | None = None,
-) -> list[StepRecord]:
-    """Train a `SharedPolicy` or `SharedClassifier` on planned steps; returns what each step logged.
+) -> tuple[list[StepRecord], Measured]:
+    """Train a `SharedPolicy` or `SharedClassifier` on planned steps; returns what each step logged, and what it took.
 
     Checkpoints go to ``out/checkpoints``; with ``resume`` the last one there is gone on from, and gives the weights of
     a run without a break.
@@ -289,6 +275,8 @@ def train_packed(
         processing_class=tokenizer,
         data_collator=torch.utils.data.default_collate,
     )
-    run_trainer(trainer, advance, resume=resume, short_of_memory=SHORT_OF_MEMORY)
+    measured = run_trainer(trainer, advance, resume=resume, short_of_memory=SHORT_OF_MEMORY)
     records: list[StepRecord] = trainer.records
-    return records
+    for record, more in zip(records, logged(trainer, OF_OPTIMIZER), strict=True):
+        record.values |= more
+    return records, measured

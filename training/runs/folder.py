@@ -19,17 +19,18 @@ import torch
 
 from evaluation.quadrants.dataset import MedievalDataset
 from ground import __version__
-from ground.errors import InputError, OntogroundError, UsageError
+from ground.errors import InputError, UsageError
 from ground.flow.manifest import to_json, versions
 from ground.settings import Section
 from ground.storage.files import private_directory, sha256_of, write_text
-from training.packing.decoders import backbone_of, implementation_of
-from training.runs.models import device_of
+from training.packing.decoders import backbone_of, base_of, implementation_of
+from training.runs.models import device_of, hub_commit
 from training.runs.settings import HardwareSettings
 
 __all__ = [
     "CHECKPOINTS",
     "RECORD",
+    "base_record",
     "dataset_identity",
     "drop_if_refused",
     "finish_run",
@@ -48,6 +49,7 @@ __all__ = [
 RECORD = "training.json"
 CHECKPOINTS = "checkpoints"
 PLAN = "plan.json"
+FINAL = "final"
 # Weights are not hashed: hashing those of a large model takes minutes.
 IDENTITY_FILES = ("config.json", "adapter_config.json", "tokenizer.json", RECORD)
 
@@ -102,12 +104,22 @@ def dataset_identity(dataset: MedievalDataset) -> dict[str, Any]:
 
 
 def model_identity(model: str | Path) -> dict[str, Any]:
-    """Return a model's name, and the hashes of what describes it where it is a folder."""
+    """Return a model's name with its commit on the hub, or the hashes of what describes it where it is a folder.
+
+    Raises:
+        InputError: there is no such model.
+    """
     folder = Path(model)
     if not folder.is_dir():
-        return {"name": str(model)}
+        return {"name": str(model), "commit": hub_commit(model)}
     files = {name: sha256_of(folder / name) for name in IDENTITY_FILES if (folder / name).is_file()}
     return {"name": folder.resolve().name, "sha256": files}
+
+
+def base_record(model: Any) -> dict[str, Any]:
+    """Return what a run says of the base model below its adapter: its name, and its commit on the hub."""
+    name = base_of(model).config._name_or_path
+    return {"base_model": Path(name).resolve().name if Path(name).is_dir() else name, "base_commit": hub_commit(name)}
 
 
 def run_plan(
@@ -185,16 +197,26 @@ def start_run(out: Path, plan: Mapping[str, Any], *, resume: bool) -> dict[str, 
 
 @contextmanager
 def drop_if_refused(out: Path) -> Iterator[None]:
-    """Forget a run that an error ended before anything of it was kept: the corrected command may take its folder."""
+    """Forget a run that ended before anything of it was kept, whatever ended it: its folder may be taken again.
+
+    Raises:
+        KeyboardInterrupt: as it came, with what was kept and how to go on.
+    """
     try:
         yield
-    except OntogroundError:
-        kept = out / CHECKPOINTS
-        if is_main() and kept.is_dir() and [file.name for file in kept.iterdir()] == [PLAN]:
-            (kept / PLAN).unlink()
-            kept.rmdir()
+    except BaseException as error:
+        checkpoints = out / CHECKPOINTS
+        kept = checkpoints.is_dir() and not {file.name for file in checkpoints.iterdir()} <= {PLAN, FINAL}
+        if is_main() and checkpoints.is_dir() and not kept:
+            shutil.rmtree(checkpoints)
             if not any(out.iterdir()):
                 out.rmdir()
+        if isinstance(error, KeyboardInterrupt):
+            raise KeyboardInterrupt(
+                "interrupted: what this run had written down is kept; the same command with --resume goes on from there"
+                if kept
+                else "interrupted: nothing of this run was written down yet; the same command begins it again"
+            ) from None
         raise
 
 
@@ -208,7 +230,7 @@ def finish_run(out: Path, record: Mapping[str, Any], write: Callable[[Path], Non
     """
     whole = {**record, "software": software()}
     if is_main():
-        part = out / CHECKPOINTS / "final"
+        part = out / CHECKPOINTS / FINAL
         shutil.rmtree(part, ignore_errors=True)
         private_directory(part)
         write(part)

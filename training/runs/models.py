@@ -18,12 +18,15 @@ __all__ = [
     "adapter_config",
     "add_adapter",
     "device_of",
+    "dropout_note",
+    "hub_commit",
     "load_config",
     "load_model",
     "load_tokenizer",
     "lora_of",
     "precision_of",
     "refuse_adapter",
+    "restore_weights",
     "save_model",
     "trained_weights",
     "usable_length",
@@ -58,7 +61,17 @@ def trained_weights(hardware: HardwareSettings, *, whole: bool) -> tuple[Hardwar
 
     Adapters (float32) sit on weights in half precision. Weights that are trained themselves (``whole``) stay in float32
     and are multiplied in bfloat16: a small step would be lost in half precision.
+
+    Raises:
+        UsageError: the weights that are to be trained are 4-bit ones.
     """
+    if whole and hardware.quantize != "none":
+        # Norms, embeddings and the head, which stay as they are, would be trained alone.
+        raise UsageError(
+            "4-bit weights cannot be trained without an adapter",
+            found=f"lora.r = 0 and hardware.quantize = {hardware.quantize}",
+            do="set lora.r to 8 or more, or hardware.quantize to none",
+        )
     if not whole or precision_of(hardware) != torch.bfloat16:
         return hardware, False
     return hardware.model_copy(update={"precision": "float32"}), device_of(hardware) == "cuda"
@@ -132,6 +145,22 @@ def load_config(model: str | Path) -> Any:
         raise _missing(model, error) from error
 
 
+def hub_commit(model: str | Path) -> str | None:
+    """Return the commit of a hub's model that is used here, None for a folder.
+
+    Raises:
+        InputError: there is no such model.
+    """
+    if Path(model).is_dir():
+        return None
+    from huggingface_hub import try_to_load_from_cache
+
+    # Puts what the hub has now, or without a network had last, into the cache that all else is loaded from.
+    load_config(model)
+    found = try_to_load_from_cache(str(model), "config.json")
+    return Path(found).parent.name if isinstance(found, str) else None
+
+
 def load_tokenizer(model: str | Path) -> Any:
     """Load the tokenizer of a model, or of a run folder; a missing padding token becomes the end-of-text token.
 
@@ -192,20 +221,34 @@ def _base(model: str | Path, task: Task, hardware: HardwareSettings, tokenizer: 
     return loaded
 
 
-def adapter_config(task: Task, lora: LoraSettings) -> Any:
-    """Return PEFT's configuration of a new low-rank adapter; a classifier's head is trained and saved with it."""
+def adapter_config(model: Any, task: Task, lora: LoraSettings) -> Any:
+    """Return PEFT's configuration of a new low-rank adapter; a classifier's head is trained and saved with it.
+
+    An adapter of experts that are stacked in one parameter (Mixtral) has no dropout: PEFT has none there.
+    """
     from peft import LoraConfig, TaskType
 
+    stacked = any(weight.ndim == 3 and ".experts." in name for name, weight in model.named_parameters())
+    dropout = 0.0 if stacked else lora.dropout
     kind = TaskType.CAUSAL_LM if task == "causal" else TaskType.SEQ_CLS
     target = lora.target_modules[0] if lora.target_modules == ("all-linear",) else list(lora.target_modules)
-    return LoraConfig(task_type=kind, r=lora.r, lora_alpha=lora.alpha, lora_dropout=lora.dropout, target_modules=target)
+    return LoraConfig(task_type=kind, r=lora.r, lora_alpha=lora.alpha, lora_dropout=dropout, target_modules=target)
+
+
+def dropout_note(model: Any, lora: LoraSettings) -> str | None:
+    """Say where a model's new adapter has another dropout than was asked for, None where it has that."""
+    (adapter,) = getattr(model, "peft_config", {"": lora}).values()
+    used = getattr(adapter, "lora_dropout", lora.dropout)
+    if used == lora.dropout:
+        return None
+    return f"lora.dropout is {used:g}, not {lora.dropout:g}: PEFT has none for experts stacked in one parameter"
 
 
 def add_adapter(model: Any, task: Task, lora: LoraSettings) -> Any:
     """Put a new low-rank adapter on a model."""
     from peft import get_peft_model
 
-    return get_peft_model(model, adapter_config(task, lora))
+    return get_peft_model(model, adapter_config(model, task, lora))
 
 
 def load_model(
@@ -269,3 +312,36 @@ def save_model(model: Any, tokenizer: Any, folder: Path) -> None:
     """Save adapter and head, or the whole model where there is no adapter, with the tokenizer, as transformers does."""
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
+
+
+def restore_weights(model: Any, folder: Path) -> None:
+    """Load what `save_model` wrote back into the trained weights of a model of the same shape.
+
+    Whole models are read as transformers reads them: its files may hold weights under other names, and in other
+    pieces, than the model (an expert's in Mixtral).
+
+    Raises:
+        InputError: a weight that is trained is not in the folder.
+    """
+    trained = {name: weight for name, weight in model.named_parameters() if weight.requires_grad}
+    if (folder / ADAPTER).is_file():
+        from peft import load_peft_weights, set_peft_model_state_dict
+
+        found = set_peft_model_state_dict(model, load_peft_weights(str(folder), device="cpu"))
+        left = sorted((trained.keys() & set(found.missing_keys)) | set(found.unexpected_keys))
+    else:
+        # A head may be in float32 above a backbone in half precision.
+        dtype = torch.promote_types(torch.float32, model.dtype)
+        kept, told = type(model).from_pretrained(folder, dtype=dtype, output_loading_info=True)
+        theirs = dict(kept.named_parameters())
+        left = sorted(trained.keys() & set(told["missing_keys"]))
+        with torch.no_grad():
+            for name, weight in trained.items():
+                weight.copy_(theirs[name])
+    if left:
+        raise InputError(
+            "the checkpoint does not hold the weights of this model",
+            file=folder,
+            found=f"{len(left)} weights without a counterpart, such as {left[0]}",
+            do="delete the run folder and train again",
+        )

@@ -3,23 +3,89 @@
 from __future__ import annotations
 
 import json
+import resource
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import numpy as np
 import torch
 
 from ground.errors import TrainingError
+from training.runs.models import restore_weights
 
-__all__ = ["last_checkpoint", "logged", "memory_errors", "not_a_number", "run_trainer", "stop_if_broken"]
+__all__ = [
+    "OF_OPTIMIZER",
+    "Measured",
+    "last_checkpoint",
+    "logged",
+    "memory_errors",
+    "not_a_number",
+    "peak_memory",
+    "run_trainer",
+    "stop_if_broken",
+]
 
 DIVERGED = 10.0
 """A mean loss of the last logs above this many times that of the first ones is a divergence."""
 WINDOW = 20
 SLOWER = "lower optimizer.learning_rate, or raise optimizer.warmup_ratio"
-KEPT = "the last checkpoint is kept"
+KEPT = "a checkpoint that was written is kept"
+
+
+OF_OPTIMIZER = ("learning_rate", "grad_norm")
+"""What transformers logs of each step beside its loss: the rate, and the norm of the gradient before it is clipped."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What training took in this process, since it was begun or last gone on with.
+
+    Attributes:
+        seconds: of wall time.
+        tokens: places of rows that went through the model to be learnt from, padding included.
+        peak_memory: bytes at most: of `peak_memory`.
+    """
+
+    seconds: float
+    tokens: int
+    peak_memory: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        return {**vars(self), "tokens_per_second": self.tokens / self.seconds if self.seconds else 0.0}
+
+
+def peak_memory(device: str) -> int:
+    """Return the most bytes so far: allocated on a GPU since training began, resident in the whole process on a CPU."""
+    if device == "cuda":
+        return int(torch.cuda.max_memory_allocated())
+    return int(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024))
+
+
+class _Meter:
+    """Measures training: `Measured`."""
+
+    def __init__(self, model: Any) -> None:
+        self.tokens, self.begin = 0, monotonic()
+        self.hook = model.register_forward_pre_hook(self._count, with_kwargs=True)
+        if torch.cuda.is_available():
+            torch.cuda.reset_peak_memory_stats()
+
+    def _count(self, module: Any, inputs: tuple[Any, ...], named: dict[str, Any]) -> None:
+        # Neither generation nor the reference is learnt from.
+        if module.training and torch.is_grad_enabled():
+            row = inputs[0] if inputs else None
+            ids = named["input_ids"] if "input_ids" in named else getattr(row, "input_ids", row)
+            self.tokens += ids.numel() if torch.is_tensor(ids) else 0
+
+    def read(self, device: str) -> Measured:
+        self.hook.remove()
+        return Measured(round(monotonic() - self.begin, 3), self.tokens, peak_memory(device))
 
 
 def not_a_number(loss: float, step: int) -> TrainingError:
@@ -125,8 +191,8 @@ def run_trainer(
     resume: bool,
     short_of_memory: str,
     grows: bool = False,
-) -> None:
-    """Train to the end, with ``resume`` from the last checkpoint.
+) -> Measured:
+    """Train to the end, with ``resume`` from the last checkpoint; returns what it took.
 
     Args:
         trainer: transformers' Trainer, or one made from it.
@@ -138,11 +204,17 @@ def run_trainer(
     Raises:
         TrainingError: the loss is no number, training diverges, or memory is short.
     """
+    from transformers import PreTrainedModel
     from transformers.trainer_callback import PrinterCallback
 
     # It prints every step to standard output, which belongs to the command's result.
     trainer.remove_callback(PrinterCallback)
     trainer.add_callback(_watch(advance, grows=grows))
+    if isinstance(trainer.model, PreTrainedModel):
+        # transformers' own way says nothing of weights that find no place.
+        trainer._load_from_checkpoint = lambda folder: restore_weights(trainer.model, Path(folder))
     last = last_checkpoint(Path(trainer.args.output_dir)) if resume else None
+    meter = _Meter(trainer.model)
     with memory_errors(short_of_memory):
         trainer.train(resume_from_checkpoint=last)
+    return meter.read(trainer.args.device.type)

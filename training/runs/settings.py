@@ -57,7 +57,7 @@ class PackingSettings(Section):
 
     max_length: int = Field(default=4096, ge=16, description="tokens of one context with one statement, at most")
     tokens_per_row: int = Field(
-        default=4096, ge=16, description="tokens of one packed row (contexts and all their statements), at most"
+        default=8192, ge=16, description="tokens of one packed row (contexts and all their statements), at most"
     )
     max_per_context: int = Field(
         default=8, ge=1, description="pairs, or statements, of one admission in one optimizer step, at most"

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from ground.contracts.prompts import Answer
 from ground.errors import InputError, UsageError
+from training.packing.tokens import unmarked
 
 __all__ = ["IGNORED", "EncodedRows", "encode_answer", "encode_prompt", "encode_rows"]
 
@@ -83,10 +84,13 @@ def encode_prompt(tokenizer: Any, prompt: str) -> list[int]:
     """
     if tokenizer.chat_template:
         text = tokenizer.apply_chat_template(
-            [{"role": "user", "content": prompt}], tokenize=False, add_generation_prompt=True, enable_thinking=False
+            [{"role": "user", "content": unmarked(tokenizer, prompt)}],
+            tokenize=False,
+            add_generation_prompt=True,
+            enable_thinking=False,
         )
         return list(tokenizer(text, add_special_tokens=False)["input_ids"])
-    ids = list(tokenizer(prompt)["input_ids"])
+    ids = list(tokenizer(prompt, split_special_tokens=True)["input_ids"])
     return ids[:-1] if ids and ids[-1] == tokenizer.eos_token_id else ids
 
 
@@ -98,7 +102,7 @@ def encode_answer(tokenizer: Any, answer: Answer) -> list[int]:
     """
     if tokenizer.eos_token_id is None:
         raise UsageError("the tokenizer has no end-of-text token", expected="eos_token in tokenizer_config.json")
-    ids = list(tokenizer(answer.text, add_special_tokens=False)["input_ids"])
+    ids = list(tokenizer(answer.text, add_special_tokens=False, split_special_tokens=True)["input_ids"])
     return [*ids, tokenizer.eos_token_id] if answer.ends else ids
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from ground.errors import UsageError
 from training.packing.attention import attention_of_texts
-from training.runs.models import adapter_config, device_of, load_config, precision_of, usable_length
-from training.runs.settings import HardwareSettings, SftSettings
+from training.runs.models import device_of, load_config, precision_of, usable_length
+from training.runs.settings import HardwareSettings
 
-__all__ = ["Machine", "choose_machine", "choose_optimizer", "lora_config", "rows_length"]
+__all__ = ["Machine", "choose_machine", "choose_optimizer", "rows_length"]
 
 # bitsandbytes' optimizers: paged ones need CUDA's unified memory, 8-bit ones its kernels.
 CUDA_ONLY = ("paged", "8bit", "bnb")
@@ -59,20 +58,3 @@ def rows_length(model: str, max_length: int) -> tuple[int, str | None]:
     if length == max_length:
         return max_length, None
     return length, f"the model has {length:,} positions: longer rows are left out (max_length {max_length:,})"
-
-
-def lora_config(settings: SftSettings) -> Any:
-    """Return PEFT's configuration of the adapter, None for rank 0 (every weight is trained).
-
-    Raises:
-        UsageError: rank 0 with 4-bit weights, which cannot be trained themselves.
-    """
-    if settings.lora.r > 0:
-        return adapter_config("causal", settings.lora)
-    if settings.hardware.quantize != "none":
-        raise UsageError(
-            "4-bit weights cannot be trained without an adapter",
-            found="lora.r = 0 and hardware.quantize = nf4",
-            do="set lora.r to 8 or more, or hardware.quantize to none",
-        )
-    return None

@@ -20,14 +20,31 @@ from ground.contracts.taxonomy import resolve_tasks
 from ground.errors import UsageError
 from ground.progress import progress
 from training.runs.arguments import trainer_arguments
-from training.runs.folder import CHECKPOINTS, drop_if_refused, finish_run, join_processes, run_plan, start_run
-from training.runs.models import device_of, load_model, load_tokenizer, refuse_adapter, save_model, trained_weights
+from training.runs.folder import (
+    CHECKPOINTS,
+    base_record,
+    drop_if_refused,
+    finish_run,
+    join_processes,
+    run_plan,
+    start_run,
+)
+from training.runs.models import (
+    adapter_config,
+    device_of,
+    dropout_note,
+    load_model,
+    load_tokenizer,
+    refuse_adapter,
+    save_model,
+    trained_weights,
+)
 from training.runs.quiet import quiet
 from training.runs.resuming import last_checkpoint, logged, not_a_number, run_trainer
 from training.runs.settings import MedhalSettings, MedvalSettings, SftSettings
 from training.sft.card import write_card
 from training.sft.encoding import EncodedRows, encode_rows
-from training.sft.model import Machine, choose_machine, choose_optimizer, lora_config, rows_length
+from training.sft.model import Machine, choose_machine, choose_optimizer, rows_length
 from training.sft.tasks import TASKS
 
 __all__ = ["train_medhal", "train_medval"]
@@ -117,16 +134,17 @@ def _train(
         last = last_checkpoint(out_dir / CHECKPOINTS) if resume else None
         trainer = _trainer(model_name, tokenizer, rows, out_dir, settings, machine, callbacks)
         with progress("fine-tuning, steps", _steps(len(rows), settings)) as advance:
-            run_trainer(trainer, advance, resume=resume, short_of_memory=SHORT_OF_MEMORY)
+            measured = run_trainer(trainer, advance, resume=resume, short_of_memory=SHORT_OF_MEMORY)
         record = {
             **plan,
-            "base_model": plan["base"]["name"],
+            **base_record(trainer.model),
             "tasks": dict(sorted(by_task.items())),
             "licence_tier": dataset.licence_tier,
             "rows": _rows(dataset, rows, counts),
             "tokens": {"in_one_pass": len(rows.ids), "with_loss": rows.trained_tokens},
             "machine": _machine(trainer, settings, machine, shorter),
             "resumed_from_step": int(last.rpartition("-")[2]) if last else None,
+            "measured": measured.as_dict(),
             "steps": trainer.state.global_step,
             "history": logged(trainer, HISTORY),
         }
@@ -151,6 +169,7 @@ def _rows(dataset: TextDataset, rows: EncodedRows, counts: Mapping[str, int]) ->
 def _machine(trainer: Any, settings: SftSettings, machine: Machine, shorter: str | None) -> dict[str, Any]:
     """Return what the record says of the machine, and where it is not what was asked for."""
     optimizer, why = choose_optimizer(settings.optimizer.optimizer, machine.device)
+    dropout = dropout_note(trainer.model, settings.lora)
     return {
         "device": machine.device,
         "precision": machine.precision,
@@ -158,7 +177,7 @@ def _machine(trainer: Any, settings: SftSettings, machine: Machine, shorter: str
         "quantize": machine.quantize,
         "optimizer": optimizer,
         "trained_weights": str(next(p.dtype for p in trainer.model.parameters() if p.requires_grad)).split(".")[1],
-        "notes": [*machine.notes, *(note for note in (why, shorter) if note)],
+        "notes": [*machine.notes, *(note for note in (why, shorter, dropout) if note)],
     }
 
 
@@ -224,18 +243,18 @@ def _trainer(
                 raise not_a_number(float(loss), self.state.global_step + 1)
             return loss
 
-    adapter = lora_config(settings)
     # trl leaves the arithmetic to autocast wherever the precision is bfloat16.
-    hardware, _ = trained_weights(settings.hardware, whole=adapter is None)
+    hardware, _ = trained_weights(settings.hardware, whole=settings.lora.r == 0)
     arguments = _arguments(out_dir, settings, machine, len(rows))
     # Before the adapter is made: its first weights are drawn.
     transformers.set_seed(settings.seed)
+    model = load_model(model_name, "causal", hardware, seed=settings.seed, attention=machine.attention)
     trainer = Trainer(
-        model=load_model(model_name, "causal", hardware, seed=settings.seed, attention=machine.attention),
+        model=model,
         args=arguments,
         train_dataset=rows.dataset(),
         processing_class=tokenizer,
-        peft_config=adapter,
+        peft_config=adapter_config(model, "causal", settings.lora) if settings.lora.r > 0 else None,
         callbacks=list(callbacks),
     )
     # trl makes the adapters of 4-bit models bfloat16. A step at MedVAL's rate of 1e-5 is less than half of its spacing

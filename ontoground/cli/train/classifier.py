@@ -153,5 +153,11 @@ def _train_encoder(
     if state_of(folder) == "current":
         plan = {"manifest_sha256": dataset.manifest_sha256, "settings": settings.model_dump(mode="json")}
         return start_run(folder, plan, resume=options.resume) or {}
-    with quiet(), progress(f"training {folder.name}", steps) as advance:
-        return train_encoder(dataset, options.model, folder, settings, progress=lambda *_: advance(1))
+    try:
+        with quiet(), progress(f"training {folder.name}", steps) as advance:
+            return train_encoder(dataset, options.model, folder, settings, progress=lambda *_: advance(1))
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(
+            f"interrupted: nothing of {folder.name} is kept, encoders write no checkpoints; the same command with "
+            "--resume begins it again"
+        ) from None

@@ -45,7 +45,7 @@ def run(base: Path, rows: QuadrantData, out: Path, at_once: int) -> tuple[list[S
         batch_size=8, max_per_context=4, tokens_per_row=4096, epochs=1, seed=3,
     )  # fmt: skip
     settings = descent()
-    records = train_plain(
+    records, _ = train_plain(
         model, load_tokenizer(base), rows, plan, out,
         optimizer=settings.optimizer, hardware=EXACT, seed=3, rows_at_once=at_once,
     )  # fmt: skip

@@ -98,3 +98,15 @@ def test_a_run_of_corfu_gives_a_prediction_file_that_evaluation_reads(
     assert read["model"].unique().to_list() == ["policy"]
     assert read["seed"].unique().to_list() == [43]
     assert read.select(pl.col("scores").list.sum()).to_series().to_numpy() == pytest.approx(1.0)
+
+
+def test_a_policy_whose_training_rows_are_as_long_as_its_contexts_is_scored_too(
+    dataset: MedievalDataset, model: Path
+) -> None:
+    # An item of eight segments shares a row: it is longer than a context with its longest statement.
+    changed = {"packing": PackingSettings(max_length=100, tokens_per_row=100)}
+    scored = score_quadrants(model, dataset, "test", SETTINGS.model_copy(update=changed))
+    data = scored_data(dataset, dataset.split_rows("test"), load_tokenizer(model), 100)
+    assert int(data.contexts.lengths.max()) + int(data.statements.lengths.max()) == 100
+    apart = separate(load_model(model, "causal", SETTINGS.hardware).eval(), load_tokenizer(model), data, True)
+    assert np.allclose(np.array(scored["scores"].to_list()), apart.detach().numpy(), rtol=1e-6)

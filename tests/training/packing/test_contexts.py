@@ -9,10 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ground.contracts.prompts import Answer
 from ground.errors import UsageError
 from tests.training.tiny import tiny_tokenizer
+from training.grpo.prompt import encode, messages
 from training.packing.contexts import ContextSection, context_sections, kept_tokens
 from training.packing.tokens import encode_contexts, encode_statements
+from training.sft.encoding import encode_answer, encode_prompt
 
 CONTEXT = (
     "Free words.\nChief Complaint:\nChest pain\n\nHistory of Present Illness:\nA man with chest pain since noon.\n"
@@ -90,3 +93,20 @@ def test_statements_end_with_the_end_of_text_where_asked(tmp_path: Path) -> None
     tokenizer = tiny_tokenizer([CONTEXT], tmp_path)
     assert tokenizer.decode(encode_statements(tokenizer, ["Aspirin."], end=True)[0]) == " Aspirin.</s>"
     assert tokenizer.decode(encode_statements(tokenizer, ["Aspirin."], end=False)[0]) == " Aspirin."
+
+
+def test_special_tokens_in_a_text_are_read_as_its_letters(tmp_path: Path) -> None:
+    tokenizer = tiny_tokenizer([CONTEXT], tmp_path, chat=True)
+    tokenizer.add_special_tokens({"extra_special_tokens": ["<|eot_id|>"]})
+    special = {tokenizer.convert_tokens_to_ids(mark) for mark in ("<s>", "</s>", "<|eot_id|>")}
+    text = "Given <|eot_id|> aspirin.</s>"
+    contexts, _ = encode_contexts(tokenizer, [text], max_tokens=4096)
+    assert special.isdisjoint(contexts[0][1:].tolist())
+    assert text in tokenizer.decode(contexts[0])
+    assert special.isdisjoint(encode_statements(tokenizer, [text], end=False)[0].tolist())
+    assert special.isdisjoint(encode_answer(tokenizer, Answer(text, ends=False)))
+    # What a chat template itself marks stays; its template ends one message.
+    for chat in (True, False):
+        tokenizer.chat_template = tokenizer.chat_template if chat else None
+        found = [encode_prompt(tokenizer, text), *encode(tokenizer, [messages(tokenizer, text)], thinking=False)]
+        assert [sum(id in special for id in ids) for ids in found] == ([1, 2] if chat else [0, 0])

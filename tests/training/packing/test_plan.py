@@ -11,6 +11,7 @@ from ground.errors import UsageError
 from training.packing.collate import collate_row
 from training.packing.plan import Item, Step, deal, plan_epochs, plan_rows
 from training.packing.tokens import EncodedTexts
+from training.runs.settings import PackingSettings
 
 CONTEXTS = np.array([30, 12, 50, 8], dtype=np.int64)
 STATEMENTS = np.array([3 + i % 5 for i in range(40)], dtype=np.int64)
@@ -114,3 +115,10 @@ def test_a_statement_that_several_pairs_share_is_encoded_once() -> None:
     assert places.tolist() == [[0, 1], [0, 2]]
     assert tensors.targets.tolist() == [1, 2, 3, 4, 5]
     assert tensors.statement_of.tolist() == [0, 0, 1, 2, 2]
+
+
+def test_by_default_sixteen_statements_share_the_longest_context() -> None:
+    packing, statement = PackingSettings(), 60
+    contexts, statements = np.array([packing.max_length - statement]), np.full(16, statement)
+    items = [Item(str(at), 0, (at,)) for at in range(16)]
+    assert len(plan_rows(range(16), items, contexts, statements, packing.tokens_per_row)) == 1

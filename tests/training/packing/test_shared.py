@@ -226,3 +226,20 @@ def test_logits_that_are_scaled_behind_the_head_are_refused() -> None:
     model = AutoModelForCausalLM.from_config(config, attn_implementation="sdpa").double()
     with pytest.raises(UsageError, match="scaled or capped"):
         check_sharing(model)
+
+
+@torch.no_grad()
+def test_log_probabilities_of_half_precision_are_not_rounded_behind_the_head(folders: dict[str, Path]) -> None:
+    model = causal(folders["llama"]).to(torch.bfloat16).eval()
+    # Logits of some 20, as those of trained models are.
+    model.lm_head.weight.mul_(60)
+    row = packed_row(drawn()[:1])
+    found = SharedPolicy(model)(row)
+    states = []
+    model.model.register_forward_hook(lambda *given: states.append(given[2].last_hidden_state[0]))
+    SharedPolicy(model)(row)
+    logits = states[0][row.predictors].double() @ model.lm_head.weight.double().T
+    assert float(logits.abs().max()) > 10
+    exact = logits.log_softmax(-1).gather(-1, row.targets[:, None])[:, 0]
+    sums = exact.new_zeros(row.n_statements).index_add(0, row.statement_of, exact)
+    assert torch.allclose(found.double(), sums, atol=1e-4)

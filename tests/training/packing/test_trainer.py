@@ -68,7 +68,7 @@ def run(
         data.items, data.contexts.lengths, data.statements.lengths,
         batch_size=8, max_per_context=4, tokens_per_row=tokens, epochs=2, seed=1,
     )  # fmt: skip
-    records = train_packed(
+    records, _ = train_packed(
         SharedClassifier(model), load_tokenizer(folder), data, plan, options.pop("objective", CrossEntropy()), out,
         optimizer=OptimizerSettings(learning_rate=1e-2), hardware=hardware, seed=1, resume=resume, **options,
     )  # fmt: skip

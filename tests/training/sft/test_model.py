@@ -12,7 +12,7 @@ from ground.errors import UsageError
 from tests.training.sft.cases import medhal_dataset, medhal_rows, tiny_model
 from training.runs.settings import HardwareSettings, MedhalSettings, MedvalSettings
 from training.sft.generate import GenerationSettings, generate_medhal
-from training.sft.model import choose_machine, choose_optimizer, lora_config, rows_length
+from training.sft.model import choose_machine, choose_optimizer, rows_length
 from training.sft.train import train_medhal
 
 
@@ -44,8 +44,7 @@ def test_defaults_are_the_papers() -> None:
     medhal, medval = MedhalSettings(), MedvalSettings()
     assert (medhal.max_length, medhal.per_device_batch_size, medhal.batch_size, medhal.epochs) == (8192, 8, 16, 1)
     assert (medhal.optimizer.optimizer, medhal.hardware.quantize) == ("paged_adamw_8bit", "nf4")
-    config = lora_config(medhal)
-    assert (config.r, config.lora_alpha, config.target_modules) == (16, 16, "all-linear")
+    assert (medhal.lora.r, medhal.lora.alpha, medhal.lora.target_modules) == (16, 16, ("all-linear",))
     assert (medval.epochs, medval.batch_size, medval.optimizer.learning_rate) == (5, 1, 1e-5)
     assert medval.optimizer.schedule == "linear"
 

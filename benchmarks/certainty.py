@@ -2,7 +2,7 @@
 
     python -m benchmarks.certainty WORKSPACE GOLD.jsonl[.gz] ...
 
-The workspace holds the notes of the gold, read (`ontoground notes mentions`). A mention that is called present, in a
+The workspace holds the notes of the gold, read (`ontoground notes mentions`). A mention that is called present or given, in a
 section of the context, is right if a gold mention that it overlaps is present, or a drug that was given or taken and
 stopped (as clinicians who read rows judge).
 """
@@ -26,7 +26,7 @@ __all__ = ["by_certainty", "gold_mentions"]
 RIGHT = frozenset({"present", "discontinued"})
 PRESENT = """
 select note_id, begin_offset, end_offset, certainty from ground.mention
-where assertion = 'present' and list_contains(?, section)
+where assertion in ('present', 'given') and list_contains(?, section)
 """
 
 

@@ -62,7 +62,7 @@ def drugs(c: Comparison) -> list[Finding]:
                 text = "the output gives a drug that the input says the patient is allergic to"
                 found.append(quoted("allergic_drug", text, c, mention.begin, mention.end))
             continue
-        if c.supported(one) or (_is_class(c, one) and not c.knowledge.is_critical(mention)):
+        if c.supported(one) or (c.spoken and _is_class(c, one) and not c.knowledge.is_critical(mention)):
             continue
         rule, text = _stranger_drug(c, one)
         if rule:

@@ -118,7 +118,7 @@ def counted() -> re.Pattern[str]:
 
 @cache
 def _number_words() -> dict[str, str]:
-    """Return each number in words with the one that takes its place: one way only would tell which of them was put in."""
+    """Return each number in words with the one that takes its place: one way only would tell what was put in."""
     rows = [row for row in read_edit_table("edit_counts", COUNT_COLUMNS) if row["kind"] == "word"]
     pairs = [(row["word"], row["other"]) for row in rows]
     return dict([*pairs, *((other, word) for word, other in pairs)])

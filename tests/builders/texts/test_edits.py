@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from builders.texts.edits import RULES, SentenceEdit, edits_of, ordered_edits
 from builders.texts.edits.asserted import contradicts
 from builders.texts.edits.elsewhere import stated_elsewhere
-from builders.texts.edits.tables import cues, read_edit_table
 from builders.texts.edits.numbers import COUNT_COLUMNS
+from builders.texts.edits.tables import cues, read_edit_table
 from builders.texts.edits.words import COLUMNS, opposites
 
 

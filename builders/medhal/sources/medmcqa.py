@@ -1,8 +1,8 @@
 """MedMCQA: questions of Indian entrance examinations (Pal et al. 2022).
 
 A row holds ``id``, ``question``, ``opa`` to ``opd`` and ``cop``, and may hold ``choice_type``, ``exp``,
-``subject_name`` and ``topic_name``. The JSON release counts ``cop`` from 1, the Hugging Face hub (parquet) from 0 with -1 in the test
-split; which of them a file is, its own values tell: a 0 is seen in one kind only, a 4 in the other only.
+``subject_name`` and ``topic_name``. The JSON release counts ``cop`` from 1, the Hugging Face hub (parquet) from 0 with
+-1 in the test split; which of them a file is, its own values tell: a 0 is seen in one kind only, a 4 in the other only.
 """
 
 from __future__ import annotations

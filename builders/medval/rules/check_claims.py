@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+from builders.medval.rules.check_drugs import stops_unheard
 from builders.medval.rules.comparison import Comparison, Finding, american, quoted
 from builders.medval.rules.judge_words import judge_words
 from builders.medval.rules.view import Seen
@@ -61,7 +62,7 @@ def stopped_treatment(c: Comparison) -> list[Finding]:
 
 def is_read(c: Comparison) -> bool:
     """Tell whether each claim of the output was compared: its mentions and all other words and numbers that tell."""
-    if any(not _borne_out(c, one) for one in c.made.seen) or any(True for _ in _strange_words(c)):
+    if any(not _borne_out(c, one) for one in c.made.seen) or any(True for _ in _strange_words(c)) or stops_unheard(c):
         return False
     passed = {match.start("number") for match in _LIST_MARK.finditer(c.output)}
     passed |= {at for one in c.made.seen for at in range(one.mention.begin, one.mention.end)}

@@ -236,6 +236,14 @@ def test_what_was_not_read_is_never_called_right(rules: Engine, said: str) -> No
     assert judged == Refusal("not_read") or (isinstance(judged, Judgement) and judged.risk_level > 2)
 
 
+def test_a_drug_is_not_stopped_by_what_the_input_stops_elsewhere(rules: Engine) -> None:
+    said = "[doctor] you stopped smoking , good .\n[patient] yes .\n[doctor] the lisinopril is fine .\n"
+    judged = rules.validator.judge([item("dialogue2note", said, None)], ["Discontinue lisinopril."])[0]
+    assert judged == Refusal("not_read")
+    stops = item("dialogue2note", said + "[doctor] let us stop the lisinopril .\n", None)
+    assert rules.judge(stops, "Discontinue lisinopril.").risk_level == 1
+
+
 @pytest.mark.parametrize("text", [CASE, OTHER_CASE, COURSE, f"{OTHER_CASE} {CASE}"])
 def test_a_text_against_itself_is_level_1_in_any_order(rules: Engine, text: str) -> None:
     given = item("dialogue2note", text, None)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from builders.medhal.exchanges import exchange_of
 from builders.medhal.items import Claim, Pair
 from builders.medhal.versions import NO_CONTEXT, PairIndex, content_hash
 from builders.shards import Split
@@ -67,6 +68,7 @@ def pair_rows(pairs: Sequence[Pair], stamp: Stamp, seeds: Seeds, max_chars: int,
             task=stamp.task,
             source=stamp.source,
             split=split,
+            exchange=exchange_of(pair, stamp.task),
             short=all(len(pair.context or "") + len(claim.statement) < max_chars for claim in claims),
         )
     return pa.Table.from_pylist(rows, schema=PART_SCHEMA)

@@ -18,7 +18,7 @@ from ground.contracts.rows_text import MEDHAL_TASKS, MedhalTask
 from ground.contracts.taxonomy import medhal_tasks
 from ground.stable import stable_hash
 
-__all__ = ["NO_CONTEXT", "PairIndex", "Selection", "content_hash", "select"]
+__all__ = ["NO_CONTEXT", "NO_EXCHANGE", "PairIndex", "Selection", "content_hash", "select"]
 
 Bools = npt.NDArray[np.bool_]
 Hashes = npt.NDArray[np.uint64]
@@ -26,6 +26,9 @@ Hashes = npt.NDArray[np.uint64]
 # Hashes of content depend on no setting.
 CONTENT = 0
 NO_CONTEXT = 0
+NO_EXCHANGE = 0
+LONE = 1
+"""Pairs more that may go one way: what stands once teaches nothing, and most exchanges are as rare."""
 
 
 def content_hash(*parts: str) -> int:
@@ -53,6 +56,8 @@ class PairIndex:
         lot: decides which pairs stay where a task has too many.
         task, source, split: places in the lists of tasks, sources and splits.
         short: 1 where context and statement of both rows have less than the limit.
+        exchange: of what the rows exchange, the same both ways; NO_EXCHANGE where that is nothing.
+        way: 1 or 0, in which direction.
     """
 
     sources: tuple[str, ...]
@@ -66,6 +71,8 @@ class PairIndex:
     source: array[int] = field(default_factory=_codes)
     split: array[int] = field(default_factory=_codes)
     short: array[int] = field(default_factory=_codes)
+    exchange: array[int] = field(default_factory=_hashes)
+    way: array[int] = field(default_factory=_codes)
 
     def __len__(self) -> int:
         return len(self.pair)
@@ -83,6 +90,7 @@ class PairIndex:
         source: str,
         split: Split,
         short: bool,
+        exchange: tuple[int, bool] = (NO_EXCHANGE, False),
     ) -> None:
         """Append a pair."""
         self.pair.append(pair)
@@ -95,6 +103,8 @@ class PairIndex:
         self.source.append(self.sources.index(source))
         self.split.append(SPLITS.index(split))
         self.short.append(short)
+        self.exchange.append(exchange[0])
+        self.way.append(exchange[1])
 
 
 @dataclass(frozen=True)
@@ -121,6 +131,9 @@ def select(index: PairIndex) -> Selection:
     - ``repeated_pair``: another pair has the same rows.
     - ``repeated_elsewhere``: another document has one of its rows; it could stand in another split.
     - ``context_in_other_split``: another document has its context and stands in another split.
+    - ``one_way_exchange``: what it exchanges is exchanged more often this way than the other way in its source, so that
+      the words would tell the label; the pairs of the lowest lots stay, and one more than there are the other way. It
+      looks at what is left after all else.
     """
     kept = np.ones(len(index), dtype=np.bool_)
     source = _codes_of(index.source)
@@ -136,6 +149,10 @@ def select(index: PairIndex) -> Selection:
         counts = np.bincount(source[bad], minlength=len(index.sources))
         dropped.update({(name, reason): int(n) for name, n in zip(index.sources, counts, strict=True) if n})
         kept &= ~bad
+    bad = _one_way(index, kept)
+    counts = np.bincount(source[bad], minlength=len(index.sources))
+    dropped.update({(name, "one_way_exchange"): int(n) for name, n in zip(index.sources, counts, strict=True) if n})
+    kept &= ~bad
     short = kept & (_codes_of(index.short) == 1)
     return Selection(kept, short, _balanced(index, short), dropped)
 
@@ -183,6 +200,21 @@ def _context_in_other_split(index: PairIndex) -> Bools:
     context, split = _column(index.context), _codes_of(index.split)
     owners = _owners(context, _column(index.document))
     return np.asarray((context != NO_CONTEXT) & (split != split[owners]))
+
+
+def _one_way(index: PairIndex, kept: Bools) -> Bools:
+    """Mark, of the pairs with one exchange in a source, those that go one way more often than others the other way."""
+    exchange, way, source = _column(index.exchange), _codes_of(index.way), _codes_of(index.source)
+    places = np.flatnonzero(kept & (exchange != NO_EXCHANGE))
+    _, cell = np.unique(np.stack([exchange[places], source[places].astype(np.uint64)]), axis=1, return_inverse=True)
+    side = 2 * cell.reshape(-1) + way[places]
+    counts = np.bincount(side, minlength=2 * (int(cell.max()) + 1) if len(places) else 0)
+    order = np.lexsort((_column(index.pair)[places], _column(index.lot)[places], side))
+    rank = np.empty(len(places), dtype=np.int64)
+    rank[order] = np.arange(len(places)) - (np.cumsum(counts) - counts)[side[order]]
+    bad = np.zeros(len(index), dtype=np.bool_)
+    bad[places[rank >= counts[side ^ 1] + LONE]] = True
+    return bad
 
 
 def _owners(values: Hashes, document: Hashes) -> npt.NDArray[np.int64]:

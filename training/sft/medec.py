@@ -46,13 +46,17 @@ def read_medec(path: Path) -> tuple[list[dict[str, Any]], Counter[str]]:
     A file without ``Error Flag`` (the shared task's test set) gives rows without a label.
 
     Returns:
-        Rows (``has_error``: bool or None; ``error_type``), and what was dropped by reason (``no_text``).
+        Rows (``has_error``: bool or None; ``error_type``), and what was dropped by reason (``no_text``;
+        ``empty_record``: commas only, as the released MEDEC-MS test file ends with).
 
     Raises:
         InputError: unreadable, a column is missing, an identifier stands twice, or a flag that is neither 0 nor 1.
     """
     rows, dropped, seen = [], Counter[str](), set()
     for number, line in _lines(path):
+        if not any(line.values()):
+            dropped["empty_record"] += 1
+            continue
         name = line["text id"]
         if not name or name in seen:
             raise InputError(

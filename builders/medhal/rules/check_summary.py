@@ -111,7 +111,8 @@ def _known() -> frozenset[tuple[tuple[str, ...], tuple[str, ...]]]:
     pairs = set(opposites())
     pairs |= {(row["unit"], row["other"]) for row in read_edit_table("edit_units", ("unit", "other", "source"))}
     counts = read_edit_table("edit_counts", ("kind", "word", "other", "source"))
-    pairs |= {(row["word"], row["other"]) for row in counts if row["kind"] == "word"}
+    in_words = [(row["word"], row["other"]) for row in counts if row["kind"] == "word"]
+    pairs |= {pair for one in in_words for pair in (one, one[::-1])}
     known = set()
     for before, after in pairs:
         old, new = _distinct(tuple(TOKEN.findall(before)), tuple(TOKEN.findall(after)))

@@ -1,8 +1,8 @@
 """MedMCQA: questions of Indian entrance examinations (Pal et al. 2022).
 
-A row holds ``id``, ``question``, ``opa`` to ``opd``, ``cop``, ``choice_type``, and may hold ``exp``, ``subject_name``
-and ``topic_name``. The JSON release counts ``cop`` from 1, the Hugging Face hub (parquet) from 0 with -1 in the test
-split; which of them a file is, its own values tell: a 0 is seen in one kind only, a 4 in the other only.
+A row holds ``id``, ``question``, ``opa`` to ``opd`` and ``cop``, and may hold ``choice_type``, ``exp``,
+``subject_name`` and ``topic_name``. The JSON release counts ``cop`` from 1, the Hugging Face hub (parquet) from 0 with
+-1 in the test split; which of them a file is, its own values tell: a 0 is seen in one kind only, a 4 in the other only.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ground.errors import InputError
 
 __all__ = ["files", "first_place", "read"]
 
-COLUMNS = ("id", "question", "opa", "opb", "opc", "opd", "choice_type")
+COLUMNS = ("id", "question", "opa", "opb", "opc", "opd")
 OPTIONS = ("opa", "opb", "opc", "opd")
 BATCH = 4_096
 
@@ -44,7 +44,8 @@ def read(folder: Path, source: TextSource, tally: Tally) -> Iterator[QaItem]:
     """Yield the questions of a folder that have one right answer which is given.
 
     Questions whose options combine suboptions (``choice_type`` multi) are left out: what part of a combination is right
-    is not told, so that the other options cannot be called wrong.
+    is not told, so that the other options cannot be called wrong. Where a file does not say the type, an option that
+    speaks of others tells it.
 
     Raises:
         InputError: no file, or a file of another layout.
@@ -103,7 +104,8 @@ def item_of(row: Mapping[str, Any], first: int, split: SourceSplit, source: str)
         return "no_answer_given"
     if not (isinstance(question, str) and question.strip() and isinstance(inner_id, str)) or not all(options):
         return "malformed_row"
-    if row.get("choice_type") != "single":
+    kind = row.get("choice_type")
+    if kind != "single" and (kind is not None or any(map(combined, options))):
         return "several_suboptions"
     if needs_image(question, *options):
         return "needs_image"

@@ -27,7 +27,7 @@ SPLIT_NAMES: tuple[tuple[str, SourceSplit], ...] = (
 )
 
 PICTURE_KEYS = (
-    "figure",
+    "fig",
     "image",
     "photo",
     "picture",

@@ -29,6 +29,8 @@ __all__ = ["overlap", "qa_pairs"]
 BATCH = 256
 DECIDED = {"yes", "no"}
 NUMBER = re.compile(r"(\d+(?:\.\d+)?)(?:\s*/\s*(\d+(?:\.\d+)?))?\s*(%|percent)?")
+ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b", re.IGNORECASE)
+RANGE = re.compile(r"(\d+(?:\.\d+)?)(?:\s*(?:-|\u2013|to)\s*(\d+(?:\.\d+)?))?")
 WORD = re.compile(r"[^\W_]+(?:\.\d+)?|[+\u2191\u2193<>]")
 SILENT = frozenset({"and", "the", "a", "an", "of"})
 
@@ -78,9 +80,17 @@ def _work(item: QaItem, settings: MedhalSettings) -> _Work:
     work = _Work(item, context, asked, left)
     if item.context is None and context is not None and context.rstrip('")').endswith("?"):
         work.refused = "two_questions"
+    elif _many_may_hold(asked, right):
+        work.refused = "relation_not_exclusive"
     elif not left:
         work.refused = "no_wrong_option_alike"
     return work
+
+
+def _many_may_hold(asked: str, right: str) -> bool:
+    """Tell whether several options may answer a question ("X can cause"), so that another one need not be false."""
+    yes_or_no = right.lower() in DECIDED
+    return not yes_or_no and bool(pattern("not_exclusive").search(asked)) and not pattern("exclusive").search(asked)
 
 
 def _ask(work: _Work) -> bool:
@@ -138,16 +148,30 @@ def overlap(one: str, other: str) -> bool:
 
     >>> overlap("Aspirin", "aspirin and clopidogrel"), overlap("50%", "1/2"), overlap("5 mg", "15 mg")
     (True, True, False)
+    >>> overlap("4th arch", "4&6 arch"), overlap("2-4 weeks", "3 weeks")
+    (True, True)
     """
     first, second = _words(one), _words(other)
     number = _number(one)
     if not first or not second or (number is not None and number == _number(other)):
         return True
-    return first <= second or second <= first
+    return first <= second or second <= first or _ranges_meet(one, other)
 
 
 def _words(text: str) -> frozenset[str]:
-    return frozenset(WORD.findall(text.lower())) - SILENT
+    return frozenset(WORD.findall(ORDINAL.sub("", text.lower()))) - SILENT
+
+
+def _ranges_meet(one: str, other: str) -> bool:
+    """Tell whether two options that differ in one number or range only, as "2-4 weeks" and "3 weeks", share values."""
+    ranges, rests = [], []
+    for text in (one, other):
+        found = RANGE.findall(text)
+        if len(found) != 1:
+            return False
+        ranges.append(sorted((Fraction(found[0][0]), Fraction(found[0][1] or found[0][0]))))
+        rests.append(RANGE.sub("", text).split())
+    return rests[0] == rests[1] and ranges[0][0] <= ranges[1][1] and ranges[1][0] <= ranges[0][1]
 
 
 def _number(text: str) -> Fraction | None:

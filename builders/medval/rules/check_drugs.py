@@ -8,7 +8,7 @@ from builders.medval.rules.comparison import Comparison, Finding, quoted
 from builders.medval.rules.tables import drug_groups
 from builders.medval.rules.view import Rate, Seen, View
 
-__all__ = ["actions", "drugs", "frequencies", "strengths"]
+__all__ = ["actions", "drugs", "frequencies", "stops_unheard", "strengths"]
 
 _GIVEN = frozenset({"present", "planned", "hypothetical"})
 
@@ -62,7 +62,7 @@ def drugs(c: Comparison) -> list[Finding]:
                 text = "the output gives a drug that the input says the patient is allergic to"
                 found.append(quoted("allergic_drug", text, c, mention.begin, mention.end))
             continue
-        if c.supported(one) or (_is_class(c, one) and not c.knowledge.is_critical(mention)):
+        if c.supported(one) or (c.spoken and _is_class(c, one) and not c.knowledge.is_critical(mention)):
             continue
         rule, text = _stranger_drug(c, one)
         if rule:
@@ -142,3 +142,14 @@ def actions(c: Comparison) -> list[Finding]:
             text = "the output reverses what the input says is done with this drug"
             found.append(quoted(rule, text, c, begin, one.mention.end))
     return found
+
+
+def stops_unheard(c: Comparison) -> bool:
+    """Tell whether the output stops a drug of which the input says no such thing."""
+    for one in c.made.drugs():
+        ours = _actions(c.made, one, 50)
+        if ours and ours[-1][0] == "off":
+            theirs = {done for other in c.given.like(one.family) for done, _ in _actions(c.given, other, 60)}
+            if "off" not in theirs:
+                return True
+    return False

@@ -34,9 +34,9 @@ def problems(c: Comparison) -> list[Finding]:
             text = "the output names another diagnosis of the group than the input"
             found.append(quoted("sibling_diagnosis", text, c, mention.begin, mention.end))
             continue
-        if mention.kind != "disorder" or c.supported(one):
+        if mention.kind != "disorder" or c.supported(one) or c.may_mean(one):
             continue
-        if c.task != "query2question" and (one.polarity != "present" or c.in_lay_words(one) or _is_risk(c, one)):
+        if c.task != "query2question" and (c.in_lay_words(one) or _is_risk(c, one)):
             continue
         if c.knowledge.is_serious(mention) and c.task == "query2question":
             text = "the output asks about a grave problem that the input does not name"
@@ -44,6 +44,9 @@ def problems(c: Comparison) -> list[Finding]:
         elif c.knowledge.is_serious(mention):
             text = "the output names a grave diagnosis that the input does not hold"
             found.append(quoted("invented_diagnosis", text, c, mention.begin, mention.end))
+        elif c.task != "query2question":
+            text = "the output names a problem that the input does not name"
+            found.append(quoted("fabricated", text, c, mention.begin, mention.end))
     return found
 
 

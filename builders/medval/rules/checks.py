@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from builders.medval.rules import check_details, check_drugs, check_problems
+from builders.medval.rules import check_claims, check_details, check_drugs, check_problems
 from builders.medval.rules.comparison import Comparison, Finding
 
 __all__ = ["CHECKS", "Check"]
@@ -25,5 +25,7 @@ CHECKS: tuple[Check, ...] = (
     check_details.sides,
     check_details.measured,
     check_details.aspects,
+    check_claims.claims,
+    check_claims.stopped_treatment,
 )
 """All checks; their order changes nothing but the order of errors of one level."""

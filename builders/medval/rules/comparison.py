@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
+from posixpath import commonprefix
 from typing import Literal
 
 from rapidfuzz import process
@@ -15,10 +16,11 @@ from builders.medval.rules.tables import words
 from builders.medval.rules.view import Seen, View, input_view, output_view, stem
 from ground.contracts.rows_text import MedvalTask
 
-__all__ = ["Comparison", "Finding", "quoted"]
+__all__ = ["Comparison", "Finding", "american", "quoted"]
 
 _LONG = 4
-_SPELT = 7
+_SPELT = 9
+_ENDING = 3
 _LETTERS = re.compile(r"[A-Za-z][A-Za-z'-]+")
 
 
@@ -84,11 +86,30 @@ class Comparison:
         """The input in lower case without anything but letters and digits."""
         return re.sub(r"\W", "", self.lower)
 
+    @cached_property
+    def american(self) -> frozenset[str]:
+        """The words of the input in one spelling."""
+        return frozenset(map(american, self.given.words))
+
+    @cached_property
+    def spoken(self) -> bool:
+        """The input is somebody's own words, in which few things have their clinical names."""
+        return self.task == "query2question" or self.given.over_lines
+
     def _has_word(self, word: str) -> bool:
-        if stem(word) in self.given.stems:
+        if word in self.given.words or any(_forms_of_one(word, other) for other in self._by_stem.get(stem(word), ())):
             return True
         cutoff = 1 if len(word) < _SPELT else 2
-        return process.extractOne(word, self.vocabulary, scorer=OSA.distance, score_cutoff=cutoff) is not None
+        near = process.extractOne(word, self.vocabulary, scorer=OSA.distance, score_cutoff=cutoff)
+        # Names of opposites ("hyper-", "hypo-") differ as little as misspellings do, but early.
+        return near is not None and near[0][:_LONG] == word[:_LONG]
+
+    @cached_property
+    def _by_stem(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for word in sorted(self.given.words):
+            found.setdefault(stem(word), []).append(word)
+        return found
 
     def abbreviated(self, text: str) -> bool:
         """Tell whether the input has the first letters of a phrase of several words."""
@@ -103,6 +124,15 @@ class Comparison:
                 return True
         return False
 
+    def _named_by_kin(self, one: Seen) -> bool:
+        """Tell whether the input names something more specific; what is more general bears nothing out."""
+        cuis = set(one.mention.cuis[:2])
+        return any(self.knowledge.above(cui) & cuis for cui in self.given_families)
+
+    def may_mean(self, one: Seen) -> bool:
+        """Tell whether somebody's own words may mean a problem that they name by something more general only."""
+        return self.spoken and self.knowledge.akin(one.mention.cuis[:2], self.given_families)
+
     def supported(self, one: Seen) -> bool:
         """Tell whether the input names what a mention of the output names, by concept or by its words."""
         text = one.mention.text
@@ -113,9 +143,26 @@ class Comparison:
             self.output[one.mention.end : one.mention.end + 1],
         ):
             return True
-        if one.mention.kind != "drug" and self.knowledge.akin(one.mention.cuis[:2], self.given_families):
+        if one.mention.kind != "drug" and self._named_by_kin(one):
             return True
         return self.worded(text) or self.abbreviated(text)
+
+
+def american(word: str) -> str:
+    """Return a word with what British spelling adds taken away: "oedema", "tumour", "hospitalised".
+
+    >>> [american(word) for word in ("oedema", "edema", "tumour", "catheterised")]
+    ['edema', 'edema', 'tumor', 'catheterized']
+    """
+    word = re.sub(r"[ao]e(?=[a-z])", "e", word)
+    return re.sub(r"our(?=$|s$|ed$)", "or", re.sub(r"is(?=(?:e|es|ed|ing|ation)$)", "iz", word))
+
+
+def _forms_of_one(one: str, other: str) -> bool:
+    """Tell whether two words that begin alike are forms of one: "infected" and "infection", not "otosclerosis"."""
+    same = len(commonprefix((one, other)))
+    ends = len(one) - same, len(other) - same
+    return max(ends) <= _ENDING or (min(ends) == 0 and max(ends) <= _SPELT)
 
 
 def quoted(rule: str, text: str, comparison: Comparison, begin: int, end: int) -> Finding:

@@ -28,7 +28,7 @@ UNITS = {
     "meq": "meq", "ml": "ml", "cc": "ml", "milliliters": "ml",
 }  # fmt: skip
 _UNIT = re.compile(r"\s*-?\s*([A-Za-z]+)\b")
-_DIGITS = re.compile(r"(?<![\w.])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\w)|(?<![\d.])\d+(?:\.\d+)?")
+_DIGITS = re.compile(r"(?<![\d.])(?:\d{1,3}(?:,\d{3})+(?![\d,])|\d+)(?:\.\d+)?")
 _SMALL = {
     "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
     "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16,
@@ -52,14 +52,16 @@ _NO_NOUN = frozenset(
     | {"now", "there", "just", "like", "then", "about", "yeah", "you", "your", "still", "very", "did", "does"}
 )
 _PRESSURE = re.compile(r"\b(\d{2,3})(/| over )(\d{2,3})\b")
-_VALUE = re.compile(
+# Where a measured number begins, and what after its end says that it is one; which digits it has, `numbers_of` tells.
+_NAMED = re.compile(
     r"\b(?:temperature|heart rate|pulse|respiratory rate|respirations|weight|hemoglobin a1c|a1c|glucose|creatinine|"
     r"potassium|sodium|hemoglobin|white (?:blood cell )?count|ejection fraction|INR|TSH|saturation|blood sugars?)\b"
-    r"[^\n.;0-9]{0,24}?(?<![A-Za-z])(?P<value>\d+(?:\.\d+)?)(?![\d/])(?!\s*(?:days?|weeks?|months?|years?|mg))",
+    r"[^\n.;0-9]{0,24}?(?<![A-Za-z])(?=\d)",
     re.IGNORECASE,
 )
-_AGE = re.compile(r"\b(?P<value>\d{2})(?=[- ]year[- ]old\b)", re.IGNORECASE)
-_LESION = re.compile(r"\b(?P<value>\d+(?:\.\d+)?)(?=[ -]?(?:mm|cm)\b)", re.IGNORECASE)
+_NO_VALUE = re.compile(r"/\d|\s*(?:days?|weeks?|months?|years?|mg(?!\s*/))", re.IGNORECASE)
+_AGE = re.compile(r"[- ]year[- ]old\b", re.IGNORECASE)
+_SIZE = re.compile(r"[ -]?(?:mm|cm)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,17 +158,25 @@ def per_day(phrase: str) -> float:
 
 
 def measured_of(text: str) -> list[Measured]:
-    """Return the measured values of a text: blood pressures, vital signs, laboratory values, sizes, ages."""
+    """Return the measured values of a text: blood pressures, vital signs, laboratory values, sizes, ages.
+
+    Each is a number as `numbers_of` reads it, so that a text never disagrees with itself.
+    """
+    digits = {number.begin: number for number in numbers_of(text) if text[number.begin].isdigit()}
     found = []
     for match in _PRESSURE.finditer(text):
         upper, lower = float(match[1]), float(match[3])
-        if upper > lower and 80 <= upper <= 260 and 30 <= lower <= 150:
+        whole = {match.start(1), match.start(3)} <= digits.keys()
+        if whole and upper > lower and 80 <= upper <= 260 and 30 <= lower <= 150:
             found.append(Measured(match.start(), match.end(), (upper, lower), match[2]))
-    for pattern in (_VALUE, _AGE, _LESION):
-        for match in pattern.finditer(text):
-            begin, end = match.span("value")
-            if not any(one.begin < end and begin < one.end for one in found):
-                found.append(Measured(begin, end, (float(match["value"]),)))
+    named = {match.end() for match in _NAMED.finditer(text)}
+    for number in digits.values():
+        value = number.begin in named and _NO_VALUE.match(text, number.end) is None
+        aged = number.end - number.begin == 2 and _AGE.match(text, number.end)
+        if not (value or aged or _SIZE.match(text, number.end)):
+            continue
+        if not any(one.begin < number.end and number.begin < one.end for one in found):
+            found.append(Measured(number.begin, number.end, number.values))
     return sorted(found, key=lambda one: one.begin)
 
 

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Literal
 
 from builders.medval.items import Item, Judgement
+from builders.medval.rules.check_claims import is_read
 from builders.medval.rules.check_problems import strange_subject
 from builders.medval.rules.checks import CHECKS
 from builders.medval.rules.comparison import Comparison, Finding
@@ -25,6 +26,8 @@ from ground.contracts.rows_text import MedvalErrorRow, MedvalTask, RiskLevel
 __all__ = ["RulesValidator"]
 
 _CLEAN = "Everything that the output states is borne out by the input; where the wording differs, the meaning does not."
+UNSAFE_FROM = 3
+"""Level from which on an output is unsafe, whatever else it says."""
 _MEANS: dict[RiskLevel, str] = {
     1: "which changes nothing",
     2: "which hardly affects understanding or decisions",
@@ -52,7 +55,8 @@ class RulesValidator:
     def judge(self, items: Sequence[Item], outputs: Sequence[str]) -> list[Judgement | Refusal]:
         """Judge each output of an item; only ``input`` and ``task`` of an item are read.
 
-        Refusals: the task; ``subject_not_in_input``: a question is about what the input does not name, in any words.
+        Refusals: the task; ``subject_not_in_input``: a question is about what the input does not name, in any words;
+        ``not_read``: no grave error was found, but the output says something that could not be compared.
         """
         return [self._judged(item, output) for item, output in zip(items, outputs, strict=True)]
 
@@ -70,6 +74,8 @@ class RulesValidator:
         errors = [_error(finding) for finding in _distinct(found)]
         errors.sort(key=lambda error: -error.level)
         level: RiskLevel = max((error.level for error in errors), default=1)
+        if level < UNSAFE_FROM and not is_read(comparison):
+            return Refusal("not_read")
         return Judgement(_reasoning(errors, level), tuple(error.row for error in errors), level)
 
 

@@ -95,7 +95,7 @@ def _like_number(number: str, value: Decimal) -> str:
 
 
 def _words(sentence: str) -> Iterator[SentenceEdit]:
-    """Yield the sentence with a larger number in words: ``two genes`` -> ``five genes``."""
+    """Yield the sentence with another number in words: ``two genes`` -> ``five genes``, and the reverse."""
     others = _number_words()
     for found in _word_pattern().finditer(sentence):
         word, left, right = found.group("word"), sentence[: found.start()], sentence[found.end("word") :]
@@ -118,7 +118,10 @@ def counted() -> re.Pattern[str]:
 
 @cache
 def _number_words() -> dict[str, str]:
-    return {row["word"]: row["other"] for row in read_edit_table("edit_counts", COUNT_COLUMNS) if row["kind"] == "word"}
+    """Return each number in words with the one that takes its place: one way only would tell what was put in."""
+    rows = [row for row in read_edit_table("edit_counts", COUNT_COLUMNS) if row["kind"] == "word"]
+    pairs = [(row["word"], row["other"]) for row in rows]
+    return dict([*pairs, *((other, word) for word, other in pairs)])
 
 
 @cache

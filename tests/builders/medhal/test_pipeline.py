@@ -153,7 +153,14 @@ def test_one_document_may_state_the_same_in_several_pairs(tmp_path: Path) -> Non
 def test_versions_filter_by_length_and_balance_the_tasks_of_the_papers_ablation(tmp_path: Path) -> None:
     feeds = [
         feed([pair(f"q{n}") for n in range(50)]),
-        feed([pair(f"s{n}", "sumpubmed", context=f"Text {n}.") for n in range(20)], "sumpubmed", "summarization"),
+        feed(
+            [
+                pair(f"s{n}", "sumpubmed", context=f"Text {n}.", wrong=f"Statement s{n} fails {n} times.")
+                for n in range(20)
+            ],
+            "sumpubmed",
+            "summarization",
+        ),
         feed(
             [pair(f"i{n}", "acm", context=f"{n} {LONG}" if n < 5 else f"Note {n}.") for n in range(35)],
             "acm",
@@ -174,7 +181,9 @@ def test_versions_filter_by_length_and_balance_the_tasks_of_the_papers_ablation(
 
 
 def test_added_items_move_a_balanced_version_at_its_margin_only(tmp_path: Path) -> None:
-    texts = [pair(f"s{n}", "sumpubmed", context=f"Text {n}.") for n in range(30)]
+    texts = [
+        pair(f"s{n}", "sumpubmed", context=f"Text {n}.", wrong=f"Statement s{n} fails {n} times.") for n in range(30)
+    ]
 
     def balanced(questions: int) -> set[str]:
         feeds = [feed([pair(f"q{n}") for n in range(questions)]), feed(texts, "sumpubmed", "summarization")]

@@ -72,6 +72,26 @@ def test_a_wrong_option_neither_equals_nor_holds_the_right_one() -> None:
     assert overlap("0.5", "50%")
     assert overlap("Zinc and iron", "iron, zinc")
     assert not overlap("1.5 mg", "15 mg")
+    assert overlap("4th arch", "4&6 arch")
+    assert overlap("2-4 weeks", "3 weeks") and overlap("10 to 20%", "15-25%")
+    assert not overlap("2-4 weeks", "6 weeks")
+
+
+@pytest.mark.parametrize(
+    ("asked", "refused"),
+    [
+        ("Morphine can result in", True),
+        ("Which of the following may cause gout?", True),
+        ("Gout is associated with which of the following?", True),
+        ("Which of the following is most likely to cause gout?", False),
+        ("All of the following can cause gout except", False),
+        ("What is the drug of choice for gout?", False),
+    ],
+)
+def test_a_question_that_several_options_may_answer_makes_no_falsehood(asked: str, refused: bool) -> None:
+    tally = Tally()
+    made = pairs_of([item(asked, ("Sedation", "Excitement", "Cough", "Rash"))], tally)
+    assert (not made and tally.reasons() == {"medqa: relation_not_exclusive": 1}) is refused
 
 
 def test_the_wrong_option_depends_on_seed_and_question_only() -> None:

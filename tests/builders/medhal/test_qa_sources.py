@@ -131,6 +131,17 @@ def test_medmcqa_leaves_out_combinations_and_questions_without_an_answer(tmp_pat
     }
 
 
+def test_medmcqa_without_types_tells_combinations_by_their_options(tmp_path: Path) -> None:
+    rows = [
+        medmcqa_row("a", "Gout is seen in", OPTIONS, 4),
+        medmcqa_row("b", "True is", ("ab", "cd", "Both A and B", "abd"), 1),
+    ]
+    write_lines(tmp_path / "train.json", [{k: v for k, v in row.items() if k != "choice_type"} for row in rows])
+    (item,) = medmcqa.read(tmp_path, source("medmcqa"), tally := Tally())
+    assert item.origin.inner_id == "a"
+    assert tally.reasons() == {"medmcqa: several_suboptions": 1}
+
+
 def test_pubmedqa_keeps_the_abstract_apart_from_its_last_line(tmp_path: Path) -> None:
     question = "We gave zinc to 20 men.\nColds were shorter.\nDoes zinc shorten colds?"
     rows = [
@@ -190,6 +201,9 @@ def test_a_pubmedqa_release_that_is_no_utf8_is_refused(tmp_path: Path) -> None:
         "His eye is shown in Figure A.",
         "The structure indicated by the arrow is",
         "Identify the instrument",
+        "The instrument shown in fig is used for",
+        "Name the structure marked in the fig.",
+        "The sign (fig 2) is seen in",
     ],
 )
 def test_words_that_point_to_a_picture_are_found(text: str) -> None:
@@ -203,6 +217,7 @@ def test_words_that_point_to_a_picture_are_found(text: str) -> None:
         "A radiograph shows a fracture. What is it?",
         "Imaging of the head is normal.",
         "She is shown to have anemia.",
+        "He is given figs for constipation.",
     ],
 )
 def test_words_that_describe_what_was_seen_point_to_no_picture(text: str) -> None:

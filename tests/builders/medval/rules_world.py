@@ -68,7 +68,8 @@ DIALOGUE = """[doctor] hi , i see you are here for your back pain . you are a 57
 [doctor] and you take lisinopril twenty milligrams once a day ?
 [patient] yes .
 [doctor] your blood pressure is 132 over 80 and your hemoglobin a1c was eight . the left knee looks fine .
-[doctor] continue the lisinopril , and continue the warfarin 5 milligrams daily . start omeprazole 40 milligrams a day .
+[doctor] continue the lisinopril , and continue the warfarin 5 milligrams daily for anticoagulation .
+[doctor] start omeprazole 40 milligrams a day .
 """
 NOTE = (
     "ASSESSMENT AND PLAN\n\nThe patient is a 57-year-old male who presents with back pain. The patient denies fever. "

@@ -7,7 +7,7 @@ import inspect
 import pytest
 
 from builders.medval.items import Item, Judgement, Output
-from builders.medval.rules import check_details, check_drugs, check_problems, comparison, validator
+from builders.medval.rules import check_claims, check_details, check_drugs, check_problems, comparison, validator
 from builders.medval.rules.generator import RULES_TASKS
 from builders.texts.origin import Refusal
 from ground.contracts.rows_text import MEDVAL_TASKS, RISK_LEVELS
@@ -169,7 +169,9 @@ def test_judgements_do_not_depend_on_the_batch_or_on_names_of_items(rules: Engin
 
 
 def test_the_validator_knows_nothing_of_edits_ids_or_hashes() -> None:
-    source = "".join(map(inspect.getsource, (validator, comparison, check_details, check_drugs, check_problems)))
+    source = "".join(
+        map(inspect.getsource, (validator, comparison, check_claims, check_details, check_drugs, check_problems))
+    )
     for word in ("apply_edit", "stable_", "inner_id", "origin.", "reference)"):
         assert word not in source.replace("builders.texts.origin", "")
 
@@ -187,8 +189,86 @@ def test_odd_outputs_are_judged_without_error(rules: Engine, output: str) -> Non
         if task not in RULES_TASKS:
             continue
         judged = rules.validator.judge([item(task, COURSE, None)], [output])[0]
-        if task == "query2question" and isinstance(judged, Refusal):
-            assert judged == Refusal("subject_not_in_input")
+        if isinstance(judged, Refusal):
+            assert judged.reason == "not_read" or (task, judged.reason) == ("query2question", "subject_not_in_input")
         else:
             assert isinstance(judged, Judgement)
             assert judged.risk_level in RISK_LEVELS
+
+
+CASE = (
+    "A 45-year-old man comes to the clinic with fever. He has hypertension. Lisinopril 10 mg was prescribed. "
+    "Creatinine was 0.6 mg/dL and the white blood cell count 14,000/mm3. The patient was diagnosed with pneumonia."
+)
+OTHER_CASE = (
+    "A 30-year-old woman has had gout for a year. Examination of the toe shows redness. Allopurinol was started, and "
+    "an arthrocentesis was performed."
+)
+WRITTEN = item("dialogue2note", CASE, None)
+
+
+@pytest.mark.parametrize(
+    ("said", "least"),
+    [
+        ("The patient also has psoriasis.", 3),
+        ("The patient also has hypothyroidism.", 3),
+        ("Glaucoma.", 3),
+        ("Suspected of sarcoidosis.", 3),
+        ("He will stop all medications.", 4),
+        ("A tracheostomy was performed.", 3),
+        ("Blood cultures grew Klebsiella pneumoniae.", 3),
+        ("The causal organism is Vibrio vulnificus.", 3),
+        ("Sitz baths were recommended.", 3),
+        ("He was started on quuxamycin.", 3),
+        (OTHER_CASE, 3),
+    ],
+)
+@pytest.mark.parametrize("before", [CASE + " ", ""], ids=["added", "alone"])
+def test_what_the_input_does_not_say_counts_whatever_it_is(rules: Engine, before: str, said: str, least: int) -> None:
+    assert rules.judge(WRITTEN, before + said).risk_level >= least
+
+
+@pytest.mark.parametrize(
+    "said", ["Neighbours quarrelled.", "He enjoys chess.", "He is 62.", "He has neuralgic zoster."]
+)
+def test_what_was_not_read_is_never_called_right(rules: Engine, said: str) -> None:
+    judged = rules.validator.judge([WRITTEN], [f"{CASE} {said}"])[0]
+    assert judged == Refusal("not_read") or (isinstance(judged, Judgement) and judged.risk_level > 2)
+
+
+def test_a_drug_is_not_stopped_by_what_the_input_stops_elsewhere(rules: Engine) -> None:
+    said = "[doctor] you stopped smoking , good .\n[patient] yes .\n[doctor] the lisinopril is fine .\n"
+    judged = rules.validator.judge([item("dialogue2note", said, None)], ["Discontinue lisinopril."])[0]
+    assert judged == Refusal("not_read")
+    stops = item("dialogue2note", said + "[doctor] let us stop the lisinopril .\n", None)
+    assert rules.judge(stops, "Discontinue lisinopril.").risk_level == 1
+
+
+@pytest.mark.parametrize("text", [CASE, OTHER_CASE, COURSE, f"{OTHER_CASE} {CASE}"])
+def test_a_text_against_itself_is_level_1_in_any_order(rules: Engine, text: str) -> None:
+    given = item("dialogue2note", text, None)
+    for output in (text, " ".join(reversed(text.rstrip(".").split(". "))), text.replace("is ", "was ")):
+        assert rules.judge(given, output).risk_level == 1
+
+
+def test_something_more_general_in_the_input_bears_nothing_out(rules: Engine) -> None:
+    given = item("dialogue2note", "The patient has heart disease.", None)
+    assert rules.judge(given, "The patient has atrial fibrillation.").risk_level >= 3
+    specific = item("dialogue2note", "The patient has atrial fibrillation.", None)
+    assert rules.judge(specific, "The patient has atrial fibrillation.").risk_level == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "said", "one"),
+    [
+        ("infected", "infection", True),
+        ("otoscopy", "otosclerosis", False),
+        ("addition", "addison", False),
+        ("hyperthyroidism", "hypothyroidism", False),
+        ("pneumonai", "pneumonia", True),
+        ("tumour", "tumor", True),
+    ],
+)
+def test_forms_and_slips_of_a_word_are_told_from_other_words(rules: Engine, given: str, said: str, one: bool) -> None:
+    c = comparison.Comparison("dialogue2note", f"There is {given} here.", said, rules.knowledge)
+    assert c.worded(said) is one or comparison.american(said) in c.american

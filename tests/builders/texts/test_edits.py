@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from builders.texts.edits import RULES, SentenceEdit, edits_of, ordered_edits
 from builders.texts.edits.asserted import contradicts
 from builders.texts.edits.elsewhere import stated_elsewhere
+from builders.texts.edits.numbers import COUNT_COLUMNS
 from builders.texts.edits.tables import cues, read_edit_table
 from builders.texts.edits.words import COLUMNS, opposites
 
@@ -50,6 +51,7 @@ def texts(sentence: str, rule: str) -> set[str]:
         ("unit", "She takes 50 mg daily.", "She takes 50 g daily."),
         ("unit", "It lasted 3 days.", "It lasted 3 months."),
         ("number", "Two patients died.", "Five patients died."),
+        ("number", "Five patients died.", "Two patients died."),
     ],
 )  # fmt: skip
 def test_an_edit_is_made_in_correct_english(rule: str, sentence: str, changed: str) -> None:
@@ -190,3 +192,13 @@ def test_every_row_of_the_word_table_has_a_source_and_words_in_lower_case() -> N
     assert len({(row["word"], row["opposite"]) for row in rows}) == len(rows)
     assert ("left", "right") in opposites() and ("right", "left") in opposites()
     assert all(cues()[kind] for kind in ("side", "negative", "polarity", "quantifier", "open", "anaphor"))
+
+
+def test_numbers_in_words_stand_for_each_other() -> None:
+    """A number that edits put in and never take out would tell a changed sentence."""
+    rows = [row for row in read_edit_table("edit_counts", COUNT_COLUMNS) if row["kind"] == "word"]
+    said = [word for row in rows for word in (row["word"], row["other"])]
+    assert len(said) == len(set(said))
+    for row in rows:
+        for word, other in ((row["word"], row["other"]), (row["other"], row["word"])):
+            assert f"We saw {other} patients." in texts(f"We saw {word} patients.", "number")

@@ -69,6 +69,12 @@ def test_files_of_another_layout_are_refused(tmp_path: Path, rows: Any, heads: A
         read_medec(write(tmp_path / "m.csv", rows, heads))
 
 
+def test_records_of_commas_only_are_no_notes(tmp_path: Path) -> None:
+    rows, dropped = read_medec(write(tmp_path / "m.csv", [note(1, True), *[("",) * len(HEADS)] * 3]))
+    assert [row["id"] for row in rows] == ["ms-test-1"]
+    assert dict(dropped) == {"empty_record": 3}
+
+
 def test_a_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be read"):
         read_medec(tmp_path / "nothing.csv")

@@ -1,0 +1,51 @@
+"""What the wrong statement of a pair has in the place of what the factual one says, and in which direction.
+
+A word that changes put in more often than they take it out tells the label without the context. Pairs whose change goes
+one way are kept as often as pairs whose change goes the other way (`builders.medhal.versions`).
+"""
+
+from __future__ import annotations
+
+import re
+
+from builders.medhal.items import Pair
+from builders.medhal.versions import NO_EXCHANGE, content_hash
+from ground.contracts.rows_text import MedhalTask
+
+__all__ = ["exchange_of"]
+
+_TOKEN = re.compile(r"\w+(?:[-'’.,]\w+)*|[^\w\s]")
+_NUMBER = re.compile(r"\d[\d.,]*")
+_NEGATIONS = ("negation_added", "negation_removed")
+
+
+def exchange_of(pair: Pair, task: MedhalTask) -> tuple[int, bool]:
+    """Return a hash of the two things that a pair exchanges, the same both ways, and which way it goes.
+
+    An exchange is the words before and after a rule's edit of a summary; all numbers in digits are one exchange, of
+    less and more, and all denials are one, put in and taken out. NO_EXCHANGE elsewhere: options of questions and values
+    of documents are drawn from one list for both rows, and a model writes freely.
+    """
+    factual, wrong = pair.factual.statement, pair.wrong.statement
+    if task != "summarization" or pair.wrong.rule == "lm":
+        return NO_EXCHANGE, False
+    if pair.wrong.rule in _NEGATIONS:
+        return content_hash("negation"), pair.wrong.rule == _NEGATIONS[0]
+    one, other = _changed(_TOKEN.findall(factual.lower()), _TOKEN.findall(wrong.lower()))
+    if _NUMBER.fullmatch(one) and _NUMBER.fullmatch(other):
+        return content_hash("number"), _value(one) > _value(other)
+    return content_hash("words", *sorted((one, other))), one > other
+
+
+def _value(number: str) -> float:
+    return float(number.replace(",", "").rstrip("."))
+
+
+def _changed(one: list[str], other: list[str]) -> tuple[str, str]:
+    """Return what two sequences of words do not share at their beginnings and ends."""
+    begin, end, least = 0, 0, min(len(one), len(other))
+    while begin < least and one[begin] == other[begin]:
+        begin += 1
+    while end < least - begin and one[-1 - end] == other[-1 - end]:
+        end += 1
+    return " ".join(one[begin : len(one) - end]), " ".join(other[begin : len(other) - end])

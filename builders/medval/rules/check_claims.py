@@ -1,0 +1,121 @@
+"""Checks of what an output claims beyond problems and drugs, and of what in it was not read.
+
+An output is closed: what it says of a patient, its input must say. A claim that names a procedure, an organism or, by
+the end of its word, a disorder or a drug is compared as it stands; any other telling word that the input lacks is not
+read, and an output with such a word is never called borne out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from builders.medval.rules.check_drugs import stops_unheard
+from builders.medval.rules.comparison import Comparison, Finding, american, quoted
+from builders.medval.rules.judge_words import judge_words
+from builders.medval.rules.view import Seen
+
+__all__ = ["claims", "is_read", "stopped_treatment"]
+
+_WORD = re.compile(r"(?<![\w'-])[A-Za-z][A-Za-z'-]*[A-Za-z](?![\w'])")
+_SHORTEST = 4
+_LIST_MARK = re.compile(r"^[ \t]*(?P<number>\d{1,2})[.)](?!\d)", re.MULTILINE)
+_PERSON = re.compile(r"\b(?:Mr|Mrs|Ms|Miss|Dr)\.? $")
+_STOPS_ALL = re.compile(
+    r"\b(?:stop|discontinue|hold|withhold|cease|quit)\w* (?:all|any|every|each|the rest) (?:\w+ ){0,3}"
+    r"(?:medications?|medicines?|drugs?|treatments?|therap(?:y|ies))\b",
+    re.IGNORECASE,
+)
+
+
+def claims(c: Comparison) -> list[Finding]:
+    """Procedures, organisms, and disorders and drugs that no release names, which the input does not name."""
+    if c.task == "query2question":
+        return []
+    found = []
+    if not c.spoken:
+        for one in c.made.seen:
+            wanted = one.polarity != "absent" if one.mention.kind == "procedure" else one.polarity == "present"
+            if one.mention.kind in {"procedure", "finding"} and wanted and not _borne_out(c, one):
+                text = f"the output names a {one.mention.kind} that the input does not name"
+                found.append(quoted("fabricated", text, c, one.mention.begin, one.mention.end))
+    for match in _strange_words(c):
+        kind = _kind_by_ending(match.group())
+        if kind is None and not c.spoken and _is_name(c.output, match):
+            kind = "thing"
+        if kind is None and not c.spoken and _is_told(c, match.start()):
+            kind = "plan or finding"
+        if kind is not None:
+            text = f"the output names a {kind} that the input does not name"
+            found.append(quoted("fabricated", text, c, match.start(), match.end()))
+    return found
+
+
+def stopped_treatment(c: Comparison) -> list[Finding]:
+    """All treatment stopped where the input stops no such thing."""
+    if _STOPS_ALL.search(c.input):
+        return []
+    text = "the output stops all treatment, which the input does not"
+    return [quoted("critical_action", text, c, m.start(), m.end()) for m in _STOPS_ALL.finditer(c.output)]
+
+
+def is_read(c: Comparison) -> bool:
+    """Tell whether each claim of the output was compared: its mentions and all other words and numbers that tell."""
+    if any(not _borne_out(c, one) for one in c.made.seen) or any(True for _ in _strange_words(c)) or stops_unheard(c):
+        return False
+    passed = {match.start("number") for match in _LIST_MARK.finditer(c.output)}
+    passed |= {at for one in c.made.seen for at in range(one.mention.begin, one.mention.end)}
+    digits = [one for one in c.made.numbers if c.output[one.begin].isdigit() and one.begin not in passed]
+    return c.task == "query2question" or all(set(one.values) & c.given.values for one in digits)
+
+
+def _borne_out(c: Comparison, one: Seen) -> bool:
+    return not one.mention.cuis or c.supported(one) or c.in_lay_words(one)
+
+
+def _strange_words(c: Comparison) -> Iterator[re.Match[str]]:
+    """Yield the words outside of mentions that say something, and that the input has in no form."""
+    spans = [(one.mention.begin, one.mention.end) for one in c.made.seen if one.mention.cuis]
+    for match in _WORD.finditer(c.output):
+        word = match.group()
+        if len(word) < _SHORTEST and not word.isupper():
+            continue
+        if any(begin <= match.start() < end for begin, end in spans) or _known(c, word):
+            continue
+        if _PERSON.search(c.output, max(0, match.start() - 6), match.start()):
+            continue
+        yield match
+
+
+def _known(c: Comparison, word: str) -> bool:
+    low = word.lower().removesuffix("'s")
+    if low in judge_words("neutral") or c.worded(word) or american(low) in c.american:
+        return True
+    if any(low.startswith(begin) and pattern.search(c.input) for begin, pattern in _same()):
+        return True
+    parts = low.split("-")
+    return len(parts) > 1 and all(len(part) < _SHORTEST or _known(c, part) for part in parts)
+
+
+@cache
+def _same() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    pairs = judge_words("same").items()
+    return tuple((begin, re.compile(rf"(?:\b|(?<= ))(?:{said})", re.IGNORECASE)) for begin, said in pairs)
+
+
+def _kind_by_ending(word: str) -> str | None:
+    low = word.lower()
+    return next((kind for end, kind in judge_words("ending").items() if low.endswith(end) and low != end), None)
+
+
+def _is_told(c: Comparison, place: int) -> bool:
+    """Tell whether a word stands in a sentence that says what is done, or what the problem is."""
+    begin, end = next(((s.begin, s.end) for s in c.made.segments if s.begin <= place < s.end), (0, len(c.output)))
+    return any(word.lower() in judge_words("telling") for word in _WORD.findall(c.output[begin:end]))
+
+
+def _is_name(text: str, match: re.Match[str]) -> bool:
+    """Tell whether a word is a name: it has a capital where no sentence begins."""
+    before = text[: match.start()].rstrip(" ")
+    return match.group()[0].isupper() and match.group()[1:].islower() and before[-1:].isalpha()

@@ -17,16 +17,30 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 
 from ground.errors import InputError, UsageError
 from ground.storage.files import atomic_path, private_directory
 from ground.storage.sqlfiles import quoted, quoted_list, sql_names, sql_text, sql_title
-from ground.storage.warehouse import SPOKEN
+from ground.storage.warehouse import SPOKEN, arrow_of, database_config, open_database
 from ground.storage.workspace import Workspace
+from ontoground.flow.interrupts import interruptible
 from ontoground.flow.session import reading
 from ontoground.flow.status import dataset_files
 
-__all__ = ["COPY_OPTIONS", "Rows", "exploring", "fetch", "named_queries", "query_text", "write_rows", "write_whole"]
+__all__ = [
+    "AREA",
+    "COPY_OPTIONS",
+    "Rows",
+    "exploring",
+    "exploring_datasets",
+    "fetch",
+    "fetch_table",
+    "named_queries",
+    "query_text",
+    "write_rows",
+    "write_whole",
+]
 
 AREA = "ontoground/queries"
 COPY_OPTIONS = {"csv": "format csv, header true", "parquet": "format parquet", "json": "format json, array true"}
@@ -78,12 +92,27 @@ def exploring(workspace: Workspace, *extra: Path) -> Iterator[duckdb.DuckDBPyCon
     """
     with reading(workspace) as connection:
         _dataset_views(connection, workspace)
-        folders = [str(path.resolve()) + "/" for path in (workspace.root, *extra)]
-        connection.execute("set preserve_insertion_order = true")
-        connection.execute("set allowed_directories = $folders", {"folders": folders})
-        connection.execute("set enable_external_access = false")
-        connection.execute("set lock_configuration = true")
+        _shut_off(connection, workspace.root, *extra)
         yield connection
+
+
+@contextmanager
+def exploring_datasets(workspace: Workspace) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open the datasets as views without the warehouse, which another program may hold; else as `exploring`."""
+    config = database_config(workspace.settings.run, workspace.root / "cache" / "duckdb")
+    with interruptible(open_database(config=config)) as connection:
+        _dataset_views(connection, workspace)
+        _shut_off(connection, workspace.root)
+        yield connection
+
+
+def _shut_off(connection: duckdb.DuckDBPyConnection, *folders: Path) -> None:
+    """Keep a connection to files of these folders, and away from the network."""
+    allowed = [str(path.resolve()) + "/" for path in folders]
+    connection.execute("set preserve_insertion_order = true")
+    connection.execute("set allowed_directories = $folders", {"folders": allowed})
+    connection.execute("set enable_external_access = false")
+    connection.execute("set lock_configuration = true")
 
 
 def _dataset_views(connection: duckdb.DuckDBPyConnection, workspace: Workspace) -> None:
@@ -123,6 +152,12 @@ def fetch(connection: duckdb.DuckDBPyConnection, text: str, limit: int) -> Rows:
         rows = cursor.fetchmany(limit + 1) if limit else cursor.fetchall()
     more = bool(limit) and len(rows) > limit
     return Rows(columns, rows[:limit] if limit else rows, more)
+
+
+def fetch_table(connection: duckdb.DuckDBPyConnection, text: str) -> pa.Table:
+    """Return all rows of a query as an Arrow table; errors are those of `fetch`."""
+    with _explained():
+        return arrow_of(connection, text)
 
 
 def write_rows(workspace: Workspace, text: str, file_format: str, output: Path | None) -> None:

@@ -150,8 +150,9 @@ class OpenWorkspace:
         from ontoground.views.concepts import relations_between, resolve
 
         with reading(self.workspace) as connection:
-            ends = [resolve(connection, one) for one in (head, tail)]
-        return Relations(relations_between(ConceptGraph.open(self.workspace.graph), *ends, max_hops, paths))
+            first, second = (resolve(connection, one) for one in (head, tail))
+        graph = ConceptGraph.open(self.workspace.graph)
+        return Relations(relations_between(graph, first, second, max_hops, paths))
 
     def note(self, hadm_id: int) -> Notes:
         """Return the discharge summaries of an admission with their sections and mentions."""

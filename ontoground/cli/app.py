@@ -24,6 +24,7 @@ VERBS = (
     "steward",
     "status",
     "sql",
+    "explore",
 )
 """In the order of the flow."""
 

@@ -33,7 +33,7 @@ def test_the_import_is_light() -> None:
 
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="opne"):
-        ontoground.opne  # type: ignore[attr-defined]  # noqa: B018
+        ontoground.opne  # noqa: B018
 
 
 def test_the_example_of_the_docs_runs(demo: Demo) -> None:

@@ -21,8 +21,9 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from ground import ROOT
-from ground.errors import InputError, OntogroundError, UsageError
+from ground.errors import OntogroundError, UsageError
 from ground.storage.workspace import Workspace
+from ontoground.flow.session import is_held
 from ontoground.pages import concepts, coverage, notes, runs, statements
 from ontoground.pages.guard import START, Guard
 from ontoground.pages.house import FOLDER, House, shown
@@ -51,7 +52,7 @@ def application(workspace: Workspace, token: str, port: int) -> ASGIApp:
 
 def _said(request: Request, error: Exception) -> Response:
     assert isinstance(error, OntogroundError)
-    held = isinstance(error, InputError) and "another" in str(error)
+    held = is_held(error)
     return shown(request, "error.html", 503 if held else 400, message=str(error), held=held)
 
 

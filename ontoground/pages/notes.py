@@ -85,10 +85,12 @@ def pieces(text: str, begin: int, end: int, mentions: Iterable[Mapping[str, Any]
         if one["begin_offset"] < end and one["end_offset"] > begin
     ]
     cuts = sorted({begin, end, *(place for one in inside for place in one[:2])})
-    return [
-        Piece(text[low:high], tuple(n for b, e, n in sorted(inside, key=_length) if b <= low and high <= e))
-        for low, high in pairwise(cuts)
-    ]
+    place_of = {cut: place for place, cut in enumerate(cuts)}
+    covers: list[list[int]] = [[] for _ in cuts]
+    for low, high, number in sorted(inside, key=_length):
+        for place in range(place_of[low], place_of[high]):
+            covers[place].append(number)
+    return [Piece(text[low:high], tuple(numbers)) for (low, high), numbers in zip(pairwise(cuts), covers, strict=False)]
 
 
 def _length(mention: tuple[int, int, int]) -> int:

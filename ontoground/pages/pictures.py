@@ -13,7 +13,7 @@ from ontoground.views.concepts import Phrases
 
 __all__ = ["Arrow", "Node", "PathPicture", "changed", "path_picture"]
 
-WIDE, GAP, HIGH = 170, 170, 66
+WIDE, GAP, HIGH = 170, 170, 84
 LETTERS, LINES = 24, 3
 
 

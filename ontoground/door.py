@@ -22,6 +22,8 @@ __all__ = ["Answer", "Card", "Notes", "OpenWorkspace", "Relations", "open_worksp
 
 SHOWN = 100
 """Rows of an answer that a notebook shows."""
+HIGH = 600
+"""Most pixels of a frame in a notebook; what is longer is scrolled."""
 
 
 def open_workspace(folder: str | Path = "work") -> OpenWorkspace:
@@ -86,7 +88,8 @@ class Card(dict[str, Any]):
 class Relations(tuple[dict[str, Any], ...]):
     """What relates two concepts, the strongest tier first (``relations`` of docs/schemas/graph-relations.json)."""
 
-    __slots__ = ()
+    names: dict[str, str]
+    """The name of each concept of the paths."""
 
     def __repr__(self) -> str:
         from ontoground.views.concepts import evidence_of
@@ -96,6 +99,15 @@ class Relations(tuple[dict[str, Any], ...]):
             lines.append(f"{one['sentence']} ({one['tier']}, {one['hops']} hops, by {one['pattern']})")
             lines += [f"    {edge['words']} [{evidence_of(edge)}]" for edge in one["path"]]
         return "\n".join(lines) or "no relation"
+
+    def _repr_html_(self) -> str | None:
+        if not _can_draw():
+            return None
+        from ontoground.pages.pictures import path_picture
+        from ontoground.pages.render import in_notebook
+
+        drawn = [{**one, "picture": path_picture(one["path"], self.names.__getitem__)} for one in self]
+        return in_notebook("notebook_relations.html", min(60 + 130 * len(self), HIGH), relations=drawn)
 
 
 class Notes(tuple[dict[str, Any], ...]):
@@ -114,6 +126,22 @@ class Notes(tuple[dict[str, Any], ...]):
             for one in self.mentions
         )
         return "\n".join(lines) or "no mention"
+
+    def _repr_html_(self) -> str | None:
+        if not _can_draw():
+            return None
+        from ontoground.pages.marks import assertions_of, marked
+        from ontoground.pages.render import in_notebook
+
+        height = min(140 + 24 * sum(note["text"].count("\n") + 2 for note in self), HIGH)
+        return in_notebook("notebook_note.html", height, notes=marked(self), assertions=assertions_of(self))
+
+
+def _can_draw() -> bool:
+    """Tell whether notebooks can show more than text: the templates need the extra `pages`."""
+    from importlib.util import find_spec
+
+    return find_spec("jinja2") is not None
 
 
 @dataclass(frozen=True)
@@ -152,7 +180,10 @@ class OpenWorkspace:
         with reading(self.workspace) as connection:
             first, second = (resolve(connection, one) for one in (head, tail))
         graph = ConceptGraph.open(self.workspace.graph)
-        return Relations(relations_between(graph, first, second, max_hops, paths))
+        found = Relations(relations_between(graph, first, second, max_hops, paths))
+        cuis = {edge[end] for one in found for edge in one["path"] for end in ("head_cui", "tail_cui")}
+        found.names = {cui: graph.name(cui) for cui in sorted(cuis)}
+        return found
 
     def note(self, hadm_id: int) -> Notes:
         """Return the discharge summaries of an admission with their sections and mentions."""

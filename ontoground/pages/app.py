@@ -26,7 +26,8 @@ from ground.storage.workspace import Workspace
 from ontoground.flow.session import is_held
 from ontoground.pages import concepts, coverage, notes, runs, statements
 from ontoground.pages.guard import START, Guard
-from ontoground.pages.house import FOLDER, House, shown
+from ontoground.pages.house import House, shown
+from ontoground.pages.render import FOLDER
 
 __all__ = ["Pages", "application", "listening"]
 

@@ -10,10 +10,11 @@ from starlette.routing import Route
 
 from ground.errors import OntogroundError
 from ground.storage.warehouse import table_exists
+from kg.graph import ConceptGraph
 from ontoground.flow.session import asked, records
 from ontoground.pages.house import house_of, shown
 from ontoground.pages.pictures import path_picture
-from ontoground.views.concepts import Phrases, card_of, relations_between, resolve
+from ontoground.views.concepts import card_of, relations_between, resolve
 
 __all__ = ["ROUTES"]
 
@@ -72,20 +73,19 @@ def relation(request: Request) -> Response:
             first, second = (resolve(connection, one) for one in (head, tail))
     except OntogroundError as error:
         return shown(request, "relation.html", 404, head=head, tail=tail, ways=[], error=str(error))
-    phrases = Phrases(graph)
     ways = [
         {
             "from": {"cui": one, "name": graph.name(one)},
             "to": {"cui": other, "name": graph.name(other)},
-            "tiers": _by_tier(relations_between(graph, one, other, MAX_HOPS, PATHS), phrases),
+            "tiers": _by_tier(relations_between(graph, one, other, MAX_HOPS, PATHS), graph),
         }
         for one, other in ((first, second), (second, first))
     ]
     return shown(request, "relation.html", head=head, tail=tail, ways=ways, error="")
 
 
-def _by_tier(found: list[dict[str, Any]], phrases: Phrases) -> dict[str, list[dict[str, Any]]]:
-    drawn = [{**one, "picture": path_picture(one["path"], phrases)} for one in found]
+def _by_tier(found: list[dict[str, Any]], graph: ConceptGraph) -> dict[str, list[dict[str, Any]]]:
+    drawn = [{**one, "picture": path_picture(one["path"], graph.name)} for one in found]
     tiers = {tier: [one for one in drawn if one["tier"] == tier] for tier in TIERS}
     return {tier: ones for tier, ones in tiers.items() if ones}
 

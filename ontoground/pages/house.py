@@ -13,7 +13,6 @@ from typing import Any
 from urllib.parse import parse_qs
 
 import duckdb
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
@@ -21,24 +20,14 @@ from starlette.responses import HTMLResponse
 from ground.errors import InputError, UsageError
 from ground.storage.workspace import Workspace
 from kg.graph import ConceptGraph
-from ontoground.cli.render import number
+from ontoground.pages.render import rendered
 from ontoground.views.query import exploring, exploring_datasets
 
-__all__ = ["FOLDER", "House", "form_of", "house_of", "shown"]
+__all__ = ["House", "form_of", "house_of", "shown"]
 
-FOLDER = Path(__file__).parent
 WAIT_SECONDS = 10.0
 QUERY_SECONDS = 60.0
 LONGEST_FORM = 100_000
-
-
-@cache
-def _templates() -> Environment:
-    folder = FileSystemLoader(FOLDER / "templates")
-    made = Environment(loader=folder, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    made.filters["number"] = number
-    made.filters["words"] = lambda name: str(name).replace("_", " ")
-    return made
 
 
 @dataclass
@@ -131,8 +120,7 @@ def house_of(request: Request) -> House:
 
 def shown(request: Request, template: str, status: int = 200, /, **values: Any) -> HTMLResponse:
     """Return a page."""
-    page = _templates().get_template(template)
-    return HTMLResponse(page.render(house=house_of(request), here=request.url.path, **values), status)
+    return HTMLResponse(rendered(template, house=house_of(request), here=request.url.path, **values), status)
 
 
 async def form_of(request: Request) -> dict[str, str]:

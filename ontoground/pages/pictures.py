@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
-
-from ontoground.views.concepts import Phrases
 
 __all__ = ["Arrow", "Node", "PathPicture", "changed", "path_picture"]
 
@@ -48,14 +46,18 @@ class PathPicture:
     words: str = ""
 
 
-def path_picture(path: Sequence[Mapping[str, Any]], phrases: Phrases) -> PathPicture:
+def path_picture(path: Sequence[Mapping[str, Any]], name_of: Callable[[str], str]) -> PathPicture:
     """Return the picture of a path, whose edges may be read in either direction."""
     order = _order(path)
     place = {cui: n * (WIDE + GAP) for n, cui in enumerate(order)}
-    nodes = [Node(place[cui], cui, phrases.graph.name(cui), _lines(phrases.graph.name(cui))) for cui in order]
+    nodes = [Node(place[cui], cui, name_of(cui), _lines(name_of(cui))) for cui in order]
     arrows = [_arrow(edge, place) for edge in path]
-    words = "; ".join(phrases.edge(edge) for edge in path)
+    words = "; ".join(_said(edge, name_of) for edge in path)
     return PathPicture(nodes, arrows, (WIDE + GAP) * len(nodes) - GAP, words=words)
+
+
+def _said(edge: Mapping[str, Any], name_of: Callable[[str], str]) -> str:
+    return f"{name_of(edge['head_cui'])} {str(edge['predicate']).replace('_', ' ')} {name_of(edge['tail_cui'])}"
 
 
 def _order(path: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -86,7 +86,7 @@ def _medieval(request: Request, row: dict[str, Any], group: list[dict[str, Any]]
     house = house_of(request)
     phrases = Phrases(house.graph)
     spans, missing = _surrounded(house, row)
-    picture = path_picture(row["path"], phrases) if row["path"] else None
+    picture = path_picture(row["path"], phrases.graph.name) if row["path"] else None
     values = {"row": row, "group": group, "spans": spans, "missing": missing, "picture": picture}
     return shown(request, "medieval_row.html", reasons=reasons(row, phrases), **values)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 import subprocess
 import sys
@@ -72,6 +73,15 @@ def test_mentions_of_a_note_are_what_stands_there(opened: OpenWorkspace) -> None
     (note,) = opened.note(hadm)
     assert note["mentions"]
     assert all(note["text"][one["begin_offset"] : one["end_offset"]] == one["text"] for one in note["mentions"])
+
+
+def test_a_notebook_shows_texts_and_paths_as_the_pages_do(opened: OpenWorkspace) -> None:
+    read = ontoground.read_text(f"{TEXT} <script>alert(1)</script>", opened)
+    frame = str(read._repr_html_())
+    page = html.unescape(frame.split('srcdoc="')[1].split('" width', maxsplit=1)[0])
+    assert 'sandbox=""' in frame and "<script>alert" not in page and 'class="mention absent' in page
+    drawn = html.unescape(str(opened.relations("lisinopril", "hypertension")._repr_html_()))
+    assert '<svg class="path"' in drawn
 
 
 def test_any_text_is_read(opened: OpenWorkspace) -> None:

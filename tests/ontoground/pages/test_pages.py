@@ -19,7 +19,7 @@ from starlette.testclient import TestClient
 
 import ontoground
 from ground.storage.warehouse import connect
-from ontoground.pages.notes import pieces
+from ontoground.pages.marks import pieces
 from ontoground.pages.pictures import changed
 from ontoground.views.query import named_queries
 from tests.ontoground.conftest import Demo

@@ -264,3 +264,20 @@ def test_overlapping_mentions_are_cut_where_they_meet() -> None:
 def test_what_changed_is_marked() -> None:
     parts = changed("no fever today", "high fever today")
     assert parts == [("removed", "no"), ("added", "high"), ("same", " fever today")]
+
+
+@pytest.mark.parametrize(
+    ("path", "advice"),
+    [
+        ("/", "/query/unmapped_codes"),
+        ("/notes", "ontoground status"),
+        ("/statements", "ontoground build medieval"),
+        ("/concept?q=hypertension", "ontoground graph build"),
+        ("/relation?head=a&tail=b", "ontoground graph build"),
+        ("/query/unmapped_codes", "ontoground status"),
+        ("/runs", "No report yet"),
+    ],
+)
+def test_an_empty_workspace_says_what_comes_next(reader: Reader, empty_workspace: Path, path: str, advice: str) -> None:
+    answer = reader(empty_workspace).get(path)
+    assert advice in answer.text and answer.status_code in (200, 400)

@@ -1,7 +1,7 @@
 # `make demo` and `make test` are all a newcomer needs: each sets everything up first.
 PYTHON ?= python3
 CONSTRAINTS ?= constraints-cpu.txt
-EXTRAS ?= dev,linking,datasets,lm,object-storage,ray,steward,training,encoder
+EXTRAS ?= dev,linking,datasets,lm,object-storage,pages,ray,steward,training,encoder
 BIN := .venv/bin
 STAMP := .venv/.installed
 

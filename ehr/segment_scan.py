@@ -39,7 +39,29 @@ _LABEL_MAX, _LABEL_LONGEST = 60, 79
 _SMALL_WORDS = np.array(
     [
         [ord(letter) for letter in f" {word}"[::-1].ljust(8, "\0")]
-        for word in "and or with of for the a an to in on by no No not Not without Without denies Denies any".split()
+        for word in [
+            "and",
+            "or",
+            "with",
+            "of",
+            "for",
+            "the",
+            "a",
+            "an",
+            "to",
+            "in",
+            "on",
+            "by",
+            "no",
+            "No",
+            "not",
+            "Not",
+            "without",
+            "Without",
+            "denies",
+            "Denies",
+            "any",
+        ]
     ]
 )
 # Longer stretches without a sentence's end are no prose; they are cut between words.

@@ -1,4 +1,9 @@
-"""The top: verbs (`cli`), stages in order (`flow`), what a workspace answers (`views`).
+"""The top: the Python door (`open`, `read_text`), verbs (`cli`), stages in order (`flow`), what a workspace answers
+(`views`), pages that show it (`pages`).
+
+    import ontoground
+    w = ontoground.open("work")
+    w.sql("coverage_by_volume"); w.relations("lisinopril", "hypertension")
 
 The rooms below are packages of their own with common names. Where the folder that Python starts in, or another
 distribution, has a package of such a name, ours would be another one; so they are looked for before anything is done.
@@ -7,6 +12,11 @@ distribution, has a package of such a name, ours would be another one; so they a
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ontoground.door import open_workspace as open
+    from ontoground.door import read_text
 
 _ROOT = Path(__file__).resolve().parents[1]
 _ROOMS = ("ground", "kg", "ehr", "evaluation", "builders", "training", "stewardship", "openworld")
@@ -45,4 +55,13 @@ _check_rooms()
 
 from ground import __version__  # noqa: E402
 
-__all__ = ["__version__"]
+__all__ = ["__version__", "open", "read_text"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the door when somebody asks for it: the command line starts without it."""
+    if name in ("open", "read_text"):
+        from ontoground import door
+
+        return door.open_workspace if name == "open" else door.read_text
+    raise AttributeError(f"module 'ontoground' has no attribute {name!r}")

@@ -26,6 +26,7 @@ VERBS = (
     "steward",
     "status",
     "sql",
+    "explore",
 )
 """In the order of the flow."""
 

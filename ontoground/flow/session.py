@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from ground.errors import InputError
 from ground.storage.warehouse import connect, run_sql
 from ground.storage.workspace import Workspace
 from ontoground.flow.interrupts import interruptible
@@ -13,14 +15,44 @@ from ontoground.flow.interrupts import interruptible
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["asked", "reading", "records", "writing"]
+__all__ = ["asked", "is_held", "reading", "records", "writing"]
+
+WAIT_SECONDS = 10.0
+AGAIN_SECONDS = 0.1
 
 
 @contextmanager
 def writing(workspace: Workspace) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open the workspace's warehouse for writing; it is made where it is not there."""
-    with interruptible(connect(workspace.warehouse, workspace.settings.run)) as connection:
+    """Open the workspace's warehouse for writing; it is made where it is not there.
+
+    Any reader keeps a writer out, and pages read for a moment only: it is asked again for some seconds.
+
+    Raises:
+        InputError: another program goes on using it.
+    """
+    with interruptible(_free(workspace)) as connection:
         yield connection
+
+
+def _free(workspace: Workspace) -> duckdb.DuckDBPyConnection:
+    from ontoground.cli.render import note
+
+    until, said = time.monotonic() + WAIT_SECONDS, False
+    while True:
+        try:
+            return connect(workspace.warehouse, workspace.settings.run)
+        except InputError as error:
+            if not is_held(error) or time.monotonic() > until:
+                raise
+        if not said:
+            note("another program reads this workspace: waiting for it")
+            said = True
+        time.sleep(AGAIN_SECONDS)
+
+
+def is_held(error: Exception) -> bool:
+    """Tell whether an error says that another program has the warehouse open."""
+    return isinstance(error, InputError) and error.what == "another program is using this workspace"
 
 
 @contextmanager

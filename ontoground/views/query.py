@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -17,18 +17,32 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 
 from ground.errors import InputError, UsageError
 from ground.progress import warn
 from ground.storage.files import atomic_path
 from ground.storage.scratch import scratch_folder
 from ground.storage.sqlfiles import quoted, quoted_list, quoted_name, sql_names, sql_text, sql_title
-from ground.storage.warehouse import SPOKEN
+from ground.storage.warehouse import SPOKEN, arrow_of, database_config, open_database
 from ground.storage.workspace import Workspace
+from ontoground.flow.interrupts import interruptible
 from ontoground.flow.session import reading
 from ontoground.flow.status import dataset_files
 
-__all__ = ["COPY_OPTIONS", "Rows", "exploring", "fetch", "named_queries", "query_text", "write_rows", "write_whole"]
+__all__ = [
+    "AREA",
+    "COPY_OPTIONS",
+    "Rows",
+    "exploring",
+    "exploring_datasets",
+    "fetch",
+    "fetch_table",
+    "named_queries",
+    "query_text",
+    "write_rows",
+    "write_whole",
+]
 
 AREA = "ontoground/queries"
 COPY_OPTIONS = {"csv": "format csv, header true", "parquet": "format parquet", "json": "format json, array true"}
@@ -85,15 +99,28 @@ def exploring(
         InputError: the time is over.
     """
     with reading(workspace) as connection:
-        files = [str(path.resolve()) for path in (*_dataset_views(connection, workspace), *written)]
-        spill = shutil.disk_usage(workspace.root).free // 2
-        connection.execute(f"set max_temp_directory_size = '{spill}B'")
-        connection.execute("set preserve_insertion_order = true")
-        connection.execute("set allowed_paths = $files", {"files": files})
-        connection.execute("set enable_external_access = false")
-        connection.execute("set lock_configuration = true")
+        _shut_off(connection, workspace, [*_dataset_views(connection, workspace), *written])
         with _limited(connection, seconds):
             yield connection
+
+
+@contextmanager
+def exploring_datasets(workspace: Workspace) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open the datasets as views without the warehouse, which another program may hold; else as `exploring`."""
+    config = database_config(workspace.settings.run, workspace.root / "cache" / "duckdb")
+    with interruptible(open_database(config=config)) as connection:
+        _shut_off(connection, workspace, _dataset_views(connection, workspace))
+        yield connection
+
+
+def _shut_off(connection: duckdb.DuckDBPyConnection, workspace: Workspace, files: Sequence[Path]) -> None:
+    """Keep a connection to these files, off the network, and to half of what the disk has left for its spill."""
+    spill = shutil.disk_usage(workspace.root).free // 2
+    connection.execute(f"set max_temp_directory_size = '{spill}B'")
+    connection.execute("set preserve_insertion_order = true")
+    connection.execute("set allowed_paths = $files", {"files": [str(path.resolve()) for path in files]})
+    connection.execute("set enable_external_access = false")
+    connection.execute("set lock_configuration = true")
 
 
 @contextmanager
@@ -174,6 +201,12 @@ def fetch(connection: duckdb.DuckDBPyConnection, text: str, limit: int) -> Rows:
         rows = cursor.fetchmany(limit + 1) if limit else cursor.fetchall()
     more = bool(limit) and len(rows) > limit
     return Rows(columns, rows[:limit] if limit else rows, more)
+
+
+def fetch_table(connection: duckdb.DuckDBPyConnection, text: str) -> pa.Table:
+    """Return all rows of a query as an Arrow table; errors are those of `fetch`."""
+    with _explained():
+        return arrow_of(connection, text)
 
 
 def write_rows(

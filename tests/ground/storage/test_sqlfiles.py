@@ -53,7 +53,8 @@ def test_every_file_has_a_header(name: str) -> None:
 
 
 LEFT_JOIN = re.compile(
-    r"(?<!asof )left join\s+(.*?)(?=\n\s*(?:(?:left|inner|asof|cross|full|anti|semi) |where|group by|order by|\)|;)|;|$)",
+    r"(?<!asof )left join\s+(.*?)"
+    r"(?=\n\s*(?:(?:left|inner|asof|cross|full|anti|semi) |where|group by|order by|\)|;)|;|$)",
     re.S,
 )
 

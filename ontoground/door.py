@@ -1,0 +1,251 @@
+"""The Python door: what the verbs show of a workspace, as objects. It reads only; a call closes what it opens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ground.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    import polars
+    import pyarrow
+
+    from ehr.reading import TextReader
+    from ground.storage.workspace import Workspace
+
+__all__ = ["Answer", "Card", "Notes", "OpenWorkspace", "Relations", "open_workspace", "read_text"]
+
+SHOWN = 100
+"""Rows of an answer that a notebook shows."""
+HIGH = 600
+"""Most pixels of a frame in a notebook; what is longer is scrolled."""
+
+
+def open_workspace(folder: str | Path = "work") -> OpenWorkspace:
+    """Open a workspace to look into it.
+
+    Raises:
+        InputError: the folder holds no warehouse.
+    """
+    from ground.storage.workspace import Workspace
+
+    return OpenWorkspace(Workspace.existing(Path(folder)))
+
+
+def read_text(text: str, workspace: OpenWorkspace | str | Path) -> Notes:
+    """Read any text with the names of a workspace's release: sections, mentions, assertion, certainty.
+
+    A workspace that is open keeps its reader: the first text builds the dictionary, the next ones do not.
+    """
+    opened = workspace if isinstance(workspace, OpenWorkspace) else open_workspace(workspace)
+    return opened.read_text(text)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The rows of a query."""
+
+    table: pyarrow.Table
+
+    def __len__(self) -> int:
+        return int(self.table.num_rows)
+
+    def arrow(self) -> pyarrow.Table:
+        """Return the rows as an Arrow table."""
+        return self.table
+
+    def pl(self) -> polars.DataFrame:
+        """Return the rows as a Polars frame."""
+        import polars
+
+        return polars.DataFrame(self.table)
+
+    def df(self) -> Any:
+        """Return the rows as a pandas frame, where pandas is installed."""
+        return self.table.to_pandas()
+
+    def __repr__(self) -> str:
+        return repr(self.pl())
+
+    def _repr_html_(self) -> str:
+        return str(self.pl().head(SHOWN)._repr_html_())
+
+
+class Card(dict[str, Any]):
+    """A concept: cui, name, types, groups, names, neighbours by predicate (docs/schemas/graph-show.json)."""
+
+    def __repr__(self) -> str:
+        lines = [f"{self['cui']} {self['name']} ({'; '.join(self['types'])})"]
+        lines += [f"  {one['words']} ... ({one['n']:,})" for one in self["neighbours"]]
+        return "\n".join(lines)
+
+
+class Relations(tuple[dict[str, Any], ...]):
+    """What relates two concepts, the strongest tier first (``relations`` of docs/schemas/graph-relations.json)."""
+
+    names: dict[str, str]
+    """The name of each concept of the paths."""
+
+    def __repr__(self) -> str:
+        from ontoground.views.concepts import evidence_of
+
+        lines = []
+        for one in self:
+            lines.append(f"{one['sentence']} ({one['tier']}, {one['hops']} hops, by {one['pattern']})")
+            lines += [f"    {edge['words']} [{evidence_of(edge)}]" for edge in one["path"]]
+        return "\n".join(lines) or "no relation"
+
+    def _repr_html_(self) -> str | None:
+        if not _can_draw():
+            return None
+        from ontoground.pages.pictures import path_picture
+        from ontoground.pages.render import in_notebook
+
+        drawn = [{**one, "picture": path_picture(one["path"], self.names.__getitem__)} for one in self]
+        return in_notebook("notebook_relations.html", min(60 + 130 * len(self), HIGH), relations=drawn)
+
+
+class Notes(tuple[dict[str, Any], ...]):
+    """Texts with their sections and mentions (``notes`` of docs/schemas/notes-mentions.json)."""
+
+    __slots__ = ()
+
+    @property
+    def mentions(self) -> list[dict[str, Any]]:
+        """The mentions of all of them."""
+        return [mention for note in self for mention in note["mentions"]]
+
+    def __repr__(self) -> str:
+        lines = (
+            f"{one['section']}: {' '.join(one['text'].split())!r} {one['assertion']}, {one['certainty']} {one['cuis']}"
+            for one in self.mentions
+        )
+        return "\n".join(lines) or "no mention"
+
+    def _repr_html_(self) -> str | None:
+        if not _can_draw():
+            return None
+        from ontoground.pages.marks import assertions_of, marked
+        from ontoground.pages.render import in_notebook
+
+        height = min(140 + 24 * sum(note["text"].count("\n") + 2 for note in self), HIGH)
+        return in_notebook("notebook_note.html", height, notes=marked(self), assertions=assertions_of(self))
+
+
+def _can_draw() -> bool:
+    """Tell whether notebooks can show more than text: the templates need the extra `pages`."""
+    from importlib.util import find_spec
+
+    return find_spec("jinja2") is not None
+
+
+@dataclass(frozen=True)
+class OpenWorkspace:
+    """A workspace; nothing stays open between two calls."""
+
+    workspace: Workspace
+
+    def __repr__(self) -> str:
+        return f"ontoground.open({str(self.workspace.root)!r})"
+
+    def sql(self, query: str) -> Answer:
+        """Return the rows of a named query, or of a select of your own (as `ontoground sql` takes it)."""
+        from ontoground.views.query import exploring, fetch_table, query_text
+
+        text = query_text(query, None) if query.isidentifier() else query_text(None, query)
+        with exploring(self.workspace) as connection:
+            return Answer(fetch_table(connection, text))
+
+    def concept(self, concept: str, limit: int = 8) -> Card:
+        """Return what is known of a concept, given by CUI or exact name, with so many neighbours of each predicate."""
+        from kg.graph import ConceptGraph
+        from ontoground.flow.session import reading
+        from ontoground.views.concepts import card_of, resolve
+
+        with reading(self.workspace) as connection:
+            cui = resolve(connection, concept)
+            return Card(card_of(connection, ConceptGraph.open(self.workspace.graph), cui, limit))
+
+    def relations(self, head: str, tail: str, max_hops: int = 3, paths: int = 3) -> Relations:
+        """Return what the graph says from one concept to another; ``paths`` of each pattern, 0 for all."""
+        from kg.graph import ConceptGraph
+        from ontoground.flow.session import reading
+        from ontoground.views.concepts import relations_between, resolve
+
+        with reading(self.workspace) as connection:
+            first, second = (resolve(connection, one) for one in (head, tail))
+        graph = ConceptGraph.open(self.workspace.graph)
+        found = Relations(relations_between(graph, first, second, max_hops, paths))
+        cuis = {edge[end] for one in found for edge in one["path"] for end in ("head_cui", "tail_cui")}
+        found.names = {cui: graph.name(cui) for cui in sorted(cuis)}
+        return found
+
+    def note(self, hadm_id: int) -> Notes:
+        """Return the discharge summaries of an admission with their sections and mentions."""
+        from ontoground.flow.session import reading
+        from ontoground.views.notes import admission_notes
+
+        with reading(self.workspace) as connection:
+            return Notes(admission_notes(connection, hadm_id, with_mentions=True))
+
+    def statements(self, dataset: str = "medieval", **wanted: Any) -> polars.LazyFrame:
+        """Return a built dataset's rows whose columns have these values (a list: one of them), not yet read.
+
+        Raises:
+            InputError: the dataset is not built.
+            UsageError: it has no such column.
+        """
+        import polars
+
+        from ontoground.flow.status import dataset_files
+
+        folder = self.workspace.dataset(dataset)
+        files = dataset_files(folder)
+        if not files:
+            raise InputError("this dataset is not built", file=folder, do=f"ontoground build {dataset}")
+        rows = polars.scan_parquet(files)
+        columns = rows.collect_schema().names()
+        for name in wanted:
+            if name not in columns:
+                near = get_close_matches(name, columns, n=1) or columns
+                raise UsageError("the dataset has no such column", found=name, expected=", ".join(near))
+        for name, value in wanted.items():
+            values = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+            rows = rows.filter(polars.col(name).is_in(list(values)))
+        return rows
+
+    def read_text(self, text: str) -> Notes:
+        """Read any text: sections, mentions, what is asserted of them, and how sure that is from the text alone."""
+        read = self._reader.judge(text)
+        found = zip(read.clear, read.assertions, read.reasons, strict=True)
+        mentions = [
+            {
+                "begin_offset": one.begin,
+                "end_offset": one.end,
+                "text": text[one.begin : one.end],
+                "cuis": list(one.cuis),
+                "assertion": str(assertion),
+                "section": one.section,
+                "certainty": "unsure" if reasons else "certain",
+                "reasons": list(reasons),
+            }
+            for one, assertion, reasons in found
+        ]
+        sections = [
+            {"section": one.section, "header": one.header, "begin_offset": one.begin, "end_offset": one.end}
+            for one in read.sections
+        ]
+        return Notes([{"note_id": None, "text": text, "sections": sections, "mentions": mentions}])
+
+    @cached_property
+    def _reader(self) -> TextReader:
+        from ehr.reading import TextReader
+        from ontoground.flow.session import reading
+
+        with reading(self.workspace) as connection:
+            return TextReader.open(connection, self.workspace.settings.notes)

@@ -1,0 +1,114 @@
+"""The pages as one application: routes, what an error looks like, and the server on this machine's own address."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import socket
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+import uvicorn
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Mount
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
+
+from ground import ROOT
+from ground.errors import OntogroundError, UsageError
+from ground.storage.workspace import Workspace
+from ontoground.flow.session import is_held
+from ontoground.pages import concepts, coverage, notes, runs, statements
+from ontoground.pages.guard import START, Guard
+from ontoground.pages.house import House, shown
+from ontoground.pages.render import FOLDER
+
+__all__ = ["Pages", "application", "listening"]
+
+ADDRESS = "127.0.0.1"
+
+
+def application(workspace: Workspace, token: str, port: int) -> ASGIApp:
+    """Return the pages of a workspace behind their guard."""
+    routes: list[BaseRoute] = [
+        *coverage.ROUTES,
+        *concepts.ROUTES,
+        *notes.ROUTES,
+        *statements.ROUTES,
+        *runs.ROUTES,
+        Mount("/static", StaticFiles(directory=FOLDER / "static")),
+    ]
+    handlers = {OntogroundError: _said, HTTPException: _refused, duckdb.CatalogException: _missing, Exception: _failed}
+    app = Starlette(routes=routes, exception_handlers=handlers)
+    app.state.house = House(workspace)
+    # Cookies know no ports: two servers at once must not take each other's.
+    return Guard(app, token, [f"{ADDRESS}:{port}", f"localhost:{port}"], f"ontoground_{port}")
+
+
+def _said(request: Request, error: Exception) -> Response:
+    assert isinstance(error, OntogroundError)
+    held = is_held(error)
+    return shown(request, "error.html", 503 if held else 400, message=str(error), held=held)
+
+
+def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return shown(request, "error.html", error.status_code, message=error.detail, held=False)
+
+
+def _missing(request: Request, _error: Exception) -> Response:
+    message = "a table that this page needs is not there yet\n  do: `ontoground status` says which stage comes next"
+    return shown(request, "error.html", 400, message=message, held=False)
+
+
+def _failed(request: Request, error: Exception) -> Response:
+    """Say where it happened, in code, and never with which values."""
+    ours = [one for one in traceback.extract_tb(error.__traceback__) if Path(one.filename).is_relative_to(FOLDER)]
+    place = f" at {Path(ours[-1].filename).relative_to(ROOT).as_posix()}:{ours[-1].lineno}" if ours else ""
+    return shown(request, "error.html", 500, message=f"this page failed: {type(error).__name__}{place}", held=False)
+
+
+@contextmanager
+def listening(port: int) -> Iterator[socket.socket]:
+    """Listen at a port of this machine's own address; 0 takes one that is free.
+
+    Raises:
+        UsageError: another program has the port.
+    """
+    with socket.socket() as made:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            made.bind((ADDRESS, port))
+        except OSError as error:
+            raise UsageError("this port cannot be used", found=str(port), do="leave --port out") from error
+        yield made
+
+
+class Pages:
+    """A server of a workspace's pages; ``address`` opens them and says nothing to whoever lacks its token."""
+
+    def __init__(self, workspace: Workspace, opened: socket.socket) -> None:
+        self._socket, token = opened, secrets.token_urlsafe(24)
+        port = opened.getsockname()[1]
+        self.address = f"http://{ADDRESS}:{port}{START}?token={token}"
+        self.app = application(workspace, token, port)
+
+    def serve(self) -> None:
+        """Answer until somebody stops the program; nothing is logged, as addresses and errors may speak of patients."""
+        config = uvicorn.Config(
+            self.app, log_config=None, log_level="critical", access_log=False, lifespan="off", server_header=False
+        )
+        asyncio.run(_Server(config).serve(sockets=[self._socket]))
+
+
+class _Server(uvicorn.Server):
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave signals to the command line, which raises KeyboardInterrupt."""
+        yield

@@ -1,0 +1,93 @@
+"""A concept: names, neighbours, ancestors, where notes speak of it. Of two concepts every path as a picture."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from ground.errors import OntogroundError
+from ground.storage.warehouse import table_exists
+from kg.graph import ConceptGraph
+from ontoground.flow.session import asked, records
+from ontoground.pages.house import house_of, shown
+from ontoground.pages.pictures import path_picture
+from ontoground.views.concepts import card_of, relations_between, resolve
+
+__all__ = ["ROUTES"]
+
+NEIGHBOURS = 24
+LEVELS = 2
+MAX_HOPS = 3
+PATHS = 3
+TIERS = ("stated", "equivalent", "inherited", "plausible")
+
+
+def concept(request: Request) -> Response:
+    """Show a concept that is given by CUI or exact name."""
+    house, wanted = house_of(request), request.query_params.get("q", "").strip()
+    if not wanted:
+        return shown(request, "concept.html", wanted="", card=None, error="")
+    graph = house.graph
+    with house.asking() as connection:
+        try:
+            cui = resolve(connection, wanted)
+        except OntogroundError as error:
+            return shown(request, "concept.html", 404, wanted=wanted, card=None, error=str(error))
+        card = card_of(connection, graph, cui, NEIGHBOURS)
+        parts = {"said": "ground.mention", "stated": "ground.medieval", "coded": "ground.admission_concept"}
+        there = {
+            name: records(asked(connection, f"ontoground/pages/concept_{name}", cui))
+            for name, table in parts.items()
+            if table_exists(connection, table)
+        }
+    above = graph.ancestors(cui, LEVELS)
+    ancestors = [(steps, one, graph.name(one)) for one, steps in above.items() if steps]
+    values = {"card": card, "ancestors": sorted(ancestors), **{part: there.get(part, []) for part in parts}}
+    return shown(request, "concept.html", wanted=wanted, error="", **values)
+
+
+def suggest(request: Request) -> Response:
+    """Send names that begin with what is being typed."""
+    wanted = request.query_params.get("q", "").strip()
+    if len(wanted) < 2:
+        return JSONResponse([])
+    with house_of(request).asking() as connection:
+        return JSONResponse([[cui, name] for cui, name in asked(connection, SUGGESTED, wanted).fetchall()])
+
+
+SUGGESTED = "ontoground/concept_like_name"
+
+
+def relation(request: Request) -> Response:
+    """Show what the graph says from one concept to another, and back."""
+    house = house_of(request)
+    head, tail = (request.query_params.get(end, "").strip() for end in ("head", "tail"))
+    if not (head and tail):
+        return shown(request, "relation.html", head=head, tail=tail, ways=[], error="")
+    graph = house.graph
+    try:
+        with house.asking() as connection:
+            first, second = (resolve(connection, one) for one in (head, tail))
+    except OntogroundError as error:
+        return shown(request, "relation.html", 404, head=head, tail=tail, ways=[], error=str(error))
+    ways = [
+        {
+            "from": {"cui": one, "name": graph.name(one)},
+            "to": {"cui": other, "name": graph.name(other)},
+            "tiers": _by_tier(relations_between(graph, one, other, MAX_HOPS, PATHS), graph),
+        }
+        for one, other in ((first, second), (second, first))
+    ]
+    return shown(request, "relation.html", head=head, tail=tail, ways=ways, error="")
+
+
+def _by_tier(found: list[dict[str, Any]], graph: ConceptGraph) -> dict[str, list[dict[str, Any]]]:
+    drawn = [{**one, "picture": path_picture(one["path"], graph.name)} for one in found]
+    tiers = {tier: [one for one in drawn if one["tier"] == tier] for tier in TIERS}
+    return {tier: ones for tier, ones in tiers.items() if ones}
+
+
+ROUTES = [Route("/concept", concept), Route("/suggest", suggest), Route("/relation", relation)]

@@ -1,0 +1,176 @@
+"""Coverage: the named queries as tables and pictures, each with its SQL, a download, and a box to ask it changed."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from starlette.background import BackgroundTask
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import Route
+
+from ground.errors import OntogroundError
+from ground.storage.files import private_directory
+from ground.storage.sqlfiles import sql_text
+from ground.storage.warehouse import run_sql
+from ontoground.flow.session import records
+from ontoground.flow.status import dataset_counts, dataset_files
+from ontoground.pages.house import House, form_of, house_of, shown
+from ontoground.views.query import AREA, Rows, fetch, named_queries, query_text, write_whole
+
+__all__ = ["ROUTES"]
+
+FIRST = (
+    "unmapped_codes",
+    "coverage_by_source",
+    "coverage_by_volume",
+    "relations_by_vocabulary",
+    "mentions_by_section",
+    "quadrants_by_predicate",
+    "dropped",
+)
+MOST_ROWS = 1_000
+MOST_BARS = 30
+FORMATS = ("csv", "parquet")
+VERSIONS = ("code_version",)
+"""Columns of numbers that name something and count nothing."""
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One bar of a picture; ``length`` is its share of the longest one's, in percent."""
+
+    label: str
+    value: int | float
+    length: float
+
+
+def home(request: Request) -> Response:
+    """Show what the workspace holds, and all named queries."""
+    house = house_of(request)
+    titles = dict(named_queries())
+    ordered = [*FIRST, *(name for name in titles if name not in FIRST)]
+    root = house.workspace.root / "datasets"
+    folders = sorted(one for one in root.glob("*") if dataset_files(one))
+    held, tables = "", []
+    try:
+        with house.asking() as connection:
+            tables = records(run_sql(connection, "ontoground/pages/tables"))
+    except OntogroundError as error:
+        held = str(error)
+    queries = [(name, titles[name]) for name in ordered]
+    datasets = [dataset_counts(one) for one in folders]
+    return shown(request, "home.html", queries=queries, tables=tables, datasets=datasets, held=held)
+
+
+def query(request: Request) -> Response:
+    """Show a named query's rows, as a picture and as a table."""
+    name = _known(request)
+    with house_of(request).asking() as connection:
+        rows = fetch(connection, query_text(name, None), MOST_ROWS)
+    wanted = request.query_params.get("by")
+    measures = _measures(rows)
+    drawn = wanted if wanted in measures else next(iter(measures), None)
+    title = dict(named_queries())[name]
+    return shown(
+        request,
+        "query.html",
+        name=name,
+        title=title,
+        sql=sql_text(f"{AREA}/{name}"),
+        rows=rows,
+        measures=measures,
+        drawn=drawn,
+        bars=_bars(rows, drawn) if drawn else [],
+    )
+
+
+def _known(request: Request) -> str:
+    name = str(request.path_params["name"])
+    if name not in dict(named_queries()):
+        raise HTTPException(404, "there is no query of this name")
+    return name
+
+
+def _is_number(rows: Rows, index: int) -> bool:
+    values = [row[index] for row in rows.rows if row[index] is not None]
+    return bool(values) and all(isinstance(one, (int, float)) and not isinstance(one, bool) for one in values)
+
+
+def _measures(rows: Rows) -> list[str]:
+    """Return the columns that count or measure: a share first, else in their order."""
+    found = [one for n, one in enumerate(rows.columns) if one not in VERSIONS and _is_number(rows, n)]
+    return sorted(found, key=lambda one: one != "share")
+
+
+def _bars(rows: Rows, measure: str) -> list[Bar]:
+    """Return a bar for each of the first rows; what stands before the first measure names it."""
+    place = rows.columns.index(measure)
+    first = min(rows.columns.index(one) for one in _measures(rows))
+    named = rows.rows[:MOST_BARS]
+    most = max((row[place] for row in named if row[place] is not None), default=0)
+    if measure == "share":
+        most = 1
+    return [
+        Bar(
+            " · ".join(str(one) for one in row[: max(first, 1)] if one is not None),
+            row[place] or 0,
+            round(100 * (row[place] or 0) / most, 2) if most > 0 else 0,
+        )
+        for row in named
+    ]
+
+
+def download(request: Request) -> Response:
+    """Send all rows of a named query as a file."""
+    name, file_format = _known(request), str(request.path_params["format"])
+    if file_format not in FORMATS:
+        raise HTTPException(404, "there is no such format")
+    return _sent(house_of(request), query_text(name, None), file_format, name)
+
+
+def _sent(house: House, text: str, file_format: str, name: str) -> Response:
+    folder = Path(tempfile.mkdtemp(dir=private_directory(house.workspace.root / "cache")))
+    remove = BackgroundTask(shutil.rmtree, folder, ignore_errors=True)
+    try:
+        with house.asking() as connection:
+            write_whole(connection, text, file_format, folder / name)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return FileResponse(folder / name, filename=f"{name}.{file_format}", background=remove)
+
+
+async def box(request: Request) -> Response:
+    """Show the box for a query of one's own, and its rows once it was sent."""
+    form = await form_of(request) if request.method == "POST" else {}
+    start = request.query_params.get("start", "")
+    sql = form.get("sql") or (sql_text(f"{AREA}/{start}") if start in dict(named_queries()) else "")
+    return await run_in_threadpool(_boxed, request, sql, form)
+
+
+def _boxed(request: Request, sql: str, form: dict[str, str]) -> Response:
+    if "sql" not in form:
+        return shown(request, "sql.html", sql=sql, rows=None, error="")
+    try:
+        text = query_text(None, sql)
+        if (file_format := form.get("format")) in FORMATS:
+            return _sent(house_of(request), text, str(file_format), "answer")
+        with house_of(request).asking() as connection:
+            rows = fetch(connection, text, MOST_ROWS)
+    except OntogroundError as error:
+        return shown(request, "sql.html", 400, sql=sql, rows=None, error=str(error))
+    return shown(request, "sql.html", sql=sql, rows=rows, error="")
+
+
+ROUTES = [
+    Route("/", home),
+    Route("/query/{name}", query),
+    Route("/query/{name}/{format}", download),
+    Route("/sql", box, methods=["GET", "POST"]),
+]

@@ -1,0 +1,78 @@
+"""Who may ask for a page: a browser of this machine that was given the token, and no other site through it.
+
+What lies behind are patients' notes. The host name is checked against other names for this address (DNS rebinding), the
+cookie says that the reader was given the start address, and what another site sends along or embeds is refused.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable
+
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+__all__ = ["HEADERS", "START", "Guard"]
+
+START = "/start"
+HEADERS = {
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "cache-control": "no-store",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    # Not no-referrer: a browser would then hide the origin of our own forms too.
+    "referrer-policy": "same-origin",
+    "x-content-type-options": "nosniff",
+}
+OWN_SITE = (None, "none", "same-origin")
+METHODS = ("GET", "HEAD", "POST")
+
+
+class Guard:
+    """Stands before the pages; nothing of a request or of an error is logged."""
+
+    def __init__(self, app: ASGIApp, token: str, hosts: Iterable[str], cookie: str = "ontoground") -> None:
+        self._app, self._token, self._hosts, self._cookie = app, token, frozenset(hosts), cookie
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, or refuse it."""
+        if scope["type"] != "http":
+            return
+
+        async def send_guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        answer = self._answered(Request(scope)) or self._app
+        try:
+            await answer(scope, receive, send_guarded)
+        except Exception:
+            # The reader was told where it happened; the error itself may quote a patient's values.
+            return
+
+    def _answered(self, request: Request) -> Response | None:
+        """Return what is answered here: refusals, and the start; None where the pages answer."""
+        headers = request.headers
+        host = headers.get("host", "")
+        if host not in self._hosts or request.method not in METHODS:
+            return PlainTextResponse("refused: this is not the address that the pages are served at\n", 421)
+        if request.url.path == START:
+            return self._start(request)
+        if not secrets.compare_digest(request.cookies.get(self._cookie, "").encode(), self._token.encode()):
+            return PlainTextResponse("refused: open the address that `ontoground explore` printed\n", 403)
+        foreign = headers.get("sec-fetch-site") not in OWN_SITE
+        if foreign or (request.method == "POST" and headers.get("origin") != f"http://{host}"):
+            return PlainTextResponse("refused: another site asked for this\n", 403)
+        return None
+
+    def _start(self, request: Request) -> Response:
+        given = request.query_params.get("token", "")
+        if not secrets.compare_digest(given.encode(), self._token.encode()):
+            return PlainTextResponse("refused: wrong token\n", 403)
+        answer = RedirectResponse("/", 303)
+        answer.set_cookie(self._cookie, self._token, httponly=True, samesite="strict", path="/")
+        return answer

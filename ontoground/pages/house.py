@@ -1,0 +1,133 @@
+"""What every page has at hand: the workspace, one connection at a time, keys in place of identifiers, templates."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs
+
+import duckdb
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+
+from ground.errors import InputError, UsageError
+from ground.storage.workspace import Workspace
+from kg.graph import ConceptGraph
+from ontoground.pages.render import rendered
+from ontoground.views.query import exploring, exploring_datasets
+
+__all__ = ["House", "form_of", "house_of", "shown"]
+
+WAIT_SECONDS = 10.0
+QUERY_SECONDS = 60.0
+LONGEST_FORM = 100_000
+
+
+@dataclass
+class House:
+    """A workspace that is being looked at."""
+
+    workspace: Workspace
+    _one: threading.Lock = field(default_factory=threading.Lock)
+    _key_of: dict[str, str] = field(default_factory=dict)
+    _value_of: dict[str, str] = field(default_factory=dict)
+
+    @contextmanager
+    def asking(self, *extra: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+        """Open warehouse and datasets for one page, for a minute at most.
+
+        One at a time: what shuts a connection off from other files holds for all that a process has open on the file.
+
+        Raises:
+            InputError: another page is still asking, or another program writes.
+            UsageError: it took too long.
+        """
+        if not self._one.acquire(timeout=WAIT_SECONDS):
+            raise InputError("another page is still being made", do="wait for it, or ask it for less")
+        try:
+            with exploring(self.workspace, *extra) as connection, _bounded(connection):
+                yield connection
+        finally:
+            self._one.release()
+
+    @contextmanager
+    def asking_datasets(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """Open the datasets' files alone; a writer of the warehouse is not in the way."""
+        with exploring_datasets(self.workspace) as connection, _bounded(connection):
+            yield connection
+
+    @property
+    def graph(self) -> ConceptGraph:
+        """The concept graph as it is now."""
+        manifest = self.workspace.graph / "manifest.json"
+        if not manifest.is_file():
+            raise InputError("there is no graph yet", do="ontoground graph build")
+        return _graph(self.workspace.graph, manifest.stat().st_mtime_ns)
+
+    def key(self, identifier: object) -> str:
+        """Return what stands for an identifier in addresses, which browsers keep: random, new with each start."""
+        value = str(identifier)
+        key = self._key_of.setdefault(value, secrets.token_urlsafe(9))
+        self._value_of[key] = value
+        return key
+
+    def value(self, key: str) -> str:
+        """Return the identifier that a key stands for."""
+        if key not in self._value_of:
+            raise HTTPException(404, "this address was made by an earlier start of the server")
+        return self._value_of[key]
+
+
+@cache
+def _graph(folder: Path, _changed: int) -> ConceptGraph:
+    return ConceptGraph.open(folder)
+
+
+@contextmanager
+def _bounded(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Interrupt what takes too long."""
+    late = threading.Event()
+
+    def stop() -> None:
+        late.set()
+        connection.interrupt()
+
+    timer = threading.Timer(QUERY_SECONDS, stop)
+    timer.start()
+    try:
+        yield
+    except (KeyboardInterrupt, duckdb.InterruptException):
+        if not late.is_set():
+            raise
+        do = "ask for less, or use `ontoground sql`"
+        raise UsageError(f"the answer took more than {QUERY_SECONDS:.0f} s", do=do) from None
+    finally:
+        timer.cancel()
+
+
+def house_of(request: Request) -> House:
+    """Return the workspace that a request looks at."""
+    house: House = request.app.state.house
+    return house
+
+
+def shown(request: Request, template: str, status: int = 200, /, **values: Any) -> HTMLResponse:
+    """Return a page."""
+    return HTMLResponse(rendered(template, house=house_of(request), here=request.url.path, **values), status)
+
+
+async def form_of(request: Request) -> dict[str, str]:
+    """Return the fields of a form that was sent."""
+    sent = bytearray()
+    async for part in request.stream():
+        sent += part
+        if len(sent) > LONGEST_FORM:
+            raise HTTPException(413, "the form is too long")
+    return {name: values[-1] for name, values in parse_qs(sent.decode(errors="replace")).items()}

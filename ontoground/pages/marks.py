@@ -1,0 +1,60 @@
+"""A note cut where mentions begin and end, for whoever draws it: the page, or a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+__all__ = ["Piece", "assertions_of", "marked", "pieces"]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A stretch of a note between two ends of mentions, with the numbers of those that cover it, innermost first."""
+
+    text: str
+    covers: tuple[int, ...]
+
+
+def marked(notes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return notes with their sections cut into pieces (``parts``)."""
+    return [{**note, "parts": [{**part, "pieces": _of(note, part)} for part in note["sections"]]} for note in notes]
+
+
+def assertions_of(notes: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return what is asserted somewhere in notes, sorted."""
+    return sorted({str(mention["assertion"]) for note in notes for mention in note["mentions"]})
+
+
+def _of(note: Mapping[str, Any], section: Mapping[str, Any]) -> list[Piece]:
+    begin, end = section["begin_offset"], section["end_offset"]
+    return pieces(note["text"], begin, end, note["mentions"])
+
+
+def pieces(text: str, begin: int, end: int, mentions: Iterable[Mapping[str, Any]]) -> list[Piece]:
+    """Cut a stretch of a note where a mention begins or ends.
+
+    Args:
+        text: the whole note.
+        begin: where the stretch begins.
+        end: where it ends.
+        mentions: all mentions of the note in their order; their offsets are those of the note.
+    """
+    inside = [
+        (max(one["begin_offset"], begin), min(one["end_offset"], end), number)
+        for number, one in enumerate(mentions)
+        if one["begin_offset"] < end and one["end_offset"] > begin
+    ]
+    cuts = sorted({begin, end, *(place for one in inside for place in one[:2])})
+    place_of = {cut: place for place, cut in enumerate(cuts)}
+    covers: list[list[int]] = [[] for _ in cuts]
+    for low, high, number in sorted(inside, key=_length):
+        for place in range(place_of[low], place_of[high]):
+            covers[place].append(number)
+    return [Piece(text[low:high], tuple(numbers)) for (low, high), numbers in zip(pairwise(cuts), covers, strict=False)]
+
+
+def _length(mention: tuple[int, int, int]) -> int:
+    return mention[1] - mention[0]

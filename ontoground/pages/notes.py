@@ -1,0 +1,53 @@
+"""A note: its sections as an index, its mentions marked, and the codes of the admission beside it."""
+
+from __future__ import annotations
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from ground.errors import UsageError
+from ground.storage.warehouse import run_sql
+from ontoground.flow.session import asked, records
+from ontoground.pages.house import form_of, house_of, shown
+from ontoground.pages.marks import assertions_of, marked
+from ontoground.views.notes import admission_notes
+
+__all__ = ["ROUTES"]
+
+
+def notes(request: Request) -> Response:
+    """List admissions that have notes."""
+    with house_of(request).asking() as connection:
+        rows = records(run_sql(connection, "ontoground/pages/note_list"))
+    return shown(request, "notes.html", rows=rows)
+
+
+async def find(request: Request) -> Response:
+    """Go to the notes of an admission; its number is sent in a form, as addresses are kept in histories."""
+    return await run_in_threadpool(_found, request, (await form_of(request)).get("hadm", "").strip())
+
+
+def _found(request: Request, hadm: str) -> Response:
+    if not hadm.isdecimal():
+        raise UsageError("this is no hadm_id", expected="a whole number")
+    return RedirectResponse(f"/note/{house_of(request).key(int(hadm))}", 303)
+
+
+def note(request: Request) -> Response:
+    """Show the notes of an admission."""
+    house = house_of(request)
+    hadm = house.value(str(request.path_params["key"]))
+    with house.asking() as connection:
+        found = admission_notes(connection, int(hadm), with_mentions=True)
+        codes = records(asked(connection, "ontoground/pages/note_codes", hadm))
+    groups = {
+        "coded and said": [one for one in codes if one["kinds"] and one["mentions"]],
+        "coded, the note is silent": [one for one in codes if one["kinds"] and not one["mentions"]],
+        "said, not coded": [one for one in codes if not one["kinds"]],
+    }
+    return shown(request, "note.html", hadm=hadm, notes=marked(found), groups=groups, assertions=assertions_of(found))
+
+
+ROUTES = [Route("/notes", notes), Route("/notes", find, methods=["POST"]), Route("/note/{key}", note)]

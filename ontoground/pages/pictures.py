@@ -1,0 +1,94 @@
+"""Small pictures as plain data that templates draw: a path of concepts, and what changed between two texts."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Any
+
+__all__ = ["Arrow", "Node", "PathPicture", "changed", "path_picture"]
+
+WIDE, GAP, HIGH = 170, 170, 84
+LETTERS, LINES = 24, 3
+
+
+@dataclass(frozen=True)
+class Node:
+    """A concept: its place, and its name in lines that fit."""
+
+    x: int
+    cui: str
+    name: str
+    lines: list[str]
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """An edge from one node to the next one (backwards: to the one before), its predicate and its evidence."""
+
+    begin: int
+    end: int
+    label: str
+    evidence: list[str]
+
+
+@dataclass(frozen=True)
+class PathPicture:
+    """A path from left to right; at most three edges, so that no layout is needed."""
+
+    nodes: list[Node]
+    arrows: list[Arrow]
+    width: int
+    height: int = HIGH
+    words: str = ""
+
+
+def path_picture(path: Sequence[Mapping[str, Any]], name_of: Callable[[str], str]) -> PathPicture:
+    """Return the picture of a path, whose edges may be read in either direction."""
+    order = _order(path)
+    place = {cui: n * (WIDE + GAP) for n, cui in enumerate(order)}
+    nodes = [Node(place[cui], cui, name_of(cui), _lines(name_of(cui))) for cui in order]
+    arrows = [_arrow(edge, place) for edge in path]
+    words = "; ".join(_said(edge, name_of) for edge in path)
+    return PathPicture(nodes, arrows, (WIDE + GAP) * len(nodes) - GAP, words=words)
+
+
+def _said(edge: Mapping[str, Any], name_of: Callable[[str], str]) -> str:
+    return f"{name_of(edge['head_cui'])} {str(edge['predicate']).replace('_', ' ')} {name_of(edge['tail_cui'])}"
+
+
+def _order(path: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the concepts of a path in its order: each edge goes on where the one before ended."""
+    first, second = path[0]["head_cui"], path[0]["tail_cui"]
+    if len(path) > 1 and first in (path[1]["head_cui"], path[1]["tail_cui"]):
+        first, second = second, first
+    order = [first, second]
+    for edge in path[1:]:
+        order.append(edge["tail_cui"] if edge["head_cui"] == order[-1] else edge["head_cui"])
+    return list(dict.fromkeys(order))
+
+
+def _lines(name: str) -> list[str]:
+    return textwrap.wrap(name, LETTERS, max_lines=LINES, placeholder=" …") or [name]
+
+
+def _arrow(edge: Mapping[str, Any], place: Mapping[str, int]) -> Arrow:
+    head, tail = place[edge["head_cui"]], place[edge["tail_cui"]]
+    begin, end = (head + WIDE, tail) if head < tail else (head, tail + WIDE)
+    stated = [" ".join(part for part in (edge["sab"], edge["rela"]) if part), edge["rui"] or ""]
+    return Arrow(begin, end, str(edge["predicate"]).replace("_", " "), [line for line in stated if line])
+
+
+def changed(before: str, after: str) -> list[tuple[str, str]]:
+    """Return a text in parts, each with what it is: same, added, or removed from the text before."""
+    old, new = (re.findall(r"\s+|[^\s]+", text) for text in (before, after))
+    parts: list[tuple[str, str]] = []
+    for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind == "equal":
+            parts.append(("same", "".join(new[c:d])))
+            continue
+        parts += [(what, text) for what, text in (("removed", "".join(old[a:b])), ("added", "".join(new[c:d]))) if text]
+    return parts

@@ -1,0 +1,36 @@
+"""The templates: everything that they are given is text, and is escaped."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from ontoground.cli.render import number
+
+__all__ = ["FOLDER", "in_notebook", "rendered"]
+
+FOLDER = Path(__file__).parent
+
+
+@cache
+def _templates() -> Environment:
+    folder = FileSystemLoader(FOLDER / "templates")
+    made = Environment(loader=folder, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    made.filters["number"] = number
+    made.filters["words"] = lambda name: str(name).replace("_", " ")
+    return made
+
+
+def rendered(template: str, /, **values: Any) -> str:
+    """Return a template with these values."""
+    return _templates().get_template(template).render(**values)
+
+
+def in_notebook(template: str, height: int, /, **values: Any) -> str:
+    """Return a template in a frame of its own, so that its style leaves the notebook alone and no script of it runs."""
+    style = (FOLDER / "static" / "page.css").read_text(encoding="utf-8")
+    page = rendered(template, style=style, **values)
+    return rendered("frame.html", page=page, height=height)

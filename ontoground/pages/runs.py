@@ -1,0 +1,107 @@
+"""Runs: the reports that training, evaluation and stewardship wrote, with their tables and pictures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import Route
+
+from ontoground.pages.house import House, house_of, shown
+
+__all__ = ["ROUTES", "Block", "blocks"]
+
+PLACES = {"Training and evaluation": "runs", "Stewardship": "stewardship"}
+REPORT = "report.md"
+RULE = re.compile(r"^\|(?: *:?-+:? *\|)+$")
+PICTURE = re.compile(r"^!\[([^\]]*)\]\(([^)\s]+)\)$")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A title, a paragraph, an item, a table or a picture of a report, as plain text."""
+
+    kind: str
+    text: str = ""
+    level: int = 2
+    head: list[str] = field(default_factory=list)
+    rows: list[list[str | int | float]] = field(default_factory=list)
+    key: str = ""
+
+
+def runs(request: Request) -> Response:
+    """List all reports."""
+    root = house_of(request).workspace.root
+    places = {
+        title: [one.parent.relative_to(root).as_posix() for one in sorted((root / folder).rglob(REPORT))]
+        for title, folder in PLACES.items()
+    }
+    return shown(request, "runs.html", places=places)
+
+
+def run(request: Request) -> Response:
+    """Show a report."""
+    house = house_of(request)
+    name = house.value(str(request.path_params["key"]))
+    folder = house.workspace.root / name
+    if not (folder / REPORT).is_file():
+        raise HTTPException(404, "this report is no longer there")
+    text = (folder / REPORT).read_text(encoding="utf-8")
+    return shown(request, "run.html", name=name, blocks=list(blocks(text, house, folder)))
+
+
+def picture(request: Request) -> Response:
+    """Send a picture that a report shows."""
+    path = Path(house_of(request).value(str(request.path_params["key"])))
+    if not path.is_file():
+        raise HTTPException(404, "this picture is no longer there")
+    return FileResponse(path, media_type="image/png")
+
+
+def blocks(text: str, house: House, folder: Path) -> Iterator[Block]:
+    """Yield the parts of a report in Markdown, of which our reports use these few; all of it stays text."""
+    for part in re.split(r"\n\s*\n", text):
+        lines = part.strip("\n").splitlines()
+        if len(lines) > 1 and RULE.match(lines[1]):
+            yield Block(
+                "table", head=_cells(lines[0]), rows=[[_value(one) for one in _cells(line)] for line in lines[2:]]
+            )
+            continue
+        for line in lines:
+            yield from _line(line, house, folder)
+
+
+def _line(line: str, house: House, folder: Path) -> Iterator[Block]:
+    if found := re.match(r"^(#+) (.*)$", line):
+        yield Block("title", _plain(found[2]), level=min(len(found[1]) + 1, 4))
+    elif found := PICTURE.match(line):
+        path = (folder / found[2]).resolve()
+        there = path.is_relative_to(folder.resolve()) and path.suffix == ".png"
+        yield Block("picture", found[1], key=house.key(path) if there else "")
+    elif found := re.match(r"^ *[-*] (.*)$", line):
+        yield Block("item", _plain(found[1]))
+    elif line.strip():
+        yield Block("text", _plain(line))
+
+
+def _cells(line: str) -> list[str]:
+    return [_plain(one.strip().replace("\\|", "|")) for one in re.split(r"(?<!\\)\|", line.strip())[1:-1]]
+
+
+def _value(cell: str) -> str | int | float:
+    """Return a number where a cell is one, so that tables sort by it."""
+    if re.fullmatch(r"-?\d{1,3}(,\d{3})*|-?\d+", cell):
+        return int(cell.replace(",", ""))
+    return float(cell) if re.fullmatch(r"-?\d+\.\d+", cell) else cell
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"\[([^\]]+)\]\([^)]+\)", r"\1", text.replace("**", "").replace("`", ""))
+
+
+ROUTES = [Route("/runs", runs), Route("/runs/{key}", run), Route("/picture/{key}", picture)]

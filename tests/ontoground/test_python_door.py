@@ -1,0 +1,112 @@
+"""`import ontoground`: what a workspace answers, as objects; nothing heavy before it is asked for."""
+
+from __future__ import annotations
+
+import html
+import re
+import subprocess
+import sys
+
+import pytest
+
+import ontoground
+from ground import ROOT
+from ground.errors import InputError, UsageError
+from ground.storage.workspace import Workspace
+from ontoground.door import OpenWorkspace
+from ontoground.flow.session import writing
+from tests.ontoground.cli.test_contract import HEAVY
+from tests.ontoground.conftest import Demo
+
+TEXT = "Denies chest pain. On lisinopril. Possible pneumonia."
+
+
+@pytest.fixture
+def opened(demo: Demo) -> OpenWorkspace:
+    return ontoground.open(demo.workspace)
+
+
+def test_the_import_is_light() -> None:
+    program = f"import sys, ontoground; print([m for m in {HEAVY!r} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="opne"):
+        ontoground.opne  # noqa: B018
+
+
+def test_the_example_of_the_docs_runs(demo: Demo) -> None:
+    (example,) = re.findall(r"(?ms)^```python\n(import ontoground\n.*?)^```", (ROOT / "docs/using.md").read_text())
+    names: dict[str, object] = {}
+    exec(example.replace('"work"', repr(str(demo.workspace))), names)
+    assert isinstance(names["w"], OpenWorkspace)
+
+
+def test_named_queries_and_selects_are_tables(opened: OpenWorkspace) -> None:
+    named = opened.sql("quadrants_by_predicate")
+    frame = named.pl()
+    assert len(named) == frame.height == named.arrow().num_rows
+    own = opened.sql("select quadrant, count(*) as n from medieval group by all order by all")
+    assert own.pl()["n"].sum() == opened.statements().collect().height
+    assert "<table" in own._repr_html_()
+
+
+def test_only_reading_is_allowed(opened: OpenWorkspace) -> None:
+    with pytest.raises(UsageError, match="only one statement that reads"):
+        opened.sql("delete from ground.load")
+    with pytest.raises(UsageError, match="there is no query of this name"):
+        opened.sql("no_such_query")
+
+
+def test_relations_and_concepts_are_those_of_the_graph(opened: OpenWorkspace) -> None:
+    found = opened.relations("lisinopril", "hypertension")
+    assert found and all(one["sentence"] in repr(found) for one in found)
+    assert {one["path"][0]["head_cui"] for one in found} == {opened.concept("lisinopril")["cui"]}
+    card = opened.concept("hypertension")
+    assert opened.concept(card["cui"]) == card and card["cui"] in repr(card)
+
+
+def test_mentions_of_a_note_are_what_stands_there(opened: OpenWorkspace) -> None:
+    (hadm,) = opened.sql("select min(hadm_id) as hadm from ground.mention").pl()["hadm"]
+    (note,) = opened.note(hadm)
+    assert note["mentions"]
+    assert all(note["text"][one["begin_offset"] : one["end_offset"]] == one["text"] for one in note["mentions"])
+
+
+def test_a_notebook_shows_texts_and_paths_as_the_pages_do(opened: OpenWorkspace) -> None:
+    read = ontoground.read_text(f"{TEXT} <script>alert(1)</script>", opened)
+    frame = str(read._repr_html_())
+    page = html.unescape(frame.split('srcdoc="')[1].split('" width', maxsplit=1)[0])
+    assert 'sandbox=""' in frame and "<script>alert" not in page and 'class="mention absent' in page
+    drawn = html.unescape(str(opened.relations("lisinopril", "hypertension")._repr_html_()))
+    assert '<svg class="path"' in drawn
+
+
+def test_any_text_is_read(opened: OpenWorkspace) -> None:
+    read = ontoground.read_text(TEXT, opened)
+    said = {one["text"]: one["assertion"] for one in read.mentions}
+    assert said["chest pain"] == "absent" and said["lisinopril"] == "present" and said["pneumonia"] == "possible"
+    assert ontoground.read_text("", opened).mentions == []
+
+
+def test_statements_are_chosen_by_column(opened: OpenWorkspace) -> None:
+    chosen = opened.statements(quadrant=["Q1", "Q3"], is_supported=True).collect()
+    assert set(chosen["quadrant"]) == {"Q1", "Q3"}
+    with pytest.raises(UsageError, match="quadrant"):
+        opened.statements(quadrnat="Q1")
+    with pytest.raises(InputError, match="not built"):
+        opened.statements("medval")
+
+
+def test_nothing_stays_open(opened: OpenWorkspace) -> None:
+    opened.sql("loads")
+    opened.concept("hypertension")
+    with writing(Workspace.existing(opened.workspace.root)) as connection:
+        assert connection.execute("select 1").fetchall() == [(1,)]
+
+
+def test_a_folder_without_a_warehouse_is_no_workspace(tmp_path: object) -> None:
+    with pytest.raises(InputError, match="no warehouse"):
+        ontoground.open(str(tmp_path))

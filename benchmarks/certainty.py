@@ -2,9 +2,9 @@
 
     python -m benchmarks.certainty WORKSPACE GOLD.jsonl[.gz] ...
 
-The workspace holds the notes of the gold, read (`ontoground notes mentions`). A mention that is called present or given,
-in a section of the context, is right if a gold mention that it overlaps is present, or a drug that was given or taken
-and stopped (as clinicians who read rows judge).
+The workspace holds the notes of the gold, read (`ontoground notes mentions`). A mention that is called present or
+given, in a section of the context, is right if a gold mention that it overlaps is present, or a drug that was given or
+taken and stopped (as clinicians who read rows judge).
 """
 
 from __future__ import annotations

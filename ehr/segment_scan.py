@@ -36,34 +36,9 @@ IS_MEDICATIONS, IS_COURSE = 1, 2
 _WRAP_MIN, _WRAP_MAX = 66, 100
 _LABEL_MAX, _LABEL_LONGEST = 60, 79
 # Words after which something must follow, with the blank before them, from their end.
-_SMALL_WORDS = np.array(
-    [
-        [ord(letter) for letter in f" {word}"[::-1].ljust(8, "\0")]
-        for word in [
-            "and",
-            "or",
-            "with",
-            "of",
-            "for",
-            "the",
-            "a",
-            "an",
-            "to",
-            "in",
-            "on",
-            "by",
-            "no",
-            "No",
-            "not",
-            "Not",
-            "without",
-            "Without",
-            "denies",
-            "Denies",
-            "any",
-        ]
-    ]
-)
+_SMALL = ("and", "or", "with", "of", "for", "the", "a", "an", "to", "in", "on", "by", "any")
+_DENYING = ("no", "No", "not", "Not", "without", "Without", "denies", "Denies")
+_SMALL_WORDS = np.array([[ord(letter) for letter in f" {word}"[::-1].ljust(8, "\0")] for word in (*_SMALL, *_DENYING)])
 # Longer stretches without a sentence's end are no prose; they are cut between words.
 _SEGMENT_MAX = 4000
 

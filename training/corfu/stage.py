@@ -66,7 +66,7 @@ def step_margins(
     with torch.autocast(device, torch.bfloat16, enabled=autocast):
         found = torch.stack(evaluate_rows(policy, data.run_data(data.train), step.rows))
     _, logged = pair_values(found, torch.from_numpy(reference[items]), beta, 0.0)
-    return logged["margin"].numpy()  # type: ignore[no-any-return]
+    return logged["margin"].numpy()
 
 
 def pair_values(

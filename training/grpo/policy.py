@@ -94,6 +94,7 @@ def _arguments(folder: Path, settings: GrpoSettings, machine: Machine, autocast:
         scale_rewards="none",
         loss_type="dr_grpo",
         gradient_checkpointing=settings.hardware.gradient_checkpointing,
+        gradient_checkpointing_kwargs={"use_reentrant": False},
         chat_template_kwargs={"enable_thinking": settings.thinking},
         remove_unused_columns=False,
     )

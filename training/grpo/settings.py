@@ -36,7 +36,7 @@ class GrpoSettings(Section):
     epochs: int = Field(default=9, ge=1, description="passes over the training rows")
     prompts_per_step: int = Field(default=128, ge=1, description="rows in one optimizer step")
     group: int = Field(default=8, ge=2, description="responses that are sampled for each row of a step")
-    per_device_batch_size: int = Field(default=8, ge=1, description="responses in one forward pass (assumed)")
+    per_device_batch_size: int = Field(default=2, ge=1, description="responses in one forward pass (assumed)")
     generation_batch_size: int = Field(default=64, ge=1, description="responses that are sampled at once (assumed)")
     kl_beta: float = Field(default=0.001, ge=0, description="weight of the KL divergence from the base model")
     temperature: float = Field(default=1.0, gt=0, description="of sampling, in training and evaluation")
@@ -56,7 +56,8 @@ class GrpoSettings(Section):
         default=0, ge=0, description="steps between evaluations in training; 0: at the end only"
     )
     reward: RewardSettings = RewardSettings()
-    lora: LoraSettings = LoraSettings(r=0)
+    # The paper trains all weights; 8 billion of them, with the reference's copy, take more than 80 GiB.
+    lora: LoraSettings = LoraSettings(r=16, alpha=32, dropout=0.0)
     optimizer: OptimizerSettings = OptimizerSettings(
         learning_rate=1e-5, warmup_ratio=0.0, schedule="constant_with_warmup"
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,13 +22,16 @@ from training.grpo.rows import Row, order_sha256, planned_order
 from training.grpo.settings import GrpoSettings
 from training.runs.card import TIERS
 from training.runs.folder import CHECKPOINTS, base_record, drop_if_refused, finish_run, run_plan, start_run
+from training.runs.memory import estimate_texts, tell_memory
 from training.runs.models import (
     dropout_note,
+    load_config,
     load_model,
     load_tokenizer,
     refuse_adapter,
     save_model,
     trained_weights,
+    usable_length,
 )
 from training.runs.quiet import quiet
 from training.runs.resuming import logged, run_trainer
@@ -69,7 +72,13 @@ class Arm:
 
 
 def train_arm(
-    arm: Arm, model_name: str, out_dir: Path, settings: GrpoSettings, *, resume: bool = False
+    arm: Arm,
+    model_name: str,
+    out_dir: Path,
+    settings: GrpoSettings,
+    *,
+    resume: bool = False,
+    say: Callable[[str], None] | None = None,
 ) -> dict[str, Any]:
     """Train one arm and evaluate it; returns what ``training.json`` holds.
 
@@ -79,6 +88,8 @@ def train_arm(
         out_dir: the run folder.
         settings: of all arms.
         resume: go on from the newest checkpoint; from the start where there is none.
+        say: takes the memory estimate (of its optimizer steps; sampling needs less, or more with a large
+            ``generation_batch_size``).
 
     Raises:
         UsageError: settings that do not fit each other or this machine, or a folder that already holds a run.
@@ -96,6 +107,19 @@ def train_arm(
         tokenizer = load_tokenizer(model_name)
         rows, too_long = _fitting(arm, tokenizer, settings)
         order = planned_order(list(rows), settings.seed, settings.epochs, settings.prompts_per_step)
+        tokens = min(
+            settings.max_prompt_tokens + settings.max_new_tokens, usable_length(load_config(model_name), 1 << 30)
+        )
+        memory = estimate_texts(
+            model_name,
+            settings.per_device_batch_size,
+            tokens,
+            min(settings.max_new_tokens + 1, tokens),
+            settings.lora,
+            settings.hardware,
+            reference=settings.kl_beta > 0,
+        )
+        tell_memory(memory, settings.hardware, say)
         watched = out_dir / CHECKPOINTS / WATCHED
         trainer = build_trainer(
             model_name,
@@ -119,6 +143,7 @@ def train_arm(
             "rows": {"used": len(rows), "left_out": {"too_long": too_long}},
             "order_sha256": order_sha256(order),
             "machine": _machine(machine, dropout_note(trainer.model, settings.lora)),
+            "memory": memory.as_dict(),
             "measured": measured.as_dict(),
             "steps": trainer.state.global_step,
             "history": logged(trainer, HISTORY),

@@ -17,7 +17,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Hashable, Iterable
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -26,11 +26,12 @@ from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map_only
 
+from training.packing.attention import attention_of_texts
 from training.runs.folder import is_main
-from training.runs.models import Task, add_adapter, device_of, load_config, precision_of
+from training.runs.models import Task, add_adapter, device_of, load_config, precision_of, trained_weights
 from training.runs.settings import HardwareSettings, LoraSettings
 
-__all__ = ["Estimate", "estimate_memory", "free_memory", "tell_memory"]
+__all__ = ["Estimate", "estimate_memory", "estimate_texts", "free_memory", "tell_memory"]
 
 NF4_BYTES = 0.5 + 1 / 64 + 4 / (64 * 256)
 """Bytes of a 4-bit weight: half a byte, a byte of scale for 64 weights, and 4 bytes for 256 scales (QLoRA, sec. 3)."""
@@ -50,6 +51,7 @@ class Estimate:
         step: activations and gradients at the peak.
         free: what the device has now.
         device: ``cpu`` or ``cuda``.
+        reference: of a second copy of the model, which the policy is compared with.
     """
 
     weights: int
@@ -58,11 +60,12 @@ class Estimate:
     step: int
     free: int
     device: str
+    reference: int = 0
 
     @property
     def tensors(self) -> int:
         """The live tensors at the peak."""
-        return self.weights + self.optimizer + self.step
+        return self.weights + self.reference + self.optimizer + self.step
 
     @property
     def total(self) -> int:
@@ -78,10 +81,11 @@ class Estimate:
         def gib(n: int) -> str:
             return f"{n / GIB:.3g}" if n < 10 * GIB else f"{n / GIB:.1f}"
 
-        step = self.total - self.weights - self.optimizer
+        step = self.total - self.weights - self.reference - self.optimizer
         return (
-            f"memory: about {gib(self.total)} GiB (weights {gib(self.weights)}, optimizer {gib(self.optimizer)}, "
-            f"activations and gradients {gib(step)}); free on the {self.device}: {gib(self.free)} GiB"
+            f"memory: about {gib(self.total)} GiB (weights {gib(self.weights + self.reference)}, "
+            f"optimizer {gib(self.optimizer)}, activations and gradients {gib(step)}); "
+            f"free on the {self.device}: {gib(self.free)} GiB"
         )
 
     def warning(self, margin: float, hardware: HardwareSettings) -> str | None:
@@ -96,6 +100,42 @@ class Estimate:
         else:
             do = "a lower packing.tokens_per_row (and packing.max_length)"
         return f"memory may run short (hardware.memory_margin is {margin:g}): set {do}"
+
+
+def estimate_texts(
+    model: str,
+    rows: int,
+    tokens: int,
+    answer: int,
+    lora: LoraSettings,
+    hardware: HardwareSettings,
+    *,
+    reference: bool = False,
+) -> Estimate:
+    """Estimate a run of trl on rows of one text each, before anything is loaded; AdamW's states are counted whole.
+
+    Args:
+        model: as of `estimate_memory`.
+        rows: of one forward pass.
+        tokens: of the longest row.
+        answer: of its tokens, those whose logits are taken.
+        lora: the adapter.
+        hardware: as of `estimate_memory`.
+        reference: whether all weights are compared with a second copy; an adapter is switched off instead.
+    """
+    loaded, autocast = trained_weights(hardware, whole=lora.r == 0)
+    ids = torch.zeros((rows, tokens), dtype=torch.int64)
+
+    def step(policy: Any) -> torch.Tensor:
+        logits = policy(input_ids=ids, use_cache=False, logits_to_keep=answer).logits.float()
+        logps: torch.Tensor = logits.flatten(0, 1).log_softmax(-1)
+        return -logps[:, 0].sum()
+
+    found = estimate_memory(
+        model, "causal", step, lora, loaded,
+        attention=attention_of_texts(hardware), autocast=autocast, sizes=(rows, tokens, answer),
+    )  # fmt: skip
+    return replace(found, reference=found.weights if reference and lora.r == 0 else 0)
 
 
 def free_memory(device: str) -> int:

@@ -75,7 +75,7 @@ class HardwareSettings(Section):
         default="auto", description="auto: flex_attention on CUDA, split (SDPA, its mask on statements only) elsewhere"
     )
     gradient_checkpointing: bool = Field(
-        default=False, description="compute activations again in the backward pass: less memory, about a third slower"
+        default=True, description="compute activations again in the backward pass: less memory, about a third slower"
     )
     quantize: Literal["none", "nf4"] = Field(default="none", description="nf4: QLoRA's 4-bit base weights")
     save_steps: int = Field(default=200, ge=1, description="optimizer steps between two checkpoints")
@@ -129,7 +129,7 @@ class SftSettings(Section):
     seed: int = Field(default=42, description="seed of order, dropout and new weights")
     epochs: float = Field(default=1, gt=0, description="passes over the training split")
     batch_size: int = Field(default=16, ge=1, description="rows in one optimizer step, over all processes")
-    per_device_batch_size: int = Field(default=8, ge=1, description="rows in one forward pass")
+    per_device_batch_size: int = Field(default=2, ge=1, description="rows in one forward pass")
     max_length: int = Field(default=8192, ge=16, description="tokens of a row; longer rows are left out and counted")
     lora: LoraSettings = LoraSettings(r=16, alpha=16, dropout=0.0)
     optimizer: OptimizerSettings = OptimizerSettings(learning_rate=2e-4, optimizer="paged_adamw_8bit")
@@ -137,7 +137,7 @@ class SftSettings(Section):
 
 
 class MedhalSettings(SftSettings):
-    """MedHal (appendix C): QLoRA, length 8,192, batch 8 x 2, 1 epoch; the paper gives no learning rate."""
+    """MedHal (appendix C): QLoRA, length 8,192, batch 16 (the paper's 8 x 2), 1 epoch; no learning rate is given."""
 
     tasks: tuple[str, ...] = Field(default=(), description="train on these tasks only (the task ablation); empty: all")
 

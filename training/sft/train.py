@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from evaluation.text.dataset import Kind, TextDataset
@@ -29,6 +30,7 @@ from training.runs.folder import (
     run_plan,
     start_run,
 )
+from training.runs.memory import estimate_texts, tell_memory
 from training.runs.models import (
     adapter_config,
     device_of,
@@ -65,6 +67,7 @@ def train_medhal(
     *,
     resume: bool = False,
     callbacks: Sequence[Any] = (),
+    say: Callable[[str], None] | None = None,
 ) -> dict[str, Any]:
     """Fine-tune a causal model to tell factual statements from others and to explain (MedHal, section 4.2).
 
@@ -78,6 +81,7 @@ def train_medhal(
         settings: the paper's where left out.
         resume: go on from the newest checkpoint in ``out_dir``; from the start where there is none.
         callbacks: further transformers ``TrainerCallback`` objects, such as one that shows progress.
+        say: takes the memory estimate.
 
     Returns:
         What ``training.json`` holds.
@@ -87,7 +91,7 @@ def train_medhal(
         InputError: no such dataset or model, or no row left to train on.
         TrainingError: the loss is no number, training diverges, or memory is short.
     """
-    return _train("medhal", dataset_dir, model, out_dir, settings or MedhalSettings(), resume, callbacks)
+    return _train("medhal", dataset_dir, model, out_dir, settings or MedhalSettings(), resume, callbacks, say)
 
 
 def train_medval(
@@ -98,12 +102,13 @@ def train_medval(
     *,
     resume: bool = False,
     callbacks: Sequence[Any] = (),
+    say: Callable[[str], None] | None = None,
 ) -> dict[str, Any]:
     """Fine-tune a causal model to name errors and grade the risk of an output (MedVAL, stage 3).
 
     Arguments, result and errors are those of `train_medhal`; ``dataset_dir`` is a MedVAL dataset folder.
     """
-    return _train("medval", dataset_dir, model, out_dir, settings or MedvalSettings(), resume, callbacks)
+    return _train("medval", dataset_dir, model, out_dir, settings or MedvalSettings(), resume, callbacks, say)
 
 
 def _train(
@@ -114,6 +119,7 @@ def _train(
     settings: MedhalSettings | MedvalSettings,
     resume: bool,
     callbacks: Sequence[Any],
+    say: Callable[[str], None] | None,
 ) -> dict[str, Any]:
     join_processes(device_of(settings.hardware))
     dataset = TextDataset.open(dataset_dir, kind)
@@ -131,6 +137,11 @@ def _train(
         rows, counts = encode_rows(
             dataset.rows("train", tasks), tokenizer, task.prompt, task.answer, max_length, by_task=by_task
         )
+        longest = int(np.diff(rows.offsets).max())
+        memory = estimate_texts(
+            model_name, settings.per_device_batch_size, longest, longest, settings.lora, settings.hardware
+        )
+        tell_memory(memory, settings.hardware, say)
         last = last_checkpoint(out_dir / CHECKPOINTS) if resume else None
         trainer = _trainer(model_name, tokenizer, rows, out_dir, settings, machine, callbacks)
         with progress("fine-tuning, steps", _steps(len(rows), settings)) as advance:
@@ -144,6 +155,7 @@ def _train(
             "tokens": {"in_one_pass": len(rows.ids), "with_loss": rows.trained_tokens},
             "machine": _machine(trainer, settings, machine, shorter),
             "resumed_from_step": int(last.rpartition("-")[2]) if last else None,
+            "memory": memory.as_dict(),
             "measured": measured.as_dict(),
             "steps": trainer.state.global_step,
             "history": logged(trainer, HISTORY),
@@ -218,6 +230,7 @@ def _arguments(out_dir: Path, settings: SftSettings, machine: Machine, n_rows: i
         max_length=None,
         packing=False,
         gradient_checkpointing=settings.hardware.gradient_checkpointing,
+        gradient_checkpointing_kwargs={"use_reentrant": False},
         logging_steps=1 if steps <= LOG_EVERY_STEP_UNTIL else 10,
     )
 

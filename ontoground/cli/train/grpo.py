@@ -75,6 +75,7 @@ def grpo(options: Grpo) -> Result:
     """
     require_packages(*PACKAGES, "trl", "datasets", "statsmodels")
     from ground.markdown import markdown_table
+    from ontoground.cli.render import note
     from stewardship.benchmark.folder import Benchmark
     from training.grpo.rows import check_arms
     from training.grpo.settings import GrpoSettings
@@ -98,7 +99,8 @@ def grpo(options: Grpo) -> Result:
     _announce(options, arms, settings)
     graded = {"base": _base(out, arms[0], model, settings, kept=options.resume)} if settings.evaluate_base else {}
     records = {
-        arm.name: train_arm(arm, model, out / f"arm-{arm.name}", settings, resume=options.resume) for arm in arms
+        arm.name: train_arm(arm, model, out / f"arm-{arm.name}", settings, resume=options.resume, say=note)
+        for arm in arms
     }
     payload = {
         "verb": "train grpo",

@@ -61,7 +61,7 @@ def _fine_tuned(kind: Literal["medhal", "medval"], options: Text) -> Result:
             f" batches of {settings.batch_size}, {settings.epochs:g} epochs, seed {settings.seed}"
         )
     train = train_medhal if kind == "medhal" else train_medval
-    record = train(dataset.folder, options.model, out, settings, resume=options.resume)
+    record = train(dataset.folder, options.model, out, settings, resume=options.resume, say=note)
     for line in record["machine"]["notes"] if is_main() else ():
         note(line)
     return trained(options, kind, dataset.folder, options.engine, out, [(out, record, state)])

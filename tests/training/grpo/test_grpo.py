@@ -25,7 +25,7 @@ from training.grpo.rows import planned_order, read_rows
 from training.grpo.settings import GrpoSettings
 from training.grpo.train import EVALUATION, Arm, evaluate_base, train_arm
 from training.runs.models import load_model, load_tokenizer
-from training.runs.settings import HardwareSettings, OptimizerSettings
+from training.runs.settings import HardwareSettings, LoraSettings, OptimizerSettings
 from training.sft.model import choose_machine
 
 pytestmark = pytest.mark.xdist_group("grpo")
@@ -37,6 +37,7 @@ TINY = GrpoSettings(
     per_device_batch_size=32,
     generation_batch_size=16,
     max_new_tokens=4,
+    lora=LoraSettings(r=0),
     optimizer=OptimizerSettings(learning_rate=1e-3, warmup_ratio=0.0, schedule="constant_with_warmup"),
     hardware=HardwareSettings(device="cpu"),
 )

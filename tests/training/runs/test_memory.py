@@ -13,15 +13,23 @@ import pytest
 import torch
 
 from tests.training.tiny import tiny_decoder, tiny_tokenizer
+from training.grpo.settings import GrpoSettings
 from training.packing.collate import packed_row
 from training.packing.shared import SharedClassifier, SharedPolicy
 from training.packing.trainer import checkpoint_activations
-from training.runs.memory import Estimate, estimate_memory, free_memory
+from training.runs.memory import Estimate, estimate_memory, estimate_texts, free_memory
 from training.runs.models import load_model
-from training.runs.settings import HardwareSettings, LoraSettings
+from training.runs.settings import (
+    ClassifierSettings,
+    CorfuSettings,
+    HardwareSettings,
+    LoraSettings,
+    MedhalSettings,
+    MedvalSettings,
+)
 
 GIB = 1 << 30
-CPU = HardwareSettings(device="cpu")
+CPU = HardwareSettings(device="cpu", gradient_checkpointing=False)
 
 
 @pytest.fixture(scope="module")
@@ -146,3 +154,40 @@ def test_free_memory_of_this_machine_is_known() -> None:
     assert free_memory("cpu") > 100 << 20
     if torch.cuda.is_available():
         assert free_memory("cuda") > 0
+
+
+def test_defaults_of_every_verb_fit_80_gib_for_8_billion_weights(tmp_path: Path) -> None:
+    from transformers import LlamaConfig
+
+    LlamaConfig(
+        vocab_size=128256, hidden_size=4096, intermediate_size=14336, num_hidden_layers=32, num_attention_heads=32,
+        num_key_value_heads=8, max_position_embeddings=131072, pad_token_id=0,
+    ).save_pretrained(tmp_path)  # fmt: skip
+
+    def on_a_card(hardware: HardwareSettings) -> HardwareSettings:
+        return hardware.model_copy(update={"device": "cpu", "precision": "bfloat16"})
+
+    def packed(module: Any, settings: Any, task: Any) -> Estimate:
+        packing = settings.packing
+        full = packed_row([(np.arange(packing.tokens_per_row - 16 * 24) % 1000, [np.arange(5, 29)] * 16)])
+        return estimate_memory(
+            str(tmp_path), task, lambda model: module(model)(full).sum(), settings.lora, on_a_card(settings.hardware),
+            attention="flex_attention",
+        )  # fmt: skip
+
+    def texts(settings: Any, tokens: int, answer: int) -> Estimate:
+        rows, hardware = settings.per_device_batch_size, on_a_card(settings.hardware)
+        return estimate_texts(str(tmp_path), rows, tokens, answer, settings.lora, hardware, reference=True)
+
+    grpo = GrpoSettings()
+    needed = {
+        "classifier": packed(SharedClassifier, ClassifierSettings(), "quadrants"),
+        "corfu": packed(SharedPolicy, CorfuSettings(), "causal"),
+        "medhal": texts(MedhalSettings(), MedhalSettings().max_length, MedhalSettings().max_length),
+        "medval": texts(MedvalSettings(), MedvalSettings().max_length, MedvalSettings().max_length),
+        "grpo": texts(grpo, grpo.max_prompt_tokens + grpo.max_new_tokens, grpo.max_new_tokens + 1),
+    }
+    assert all(one.tensors < 0.9 * 80 * GIB for one in needed.values())
+    whole = texts(grpo.model_copy(update={"lora": LoraSettings(r=0)}), 512, 128)
+    assert whole.reference == whole.weights
+    assert whole.tensors > 80 * GIB

@@ -42,7 +42,7 @@ def test_auto_settings_resolve_and_impossible_ones_are_refused() -> None:
 
 def test_defaults_are_the_papers() -> None:
     medhal, medval = MedhalSettings(), MedvalSettings()
-    assert (medhal.max_length, medhal.per_device_batch_size, medhal.batch_size, medhal.epochs) == (8192, 8, 16, 1)
+    assert (medhal.max_length, medhal.batch_size, medhal.epochs) == (8192, 16, 1)
     assert (medhal.optimizer.optimizer, medhal.hardware.quantize) == ("paged_adamw_8bit", "nf4")
     assert (medhal.lora.r, medhal.lora.alpha, medhal.lora.target_modules) == (16, 16, ("all-linear",))
     assert (medval.epochs, medval.batch_size, medval.optimizer.learning_rate) == (5, 1, 1e-5)

@@ -20,7 +20,7 @@ __all__ = ["claims", "is_read", "stopped_treatment"]
 
 _WORD = re.compile(r"(?<![\w'-])[A-Za-z][A-Za-z'-]*[A-Za-z](?![\w'])")
 _SHORTEST = 4
-_LIST_MARK = re.compile(r"^[ \t]*(?P<number>\d{1,2})[.)](?!\d)", re.MULTILINE)
+_LIST_MARK = re.compile(r"(?:^[ \t]*|[.;:]\s+|#\s?)(?P<number>\d{1,2})[.)](?!\d)", re.MULTILINE)
 _PERSON = re.compile(r"\b(?:Mr|Mrs|Ms|Miss|Dr)\.? $")
 _STOPS_ALL = re.compile(
     r"\b(?:stop|discontinue|hold|withhold|cease|quit)\w* (?:all|any|every|each|the rest) (?:\w+ ){0,3}"

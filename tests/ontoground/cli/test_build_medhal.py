@@ -91,7 +91,7 @@ def test_all_splits_are_used_where_asked_and_the_card_says_so(
 def test_a_person_sees_rows_shares_and_reasons(texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert invoke(["build", "medhal", "--texts", str(texts), "--workspace", str(tmp_path)]) == 0
     said = capsys.readouterr().out
-    assert "medqa: other_split" in said and "100.0%" in said and "length filtered" in said
+    assert "mednli: neutral" in said and "100.0%" in said and "length filtered" in said
     assert f"in {tmp_path / 'datasets' / 'medhal'}" in said
 
 

@@ -87,6 +87,8 @@ def listening(port: int) -> Iterator[socket.socket]:
             made.bind((ADDRESS, port))
         except OSError as error:
             raise UsageError("this port cannot be used", found=str(port), do="leave --port out") from error
+        # From here on a browser is kept waiting, not refused.
+        made.listen()
         yield made
 
 

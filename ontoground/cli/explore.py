@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -42,9 +41,8 @@ def explore(
         note(f"open {pages.address}\nCtrl+C stops")
         if browser:
             _open(pages.address)
-        with suppress(KeyboardInterrupt):
-            pages.serve()
         served = made.getsockname()[1]
+        pages.serve()
     return options.result("explore", _paint, port=served)
 
 

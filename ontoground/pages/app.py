@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import signal
 import socket
 import traceback
 from collections.abc import Iterator
@@ -87,6 +88,8 @@ def listening(port: int) -> Iterator[socket.socket]:
             made.bind((ADDRESS, port))
         except OSError as error:
             raise UsageError("this port cannot be used", found=str(port), do="leave --port out") from error
+        # From here on a browser is kept waiting, not refused.
+        made.listen()
         yield made
 
 
@@ -102,7 +105,13 @@ class Pages:
     def serve(self) -> None:
         """Answer until somebody stops the program; nothing is logged, as addresses and errors may speak of patients."""
         config = uvicorn.Config(
-            self.app, log_config=None, log_level="critical", access_log=False, lifespan="off", server_header=False
+            self.app,
+            log_config=None,
+            log_level="critical",
+            access_log=False,
+            lifespan="off",
+            server_header=False,
+            timeout_graceful_shutdown=3,
         )
         asyncio.run(_Server(config).serve(sockets=[self._socket]))
 
@@ -110,5 +119,14 @@ class Pages:
 class _Server(uvicorn.Server):
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leave signals to the command line, which raises KeyboardInterrupt."""
-        yield
+        """Stop at SIGINT and SIGTERM; an exception that a handler raises could be lost within a request."""
+
+        def stop(_number: int, _frame: object) -> None:
+            self.should_exit = True
+
+        before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)

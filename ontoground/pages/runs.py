@@ -19,7 +19,16 @@ __all__ = ["ROUTES", "Block", "blocks"]
 PLACES = {"Training and evaluation": "runs", "Stewardship": "stewardship"}
 REPORT = "report.md"
 RULE = re.compile(r"^\|(?: *:?-+:? *\|)+$")
+NUMBER = re.compile(r"^[+-]?\d[\d,]*(\.\d+)?$")
 PICTURE = re.compile(r"^!\[([^\]]*)\]\(([^)\s]+)\)$")
+
+
+@dataclass(frozen=True)
+class Value:
+    """A cell of a table."""
+
+    text: str
+    number: float | None
 
 
 @dataclass(frozen=True)
@@ -30,7 +39,7 @@ class Block:
     text: str = ""
     level: int = 2
     head: list[str] = field(default_factory=list)
-    rows: list[list[str | int | float]] = field(default_factory=list)
+    rows: list[list[Value]] = field(default_factory=list)
     key: str = ""
 
 
@@ -93,11 +102,9 @@ def _cells(line: str) -> list[str]:
     return [_plain(one.strip().replace("\\|", "|")) for one in re.split(r"(?<!\\)\|", line.strip())[1:-1]]
 
 
-def _value(cell: str) -> str | int | float:
-    """Return a number where a cell is one, so that tables sort by it."""
-    if re.fullmatch(r"-?\d{1,3}(,\d{3})*|-?\d+", cell):
-        return int(cell.replace(",", ""))
-    return float(cell) if re.fullmatch(r"-?\d+\.\d+", cell) else cell
+def _value(cell: str) -> Value:
+    """Return a cell as it is written, with its number where it is one, so that tables sort by it."""
+    return Value(cell, float(cell.replace(",", "")) if NUMBER.match(cell) else None)
 
 
 def _plain(text: str) -> str:

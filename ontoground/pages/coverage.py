@@ -21,7 +21,7 @@ from ground.storage.warehouse import run_sql
 from ontoground.flow.session import records
 from ontoground.flow.status import dataset_counts, dataset_files
 from ontoground.pages.house import House, form_of, house_of, shown
-from ontoground.views.query import AREA, Rows, fetch, named_queries, query_text, write_whole
+from ontoground.views.query import AREA, Rows, copy_rows, fetch, named_queries, query_text
 
 __all__ = ["ROUTES"]
 
@@ -138,8 +138,8 @@ def _sent(house: House, text: str, file_format: str, name: str) -> Response:
     folder = Path(tempfile.mkdtemp(dir=private_directory(house.workspace.root / "cache")))
     remove = BackgroundTask(shutil.rmtree, folder, ignore_errors=True)
     try:
-        with house.asking() as connection:
-            write_whole(connection, text, file_format, folder / name)
+        with house.asking(folder / name) as connection:
+            copy_rows(connection, text, file_format, folder / name)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise

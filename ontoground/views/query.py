@@ -34,6 +34,7 @@ __all__ = [
     "AREA",
     "COPY_OPTIONS",
     "Rows",
+    "copy_rows",
     "exploring",
     "exploring_datasets",
     "fetch",
@@ -216,12 +217,12 @@ def write_rows(
     if output is not None:
         _require_folder(output)
         with atomic_path(output) as temporary, exploring(workspace, temporary, seconds=seconds) as connection:
-            _copy(connection, text, file_format, temporary)
+            copy_rows(connection, text, file_format, temporary)
         return
     with scratch_folder(workspace.root / "cache" / "answers") as folder:
         temporary = folder / "answer"
         with exploring(workspace, temporary, seconds=seconds) as connection:
-            _copy(connection, text, file_format, temporary)
+            copy_rows(connection, text, file_format, temporary)
         with temporary.open("rb") as file:
             shutil.copyfileobj(file, sys.stdout.buffer)
         sys.stdout.buffer.flush()
@@ -231,7 +232,7 @@ def write_whole(connection: duckdb.DuckDBPyConnection, text: str, file_format: s
     """Write a query's rows as csv, parquet or json to a file, whole or not at all."""
     _require_folder(output)
     with atomic_path(output) as temporary:
-        _copy(connection, text, file_format, temporary)
+        copy_rows(connection, text, file_format, temporary)
 
 
 def _require_folder(output: Path) -> None:
@@ -239,7 +240,8 @@ def _require_folder(output: Path) -> None:
         raise InputError("there is no such folder", file=output.parent)
 
 
-def _copy(connection: duckdb.DuckDBPyConnection, text: str, file_format: str, path: Path) -> None:
+def copy_rows(connection: duckdb.DuckDBPyConnection, text: str, file_format: str, path: Path) -> None:
+    """Write a query's rows as csv, parquet or json to a file that the connection may write."""
     target = quoted(str(path.resolve()))
     with _explained():
         connection.execute(f"copy (\n{text}\n) to {target} ({COPY_OPTIONS[file_format]})")

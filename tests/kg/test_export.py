@@ -39,7 +39,7 @@ def test_networkx_holds_each_canonical_edge_once(graph: ConceptGraph) -> None:
     assert found.edges[DRUG, DISEASE, "treats"]["rela"] == "may_treat"
     everything = to_networkx(graph, CONCEPTS)
     assert {key for _, _, key in everything.edges(keys=True)} == {
-        "treats", "is_a", "has_pharmacologic_class", "broader", "related_to",
+        "treats", "is_a", "placed_under", "has_pharmacologic_class", "broader", "related_to",
     }  # fmt: skip
     with pytest.raises(InputError, match="C9999999"):
         to_networkx(graph, ["C9999999"])

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from ehr.certainty import DOUBTS
 from ehr.characters import ByteArray, CodeArray, part
 from ehr.context_arrays import (
     ADJACENT,
@@ -83,6 +84,9 @@ _HEADING = 2
 _PLAIN_WORDS = 8
 _NEAR_WORDS = 3
 _CHAIN_WORDS = 14
+# Words after a heading that may doubt it, and the doubt in all fields of a word.
+_OF_THE_HEADING = 3
+_UNCERTAIN = sum(1 << (DOUBTS.index("uncertain") + field * DOUBT_BITS) for field in range(4))
 # No trigger is about a mention farther off than this many words.
 _WINDOW = 200
 _NO_DISTANCE = 1 << 30
@@ -336,7 +340,8 @@ def _said_in(base: int, stop: int, words: IndexArray) -> int:
 def _said_beside(segment: int, segments: IndexArray, leads: IndexArray, words: IndexArray, n_words: int) -> int:
     """Return the doubts of the line that introduces the list in which a segment stands, and of what follows a heading.
 
-    A heading is denied, doubted or ended by what follows it: "# Gout: no crystals".
+    A heading is denied or ended by what follows it: "# Gout: no crystals". It is doubted by its first words only, since
+    later ones speak of causes: "# Anemia: iron studies low, likely from the ulcer".
     """
     found = 0
     for other in (leads[segment], segment + 1):
@@ -351,7 +356,8 @@ def _said_beside(segment: int, segments: IndexArray, leads: IndexArray, words: I
         base = left(words, BEGIN, segments[other, _SEGMENT_BEGIN], 0, n_words)
         stop = left(words, BEGIN, segments[other, _SEGMENT_END], base, n_words)
         for position in range(base, stop):
-            found |= words[position, DOUBT]
+            is_later = is_next and position >= base + _OF_THE_HEADING
+            found |= words[position, DOUBT] & (~_UNCERTAIN if is_later else -1)
     return found
 
 

@@ -202,6 +202,7 @@ def _release_names(connection: duckdb.DuckDBPyConnection) -> pa.Table:
         ("semantic_type", ("tui", "type", "kind", "priority", "condition", "source")),
         ("name_stop", ("name", "reason", "source")),
         ("name_variant", ("phrase", "variant", "source")),
+        ("lasting_name", ("name", "lasts", "source")),
     ):
         rows = read_table(_DATA / f"{table}s.tsv", columns)
         lines = pa.table({column: pa.array([row[column] for row in rows], pa.string()) for column in columns})
@@ -219,8 +220,10 @@ def _normalized(name: str) -> str:
 
 
 def _targets(connection: duckdb.DuckDBPyConnection, terms: Sequence[Term]) -> dict[str, tuple[str, ...]]:
-    """Return the concepts of each long form that the terms name, best first."""
-    wanted = sorted({name for term in terms for sense in term.senses for name in sense.names if name not in {"", "="}})
+    """Return the concepts of each long form that the terms name, best first; ``mention_target`` has the lasting too."""
+    named = {name for term in terms for sense in term.senses for name in sense.names if name not in {"", "="}}
+    lasting = connection.execute("select name from lasting_name").fetchall()
+    wanted = sorted(named | {str(name) for (name,) in lasting})
     lines = pa.table(
         {
             "name": pa.array(wanted, pa.string()),
@@ -234,7 +237,6 @@ def _targets(connection: duckdb.DuckDBPyConnection, terms: Sequence[Term]) -> di
     found: dict[str, list[str]] = {}
     for name, cui in connection.execute("select name, cui from mention_target order by name, position").fetchall():
         found.setdefault(name, []).append(cui)
-    connection.execute("drop table mention_target")
     return {name: tuple(cuis) for name, cuis in found.items()}
 
 

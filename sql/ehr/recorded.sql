@@ -7,9 +7,9 @@
 --   before the stay or elsewhere; and a problem that is coded may be one that was suspected, or one of another year
 -- Orders are complete: a drug of the hospital course that was never ordered was hardly given (not_ordered). Codes are
 --   not: a problem or a procedure that is not coded is sure if it stands in a list of its own, or if the note comes
---   back to it; a past history that nothing else speaks of is past (alone)
+--   back to it, or if it is an illness that lasts; another past history that nothing else speaks of is past (alone)
 -- Source: docs/definitions.md#certainty
--- Inputs: ground.mention_part, ground.admission_concept(hadm_id, cui, kind), kg.edge, kg.concept
+-- Inputs: ground.mention_part, ground.admission_concept(hadm_id, cui, kind), lasting(cui), kg.edge, kg.concept
 create or replace temp table recorded as
 with meant as (
     select distinct
@@ -107,6 +107,7 @@ where
             when 'history_of_present_illness' then sure.times = 1
             else false
         end
+        and sure.cuis[1] not in (select lasting.cui from lasting)
     )
     and not exists (
         select 1 from recorded

@@ -1,4 +1,4 @@
-"""What codes, orders and lists of drugs say of mentions that are read (sql/ehr/recorded.sql, sql/ehr/given.sql)."""
+"""What codes, orders and lists of drugs say of mentions (sql/ehr/lasting.sql, sql/ehr/recorded.sql, sql/ehr/given.sql)."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ GROUPS = {
     "pneumonia": "DISO",
     "bacterial pneumonia": "DISO",
     "ileus": "DISO",
+    "diabetes": "DISO",
+    "type 1 diabetes": "DISO",
+    "diabetes of pregnancy": "DISO",
     "cefepime": "CHEM",
     "Maxipime": "CHEM",
     "Cefepime HCl": "CHEM",
@@ -20,9 +23,12 @@ GROUPS = {
 }
 EDGES = [
     ("bacterial pneumonia", "is_a", "pneumonia"),
+    ("type 1 diabetes", "is_a", "diabetes"),
+    ("diabetes of pregnancy", "is_a", "diabetes"),
     ("Maxipime", "drug_form_of", "cefepime"),
     ("Cefepime HCl", "drug_form_of", "cefepime"),
 ]
+LASTING = [("diabetes", "yes"), ("diabetes of pregnancy", "no")]
 COURSE, BEFORE, AFTER = "brief_hospital_course", "medications_on_admission", "discharge_medications"
 
 
@@ -43,6 +49,9 @@ def read(
     connection.execute("create table kg.concept (cui varchar, groups varchar[])")
     connection.execute("create table kg.edge (head_cui varchar, predicate varchar, tail_cui varchar)")
     connection.execute("create table ground.admission_concept (hadm_id bigint, cui varchar, kind varchar)")
+    connection.execute("create temp table lasting_name (name varchar, lasts varchar)")
+    connection.executemany("insert into lasting_name values (?, ?)", LASTING)
+    connection.execute("create temp table mention_target as select name, name as cui from lasting_name")
     connection.executemany("insert into kg.concept values (?, [?])", list(GROUPS.items()))
     connection.executemany("insert into kg.edge values (?, ?, ?)", EDGES)
     # Another admission, so that the table is never empty.
@@ -54,7 +63,7 @@ def read(
             "insert into ground.mention_part values ('n', 1, ?, ?, ?, [?], ?, ?, ?, ?)",
             [place, place + 1, one.concept, one.concept, one.assertion, one.section, certainty, list(one.reasons)],
         )
-    for name in ("recorded", "given"):
+    for name in ("lasting", "recorded", "given"):
         connection.execute(sql_text(f"ehr/{name}"))
     return connection.execute(
         "select assertion, certainty, reasons from ground.mention_part order by begin_offset"
@@ -102,6 +111,11 @@ def test_a_problem_of_the_past_history_alone_is_unsure_unless_something_else_spe
         ("present", "certain", []),
         ("present", "certain", []),
     ]
+
+
+def test_an_illness_that_lasts_needs_no_other_word_in_the_past_history(warehouse: duckdb.DuckDBPyConnection) -> None:
+    said = [Said(name, "past_medical_history") for name in ("diabetes", "type 1 diabetes", "diabetes of pregnancy")]
+    assert [row[1] for row in read(warehouse, said, {"steroids": "diagnosis"})] == ["certain", "certain", "unsure"]
 
 
 def test_without_any_code_of_the_admission_nothing_is_missing(warehouse: duckdb.DuckDBPyConnection) -> None:

@@ -27,6 +27,7 @@ FOUND = {
     "corrected": pl.String,
     "v1.0": pl.String,
     "reason": pl.String,
+    "unread": pl.String,
     "assumptions": pl.String,
 }
 
@@ -40,8 +41,9 @@ def run_calculators(rows: pl.DataFrame, only: frozenset[int] | None = None) -> p
         only: numbers of the calculators to run; all where left out.
 
     Returns:
-        *shape* (n, 6), in the order of the rows: ``uid``, ``calculator_id`` (int), ``corrected``, ``v1.0`` (labels as
-        text; ``N/A`` is an abstention), ``reason`` (why the corrected version abstained, or null), ``assumptions``.
+        *shape* (n, 7), in the order of the rows: ``uid``, ``calculator_id`` (int), ``corrected``, ``v1.0`` (labels as
+        text; ``N/A`` is an abstention), ``reason`` (why the corrected version abstained, or null), ``unread`` (names of
+        features that are not known), ``assumptions``.
 
     Raises:
         InputError: a column is missing, or a row is of no calculator.
@@ -57,8 +59,8 @@ def run_calculators(rows: pl.DataFrame, only: frozenset[int] | None = None) -> p
         if only is not None and which not in only:
             continue
         corrected, old = (calculate(which, features or "", version) for version in VERSIONS)
-        assumptions = "; ".join(corrected.assumptions)
-        texts = corrected.value.text(), old.value.text(), corrected.reason or None, assumptions or None
+        more = "; ".join(corrected.unread), "; ".join(corrected.assumptions)
+        texts = corrected.value.text(), old.value.text(), *(text or None for text in (corrected.reason, *more))
         found.append((uid, which, *texts))
     return pl.DataFrame(found, schema=FOUND, orient="row")
 

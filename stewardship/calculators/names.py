@@ -2,7 +2,7 @@
 
 A name is the words that it is made of, in any order: signs, plurals and words that say nothing are dropped, and words
 of ``stewardship/data/feature_words.tsv`` are read as others. What is left is looked up among the features of one
-calculator and their other names (``feature_names.tsv``): a name that two calculators read can mean another thing in each.
+calculator and their other names (``feature_names.tsv``): one name can mean two things in two calculators.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ SIGNS = {"≤": " most ", "<=": " most ", "≥": " least ", ">=": " least ", "<"
 SIGN = re.compile("|".join(map(re.escape, sorted(SIGNS, key=len, reverse=True))))
 PLURAL = re.compile(r"(?<=\w\w[^siu])s$")
 BRACKET = re.compile(r"[(\[]([^()\[\]]*)[)\]]")
-HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+# Where words run together: systolicPressure, 3days.
+HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Za-z]{3})(?=\d)|(?<=\d)(?=[A-Za-z])")
 SAID = 3
 """Features named in a reason; the others are counted."""
 
@@ -127,7 +128,7 @@ def _known(number: int) -> dict[Words, list[tuple[str, str]]]:
     return found
 
 
-@functools.cache
+@functools.lru_cache(maxsize=10_000)
 def _words(name: str) -> Words:
     text = f" {' '.join(_split(name))} "
     pattern, read = _same()
@@ -157,4 +158,5 @@ def _split(name: str) -> list[str]:
 
 
 def _unit(value: object) -> str:
-    return value[1].casefold() if isinstance(value, list | tuple) and len(value) == 2 and isinstance(value[1], str) else ""
+    parts = value if isinstance(value, list | tuple) and len(value) == 2 else ("", "")
+    return parts[1].casefold() if isinstance(parts[1], str) else ""

@@ -75,7 +75,7 @@ class Outcome:
         steps: what was read and done, in words, in order.
         assumptions: what was taken for granted, in words.
         reason: why it abstained; empty where it did not.
-        unread: features of the row whose names are not known; where one could be what is taken for absent, it abstained.
+        unread: features of the row whose names are not known; it abstained where it took any other for absent.
     """
 
     value: LabelValue

@@ -21,13 +21,13 @@ WRITTEN: dict[str, OutputType] = {
     "weeks_days": "integer",
 }
 """Output type of a calculator, as limits go by it."""
-FOUND = {
+FOUND: dict[str, pl.DataType | type[pl.DataType]] = {
     "uid": pl.String,
     "calculator_id": pl.Int64,
     "corrected": pl.String,
     "v1.0": pl.String,
     "reason": pl.String,
-    "unread": pl.String,
+    "unread": pl.List(pl.String),
     "assumptions": pl.String,
 }
 
@@ -42,8 +42,8 @@ def run_calculators(rows: pl.DataFrame, only: frozenset[int] | None = None) -> p
 
     Returns:
         *shape* (n, 7), in the order of the rows: ``uid``, ``calculator_id`` (int), ``corrected``, ``v1.0`` (labels as
-        text; ``N/A`` is an abstention), ``reason`` (why the corrected version abstained, or null), ``unread`` (names of
-        features that are not known), ``assumptions``.
+        text; ``N/A`` is an abstention), ``reason`` (why the corrected version abstained, or null), ``unread`` (list:
+        names of features that are not known, or null), ``assumptions``.
 
     Raises:
         InputError: a column is missing, or a row is of no calculator.
@@ -51,7 +51,7 @@ def run_calculators(rows: pl.DataFrame, only: frozenset[int] | None = None) -> p
     if missing := [name for name in ("uid", "stratum_id", "features") if name not in rows.columns]:
         raise InputError("the table has no features of calculators", expected=", ".join(missing))
     known = {str(one.id): one.id for one in calculators()}
-    found: list[tuple[str | int | None, ...]] = []
+    found: list[tuple[str | int | list[str] | None, ...]] = []
     for uid, number, features in rows.select("uid", "stratum_id", "features").iter_rows():
         which = known.get(str(number).strip())
         if which is None:
@@ -59,9 +59,8 @@ def run_calculators(rows: pl.DataFrame, only: frozenset[int] | None = None) -> p
         if only is not None and which not in only:
             continue
         corrected, old = (calculate(which, features or "", version) for version in VERSIONS)
-        more = "; ".join(corrected.unread), "; ".join(corrected.assumptions)
-        texts = corrected.value.text(), old.value.text(), *(text or None for text in (corrected.reason, *more))
-        found.append((uid, which, *texts))
+        texts = corrected.value.text(), old.value.text(), corrected.reason or None
+        found.append((uid, which, *texts, list(corrected.unread) or None, "; ".join(corrected.assumptions) or None))
     return pl.DataFrame(found, schema=FOUND, orient="row")
 
 

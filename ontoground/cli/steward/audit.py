@@ -12,7 +12,7 @@ import typer
 from ground.errors import UsageError
 from ontoground.cli.options import Paint, Result, verb
 from ontoground.cli.steward.options import ConfiguredBenchmark, group
-from ontoground.cli.steward.shares import percent
+from ontoground.cli.steward.shares import paint_unread, percent
 from ontoground.cli.text_options import split_overrides
 
 if TYPE_CHECKING:
@@ -171,8 +171,9 @@ def _made(phase: Phase, engine: str | None, options: OfRuns, paint: Paint) -> Re
     from ontoground.cli.render import note
     from ontoground.cli.runs import require_packages
     from stewardship.runs.auditing import audit_labels
+    from stewardship.runs.calculating import unread_features
     from stewardship.runs.phases import chosen_rows
-    from stewardship.runs.recomputing import recompute_labels
+    from stewardship.runs.recomputing import extracted, recompute_labels
     from stewardship.runs.sampling import stratified_sample
     from stewardship.runs.store import differences
 
@@ -200,6 +201,9 @@ def _made(phase: Phase, engine: str | None, options: OfRuns, paint: Paint) -> Re
             )
     found = dict(vars(outcome))
     made = found.pop("made")
+    if kind == "calculators":
+        unread = unread_features(extracted(benchmark, chosen_rows(benchmark, source, uids)))
+        found["unread"] = [{"uid": uid, "features": list(names)} for uid, names in unread.items()]
     found["summary"] = asdict(outcome.summary)
     return options.result(
         phase,
@@ -321,6 +325,7 @@ def _paint_recompute(out: Console, payload: dict[str, Any]) -> None:
     }
     out.print(_shares("consensus", counts, summary["n"]))
     out.print()
+    paint_unread(out, payload.get("unread", ()))
     if payload["engine"] in WHENCE:
         out.print(f"one run a row, {WHENCE[payload['engine']]}: no consensus of several", soft_wrap=True)
     _paint_runs(out, payload, "label")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -101,3 +102,23 @@ def test_what_does_not_fit_is_refused(
     failure = error(printed)
     assert found == code and (told is None or told in " ".join(str(value) for value in failure.values()))
     assert not (tmp_path / "work").exists()
+
+
+@pytest.mark.parametrize("names", ["ABCD", ("yes", "no")])
+def test_labels_that_are_names_are_taken_and_recomputed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], names: Sequence[str]
+) -> None:
+    labels = {str(row): names[row % len(names)] for row in range(60)}
+    table, runs, work = tmp_path / "exam.csv", tmp_path / "runs.csv", tmp_path / "work"
+    table.write_text("id,gold\n" + "".join(f"{uid},{label}\n" for uid, label in labels.items()))
+    answers = "".join(f"{uid}{f',{label.lower()}' * 5}\n" for uid, label in labels.items())
+    runs.write_text("uid,run1,run2,run3,run4,run5\n" + answers)
+    given = [table, "--column", "uid=id", "--column", "label=gold", "--workspace", work]
+    code, printed = adopt(capsys, *given)
+    assert code == 2 and f"{names[0]} ({60 // len(names)})" in error(printed)["found"]
+    assert not (work / "stewardship").exists()  # nothing is left of what was refused
+    code, printed = adopt(capsys, *given, "--categories", "found")
+    assert code == 0 and checked(printed, "steward-adopt")["categories"] == sorted(names)
+    assert invoke(["steward", "recompute", "--answers", str(runs), "--workspace", str(work), "--json"]) == 0
+    summary = checked(capsys.readouterr().out, "steward-recompute")["summary"]
+    assert (summary["high"], summary["deferred"]) == (60, 0)

@@ -1,4 +1,4 @@
-"""Labels that are names (letters, yes and no): which names there are, found by looking and shown before they are taken."""
+"""Labels that are names (letters, yes and no): found by looking, and shown before they are taken."""
 
 from __future__ import annotations
 

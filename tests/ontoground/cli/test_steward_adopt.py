@@ -113,7 +113,7 @@ def test_labels_that_are_names_are_taken_and_recomputed(
     table.write_text("id,gold\n" + "".join(f"{uid},{label}\n" for uid, label in labels.items()))
     answers = "".join(f"{uid}{f',{label.lower()}' * 5}\n" for uid, label in labels.items())
     runs.write_text("uid,run1,run2,run3,run4,run5\n" + answers)
-    given = [table, "--column", "uid=id", "--column", "label=gold", "--workspace", work]
+    given: list[str | Path] = [table, "--column", "uid=id", "--column", "label=gold", "--workspace", work]
     code, printed = adopt(capsys, *given)
     assert code == 2 and f"{names[0]} ({60 // len(names)})" in error(printed)["found"]
     assert not (work / "stewardship").exists()  # nothing is left of what was refused

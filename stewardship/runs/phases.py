@@ -266,5 +266,5 @@ def needed(benchmark: Benchmark, columns: Sequence[str], phase: str) -> None:
             file=benchmark.folder,
             found=", ".join(benchmark.items.columns),
             expected=", ".join(missing),
-            do="take the table up again with --column ROLE=NAME for these, or give recorded answers",
+            do="take the table up again: `ontoground steward adopt TABLE --column ROLE=NAME`; or give recorded answers",
         )

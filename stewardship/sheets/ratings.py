@@ -62,9 +62,10 @@ class Settled:
 def settle(labels: Mapping[str, LabelValue], *, decimals: int = 2, relative: float = 0.05) -> Settled:
     """Return the label of more than half of the raters.
 
-    Numbers count as equal after rounding to ``decimals``. Where that leaves no majority, more than half of the raters
-    whose numbers are continuous and all within ``relative`` of one another share a label too: the one of theirs that
-    is nearest to the others. Points of an ordinal score are not forgiven here: one point is another label.
+    Numbers count as equal after rounding to ``decimals`` (small ones: `LabelValue.rounded`). Where that leaves no
+    majority, more than half of the raters whose numbers are continuous and all within ``relative`` of one another share
+    a label too: the one of theirs that is nearest to the others. Points of an ordinal score are not forgiven here: one
+    point is another label.
 
     Args:
         labels: rater to label, two or more.
@@ -98,7 +99,7 @@ def _near(name: str, numbers: Mapping[str, float], relative: float) -> list[str]
 
 
 def _key(label: LabelValue, decimals: int) -> tuple[LabelKind, object]:
-    return label.kind, label.value if label.number is None else round(label.number, decimals)
+    return label.kind, label.rounded(decimals).value
 
 
 def current_ratings(history: History, *, categories: Sequence[str] = ()) -> dict[str, dict[str, LabelValue]]:

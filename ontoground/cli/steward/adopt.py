@@ -10,6 +10,7 @@ from typer import Argument, Option
 from ground.errors import UsageError
 from ontoground.cli.options import InWorkspace, Result, verb
 from ontoground.cli.steward.options import group
+from stewardship.benchmark.roles import ROLES
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from stewardship.benchmark.folder import Benchmark
 
 __all__ = ["adopt"]
+
+COLUMN = f"A column of the first table; repeatable. Roles: {', '.join(ROLES)}"
 
 
 @verb(
@@ -38,9 +41,7 @@ def adopt(
     layout: Annotated[
         str | None, Option(metavar="NAME", help="Layout of the first table; found by its columns where left out")
     ] = None,
-    columns: Annotated[
-        list[str] | None, Option("--column", metavar="ROLE=NAME", help="A column of the first table; repeatable")
-    ] = None,
+    columns: Annotated[list[str] | None, Option("--column", metavar="ROLE=NAME", help=COLUMN)] = None,
     tier: Annotated[
         Literal["open", "credentialed"],
         Option("--licence", help="credentialed rows are sent to no model off this machine; a dataset has its own"),

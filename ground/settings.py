@@ -211,6 +211,9 @@ class MedvalSettings(Section):
     )
 
 
+Quorum = Literal["audit_quorum", "quorum", "near_quorum"]
+
+
 class StewardSettings(Section):
     """How labels are audited, recomputed, triaged and adjudicated."""
 
@@ -241,6 +244,17 @@ class StewardSettings(Section):
         default="physician",
         description="physician: his label wherever he gave one; released: as in the released data, where he disagrees",
     )
+
+    def quorum_of(self, name: Quorum, runs: int) -> int:
+        """Return a quorum of rows that have so many runs: as it is set, else the default's share of them, rounded up.
+
+        4 of 5 are 8 of 10 and 3 of 3. A share is of two runs at least: one answer agrees with nothing.
+        """
+        usual = type(self).model_fields
+        if name in self.model_fields_set or runs == usual["runs"].default:
+            return int(getattr(self, name))
+        share: int = -(-usual[name].default * runs // usual["runs"].default)
+        return max(2, share)
 
 
 class Settings(Section):

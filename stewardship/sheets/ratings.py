@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from ground.contracts.labels import LabelKind, LabelValue, parse_label
 from stewardship.adjudication.agreement import ValueType, agrees, value_type
 from stewardship.adjudication.discrepancy import relative_error
+from stewardship.history.events import OPEN
 from stewardship.history.log import Event, History
 from stewardship.sheets.batch import Batch
 from stewardship.sheets.reading import Rating
@@ -38,8 +39,6 @@ RATED = "rated"
 """Status of one of several raters' answers; an event of another status says what becomes of them."""
 SETTLED = "adjudicated"
 """Status of a label that several raters share, or that one gave who decides where they disagree."""
-OPEN = "to_adjudicate"
-"""Status of a row whose raters disagree; it has no value."""
 AWAITING = "awaiting"
 """Status of a row whose other raters have not answered; it has no value."""
 

@@ -10,10 +10,12 @@ from ground.errors import UsageError
 from stewardship.benchmark.folder import LABELS
 from stewardship.benchmark.tables import LabelTable
 
-__all__ = ["FOUND", "chosen_categories"]
+__all__ = ["FOUND", "chosen_categories", "possible_codes"]
 
 FOUND = "found"
 """Asks for the names that stand in the table."""
+FEW, OFTEN = 10, 5
+"""Numbers at most, and how often each on average, that may be codes."""
 MOST = 50
 """Names from which on labels are text rather than names."""
 
@@ -60,6 +62,19 @@ def chosen_categories(tables: Sequence[LabelTable], given: str | None) -> tuple[
             do="name the right column with --column label=NAME, or the names that labels can be with --categories",
         )
     return categories
+
+
+def possible_codes(tables: Sequence[LabelTable]) -> tuple[str, ...]:
+    """Return the original labels where they may be codes of categories rather than points of a score.
+
+    That is: all are a few whole numbers, each often there, and no table names a type of output. It is for a person to
+    say; agreement forgives a point of a score, and of a code none.
+    """
+    labels = _labels(tables)
+    plain = all(text.isdecimal() for text in labels) and len(labels) <= FEW
+    if not plain or labels.total() < OFTEN * len(labels) or any("output_type" in one.frame.columns for one in tables):
+        return ()
+    return tuple(sorted(labels, key=int))
 
 
 def _labels(tables: Sequence[LabelTable]) -> Counter[str]:

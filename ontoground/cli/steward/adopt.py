@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["adopt"]
 
+CODES = """\
+labels are the numbers {codes} only: points of a score, of which agreement forgives one. If they are codes of \
+categories, take the table up under another name with --categories {given}"""
 COLUMN = f"A column of the first table; repeatable. Roles: {', '.join(ROLES)}"
 
 
@@ -60,13 +63,13 @@ def adopt(
     The first table names the rows; later ones (a sheet with recomputed or physicians' labels) add labels to them.
     """
     from ground.settings import read_settings
-    from stewardship.benchmark.categories import chosen_categories
+    from stewardship.benchmark.categories import chosen_categories, possible_codes
     from stewardship.benchmark.folder import STATUSES, Benchmark
     from stewardship.benchmark.tables import read_label_table
     from stewardship.datasets.adopt import adopt_dataset
     from stewardship.datasets.provenance import require_not_noted
 
-    workspace, source = options.workspace, sources[0]
+    workspace, source, codes = options.workspace, sources[0], []
     if (tier == "open") != bool(why.strip()):
         raise UsageError("open rows need a reason", expected="--licence open --why 'CC BY-SA 4.0, NAME'")
     if source.is_dir():
@@ -86,6 +89,7 @@ def adopt(
         names = chosen_categories(tables, categories)
         own = name or source.name.split(".")[0]
         found = Benchmark.adopt(workspace, own, tables, open_because=why, categories=names)
+        codes = list(possible_codes(tables))
     payload = {
         "verb": "steward adopt",
         "workspace": str(workspace),
@@ -94,6 +98,7 @@ def adopt(
         "rows": found.items.height,
         "licence_tier": found.licence_tier,
         "categories": list(found.categories),
+        "possible_codes": [] if found.categories else codes,
         "doubtful": _doubtful(found),
         "labels": {role: len(found.history.latest(role)) for role in STATUSES},
         "files": (found.record or {})["files"],
@@ -133,5 +138,7 @@ def _paint(out: Console, payload: dict[str, Any]) -> None:
         out.print(f"{why}: {', '.join(rows[:5])}{f' and {len(rows) - 5} more' if len(rows) > 5 else ''}")
     if payload["categories"]:
         out.print(f"labels are names: {', '.join(payload['categories'])}", soft_wrap=True)
+    if codes := payload["possible_codes"]:
+        out.print(CODES.format(codes=", ".join(codes), given=",".join(codes)), soft_wrap=True)
     out.print(f"benchmark {payload['benchmark']}: {payload['rows']:,} rows, {payload['licence_tier']}")
     out.print(f"in {relative(Path(payload['folder']))}", soft_wrap=True)

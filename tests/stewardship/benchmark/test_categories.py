@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from ground.errors import UsageError
-from stewardship.benchmark.categories import chosen_categories
+from stewardship.benchmark.categories import chosen_categories, possible_codes
 from stewardship.benchmark.tables import LabelTable
 
 
@@ -67,3 +67,11 @@ def test_text_is_no_name_and_is_not_shown() -> None:
     assert "finding" not in str(error.value)
     with pytest.raises(UsageError, match="no names"):
         chosen_categories([table("1", "2")], "found")
+
+
+def test_a_few_whole_numbers_may_be_codes() -> None:
+    assert possible_codes([table(*"0123" * 5)]) == ("0", "1", "2", "3")
+    assert possible_codes([table(*"0123")]) == ()  # each is there once
+    assert possible_codes([table(*("0.5", "1") * 10)]) == ()
+    assert possible_codes([table(*"0123" * 5, output_type=["integer"] * 20)]) == ()
+    assert chosen_categories([table(*"0123" * 5)], "0,1,2,3") == ("0", "1", "2", "3")

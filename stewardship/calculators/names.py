@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from ground import ROOT
 from ground.names import names_found
 from ground.storage.tables import read_table
-from stewardship.calculators.features import NotComputable
+from stewardship.calculators.features import NotRead
 from stewardship.calculators.inputs import inputs_of
 from stewardship.calculators.units import is_unit
 
@@ -51,7 +51,7 @@ class Named:
         """Refuse to take a feature for absent while the row has one that was not read: it could be this one.
 
         Raises:
-            NotComputable: the calculator would.
+            NotRead: the calculator would.
         """
         taken = [
             f"{one.feature} as {one.absent}"
@@ -60,9 +60,10 @@ class Named:
         ]
         if self.unread and taken:
             more = f" and {len(taken) - SAID} more" if len(taken) > SAID else ""
-            raise NotComputable(
+            raise NotRead(
                 f"features not read: {names_found(self.unread)}; one of them may be what would be taken for granted: "
-                f"{', '.join(taken[:SAID])}{more}"
+                f"{', '.join(taken[:SAID])}{more}",
+                self.unread,
             )
 
 
@@ -74,7 +75,7 @@ def read_names(number: int, cells: Mapping[str, object]) -> Named:
         cells: name to value; a value None was not given.
 
     Raises:
-        NotComputable: two names mean one feature and have different values.
+        NotRead: two names mean one feature and have different values.
     """
     found: dict[str, object] = {}
     written: dict[str, str] = {}
@@ -87,7 +88,8 @@ def read_names(number: int, cells: Mapping[str, object]) -> Named:
                 unread.append(name)
             continue
         if found.get(feature) is not None and value is not None and found[feature] != value:
-            raise NotComputable(f"{feature} is given twice with two values: {names_found([written[feature], name])}")
+            twice = written[feature], name
+            raise NotRead(f"{feature} is given twice with two values: {names_found(twice)}", twice)
         if value is not None or feature not in found:
             found[feature], written[feature] = value, name
     return Named(found, tuple(unread))

@@ -23,7 +23,7 @@ from ground import ROOT
 from ground.contracts.labels import LabelValue
 from ground.errors import UsageError
 from ground.storage.tables import read_table
-from stewardship.calculators.features import Features, NotComputable
+from stewardship.calculators.features import Features, NotComputable, NotRead
 from stewardship.calculators.names import read_names
 from stewardship.calculators.units_v1 import round_v1
 
@@ -75,7 +75,8 @@ class Outcome:
         steps: what was read and done, in words, in order.
         assumptions: what was taken for granted, in words.
         reason: why it abstained; empty where it did not.
-        unread: features of the row whose names are not known; it abstained where it took any other for absent.
+        unread: features of the row whose names are not known, or mean one thing and say two; it abstained where it took
+            any other for absent.
     """
 
     value: LabelValue
@@ -155,6 +156,7 @@ def calculate(which: int | str, features: Features | str, version: Version = "co
         read.step(f"{known.name}: {_written(value, known)}")
     except NotComputable as error:
         value, reason = LabelValue.of(None), str(error)
+        unread = error.names if isinstance(error, NotRead) else unread
     except (ArithmeticError, ValueError) as error:
         # A logarithm of nothing, a denominator of zero, a year past the calendar's end.
         value, reason = LabelValue.of(None), f"the formula has no value for these features: {error}"

@@ -209,7 +209,7 @@ def caveats_of(benchmark: Benchmark, frame: pl.DataFrame, recipe: Recipe) -> lis
     lines.append(f"A physician reviewed {reviewed:,} of {rows:,} rows; no physician confirmed the others.")
     if open_rows := set(disputed(benchmark.history)) & set(frame["uid"]):
         lines.append(
-            f"The raters of {len(open_rows):,} rows disagree: what they said is in the history, and decides no label."
+            f"Rows whose raters disagree: {len(open_rows):,}. What they said is in the history, and decides no label."
         )
     ruled = _ruled(benchmark, frame)
     if ruled:

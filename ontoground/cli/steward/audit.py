@@ -351,7 +351,8 @@ def _paint_runs(out: Console, payload: dict[str, Any], what: str) -> None:
         if sum(empty.values()) == total:
             out.print(f"NOT ONE RUN GAVE A {what.upper()}: see votes.csv and runs.jsonl in the folder below")
     made = f"{payload['runs_made']:,} runs made, {payload['runs_stored']:,} stored before"
-    out.print(f"{payload['rows']:,} rows, {payload['runs']} runs a row: {made}; {payload['events']:,} new events")
+    runs = "1 run" if payload["runs"] == 1 else f"{payload['runs']} runs"
+    out.print(f"{payload['rows']:,} rows, {runs} a row: {made}; {payload['events']:,} new events")
     if payload["engine"] == "recorded" and payload["runs"] == 1:
         out.print(f"one run a row agrees with nothing: --set steward.{QUORUMS[payload['verb']]}=1 takes its word")
     if payload["incomplete"]:

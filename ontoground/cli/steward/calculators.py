@@ -121,6 +121,7 @@ def _paint_shown(out: Console, payload: dict[str, Any]) -> None:
     out.print(f"{known['id']}  {known['name']}", style="bold", soft_wrap=True)
     out.print(f"formula  {known['formula']}\nsource   {known['source']}\n", soft_wrap=True)
     rows = [[one["feature"], _reads(one), one["absent"] or "needed"] for one in payload["inputs"]]
+    out.print("names are read in any case, and in other spellings and synonyms (feature_names.tsv)\n", soft_wrap=True)
     out.print(table(["reads", "as", "if not given"], sorted(rows, key=lambda row: row[2] != "needed")))
     # One line for each item, its bands in order: the first that fits counts.
     bands: dict[str, list[str]] = {}
@@ -265,6 +266,8 @@ def _paint_held(out: Console, payload: dict[str, Any]) -> None:
         head = f"agree with {ROLES[role]} ({role})"
         share = f" ({percent(count['agree'] / count['of'])})" if count["of"] else ""
         out.print(f"{head:28} {count['agree']:,} of {count['of']:,}{share}")
-    paint_unread(out, payload["unread"])
+    if payload["unread"]:
+        out.print()
+        paint_unread(out, payload["unread"])
     if payload["file"]:
         out.print(f"rows in {relative(Path(payload['file']))}", soft_wrap=True)

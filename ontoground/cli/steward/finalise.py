@@ -23,7 +23,7 @@ policy {policy}: {final:,} of {rows:,} rows have a final label, {recomputed:,} r
 rule, {physician:,} a physician's; {abstentions:,} of them say that there is no answer
 {differ_from_original:,} differ from the original label"""
 DISPUTED = """\
-the raters of {disputed:,} rows disagree: these rows have no physician's label (`steward sheets --adjudicate`)"""
+rows whose raters disagree: {disputed:,}; they have no physician's label (`ontoground steward sheets --adjudicate`)"""
 
 
 @verb(group, "Say which label of each row holds.", "ontoground steward finalise --policy physician")

@@ -67,6 +67,10 @@ def paint_unread(out: Console, unread: Sequence[Mapping[str, Any]]) -> None:
         (short(name), len(uids), ", ".join(uids[:3]) + (", ..." if len(uids) > 3 else ""))
         for name, uids in sorted(rows.items(), key=lambda item: -len(item[1]))
     ]
-    out.print()
-    part(out, ("feature not read", "rows", "such as"), listed, f"{len(unread):,} rows have features that are not read")
-    out.print("a score that would take one of them for absent is N/A; other names: `steward calculators NUMBER`")
+    title = f"rows with features that are not read: {len(unread):,}"
+    part(out, ("feature not read", "rows", "such as"), listed, title)
+    out.print(
+        "a score that takes anything for absent has no value in these rows; what a calculator reads: "
+        "`ontoground steward calculators NUMBER`",
+        soft_wrap=True,
+    )

@@ -203,7 +203,7 @@ def test_features_that_are_not_read_are_counted_and_listed_by_row(
         assert [row["unread"] for row in csv.DictReader(lines)] == ["", "Raised pressure"]
     assert invoke(["steward", "calculators", "--table", str(table)]) == 0
     said = capsys.readouterr().out
-    assert "1 rows have features that are not read" in said and "Raised pressure" in said
+    assert "rows with features that are not read: 1" in said and "Raised pressure" in said
 
 
 def test_a_row_with_a_feature_that_is_not_read_is_deferred(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

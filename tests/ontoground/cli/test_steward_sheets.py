@@ -152,9 +152,9 @@ def test_two_raters_disagree_and_a_third_decides(said: Said, bench: Benchmark, t
     assert agreement["rows"] == 8 and agreement["pairs"][0]["agree"] == 7
     assert "agreement of raters" in said("read")
     assert said.json("finalise")["disputed"] == 1
-    assert "the raters of 1 rows disagree" in said("finalise")
+    assert "rows whose raters disagree: 1" in said("finalise")
     release = said.json("release", "--dry-run")
-    assert release["disputed"] == 1 and any("raters of 1 rows disagree" in line for line in release["caveats"])
+    assert release["disputed"] == 1 and any("Rows whose raters disagree: 1" in line for line in release["caveats"])
     assert "too few experts" in str(fails(said, "sheets", "--adjudicate", "--rater", "ann"))
     decide = said.json("sheets", "--adjudicate", "--rater", "cleo")
     assert decide["kind"] == "adjudication" and decide["rows"] == 1

@@ -211,22 +211,43 @@ class MedvalSettings(Section):
     )
 
 
+Quorum = Literal["audit_quorum", "quorum", "near_quorum"]
+
+
 class StewardSettings(Section):
     """How labels are audited, recomputed, triaged and adjudicated."""
 
     seed: int = Field(default=42, description="seed of every choice and every resample")
     runs: int = Field(default=5, ge=1, description="independent runs of the auditor and of the recomputation")
-    audit_quorum: int = Field(default=4, ge=1, description="Suspicious verdicts that make a Likely Error")
-    quorum: int = Field(default=4, ge=1, description="equal answers that make a recomputed label")
-    near_quorum: int = Field(default=3, ge=1, description="equal answers that make one where another answer is near")
+    audit_quorum: int = Field(
+        default=4,
+        ge=1,
+        description="Suspicious verdicts that make a Likely Error (of another number of recorded runs: 4/5 of them)",
+    )
+    quorum: int = Field(
+        default=4,
+        ge=1,
+        description="equal answers that make a recomputed label (of another number of recorded runs: 4/5 of them)",
+    )
+    near_quorum: int = Field(
+        default=3, ge=1, description="equal answers that make one where another answer is near (likewise: 3/5)"
+    )
     near_rel_err: float = Field(default=0.05, ge=0, description="relative error up to which a number is near (assumed)")
     near_days: int = Field(default=1, ge=0, description="days up to which a date is near (assumed)")
-    decimals: int = Field(default=2, ge=0, description="decimals to which numbers are rounded before they are compared")
+    decimals: int = Field(
+        default=2,
+        ge=0,
+        description="decimals to which numbers are rounded before they are compared; two digits are always kept",
+    )
     flag_rel_err: float = Field(
         default=0.05, ge=0, description="relative error above which two labels differ; dates: days"
     )
     agree_rel: float = Field(default=0.05, ge=0, description="share of the physician's value that agreement allows")
-    ordinal_tolerance: float = Field(default=1, ge=0, description="points that agreement allows on an ordinal score")
+    ordinal_tolerance: float = Field(
+        default=1,
+        ge=0,
+        description="points that agreement allows on an ordinal score; none where labels are codes of categories",
+    )
     ordinal_limit: float = Field(
         default=20, gt=0, description="absolute value above which a whole number is continuous"
     )
@@ -241,6 +262,17 @@ class StewardSettings(Section):
         default="physician",
         description="physician: his label wherever he gave one; released: as in the released data, where he disagrees",
     )
+
+    def quorum_of(self, name: Quorum, runs: int) -> int:
+        """Return a quorum of rows that have so many runs: as it is set, else the default's share of them, rounded up.
+
+        4 of 5 are 8 of 10 and 3 of 3. A share is of two runs at least: one answer agrees with nothing.
+        """
+        usual = type(self).model_fields
+        if name in self.model_fields_set or runs == usual["runs"].default:
+            return int(getattr(self, name))
+        share: int = -(-usual[name].default * runs // usual["runs"].default)
+        return max(2, share)
 
 
 class Settings(Section):

@@ -15,6 +15,8 @@ from enum import StrEnum
 
 __all__ = ["ABSTENTION", "LabelKind", "LabelValue", "parse_label"]
 
+SIGNIFICANT = 2
+"""Digits that rounding leaves of a small number."""
 ABSTENTION = "N/A"
 """How an abstention is written."""
 
@@ -105,6 +107,18 @@ class LabelValue:
     def answered(self) -> bool:
         """Whether something was said that can be read: a value or an abstention."""
         return self.kind not in (LabelKind.MISSING, LabelKind.UNPARSEABLE)
+
+    def rounded(self, decimals: int) -> LabelValue:
+        """Return the label with its number rounded to ``decimals``, and to no fewer than two significant digits.
+
+        Two decimals would make 0.07 of 0.07418, another label by most limits. A label that is no number stays.
+        """
+        number = self.number
+        if not number:
+            return self
+        places = max(decimals, SIGNIFICANT - 1 - math.floor(math.log10(abs(number))))
+        # Adding 0.0 turns -0.0 into 0.0.
+        return LabelValue(self.kind, round(number, places) + 0.0, self.weeks_days)
 
     def text(self) -> str:
         """Write the label so that `parse_label` reads it back: ``25.24``, ``03/21/2006``, ``N/A``, or nothing."""

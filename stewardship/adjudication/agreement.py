@@ -22,10 +22,15 @@ __all__ = [
     "review",
     "smape",
     "smape_terms",
+    "tolerance",
     "value_type",
     "wilson",
 ]
 
+CODES = frozenset({"category", "categorical", "class", "code", "nominal", "binary", "boolean"})
+"""Types of output whose numbers are codes."""
+ENOUGH = 20
+"""Labels from which on their range says what they are."""
 WHOLE = 1e-9
 """How far from a whole number a value may be and still be one."""
 
@@ -75,6 +80,20 @@ def value_type(
     numbers = [label.number for label in (physician, *predictions) if label.number is not None]
     continuous = any(abs(number - round(number)) > WHOLE or abs(number) > ordinal_limit for number in numbers)
     return ValueType.CONTINUOUS if continuous else ValueType.ORDINAL
+
+
+def tolerance(labels: Iterable[LabelValue], types: Iterable[str], *, points: float = 1) -> float:
+    """Return the points that the scores of a benchmark may be apart: none where its numbers are codes of categories.
+
+    Args:
+        labels: its original ones. Where all lie within ``points`` of one another (0 and 1), any two would agree.
+        types: of output, as the benchmark names them.
+        points: of the settings.
+    """
+    numbers = [label.number for label in labels if label.number is not None]
+    named = {one.strip().casefold() for one in types}
+    binary = len(numbers) >= ENOUGH and max(numbers) - min(numbers) <= points and all(map(float.is_integer, numbers))
+    return 0.0 if binary or (named and named <= CODES) else points
 
 
 def agrees(

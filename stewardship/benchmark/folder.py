@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -127,6 +127,7 @@ class Benchmark:
         *,
         open_because: str = "",
         categories: Sequence[str] = (),
+        beside: Mapping[str, str] | None = None,
     ) -> Benchmark:
         """Take up tables of labels: the rows of the first, and the labels of all, as events of the history.
 
@@ -139,10 +140,12 @@ class Benchmark:
             tables: of labels.
             open_because: why the rows may be given to anyone, such as their licence; credentialed where left out.
             categories: names that labels can be.
+            beside: further files of the folder, name to text.
 
         Raises:
             UsageError: a benchmark of this name is there already, or it is no name of a folder.
-            InputError: a later table has a row that the first lacks, or gives one another original label.
+            InputError: there is no row; a later table has a row that the first lacks, or gives one another original
+                label.
         """
         if not NAME.fullmatch(name):
             raise UsageError(
@@ -152,6 +155,8 @@ class Benchmark:
         if (folder / RECORD).is_file():
             raise UsageError("a benchmark of this name is there already", file=folder, do="name another with --name")
         items = _items(tables)
+        if items.is_empty():
+            raise InputError("the table has no rows", file=tables[0].file, expected="a row for each label")
         files = [
             {"file": one.file.name, "layout": one.layout, "rows": len(one), "sha256": one.sha256} for one in tables
         ]
@@ -164,7 +169,8 @@ class Benchmark:
             for table in tables:
                 if events := _events(table, history, categories, open_because.strip()):
                     history.append(events)
-            write_text(part / RECORD, json.dumps(record, indent=2) + "\n")
+            for file, text in {**(beside or {}), RECORD: json.dumps(record, indent=2) + "\n"}.items():
+                write_text(part / file, text)
         return found
 
 

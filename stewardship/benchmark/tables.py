@@ -15,30 +15,9 @@ from ground.names import names_found
 from ground.storage.files import sha256_of
 from ground.storage.tables import read_table
 from stewardship.benchmark.cells import read_cells
+from stewardship.benchmark.roles import ROLES
 
-__all__ = ["ROLES", "LabelTable", "read_cells", "read_label_table"]
-
-ROLES = (
-    "uid",  # the row's key, unique
-    "stratum",  # what rows are sampled and compared by: a calculator, a relation, a task
-    "stratum_id",
-    "category",
-    "output_type",  # decimal, integer, date; as the benchmark says
-    "context",
-    "question",
-    "features",  # what the label was computed from
-    "label",
-    "lower",
-    "upper",
-    "derivation",  # how it was computed, in words
-    "original",
-    "recomputed",
-    "physician",
-    "final",
-    "comment",
-    "rel_err",
-)
-"""What a column can mean. ``label`` is the table's own; a sheet of several labels names each."""
+__all__ = ["LabelTable", "read_cells", "read_label_table"]
 
 LAYOUTS = ROOT / "stewardship" / "data" / "layouts.tsv"
 
@@ -111,7 +90,7 @@ def _layout_of(columns: list[str], file: Path) -> str:
         file=file,
         found=names_found(columns),
         expected=f"the columns of one of {', '.join(_layouts())}",
-        do="name the columns with --column ROLE=NAME (uid and label at least)",
+        do="name its columns (uid and label at least): `ontoground steward adopt TABLE --column ROLE=NAME`",
     )
 
 

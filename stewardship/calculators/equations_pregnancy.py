@@ -67,9 +67,11 @@ def _(features: Features, version: Version) -> date:
 
 @calculator(68)
 def _(features: Features, version: Version) -> date:
-    last_period, cycle = features.date("Last menstrual date"), _cycle(features)
+    last_period, given = features.date("Last menstrual date"), features.has("cycle length")
+    if not given:
+        features.assume(f"cycle length is not mentioned: taken as {USUAL_CYCLE} days")
     # v1.0 took every cycle for one of 28 days.
-    return conception(last_period, USUAL_CYCLE if version == "v1.0" else cycle)
+    return conception(last_period, _cycle(features) if given and version != "v1.0" else USUAL_CYCLE)
 
 
 @calculator(69)

@@ -15,7 +15,7 @@ from ground.contracts.labels import parse_label
 from ground.storage.tables import read_table
 from stewardship.calculators.units import UnitError, convert
 
-__all__ = ["Features", "NotComputable", "substance_of"]
+__all__ = ["Features", "NotComputable", "NotRead", "substance_of"]
 
 FEATURES = ROOT / "stewardship" / "data" / "features.tsv"
 FLAGS = {"true": True, "yes": True, "present": True, "false": False, "no": False, "absent": False}
@@ -23,6 +23,14 @@ FLAGS = {"true": True, "yes": True, "present": True, "false": False, "no": False
 
 class NotComputable(Exception):  # noqa: N818 - it is an answer, no failure
     """A score cannot be computed; its text is the reason, in words."""
+
+
+class NotRead(NotComputable):
+    """The names of features cannot be read, so that nothing is known of the score; ``names`` are these."""
+
+    def __init__(self, reason: str, names: tuple[str, ...]) -> None:
+        super().__init__(reason)
+        self.names = names
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,8 @@ from ground import ROOT
 from ground.contracts.labels import LabelValue
 from ground.errors import UsageError
 from ground.storage.tables import read_table
-from stewardship.calculators.features import Features, NotComputable
+from stewardship.calculators.features import Features, NotComputable, NotRead
+from stewardship.calculators.names import read_names
 from stewardship.calculators.units_v1 import round_v1
 
 __all__ = ["MODULES", "Calculator", "Outcome", "Version", "calculate", "calculator", "calculators", "find"]
@@ -74,12 +75,15 @@ class Outcome:
         steps: what was read and done, in words, in order.
         assumptions: what was taken for granted, in words.
         reason: why it abstained; empty where it did not.
+        unread: features of the row whose names are not known, or mean one thing and say two; it abstained where it took
+            any other for absent.
     """
 
     value: LabelValue
     steps: tuple[str, ...]
     assumptions: tuple[str, ...]
     reason: str = ""
+    unread: tuple[str, ...] = ()
 
 
 _bound: dict[int, Binding] = {}
@@ -124,7 +128,7 @@ def find(which: int | str) -> Calculator:
 
 
 def calculate(which: int | str, features: Features | str, version: Version = "corrected") -> Outcome:
-    """Compute a score from the features of a row.
+    """Compute a score from the features of a row, whose names are read in other cases, spellings and synonyms too.
 
     Args:
         which: number or name of the calculator.
@@ -139,20 +143,24 @@ def calculate(which: int | str, features: Features | str, version: Version = "co
     if binding is None:
         raise UsageError("this calculator is not there yet", found=f"{known.id} {known.name}")
     read = Features({})
+    unread: tuple[str, ...] = ()
     try:
         cells = Features.parse(features).cells if isinstance(features, str) else features.cells
-        read = Features(cells, lenient=version == "v1.0")
+        named = read_names(known.id, cells)
+        read, unread = Features(named.cells, lenient=version == "v1.0"), named.unread
         value = _rounded(binding(read, version), known, version)
+        named.check(known.id)
         reason = ""
         if version == "corrected":
             read.step(f"formula: {known.formula}")
         read.step(f"{known.name}: {_written(value, known)}")
     except NotComputable as error:
         value, reason = LabelValue.of(None), str(error)
+        unread = error.names if isinstance(error, NotRead) else unread
     except (ArithmeticError, ValueError) as error:
         # A logarithm of nothing, a denominator of zero, a year past the calendar's end.
         value, reason = LabelValue.of(None), f"the formula has no value for these features: {error}"
-    return Outcome(value, tuple(read.steps), tuple(read.assumptions), reason)
+    return Outcome(value, tuple(read.steps), tuple(read.assumptions), reason, unread)
 
 
 def _rounded(result: float | date | LabelValue, known: Calculator, version: Version) -> LabelValue:

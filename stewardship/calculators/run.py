@@ -21,12 +21,13 @@ WRITTEN: dict[str, OutputType] = {
     "weeks_days": "integer",
 }
 """Output type of a calculator, as limits go by it."""
-FOUND = {
+FOUND: dict[str, pl.DataType | type[pl.DataType]] = {
     "uid": pl.String,
     "calculator_id": pl.Int64,
     "corrected": pl.String,
     "v1.0": pl.String,
     "reason": pl.String,
+    "unread": pl.List(pl.String),
     "assumptions": pl.String,
 }
 
@@ -40,8 +41,9 @@ def run_calculators(rows: pl.DataFrame, only: frozenset[int] | None = None) -> p
         only: numbers of the calculators to run; all where left out.
 
     Returns:
-        *shape* (n, 6), in the order of the rows: ``uid``, ``calculator_id`` (int), ``corrected``, ``v1.0`` (labels as
-        text; ``N/A`` is an abstention), ``reason`` (why the corrected version abstained, or null), ``assumptions``.
+        *shape* (n, 7), in the order of the rows: ``uid``, ``calculator_id`` (int), ``corrected``, ``v1.0`` (labels as
+        text; ``N/A`` is an abstention), ``reason`` (why the corrected version abstained, or null), ``unread`` (list:
+        names of features that are not known, or null), ``assumptions``.
 
     Raises:
         InputError: a column is missing, or a row is of no calculator.
@@ -49,7 +51,7 @@ def run_calculators(rows: pl.DataFrame, only: frozenset[int] | None = None) -> p
     if missing := [name for name in ("uid", "stratum_id", "features") if name not in rows.columns]:
         raise InputError("the table has no features of calculators", expected=", ".join(missing))
     known = {str(one.id): one.id for one in calculators()}
-    found: list[tuple[str | int | None, ...]] = []
+    found: list[tuple[str | int | list[str] | None, ...]] = []
     for uid, number, features in rows.select("uid", "stratum_id", "features").iter_rows():
         which = known.get(str(number).strip())
         if which is None:
@@ -57,9 +59,8 @@ def run_calculators(rows: pl.DataFrame, only: frozenset[int] | None = None) -> p
         if only is not None and which not in only:
             continue
         corrected, old = (calculate(which, features or "", version) for version in VERSIONS)
-        assumptions = "; ".join(corrected.assumptions)
-        texts = corrected.value.text(), old.value.text(), corrected.reason or None, assumptions or None
-        found.append((uid, which, *texts))
+        texts = corrected.value.text(), old.value.text(), corrected.reason or None
+        found.append((uid, which, *texts, list(corrected.unread) or None, "; ".join(corrected.assumptions) or None))
     return pl.DataFrame(found, schema=FOUND, orient="row")
 
 

@@ -11,6 +11,7 @@ __all__ = ["cardiovascular_points"]
 
 OXYGEN = "Partial pressure of oxygen (PaO₂) for Apache II"
 PRESSURES = ("Systolic Blood Pressure", "Diastolic Blood Pressure")
+MEAN_PRESSURE = "Mean arterial pressure"
 COMA = "Glasgow Coma Score"
 ORGAN_FAILURE = "History of severe organ failure or immunocompromise"
 ACUTE, CHRONIC = "Acute renal failure", "Chronic Renal Failure"
@@ -43,7 +44,7 @@ def _apache(features: Features, version: Version) -> float:
     score = Score(28, features, version)
     apart = ("chronic health", "A-a gradient", "arterial oxygen", "creatinine")
     score.all(but=apart)
-    score.value("mean arterial pressure", read_mean_pressure(features))
+    score.value("mean arterial pressure", _mean_pressure(features))
     high = features.quantity("FiO₂", "%") >= 50
     score.item("A-a gradient" if high else "arterial oxygen")
     _check_coma(features)
@@ -118,11 +119,18 @@ def _circulation(score: Score) -> None:
     }
     if points := cardiovascular_points(*rates.values()):
         score.add(points, "drugs for the circulation")
-    elif all(map(features.has, PRESSURES)):
-        score.value("mean arterial pressure", read_mean_pressure(features))
+    elif features.has(MEAN_PRESSURE) or all(map(features.has, PRESSURES)):
+        score.value("mean arterial pressure", _mean_pressure(features))
     elif features.flag("Hypotension", absent=False):
         features.assume("hypotension without a pressure: mean arterial pressure taken as below 70 mmHg")
         score.add(1, "hypotension")
+
+
+def _mean_pressure(features: Features) -> float:
+    """Return the mean arterial pressure, mmHg: as it was measured, else of the two pressures."""
+    if features.has(MEAN_PRESSURE):
+        return features.quantity(MEAN_PRESSURE, "mmHg")
+    return read_mean_pressure(features)
 
 
 def _kidney(score: Score) -> None:

@@ -17,7 +17,7 @@ from stewardship.calculators.units_v1 import convert_v1, round_v1
 if TYPE_CHECKING:
     import pint
 
-__all__ = ["DATA", "UnitError", "convert"]
+__all__ = ["DATA", "UnitError", "convert", "is_unit"]
 
 DATA = ROOT / "stewardship" / "data"
 """Folder of the tables."""
@@ -55,6 +55,11 @@ def convert(value: float, unit: str, target: str, substance: str | None = None, 
     if substance is None:
         raise UnitError("a unit cannot be converted", found=unit, expected=target)
     return _across(value, unit, target, substance)
+
+
+def is_unit(text: str) -> bool:
+    """Whether a text is a unit as ``stewardship/data/unit_spellings.tsv`` spells it."""
+    return _plain(text) in _spellings()
 
 
 def _across(value: float, unit: str, target: str, substance: str) -> float:

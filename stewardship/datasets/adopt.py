@@ -11,7 +11,7 @@ import polars as pl
 
 from ground.errors import InputError, UsageError
 from ground.settings import read_settings
-from ground.storage.files import sha256_of, write_text
+from ground.storage.files import sha256_of
 from ground.storage.sqlfiles import quoted, sql_text
 from ground.storage.warehouse import database_config, open_database
 from stewardship.benchmark.folder import Benchmark
@@ -63,10 +63,15 @@ def adopt_dataset(workspace: Path, folder: Path, *, name: str | None, rows: int 
     table = LabelTable(frame, found.kind, file, sha256_of(file))
     is_open = found.licence_tier == "open" and not noted_rows(workspace, frame)
     why = "a dataset of open sources, as it was built" if is_open else ""
-    benchmark = Benchmark.adopt(workspace, name or found.kind, [table], open_because=why, categories=LABELS[found.kind])
     drawn = {"dataset": found.kind, "seed": seed, "sampled": rows is not None, "cells": population.to_dicts()}
-    write_text(benchmark.folder / POPULATION, json.dumps(drawn, indent=2) + "\n")
-    return benchmark
+    return Benchmark.adopt(
+        workspace,
+        name or found.kind,
+        [table],
+        open_because=why,
+        categories=LABELS[found.kind],
+        beside={POPULATION: json.dumps(drawn, indent=2) + "\n"},
+    )
 
 
 def dataset_of(benchmark: Benchmark) -> DatasetKind:

@@ -88,5 +88,5 @@ def require_not_noted(workspace: Path, rows: pl.DataFrame) -> None:
         raise RefusedError(
             "rows that stand among the notes of this workspace are not open, whatever is said",
             found=f"{noted:,} of {rows.height:,} rows have {RUN} words in a row of a note",
-            do="leave out --licence open: credentialed rows go to models on this machine only",
+            do="take them up as credentialed: such rows go to models on this machine only",
         )

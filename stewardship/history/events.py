@@ -14,10 +14,12 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ground.contracts.labels import LabelValue, parse_label
 
-__all__ = ["REVERTED", "ROLES", "RULE", "Batch", "Event", "Events", "Role"]
+__all__ = ["OPEN", "REVERTED", "ROLES", "RULE", "Batch", "Event", "Events", "Role"]
 
 Role = Literal["original", "audit", "recomputed", "physician", "final"]
 ROLES: tuple[Role, ...] = get_args(Role)
+OPEN = "to_adjudicate"
+"""Status of a row whose raters disagree; it has no value."""
 REVERTED = "reverted"
 """Status of the events that take back others of their row."""
 RULE = "rule"

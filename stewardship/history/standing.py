@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from ground.contracts.labels import LabelValue, parse_label
 from ground.errors import UsageError
 from stewardship.benchmark.folder import Benchmark
-from stewardship.history.events import RULE, Event, Events
+from stewardship.history.events import OPEN, RULE, Event, Events
 from stewardship.runs.consensus import DEFERRED, HIGH_CONFIDENCE
 
-__all__ = ["Standing", "check_final", "outdated", "rests_on", "standing"]
+__all__ = ["Standing", "check_final", "disputed", "outdated", "rests_on", "standing"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,11 @@ class Standing:
     strata: Mapping[str, str]
     types: Mapping[str, str]
     outdated: tuple[str, ...]
+
+
+def disputed(events: Events) -> tuple[str, ...]:
+    """Return the rows whose raters disagree: they have answers of physicians, and no label of theirs."""
+    return tuple(uid for uid, event in events.latest("physician").items() if event.status == OPEN)
 
 
 def standing(benchmark: Benchmark) -> Standing:

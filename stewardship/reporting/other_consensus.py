@@ -48,15 +48,16 @@ def recounted(
     answers = _answers(benchmark)
     if not answers:
         return
+    quorum, near_quorum = _quorums(benchmark, settings)
     own = {
-        "quorum": settings.quorum,
-        "near_quorum": settings.near_quorum,
+        "quorum": quorum,
+        "near_quorum": near_quorum,
         "near_rel_err": settings.near_rel_err,
         "near_days": settings.near_days,
         "decimals": settings.decimals,
     }
     rules: list[tuple[str, dict[str, float]]] = [("", {})]
-    rules.append(("no near-consensus", {"near_quorum": settings.quorum}))
+    rules.append(("no near-consensus", {"near_quorum": quorum}))
     rules += [(f"numbers are near within {near:g}", {"near_rel_err": near}) for near in NEAR]
     if any(label.day is not None for labels in answers.values() for label in labels):
         rules += [(f"dates are near within {days} days", {"near_days": days}) for days in DAYS]
@@ -66,13 +67,23 @@ def recounted(
             continue
         given = {**own, **changed}
         yield _counted(name, {uid: _label(labels, given) for uid, labels in answers.items()}, original, settings)
-    share = settings.quorum / max(map(len, answers.values()))
+    share = quorum / max(map(len, answers.values()))
     yield _counted(
         "runs without an answer are left out, and the quorum is the same share of the others",
         {uid: _of_answered(labels, own, share) for uid, labels in answers.items()},
         original,
         settings,
     )
+
+
+def _quorums(benchmark: Benchmark, settings: StewardSettings) -> tuple[int, int]:
+    """Return the quorums of the labels that hold: the settings', or what recorded runs of another number had."""
+    for event in benchmark.history.latest("recomputed", statuses=(HIGH_CONFIDENCE, DEFERRED)).values():
+        if "quorum" in event.evidence or "near_quorum" in event.evidence:
+            found = (event.evidence.get(name, getattr(settings, name)) for name in ("quorum", "near_quorum"))
+            quorum, near_quorum = (int(str(one)) for one in found)
+            return quorum, near_quorum
+    return settings.quorum, settings.near_quorum
 
 
 def _answers(benchmark: Benchmark) -> dict[str, list[LabelValue]]:

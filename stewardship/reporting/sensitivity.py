@@ -90,7 +90,9 @@ def _audits(benchmark: Benchmark, settings: StewardSettings) -> Iterator[Variant
     outcome = "likely errors of the audit"
     held = {event.uid for event in audits if event.status == LIKELY_ERROR}
     yield Variant(outcome, AS_SET, f"{len(held):,}")
-    for quorum in (settings.audit_quorum - 1, settings.audit_quorum + 1):
+    own = next((int(str(found)) for event in audits if (found := event.evidence.get("audit_quorum"))), None)
+    usual = own or settings.audit_quorum
+    for quorum in (usual - 1, usual + 1):
         if 0 < quorum <= most:
             flagged = sum(count >= quorum if runs >= SEVERAL else uid in held for uid, (count, runs) in votes.items())
             yield Variant(outcome, f"{quorum} Suspicious verdicts make a likely error", f"{flagged:,}")

@@ -16,6 +16,7 @@ from stewardship.runs.phases import (
     make_runs,
     needed,
     outcome_of,
+    quorum_of_runs,
     ready_votes,
     run_columns,
     run_of,
@@ -64,7 +65,7 @@ def audit_labels(
         benchmark: whose original labels are audited; a row without one is left out.
         engine: what audits.
         settings: runs and quorum.
-        runs: of each row; the settings' where left out.
+        runs: of each row; the settings' where left out, or the file's of recorded answers.
         uids: rows; all where left out.
         settle: count runs that could not be made as empty votes; else such a row has no verdict yet.
         advance: told how many runs have come to an end.
@@ -73,13 +74,13 @@ def audit_labels(
         InputError: the benchmark lacks columns, or the engine cannot go on.
         UsageError: the quorum cannot be reached, or no row is left.
     """
-    number, quorum = runs_and_quorum(engine, runs or settings.runs, settings.audit_quorum, "steward.audit_quorum")
+    number, quorum = runs_and_quorum(engine, runs, settings, "audit_quorum")
     rows = chosen_rows(benchmark, engine, uids)
     with RunStore(benchmark.folder, "audit", engine.name, engine.describe()) as store:
         made = make_runs(store, engine, claims(benchmark, rows, shown=engine.shows), number, read_audit, advance)
         labelled = [uid for uid in benchmark.history.latest("original") if uid in rows]
         votes = ready, _ = ready_votes(store, labelled, number, settle=settle)
-        events = [_event(uid, cast, quorum, store.series) for uid, cast in ready.items()]
+        events = [_event(uid, cast, quorum, store.series, settings) for uid, cast in ready.items()]
         modes = {event.uid: _commonest(ready[event.uid]) for event in events if event.status == LIKELY_ERROR}
         table = write_votes(
             store.folder,
@@ -140,7 +141,7 @@ def read_audit(answer: Answer) -> Run:
     )
 
 
-def _event(uid: str, votes: list[Vote | None], quorum: int, series: str) -> Event:
+def _event(uid: str, votes: list[Vote | None], quorum: int, series: str, settings: StewardSettings) -> Event:
     found = audit([parse_verdict(said(vote)) for vote in votes], quorum=quorum)
     modes = _modes(votes)
     named = f" ({', '.join(f'{mode} {count}' for mode, count in modes)})" if modes else ""
@@ -158,6 +159,7 @@ def _event(uid: str, votes: list[Vote | None], quorum: int, series: str) -> Even
             "runs": found.runs,
             "suspicious_runs": [str(run) for run, vote in enumerate(votes, 1) if said(vote) == "Suspicious"],
             "failure_modes": [mode for mode, _ in modes],
+            **quorum_of_runs(settings, found.runs, audit_quorum=quorum),
         },
     )
 

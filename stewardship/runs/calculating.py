@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -12,18 +12,21 @@ import stewardship.calculators
 from ground.errors import UsageError
 from ground.lm.cache import content_key
 from ground.storage.files import sha256_of
-from stewardship.calculators.registry import Version, calculate
+from stewardship.calculators.registry import Version, calculate, calculators
 from stewardship.runs.engines import Answer, Ask
 from stewardship.runs.prompts import Extracted
 
-__all__ = ["CalculatorEngine", "calculators_digest"]
+__all__ = ["CalculatorEngine", "calculators_digest", "unread_features"]
 
 TABLE = re.compile(r'"([a-z0-9_]+\.tsv)"')
 ROOT = Path(stewardship.calculators.__path__[0])
 
 
 class CalculatorEngine:
-    """Computes each row's score from its features; ``remark`` of a run holds the steps, or why there is no score."""
+    """Computes each row's score from its features; ``remark`` of a run holds the steps, or why there is no score.
+
+    A row without a score of which a feature's name was not read has no answer.
+    """
 
     def __init__(self, version: Version = "corrected") -> None:
         """Choose the definitions: as published, or as MedCalc-Bench v1.0 had them."""
@@ -51,8 +54,18 @@ class CalculatorEngine:
             found = calculate(item.name, item.features, self._version)
         except UsageError as error:
             return Answer(ask, self.name, reason=error.what)
+        if found.reason and found.unread:
+            # What was not read may be what is missing: nothing is known of the row, not even that it has no score.
+            return Answer(ask, self.name, reason=found.reason)
         told = [found.reason] if found.reason else [*found.steps, *found.assumptions]
         return Answer(ask, self.name, found.value.text(), found.value.text(), remark="; ".join(told) or None)
+
+
+def unread_features(items: Iterable[Extracted]) -> dict[str, tuple[str, ...]]:
+    """Return by uid the features whose names are not known to the row's calculator, of rows that have such."""
+    known = {name for one in calculators() for name in (str(one.id), one.name)}
+    found = ((item.uid, calculate(item.name, item.features).unread) for item in items if item.name in known)
+    return {uid: unread for uid, unread in found if unread}
 
 
 def calculators_digest() -> str:

@@ -48,13 +48,15 @@ def consensus(
 ) -> Consensus:
     """Return the label that enough runs agree on.
 
-    Two answers are equal if they are of one kind and have one value, numbers rounded to ``decimals``. ``quorum`` equal
+    Two answers are equal if they are of one kind and have one value, numbers rounded to ``decimals`` (small ones to two
+    significant digits; beside an answer that is zero, what rounds to zero is zero). ``quorum`` equal
     answers make a label; so do ``near_quorum`` if another answer is near: a number (as it was given) within
     ``near_rel_err`` of the majority's by `relative_error`, a date within ``near_days``. Nothing is near an abstention
     or a category. Answers that cannot be read are empty votes and the quorum stays (assumed). Two answers that are
     equally common are no majority.
     """
-    keys = [_rounded(answer, decimals) for answer in answers]
+    zero = any(answer.number == 0 for answer in answers)
+    keys = [_key(answer, decimals, zero=zero) for answer in answers]
     counts = Counter(key for key in keys if key.answered).most_common(2)
     answered = sum(key.answered for key in keys)
     if not counts:
@@ -72,11 +74,10 @@ def consensus(
     return Consensus(HIGH_CONFIDENCE, rule, label, votes, answered, len(answers))
 
 
-def _rounded(answer: LabelValue, decimals: int) -> LabelValue:
-    if answer.number is None:
-        return answer
-    # Adding 0.0 turns -0.0 into 0.0.
-    return LabelValue(LabelKind.NUMBER, round(answer.number, decimals) + 0.0, answer.weeks_days)
+def _key(answer: LabelValue, decimals: int, *, zero: bool) -> LabelValue:
+    if zero and answer.number is not None and round(answer.number, decimals) == 0:
+        return LabelValue.of(0.0)
+    return answer.rounded(decimals)
 
 
 def _near(label: LabelValue, other: LabelValue, rel_err: float, days: int) -> bool:

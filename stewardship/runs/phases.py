@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from ground.errors import InputError, UsageError
+from ground.settings import Quorum, StewardSettings
 from ground.storage.files import write_text
 from stewardship.benchmark.folder import Benchmark
 from stewardship.history.log import RULE, Event
-from stewardship.runs.engines import Answer, Ask, Engine, Item, check_rows
+from stewardship.runs.engines import Answer, Ask, Engine, Item, RecordedEngine, check_rows
 from stewardship.runs.store import Phase, Run, RunStore, Vote, message_key
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "make_runs",
     "needed",
     "outcome_of",
+    "quorum_of_runs",
     "ready_votes",
     "run_columns",
     "run_of",
@@ -92,28 +94,46 @@ def chosen_rows(benchmark: Benchmark, engine: Engine, uids: Collection[str] | No
     return rows
 
 
-def runs_and_quorum(engine: Engine, runs: int, quorum: int, name: str) -> tuple[int, int]:
+def runs_and_quorum(engine: Engine, runs: int | None, settings: StewardSettings, name: Quorum) -> tuple[int, int]:
     """Return how many runs a row has, and how many must agree: one, where an engine can give one answer only.
+
+    Recorded answers have the runs that their file has, and the quorum's share of these.
 
     Args:
         engine: what answers.
-        runs: asked for.
-        quorum: of the settings.
-        name: of that setting.
+        runs: asked for; the file's or the settings' where left out.
+        settings: quorums.
+        name: of the quorum.
 
     Raises:
-        UsageError: the quorum is larger than the number of runs, so that no row can reach it.
+        UsageError: the quorum is larger than the number of runs, so that no row can reach it; or more runs are asked
+            for than were recorded.
     """
     if engine.alone:
         return 1, 1
-    if quorum > runs:
+    if isinstance(engine, RecordedEngine):
+        number = runs or engine.runs
+        if number > engine.runs:
+            raise UsageError("more runs are asked for than were recorded", found=f"{number}", expected=f"{engine.runs}")
+        quorum = settings.quorum_of(name, number)
+        if number == 1:
+            # One answer a row is no consensus, and no mistake either: its rows are deferred, or pass.
+            return number, quorum
+    else:
+        number, quorum = runs or settings.runs, int(getattr(settings, name))
+    if quorum > number:
         raise UsageError(
             "no row can reach the quorum",
-            found=f"{quorum} of {runs} runs",
+            found=f"{quorum} of {number} runs",
             expected="a quorum of at most all runs",
-            do=f"make more with --runs, or set {name} in ontoground.toml",
+            do=f"make more with --runs, or set steward.{name} in ontoground.toml",
         )
-    return runs, quorum
+    return number, quorum
+
+
+def quorum_of_runs(settings: StewardSettings, runs: int, **quorums: int) -> dict[str, int]:
+    """Return the quorums, by name, that are others than the settings', for the evidence of a row of several runs."""
+    return {name: quorum for name, quorum in quorums.items() if runs > 1 and quorum != getattr(settings, name)}
 
 
 def make_runs(
@@ -266,5 +286,5 @@ def needed(benchmark: Benchmark, columns: Sequence[str], phase: str) -> None:
             file=benchmark.folder,
             found=", ".join(benchmark.items.columns),
             expected=", ".join(missing),
-            do="take the table up again with --column ROLE=NAME for these, or give recorded answers",
+            do="take the table up again: `ontoground steward adopt TABLE --column ROLE=NAME`; or give recorded answers",
         )

@@ -178,7 +178,8 @@ mention, counts as absent. A value that the question tells you to assume is give
 End with the result in exactly this form, once, on a line of its own:
 <answer>RESULT</answer>
 RESULT is one of:
-- a number without its unit, in the unit that the question asks for, with two decimals or more unless it is whole;
+- a number without its unit, in the unit that the question asks for, with two decimals or more unless it is whole, and \
+with three significant digits or more below 0.1;
 - a date as MM/DD/YYYY;
 - a length of pregnancy as (W weeks, D days);
 - N/A."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -20,6 +20,7 @@ from stewardship.runs.phases import (
     make_runs,
     needed,
     outcome_of,
+    quorum_of_runs,
     ready_votes,
     run_columns,
     run_of,
@@ -63,7 +64,7 @@ def recompute_labels(
         benchmark: whose rows are recomputed.
         engine: what recomputes.
         settings: runs, quorum and nearness.
-        runs: of each row; the settings' where left out.
+        runs: of each row; the settings' where left out, or the file's of recorded answers.
         uids: rows; all where left out.
         settle: count runs that could not be made as empty votes; else such a row has no consensus yet.
         advance: told how many runs have come to an end.
@@ -73,7 +74,8 @@ def recompute_labels(
         UsageError: the quorum cannot be reached, or no row is left.
     """
     from_features = isinstance(engine, CalculatorEngine)
-    number, quorum = runs_and_quorum(engine, runs or settings.runs, settings.quorum, "steward.quorum")
+    number, quorum = runs_and_quorum(engine, runs, settings, "quorum")
+    near = settings.near_quorum if quorum == settings.quorum else settings.quorum_of("near_quorum", number)
     rows = chosen_rows(benchmark, engine, uids)
     benchmark.history  # noqa: B018 - a history that cannot be read is told before runs are made
     items: Iterator[Item] = (
@@ -84,9 +86,10 @@ def recompute_labels(
         made = make_runs(store, engine, items, number, read, advance)
         ordered = [uid for uid in benchmark.items["uid"] if uid in rows]
         votes = ready, _ = ready_votes(store, ordered, number, settle=settle)
-        found = {uid: _consensus(cast, settings, quorum, benchmark) for uid, cast in ready.items()}
+        found = {uid: _consensus(cast, settings, (quorum, near), benchmark) for uid, cast in ready.items()}
+        other = quorum_of_runs(settings, number, quorum=quorum, near_quorum=near)
         why = "computed from the extracted features by a local calculator; " if from_features else ""
-        events = [_event(uid, ready[uid], one, store.series, why) for uid, one in found.items()]
+        events = [_event(uid, ready[uid], one, store.series, why, other) for uid, one in found.items()]
         table = write_votes(
             store.folder,
             ["uid", *run_columns(number), "votes", "rule", "status", "label"],
@@ -151,18 +154,22 @@ def read_recomputed(answer: Answer, *, categories: Collection[str] = ()) -> Run:
     )
 
 
-def _consensus(votes: list[Vote | None], settings: StewardSettings, quorum: int, benchmark: Benchmark) -> Consensus:
+def _consensus(
+    votes: list[Vote | None], settings: StewardSettings, quorums: tuple[int, int], benchmark: Benchmark
+) -> Consensus:
     return consensus(
         [parse_label(said(vote), categories=benchmark.categories) for vote in votes],
-        quorum=quorum,
-        near_quorum=settings.near_quorum,
+        quorum=quorums[0],
+        near_quorum=quorums[1],
         near_rel_err=settings.near_rel_err,
         near_days=settings.near_days,
         decimals=settings.decimals,
     )
 
 
-def _event(uid: str, votes: list[Vote | None], found: Consensus, series: str, why: str) -> Event:
+def _event(
+    uid: str, votes: list[Vote | None], found: Consensus, series: str, why: str, quorums: Mapping[str, int]
+) -> Event:
     return Event(
         uid=uid,
         role="recomputed",
@@ -177,5 +184,6 @@ def _event(uid: str, votes: list[Vote | None], found: Consensus, series: str, wh
             "answered": found.answered,
             "runs": found.runs,
             "answered_runs": [str(run) for run, vote in enumerate(votes, 1) if vote and vote.outcome == "answered"],
+            **quorums,
         },
     )

@@ -140,7 +140,7 @@ def _pair(
 
 
 def _name(label: LabelValue, decimals: int) -> str:
-    return label.text() if label.number is None else LabelValue.of(round(label.number, decimals)).text()
+    return label.rounded(decimals).text()
 
 
 def _kappa(first: Sequence[str], second: Sequence[str]) -> float | None:

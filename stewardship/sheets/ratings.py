@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from ground.contracts.labels import LabelKind, LabelValue, parse_label
 from stewardship.adjudication.agreement import ValueType, agrees, value_type
 from stewardship.adjudication.discrepancy import relative_error
+from stewardship.history.events import OPEN
 from stewardship.history.log import Event, History
 from stewardship.sheets.batch import Batch
 from stewardship.sheets.reading import Rating
@@ -38,8 +39,6 @@ RATED = "rated"
 """Status of one of several raters' answers; an event of another status says what becomes of them."""
 SETTLED = "adjudicated"
 """Status of a label that several raters share, or that one gave who decides where they disagree."""
-OPEN = "to_adjudicate"
-"""Status of a row whose raters disagree; it has no value."""
 AWAITING = "awaiting"
 """Status of a row whose other raters have not answered; it has no value."""
 
@@ -62,9 +61,10 @@ class Settled:
 def settle(labels: Mapping[str, LabelValue], *, decimals: int = 2, relative: float = 0.05) -> Settled:
     """Return the label of more than half of the raters.
 
-    Numbers count as equal after rounding to ``decimals``. Where that leaves no majority, more than half of the raters
-    whose numbers are continuous and all within ``relative`` of one another share a label too: the one of theirs that
-    is nearest to the others. Points of an ordinal score are not forgiven here: one point is another label.
+    Numbers count as equal after rounding to ``decimals`` (small ones: `LabelValue.rounded`). Where that leaves no
+    majority, more than half of the raters whose numbers are continuous and all within ``relative`` of one another share
+    a label too: the one of theirs that is nearest to the others. Points of an ordinal score are not forgiven here: one
+    point is another label.
 
     Args:
         labels: rater to label, two or more.
@@ -98,7 +98,7 @@ def _near(name: str, numbers: Mapping[str, float], relative: float) -> list[str]
 
 
 def _key(label: LabelValue, decimals: int) -> tuple[LabelKind, object]:
-    return label.kind, label.value if label.number is None else round(label.number, decimals)
+    return label.kind, label.rounded(decimals).value
 
 
 def current_ratings(history: History, *, categories: Sequence[str] = ()) -> dict[str, dict[str, LabelValue]]:

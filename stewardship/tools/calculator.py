@@ -73,12 +73,9 @@ class CalculatorTool:
         inputs = inputs_of(known.id)
         if not arguments.features:
             return ToolResult(_definition(known, inputs))
-        spelt = {one.feature.casefold(): one.feature for one in inputs}
-        cells = {spelt.get(one.name.strip().casefold(), one.name): _cell(one) for one in arguments.features}
-        found = calculate(known.id, Features(cells))
-        unused = [name for name in cells if name not in spelt.values()]
+        found = calculate(known.id, Features({one.name.strip(): _cell(one) for one in arguments.features}))
         lines = [*found.steps, *(f"assumed: {text}" for text in found.assumptions)]
-        lines += [f"not an input of this calculator: {', '.join(unused)}"] if unused else []
+        lines += [f"not an input of this calculator: {', '.join(found.unread)}"] if found.unread else []
         if found.reason:
             lines += [f"N/A: {found.reason}", f"inputs: {_listed(inputs)}"]
         else:

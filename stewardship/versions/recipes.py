@@ -16,7 +16,7 @@ from ground.errors import InputError, UsageError
 from stewardship.benchmark.folder import LABELS, Benchmark
 from stewardship.benchmark.tables import read_label_table
 from stewardship.history.events import RULE, Event, Events, Role
-from stewardship.history.standing import check_final, rests_on
+from stewardship.history.standing import check_final, disputed, rests_on
 from stewardship.versions.diffs import COLUMNS
 
 __all__ = ["LabelRole", "Recipe", "Rest", "caveats_of", "label_rows", "role_rows", "table_rows"]
@@ -207,6 +207,10 @@ def caveats_of(benchmark: Benchmark, frame: pl.DataFrame, recipe: Recipe) -> lis
     # A row whose raters disagree has physicians' answers and no label of theirs: it is not reviewed.
     reviewed = len(set(benchmark.history.labels("physician")) & set(frame["uid"]))
     lines.append(f"A physician reviewed {reviewed:,} of {rows:,} rows; no physician confirmed the others.")
+    if open_rows := set(disputed(benchmark.history)) & set(frame["uid"]):
+        lines.append(
+            f"Rows whose raters disagree: {len(open_rows):,}. What they said is in the history, and decides no label."
+        )
     ruled = _ruled(benchmark, frame)
     if ruled:
         names = ", ".join(sorted(set(ruled.values())))

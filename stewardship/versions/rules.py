@@ -286,14 +286,10 @@ def _label(
 
         outcome = calculate(row.get("stratum_id") or row.get("stratum") or "", row.get("features") or "", do.calculator)
         # A calculator that finds no answer in the features says nothing of the note: the label stays.
-        return (None, outcome.reason) if outcome.reason else (_rounded(outcome.value, do.decimals), "")
+        return (None, outcome.reason) if outcome.reason else (outcome.value.rounded(do.decimals), "")
     if before is not None and before.day is not None and do.add is not None:
         return LabelValue.of(before.day + timedelta(days=do.add)), ""
     if before is None or before.number is None:
         return None, "no number"
     number = before.number * do.multiply if do.multiply is not None else before.number + (do.add or 0)
-    return _rounded(LabelValue.of(number), do.decimals), ""
-
-
-def _rounded(label: LabelValue, decimals: int) -> LabelValue:
-    return label if label.number is None else LabelValue.of(round(label.number, decimals))
+    return LabelValue.of(number).rounded(do.decimals), ""

@@ -10,6 +10,7 @@ from typer import Argument, Option
 from ground.errors import UsageError
 from ontoground.cli.options import InWorkspace, Result, verb
 from ontoground.cli.steward.options import group
+from stewardship.benchmark.roles import ROLES
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
 
 __all__ = ["adopt"]
 
+CODES = """\
+labels are the numbers {codes} only: points of a score, of which agreement forgives one. If they are codes of \
+categories, take the table up under another name with --categories {given}"""
+COLUMN = f"A column of the first table; repeatable. Roles: {', '.join(ROLES)}"
+
 
 @verb(
     group,
@@ -25,6 +31,8 @@ __all__ = ["adopt"]
     "ontoground steward adopt original_test_labels.csv.gz sheet.xlsx \\",
     "    --name medcalc --licence open --why 'CC BY-SA 4.0, MedCalc-Bench'",
     "ontoground steward adopt labels.csv --column uid=id --column label=answer",
+    "ontoground steward adopt exam.csv --column uid=id --column label=gold \\",
+    "    --categories A,B,C,D",
     "ontoground steward adopt work/datasets/medieval --rows 2000",
 )
 def adopt(
@@ -36,9 +44,7 @@ def adopt(
     layout: Annotated[
         str | None, Option(metavar="NAME", help="Layout of the first table; found by its columns where left out")
     ] = None,
-    columns: Annotated[
-        list[str] | None, Option("--column", metavar="ROLE=NAME", help="A column of the first table; repeatable")
-    ] = None,
+    columns: Annotated[list[str] | None, Option("--column", metavar="ROLE=NAME", help=COLUMN)] = None,
     tier: Annotated[
         Literal["open", "credentialed"],
         Option("--licence", help="credentialed rows are sent to no model off this machine; a dataset has its own"),
@@ -46,6 +52,10 @@ def adopt(
     why: Annotated[
         str, Option("--why", metavar="TEXT", help="Why rows are open, such as their licence; the history keeps it")
     ] = "",
+    categories: Annotated[
+        str | None,
+        Option(metavar="NAMES", help="Names that labels can be, by commas; found: those that the labels are"),
+    ] = None,
     rows: Annotated[int | None, Option(min=1, help="Of a dataset: rows to take, balanced over its labels")] = None,
 ) -> Result:
     """Take up labels: their rows, and each label as the first event of its history.
@@ -53,17 +63,18 @@ def adopt(
     The first table names the rows; later ones (a sheet with recomputed or physicians' labels) add labels to them.
     """
     from ground.settings import read_settings
+    from stewardship.benchmark.categories import chosen_categories, possible_codes
     from stewardship.benchmark.folder import STATUSES, Benchmark
     from stewardship.benchmark.tables import read_label_table
     from stewardship.datasets.adopt import adopt_dataset
     from stewardship.datasets.provenance import require_not_noted
 
-    workspace, source = options.workspace, sources[0]
+    workspace, source, codes = options.workspace, sources[0], []
     if (tier == "open") != bool(why.strip()):
         raise UsageError("open rows need a reason", expected="--licence open --why 'CC BY-SA 4.0, NAME'")
     if source.is_dir():
-        if len(sources) > 1 or layout or columns or why:
-            expected = "no further table, --layout, --column or --licence"
+        if len(sources) > 1 or layout or columns or why or categories:
+            expected = "no further table, --layout, --column, --categories or --licence"
             raise UsageError("a dataset folder is taken up alone", expected=expected)
         seed = read_settings(workspace / "ontoground.toml").steward.seed
         found = adopt_dataset(workspace, source, name=name, rows=rows, seed=seed)
@@ -75,7 +86,10 @@ def adopt(
         if why:
             for table in tables:
                 require_not_noted(workspace, table.frame)
-        found = Benchmark.adopt(workspace, name or source.name.split(".")[0], tables, open_because=why)
+        names = chosen_categories(tables, categories)
+        own = name or source.name.split(".")[0]
+        found = Benchmark.adopt(workspace, own, tables, open_because=why, categories=names)
+        codes = list(possible_codes(tables))
     payload = {
         "verb": "steward adopt",
         "workspace": str(workspace),
@@ -84,6 +98,7 @@ def adopt(
         "rows": found.items.height,
         "licence_tier": found.licence_tier,
         "categories": list(found.categories),
+        "possible_codes": [] if found.categories else codes,
         "doubtful": _doubtful(found),
         "labels": {role: len(found.history.latest(role)) for role in STATUSES},
         "files": (found.record or {})["files"],
@@ -121,5 +136,9 @@ def _paint(out: Console, payload: dict[str, Any]) -> None:
     for why in dict.fromkeys(one["why"] for one in payload["doubtful"]):
         rows = [f"{one['uid']} ({one['role']})" for one in payload["doubtful"] if one["why"] == why]
         out.print(f"{why}: {', '.join(rows[:5])}{f' and {len(rows) - 5} more' if len(rows) > 5 else ''}")
+    if payload["categories"]:
+        out.print(f"labels are names: {', '.join(payload['categories'])}", soft_wrap=True)
+    if codes := payload["possible_codes"]:
+        out.print(CODES.format(codes=", ".join(codes), given=",".join(codes)), soft_wrap=True)
     out.print(f"benchmark {payload['benchmark']}: {payload['rows']:,} rows, {payload['licence_tier']}")
     out.print(f"in {relative(Path(payload['folder']))}", soft_wrap=True)

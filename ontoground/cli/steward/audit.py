@@ -12,7 +12,7 @@ import typer
 from ground.errors import UsageError
 from ontoground.cli.options import Paint, Result, verb
 from ontoground.cli.steward.options import ConfiguredBenchmark, group
-from ontoground.cli.steward.shares import percent
+from ontoground.cli.steward.shares import paint_unread, percent
 from ontoground.cli.text_options import split_overrides
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from ground.lm.client import LanguageModel
-    from ground.settings import StewardSettings
+    from ground.settings import Quorum, StewardSettings
     from stewardship.benchmark.folder import Benchmark
     from stewardship.runs.engines import Engine
     from stewardship.runs.store import Phase
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["audit", "recompute"]
 
+QUORUMS: dict[str, Quorum] = {"steward audit": "audit_quorum", "steward recompute": "quorum"}
 TOOLS = ("calculator", "python", "reference")
 NO_TOOL = "none"
 ALONE = ("calculators", "evidence", "sql")
@@ -59,7 +60,8 @@ class OfRuns(ConfiguredBenchmark):
         Path | None, typer.Option(metavar="DIR", help="Your texts (.md, .txt, .html) that the model may search")
     ] = None
     runs: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Runs of each row; the settings' (5) where left out")
+        int | None,
+        typer.Option(min=1, metavar="N", help="Runs of each row; if left out the settings' (5), or all of --answers"),
     ] = None
     rows: Annotated[
         int | None,
@@ -171,8 +173,9 @@ def _made(phase: Phase, engine: str | None, options: OfRuns, paint: Paint) -> Re
     from ontoground.cli.render import note
     from ontoground.cli.runs import require_packages
     from stewardship.runs.auditing import audit_labels
-    from stewardship.runs.phases import chosen_rows
-    from stewardship.runs.recomputing import recompute_labels
+    from stewardship.runs.calculating import unread_features
+    from stewardship.runs.phases import chosen_rows, runs_and_quorum
+    from stewardship.runs.recomputing import extracted, recompute_labels
     from stewardship.runs.sampling import stratified_sample
     from stewardship.runs.store import differences
 
@@ -184,7 +187,6 @@ def _made(phase: Phase, engine: str | None, options: OfRuns, paint: Paint) -> Re
         require_packages("pint", extra="steward")
     strata = dict.fromkeys(benchmark.items["uid"], "") | benchmark.column("stratum")
     uids = None if options.rows is None else stratified_sample(strata, options.rows, seed=settings.seed)
-    runs = 1 if kind in ALONE else options.runs or settings.runs
     work, title = (audit_labels, "audit") if phase == "audit" else (recompute_labels, "recomputation")
     with ExitStack() as stack:
         if kind == "lm":
@@ -192,6 +194,7 @@ def _made(phase: Phase, engine: str | None, options: OfRuns, paint: Paint) -> Re
         else:
             source, model = _engine(kind, options, benchmark), None
         rows = len(chosen_rows(benchmark, source, uids))
+        runs, _ = runs_and_quorum(source, options.runs, settings, QUORUMS[f"steward {phase}"])
         for other, names in differences(benchmark.folder, phase, source.describe()).items():
             note(f"a new series of runs: {', '.join(names)} differ from those of {other}")
         with progress(title, rows * runs) as advance:
@@ -200,6 +203,9 @@ def _made(phase: Phase, engine: str | None, options: OfRuns, paint: Paint) -> Re
             )
     found = dict(vars(outcome))
     made = found.pop("made")
+    if kind == "calculators":
+        unread = unread_features(extracted(benchmark, chosen_rows(benchmark, source, uids)))
+        found["unread"] = [{"uid": uid, "features": list(names)} for uid, names in unread.items()]
     found["summary"] = asdict(outcome.summary)
     return options.result(
         phase,
@@ -321,6 +327,7 @@ def _paint_recompute(out: Console, payload: dict[str, Any]) -> None:
     }
     out.print(_shares("consensus", counts, summary["n"]))
     out.print()
+    paint_unread(out, payload.get("unread", ()))
     if payload["engine"] in WHENCE:
         out.print(f"one run a row, {WHENCE[payload['engine']]}: no consensus of several", soft_wrap=True)
     _paint_runs(out, payload, "label")
@@ -344,7 +351,10 @@ def _paint_runs(out: Console, payload: dict[str, Any], what: str) -> None:
         if sum(empty.values()) == total:
             out.print(f"NOT ONE RUN GAVE A {what.upper()}: see votes.csv and runs.jsonl in the folder below")
     made = f"{payload['runs_made']:,} runs made, {payload['runs_stored']:,} stored before"
-    out.print(f"{payload['rows']:,} rows, {payload['runs']} runs a row: {made}; {payload['events']:,} new events")
+    runs = "1 run" if payload["runs"] == 1 else f"{payload['runs']} runs"
+    out.print(f"{payload['rows']:,} rows, {runs} a row: {made}; {payload['events']:,} new events")
+    if payload["engine"] == "recorded" and payload["runs"] == 1:
+        out.print(f"one run a row agrees with nothing: --set steward.{QUORUMS[payload['verb']]}=1 takes its word")
     if payload["incomplete"]:
         reasons = ", ".join(f"{reason} {count:,}" for reason, count in payload["runs_not_made"].items())
         out.print(

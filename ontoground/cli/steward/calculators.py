@@ -121,6 +121,7 @@ def _paint_shown(out: Console, payload: dict[str, Any]) -> None:
     out.print(f"{known['id']}  {known['name']}", style="bold", soft_wrap=True)
     out.print(f"formula  {known['formula']}\nsource   {known['source']}\n", soft_wrap=True)
     rows = [[one["feature"], _reads(one), one["absent"] or "needed"] for one in payload["inputs"]]
+    out.print("names are read in any case, and in other spellings and synonyms (feature_names.tsv)\n", soft_wrap=True)
     out.print(table(["reads", "as", "if not given"], sorted(rows, key=lambda row: row[2] != "needed")))
     # One line for each item, its bands in order: the first that fits counts.
     bands: dict[str, list[str]] = {}
@@ -148,8 +149,8 @@ def _reads(one: dict[str, Any]) -> str:
 def _computed(options: Asked, known: Calculator) -> Result:
     """Compute one score from features typed by a person."""
     from stewardship.calculators.features import Features
-    from stewardship.calculators.inputs import read_settings_of
     from stewardship.calculators.registry import calculate
+    from stewardship.calculators.typed import read_settings_of
 
     features = Features(read_settings_of(known.id, options.features or ()))
     outcome = calculate(known.id, features, options.version)
@@ -192,7 +193,7 @@ def _held(options: Asked, known: Calculator | None) -> Result:
     # The limits of v1.0 hold whole numbers to the last point; those of the corrected labels give them 5%.
     agreed = {role: compare(found, table, options.version, "v1") for role, table in labels.items()}
     if target is not None:
-        written = found
+        written = found.with_columns(pl.col("unread").list.join("; "))
         for role, table in agreed.items():
             sides = table.select("uid", pl.col("theirs").alias(role), pl.col("agrees").alias(f"agrees_{role}"))
             written = written.join(sides, on="uid", how="left", maintain_order="left")
@@ -218,6 +219,9 @@ def _held(options: Asked, known: Calculator | None) -> Result:
         version=options.version,
         **counted(numbers),
         by_calculator=[{"id": one, "name": find(one).name, **counted([one])} for one in numbers],
+        unread=[
+            {"uid": uid, "features": names} for uid, names in found.drop_nulls("unread")["uid", "unread"].iter_rows()
+        ],
         file=None if target is None else str(target),
     )
 
@@ -249,7 +253,7 @@ def _labelled(options: Asked) -> tuple[pl.DataFrame, dict[Role, pl.DataFrame], P
 
 def _paint_held(out: Console, payload: dict[str, Any]) -> None:
     from ontoground.cli.render import relative, table
-    from ontoground.cli.steward.shares import percent
+    from ontoground.cli.steward.shares import paint_unread, percent
 
     rows = []
     for one in payload["by_calculator"]:
@@ -262,5 +266,8 @@ def _paint_held(out: Console, payload: dict[str, Any]) -> None:
         head = f"agree with {ROLES[role]} ({role})"
         share = f" ({percent(count['agree'] / count['of'])})" if count["of"] else ""
         out.print(f"{head:28} {count['agree']:,} of {count['of']:,}{share}")
+    if payload["unread"]:
+        out.print()
+        paint_unread(out, payload["unread"])
     if payload["file"]:
         out.print(f"rows in {relative(Path(payload['file']))}", soft_wrap=True)

@@ -22,6 +22,8 @@ SUMMARY = """\
 policy {policy}: {final:,} of {rows:,} rows have a final label, {recomputed:,} recomputed, {rule:,} put right by a \
 rule, {physician:,} a physician's; {abstentions:,} of them say that there is no answer
 {differ_from_original:,} differ from the original label"""
+DISPUTED = """\
+rows whose raters disagree: {disputed:,}; they have no physician's label (`ontoground steward sheets --adjudicate`)"""
 
 
 @verb(group, "Say which label of each row holds.", "ontoground steward finalise --policy physician")
@@ -44,7 +46,7 @@ def finalise(
     from stewardship.adjudication import finalise as deciding
     from stewardship.adjudication.discrepancy import FLAGGED, discrepancies
     from stewardship.adjudication.finalising import final_events, says_more
-    from stewardship.history.standing import standing
+    from stewardship.history.standing import disputed, standing
 
     settings, benchmark = options.settings, options.adopted
     labels, history, policy = standing(benchmark), benchmark.history, policy or settings.finalise
@@ -72,6 +74,7 @@ def finalise(
         "without": benchmark.items.height - len(found),
         "from": {source: origins[source] for source in ("recomputed", "rule", "physician")},
         "reviewed": sum(one.reviewed for one in found.values()),
+        "disputed": len(disputed(history)),
         "abstentions": sum(one.label.kind.value == "na" for one in found.values()),
         "differ_from_original": sum(flag in FLAGGED for flag in against["flag"]),
         "added": len(changed),
@@ -98,6 +101,8 @@ def _paint(out: Console, payload: dict[str, Any]) -> None:
             out.print(f"and {len(changes) - SHOWN:,} more")
         out.print()
     out.print(SUMMARY.format_map(payload | payload["from"]), soft_wrap=True)
+    if payload["disputed"]:
+        out.print(DISPUTED.format_map(payload), soft_wrap=True)
     if payload["added"]:
         out.print(f"{payload['added']:,} events added to the history, batch {payload['batch']}")
     else:

@@ -22,7 +22,7 @@ ORDER = (
     *("history", "grade", "board", "calculators", "report"),
 )
 
-group = group_of("steward", "Audit, recompute, adjudicate and release labels.", ORDER)
+group = group_of("steward", "Audit, recompute, adjudicate and release labels; in this order, from adopt on.", ORDER)
 
 BenchmarkName = Annotated[
     str | None,
@@ -54,5 +54,11 @@ class ConfiguredBenchmark(InBenchmark, Configured):
 
     @cached_property
     def settings(self) -> StewardSettings:
-        """The table [steward] of the settings; the workspace needs no warehouse."""
-        return self.open(needs_warehouse=False).settings.steward
+        """The table [steward] of the settings, as it holds for this benchmark; the workspace needs no warehouse."""
+        from stewardship.adjudication.agreement import tolerance
+
+        found, benchmark = self.open(needs_warehouse=False).settings.steward, self.adopted
+        labels = benchmark.history.labels("original", categories=benchmark.categories).values()
+        points = tolerance(labels, benchmark.column("output_type").values(), points=found.ordinal_tolerance)
+        # Of what is set only what differs is touched: quorums go by which of them are set.
+        return found if points == found.ordinal_tolerance else found.model_copy(update={"ordinal_tolerance": points})

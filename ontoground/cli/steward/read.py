@@ -69,7 +69,7 @@ def read(
 
     A cell must be a label as a whole: a number (with the question's unit or none), a date, weeks and days, a name, or
     N/A. Where any cell is none, all such cells are named, nothing is taken, and the exit code is 1; --partial takes
-    the others. An empty answer is a row that was not reviewed.
+    the others and ends with 0. An empty answer is a row that was not reviewed.
     """
     from ontoground.cli.runs import require_packages
     from stewardship.sheets.batch import read_batches
@@ -96,7 +96,7 @@ def read(
         **{name: getattr(found, name) for name in ("notes", "given", "empty", "missing")},
         **_agreement(settings, benchmark, batches),
     }
-    return options.result("read", _paint, 1 if found.refused else 0, **payload)
+    return options.result("read", _paint, 0 if taken else 1, **payload)
 
 
 def _adopted(benchmark: Benchmark, files: Sequence[Path]) -> list[Path]:

@@ -64,6 +64,7 @@ def release(options: Wanted) -> Result:
 
 
 def _released(options: Wanted) -> Result:
+    from stewardship.history.standing import disputed
     from stewardship.versions.recipes import Recipe
     from stewardship.versions.releases import Release, Version
     from stewardship.versions.releasing import made_of, make_release
@@ -91,6 +92,7 @@ def _released(options: Wanted) -> Result:
         change=made.grade,
         changes=made.diff.counts() if made.diff else {},
         words=made.diff.words() if made.diff else [],
+        disputed=len(disputed(benchmark.history)),
         caveats=list(made.caveats),
         labels_sha256=frozen.manifest["labels_sha256"] if frozen else None,
         sha256=frozen.sha256 if frozen else None,

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from ontoground.cli.render import Cell
 
-__all__ = ["difference", "ends", "part", "percent", "share", "short"]
+__all__ = ["difference", "ends", "paint_unread", "part", "percent", "share", "short"]
 
 
 def percent(value: float | None) -> str:
@@ -53,3 +53,24 @@ def part(
     if len(rows) > top:
         out.print(f"and {number(len(rows) - top)} more; --json lists all")
     out.print()
+
+
+def paint_unread(out: Console, unread: Sequence[Mapping[str, Any]]) -> None:
+    """Print how many rows have features whose names are not known, which names, and in which rows."""
+    if not unread:
+        return
+    rows: dict[str, list[str]] = {}
+    for one in unread:
+        for name in one["features"]:
+            rows.setdefault(name, []).append(one["uid"])
+    listed = [
+        (short(name), len(uids), ", ".join(uids[:3]) + (", ..." if len(uids) > 3 else ""))
+        for name, uids in sorted(rows.items(), key=lambda item: -len(item[1]))
+    ]
+    title = f"rows with features that are not read: {len(unread):,}"
+    part(out, ("feature not read", "rows", "such as"), listed, title)
+    out.print(
+        "a score that takes anything for absent has no value in these rows; what a calculator reads: "
+        "`ontoground steward calculators NUMBER`",
+        soft_wrap=True,
+    )

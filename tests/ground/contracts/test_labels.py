@@ -165,3 +165,25 @@ def test_every_published_label_is_read(real_data: Path) -> None:
         "y_new": 66,
         "y_final": 69,
     }
+
+
+@pytest.mark.parametrize(
+    ("number", "rounded"),
+    [
+        (25.238, 25.24),
+        (0.125, 0.12),
+        (0.07418, 0.074),
+        (-0.07418, -0.074),
+        (0.00419, 0.0042),
+        (0.0, 0.0),
+        (1434.0, 1434.0),
+    ],
+)
+def test_a_number_is_rounded_to_decimals_and_keeps_two_digits(number: float, rounded: float) -> None:
+    assert LabelValue.of(number).rounded(2) == LabelValue.of(rounded)
+
+
+def test_a_label_that_is_no_number_is_rounded_to_itself() -> None:
+    assert [parse_label(text).rounded(2).text() for text in ("N/A", "03/21/2006")] == ["N/A", "03/21/2006"]
+    weeks = parse_label("14 weeks, 1 day").rounded(2)
+    assert weeks.weeks_days and weeks.number == 99

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ontoground.cli.main import invoke
+from stewardship.benchmark.roles import ROLES
 from tests.ontoground.cli.schemas import checked
 from tests.stewardship.labelled import ROWS, tables
 
@@ -101,3 +103,67 @@ def test_what_does_not_fit_is_refused(
     failure = error(printed)
     assert found == code and (told is None or told in " ".join(str(value) for value in failure.values()))
     assert not (tmp_path / "work").exists()
+
+
+@pytest.mark.parametrize("names", ["ABCD", ("yes", "no")])
+def test_labels_that_are_names_are_taken_and_recomputed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], names: Sequence[str]
+) -> None:
+    labels = {str(row): names[row % len(names)] for row in range(60)}
+    table, runs, work = tmp_path / "exam.csv", tmp_path / "runs.csv", tmp_path / "work"
+    table.write_text("id,gold\n" + "".join(f"{uid},{label}\n" for uid, label in labels.items()))
+    answers = "".join(f"{uid}{f',{label.lower()}' * 5}\n" for uid, label in labels.items())
+    runs.write_text("uid,run1,run2,run3,run4,run5\n" + answers)
+    given: list[str | Path] = [table, "--column", "uid=id", "--column", "label=gold", "--workspace", work]
+    code, printed = adopt(capsys, *given)
+    assert code == 2 and f"{names[0]} ({60 // len(names)})" in error(printed)["found"]
+    assert not (work / "stewardship").exists()  # nothing is left of what was refused
+    code, printed = adopt(capsys, *given, "--categories", "found")
+    assert code == 0 and checked(printed, "steward-adopt")["categories"] == sorted(names)
+    assert invoke(["steward", "recompute", "--answers", str(runs), "--workspace", str(work), "--json"]) == 0
+    summary = checked(capsys.readouterr().out, "steward-recompute")["summary"]
+    assert (summary["high"], summary["deferred"]) == (60, 0)
+
+
+def test_codes_of_categories_agree_only_where_they_are_equal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table, work = tmp_path / "codes.csv", tmp_path / "work"
+    table.write_text("id,gold,md\n" + "".join(f"{row},{row % 2},{(row + (row < 5)) % 2}\n" for row in range(20)))
+    given: list[str | Path] = [table, "--column", "uid=id", "--column", "label=gold", "--column", "physician=md"]
+    for name, more in (("codes", []), ("names", ["--categories", "0,1"])):
+        assert adopt(capsys, *given, "--name", name, *more, "--workspace", work)[0] == 0
+        assert invoke(["steward", "read", "--benchmark", name, "--workspace", str(work), "--json"]) == 0
+        errors = checked(capsys.readouterr().out, "steward-read")["errors"]
+        assert [(one["errors"], one["n"]) for one in errors if one["by"] == "all"] == [(5, 20)]
+    assert invoke(["steward", "adopt", *map(str, given), "--name", "shown", "--workspace", str(work)]) == 0
+    assert "--categories 0,1" in capsys.readouterr().out
+
+
+def test_the_roles_of_columns_are_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["steward", "adopt", "--help"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"Roles: {', '.join(ROLES)}" in said
+
+
+def test_a_table_of_no_rows_and_one_that_fails_halfway_leave_no_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    work = tmp_path / "work"
+    (tmp_path / "none.csv").write_text("id,gold\n")
+    named: list[str | Path] = ["--column", "uid=id", "--column", "label=gold", "--name", "mine", "--workspace", work]
+    code, printed = adopt(capsys, tmp_path / "none.csv", *named)
+    assert code == 3 and error(printed)["what"] == "the table has no rows"
+    published, _ = tables(tmp_path)
+    other = published.read_text().replace(f",{ROWS[0][5]},", ",9876,")
+    assert other != published.read_text()
+    (tmp_path / "other.csv").write_text(other)
+    assert adopt(capsys, published, tmp_path / "other.csv", "--name", "mine", "--workspace", work)[0] == 3
+    assert adopt(capsys, published, "--name", "mine", "--workspace", work)[0] == 0
+
+
+def test_what_is_to_be_done_names_the_verb_that_can(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = tmp_path / "odd.csv"
+    table.write_text("a,b\n1,2\n")
+    assert invoke(["steward", "calculators", "--table", str(table), "--json"]) == 3
+    assert "`ontoground steward adopt TABLE --column" in error(capsys.readouterr().out)["do"]

@@ -182,3 +182,40 @@ def test_a_table_without_features_is_refused(capsys: pytest.CaptureFixture[str],
     file.write_text("uid,label\n1,2\n")
     assert invoke(["steward", "calculators", "--table", str(file), "--json"]) == 3
     assert json.loads(capsys.readouterr().out)["error"]["what"]
+
+
+OTHER_NAMES = """Row Number,Calculator ID,Calculator Name,Category,Output Type,Patient Note,Question,Relevant Entities,\
+Ground Truth Answer,Lower Limit,Upper Limit,Ground Truth Explanation
+1,25,HAS-BLED Score for Major Bleeding Risk,risk,integer,n,q,"{'Age': [60, 'years'], 'HTN': True}",1,1,1,e
+2,25,HAS-BLED Score for Major Bleeding Risk,risk,integer,n,q,"{'age': [60, 'years'], 'Raised pressure': True}",1,1,1,e
+"""
+
+
+def test_features_that_are_not_read_are_counted_and_listed_by_row(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    table, output = tmp_path / "rows.csv", tmp_path / "out.csv"
+    table.write_text(OTHER_NAMES)
+    found = printed(capsys, "--table", str(table), "--output", str(output))
+    assert found["unread"] == [{"uid": "2", "features": ["Raised pressure"]}]
+    assert found["labels"] == {"original": {"agree": 1, "of": 2}} and found["abstained"] == 1
+    with output.open() as lines:
+        assert [row["unread"] for row in csv.DictReader(lines)] == ["", "Raised pressure"]
+    assert invoke(["steward", "calculators", "--table", str(table)]) == 0
+    said = capsys.readouterr().out
+    assert "rows with features that are not read: 1" in said and "Raised pressure" in said
+
+
+def test_a_row_with_a_feature_that_is_not_read_is_deferred(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    table, workspace = tmp_path / "rows.csv", ["--workspace", str(tmp_path / "work")]
+    table.write_text(OTHER_NAMES)
+    assert invoke(["steward", "adopt", str(table), "--name", "small", *workspace]) == 0
+    capsys.readouterr()
+    for _ in range(2):  # the second call finds all runs stored, and still says what was not read
+        assert invoke(["steward", "recompute", "--engine", "calculators", *workspace, "--json"]) == 0
+        found = checked(capsys.readouterr().out, "steward-recompute")
+        assert found["unread"] == [{"uid": "2", "features": ["Raised pressure"]}]
+        assert (found["summary"]["high"], found["summary"]["deferred"]) == (1, 1)
+    latest = Benchmark.open(tmp_path / "work").history.latest("recomputed")
+    assert (latest["1"].value, latest["1"].status) == ("1", "high_confidence")
+    assert (latest["2"].value, latest["2"].status) == (None, "deferred")

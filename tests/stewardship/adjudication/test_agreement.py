@@ -19,6 +19,7 @@ from stewardship.adjudication.agreement import (
     review,
     smape,
     smape_terms,
+    tolerance,
     value_type,
     wilson,
 )
@@ -165,3 +166,14 @@ def test_s6_agreement_on_the_reviewed_rows(real_data: Path) -> None:
         assert estimate.n == n
         assert estimate.value == pytest.approx(printed[0], abs=0.05)
         assert (estimate.low, estimate.high) == pytest.approx(printed[1:], abs=1)
+
+
+def test_a_point_is_not_forgiven_between_codes_of_categories() -> None:
+    yes_no = [LabelValue.of(number % 2) for number in range(20)]
+    assert tolerance(yes_no, []) == 0
+    assert tolerance(yes_no[:19], []) == 1  # too few to tell
+    assert tolerance([*yes_no, LabelValue.of(2)], []) == 1
+    assert tolerance([*yes_no, LabelValue.of(0.5)], []) == 1
+    assert tolerance([LabelValue.of(number) for number in range(20)], ["Category", "category"]) == 0
+    assert tolerance([LabelValue.of(number) for number in range(20)], ["category", "integer"]) == 1
+    assert tolerance([], [], points=2) == 2

@@ -415,3 +415,11 @@ def test_v1_gives_what_its_labels_hold(which: int, cells: dict[str, Any], correc
             assert found.text() == expected
         else:
             assert found.number == pytest.approx(float(expected), rel=5e-3)
+
+
+def test_conception_without_a_cycle_takes_28_days_and_says_so() -> None:
+    for version in ("corrected", "v1.0"):
+        found = calculate(68, Features({"Last menstrual date": "01/01/2023"}), version)
+        assert found.value.text() == "01/15/2023"
+        assert found.assumptions == ("cycle length is not mentioned: taken as 28 days",)
+    assert not calculate(68, Features({"Last menstrual date": "01/01/2023", "cycle length": 24})).assumptions

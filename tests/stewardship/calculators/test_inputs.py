@@ -10,9 +10,10 @@ import pytest
 from ground.errors import UsageError
 from stewardship.benchmark.tables import read_label_table
 from stewardship.calculators.features import Features
-from stewardship.calculators.inputs import inputs_of, read_settings_of
+from stewardship.calculators.inputs import inputs_of
 from stewardship.calculators.registry import calculate, calculators
 from stewardship.calculators.scoring import items_of
+from stewardship.calculators.typed import read_settings_of
 from stewardship.calculators.units import convert
 
 NUMBERS = [one.id for one in calculators()]

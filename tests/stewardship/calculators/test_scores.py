@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from stewardship.calculators.registry import calculators
+from stewardship.calculators.features import Features
+from stewardship.calculators.registry import calculate, calculators
 from stewardship.calculators.scoring import items_of
 from tests.stewardship.calculators.scored import (
     BPM,
@@ -564,3 +565,22 @@ def test_every_line_of_points_names_its_source(number: int) -> None:
     for version in ("corrected", "v1.0"):
         for item in items_of(number, version).values():
             assert item.lines and all(line.source for line in item.lines), item.name
+
+
+def test_a_mean_arterial_pressure_that_was_measured_is_taken() -> None:
+    given = {"Glasgow Coma Score": 15, "MAP": [65, "mmHg"], "Systolic Blood Pressure": [120, "mmHg"]}
+    found = calculate(43, Features(given))
+    assert found.value.text() == "1" and found.unread == ()
+    well = {
+        **{"age": [40, "years"], "Temperature": [37, "°C"], "Heart Rate or Pulse": [80, "bpm"], "pH": 7.4},
+        **{"respiratory rate": [16, "breaths per minute"], "Sodium": [140, "mmol/L"], "Potassium": [4, "mmol/L"]},
+        **{"creatinine": [1, "mg/dL"], "Hematocrit": [40, "%"], "White blood cell count": [8000, "µL"]},
+        **{"Glasgow Coma Score": 15, "FiO₂": [21, "%"], "PaO₂": [90, "mmHg"]},
+    }
+    pressures = {"Systolic Blood Pressure": [90, "mmHg"], "Diastolic Blood Pressure": [45, "mmHg"]}
+    apart, measured = (
+        calculate(28, Features({**well, **pressures})),
+        calculate(28, Features({**well, "MAP": [60, "mmHg"]})),
+    )
+    assert (apart.value.text(), measured.value.text()) == ("2", "2")
+    assert calculate(28, Features(well)).reason == "Systolic Blood Pressure is missing"

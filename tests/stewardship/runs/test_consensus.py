@@ -106,3 +106,12 @@ def test_s3_consensus_of_the_published_cases(real_data: Path) -> None:
         assert (found.status, found.rule, found.votes) == (wanted["status"], wanted["rule"], wanted["votes"]), row
         label = None if wanted["label"] is None else parse_label(str(wanted["label"]))
         assert found.label == label, row
+
+
+def test_small_numbers_keep_two_digits_before_they_are_compared() -> None:
+    # 0.07 is 5.6% from 0.07418: rounded to two decimals, an answer that is right would be flagged.
+    found = consensus(runs("0.07418", "0.0742", "0.0741", "0.074", "9"))
+    assert (found.rule, found.label) == ("4of5", LabelValue.of(0.074))
+    assert consensus(runs("0.07418", "0.0651", "0.0699", "0.0748", "0.07")).status == "deferred"
+    tiny = consensus(runs("0.0042", "0.0042", "0.00421", "0.00419", "7"))
+    assert tiny.label == LabelValue.of(0.0042)

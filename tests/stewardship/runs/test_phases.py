@@ -13,7 +13,7 @@ from stewardship.benchmark.folder import Benchmark
 from stewardship.benchmark.tables import read_label_table
 from stewardship.history.events import RULE, Event
 from stewardship.runs.auditing import audit_labels
-from stewardship.runs.engines import CallableEngine, Item
+from stewardship.runs.engines import CallableEngine, Item, RecordedEngine
 from stewardship.runs.prompts import Claim
 from stewardship.runs.recomputing import recompute_labels
 from stewardship.runs.store import read_runs
@@ -142,3 +142,62 @@ def test_a_quorum_out_of_reach_is_refused_before_anything_is_asked(tmp_path: Pat
             phase(found, engine(lambda *_: pytest.fail("asked")), SETTINGS, runs=3)
     with pytest.raises(UsageError, match="no row is left"):
         recompute_labels(found, engine(lambda *_: "1"), SETTINGS, uids={"r9"})
+
+
+def recorded(folder: Path, *votes: str) -> RecordedEngine:
+    """Answers to the three rows; votes of a row by blanks."""
+    file = folder / "runs.csv"
+    rows = [line.split() for line in votes]
+    head = ",".join(f"run{run}" for run in range(1, len(rows[0]) + 1))
+    body = "".join(f"r{number},{','.join(row)}\n" for number, row in enumerate(rows, 1))
+    file.write_text(f"uid,{head}\n{body}")
+    return RecordedEngine(file)
+
+
+@pytest.mark.parametrize(
+    ("votes", "statuses", "rule"),
+    [
+        (("4 4", "4 9", "4 5"), ("high_confidence", "deferred", "deferred"), "2of2"),
+        (("4 4 4", "4 4 9", "4 4 4.1"), ("high_confidence", "deferred", "high_confidence"), "3of3"),
+        # 8 of 10, or 6 and another near
+        (
+            ("4 " * 8 + "9 9", "4 " * 7 + "9 9 9", "4 " * 6 + "4.1 9 9 9"),
+            ("high_confidence", "deferred", "high_confidence"),
+            "8of10",
+        ),
+    ],
+)
+def test_recorded_runs_are_as_many_as_the_file_has(
+    tmp_path: Path, votes: tuple[str, ...], statuses: tuple[str, ...], rule: str
+) -> None:
+    found = benchmark(tmp_path)
+    outcome = recompute_labels(found, recorded(tmp_path, *votes), SETTINGS)
+    latest = found.history.latest("recomputed")
+    assert outcome.unanswered == 0
+    assert tuple(event.status for event in latest.values()) == statuses
+    assert latest["r1"].evidence["rule"] == rule and latest["r1"].evidence["runs"] == len(votes[0].split())
+
+
+def test_a_quorum_that_is_set_holds_for_recorded_runs_too(tmp_path: Path) -> None:
+    found = benchmark(tmp_path)
+    engine = recorded(tmp_path, "4 4 9", "4 9 9", "4 5 6")
+    assert recompute_labels(found, engine, StewardSettings(quorum=2)).summary.high == 2
+    assert recompute_labels(found, engine, SETTINGS, runs=2).summary.high == 1
+    with pytest.raises(UsageError, match="more runs are asked for"):
+        recompute_labels(found, engine, SETTINGS, runs=5)
+    with pytest.raises(UsageError, match="4 of 3 runs"):
+        recompute_labels(found, engine, StewardSettings(quorum=4))
+
+
+def test_recorded_verdicts_flag_by_their_own_number(tmp_path: Path) -> None:
+    found = benchmark(tmp_path)
+    said = "Suspicious Suspicious Suspicious", "Suspicious Suspicious Pass", "Pass Pass Pass"
+    outcome = audit_labels(found, recorded(tmp_path, *said), SETTINGS)
+    assert (outcome.summary.flagged, outcome.unanswered) == (1, 0)
+
+
+def test_one_recorded_answer_is_no_consensus(tmp_path: Path) -> None:
+    found = benchmark(tmp_path)
+    outcome = recompute_labels(found, recorded(tmp_path, "4", "5", "6"), SETTINGS)
+    assert (outcome.summary.deferred, outcome.unanswered) == (3, 0)
+    assert recompute_labels(found, recorded(tmp_path, "4", "5", "6"), StewardSettings(quorum=1)).summary.high == 3

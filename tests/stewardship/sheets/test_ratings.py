@@ -239,3 +239,8 @@ def test_spot_checks_are_kept_apart_from_the_labels(tmp_path: Path) -> None:
     assert summary is not None and summary["verdicts"] == {"agree": 6, "disagree": 0, "unclear": 1}
     assert summary["agree"]["value"] == pytest.approx(6 / 7) and summary["rows"] == 7
     assert bench.history.latest("physician") == {}
+
+
+def test_small_numbers_are_not_rounded_to_one_another() -> None:
+    assert settle(labels(ann="0.07418", bob="0.07")).label is None
+    assert settle(labels(ann="0.07418", bob="0.0742")).label == LabelValue.of(0.07418)

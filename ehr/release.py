@@ -14,7 +14,7 @@ from ground.storage.loading import SourceFile
 from ground.storage.remote import Place, in_order, only_one
 from ground.storage.tables import read_table
 
-__all__ = ["MimicFile", "MimicRelease", "Module", "Table", "documented", "find_mimic", "published_counts"]
+__all__ = ["MimicFile", "MimicRelease", "Module", "Table", "documented", "find_mimic", "keys", "published_counts"]
 
 DATA = ROOT / "ehr" / "data"
 SUFFIXES = (".csv.gz", ".csv", ".parquet")
@@ -100,6 +100,13 @@ def documented() -> tuple[Table, ...]:
         needed = (*table.needed, row["column"]) if row["column_need"] == "needed" else table.needed
         tables[key] = Table(*key, table.required, {**table.types, row["column"]: row["type"]}, needed)
     return tuple(tables.values())
+
+
+@cache
+def keys() -> dict[str, tuple[str, ...]]:
+    """Return, by table of the warehouse, the columns that together are in no two rows."""
+    rows = read_table(DATA / "keys.tsv", ("table", "columns", "source"))
+    return {f"mimiciv_{row['table']}": tuple(row["columns"].split(",")) for row in rows}
 
 
 @cache

@@ -29,16 +29,14 @@ def rows(connection: Connection, query: str) -> list[tuple[object, ...]]:
 
 
 def as_parquet(folder: Path) -> Path:
-    """Turn the CSV files of a folder into Parquet with the types that DuckDB sees, codes as text."""
-    text = "{'icd_code': 'varchar', 'ndc': 'varchar', 'gsn': 'varchar'}"
+    """Turn the CSV files of a folder into Parquet with the documented types."""
+    known = {table.name: table.types for table in documented()}
     for path in list(folder.rglob("*.csv")):
-        types = f", types = {text}" if path.stem in ("diagnoses_icd", "procedures_icd", "prescriptions") else ""
-        if path.stem in ("diagnoses_icd", "procedures_icd"):
-            types = ", types = {'icd_code': 'varchar'}"
-        elif path.stem == "prescriptions":
-            types = ", types = {'ndc': 'varchar', 'gsn': 'varchar'}"
-        target = path.with_suffix(".parquet")
-        duckdb.sql(f"copy (from read_csv('{path}', header = true{types})) to '{target}'")
+        header = path.read_text().splitlines()[0].split(",")
+        types = {name: known[path.stem][name] for name in header}
+        duckdb.sql(
+            f"copy (from read_csv('{path}', header = true, types = {types})) to '{path.with_suffix('.parquet')}'"
+        )
         path.unlink()
     return folder
 
@@ -188,7 +186,7 @@ def test_codes_stored_as_numbers_are_refused(warehouse: Connection, tmp_path: Pa
     (folder / "hosp" / "diagnoses_icd.csv.gz").unlink()
     target = folder / "hosp" / "diagnoses_icd.parquet"
     duckdb.sql(f"copy (select 1 subject_id, 10 hadm_id, 1 seq_num, 10 icd_code, 9 icd_version) to '{target}'")
-    with pytest.raises(InputError, match="leading zeros"):
+    with pytest.raises(InputError, match="column icd_code is stored as another type"):
         load_mimic(warehouse, folder, SETTINGS)
 
 
@@ -208,8 +206,9 @@ def test_a_bad_row_is_kept_with_its_physical_line(
 ) -> None:
     folder = write_mimic(tmp_path, suffix)
     raw, reason = BAD_ROWS[kind]
-    good = b'1,10,1,"00\n10",9\n'  # a value of two lines, so that rows and lines differ
-    content = b"subject_id,hadm_id,seq_num,icd_code,icd_version\n" + good * 3 + raw + good * 2
+    # A value of two lines, so that rows and lines differ.
+    good = [b'1,10,%d,"00\n10",9\n' % (10 + n) for n in range(5)]
+    content = b"".join([b"subject_id,hadm_id,seq_num,icd_code,icd_version\n", *good[:3], raw, *good[3:]])
     write_table(folder, "hosp/diagnoses_icd", content, suffix)
     report = load_mimic(warehouse, folder, LoadSettings(max_reject_share=0.5))
     loaded = {t.table: t for t in report.tables}["mimiciv_hosp.diagnoses_icd"]

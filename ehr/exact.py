@@ -14,6 +14,7 @@ import duckdb
 
 from ehr.release import MimicFile, keys
 from ground.errors import InputError
+from ground.storage.loading import repeated_key
 from ground.storage.scanning import open_bytes, whole_file
 from ground.storage.sqlfiles import quoted, quoted_name
 
@@ -117,16 +118,10 @@ def check_key(connection: duckdb.DuckDBPyConnection, found: MimicFile, source: s
         InputError: two rows, or an empty key; both places are named.
     """
     key = keys().get(found.table.qualified, ())
-    columns = ", ".join(map(quoted_name, key))
-    empty = " or ".join(f"{quoted_name(name)} is null" for name in key)
-    if not key:
+    repeated = repeated_key(connection, found.table.qualified, key)
+    if repeated is None:
         return
-    rows = connection.execute(
-        f"select {columns} from {found.table.qualified} group by all having count(*) > 1 or {empty} limit 1"
-    ).fetchall()
-    if not rows:
-        return
-    places = list(islice(_places(connection, found, dict(zip(key, rows[0], strict=True)), source), 2))
+    places = list(islice(_places(connection, found, repeated, source), 2))
     unit = "rows" if found.is_parquet else "lines"
     raise InputError(
         f"a key is empty or not alone: {', '.join(key)}",

@@ -41,7 +41,13 @@ class Columns:
 def _csv_header(file: SourceFile) -> list[str]:
     with whole_file(file.path), open_bytes(file.path) as content:
         line = content.readline(MAX_ROW_BYTES).decode("utf-8-sig", errors="replace")
-    return next(csv.reader([line]), [])
+    try:
+        return next(csv.reader([line]), [])
+    except csv.Error as error:
+        # A carriage return that ends no line, or a field without end.
+        raise InputError(
+            f"{file.name} has no usable header line", file=file.path, line=1, found=str(error).split(" - ")[0]
+        ) from None
 
 
 def _parquet_item(file: SourceFile) -> str:

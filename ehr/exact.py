@@ -149,7 +149,8 @@ def _places(
         yield from (int(row[0]) for row in connection.execute(query, list(values.values())).fetchall())
         return
     csv.field_size_limit(MAX_ROW_BYTES)
-    with whole_file(found.file.path), open_bytes(found.file.path) as content:
+    # What is no CSV any more ends the search.
+    with suppress(csv.Error), whole_file(found.file.path), open_bytes(found.file.path) as content:
         lines = csv.reader(io.TextIOWrapper(content, encoding="utf-8-sig", errors="replace", newline=""))
         header = [name.strip().lower() for name in next(lines)]
         positions = {header.index(name): value for name, value in values.items()}

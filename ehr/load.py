@@ -223,6 +223,8 @@ def _count_warnings(release: MimicRelease, loaded: Sequence[LoadedFile]) -> list
         if published and one.rows_read not in published:
             stated = " or ".join(str(n) for n in sorted(published))
             warnings.append(f"{one.table} has {one.rows_read} rows, published for release {name}: {stated}")
+        if one.rows_read == one.rows_rejected:
+            warnings.append(f"{one.file}: not one row is loaded")
         if one.rows_rejected:
             warnings.append(f"{one.file}: {one.rows_rejected} malformed rows refused, see ground.reject")
     return warnings

@@ -1,8 +1,8 @@
 """Try to break what is promised, and say what held: ``make attack [SIZE=0.1] [FOLDER=...] [SAVE=1]``.
 
-What was tried is kept in the folder at once: with ``--folder`` an attack that was stopped goes on where it ended,
-and what did not hold is tried again. The
-exit code is 1 where anything did not hold; ``--save`` writes the table of docs/trust.md.
+What was tried is kept in the folder at once: with ``--folder`` an attack that was stopped goes on where it ended, and
+what did not hold is tried again. The exit code is 1 where anything did not hold; ``--save`` writes the table of
+docs/trust.md.
 """
 
 from __future__ import annotations

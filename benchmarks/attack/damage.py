@@ -35,7 +35,7 @@ def _fields(at: int, value: bytes, mark: bytes) -> Content:
     def change(content: bytes) -> bytes:
         head, _, row = content.rstrip(b"\r\n").rpartition(b"\n")
         fields = row.split(mark)
-        fields[at] = value
+        fields[min(at, len(fields) - 1)] = value
         return head + b"\n" + mark.join(fields) + b"\n"
 
     return change

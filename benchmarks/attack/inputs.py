@@ -109,7 +109,7 @@ def _in_silence(target: Target, work: Path, done: Outcome, name: str) -> str | N
     if done.code:
         return None if json.loads(done.out)["error"].get("file") or done.code == 2 else "an error that names no file"
     report = json.loads(done.out)
-    counted = report["warnings"] or any(one["rows_rejected"] for one in report["files"])
+    counted = report["report"]["warnings"] or any(one["rows_rejected"] for one in report["files"])
     if counted or name in OTHER_VALUES:
         return None
     expected = tables(target.work)

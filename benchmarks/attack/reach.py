@@ -286,8 +286,9 @@ def queries(target: Target) -> Tries:
         before = {path: path.stat().st_mtime_ns for path in target.work.glob("*")}
         done = target.call("sql", "-c", query, "--format", "csv", "--workspace", str(target.work), folder=folder)
         changed = [path.name for path in target.work.glob("*.duckdb*") if before.get(path) != path.stat().st_mtime_ns]
-        if changed or list(folder.iterdir()):
-            return f"something was written: {', '.join([*changed, *(path.name for path in folder.iterdir())])}"
+        changed += [path.name for path in folder.iterdir()]
+        if changed:
+            return f"something was written: {', '.join(changed)}"
         if done.code == 0 and done.out.strip().count("\n"):
             return f"answered: {len(done.out)} characters"
         return target.bad_manners(done)

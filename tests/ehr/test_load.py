@@ -181,6 +181,21 @@ def test_a_file_without_a_header_is_an_error(warehouse: Connection, tmp_path: Pa
         load_mimic(warehouse, folder, SETTINGS)
 
 
+def test_a_file_of_carriage_returns_is_named(warehouse: Connection, tmp_path: Path) -> None:
+    folder = write_mimic(tmp_path, ".csv")
+    path = folder / "hosp" / "patients.csv"
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r"))
+    with pytest.raises(InputError, match="no usable header line") as caught:
+        load_mimic(warehouse, folder, SETTINGS)
+    assert (caught.value.file, caught.value.line) == (str(path), 1)
+
+
+def test_a_file_without_a_row_is_named(warehouse: Connection, tmp_path: Path) -> None:
+    folder = write_mimic(tmp_path, ".csv")
+    write_table(folder, "hosp/procedures_icd", TABLES["hosp/procedures_icd"][0] + "\n", ".csv")
+    assert "hosp/procedures_icd.csv: not one row is loaded" in load_mimic(warehouse, folder, SETTINGS).warnings
+
+
 def test_codes_stored_as_numbers_are_refused(warehouse: Connection, tmp_path: Path) -> None:
     folder = write_mimic(tmp_path)
     (folder / "hosp" / "diagnoses_icd.csv.gz").unlink()

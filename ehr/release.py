@@ -176,7 +176,7 @@ def _files_of(module: Module) -> tuple[dict[str, Place], list[str]]:
     warnings = []
     order = {suffix: rank for rank, suffix in enumerate(SUFFIXES)}
     paths = sorted(
-        (path for path in module.folder.iterdir() if path.is_file() and not path.name.startswith(".")),
+        (path for path in module.folder.iterdir() if not path.name.startswith(".")),
         key=lambda path: (order.get(next((s for s in SUFFIXES if path.name.lower().endswith(s)), ""), 9), path.name),
     )
     for path in paths:
@@ -185,6 +185,8 @@ def _files_of(module: Module) -> tuple[dict[str, Place], list[str]]:
             continue
         if stem not in known:
             warnings.append(f"{module.name}/{path.name} is not a documented table and is skipped")
+        elif not path.is_file():
+            raise InputError("a file of the release is none", file=path, found="a link to nothing, a folder, or a pipe")
         elif stem in chosen:
             warnings.append(f"{module.name}/{path.name} is skipped: {chosen[stem].name} is taken for the same table")
         else:

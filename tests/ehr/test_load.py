@@ -88,6 +88,24 @@ def test_missing_optional_files_are_named_and_skipped(warehouse: Connection, tmp
     assert not table_exists(warehouse, "mimiciv_note.discharge")
 
 
+@pytest.mark.parametrize("place", ["a link to nothing", "a folder", "a pipe"])
+def test_what_is_no_file_drops_no_notes_that_were_loaded(warehouse: Connection, tmp_path: Path, place: str) -> None:
+    folder = write_mimic(tmp_path)
+    load_mimic(warehouse, folder, SETTINGS)
+    path = folder / "note" / "discharge.csv.gz"
+    path.unlink()
+    if place == "a folder":
+        path.mkdir()
+    elif place == "a pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("nowhere")
+    with pytest.raises(InputError, match="a file of the release is none") as caught:
+        load_mimic(warehouse, folder, SETTINGS)
+    assert caught.value.file == str(path)
+    assert rows(warehouse, "select count(*) from mimiciv_note.discharge") == [(1,)]
+
+
 def test_missing_required_files_are_one_error_that_lists_them(warehouse: Connection, tmp_path: Path) -> None:
     folder = write_mimic(tmp_path)
     (folder / "hosp" / "admissions.csv.gz").unlink()

@@ -16,7 +16,7 @@ from pathlib import Path
 from benchmarks.attack.target import SETTINGS, Target, Tries, environment, last_line, open_to_others
 from ground.storage.warehouse import open_database
 
-__all__ = ["tries"]
+__all__ = ["digest", "tables", "tries"]
 
 SIGNALS = (signal.SIGKILL, signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 

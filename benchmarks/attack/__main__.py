@@ -68,7 +68,7 @@ def table(found: Mapping[str, Done], share: float) -> str:
 
 def _number(part: str, done: Done) -> str:
     killed = sum(int(number) for name in done for number in re.findall(r", (\d+) kills$", name))
-    return f"{len(done)}, with {killed} kills" if part == "kills" else str(len(done))
+    return f"{len(done)}, of up to {killed} kills" if part == "kills" else str(len(done))
 
 
 def _watched() -> str:

@@ -9,7 +9,7 @@ KERNELS := .venv/.kernels
 # Programs start some hundred times in the tests: a checkout's modules are compiled once, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: setup constraints demo test check lint types kernels bench growth clean
+.PHONY: setup constraints demo test check lint types kernels bench growth attack clean
 setup: $(STAMP)
 
 $(STAMP): pyproject.toml $(CONSTRAINTS)
@@ -60,6 +60,11 @@ bench: setup
 growth: setup
 	$(BIN)/python -m benchmarks.growth --scales $(or $(SCALES),0.001 0.003 0.01 0.03) $(if $(FOLDER),--folder $(FOLDER))
 	$(BIN)/python -m benchmarks.report
+
+# Kills, malformed inputs, modes, connections, gates and queries; with FOLDER one that was stopped goes on.
+attack: setup
+	$(BIN)/python -m benchmarks.attack $(if $(SIZE),--size $(SIZE)) $(if $(FOLDER),--folder $(FOLDER)) \
+		$(if $(SAVE),--save) $(if $(PARTS),--parts $(PARTS))
 
 clean:
 	rm -rf .venv work dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import duckdb
 
+from ehr.exact import MAX_ROW_BYTES, check_stored, exact, read_as
 from ehr.release import MimicFile, Table
 from ground.errors import InputError
 from ground.storage.loading import Reject, SourceFile
@@ -15,12 +16,10 @@ from ground.storage.scanning import lines_at, open_bytes, whole_file
 from ground.storage.sqlfiles import quoted
 from ground.storage.warehouse import number_of
 
-__all__ = ["Columns", "count_rejects", "fetch_rejects", "forget_rejects", "match_columns", "read_item"]
+__all__ = ["Columns", "count_rejects", "fetch_rejects", "forget_rejects", "match_columns", "read_item", "stored_item"]
 
 REJECTS = "load_rejects"
 REJECT_SCANS = "load_reject_scans"
-# The longest CSV row that is read: a note is some 10,000 characters, this leaves room for a thousand times that.
-MAX_ROW_BYTES = 10_000_000
 REASONS = {
     "MISSING COLUMNS": "too few fields",
     "TOO MANY COLUMNS": "too many fields",
@@ -42,12 +41,23 @@ class Columns:
 def _csv_header(file: SourceFile) -> list[str]:
     with whole_file(file.path), open_bytes(file.path) as content:
         line = content.readline(MAX_ROW_BYTES).decode("utf-8-sig", errors="replace")
-    return next(csv.reader([line]), [])
+    try:
+        return next(csv.reader([line]), [])
+    except csv.Error as error:
+        # A carriage return that ends no line, or a field without end.
+        raise InputError(
+            f"{file.name} has no usable header line", file=file.path, line=1, found=str(error).split(" - ")[0]
+        ) from None
+
+
+def _parquet_item(file: SourceFile) -> str:
+    # Writers that do not mark text as such leave bytes.
+    return f"read_parquet({quoted(str(file.path))}, binary_as_string = true, file_row_number = true)"
 
 
 def _parquet_header(connection: duckdb.DuckDBPyConnection, file: SourceFile) -> list[tuple[str, str]]:
     try:
-        rows = connection.execute(f"describe from read_parquet({quoted(str(file.path))})").fetchall()
+        rows = connection.execute(f"describe select * exclude (file_row_number) from {_parquet_item(file)}").fetchall()
     except duckdb.Error as error:
         raise InputError("a Parquet file cannot be read", file=file.path, expected="a whole Parquet file") from error
     return [(str(row[0]), str(row[1])) for row in rows]
@@ -72,18 +82,12 @@ def match_columns(connection: duckdb.DuckDBPyConnection, found: MimicFile) -> Co
     """Compare a file's columns with the documented ones; a column that is not documented is text.
 
     Raises:
-        InputError: a needed column is missing, the header is missing, or codes are stored as numbers.
+        InputError: a needed column or the header is missing, or a Parquet type changes values.
     """
     if found.is_parquet:
         stored = {name.lower(): kind for name, kind in _parquet_header(connection, found.file)}
         names = list(stored)
-        if "icd_code" in stored and stored["icd_code"] != "VARCHAR":
-            raise InputError(
-                "ICD codes are stored as numbers: their leading zeros are lost",
-                file=found.file.path,
-                found=f"icd_code of type {stored['icd_code']}",
-                expected="text, such as '0010'",
-            )
+        check_stored(connection, found, _parquet_item(found.file), stored)
     else:
         names = [name.strip().lower() for name in _csv_header(found.file)]
     _check(found, names)
@@ -96,17 +100,28 @@ def match_columns(connection: duckdb.DuckDBPyConnection, found: MimicFile) -> Co
 def read_item(found: MimicFile, columns: Columns) -> str:
     """Return a SELECT over a file with typed columns; malformed CSV rows go to DuckDB's table of rejects.
 
-    Quoted line ends and leading blanks belong to the value; an empty field is NULL. Notes are read by one thread,
-    because rows of many lines are found exactly only from the file's beginning.
+    Quoted line ends and leading blanks belong to the value; an empty field is NULL.
     """
-    path = quoted(str(found.file.path))
+    values = ", ".join(exact(name, kind) for name, kind in columns.types.items())
     if found.is_parquet:
-        casts = ", ".join(f'cast("{name}" as {kind}) as "{name}"' for name, kind in columns.types.items())
-        return f"select {casts} from read_parquet({path})"
-    types = ", ".join(f"{quoted(name)}: {quoted(kind)}" for name, kind in columns.types.items())
+        return f"select {values} from {_parquet_item(found.file)}"
+    return f"select {values} from {_csv_item(found, {name: read_as(kind) for name, kind in columns.types.items()})}"
+
+
+def stored_item(found: MimicFile, columns: Columns) -> str:
+    """Return a file as an item of FROM with its columns as they are stored: of CSV all are text."""
+    return _parquet_item(found.file) if found.is_parquet else _csv_item(found, dict.fromkeys(columns.types, "varchar"))
+
+
+def _csv_item(found: MimicFile, types: dict[str, str]) -> str:
+    """Return a CSV file as an item of FROM.
+
+    Notes are read by one thread, because rows of many lines are found exactly only from the file's beginning.
+    """
+    fields = ", ".join(f"{quoted(name)}: {quoted(kind)}" for name, kind in types.items())
     parallel = "false" if found.table.module == "note" else "true"
     return (
-        f"select * from read_csv({path}, columns = {{{types}}}, header = true, delim = ',', quote = '\"', "
+        f"read_csv({quoted(str(found.file.path))}, columns = {{{fields}}}, header = true, delim = ',', quote = '\"', "
         f"escape = '\"', auto_detect = false, store_rejects = true, rejects_table = {quoted(REJECTS)}, "
         f"rejects_scan = {quoted(REJECT_SCANS)}, rejects_limit = 0, max_line_size = {MAX_ROW_BYTES}, "
         f"parallel = {parallel})"

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import duckdb
 
 from ehr.accounting import kept_lines, survey
-from ehr.csvfile import Columns, count_rejects, fetch_rejects, forget_rejects, match_columns, read_item
+from ehr.csvfile import Columns, count_rejects, fetch_rejects, forget_rejects, match_columns, read_item, stored_item
+from ehr.exact import MARK, check_key, first_inexact
 from ehr.release import MimicFile, MimicRelease, find_mimic, published_counts
 from ground.errors import InputError
 from ground.progress import progress
@@ -108,6 +109,7 @@ def _load_file(
             kept = _create_table(connection, found, columns)
             scans = pending.result()
             rejects = [] if found.is_parquet else _refused(connection, found, columns, kept, scans[0], settings)
+            check_key(connection, found, stored_item(found, columns))
             return record(
                 connection,
                 SOURCE,
@@ -137,6 +139,11 @@ def _create_table(connection: duckdb.DuckDBPyConnection, found: MimicFile, colum
     except duckdb.IOException as error:
         raise InputError("a file cannot be read", file=found.file.path, found=str(error).splitlines()[0]) from error
     except (duckdb.InvalidInputException, duckdb.ConversionException) as error:
+        _, mark, column = str(error).splitlines()[0].partition(MARK)
+        if mark:
+            # The transaction of this connection is over: another one looks.
+            with connection.cursor() as looking:
+                raise first_inexact(looking, found, stored_item(found, columns), column) from None
         # DuckDB's message quotes the row: only its kind may be told.
         line = None if found.is_parquet else survey(found.file.path).carriage_return
         raise InputError(
@@ -216,6 +223,8 @@ def _count_warnings(release: MimicRelease, loaded: Sequence[LoadedFile]) -> list
         if published and one.rows_read not in published:
             stated = " or ".join(str(n) for n in sorted(published))
             warnings.append(f"{one.table} has {one.rows_read} rows, published for release {name}: {stated}")
+        if one.rows_read == one.rows_rejected:
+            warnings.append(f"{one.file}: not one row is loaded")
         if one.rows_rejected:
             warnings.append(f"{one.file}: {one.rows_rejected} malformed rows refused, see ground.reject")
     return warnings

@@ -14,7 +14,7 @@ from ground.storage.loading import SourceFile
 from ground.storage.remote import Place, in_order, only_one
 from ground.storage.tables import read_table
 
-__all__ = ["MimicFile", "MimicRelease", "Module", "Table", "documented", "find_mimic", "published_counts"]
+__all__ = ["MimicFile", "MimicRelease", "Module", "Table", "documented", "find_mimic", "keys", "published_counts"]
 
 DATA = ROOT / "ehr" / "data"
 SUFFIXES = (".csv.gz", ".csv", ".parquet")
@@ -103,6 +103,13 @@ def documented() -> tuple[Table, ...]:
 
 
 @cache
+def keys() -> dict[str, tuple[str, ...]]:
+    """Return, by table of the warehouse, the columns that together are in no two rows."""
+    rows = read_table(DATA / "keys.tsv", ("table", "columns", "source"))
+    return {f"mimiciv_{row['table']}": tuple(row["columns"].split(",")) for row in rows}
+
+
+@cache
 def published_counts() -> dict[tuple[str, str], tuple[int, ...]]:
     """Return the published row counts by (release, table); several where the official counts differ."""
     counts: dict[tuple[str, str], tuple[int, ...]] = {}
@@ -169,7 +176,7 @@ def _files_of(module: Module) -> tuple[dict[str, Place], list[str]]:
     warnings = []
     order = {suffix: rank for rank, suffix in enumerate(SUFFIXES)}
     paths = sorted(
-        (path for path in module.folder.iterdir() if path.is_file() and not path.name.startswith(".")),
+        (path for path in module.folder.iterdir() if not path.name.startswith(".")),
         key=lambda path: (order.get(next((s for s in SUFFIXES if path.name.lower().endswith(s)), ""), 9), path.name),
     )
     for path in paths:
@@ -178,6 +185,8 @@ def _files_of(module: Module) -> tuple[dict[str, Place], list[str]]:
             continue
         if stem not in known:
             warnings.append(f"{module.name}/{path.name} is not a documented table and is skipped")
+        elif not path.is_file():
+            raise InputError("a file of the release is none", file=path, found="a link to nothing, a folder, or a pipe")
         elif stem in chosen:
             warnings.append(f"{module.name}/{path.name} is skipped: {chosen[stem].name} is taken for the same table")
         else:

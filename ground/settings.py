@@ -131,7 +131,7 @@ class NoteSettings(Section):
 class BuildSettings(Section):
     """How quadrant statements are made."""
 
-    seed: int = Field(default=42, description="seed of every choice")
+    seed: int = Field(default=42, ge=0, description="seed of every choice")
     max_hops: int = Field(default=3, ge=1, le=3, description="longest path")
     truth_tiers: tuple[Tier, ...] = Field(
         default=("stated", "equivalent", "inherited"), description="tiers of path that make a statement true"
@@ -182,7 +182,7 @@ class BuildSettings(Section):
 class MedhalSettings(Section):
     """How MedHal rows are made."""
 
-    seed: int = Field(default=42, description="seed of every choice")
+    seed: int = Field(default=42, ge=0, description="seed of every choice")
     splits: SourceSplits = Field(
         default="train", description="splits of the sources that are used; the paper uses their training splits only"
     )
@@ -199,7 +199,7 @@ class MedhalSettings(Section):
 class MedvalSettings(Section):
     """How MedVAL triples are made."""
 
-    seed: int = Field(default=42, description="seed of every choice")
+    seed: int = Field(default=42, ge=0, description="seed of every choice")
     splits: SourceSplits = Field(default="all", description="splits of the sources that are used")
     tau: float = Field(default=0.9, ge=0, le=1, description="consistency M_MedVAL from which on a triple is kept")
     max_inputs_per_task: int | None = Field(
@@ -217,7 +217,7 @@ Quorum = Literal["audit_quorum", "quorum", "near_quorum"]
 class StewardSettings(Section):
     """How labels are audited, recomputed, triaged and adjudicated."""
 
-    seed: int = Field(default=42, description="seed of every choice and every resample")
+    seed: int = Field(default=42, ge=0, description="seed of every choice and every resample")
     runs: int = Field(default=5, ge=1, description="independent runs of the auditor and of the recomputation")
     audit_quorum: int = Field(
         default=4,

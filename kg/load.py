@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import IO
 
@@ -26,6 +27,7 @@ from ground.storage.loading import (
     left_out,
     prepare,
     record,
+    repeated_key,
     too_many_rejects,
 )
 from ground.storage.remote import Place, reading_from, require_allowed
@@ -33,7 +35,7 @@ from ground.storage.scanning import FileScan, is_gzip, scanning
 from ground.storage.sqlfiles import quoted
 from ground.storage.warehouse import count_drop, number_of, table_exists, transaction
 from kg.release import Kind, Release, RrfFile, find_release
-from kg.rrf import DUMMY, copy_good_rows, read_rrf
+from kg.rrf import DUMMY, copy_good_rows, read_rrf, rows_with
 
 __all__ = ["load_rxnorm", "load_umls"]
 
@@ -138,10 +140,37 @@ class _Job:
         return [piece.path for piece in self.file.pieces]
 
     def record(self, scans: Sequence[FileScan], rows: Sequence[int], rejects: Sequence[Reject]) -> list[LoadedFile]:
-        """Write the bookkeeping, in the transaction that makes the table."""
+        """Write the bookkeeping, in the transaction that makes the table.
+
+        Raises:
+            InputError: a row stands twice.
+        """
+        _check_key(self)
         kind, file = self.release.kind, self.file
         name, recipe = self.release.name, self.recipe
         return record(self.connection, kind, file.table, file.pieces, scans, rows, rejects, release=name, recipe=recipe)
+
+
+def _check_key(job: _Job) -> None:
+    """Refuse a table with a row twice.
+
+    Raises:
+        InputError: two rows have the same key, or one has none.
+    """
+    repeated = repeated_key(job.connection, job.file.table, job.file.key)
+    if repeated is None:
+        return
+    wanted = {job.file.columns.index(name): value or "" for name, value in repeated.items()}
+    places = list(islice(rows_with(job.file.pieces, wanted), 2))
+    file, line = places[-1] if places else (job.file.pieces[0], None)
+    raise InputError(
+        f"a key is empty or not alone: {', '.join(repeated)}",
+        file=file.path,
+        line=line,
+        found="the same, or nothing, in " + " and ".join(f"{file.name}:{line}" for file, line in places),
+        expected=f"another {', '.join(repeated)} in every row",
+        do="take the file as it was published",
+    )
 
 
 def _load_file(

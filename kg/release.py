@@ -37,17 +37,19 @@ class Documented:
     name: str
     required: bool
     columns: tuple[str, ...]
+    key: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class RrfFile:
-    """An RRF file that is there: its table, its pieces in order, its columns, and what MRFILES says of its size."""
+    """An RRF file that is there: table, pieces in order, columns, key, and what MRFILES says of its size."""
 
     name: str
     table: str
     pieces: tuple[SourceFile, ...]
     columns: tuple[str, ...]
     required: bool
+    key: tuple[str, ...]
     stated_rows: int | None = None
     stated_bytes: int | None = None
 
@@ -81,12 +83,16 @@ class Stated:
 @cache
 def documented(kind: Kind) -> tuple[Documented, ...]:
     """Return the documented files of a kind of release, in the order of the table."""
-    rows = read_table(COLUMN_TABLE, ("release", "file", "need", "columns", "source"))
+    rows = read_table(COLUMN_TABLE, ("release", "file", "need", "columns", "key", "source"))
     return tuple(
-        Documented(row["file"], row["need"] == "required", tuple(row["columns"].split(",")))
+        Documented(row["file"], row["need"] == "required", tuple(row["columns"].split(",")), _key(row["key"]))
         for row in rows
         if row["release"] == kind
     )
+
+
+def _key(stated: str) -> tuple[str, ...]:
+    return () if stated == "-" else tuple(stated.split(","))
 
 
 def _pieces(folder: Place) -> dict[str, tuple[SourceFile, ...]]:
@@ -168,9 +174,11 @@ def _rrf_file(
     stated = mrfiles.get(file.name)
     table = f"{kind}.{file.name.lower()}"
     if stated is None:
-        return RrfFile(file.name, table, pieces[file.name], file.columns, file.required)
+        return RrfFile(file.name, table, pieces[file.name], file.columns, file.required, file.key)
     _check_columns(pieces["MRFILES"][0].path, file, stated)
-    return RrfFile(file.name, table, pieces[file.name], stated.columns, file.required, stated.rows, stated.bytes)
+    return RrfFile(
+        file.name, table, pieces[file.name], stated.columns, file.required, file.key, stated.rows, stated.bytes
+    )
 
 
 def _column_warnings(kind: Kind, files: Sequence[RrfFile], has: dict[str, tuple[SourceFile, ...]]) -> list[str]:

@@ -82,6 +82,10 @@ def _is_running(process: int) -> bool:
     return True
 
 
+def _behind_links(final: Path) -> Path:
+    return Path(os.path.realpath(final)) if final.is_symlink() else final
+
+
 def _sweep(final: Path) -> None:
     """Remove what processes that were killed left beside ``final``; put back what one had moved aside."""
     for suffix in ("old", "part"):
@@ -113,7 +117,11 @@ def sweep_below(folder: Path) -> None:
 
 @contextmanager
 def atomic_path(final: Path) -> Iterator[Path]:
-    """Yield a temporary path beside ``final``; on success it is synced and renamed, on an error it is removed."""
+    """Yield a temporary path beside ``final``; on success it is synced and renamed, on an error it is removed.
+
+    A link stays a link: what it leads to is replaced.
+    """
+    final = _behind_links(final)
     _sweep(final)
     temporary = final.with_name(f".{final.name}.{os.getpid()}.part")
     try:
@@ -127,7 +135,11 @@ def atomic_path(final: Path) -> Iterator[Path]:
 
 @contextmanager
 def atomic_directory(final: Path) -> Iterator[Path]:
-    """Yield an empty directory that replaces ``final`` as a whole when the block ends without an error."""
+    """Yield an empty directory that replaces ``final`` as a whole when the block ends without an error.
+
+    A link stays a link: what it leads to, perhaps on a larger disk, is replaced.
+    """
+    final = _behind_links(final)
     private_directory(final.parent)
     _sweep(final)
     temporary = final.with_name(f".{final.name}.{os.getpid()}.part")

@@ -15,7 +15,7 @@ from ground.settings import LoadSettings
 from ground.storage.files import sha256_of
 from ground.storage.remote import Place
 from ground.storage.scanning import FileScan
-from ground.storage.sqlfiles import sql_text
+from ground.storage.sqlfiles import quoted_name, sql_text
 from ground.storage.warehouse import table_exists
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "left_out",
     "prepare",
     "record",
+    "repeated_key",
     "too_many_rejects",
 ]
 
@@ -231,6 +232,18 @@ def record(
         loaded.append(LoadedFile(table, file.name, rows, refused, False))
     _insert_rejects(connection, source, rejects)
     return loaded
+
+
+def repeated_key(connection: duckdb.DuckDBPyConnection, table: str, key: Sequence[str]) -> dict[str, object] | None:
+    """Return a key that is in several rows of a table, or partly empty, else None; no key is in none."""
+    if not key:
+        return None
+    columns = ", ".join(map(quoted_name, key))
+    empty = " or ".join(f"{quoted_name(name)} is null" for name in key)
+    row = connection.execute(
+        f"select {columns} from {table} group by all having count(*) > 1 or {empty} limit 1"
+    ).fetchone()
+    return dict(zip(key, row, strict=True)) if row else None
 
 
 def keep_rejects(

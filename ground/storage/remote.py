@@ -31,6 +31,8 @@ RULE = (
 )
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*")
 PASSWORD = re.compile(r":[^/]*@")
+# fsspec opens what follows :: as another place; an address of IPv6 is in brackets.
+ADDRESS = re.compile(r"\[[^\[\]]*\]")
 EXTRA = "pip install 'ontoground[object-storage]'"
 
 
@@ -193,7 +195,7 @@ def place_of(text: str) -> Place:
     if not separator:
         return Path(text)
     # The value itself is not repeated: it may hold a password.
-    if not SCHEME.fullmatch(before) or "?" in rest or PASSWORD.search(rest):
+    if not SCHEME.fullmatch(before) or "?" in rest or PASSWORD.search(rest) or "::" in ADDRESS.sub("", rest):
         raise UsageError(
             "a URL that holds a password, a query or another URL is not taken",
             expected="such as s3://bucket/folder",

@@ -101,6 +101,9 @@ def connect(path: Path, settings: RunSettings | None = None, *, read_only: bool 
 def _not_opened(path: Path, why: str) -> InputError:
     if "lock on file" in why.lower():
         return InputError("another program is using this workspace", file=path, do="wait for it to finish, or stop it")
+    if any(reason in why.lower() for reason in ("read-only file system", "permission denied")):
+        do = "name a workspace of yours with --workspace, or look only: sql, status, validate"
+        return InputError("the warehouse cannot be written", file=path, found=why.rpartition(": ")[2], do=do)
     # A checkpoint writes blocks of DuckDB's own catalogue in place: a kill within this write leaves half a block.
     advice = "if it is damaged, delete it and load again: it holds nothing that the sources and settings do not give"
     return InputError("the warehouse cannot be opened", file=path, found=why, do=advice)

@@ -30,7 +30,7 @@ class Demo(Configured):
     # Not ./work itself, so that the open world never mixes with credentialed data.
     workspace: WorkspaceDir = Path("work") / "demo"
     patients: Annotated[int, typer.Option(min=1, help="Patients of the open world")] = 120
-    seed: Annotated[int, typer.Option(help="Seed of the open world")] = 7
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the open world")] = 7
     train: Annotated[
         bool, typer.Option("--train/--no-train", help="End with a classifier: some two minutes on two cores")
     ] = True

@@ -11,6 +11,7 @@ import errno
 import functools
 import json
 import os
+import re
 import sys
 import traceback
 import warnings
@@ -47,6 +48,9 @@ DISK_ERRORS = {
 }
 # What reading a damaged file comes to, where no reader names the file itself.
 DAMAGED = (EOFError, zlib.error, BadZipFile, RecursionError, json.JSONDecodeError, UnicodeError)
+# Errors of DuckDB, Polars and PyArrow that readers of Parquet end with, among others.
+READING = ("InvalidInputException", "ComputeError", "ArrowInvalid")
+PARQUET = re.compile(r"""['"]([^'"]+\.parquet)['"]""")
 _command_of = functools.cache(get_command)
 
 
@@ -144,14 +148,26 @@ def _foreseen(error: Exception) -> OntogroundError | None:
         return InputError(DISK_ERRORS[errno.ENOSPC], file=getattr(error, "filename", None))
     if isinstance(error, OSError) and error.errno:
         return InputError(DISK_ERRORS.get(error.errno, os.strerror(error.errno)), file=error.filename)
-    if isinstance(error, DAMAGED):
-        return InputError(
-            "a file is cut off, damaged or nested too deep", found=f"{type(error).__name__}, {_place_of(error)}"
-        )
     if isinstance(error, duckdb.IOException | duckdb.FatalException | duckdb.SerializationException):
         # Of files, never of rows.
         do = "if the warehouse is damaged, delete it and load again"
         return InputError("a file of the workspace cannot be read or written", found=str(error).splitlines()[0], do=do)
+    return _damaged(error)
+
+
+def _damaged(error: Exception) -> OntogroundError | None:
+    """Return the error in our words where a file is what is wrong, else None."""
+    if type(error).__name__ in READING and "parquet" in str(error).lower():
+        # The text may quote values: the file's name is all that is taken from it.
+        named = PARQUET.search(str(error))
+        file = named.group(1) if named else None
+        return InputError(
+            "a Parquet file is cut off or damaged", file=file, found=_place_of(error), do="build it again"
+        )
+    if isinstance(error, DAMAGED):
+        return InputError(
+            "a file is cut off, damaged or nested too deep", found=f"{type(error).__name__}, {_place_of(error)}"
+        )
     return None
 
 

@@ -163,12 +163,11 @@ def _dataset_views(connection: duckdb.DuckDBPyConnection, workspace: Workspace) 
 
 
 def _is_parquet(file: Path) -> bool:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+    from ground.storage.parquet import parquet_metadata
 
     try:
-        pq.read_metadata(file)
-    except (pa.ArrowException, OSError):
+        parquet_metadata(file)
+    except InputError:
         warn(f"{file} cannot be read: its rows are left out")
         return False
     return True

@@ -29,16 +29,14 @@ def rows(connection: Connection, query: str) -> list[tuple[object, ...]]:
 
 
 def as_parquet(folder: Path) -> Path:
-    """Turn the CSV files of a folder into Parquet with the types that DuckDB sees, codes as text."""
-    text = "{'icd_code': 'varchar', 'ndc': 'varchar', 'gsn': 'varchar'}"
+    """Turn the CSV files of a folder into Parquet with the documented types."""
+    known = {table.name: table.types for table in documented()}
     for path in list(folder.rglob("*.csv")):
-        types = f", types = {text}" if path.stem in ("diagnoses_icd", "procedures_icd", "prescriptions") else ""
-        if path.stem in ("diagnoses_icd", "procedures_icd"):
-            types = ", types = {'icd_code': 'varchar'}"
-        elif path.stem == "prescriptions":
-            types = ", types = {'ndc': 'varchar', 'gsn': 'varchar'}"
-        target = path.with_suffix(".parquet")
-        duckdb.sql(f"copy (from read_csv('{path}', header = true{types})) to '{target}'")
+        header = path.read_text().splitlines()[0].split(",")
+        types = {name: known[path.stem][name] for name in header}
+        duckdb.sql(
+            f"copy (from read_csv('{path}', header = true, types = {types})) to '{path.with_suffix('.parquet')}'"
+        )
         path.unlink()
     return folder
 
@@ -88,6 +86,24 @@ def test_missing_optional_files_are_named_and_skipped(warehouse: Connection, tmp
     report = load_mimic(warehouse, write_mimic(tmp_path, notes=()), SETTINGS)
     assert {"hosp/labevents", "note/discharge", "icu/icustays"} <= set(report.missing_optional)
     assert not table_exists(warehouse, "mimiciv_note.discharge")
+
+
+@pytest.mark.parametrize("place", ["a link to nothing", "a folder", "a pipe"])
+def test_what_is_no_file_drops_no_notes_that_were_loaded(warehouse: Connection, tmp_path: Path, place: str) -> None:
+    folder = write_mimic(tmp_path)
+    load_mimic(warehouse, folder, SETTINGS)
+    path = folder / "note" / "discharge.csv.gz"
+    path.unlink()
+    if place == "a folder":
+        path.mkdir()
+    elif place == "a pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("nowhere")
+    with pytest.raises(InputError, match="a file of the release is none") as caught:
+        load_mimic(warehouse, folder, SETTINGS)
+    assert caught.value.file == str(path)
+    assert rows(warehouse, "select count(*) from mimiciv_note.discharge") == [(1,)]
 
 
 def test_missing_required_files_are_one_error_that_lists_them(warehouse: Connection, tmp_path: Path) -> None:
@@ -183,12 +199,27 @@ def test_a_file_without_a_header_is_an_error(warehouse: Connection, tmp_path: Pa
         load_mimic(warehouse, folder, SETTINGS)
 
 
+def test_a_file_of_carriage_returns_is_named(warehouse: Connection, tmp_path: Path) -> None:
+    folder = write_mimic(tmp_path, ".csv")
+    path = folder / "hosp" / "patients.csv"
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r"))
+    with pytest.raises(InputError, match="no usable header line") as caught:
+        load_mimic(warehouse, folder, SETTINGS)
+    assert (caught.value.file, caught.value.line) == (str(path), 1)
+
+
+def test_a_file_without_a_row_is_named(warehouse: Connection, tmp_path: Path) -> None:
+    folder = write_mimic(tmp_path, ".csv")
+    write_table(folder, "hosp/procedures_icd", TABLES["hosp/procedures_icd"][0] + "\n", ".csv")
+    assert "hosp/procedures_icd.csv: not one row is loaded" in load_mimic(warehouse, folder, SETTINGS).warnings
+
+
 def test_codes_stored_as_numbers_are_refused(warehouse: Connection, tmp_path: Path) -> None:
     folder = write_mimic(tmp_path)
     (folder / "hosp" / "diagnoses_icd.csv.gz").unlink()
     target = folder / "hosp" / "diagnoses_icd.parquet"
     duckdb.sql(f"copy (select 1 subject_id, 10 hadm_id, 1 seq_num, 10 icd_code, 9 icd_version) to '{target}'")
-    with pytest.raises(InputError, match="leading zeros"):
+    with pytest.raises(InputError, match="column icd_code is stored as another type"):
         load_mimic(warehouse, folder, SETTINGS)
 
 
@@ -208,8 +239,9 @@ def test_a_bad_row_is_kept_with_its_physical_line(
 ) -> None:
     folder = write_mimic(tmp_path, suffix)
     raw, reason = BAD_ROWS[kind]
-    good = b'1,10,1,"00\n10",9\n'  # a value of two lines, so that rows and lines differ
-    content = b"subject_id,hadm_id,seq_num,icd_code,icd_version\n" + good * 3 + raw + good * 2
+    # A value of two lines, so that rows and lines differ.
+    good = [b'1,10,%d,"00\n10",9\n' % (10 + n) for n in range(5)]
+    content = b"".join([b"subject_id,hadm_id,seq_num,icd_code,icd_version\n", *good[:3], raw, *good[3:]])
     write_table(folder, "hosp/diagnoses_icd", content, suffix)
     report = load_mimic(warehouse, folder, LoadSettings(max_reject_share=0.5))
     loaded = {t.table: t for t in report.tables}["mimiciv_hosp.diagnoses_icd"]

@@ -52,6 +52,7 @@ def test_an_unknown_key_names_the_nearest_known_one(values: dict[str, Any], plac
         {"build": {"max_hops": 4}},
         {"build": {"max_hops": 0}},
         {"build": {"seed": "many"}},
+        {"build": {"seed": -1}},
         {"build": {"max_pair_share": 0}},
         {"build": {"max_pair_share": 1.5}},
         {"build": {"truth_tiers": ["certain"]}},

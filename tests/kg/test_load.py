@@ -84,7 +84,7 @@ def test_no_release_says_what_was_looked_for(warehouse: Connection, tmp_path: Pa
 
 def test_a_quote_is_a_character_and_an_empty_field_is_null(warehouse: Connection, tmp_path: Path) -> None:
     names = ['"', 'a "quoted" word', '"open', "it's \\ ok", " led by a blank", "NULL", "α-tocopherol"]
-    extra = [line("MRCONSO", CUI=f"C9{n:06d}", LAT="ENG", STR=name) for n, name in enumerate(names)]
+    extra = [line("MRCONSO", CUI=f"C9{n:06d}", LAT="ENG", AUI=f"A9{n:06d}", STR=name) for n, name in enumerate(names)]
     load_umls(warehouse, write_release(tmp_path / "META", extra=extra), SETTINGS)
     found = rows(warehouse, "select STR from umls.mrconso where CUI >= 'C9' order by CUI")
     assert [row[0] for row in found] == names
@@ -93,9 +93,9 @@ def test_a_quote_is_a_character_and_an_empty_field_is_null(warehouse: Connection
 
 def test_other_languages_are_left_out_and_counted(warehouse: Connection, tmp_path: Path) -> None:
     extra = [
-        line("MRCONSO", CUI="C9000001", LAT="SPA", STR="asma"),
-        line("MRCONSO", CUI="C9000001", LAT="FRE", STR="asthme"),
-        line("MRCONSO", CUI="C9000002", STR="without a language"),
+        line("MRCONSO", CUI="C9000001", LAT="SPA", AUI="A9000001", STR="asma"),
+        line("MRCONSO", CUI="C9000001", LAT="FRE", AUI="A9000002", STR="asthme"),
+        line("MRCONSO", CUI="C9000002", AUI="A9000003", STR="without a language"),
     ]
     folder = write_release(tmp_path / "META", extra=extra)
     report = load_umls(warehouse, folder, SETTINGS)
@@ -240,7 +240,8 @@ def test_tables_can_be_skipped_but_not_the_required_ones(warehouse: Connection, 
 def test_rxnorm(warehouse: Connection, tmp_path: Path) -> None:
     folder = tmp_path / "RxNorm_full_09022025" / "rrf"
     folder.mkdir(parents=True)
-    (folder / "RXNCONSO.RRF").write_text(line("RXNCONSO", RXCUI="29046", LAT="ENG", TTY="IN", STR="lisinopril"))
+    atom = line("RXNCONSO", RXCUI="29046", LAT="ENG", RXAUI="1", TTY="IN", STR="lisinopril")
+    (folder / "RXNCONSO.RRF").write_text(atom)
     (folder / "RXNREL.RRF").write_text(line("RXNREL", RXCUI1="1", RXCUI2="2", RELA="has_ingredient", DIR="N", RG="7"))
     report = load_rxnorm(warehouse, folder.parent, SETTINGS)
     assert report.release == "09022025"

@@ -192,3 +192,21 @@ def test_a_release_without_a_name_in_a_wanted_language_is_an_error(
     for _ in range(2):
         with pytest.raises(InputError, match="language"):
             load_umls(warehouse, folder, LoadSettings())
+
+
+@pytest.mark.parametrize("pieces", [False, True])
+def test_an_atom_twice_is_refused_with_its_line(warehouse: Connection, tmp_path: Path, pieces: bool) -> None:
+    again = line("MRCONSO", CUI="C0000007", LAT="ENG", AUI="A0000007", STR="another name", SUPPRESS="N")
+    folder = write_release(tmp_path / "META", extra=[again])
+    conso = folder / "MRCONSO.RRF"
+    if pieces:
+        content = conso.read_bytes()
+        conso.with_suffix(".RRF.aa").write_bytes(content[:1000])
+        conso.with_suffix(".RRF.ab").write_bytes(content[1000:])
+        conso.unlink()
+    with pytest.raises(InputError, match="a key is empty or not alone: AUI") as caught:
+        load_umls(warehouse, folder, SETTINGS)
+    last = folder / ("MRCONSO.RRF.ab" if pieces else "MRCONSO.RRF")
+    assert caught.value.file == str(last)
+    assert caught.value.line == last.read_text().splitlines().index(again.rstrip("\n")) + 1
+    assert warehouse.execute("select count(*) from ground.load").fetchall() == [(0,)]

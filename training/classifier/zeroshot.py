@@ -45,7 +45,7 @@ class ZeroshotSettings(Section):
     split: Split = Field(default="test", description="which split is asked about")
     split_column: Literal["split", "fact_split"] = Field(default="split", description="which of the two splits is used")
     rows: int = Field(default=0, ge=0, description="ask about so many rows only, drawn by seed; 0 means all")
-    seed: int = Field(default=42, description="seed of that draw")
+    seed: int = Field(default=42, ge=0, lt=2**32, description="seed of that draw")
     max_context_tokens: int = Field(
         default=0, ge=0, description="tokens of a context, cut by section priority as in training; 0 keeps it whole"
     )

@@ -17,7 +17,7 @@ class EncoderSettings(Section):
     engine: Literal["late", "cross"] = Field(
         default="late", description="late: a context is read once; cross: once with every statement, as usual"
     )
-    seed: int = Field(default=42, description="seed of order, dropout and new weights")
+    seed: int = Field(default=42, ge=0, lt=2**32, description="seed of order, dropout and new weights")
     epochs: int = Field(default=3, ge=1, description="passes over the training split")
     batch_size: int = Field(default=64, ge=1, description="statements in one optimizer step")
     statements_per_forward: int = Field(

@@ -31,7 +31,10 @@ class GrpoSettings(Section):
     """How both arms are trained and evaluated."""
 
     seed: int = Field(
-        default=42, description="seed of order, sampling and new weights, the same in every arm (assumed)"
+        default=42,
+        ge=0,
+        lt=2**32,
+        description="seed of order, sampling and new weights, the same in every arm (assumed)",
     )
     epochs: int = Field(default=9, ge=1, description="passes over the training rows")
     prompts_per_step: int = Field(default=128, ge=1, description="rows in one optimizer step")

@@ -87,7 +87,7 @@ class HardwareSettings(Section):
 class ClassifierSettings(Section):
     """Quadrant classifier; the paper's appendix D (batch 4 x 8 accumulated statements, 3 epochs)."""
 
-    seed: int = Field(default=42, description="seed of order, dropout and new weights")
+    seed: int = Field(default=42, ge=0, lt=2**32, description="seed of order, dropout and new weights")
     epochs: float = Field(default=3, gt=0, description="passes over the training split")
     batch_size: int = Field(default=32, ge=1, description="statements in one optimizer step, over all processes")
     split_column: SplitColumn = Field(default="split", description="which of the two splits is used")
@@ -103,7 +103,7 @@ class ClassifierSettings(Section):
 class CorfuSettings(Section):
     """CoRFu, a risk-aware DPO (section 3.3 and appendix D; batch 1 x 16 accumulated pairs, 1 epoch)."""
 
-    seed: int = Field(default=42, description="seed of order, dropout and new weights")
+    seed: int = Field(default=42, ge=0, lt=2**32, description="seed of order, dropout and new weights")
     regime: Literal["q1_q2", "q1_q3", "q1_q4", "mixed", "curriculum"] = Field(
         default="q1_q2", description="which quadrants Q1 is preferred to; curriculum: Q2, then Q3, then Q4"
     )
@@ -126,7 +126,7 @@ class CorfuSettings(Section):
 class SftSettings(Section):
     """What MedHal's and MedVAL's fine-tuning share."""
 
-    seed: int = Field(default=42, description="seed of order, dropout and new weights")
+    seed: int = Field(default=42, ge=0, lt=2**32, description="seed of order, dropout and new weights")
     epochs: float = Field(default=1, gt=0, description="passes over the training split")
     batch_size: int = Field(default=16, ge=1, description="rows in one optimizer step, over all processes")
     per_device_batch_size: int = Field(default=2, ge=1, description="rows in one forward pass")

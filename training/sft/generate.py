@@ -44,7 +44,7 @@ ERROR = pa.struct([pa.field("category", pa.string()), pa.field("text", pa.string
 class GenerationSettings(Section):
     """How answers are generated."""
 
-    seed: int = Field(default=42, description="seed of sampling; greedy answers do not depend on it")
+    seed: int = Field(default=42, ge=0, lt=2**32, description="seed of sampling; greedy answers do not depend on it")
     batch_size: int = Field(default=8, ge=1, description="prompts in one forward pass")
     max_length: int = Field(default=8192, ge=16, description="tokens of a prompt with its answer; longer: no answer")
     max_new_tokens: int = Field(default=512, ge=1, description="tokens of an answer, at most")

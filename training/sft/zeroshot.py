@@ -45,7 +45,7 @@ class AskedSettings(Section):
     split: Split = Field(default="test", description="which split is asked about")
     tasks: tuple[str, ...] = Field(default=(), description="rows of these tasks only; empty: all")
     rows: int = Field(default=0, ge=0, description="ask about so many rows only, drawn by seed; 0 means all")
-    seed: int = Field(default=42, description="seed of that draw, and of the example's")
+    seed: int = Field(default=42, ge=0, lt=2**32, description="seed of that draw, and of the example's")
     shots: Literal[0, 1] = Field(default=0, description="worked examples before the question, from the train split")
     max_example_characters: int = Field(
         default=6000, ge=1, description="an example's texts have no more characters than this together"

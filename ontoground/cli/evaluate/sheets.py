@@ -28,7 +28,7 @@ def sheets(
     reference: Reference = None,
     split: Split = "test",
     per_task: Annotated[int, typer.Option(min=1, help="Items of each task, at most; evenly over risk levels")] = 15,
-    seed: Annotated[int, typer.Option(help="Seed of the draw and of the order")] = 42,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the draw and of the order")] = 42,
 ) -> Result:
     """Write outputs for experts to grade: no labels, names that tell nothing, an order drawn at random.
 

@@ -51,6 +51,18 @@ def test_a_folder_that_fails_leaves_the_old_one_and_nothing_else(tmp_path: Path)
     assert names(tmp_path) == ["data"]
 
 
+def test_a_link_stays_a_link_and_what_it_leads_to_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "disk" / "graph").mkdir(parents=True)
+    (tmp_path / "graph").symlink_to("disk/graph")
+    (tmp_path / "a.txt").symlink_to("disk/a.txt")
+    with atomic_directory(tmp_path / "graph") as temporary:
+        (temporary / "x").write_text("new")
+    write_text(tmp_path / "a.txt", "new")
+    assert (tmp_path / "graph").is_symlink() and (tmp_path / "a.txt").is_symlink()
+    assert (tmp_path / "disk" / "graph" / "x").read_text() == (tmp_path / "disk" / "a.txt").read_text() == "new"
+    assert names(tmp_path) == ["a.txt", "disk", "graph"] and names(tmp_path / "disk") == ["a.txt", "graph"]
+
+
 def test_what_a_killed_process_left_is_swept_and_what_a_living_one_writes_is_not(tmp_path: Path) -> None:
     dead, alive = dead_process(), os.getppid()
     (tmp_path / f".data.{dead}.part").mkdir()

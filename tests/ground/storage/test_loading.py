@@ -204,7 +204,7 @@ load_umls(connect(Path(sys.argv[1])), Path(sys.argv[2]), LoadSettings())
 def test_a_killed_load_loses_no_finished_file(tmp_path: Path, bytes_written: int) -> None:
     folder = tmp_path / "META"
     folder.mkdir()
-    conso = "".join(f"C{n:07d}|ENG|||||||||||||name {n}||N||\n" for n in range(60_000))
+    conso = "".join(f"C{n:07d}|ENG||||||A{n}|||||||name {n}||N||\n" for n in range(60_000))
     (folder / "MRCONSO.RRF").write_text(conso)
     (folder / "MRREL.RRF").write_text("".join(f"C{n:07d}||||C{n + 1:07d}|||isa|R{n}||||||||\n" for n in range(200_000)))
     (folder / "MRSTY.RRF").write_text("C0000001|T047|||||\n")

@@ -36,6 +36,8 @@ def test_what_is_no_url_of_a_store_is_a_path(text: str) -> None:
         "s3://key:secret@bucket/mimic",
         "s3://bucket/mimic?versionId=1",
         "simplecache::s3://bucket/mimic",
+        "zip://x::file:///etc/passwd",
+        "s3://bucket/a::file:///etc",
         "s3://bucket/open/../closed",
         "https://host/open/%2e%2e/closed",
         "nosuchstore://bucket/mimic",

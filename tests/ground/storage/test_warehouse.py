@@ -11,6 +11,7 @@ import pytest
 from ground.errors import InputError
 from ground.settings import RunSettings
 from ground.storage.warehouse import (
+    _not_opened,
     arrow_batches,
     arrow_of,
     connect,
@@ -115,6 +116,15 @@ def test_a_file_that_is_no_database_is_named(tmp_path: Path, content: bytes) -> 
         connect(path)
     assert caught.value.file == str(path)
     assert caught.value.do
+
+
+def test_nobody_is_told_to_delete_a_warehouse_that_cannot_be_written(tmp_path: Path) -> None:
+    connect(tmp_path / "w.duckdb").close()
+    said = f"IO Error: Cannot open file {str(tmp_path)!r}: Read-only file system"
+    for why in (said, said.replace("Read-only file system", "Permission denied")):
+        error = _not_opened(tmp_path / "w.duckdb", why)
+        assert error.what == "the warehouse cannot be written" and error.do is not None
+        assert "delete" not in error.do
 
 
 def test_a_failed_block_leaves_nothing(warehouse: duckdb.DuckDBPyConnection) -> None:

@@ -205,3 +205,18 @@ def test_a_name_that_is_too_long_is_bad_input(tmp_path: Path, capsys: pytest.Cap
     roles = ["--column", "uid=uid", "--column", "label=label", "--workspace", str(tmp_path / "w")]
     assert invoke(["steward", "adopt", str(tmp_path / "a.csv"), "--name", "a" * 300, *roles]) == 3
     assert "too long" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"words" * 50, b"PAR1" + bytes(40) + b"PAR1"], ids=["empty", "words", "no end"]
+)
+def test_a_damaged_parquet_file_is_bad_input_and_named(
+    empty_workspace: Path, content: bytes, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = empty_workspace / "datasets" / "medieval"
+    path = folder / "data" / "train-00000-of-00001.parquet"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(content)
+    assert invoke(["diff", str(folder), str(folder), "--workspace", str(empty_workspace)]) == 3
+    said = capsys.readouterr().err
+    assert "a Parquet file is cut off or damaged" in said and str(path) in said

@@ -1,0 +1,169 @@
+"""Nothing is changed on the way in: a value that a documented type would round or cut is refused, and a key twice."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import islice
+from typing import Any
+
+import duckdb
+
+from ehr.release import MimicFile, keys
+from ground.errors import InputError
+from ground.storage.loading import repeated_key
+from ground.storage.scanning import open_bytes, whole_file
+from ground.storage.sqlfiles import quoted, quoted_name
+
+__all__ = ["MARK", "MAX_ROW_BYTES", "check_key", "check_stored", "exact", "first_inexact", "read_as"]
+
+# The longest CSV row that is read: a note is some 10,000 characters, this leaves room for a thousand times that.
+MAX_ROW_BYTES = 10_000_000
+MARK = "not exactly of its type: "
+SUCH_AS = {"bigint": "12", "integer": "12", "double": "1.5", "date": "2180-05-06", "timestamp": "2180-05-06 22:23:00"}
+# The types that values are read as where DuckDB's own reading would round a number or cut a time off.
+READ_AS = {"bigint": "double", "integer": "double", "date": "timestamp"}
+# Beyond 2^53 a double skips whole numbers.
+HOLDS = {
+    "bigint": "{0} = trunc({0}) and abs({0}) < 9007199254740992",
+    "integer": "{0} = trunc({0}) and abs({0}) < 2147483648",
+    "double": "isfinite({0})",
+    "date": "{0} = date_trunc('day', {0}) and isfinite({0})",
+    "timestamp": "isfinite({0})",
+}
+WHOLE = r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DOUBLE|DECIMAL.*"
+TIME = r"DATE|TIMESTAMP(_S|_MS|_NS)?"
+# Types of Parquet columns by documented type; where they are text, the text is read as that of a CSV file is.
+STORED = {
+    "varchar": "VARCHAR|ENUM.*",
+    "bigint": f"{WHOLE}|VARCHAR",
+    "integer": f"{WHOLE}|VARCHAR",
+    "double": f"{WHOLE}|FLOAT|VARCHAR",
+    "date": f"{TIME}|VARCHAR",
+    "timestamp": f"{TIME}|VARCHAR",
+}
+
+
+def read_as(kind: str) -> str:
+    """Return the type as which values of a documented type are read before they are looked at."""
+    return READ_AS.get(kind, kind)
+
+
+def exact(name: str, kind: str) -> str:
+    """Return an expression of a documented type; a value that would be changed ends the query."""
+    column = quoted_name(name)
+    if kind not in HOLDS:
+        return column
+    holds = HOLDS[kind].format(f"try_cast({column} as {read_as(kind)})")
+    return (
+        f"case when {column} is null then null when {holds} then cast({column} as {kind}) "
+        f"else error({quoted(MARK + name)}) end as {column}"
+    )
+
+
+def check_stored(connection: duckdb.DuckDBPyConnection, found: MimicFile, source: str, stored: dict[str, str]) -> None:
+    """Refuse a Parquet file whose types cannot be turned into the documented ones without a change.
+
+    A column without a value may be of any type: writers do not know better.
+
+    Raises:
+        InputError: a text is stored as a number or a list, a number as a float of 32 bits, and the like.
+    """
+    for name, kind in stored.items():
+        wanted = found.table.types.get(name, "varchar")
+        if re.fullmatch(STORED[wanted], kind):
+            continue
+        values = connection.execute(f"select count({quoted_name(name)}) from {source}").fetchone()
+        if values and values[0]:
+            raise InputError(
+                f"column {name} is stored as another type, which would change what it says",
+                file=found.file.path,
+                found=kind,
+                expected="text, such as '0010'" if wanted == "varchar" else wanted,
+            )
+
+
+def first_inexact(connection: duckdb.DuckDBPyConnection, found: MimicFile, source: str, name: str) -> InputError:
+    """Return the error of the first value of a column that ``exact`` refused, with its line (of Parquet: its row).
+
+    Args:
+        connection: any; it changes nothing.
+        found: the file.
+        source: the file as an item of FROM, its columns as they are stored (CSV: as text).
+        name: the column.
+    """
+    kind = found.table.types[name]
+    column = quoted_name(name)
+    holds = HOLDS[kind].format(f"try_cast({column} as {read_as(kind)})")
+    rows = connection.execute(
+        f"select {column} from {source} where {column} is not null and not coalesce({holds}, false) limit 1"
+    ).fetchall()
+    places = _places(connection, found, {name: rows[0][0]}, source) if rows else iter(())
+    return InputError(
+        f"a value of column {name} is not of its type: it would be rounded, cut or lost",
+        file=found.file.path,
+        **_where(found, next(places, None)),
+        expected=f"{kind}, such as {SUCH_AS[kind]}",
+        do="take the file as it was published; a program that wrote it again may have changed its values",
+    )
+
+
+def check_key(connection: duckdb.DuckDBPyConnection, found: MimicFile, source: str) -> None:
+    """Refuse a loaded table with a row twice: no two rows have the same key, and none has an empty one.
+
+    Raises:
+        InputError: two rows, or an empty key; both places are named.
+    """
+    key = keys().get(found.table.qualified, ())
+    repeated = repeated_key(connection, found.table.qualified, key)
+    if repeated is None:
+        return
+    places = list(islice(_places(connection, found, repeated, source), 2))
+    unit = "rows" if found.is_parquet else "lines"
+    raise InputError(
+        f"a key is empty or not alone: {', '.join(key)}",
+        file=found.file.path,
+        line=None if found.is_parquet or not places else places[-1],
+        found=f"the same, or nothing, in {unit} {' and '.join(map(str, places))}",
+        expected=f"another {', '.join(key)} in every row",
+        do="take the file as it was published; rows that stand twice would be counted twice",
+    )
+
+
+def _where(found: MimicFile, place: int | None) -> dict[str, Any]:
+    if place is None:
+        return {}
+    return {"found": f"row {place}"} if found.is_parquet else {"line": place}
+
+
+def _places(
+    connection: duckdb.DuckDBPyConnection, found: MimicFile, values: dict[str, object], source: str
+) -> Iterator[int]:
+    """Yield where rows with such values stand: 1-based lines of a CSV file, rows of a Parquet file."""
+    if found.is_parquet:
+        same = " and ".join(f"{quoted_name(name)}::varchar is not distinct from ?::varchar" for name in values)
+        query = f"select file_row_number + 1 from {source} where {same} order by 1"
+        yield from (int(row[0]) for row in connection.execute(query, list(values.values())).fetchall())
+        return
+    csv.field_size_limit(MAX_ROW_BYTES)
+    # What is no CSV any more ends the search.
+    with suppress(csv.Error), whole_file(found.file.path), open_bytes(found.file.path) as content:
+        lines = csv.reader(io.TextIOWrapper(content, encoding="utf-8-sig", errors="replace", newline=""))
+        header = [name.strip().lower() for name in next(lines)]
+        positions = {header.index(name): value for name, value in values.items()}
+        begin = lines.line_num + 1
+        for row in lines:
+            if len(row) == len(header) and all(_same(row[at], value) for at, value in positions.items()):
+                yield begin
+            begin = lines.line_num + 1
+
+
+def _same(text: str, value: object) -> bool:
+    if isinstance(value, int | float):
+        with suppress(ValueError):
+            return float(text) == value
+        return False
+    return text == ("" if value is None else value)

@@ -1,5 +1,5 @@
 -- Frames: a fact that some admission has, and the end of it that the other statements of a group replace
--- Grain: frame, one row per fact and place of the replaced end; place, one row per predicate and place; place_concept,
+-- Grain: frame, one row per fact and place of the replaced end; kept_end, one row per place and kept end; place, one row per predicate and place; place_concept,
 --   one row per place and concept that facts have there; sibling, one row per replaced concept and close relative
 -- Output: frame(frame, fact, predicate, slot, place, kept, original_cui, kept_cui), place(place, predicate, slot,
 --   buckets), place_concept(place, cui, bucket), sibling(cui, sibling)
@@ -31,6 +31,14 @@ select
     original_cui,
     kept_cui
 from used;
+
+create or replace temp table kept_end as
+select distinct
+    kept as pair,
+    predicate,
+    slot,
+    kept_cui
+from frame;
 
 create or replace temp table place as
 select

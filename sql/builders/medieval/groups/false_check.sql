@@ -2,16 +2,16 @@
 -- Grain: false_check, one row per row of false_pair; reason is null where the statement is false. false_reason, one row
 --   per call and reason, added to
 -- Output: false_check(asked_no, reason), false_reason(reason, n)
--- Inputs: false_pair(asked_no, predicate, head_cui, tail_cui, is_related, is_linked, is_lifted), known_end(predicate, place,
---   cui), the tables of false_ground.sql, near_fact(head_cui, predicate, tail_cui), known_use(cui, other), kg.predicate
--- is_related: a path of any tier within 3 hops in either direction, of any predicate. known_end: concepts that the graph
---   knows this predicate for (local closed world). area: ancestors that are not too general: a drug that is used in
---   a disease of one area may well be used in another of it. is_linked: a note of the cohort links the two.
---   is_lifted: over-represented together in the records. near_use: a use of the head, or of a member of it, is a kind, a
---   cause, a complication or a symptom of the tail, however far below. An area that lies above the class of a pair
+-- Inputs: false_pair(asked_no, predicate, head_cui, tail_cui, is_related, is_linked, is_lifted), known_end(predicate,
+--   place, cui), the tables of false_ground.sql, near_fact(head_cui, predicate, tail_cui), known_use(cui, other),
+--   kg.predicate
+-- is_related: a path of any tier within 3 hops in either direction, of any predicate. known_end: concepts that the
+--   graph knows this predicate for (local closed world). area: ancestors that are not too general: a drug that is used
+--   in a disease of one area may well be used in another of it. is_linked: a note of the cohort links the two.
+--   is_lifted: over-represented together in the records. near_use: a use of the head, or of a member of it, is a kind,
+--   a cause, a complication or a symptom of the tail, however far below. An area that lies above the class of a pair
 --   holds all of the class, and so tells nothing of what is in it. Source: docs/definitions.md#false
--- What costs more is asked only where the reasons before it do not hold, and areas are worked out for each end before
---   they meet the pairs: the work grows with pairs, not with pairs times facts
+-- What costs more is asked only where the reasons before it do not hold
 create or replace temp table checked_pair as
 select
     pair.asked_no,

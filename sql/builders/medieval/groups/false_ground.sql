@@ -1,13 +1,14 @@
 -- What tells that statements must not be called false, whichever pairs of ends are looked at
--- Grain: end_area, one row per concept and area; area_of_head and area_of_tail, one row per predicate, concept and area;
---   treated_area, one row per treatment and area; met_area, one row per pair of areas; used_near, one row per
+-- Grain: end_area, one row per concept and area; area_of_head and area_of_tail, one row per predicate, concept and
+--   area; treated_area, one row per treatment and area; met_area, one row per pair of areas; used_near, one row per
 --   substance, predicate and use; too_general, one row per class; word, one row per concept and word
 -- Output: end_area(cui, area_cui), area_of_head(predicate, head_cui, area_cui), area_of_tail(predicate, tail_cui,
 --   area_cui), treated_area(treatment, area_cui), met_area(area_cui, other_cui), used_near(cui, predicate, use_cui),
 --   too_general(cui), word(cui, word)
 -- Inputs: asked_concept, coded, known_end, area, area_step, near_fact, kg.name, kg.edge, kg.predicate.
 --   Parameters: taxonomic, tying
--- Of concepts that are asked for only, and of classes that the graph knows members of
+-- Of concepts that are asked for only, and of classes that the graph knows members of. Areas are worked out for each
+--   end before they meet the pairs: the work grows with pairs, not with pairs times facts
 create or replace temp table asked_end as
 select coded.cui
 from coded

@@ -1,7 +1,7 @@
 -- Frames: a fact that some admission has, and the end of it that the other statements of a group replace
 -- Grain: frame, one row per fact and place of the replaced end; kept_end, one row per place and kept end; place, one
---   row per predicate and place; place_concept, one row per place and concept that facts have there; sibling, one row per
---   replaced concept and close relative
+--   row per predicate and place; place_concept, one row per place and concept that facts have there; sibling, one row
+--   per replaced concept and close relative
 -- Output: frame(frame, fact, predicate, slot, place, kept, original_cui, kept_cui), kept_end(pair, predicate, slot,
 --   kept_cui), place(place, predicate, slot, buckets), place_concept(place, cui, bucket), sibling(cui, sibling)
 -- Inputs: admission_fact, usable_fact, kg.edge, kg.concept, linked_base. Parameters: seed, bucket_size, family_size

@@ -7,6 +7,7 @@ Second road: shares no rules and no word tables with ``builders/medieval`` and `
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,13 @@ NAMES = ("check", "id", "found", "expected")
 
 PART_SIZE = 1_000
 """Patients whose notes are searched at once."""
+
+PATIENTS_AT_ONCE = 10_000
+"""Patients whose rows are checked at once: what they are checked against is some gigabytes less than DuckDB may use."""
+
+PART_CHECKS = {"labelled": ("disagreement", "evidence"), "denying": ("contradicted",)}
+WHOLE_CHECKS = {"labelled": ("whole", "literal"), "denying": ("contradicted_whole",)}
+"""Checks of some patients' rows, and of all rows, by the files that they read."""
 
 
 @dataclass(frozen=True)
@@ -75,30 +83,60 @@ def _find_names(connection: duckdb.DuckDBPyConnection, build: BuildSettings) -> 
             connection.execute(sql_text("builders/validate/named_end"))
 
 
+def _show(connection: duckdb.DuckDBPyConnection, files: Mapping[str, Sequence[Path]], where: str = "true") -> None:
+    """Make views of rows: each check reads the columns that it needs, and no context stays in memory."""
+    for name, paths in files.items():
+        rows = f"select * from read_parquet({quoted_list(paths)}) where {where}"
+        connection.execute(f"create or replace temp view {name} as {rows}")
+
+
+def _parts(connection: duckdb.DuckDBPyConnection, files: Mapping[str, Sequence[Path]]) -> Iterator[None]:
+    """Show the rows of some patients at a time, with what the records hold of their admissions."""
+    patients = " union ".join(f"select distinct subject_id from {name}" for name in files)
+    admissions = " union ".join(f"select hadm_id from {name}" for name in files)
+    bounds = connection.execute(
+        "select min(subject_id), max(subject_id) from (select subject_id, row_number() over (order by subject_id) as n "
+        f"from ({patients})) group by (n - 1) // {PATIENTS_AT_ONCE} order by 1"
+    ).fetchall()
+    for first, last in bounds:
+        _show(connection, files, f"subject_id between {first} and {last}")
+        connection.execute(f"create or replace temp table part_admission as {admissions}")
+        notes = connection.execute(
+            "select min(note_id), max(note_id) from mimiciv_note.discharge semi join part_admission using (hadm_id)"
+        ).fetchall()
+        set_variables(connection, dict(zip(("first_note", "last_note"), notes[0], strict=True)))
+        connection.execute(sql_text("builders/validate/part"))
+        yield
+
+
 def validate_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnection, folder: Path) -> ValidationReport:
     """Check a dataset folder against the warehouse that it was built from.
 
     Truth is re-derived by joins over ``kg.edge`` and ``kg.pattern``, support by walking from each end of a statement
     to ``ground.mention`` and ``ground.admission_concept``. What a row calls unsupported must not be named in the bare
-    text of the admission's notes either.
+    text of the admission's notes either. What hangs on a patient is checked for some patients at a time.
 
     Raises:
         InputError: the folder is no dataset, or holds no rows.
     """
     build = _settings_of(folder)
-    files = sorted((folder / "data").glob("*.parquet"))
-    if not files:
+    files = {"labelled": sorted((folder / "data").glob("*.parquet"))}
+    if not files["labelled"]:
         raise InputError("the dataset has no rows", file=folder / "data", expected="Parquet files")
-    # A view: each check reads the columns that it needs, and no context stays in memory.
-    connection.execute(f"create or replace temp view labelled as select * from read_parquet({quoted_list(files)})")
+    if denying := sorted((folder / "contradicted").glob("*.parquet")):
+        files["denying"] = denying
+    _show(connection, files)
     set_variables(connection, {"tiers": list(build.truth_tiers), **build.attesting()})
-    for step in ("step", "found_path", "cover"):
+    for step in ("step", "found_path", "cover", *(["partner"] if denying else [])):
         connection.execute(sql_text(f"builders/validate/{step}"))
     _find_names(connection, build)
-    checks, rows = ["disagreement", "evidence", "literal"], number_of(connection, "select count(*) from labelled")
-    if denying := sorted((folder / "contradicted").glob("*.parquet")):
-        connection.execute(f"create or replace temp view denying as select * from read_parquet({quoted_list(denying)})")
-        checks.append("contradicted")
-        rows += number_of(connection, "select count(*) from denying")
-    found = [line for check in checks for line in connection.execute(sql_text(f"builders/validate/{check}")).fetchall()]
+    rows = sum(number_of(connection, f"select count(*) from {name}") for name in files)
+    found = _found(connection, [check for name in files for check in WHOLE_CHECKS[name]])
+    for _ in _parts(connection, files):
+        found += _found(connection, [check for name in files for check in PART_CHECKS[name]])
+    found.sort(key=lambda line: [str(cell) for cell in line])
     return ValidationReport(str(folder), rows, [dict(zip(NAMES, line, strict=True)) for line in found])
+
+
+def _found(connection: duckdb.DuckDBPyConnection, checks: Iterable[str]) -> list[tuple[Any, ...]]:
+    return [line for check in checks for line in connection.execute(sql_text(f"builders/validate/{check}")).fetchall()]

@@ -95,6 +95,10 @@ class LoadSettings(Section):
     """What is loaded and how strictly."""
 
     languages: tuple[str, ...] = Field(default=("ENG",), description="languages (LAT) of MRCONSO that are kept")
+    attributes: tuple[str, ...] = Field(
+        default=("NDC", "FROMRSAB", "TORSAB", "CCI"),
+        description="attributes (ATN) of MRSAT and RXNSAT that are kept: those that some stage reads; empty means all",
+    )
     suppress: tuple[str, ...] = Field(
         default=("O", "E", "Y"), description="SUPPRESS values whose names do not take part in naming and matching"
     )
@@ -104,7 +108,9 @@ class LoadSettings(Section):
     verify_sha256: bool = Field(default=False, description="check MIMIC's files against SHA256SUMS.txt")
     icu: bool = Field(default=True, description="load icu/ where it is there")
     skip_tables: tuple[str, ...] = Field(
-        default=(), description="optional tables that are left out though they are there, such as chartevents"
+        default=("mrhier", "mrdef"),
+        description="optional tables that are left out though they are there, such as chartevents; no stage reads "
+        "MRHIER or MRDEF",
     )
 
 

@@ -39,6 +39,13 @@ from kg.rrf import DUMMY, copy_good_rows, read_rrf, rows_with
 
 __all__ = ["load_rxnorm", "load_umls"]
 
+CHOSEN = {
+    "MRCONSO": ("LAT", "language"),
+    "MRSAT": ("ATN", "attribute"),
+    "RXNSAT": ("ATN", "attribute"),
+}
+"""Files of which only some rows are kept: by which column, and the setting, in the singular."""
+
 
 class _NotCleanError(Exception):
     """DuckDB's pass and the count of lines disagree, or a row is malformed: the exact way has to be taken."""
@@ -121,18 +128,33 @@ def _create_empty(connection: duckdb.DuckDBPyConnection, table: str, columns: Se
 
 @dataclass(frozen=True)
 class _Job:
-    """One file to load: where from, into which table, and what is kept."""
+    """One file to load: where from, into which table, and the values of a column that are kept (none: all)."""
 
     connection: duckdb.DuckDBPyConnection
     release: Release
     file: RrfFile
-    languages: tuple[str, ...]
+    column: str
+    chosen: str
+    values: tuple[str, ...]
     max_reject_share: float
+
+    @classmethod
+    def of(cls, connection: duckdb.DuckDBPyConnection, release: Release, file: RrfFile, settings: LoadSettings) -> _Job:
+        """Return the job of a file as the settings want it."""
+        column, chosen = CHOSEN.get(file.name, ("", ""))
+        values = getattr(settings, f"{chosen}s") if chosen else ()
+        return cls(connection, release, file, column, chosen, values, settings.max_reject_share)
 
     @property
     def recipe(self) -> str:
         """What shapes the table besides the file: where it changes, the file is loaded again."""
-        return f"columns={','.join(self.file.columns)};languages={','.join(self.languages)}"
+        return f"columns={','.join(self.file.columns)};{self.chosen}={','.join(self.values)}"
+
+    @property
+    def condition(self) -> str:
+        """The condition on rows that are kept: well formed, and with a value that is wanted where that is asked."""
+        wanted = ", ".join(map(quoted, self.values))
+        return f"{DUMMY} is null" + (f" and coalesce({self.column} in ({wanted}), false)" if wanted else "")
 
     @property
     def paths(self) -> list[Place]:
@@ -177,8 +199,7 @@ def _load_file(
     connection: duckdb.DuckDBPyConnection, release: Release, file: RrfFile, settings: LoadSettings
 ) -> list[LoadedFile]:
     """Load one file, unless it was loaded before: in DuckDB's one pass, or exactly where the file is not clean."""
-    languages = settings.languages if file.name == "MRCONSO" else ()
-    job = _Job(connection, release, file, languages, settings.max_reject_share)
+    job = _Job.of(connection, release, file, settings)
     finished = finished_files(connection, release.kind, file.table, file.pieces, job.recipe)
     if finished is not None:
         return finished
@@ -204,10 +225,10 @@ def _load_fast(job: _Job, pending: Future[list[FileScan]]) -> list[LoadedFile]:
     kept = _create_table(job, paths)
     scans = pending.result()
     rows = [scan.lines for scan in scans]
-    other = _other_languages(job, paths) if kept < sum(rows) else 0
+    other = _not_kept(job, paths) if kept < sum(rows) else 0
     if kept + other != sum(rows) or not _is_clean(scans, len(job.file.columns)):
         raise _NotCleanError
-    _count_other(job, other)
+    _count_not_kept(job, other)
     return job.record(scans, rows, [])
 
 
@@ -234,15 +255,15 @@ def _load_exactly(job: _Job, scans: Sequence[FileScan]) -> list[LoadedFile]:
             raise too_many_rejects(file.pieces, copied.rejects, refused, lines, job.max_reject_share, expected)
         with transaction(job.connection):
             kept = _create_table(job, [copy.name])
-            other = _other_languages(job, [copy.name])
+            other = _not_kept(job, [copy.name])
             if kept + other + refused != sum(copied.rows.values()):
                 raise InputError(
                     "rows were lost between the file and the table",
                     file=job.paths[0],
-                    found=f"{kept} rows loaded, {other} in other languages, {refused} refused",
+                    found=f"{kept} rows loaded, {other} not kept, {refused} refused",
                     expected=f"{sum(copied.rows.values())} rows",
                 )
-            _count_other(job, other)
+            _count_not_kept(job, other)
             return job.record(scans, [copied.rows[piece.name] for piece in file.pieces], copied.rejects)
 
 
@@ -253,34 +274,27 @@ def _scratch(connection: duckdb.DuckDBPyConnection) -> IO[bytes]:
     return tempfile.NamedTemporaryFile(dir=folder, prefix="rrf_", suffix=".RRF")
 
 
-def _kept(languages: Sequence[str]) -> str:
-    """Return the condition on rows that are kept: well formed, and in a wanted language where that is asked."""
-    condition = f"{DUMMY} is null"
-    wanted = ", ".join(map(quoted, languages))
-    return condition + (f" and coalesce(LAT in ({wanted}), false)" if languages else "")
-
-
 def _create_table(job: _Job, paths: Sequence[str]) -> int:
     """Make the table and return its number of rows."""
     columns = ", ".join(f'"{column}"' for column in job.file.columns)
     read = read_rrf(paths, job.file.columns)
     return number_of(
         job.connection,
-        f"create or replace table {job.file.table} as select {columns} from {read} where {_kept(job.languages)}",
+        f"create or replace table {job.file.table} as select {columns} from {read} where {job.condition}",
     )
 
 
-def _other_languages(job: _Job, paths: Sequence[str]) -> int:
-    """Count the well-formed rows that are left out for their language."""
-    if not job.languages:
+def _not_kept(job: _Job, paths: Sequence[str]) -> int:
+    """Count the well-formed rows that are left out for their language or attribute."""
+    if not job.values:
         return 0
     read = read_rrf(paths, job.file.columns)
-    where = f"{DUMMY} is null and not ({_kept(job.languages)})"
+    where = f"{DUMMY} is null and not ({job.condition})"
     return number_of(job.connection, f"select count(*) from {read} where {where}")
 
 
-def _count_other(job: _Job, n: int) -> None:
-    reason = f"{job.file.table}: language not kept"
+def _count_not_kept(job: _Job, n: int) -> None:
+    reason = f"{job.file.table}: {job.chosen} not kept"
     job.connection.execute("delete from ground.drop where stage = 'load' and reason = ?", [reason])
     count_drop(job.connection, "load", reason, n)
 

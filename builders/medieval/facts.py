@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 
 from builders.medieval.admission_facts import find_admission_facts
@@ -16,6 +17,7 @@ from ground.settings import BuildSettings
 from ground.storage.sqlfiles import sql_text
 from ground.storage.tables import read_table
 from ground.storage.warehouse import set_variables
+from kg.facts import FACT_SCHEMA
 from kg.graph import ConceptGraph
 
 __all__ = [
@@ -25,6 +27,7 @@ __all__ = [
     "find_true_facts",
     "read_support",
     "run_steps",
+    "set_facts",
     "set_table",
     "statement_predicates",
 ]
@@ -59,6 +62,50 @@ def set_table(connection: duckdb.DuckDBPyConnection, name: str, table: pa.Table)
     connection.register("arrow_input", table)
     connection.execute(f"create or replace temp table {name} as select * from arrow_input")
     connection.unregister("arrow_input")
+
+
+class _Ends:
+    """The ends of facts that went by.
+
+    Attributes:
+        cui: concepts at either end, as the search numbers them.
+        seen: which of them occurred. Shape: (concepts,)
+    """
+
+    def __init__(self) -> None:
+        self.cui = {name: pa.array([], pa.string()) for name in ("head_cui", "tail_cui")}
+        self.seen = {name: np.zeros(0, np.bool_) for name in self.cui}
+
+    def passing(self, tables: Iterable[pa.Table]) -> Iterator[pa.RecordBatch]:
+        """Yield the facts, and remember their ends."""
+        for table in tables:
+            for name in self.cui:
+                column = table[name].chunk(0)
+                if not self.seen[name].size:
+                    # The dictionary is that of the whole search.
+                    self.cui[name], self.seen[name] = column.dictionary, np.zeros(len(column.dictionary), np.bool_)
+                self.seen[name][column.indices] = True
+            yield from table.to_batches()
+
+    def table(self) -> pa.Table:
+        """Return each end, once or twice."""
+        return pa.table({"cui": pa.chunked_array([self.cui[name].filter(self.seen[name]) for name in self.cui])})
+
+
+def set_facts(connection: duckdb.DuckDBPyConnection, tables: Iterator[pa.Table], among: str = "") -> None:
+    """Make ``found_fact`` of what a search finds, as it finds it, and ``found_end``, the ends of all of it.
+
+    Args:
+        connection: to the warehouse.
+        tables: of schema ``kg.facts.FACT_SCHEMA``.
+        among: a table of (predicate, head_cui, tail_cui): keep facts that it has, though the ends of all.
+    """
+    ends = _Ends()
+    connection.register("arrow_input", pa.RecordBatchReader.from_batches(FACT_SCHEMA, ends.passing(tables)))
+    kept = f"semi join {among} using (predicate, head_cui, tail_cui)" if among else ""
+    connection.execute(f"create or replace temp table found_fact as select * from arrow_input {kept}")
+    connection.unregister("arrow_input")
+    set_table(connection, "found_end", ends.table())
 
 
 def cuis(connection: duckdb.DuckDBPyConnection, query: str) -> list[str]:
@@ -147,13 +194,14 @@ def find_true_facts(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, 
         connection.execute(f"set variable {name} = {value}")
     _read_knowledge(connection)
     ends = cuis(connection, "select distinct cui from fact_end")
-    found = graph.facts(
+    found = graph.fact_tables(
         [cui for cui in ends if cui in graph],
         max_hops=settings.max_hops,
         tiers=settings.truth_tiers,
         predicates=statement_predicates(connection, settings),
+        ordered=False,
     )
-    set_table(connection, "found_fact", found)
+    set_facts(connection, found)
     run_steps(connection, "truth", ["twin", "contraindicated", "near_fact", "area", "isolated"])
     run_steps(connection, "truth", ["kind_pair", "contested", "true_fact"])
     run_steps(connection, "truth", ["usable_fact"])

@@ -7,6 +7,7 @@ answers. Admissions are arrays throughout (builders/medieval/kernels.py), read a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,10 +23,11 @@ from builders.medieval.balance import draw_statements
 from builders.medieval.bare_text import find_names
 from builders.medieval.coding import SHARD_SIZE, read_shard, read_terms
 from builders.medieval.digests import Texts, hashes_of, units_of
-from builders.medieval.facts import cuis, run_steps, set_table, statement_predicates
+from builders.medieval.facts import run_steps, set_table
 from builders.medieval.hierarchy import Hierarchy
+from builders.medieval.judging import bits, judge_false, judge_true
 from builders.medieval.pool import Candidates, Pool
-from builders.medieval.records import lifted_pairs, linked_pairs
+from builders.medieval.records import linked_pairs
 from ground.settings import BuildSettings
 from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import arrow_of
@@ -48,8 +50,6 @@ BANDS = 3
 WEIGHT_FLOOR = 0.02
 """Weight of a concept that no supported statement has, against 1 for one that a single fact has."""
 
-TIERS = ("stated", "equivalent", "inherited", "plausible")
-
 TYING = (
     "causes",
     "manifestation_of",
@@ -60,11 +60,7 @@ TYING = (
 )
 """Predicates between a disorder and its causes, complications and symptoms."""
 
-AT_ONCE = 1 << 24
-"""Replacements that are looked through at once."""
-
 Bytes = npt.NDArray[np.uint8]
-Replacements = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]
 
 
 @dataclass(frozen=True)
@@ -123,20 +119,22 @@ class _Groups:
 
     Attributes:
         terms: what holds of concepts and frames.
-        cui: concepts by number. Shape: (concepts,)
-        texts: the same, as bytes.
-        used: bits of (place, kept end) and another end of facts in its place. Shape: (pairs, ends)
-        relatives: bits of a frame and a relative of what it replaces. Shape: (frames' relatives,)
+        texts: concepts by number, as bytes.
+        false: a bit for each (place, kept end) and end that makes it false. Shape: (pairs, ends / 8)
+        relatives: whether a relative of what a frame replaces makes it true. Shape: (frames' relatives,)
+        near_begin: where the ends that are too close to an end begin. Shape: (ends + 1,)
+        near: ends.
         shards: number of shards of admissions.
         folder: where the shards lie.
         without: facts that have no candidate for Q2, Q3 and Q4. Shape: (3,)
     """
 
     terms: kernels.Terms
-    cui: pa.Array
     texts: Texts
-    used: Bytes
+    false: Bytes
     relatives: Bytes
+    near_begin: npt.NDArray[np.int64]
+    near: npt.NDArray[np.int32]
     shards: int
     folder: Path
     without: npt.NDArray[np.int64]
@@ -144,29 +142,11 @@ class _Groups:
     def shard(self, number: int) -> kernels.Shard:
         return read_shard(self.folder / f"{number}.npz")
 
-    def not_done(self) -> Bytes:
-        """Return that no frame has asked anything of a bucket yet. Shape: (frames, buckets of a place)"""
-        buckets = int(np.diff(self.terms.first_bucket).max(initial=1))
-        return np.zeros((self.terms.original.size, buckets), np.uint8)
-
-    def ends(self) -> Replacements:
-        """Return (pair, concept) numbers of the ends that are asked for in place of another one."""
-        rows = max(1, AT_ONCE // max(1, self.used.shape[1]))
-        found = [
-            np.nonzero(self.used[begin : begin + rows] & kernels.ASKED) for begin in range(0, len(self.used), rows)
-        ]
-        pair = np.concatenate(
-            [np.empty(0, np.int32), *((one + rows * i).astype(np.int32) for i, (one, _) in enumerate(found))]
-        )
-        return pair, np.concatenate([np.empty(0, np.int32), *(other.astype(np.int32) for _, other in found)])
-
-    def close(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.int64]]:
-        """Return where relatives are asked for, and the numbers of (pair, concept), as one, that they stand for."""
-        terms = self.terms
-        where = np.flatnonzero(self.relatives & kernels.ASKED)
-        frame = np.searchsorted(terms.relative_begin, where, side="right") - 1
-        code = terms.sibling[terms.sibling_begin[terms.original[frame]] + where - terms.relative_begin[frame]]
-        return where, terms.pair[frame].astype(np.int64) * len(self.cui) + code
+    def candidates(self, shard: kernels.Shard, kept: Bytes) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """Return the candidates of the kept groups, and how many each group has for Q2, Q3 and Q4 (groups, 3)."""
+        counts = np.zeros((shard.frame.size, 3), np.int32)
+        near = self.near_begin, self.near
+        return kernels.candidates_of(self.terms, shard, self.false, self.relatives, *near, kept, counts), counts
 
 
 def _set_variables(connection: duckdb.DuckDBPyConnection, settings: BuildSettings) -> None:
@@ -181,106 +161,64 @@ def _set_variables(connection: duckdb.DuckDBPyConnection, settings: BuildSetting
     connection.execute(f"set variable tying = {list(TYING)}")
 
 
-def _ends_table(connection: duckdb.DuckDBPyConnection, name: str, asked: Replacements) -> None:
-    """Make a table (pair, code, predicate, head_cui, tail_cui) of replacements."""
-    pair, code = asked
-    set_table(connection, "asked_code", pa.table({"pair": pair, "code": code}))
-    connection.execute(f"create or replace temp table {name} as {sql_text('builders/medieval/groups/replacement')}")
+def _asked(terms: kernels.Terms, shards: Sequence[Path], ends: int) -> tuple[Bytes, Bytes]:
+    """Return which replacements and which relatives some group asks about. Shapes: (pairs, ends / 8), (relatives,)"""
+    asked = bits(int(terms.pair.max(initial=-1)) + 1, ends)
+    relatives = np.zeros(int(terms.relative_begin[-1]), np.uint8)
+    buckets = int(np.diff(terms.first_bucket).max(initial=1))
+    done = np.zeros((terms.original.size, buckets), np.uint8)
+    for file in shards:
+        kernels.mark_asked(terms, read_shard(file), asked, relatives, done)
+    return asked, relatives
 
 
-def _relations(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph) -> pa.Table:
-    """Return (head, tail) of all paths of any tier between candidates or their twins, in both directions."""
-    query = "select distinct twin.other from false_pair inner join twin on false_pair.{}_cui = twin.cui"
-    heads, tails = (cuis(connection, query.format(end)) for end in ("head", "tail"))
-    found = [
-        graph.facts(heads, targets=tails, max_hops=3, tiers=TIERS),
-        graph.facts(tails, targets=heads, max_hops=3, tiers=TIERS),
-    ]
-    columns = ["head_cui", "tail_cui"]
-    both = pa.concat_tables([table.select(columns) for table in found])
-    # CUIs are coded by a dictionary of each search; groups are of one.
-    return both.unify_dictionaries().group_by(columns).aggregate([])
+def _near(
+    connection: duckdb.DuckDBPyConnection, cui: pa.Array, ends: int, least: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    """Return the ends that are too close to each end to be distractors, whatever forms of drugs they are.
 
-
-def _relative_facts(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, settings: BuildSettings) -> pa.Table:
-    """Return the true facts between relatives and kept ends."""
-    heads = cuis(connection, "select distinct head_cui from relative")
-    tails = cuis(connection, "select distinct tail_cui from relative")
-    return graph.facts(
-        heads,
-        targets=tails,
-        max_hops=settings.max_hops,
-        tiers=settings.truth_tiers,
-        predicates=statement_predicates(connection, settings),
-    )
-
-
-def _judge(
-    connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, groups: _Groups, settings: BuildSettings
-) -> None:
-    """Find what of the marked replacements is false, and what is true."""
-    _ends_table(connection, "false_pair", groups.ends())
-    set_table(connection, "lifted", lifted_pairs(connection, groups.cui, settings.max_lift))
-    set_table(connection, "found_relation", _relations(connection, graph))
-    run_steps(connection, "groups", ["related", "false_check"])
-    found = arrow_of(
-        connection,
-        "select false_pair.pair, false_pair.code from false_pair inner join false_check using (predicate, head_cui, "
-        "tail_cui) where false_check.reason is null",
-    )
-    groups.used[found["pair"].to_numpy(), found["code"].to_numpy()] |= kernels.FOUND
-    where, close = groups.close()
-    pair, code = np.divmod(np.unique(close), max(1, len(groups.cui)))
-    _ends_table(connection, "relative", (pair.astype(np.int32), code.astype(np.int32)))
-    set_table(connection, "found_fact", _relative_facts(connection, graph, settings))
-    run_steps(connection, "truth", ["contraindicated", "area", "isolated", "kind_pair", "contested", "true_fact"])
-    connection.execute("create or replace temp table relative_fact as select * from true_fact")
-    found = arrow_of(
-        connection,
-        "select relative.pair, relative.code from relative inner join relative_fact using (predicate, head_cui, "
-        "tail_cui)",
-    )
-    true = found["pair"].to_numpy().astype(np.int64) * len(groups.cui) + found["code"].to_numpy()
-    groups.relatives[where[np.isin(close, true)]] |= kernels.FOUND
-
-
-def _far(connection: duckdb.DuckDBPyConnection, groups: _Groups, least: int) -> Bytes:
-    """Return which distractors are semantically distant, whatever form of a drug they are, and count the others.
-
-    Shape: (ends, ends)
+    Shapes: (ends + 1,), (n,)
     """
-    ends = groups.used.shape[1]
-    asked, done = np.zeros((ends, ends), np.uint8), groups.not_done()
-    for number in range(groups.shards):
-        kernels.mark_asked(groups.terms, groups.shard(number), groups.used, asked, done)
-    pairs = int(asked.sum())
     base = dict(connection.execute("select cui, base_cui from linked_base").fetchall())
-    names = [base.get(name, name) for name in groups.cui.slice(0, ends).to_pylist()]
-    distinct, places = np.unique(np.array(names, dtype=str), return_inverse=True)
+    names = [base.get(name, name) for name in cui.slice(0, ends).to_pylist()]
+    distinct, place = np.unique(np.array(names, dtype=str), return_inverse=True)
+    order = np.argsort(place, kind="stable").astype(np.int32)
+    held = np.split(order, np.cumsum(np.bincount(place, minlength=distinct.size))[:-1])
     hierarchy = Hierarchy(connection)
-    number_of = hierarchy.numbers(distinct.tolist())
-    for start in np.unique(places[asked.any(axis=1)]):
+    numbers = hierarchy.numbers(distinct.tolist())
+    close = []
+    for start, number in enumerate(numbers):
         # A pair nearer than the limit is found within limit - 1 steps.
-        near = hierarchy.distances(int(number_of[start]), number_of, least - 1) >= 0
+        near = hierarchy.distances(int(number), numbers, least - 1) >= 0
         near[start] = True
-        asked[np.ix_(places == start, near[places])] = 0
-    connection.execute(f"set variable near_pairs = {pairs - int(asked.sum())}")
-    return asked
+        close.append(np.concatenate([held[one] for one in np.flatnonzero(near)]))
+    sizes = np.array([one.size for one in close], np.int64)[place]
+    begin = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+    return begin, np.concatenate([np.empty(0, np.int32), *(close[one] for one in place)])
+
+
+def _count_near(connection: duckdb.DuckDBPyConnection, groups: _Groups) -> None:
+    """Count the false distractors that are too close to what some group would replace with them."""
+    terms, met = groups.terms, np.zeros(groups.near.size, np.uint8)
+    place = np.repeat(np.arange(terms.first_bucket.size - 1), np.diff(terms.bucket_begin[terms.first_bucket]))
+    bucket = np.repeat(np.arange(terms.bucket_begin.size - 1), np.diff(terms.bucket_begin))
+    bucket_of = np.full((terms.taxonomic.size, terms.mask.size), -1, np.int32)
+    bucket_of[place, terms.bucket] = bucket - terms.first_bucket[place]
+    for number in range(groups.shards):
+        kernels.mark_near(terms, groups.shard(number), groups.false, bucket_of, groups.near_begin, groups.near, met)
+    connection.execute(f"set variable near_pairs = {int(met.sum())}")
 
 
 def _count(connection: duckdb.DuckDBPyConnection, query: str) -> int:
     return int(connection.execute(query).fetchall()[0][0])
 
 
-def _find_complete(connection: duckdb.DuckDBPyConnection, groups: _Groups, far: Bytes) -> None:
+def _find_complete(connection: duckdb.DuckDBPyConnection, groups: _Groups) -> None:
     """Make ``completed_group``: one group for each fact with a candidate for every quadrant."""
     connection.execute("create or replace temp table completed_group (number integer, frame integer, draw double)")
     for number in range(groups.shards):
         shard = groups.shard(number)
-        counts = np.zeros((shard.frame.size, 3), np.int32)
-        kernels.candidates_of(
-            groups.terms, shard, groups.used, groups.relatives, far, np.zeros(shard.frame.size, np.uint8), counts
-        )
+        _, counts = groups.candidates(shard, np.zeros(shard.frame.size, np.uint8))
         # The two places of a fact follow one another.
         groups.without += ((counts[0::2] == 0) & (counts[1::2] == 0)).sum(axis=0)
         complete = np.flatnonzero((counts > 0).all(axis=1))
@@ -318,7 +256,6 @@ def _read_traits(connection: duckdb.DuckDBPyConnection) -> _Traits:
 def _list_candidates(
     connection: duckdb.DuckDBPyConnection,
     groups: _Groups,
-    far: Bytes,
     traits: _Traits,
     wanted: npt.NDArray[np.int64],
     number: int,
@@ -335,10 +272,7 @@ def _list_candidates(
     held = kept["frame"].to_numpy().astype(np.int64)
     its = kept["number"].to_numpy().astype(np.int64) - number * SHARD_SIZE
     chosen = np.isin(admission * frames + shard.frame, its * frames + held)
-    counts = np.zeros((shard.frame.size, 3), np.int32)
-    code = kernels.candidates_of(
-        groups.terms, shard, groups.used, groups.relatives, far, chosen.astype(np.uint8), counts
-    )
+    code, counts = groups.candidates(shard, chosen.astype(np.uint8))
     counts = counts[chosen].reshape(-1)
     begin = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
     connection.execute(f"set variable shard = {number}")
@@ -374,26 +308,32 @@ def make_groups(
     terms, cui = read_terms(connection)
     meant = find_names(connection, graph, radiology=settings.radiology)
     shards = _count(connection, "select coalesce(max(shard), -1) + 1 from admission")
+    ends = _count(connection, "select count(*) from coded where is_end")
     with TemporaryDirectory(dir=scratch) as folder:
-        ends = _count(connection, "select count(*) from coded where is_end")
-        used = np.zeros((int(terms.pair.max(initial=-1)) + 1, ends), np.uint8)
-        relatives = np.zeros(int(terms.relative_begin[-1]), np.uint8)
-        groups = _Groups(terms, cui, Texts.of(cui), used, relatives, shards, Path(folder), np.zeros(3, np.int64))
-        co_stated, named = linked_pairs(connection, groups.folder, shards, cui, terms, meant)
-        set_table(connection, "co_stated", co_stated)
-        done = groups.not_done()
-        for number in range(shards):
-            kernels.mark_used(terms, groups.shard(number), used, relatives, done)
-        _judge(connection, graph, groups, settings)
-        far = _far(connection, groups, settings.min_distractor_distance)
-        _find_complete(connection, groups, far)
+        shards_at = Path(folder)
+        linked, named = linked_pairs(connection, shards_at, shards, terms, meant)
+        asked, close = _asked(terms, [shards_at / f"{number}.npz" for number in range(shards)], ends)
+        # What is false is asked of areas that what is true makes anew.
+        false = judge_false(connection, graph, terms, asked, linked, settings)
+        groups = _Groups(
+            terms,
+            Texts.of(cui),
+            false,
+            judge_true(connection, graph, terms, close, settings),
+            *_near(connection, cui, ends, settings.min_distractor_distance),
+            shards,
+            shards_at,
+            np.zeros(3, np.int64),
+        )
+        _count_near(connection, groups)
+        _find_complete(connection, groups)
         _limit(connection, settings)
         kept = _count(connection, "select count(*) from fact_group")
         traits = _read_traits(connection)
         wanted = traits.wanted(terms)
         pool = Pool(groups.folder, traits.called, WEIGHT_FLOOR, np.full((kept, 3), -1, np.int32))
         for number in range(shards):
-            pool.add(_list_candidates(connection, groups, far, traits, wanted, number))
+            pool.add(_list_candidates(connection, groups, traits, wanted, number))
         draw_statements(connection, pool, settings)
     connection.execute(f"set variable named_only = {named}")
     connection.execute(f"set variable facts_without = {groups.without.tolist()}")

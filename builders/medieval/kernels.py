@@ -14,8 +14,6 @@ import numpy.typing as npt
 from numba import njit
 
 __all__ = [
-    "ASKED",
-    "FOUND",
     "Meant",
     "Shard",
     "Terms",
@@ -26,7 +24,8 @@ __all__ = [
     "facts_of",
     "links_of",
     "mark_asked",
-    "mark_used",
+    "mark_near",
+    "mark_related",
     "named_only",
     "resampled_auc",
     "walk",
@@ -34,12 +33,6 @@ __all__ = [
 
 Ints = npt.NDArray[np.int32]
 Bytes = npt.NDArray[np.uint8]
-
-# Bits of a replacement: asked for, and found to be so.
-ASKED, FOUND = 1, 2
-
-WORDS = 16
-"""Words of 64 admissions that are counted at once."""
 
 
 class Terms(NamedTuple):
@@ -207,14 +200,14 @@ def _bucket_of(terms: Any, shard: Any, group: int) -> Any:
 
 
 @njit(cache=True)
-def mark_used(terms: Any, shard: Any, used: Any, relatives: Any, done: Any) -> None:
+def mark_asked(terms: Any, shard: Any, asked: Any, relatives: Any, done: Any) -> None:
     """Mark the replacements that some group asks about.
 
     Args:
         terms: of the cohort.
         shard: admissions.
-        used: bits of (place, kept end) and another end of facts in its place. Shape: (pairs, ends)
-        relatives: bits of a frame and a relative of what it replaces. Shape: (frames' relatives,)
+        asked: a bit for each (place, kept end) and end that stands in for the other one. Shape: (pairs, ends / 8)
+        relatives: whether a frame asks about a relative of what it replaces. Shape: (frames' relatives,)
         done: whether all that a frame can ask of a bucket is marked, so that no group need look again.
             Shape: (frames, buckets of a place)
     """
@@ -233,21 +226,21 @@ def mark_used(terms: Any, shard: Any, used: Any, relatives: Any, done: Any) -> N
         for group in range(shard.group_begin[admission], shard.group_begin[admission + 1]):
             frame = shard.frame[group]
             place, original, stays = terms.place[frame], terms.original[frame], terms.kept[frame]
-            row, known, wanted = used[terms.pair[frame]], terms.known[place], mask[original]
+            row, known, wanted = asked[terms.pair[frame]], terms.known[place], mask[original]
             if not done[frame, shard.bucket[group]]:
                 left = 0
                 begin, end = _bucket_of(terms, shard, group)
                 for i in range(begin, end):
                     code = bucket[i]
-                    if _fits(code, mask[code], original, stays, wanted) and not row[code] & ASKED:
+                    if _fits(code, mask[code], original, stays, wanted) and not row[code >> 3] >> (code & 7) & 1:
                         if unclear[code] != admission:
-                            row[code] |= ASKED
+                            row[code >> 3] |= 1 << (code & 7)
                         else:
                             left += 1
                 done[frame, shard.bucket[group]] = left == 0
             for code in ends:
                 if known[code] and _fits(code, mask[code], original, stays, wanted):
-                    row[code] |= ASKED
+                    row[code >> 3] |= 1 << (code & 7)
             taxonomic, of_head = terms.taxonomic[place], terms.of_head[place]
             slot = terms.relative_begin[frame] - terms.sibling_begin[original]
             for i in range(terms.sibling_begin[original], terms.sibling_begin[original + 1]):
@@ -257,40 +250,59 @@ def mark_used(terms: Any, shard: Any, used: Any, relatives: Any, done: Any) -> N
                     and code != stays
                     and _nameable(taxonomic, of_head, plain[code], has_members[code])
                 ):
-                    relatives[slot + i] |= ASKED
+                    relatives[slot + i] = 1
 
 
 @njit(cache=True)
-def mark_asked(terms: Any, shard: Any, used: Any, asked: Any, done: Any) -> None:
-    """Mark the pairs of a replaced end and a false distractor, whose distance is wanted.
+def mark_related(head: Any, tail: Any, begin: Any, twin: Any, related: Any) -> None:
+    """Mark the pairs of concepts whose twins a path relates, in either direction.
+
+    Args:
+        head: where paths begin, by the numbers of twins. Shape: (n,)
+        tail: where they end. Shape: (n,)
+        begin: where the concepts of a twin begin. Shape: (twins + 1,)
+        twin: concepts.
+        related: a bit for each pair of concepts. Shape: (ends, ends / 8)
+    """
+    for row in range(head.size):
+        for i in range(begin[head[row]], begin[head[row] + 1]):
+            one = twin[i]
+            for j in range(begin[tail[row]], begin[tail[row] + 1]):
+                other = twin[j]
+                related[one, other >> 3] |= 1 << (other & 7)
+                related[other, one >> 3] |= 1 << (one & 7)
+
+
+@njit(cache=True)
+def mark_near(terms: Any, shard: Any, false: Any, bucket_of: Any, near_begin: Any, near: Any, met: Any) -> None:
+    """Mark the false distractors that some group looks at though they are too close to what they would replace.
 
     Args:
         terms: of the cohort.
         shard: admissions.
-        used: bits of (place, kept end) and another end of facts in its place. Shape: (pairs, ends)
-        asked: of replaced end and distractor. Shape: (ends, ends)
-        done: whether all that a frame can ask of a bucket is marked. Shape: (frames, buckets of a place)
+        false: a bit for each (place, kept end) and end that makes it false. Shape: (pairs, ends / 8)
+        bucket_of: bucket of a place in which a concept is, -1 for none. Shape: (places, ends)
+        near_begin: where the ends that are near an end begin. Shape: (ends + 1,)
+        near: ends.
+        met: marks of these.
     """
     unclear = np.full(terms.mask.size, -1, np.int32)
-    mask, bucket = terms.mask, terms.bucket
+    mask = terms.mask
     for admission in range(shard.group_begin.size - 1):
         _mark_unclear(terms, shard, admission, unclear)
         for group in range(shard.group_begin[admission], shard.group_begin[admission + 1]):
-            frame = shard.frame[group]
+            frame, bucket = shard.frame[group], shard.bucket[group]
             original, stays = terms.original[frame], terms.kept[frame]
-            if done[frame, shard.bucket[group]]:
-                continue
-            row, asked_row, wanted = used[terms.pair[frame]], asked[original], mask[original]
-            left = 0
-            begin, end = _bucket_of(terms, shard, group)
-            for i in range(begin, end):
-                code = bucket[i]
-                if row[code] & FOUND and not asked_row[code] and _fits(code, mask[code], original, stays, wanted):
-                    if unclear[code] != admission:
-                        asked_row[code] = 1
-                    else:
-                        left += 1
-            done[frame, shard.bucket[group]] = left == 0
+            row, place, wanted = false[terms.pair[frame]], bucket_of[terms.place[frame]], mask[original]
+            for i in range(near_begin[original], near_begin[original + 1]):
+                code = near[i]
+                if (
+                    place[code] == bucket
+                    and row[code >> 3] >> (code & 7) & 1
+                    and unclear[code] != admission
+                    and _fits(code, mask[code], original, stays, wanted)
+                ):
+                    met[i] = 1
 
 
 @njit(cache=True)
@@ -307,14 +319,14 @@ def _index_links(shard: Any, admission: int, begin: Any, end: Any, seen: Any) ->
 def _replacements(
     terms: Any,
     shard: Any,
-    used: Any,
+    false: Any,
     relatives: Any,
-    far: Any,
     group: int,
     admission: int,
     ends: Any,
     unclear: Any,
     blocked: Any,
+    close: Any,
     listed: int,
 ) -> Any:
     """Return the candidates of a group for Q2, Q3 and Q4, each list sorted where its source is, and their counts.
@@ -324,7 +336,7 @@ def _replacements(
     """
     frame = shard.frame[group]
     place, original, stays = terms.place[frame], terms.original[frame], terms.kept[frame]
-    row, far_row, known = used[terms.pair[frame]], far[original], terms.known[place]
+    row, known = false[terms.pair[frame]], terms.known[place]
     mask, bucket, sibling = terms.mask, terms.bucket, terms.sibling
     plain, has_members, wanted = terms.plain, terms.has_members, mask[original]
     taxonomic, of_head = terms.taxonomic[place], terms.of_head[place]
@@ -336,7 +348,7 @@ def _replacements(
     for i in range(first, last):
         code = sibling[i]
         if (
-            relatives[slot + i] & FOUND
+            relatives[slot + i]
             and unclear[code] != admission
             and code != stays
             and _nameable(taxonomic, of_head, plain[code], has_members[code])
@@ -348,7 +360,7 @@ def _replacements(
     of_q2 = n
     for code in ends:
         if (
-            row[code] & FOUND
+            row[code >> 3] >> (code & 7) & 1
             and blocked[code] != group
             and known[code]
             and _fits(code, mask[code], original, stays, wanted)
@@ -361,8 +373,8 @@ def _replacements(
     for i in range(begin, end):
         code = bucket[i]
         if (
-            row[code] & FOUND
-            and far_row[code]
+            row[code >> 3] >> (code & 7) & 1
+            and close[code] != group
             and blocked[code] != group
             and unclear[code] != admission
             and _fits(code, mask[code], original, stays, wanted)
@@ -375,15 +387,18 @@ def _replacements(
 
 
 @njit(cache=True)
-def candidates_of(terms: Any, shard: Any, used: Any, relatives: Any, far: Any, kept: Any, counts: Any) -> Any:
+def candidates_of(
+    terms: Any, shard: Any, false: Any, relatives: Any, near_begin: Any, near: Any, kept: Any, counts: Any
+) -> Any:
     """Count the candidates of the kept groups and list them; of the others, tell whether there are any.
 
     Args:
         terms: of the cohort.
         shard: admissions.
-        used: bits of (place, kept end) and another end of facts in its place. Shape: (pairs, ends)
-        relatives: bits of a frame and a relative of what it replaces. Shape: (frames' relatives,)
-        far: whether a distractor is distant from a replaced end. Shape: (ends, ends)
+        false: a bit for each (place, kept end) and end that makes it false. Shape: (pairs, ends / 8)
+        relatives: whether a relative of what a frame replaces makes it true. Shape: (frames' relatives,)
+        near_begin: where the ends that are too close to an end begin. Shape: (ends + 1,)
+        near: ends.
         kept: which groups are listed. Shape: (groups,)
         counts: takes the number of candidates for Q2, Q3 and Q4, one at most of groups not kept. Shape: (groups, 3)
 
@@ -393,7 +408,7 @@ def candidates_of(terms: Any, shard: Any, used: Any, relatives: Any, far: Any, k
     size = terms.mask.size
     unclear, seen, link_seen = np.full(size, -1, np.int32), np.full(size, -1, np.int32), np.full(size, -1, np.int32)
     link_begin, link_end = np.zeros(size, np.int32), np.zeros(size, np.int32)
-    blocked = np.full(size, -1, np.int32)
+    blocked, close = np.full(size, -1, np.int32), np.full(size, -1, np.int32)
     out = np.empty(1024, np.int32)
     n = 0
     for admission in range(shard.group_begin.size - 1):
@@ -401,12 +416,14 @@ def candidates_of(terms: Any, shard: Any, used: Any, relatives: Any, far: Any, k
         ends = _ends(terms, shard, admission, seen)
         _index_links(shard, admission, link_begin, link_end, link_seen)
         for group in range(shard.group_begin[admission], shard.group_begin[admission + 1]):
-            stays = terms.kept[shard.frame[group]]
+            original, stays = terms.original[shard.frame[group]], terms.kept[shard.frame[group]]
             if link_seen[stays] == admission:
                 for i in range(link_begin[stays], link_end[stays]):
                     blocked[shard.linked[i]] = group
+            for i in range(near_begin[original], near_begin[original + 1]):
+                close[near[i]] = group
             found, of_q2, of_q3 = _replacements(
-                terms, shard, used, relatives, far, group, admission, ends, unclear, blocked, kept[group]
+                terms, shard, false, relatives, group, admission, ends, unclear, blocked, close, kept[group]
             )
             counts[group, 0], counts[group, 1], counts[group, 2] = of_q2, of_q3, found.size - of_q2 - of_q3
             if kept[group]:
@@ -418,17 +435,10 @@ def candidates_of(terms: Any, shard: Any, used: Any, relatives: Any, far: Any, k
 
 
 @njit(cache=True)
-def _bits_of(word: Any) -> Any:
-    """Return how many bits of 64 are set; the compiler knows these lines as one instruction."""
-    word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
-    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int32((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
-
-
-@njit(cache=True)
 def add_pairs(begin: Any, code: Any, partner_begin: Any, partner: Any, together: Any) -> None:
     """Count in how many admissions the wanted pairs stand together; each concept occurs once in an admission.
+
+    Time grows with the concepts that stand together, not with the pairs that could.
 
     Args:
         begin: where the concepts of an admission begin. Shape: (admissions + 1,)
@@ -437,24 +447,27 @@ def add_pairs(begin: Any, code: Any, partner_begin: Any, partner: Any, together:
         partner: the other concepts of the wanted pairs. Shape: (pairs,)
         together: counts, added to. Shape: (pairs,)
     """
-    bits = np.zeros((partner_begin.size, WORDS), np.uint64)
-    held = np.empty(WORDS, np.int64)
-    for first in range(0, begin.size - 1, 64 * WORDS):
-        last = min(first + 64 * WORDS, begin.size - 1)
-        bits[:] = 0
-        for admission in range(first, last):
-            word, bit = (admission - first) >> 6, np.uint64(1) << np.uint64((admission - first) & 63)
-            for i in range(begin[admission], begin[admission + 1]):
-                bits[code[i], word] |= bit
-        for one in range(partner_begin.size - 1):
-            n = 0
-            for word in range(WORDS):
-                if bits[one, word]:
-                    held[n] = word
-                    n += 1
-            for pair in range(partner_begin[one], partner_begin[one + 1] if n else partner_begin[one]):
-                for i in range(n):
-                    together[pair] += _bits_of(bits[one, held[i]] & bits[partner[pair], held[i]])
+    holder_begin = np.zeros(partner_begin.size + 1, np.int64)
+    for i in range(begin[0], begin[-1]):
+        holder_begin[code[i] + 2] += 1
+    for one in range(2, holder_begin.size):
+        holder_begin[one] += holder_begin[one - 1]
+    holder = np.empty(begin[-1] - begin[0], np.int32)
+    for admission in range(begin.size - 1):
+        for i in range(begin[admission], begin[admission + 1]):
+            holder[holder_begin[code[i] + 1]] = admission
+            holder_begin[code[i] + 1] += 1
+    met = np.zeros(partner_begin.size, np.int32)
+    for one in range(partner_begin.size - 1):
+        if partner_begin[one] < partner_begin[one + 1] and holder_begin[one] < holder_begin[one + 1]:
+            for k in range(holder_begin[one], holder_begin[one + 1]):
+                for i in range(begin[holder[k]], begin[holder[k] + 1]):
+                    met[code[i]] += 1
+            for pair in range(partner_begin[one], partner_begin[one + 1]):
+                together[pair] += met[partner[pair]]
+            for k in range(holder_begin[one], holder_begin[one + 1]):
+                for i in range(begin[holder[k]], begin[holder[k] + 1]):
+                    met[code[i]] = 0
 
 
 @njit(cache=True)

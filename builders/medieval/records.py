@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from builders.medieval.coding import begins, shard_of
+from builders.medieval.facts import run_steps
 from builders.medieval.kernels import Meant, Terms, add_pairs
 from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import arrow_of
 
-__all__ = ["lifted_pairs", "linked_pairs"]
+__all__ = ["Records", "linked_pairs"]
 
 LINKED_SHARE = 20
 """Notes count as linking a pair if they do in one of so many admissions with both (docs/definitions.md#linked)."""
@@ -44,10 +46,6 @@ class _Wanted:
     def add(self, begin: npt.NDArray[Any], code: npt.NDArray[np.int32]) -> None:
         """Count the pairs of some admissions."""
         add_pairs(begin, code, self._begin, self._partner, self.together)
-
-    def table(self, cui: pa.Array, which: npt.NDArray[np.bool_]) -> pa.Table:
-        """Return (cui, other) of some of the pairs."""
-        return pa.table({"cui": cui.take(pa.array(self.one[which])), "other": cui.take(pa.array(self.other[which]))})
 
 
 class _Counter:
@@ -77,9 +75,9 @@ class _Counter:
 
 
 def linked_pairs(
-    connection: duckdb.DuckDBPyConnection, folder: Path, shards: int, cui: pa.Array, terms: Terms, meant: Meant
-) -> tuple[pa.Table, int]:
-    """Write the shards of admissions, and return (cui, other) of ends that notes link often.
+    connection: duckdb.DuckDBPyConnection, folder: Path, shards: int, terms: Terms, meant: Meant
+) -> tuple[npt.NDArray[np.int64], int]:
+    """Write the shards of admissions, and return the pairs of ends that notes link often: ``one * concepts + other``.
 
     Linked in at least a twentieth of the admissions that mention both. Also counts the concepts of admissions that only
     the bare text leaves unclear.
@@ -88,58 +86,72 @@ def linked_pairs(
         connection: with the tables of the groups.
         folder: takes the shards.
         shards: number of shards.
-        cui: concepts by number.
         terms: of the cohort.
         meant: what the names in the text leave unclear.
     """
-    counter, named = _Counter(), 0
+    counter, named, concepts = _Counter(), 0, terms.mask.size
     for number in range(shards):
         shard = shard_of(connection, number, terms, meant)
         named += shard.named.size
         np.savez(folder / f"{number}.npz", **shard._asdict())
-        counter.add(shard.link.astype(np.int64) * len(cui) + shard.linked)
+        counter.add(shard.link.astype(np.int64) * concepts + shard.linked)
         carried = arrow_of(connection, sql_text("builders/medieval/groups/shard_carried"))
         np.save(folder / f"{number}-carried.npy", np.stack([carried[name].to_numpy() for name in ("number", "code")]))
     pairs, linked = counter.merge()
-    wanted = _Wanted(pairs, len(cui))
+    wanted = _Wanted(pairs, concepts)
     for number in range(shards):
         owner, code = np.load(folder / f"{number}-carried.npy")
         if owner.size:
             wanted.add(begins(owner - owner[0], int(owner[-1] - owner[0]) + 1), code)
-    return wanted.table(cui, LINKED_SHARE * linked >= wanted.together), named
+    return pairs[LINKED_SHARE * linked >= wanted.together], named
 
 
-def _count_recorded(connection: duckdb.DuckDBPyConnection, wanted: _Wanted, alone: npt.NDArray[np.int64]) -> int:
-    """Add up the admissions that hold one or two concepts, and return how many hold any."""
-    connection.execute("select 1").fetchall()
-    reader = connection.sql(sql_text("builders/medieval/groups/recorded")).to_arrow_reader(BATCH_ROWS)
-    admissions = 0
-    rest = pa.table({"hadm_id": pa.array([], pa.int64()), "code": pa.array([], pa.int32())})
-    for batch in chain(reader, [None]):
-        rows = rest if batch is None else pa.concat_tables([rest, pa.Table.from_batches([batch]).cast(rest.schema)])
-        owner, code = rows["hadm_id"].to_numpy(), rows["code"].to_numpy()
-        starts = np.flatnonzero(np.concatenate([[True], owner[1:] != owner[:-1]])) if owner.size else np.empty(0, int)
-        # The last admission of a batch may go on in the next one.
-        ends = starts if batch is not None else np.append(starts, owner.size)
-        if ends.size > 1:
-            wanted.add(ends.astype(np.int64), code)
-            alone += np.bincount(code[: ends[-1]], minlength=alone.size)
-            admissions += ends.size - 1
-        rest = rows.slice(int(ends[-1])) if ends.size else rows
-    return admissions
+class Records:
+    """How often the records hold candidates for false statements, alone and together; all admissions count.
 
-
-def lifted_pairs(connection: duckdb.DuckDBPyConnection, cui: pa.Array, max_lift: float) -> pa.Table:
-    """Return (cui, other) of candidates for false statements that stand together more often than chance would.
-
-    lift = P(both) / (P(one) P(other)) over all admissions with codes or notes. Source: docs/definitions.md#lift
+    Args:
+        connection: with ``asked_concept``, the candidates.
+        concepts: number of concepts.
     """
-    asked = arrow_of(connection, sql_text("builders/medieval/groups/asked_pair"))
-    one, other = (asked[name].to_numpy().astype(np.int64) for name in ("one", "other"))
-    pairs = np.unique(np.concatenate([one * len(cui) + other, other * len(cui) + one]))
-    wanted, alone = _Wanted(pairs, len(cui)), np.zeros(len(cui), np.int64)
-    admissions = _count_recorded(connection, wanted, alone)
-    together = wanted.together.astype(np.int64)
-    often = together >= FEWEST_TOGETHER
-    expected = np.where(often, alone[wanted.one] * alone[wanted.other], 1)
-    return wanted.table(cui, often & (together * admissions / expected > max_lift))
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, concepts: int) -> None:
+        run_steps(connection, "groups", ["recorded"])
+        self._connection, self._concepts = connection, concepts
+        self._alone, self._admissions = np.zeros(concepts, np.int64), 0
+        for begin, code in self._batches():
+            self._alone += np.bincount(code, minlength=concepts)
+            self._admissions += begin.size - 1
+
+    def _batches(self) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]]:
+        """Yield where the concepts of some admissions begin and end, and the concepts."""
+        self._connection.execute("select 1").fetchall()
+        reader = self._connection.sql("select * from recorded order by hadm_id").to_arrow_reader(BATCH_ROWS)
+        rest = pa.table({"hadm_id": pa.array([], pa.int64()), "code": pa.array([], pa.int32())})
+        for batch in chain(reader, [None]):
+            rows = rest if batch is None else pa.concat_tables([rest, pa.Table.from_batches([batch]).cast(rest.schema)])
+            owner, code = rows["hadm_id"].to_numpy(), rows["code"].to_numpy()
+            starts = (
+                np.flatnonzero(np.concatenate([[True], owner[1:] != owner[:-1]])) if owner.size else np.empty(0, int)
+            )
+            # The last admission of a batch may go on in the next one.
+            ends = starts if batch is not None else np.append(starts, owner.size)
+            if ends.size > 1:
+                yield ends.astype(np.int64), code[: ends[-1]]
+            rest = rows.slice(int(ends[-1])) if ends.size else rows
+
+    def lifted(
+        self, one: npt.NDArray[np.int64], other: npt.NDArray[np.int64], max_lift: float
+    ) -> npt.NDArray[np.bool_]:
+        """Return which pairs of concepts stand together more often than chance would. Shape: (n,)
+
+        lift = P(both) / (P(one) P(other)). Source: docs/definitions.md#lift
+        """
+        pairs, which = np.unique(one * self._concepts + other, return_inverse=True)
+        wanted = _Wanted(pairs, self._concepts)
+        for begin, code in self._batches():
+            wanted.add(begin, code)
+        together = wanted.together.astype(np.int64)
+        often = together >= FEWEST_TOGETHER
+        expected = np.where(often, self._alone[wanted.one] * self._alone[wanted.other], 1)
+        lifted: npt.NDArray[np.bool_] = often & (together * self._admissions / expected > max_lift)
+        return lifted[which]

@@ -11,7 +11,7 @@ import duckdb
 
 from ground import ROOT
 from ground.errors import InputError
-from ground.storage.sqlfiles import sql_root
+from ground.storage.sqlfiles import quoted, sql_root
 
 __all__ = ["code_digest", "fingerprint", "is_current", "load_fingerprint", "mark_done", "stage_fingerprint"]
 
@@ -50,14 +50,14 @@ def code_digest(places: tuple[str, ...]) -> str:
 def load_fingerprint(connection: duckdb.DuckDBPyConnection, source: str) -> str:
     """Return a digest of the files that one source (``mimic``, ``umls``, ``rxnorm``) was loaded from."""
     rows = connection.execute(
-        "select file, sha256, rows_read from ground.load where source = ? order by file", [source]
+        f"select file, sha256, rows_read from ground.load where source = {quoted(source)} order by file"
     ).fetchall()
     return fingerprint({"files": [f"{file}:{digest}:{n}" for file, digest, n in rows]}) if rows else ""
 
 
 def stage_fingerprint(connection: duckdb.DuckDBPyConnection, stage: str) -> str:
     """Return the fingerprint that a finished stage left, or an empty string."""
-    row = connection.execute("select fingerprint from ground.stage where stage = ?", [stage]).fetchone()
+    row = connection.execute(f"select fingerprint from ground.stage where stage = {quoted(stage)}").fetchone()
     return str(row[0]) if row else ""
 
 

@@ -15,6 +15,7 @@ import duckdb
 from ground import __version__
 from ground.errors import InputError
 from ground.storage.files import sha256_of
+from ground.storage.sqlfiles import quoted
 
 __all__ = [
     "LicenceTier",
@@ -116,8 +117,8 @@ def licence_tier(connection: duckdb.DuckDBPyConnection) -> LicenceTier:
     Whatever holds MIMIC-IV or UMLS content stays under PhysioNet's and NLM's agreements, derived rows included.
     """
     row = connection.execute(
-        "select count(*), count(*) filter (where starts_with(lower(coalesce(release, '')), ?)) from ground.load",
-        [OPEN_RELEASE],
+        "select count(*), count(*) filter (where starts_with(lower(coalesce(release, '')), "
+        f"{quoted(OPEN_RELEASE)})) from ground.load"
     ).fetchone()
     return "open" if row and row[0] == row[1] > 0 else "credentialed"
 

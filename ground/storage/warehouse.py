@@ -8,14 +8,18 @@ from collections.abc import Generator, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
-import pyarrow as pa
 
 from ground.errors import InputError
 from ground.settings import RunSettings
 from ground.storage.files import private_directory
-from ground.storage.sqlfiles import sql_text
+from ground.storage.sqlfiles import quoted, sql_text
+
+if TYPE_CHECKING:
+    # What looks at a workspace in half a second needs no Arrow.
+    import pyarrow as pa
 
 __all__ = [
     "SPOKEN",
@@ -164,11 +168,10 @@ def number_of(connection: duckdb.DuckDBPyConnection, statement: str) -> int:
 
 def table_exists(connection: duckdb.DuckDBPyConnection, table: str) -> bool:
     """Tell whether ``schema.table`` is there, as table or view."""
-    schema, name = table.split(".")
-    row = connection.execute(
-        "select count(*) from information_schema.tables where table_schema = ? and table_name = ?", [schema, name]
-    ).fetchone()
-    return row is not None and row[0] > 0
+    # With its first bound value DuckDB imports pandas, which takes longer than all that `status` asks.
+    schema, name = map(quoted, table.split("."))
+    query = f"select 1 from information_schema.tables where table_schema = {schema} and table_name = {name}"
+    return connection.execute(query).fetchone() is not None
 
 
 def reset_drops(connection: duckdb.DuckDBPyConnection, stage: str) -> None:

@@ -117,7 +117,7 @@ STAGES = (
         sources=("mimic", "umls"),
         inputs=("umls.mrconso", "mimiciv_hosp.admissions"),
         optional=("rxnorm",),
-        settings=(),
+        settings=("load",),
         code=(
             "builders/concepts.py",
             "builders/data/concept_types.tsv",

@@ -119,7 +119,7 @@ def _shut_off(connection: duckdb.DuckDBPyConnection, workspace: Workspace, files
     spill = shutil.disk_usage(workspace.root).free // 2
     connection.execute(f"set max_temp_directory_size = '{spill}B'")
     connection.execute("set preserve_insertion_order = true")
-    connection.execute("set allowed_paths = $files", {"files": [str(path.resolve()) for path in files]})
+    connection.execute(f"set allowed_paths = {quoted_list([path.resolve() for path in files])}")
     connection.execute("set enable_external_access = false")
     connection.execute("set lock_configuration = true")
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from builders import validate
 from builders.validate import validate_medieval
 from ground.contracts.rows import MEDIEVAL_SCHEMA
 from ground.errors import InputError
@@ -138,7 +139,7 @@ DAMAGES: list[tuple[Damage, str]] = [
 
 def label_checks() -> set[str]:
     """Return the names of the checks of labels."""
-    lines = sql_text("builders/validate/disagreement").splitlines()
+    lines = [line for file in ("disagreement", "whole") for line in sql_text(f"builders/validate/{file}").splitlines()]
     return {line.split("'")[1] for line in lines if "' as check_name" in line}
 
 
@@ -200,6 +201,20 @@ def test_a_span_that_the_note_negates_is_found(medieval: Built, damaged: Callabl
     row["context"] += text
     report = validate_medieval(medieval.workspace, medieval.connection, damaged(rows))
     assert report.by_check["a span is the text of its mention"] == 1
+
+
+def test_how_many_patients_are_checked_at_once_changes_nothing(
+    medieval: Built, damaged: Callable[[list[Row]], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = medieval.table.to_pylist()
+    for damage in (called_true, called_supported, span_moved, pair_in_two_fact_splits, id_twice):
+        damage(rows)
+    folder = damaged(rows)
+    at_once = validate_medieval(medieval.workspace, medieval.connection, folder)
+    monkeypatch.setattr(validate, "PATIENTS_AT_ONCE", 3)
+    by_three = validate_medieval(medieval.workspace, medieval.connection, folder)
+    assert by_three == at_once
+    assert len(at_once.by_check) >= 4
 
 
 def test_every_check_of_a_label_has_a_damage_here() -> None:

@@ -145,5 +145,6 @@ def _first_denied(built: Built) -> Row:
 
 
 def test_every_check_has_a_damage_here() -> None:
-    lines = sql_text("builders/validate/contradicted").splitlines()
+    files = ("contradicted", "contradicted_whole")
+    lines = [line for file in files for line in sql_text(f"builders/validate/{file}").splitlines()]
     assert {line.split("'")[1] for line in lines if "' as check_name" in line} == {*DAMAGES, *IN_THE_RECORD}

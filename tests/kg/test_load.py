@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 from pathlib import Path
 
 import duckdb
 import pytest
 
+from ground import ROOT
 from ground.errors import InputError, UsageError
 from ground.settings import LoadSettings
 from ground.storage.loading import LoadedFile
@@ -18,6 +20,7 @@ from kg.release import RrfFile, find_release
 from tests.kg.rrf_files import columns_of, line, write_release
 
 SETTINGS = LoadSettings()
+WHOLE = LoadSettings(attributes=(), skip_tables=())
 Connection = duckdb.DuckDBPyConnection
 
 
@@ -109,6 +112,29 @@ def test_other_languages_are_left_out_and_counted(warehouse: Connection, tmp_pat
     load_umls(warehouse, folder, LoadSettings(languages=()))
     assert one(warehouse, "select count(*) from umls.mrconso") == 203
     assert rows(warehouse, "from ground.drop") == []
+
+
+def test_attributes_that_nothing_reads_are_left_out_and_counted(warehouse: Connection, tmp_path: Path) -> None:
+    folder = write_release(tmp_path / "META")
+    names = ["NDC", "SNOMEDCT_MODULE", "FROMRSAB", "TORSAB", "CCI", ""]
+    (folder / "MRSAT.RRF").write_text("".join(line("MRSAT", CUI="C0000001", ATN=name, ATV="1") for name in names))
+    report = load_umls(warehouse, folder, SETTINGS)
+    assert [table.rows_read for table in report.tables if table.table == "umls.mrsat"] == [6]
+    assert rows(warehouse, "select ATN from umls.mrsat") == [("NDC",), ("FROMRSAB",), ("TORSAB",), ("CCI",)]
+    assert rows(warehouse, "from ground.drop") == [("load", "umls.mrsat: attribute not kept", 2)]
+
+    whole = load_umls(warehouse, folder, LoadSettings(attributes=()))
+    assert [table.table for table in whole.tables if not table.skipped_because_done] == ["umls.mrsat"]
+    assert one(warehouse, "select count(*) from umls.mrsat") == 6
+    assert rows(warehouse, "from ground.drop") == []
+
+
+def test_every_attribute_that_a_statement_reads_is_kept() -> None:
+    read = set[str]()
+    for file in (ROOT / "sql").rglob("*.sql"):
+        for condition in re.findall(r"\batn (?:= '\w+'|in \([^)]*\))", file.read_text(), re.IGNORECASE):
+            read.update(re.findall(r"'(\w+)'", condition))
+    assert read == set(SETTINGS.attributes)
 
 
 def test_mrfiles_gives_the_columns_and_is_checked(warehouse: Connection, tmp_path: Path) -> None:
@@ -219,7 +245,7 @@ def test_a_stopped_load_goes_on_with_the_next_file(
 def test_a_table_that_a_newer_release_lacks_is_removed(warehouse: Connection, tmp_path: Path) -> None:
     first = write_release(tmp_path / "first")
     (first / "MRDEF.RRF").write_text(line("MRDEF", CUI="C0000001", DEF="a definition"))
-    load_umls(warehouse, first, SETTINGS)
+    load_umls(warehouse, first, LoadSettings(skip_tables=()))
     assert one(warehouse, "select count(*) from umls.mrdef") == 1
     report = load_umls(warehouse, write_release(tmp_path / "second", concepts=100), SETTINGS)
     assert "umls.mrdef of an earlier load is removed: it is no part of this one" in report.warnings
@@ -230,8 +256,13 @@ def test_a_table_that_a_newer_release_lacks_is_removed(warehouse: Connection, tm
 def test_tables_can_be_skipped_but_not_the_required_ones(warehouse: Connection, tmp_path: Path) -> None:
     folder = write_release(tmp_path / "META")
     (folder / "MRDEF.RRF").write_text(line("MRDEF", CUI="C0000001", DEF="a definition"))
-    report = load_umls(warehouse, folder, LoadSettings(skip_tables=("mrdef",)))
+    (folder / "MRHIER.RRF").write_text(line("MRHIER", CUI="C0000001", AUI="A0000001", PTR="A1.A2"))
+    assert not load_umls(warehouse, folder, LoadSettings(skip_tables=())).warnings[1:]
+    assert one(warehouse, "select count(*) from umls.mrhier") == 1
+    report = load_umls(warehouse, folder, SETTINGS)
     assert "MRDEF is left out by load.skip_tables" in report.warnings
+    assert "MRHIER is left out by load.skip_tables" in report.warnings
+    assert one(warehouse, "select count(*) from umls.mrhier") == 0
     assert one(warehouse, "select count(*) from umls.mrdef") == 0
     with pytest.raises(UsageError, match="mrrel, which is required"):
         load_umls(warehouse, folder, LoadSettings(skip_tables=("mrrel",)))
@@ -254,7 +285,7 @@ def test_rxnorm(warehouse: Connection, tmp_path: Path) -> None:
 @pytest.mark.real
 @pytest.mark.parametrize("sample", ["rrf_samples/ncim_201604", "rrf_samples/umls_2016aa_ccs/META"])
 def test_real_samples_load_row_for_row(warehouse: Connection, real_data: Path, sample: str) -> None:
-    report = load_umls(warehouse, real_data / sample, SETTINGS)
+    report = load_umls(warehouse, real_data / sample, WHOLE)
     assert report.release in ("201604", "2016AA")
     for loaded in report.tables:
         path = next((real_data / sample).rglob(loaded.file))
@@ -278,7 +309,7 @@ def test_real_samples_load_row_for_row(warehouse: Connection, real_data: Path, s
 
 @pytest.mark.real
 def test_open_meta_agrees_with_its_mrfiles(warehouse: Connection, real_data: Path) -> None:
-    report = load_umls(warehouse, real_data / "open_meta" / "META", SETTINGS)
+    report = load_umls(warehouse, real_data / "open_meta" / "META", WHOLE)
     assert report.release == "OPENMETA"
     assert report.warnings == ()
     stated = rows(warehouse, "select lower(replace(FIL, '.RRF', '')), RWS::bigint from umls.mrfiles")

@@ -2,12 +2,36 @@
 -- Second road: shares no rules and no word tables with builders/medhal/facts.py and record_fact.sql
 -- Grain: one row per statement of the dataset
 -- Output: record_fact_end. Inputs: labelled (the rows of the dataset), attesting, unclear_by,
---   present_word, any_word (sql/builders/validate/cover.sql), ground.admission_concept
+--   ground.mention, ground.unclear_mention, ground.admission_concept. Parameters: sections, assertions, certainties
 -- *_texts: the words of the present mentions in the context's sections that document an end, each once; null where
 --   there is none. *_silent: no mention of the whole note and no code may mean the end.
 --   Source: docs/definitions.md#not-attested
 create or replace temp table record_fact_end as
-with documented as (
+with present_word as (
+    select
+        mention.hadm_id,
+        mention.text,
+        unnest(mention.cuis) as cui
+    from ground.mention as mention
+    where
+        list_contains(getvariable('assertions'), mention.assertion)
+        and list_contains(getvariable('certainties'), mention.certainty)
+        and list_contains(getvariable('sections'), mention.section)
+),
+
+any_word as (
+    select
+        mention.hadm_id,
+        unnest(mention.cuis) as cui
+    from ground.mention as mention
+    union
+    select
+        mention.hadm_id,
+        unnest(mention.cuis) as cui
+    from ground.unclear_mention as mention
+),
+
+documented as (
     select
         present_word.hadm_id,
         attesting.cui,

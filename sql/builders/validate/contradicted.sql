@@ -3,7 +3,7 @@
 -- Grain: one row per disagreement
 -- Output: (check_name, id, found, expected)
 -- Inputs: denying (rows of contradicted/), labelled (rows of data/), attesting, unclear_by, present_word,
---   ground.mention, ground.unclear_mention, ground.admission_concept, mimiciv_note.discharge. Parameter: sections
+--   part_mention, part_unclear, part_concept, part_note. Parameter: sections
 -- What a statement says is judged where the dataset says it: here each is found there, word by word. A denied end is
 --   looked at from the end down to every mention that may mean it. Source: docs/definitions.md#contradicted
 with denied as (
@@ -46,7 +46,7 @@ spoken as (
         mention.certainty,
         mention.reasons,
         unnest(mention.cuis) as cui
-    from ground.mention as mention
+    from part_mention as mention
     where mention.hadm_id in (select denied.hadm_id from denied)
 ),
 
@@ -74,14 +74,14 @@ otherwise as (
         unnest(unclear.cuis) as cui,
         'unclear words' as said,
         false as by_code
-    from ground.unclear_mention as unclear
+    from part_unclear as unclear
     union
     select
         admission_concept.hadm_id,
         admission_concept.cui,
         'a code' as said,
         true as by_code
-    from ground.admission_concept as admission_concept
+    from part_concept as admission_concept
 ),
 
 -- how often the notes have the words of a denial, and how often in a mention that denies them or only thinks of them
@@ -97,7 +97,7 @@ read_words as (
     select
         hadm_id,
         concat('_', array_to_string(regexp_split_to_array(lower(text), '[^a-z0-9]+'), '_'), '_') as words
-    from ground.mention
+    from part_mention
     where
         hadm_id in (select denied.hadm_id from denied)
         and assertion not in ('present', 'possible', 'given', 'discontinued')
@@ -107,7 +107,7 @@ note_words as (
     select
         hadm_id,
         concat('_', array_to_string(regexp_split_to_array(lower(text), '[^a-z0-9]+'), '_'), '_') as words
-    from mimiciv_note.discharge
+    from part_note
     where hadm_id in (select denied.hadm_id from denied)
 ),
 
@@ -124,25 +124,6 @@ unread as (
             where read_words.hadm_id = worded.hadm_id
         ) as expected
     from worded
-),
-
-partner as (
-    select
-        statement,
-        predicate,
-        head_cui,
-        head_name,
-        tail_cui,
-        tail_name,
-        is_true,
-        hops,
-        tier,
-        path,
-        why_false,
-        split,
-        fact_split
-    from denying
-    where is_supported
 )
 
 select
@@ -208,34 +189,6 @@ where
     )
 union all
 select
-    'statements and admissions are contradicted as often as supported' as check_name,
-    name as id,
-    concat(count(*) filter (where not is_supported), ' contradicted') as found,
-    concat(count(*) filter (where is_supported), ' supported') as expected
-from (
-    select
-        concat_ws(': ', split, statement) as name,
-        is_supported
-    from denying
-    union all
-    select
-        hadm_id::varchar as name,
-        is_supported
-    from denying
-) as counted
-group by name
-having count(*) filter (where is_supported) != count(*) filter (where not is_supported)
-union all
-select
-    'a contradicted row id occurs once' as check_name,
-    id,
-    count(*)::varchar as found,
-    '1' as expected
-from denying
-group by id
-having count(*) > 1
-union all
-select
     'a denied span is a mention that names the end and denies it' as check_name,
     span.id,
     concat_ws(' ', span.shown.role, span.shown.cui, span.shown.assertion) as found,
@@ -245,8 +198,8 @@ where
     span.shown.role != span.denied_role or span.shown.cui != span.denied_cui
     or span.shown.assertion not in ('absent', 'family', 'allergy', 'historical', 'planned')
     or not exists (
-        select 1 from ground.mention as mention
-        inner join mimiciv_note.discharge as note on mention.note_id = note.note_id
+        select 1 from part_mention as mention
+        inner join part_note as note on mention.note_id = note.note_id
         where
             mention.hadm_id = span.hadm_id and mention.begin_offset = span.shown.begin_offset
             and mention.end_offset = span.shown.end_offset and mention.assertion = span.shown.assertion
@@ -295,8 +248,8 @@ from kept_span
 where
     kept_span.shown.role = kept_span.denied_role or kept_span.shown.cui != kept_span.kept_cui
     or not exists (
-        select 1 from ground.mention as mention
-        inner join mimiciv_note.discharge as note on mention.note_id = note.note_id
+        select 1 from part_mention as mention
+        inner join part_note as note on mention.note_id = note.note_id
         where
             mention.hadm_id = kept_span.hadm_id and mention.begin_offset = kept_span.shown.begin_offset
             and mention.end_offset = kept_span.shown.end_offset
@@ -306,4 +259,3 @@ where
             and substr(note.text, mention.begin_offset + 1, mention.end_offset - mention.begin_offset)
             = kept_span.shown.text
     )
-order by check_name, id, found;

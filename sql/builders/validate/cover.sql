@@ -1,9 +1,8 @@
 -- What a mention must mean to attest an end of a statement, and what it or a code must mean to leave it unclear
 -- Second road: shares no rules and no word tables with builders/medieval and sql/builders/medieval
 -- Grain: one row per end and concept
--- Output: attesting(cui, mentioned), unclear_by(cui, mentioned, by_code); views of what notes mention:
---   present_word(hadm_id, text, cui) in the context's sections, any_word(hadm_id, cui) in the whole note
--- Inputs: labelled, kg.edge, kg.name, kg.concept, ground.mention, ground.unclear_mention. Parameter: sections
+-- Output: attesting(cui, mentioned), unclear_by(cui, mentioned, by_code)
+-- Inputs: labelled, kg.edge, kg.name, kg.concept
 -- Walked from the end to the mentions, where the builder walks from the mentions to the ends. An end is attested by its
 --   forms and by its descendants in any form; it is unclear by these, by mentions of ancestors within two steps (of a
 --   drug, its pharmacologic classes, too; a brand or salt without any has those of its other forms), and by its
@@ -12,28 +11,6 @@ create or replace temp table labelled_end as
 select head_cui as cui from labelled
 union
 select tail_cui as cui from labelled;
-
-create or replace temp view present_word as
-select
-    mention.hadm_id,
-    mention.text,
-    unnest(mention.cuis) as cui
-from ground.mention as mention
-where
-    list_contains(getvariable('assertions'), mention.assertion)
-    and list_contains(getvariable('certainties'), mention.certainty)
-    and list_contains(getvariable('sections'), mention.section);
-
-create or replace temp view any_word as
-select
-    mention.hadm_id,
-    unnest(mention.cuis) as cui
-from ground.mention as mention
-union
-select
-    mention.hadm_id,
-    unnest(mention.cuis) as cui
-from ground.unclear_mention as mention;
 
 create or replace temp table form_step as
 select

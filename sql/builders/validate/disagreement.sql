@@ -1,9 +1,9 @@
--- Labels of a dataset that the warehouse does not confirm
+-- Labels of some patients' rows that the warehouse does not confirm
 -- Second road: shares no rules and no word tables with builders/medieval and sql/builders/medieval
 -- Grain: one row per disagreement
--- Output: (check, id, found, expected)
--- Inputs: labelled (the rows of the dataset), found_path, attesting, unclear_by,
---   present_word, any_word, ground.mention, ground.admission_concept, mimiciv_note.discharge. Parameter: tiers
+-- Output: (check_name, id, found, expected)
+-- Inputs: labelled (rows of the part), found_path, attesting, unclear_by, present_word, any_word, part_mention,
+--   part_concept, part_note. Parameter: tiers
 -- Source: docs/definitions.md
 with ended as (
     select
@@ -72,7 +72,7 @@ coded as (
         silent_end.hadm_id,
         silent_end.cui
     from silent_end
-    inner join ground.admission_concept as admission_concept on silent_end.hadm_id = admission_concept.hadm_id
+    inner join part_concept as admission_concept on silent_end.hadm_id = admission_concept.hadm_id
     semi join (
         select
             cui,
@@ -110,11 +110,11 @@ shown as (
 strange as (
     select shown.*
     from shown
-    left join ground.mention as mention
+    left join part_mention as mention
         on
             shown.hadm_id = mention.hadm_id and shown.begin_offset = mention.begin_offset
             and shown.end_offset = mention.end_offset
-    left join mimiciv_note.discharge as note on mention.note_id = note.note_id
+    left join part_note as note on mention.note_id = note.note_id
     where
         mention.note_id is null
         or not list_contains(getvariable('assertions'), mention.assertion)
@@ -224,15 +224,6 @@ from labelled
 where quadrant != case when is_true then if(is_supported, 'Q1', 'Q2') else if(is_supported, 'Q3', 'Q4') end
 union all
 select
-    'a row id occurs once' as check_name,
-    id,
-    count(*)::varchar as found,
-    '1' as expected
-from labelled
-group by id
-having count(*) > 1
-union all
-select
     'a patient is in one split' as check_name,
     subject_id::varchar as id,
     count(distinct split)::varchar as found,
@@ -249,16 +240,6 @@ select
 from labelled
 group by subject_id
 having count(distinct hadm_id) > 1
-union all
-select
-    'a pair is in one fact_split' as check_name,
-    concat(least(head_cui, tail_cui), ' ', greatest(head_cui, tail_cui)) as id,
-    count(distinct fact_split)::varchar as found,
-    '1' as expected
-from labelled
-where fact_split is not null
-group by least(head_cui, tail_cui), greatest(head_cui, tail_cui)
-having count(distinct fact_split) > 1
 union all
 select
     'a name is a name of its concept' as check_name,
@@ -287,4 +268,3 @@ where
         select 1 from kg.concept
         where kg.concept.cui = ended.cui and kg.concept.name = ended.name
     )
-order by check_name, id, found;

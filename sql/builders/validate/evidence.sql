@@ -2,7 +2,7 @@
 -- Second road: shares no rules and no word tables with builders/medieval and sql/builders/medieval
 -- Grain: one row per disagreement
 -- Output: (check_name, id, found, expected)
--- Inputs: labelled (the rows of the dataset), attesting, ground.mention, kg.edge, kg.predicate
+-- Inputs: labelled (rows of the part), attesting, part_mention, kg.edge, kg.predicate
 -- Source: docs/definitions.md#evidence
 with step_of as (
     select
@@ -48,7 +48,7 @@ meant_span as (
         shown.*,
         unnest(mention.cuis) as mentioned
     from shown
-    inner join ground.mention as mention
+    inner join part_mention as mention
         on
             shown.hadm_id = mention.hadm_id and shown.begin_offset = mention.begin_offset
             and shown.end_offset = mention.end_offset
@@ -150,7 +150,7 @@ select
         where mention.assertion = 'given'
     ), 'none') as expected
 from spanned
-inner join ground.mention as mention
+inner join part_mention as mention
     on
         spanned.hadm_id = mention.hadm_id and spanned.span.begin_offset = mention.begin_offset
         and spanned.span.end_offset = mention.end_offset
@@ -217,4 +217,3 @@ select
     split as expected
 from labelled
 where fact_split != split
-order by check_name, id, found;

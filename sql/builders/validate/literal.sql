@@ -16,4 +16,3 @@ inner join named_end
         and if(labelled.replaced_end = 'head', labelled.head_cui, labelled.tail_cui) = named_end.cui
 where not labelled.is_supported
 group by labelled.id
-order by labelled.id;

@@ -1,38 +1,31 @@
--- Statements that must not be called false, with the first reason why
--- Grain: one row per (predicate, head, tail) of false_pair; reason is null where the statement is false
--- Output: false_check(predicate, head_cui, tail_cui, reason)
--- Inputs: false_pair(predicate, head_cui, tail_cui), related(head_cui, tail_cui), known_end(predicate, place, cui),
---   area(cui, area_cui), area_step(cui, above_cui), near_fact(head_cui, predicate, tail_cui), known_use(cui, other),
---   co_stated(cui, other), lifted(cui, other), kg.name, kg.edge, kg.predicate
--- related: a path of any tier within 3 hops in either direction, of any predicate. known_end: concepts that the graph
---   knows this predicate for (local closed world). area: ancestors that are not too general: a drug that is used in
---   a disease of one area may well be used in another of it. co_stated: a note of the cohort links the two.
---   lifted: over-represented together in the records. near_use: a use of the head, or of a member of it, is a kind, a
---   cause, a complication or a symptom of the tail, however far below. An area that lies above the class of a pair
+-- Statements that must not be called false, with the first reason why: some pairs at a time
+-- Grain: false_check, one row per row of false_pair; reason is null where the statement is false. false_reason, one row
+--   per call and reason, added to
+-- Output: false_check(asked_no, reason), false_reason(reason, n)
+-- Inputs: false_pair(asked_no, predicate, head_cui, tail_cui, is_related, is_linked, is_lifted), known_end(predicate,
+--   place, cui), the tables of false_ground.sql, near_fact(head_cui, predicate, tail_cui), known_use(cui, other),
+--   kg.predicate
+-- is_related: a path of any tier within 3 hops in either direction, of any predicate. known_end: concepts that the
+--   graph knows this predicate for (local closed world). area: ancestors that are not too general: a drug that is used
+--   in a disease of one area may well be used in another of it. is_linked: a note of the cohort links the two.
+--   is_lifted: over-represented together in the records. near_use: a use of the head, or of a member of it, is a kind,
+--   a cause, a complication or a symptom of the tail, however far below. An area that lies above the class of a pair
 --   holds all of the class, and so tells nothing of what is in it. Source: docs/definitions.md#false
--- What costs more is asked only where the reasons before it do not hold, and areas are worked out for each end before
---   they meet the pairs: the work grows with pairs, not with pairs times facts
+-- What costs more is asked only where the reasons before it do not hold
 create or replace temp table checked_pair as
-with pair as (
-    select distinct
-        predicate,
-        head_cui,
-        tail_cui
-    from false_pair
-)
-
 select
-    row_number() over () as pair_no,
+    pair.asked_no,
     pair.predicate,
     pair.head_cui,
     pair.tail_cui,
+    pair.is_linked,
+    pair.is_lifted,
     case
-        when related.head_cui is not null then 'a path within 3 hops relates the ends'
+        when pair.is_related then 'a path within 3 hops relates the ends'
         when head_known.cui is null then 'the graph knows no such relation of the head'
         when tail_known.cui is null then 'the graph knows no such relation of the tail'
     end as reason
-from pair
-left join related on pair.head_cui = related.head_cui and pair.tail_cui = related.tail_cui
+from false_pair as pair
 left join known_end as head_known
     on pair.predicate = head_known.predicate and head_known.place = 'head' and pair.head_cui = head_known.cui
 left join known_end as tail_known
@@ -42,40 +35,9 @@ create or replace temp table open_pair as
 select * exclude (reason) from checked_pair
 where reason is null;
 
--- areas of the ends of open pairs only: a small table, that many rows meet
-create or replace temp table end_area as
-select area.*
-from area
-where
-    area.cui in (
-        select head_cui from open_pair
-        union
-        select tail_cui from open_pair
-    );
-
 create or replace temp table false_check as
-with recursive area_of_head as (
-    select distinct
-        near_fact.predicate,
-        near_fact.head_cui,
-        area.area_cui
-    from near_fact
-    inner join area on near_fact.tail_cui = area.cui
-    where near_fact.head_cui in (select head_cui from open_pair)
-),
-
-area_of_tail as (
-    select distinct
-        near_fact.predicate,
-        near_fact.tail_cui,
-        area.area_cui
-    from near_fact
-    inner join area on near_fact.head_cui = area.cui
-    where near_fact.tail_cui in (select tail_cui from open_pair)
-),
-
-tail_area as (
-    select distinct pair.pair_no
+with tail_area as (
+    select distinct pair.asked_no
     from open_pair as pair
     inner join end_area as asked on pair.tail_cui = asked.cui
     inner join area_of_head as known
@@ -95,7 +57,7 @@ over_class as (
 ),
 
 head_area as (
-    select distinct pair.pair_no
+    select distinct pair.asked_no
     from open_pair as pair
     inner join end_area as asked on pair.head_cui = asked.cui
     inner join area_of_tail as known
@@ -110,35 +72,17 @@ class_pair as (
     where list_contains(getvariable('taxonomic'), predicate)
 ),
 
-treated_area as (
-    select distinct
-        near_fact.head_cui as treatment,
-        area.area_cui
-    from near_fact
-    inner join area on near_fact.tail_cui = area.cui
-    where near_fact.predicate = 'treats' and area.area_cui in (select tail_cui from class_pair)
-),
-
 -- what is treated alike may belong to one class, whatever the hierarchy of the source says
 shared_treatment as (
-    select distinct pair.pair_no
+    select distinct pair.asked_no
     from class_pair as pair
     inner join near_fact as own on pair.head_cui = own.tail_cui and own.predicate = 'treats'
     inner join treated_area on own.head_cui = treated_area.treatment and pair.tail_cui = treated_area.area_cui
 ),
 
-met_area as (
-    select distinct
-        own.area_cui,
-        other.area_cui as other_cui
-    from area as own
-    inner join area as other on own.cui = other.cui
-    where other.area_cui in (select tail_cui from class_pair)
-),
-
 -- areas that some concept belongs to at once do not exclude each other: brain infarction is cerebral and vascular
 overlapping as (
-    select distinct pair.pair_no
+    select distinct pair.asked_no
     from class_pair as pair
     inner join end_area as own on pair.head_cui = own.cui
     inner join met_area on own.area_cui = met_area.area_cui and pair.tail_cui = met_area.other_cui
@@ -147,56 +91,9 @@ overlapping as (
         and own.area_cui = over_class.area_cui
 ),
 
-use as (
-    select distinct
-        near_fact.head_cui as cui,
-        near_fact.predicate,
-        near_fact.tail_cui as use_cui
-    from near_fact
-    inner join kg.predicate as line on near_fact.predicate = line.predicate
-    where line.asserts_benefit
-),
-
-tied as (
-    select
-        use_cui,
-        use_cui as other
-    from use
-    union
-    select
-        edge.head_cui as use_cui,
-        edge.tail_cui as other
-    from kg.edge as edge
-    where list_contains(getvariable('tying'), edge.predicate) and edge.head_cui in (select use_cui from use)
-    union
-    select
-        edge.tail_cui as use_cui,
-        edge.head_cui as other
-    from kg.edge as edge
-    where list_contains(getvariable('tying'), edge.predicate) and edge.tail_cui in (select use_cui from use)
-),
-
-above as (
-    select
-        other as cui,
-        other as above_cui
-    from tied
-    union
-    select
-        cui,
-        cui as above_cui
-    from use
-    union
-    select
-        above.cui,
-        area_step.above_cui
-    from above
-    inner join area_step on above.above_cui = area_step.cui
-),
-
 benefit_pair as (
     select
-        pair.pair_no,
+        pair.asked_no,
         line.predicate,
         if(pair.predicate = line.predicate, pair.head_cui, pair.tail_cui) as cui,
         if(pair.predicate = line.predicate, pair.tail_cui, pair.head_cui) as use_cui
@@ -205,22 +102,8 @@ benefit_pair as (
     where line.asserts_benefit
 ),
 
-used_near as (
-    select distinct
-        member.above_cui as cui,
-        use.predicate,
-        kind.above_cui as use_cui
-    from use
-    inner join above as member on use.cui = member.cui
-    inner join tied on use.use_cui = tied.use_cui
-    inner join above as kind on tied.other = kind.cui
-    where
-        member.above_cui in (select benefit_pair.cui from benefit_pair)
-        and kind.above_cui in (select benefit_pair.use_cui from benefit_pair)
-),
-
 near_use as (
-    select benefit_pair.pair_no
+    select benefit_pair.asked_no
     from benefit_pair
     semi join used_near
         on
@@ -228,72 +111,52 @@ near_use as (
             and benefit_pair.use_cui = used_near.use_cui
 ),
 
-too_general as (
-    select class_pair.tail_cui as cui
-    from class_pair
-    where class_pair.tail_cui in (select area.cui from area)
-    group by class_pair.tail_cui
-    having not exists (
-        select 1 from area
-        where area.area_cui = class_pair.tail_cui and area.cui != class_pair.tail_cui
-    )
-),
-
-word as (
-    select distinct
-        cui,
-        unnest(string_split(normalized, ' ')) as word
-    from kg.name
-    where cui in (
-        select head_cui from open_pair
-        union
-        select tail_cui from open_pair
-    )
-),
-
 shared_word as (
-    select distinct pair.pair_no
+    select distinct pair.asked_no
     from open_pair as pair
     inner join word as head_word on pair.head_cui = head_word.cui
     inner join word as tail_word on pair.tail_cui = tail_word.cui and head_word.word = tail_word.word
-    where length(head_word.word) >= 5
 ),
 
 late_reason as (
     select
-        pair.pair_no,
+        pair.asked_no,
         case
-            when tail_area.pair_no is not null then 'the head has this relation to the same area'
-            when head_area.pair_no is not null then 'the tail has this relation to the same class'
-            when near_use.pair_no is not null then 'a use of the head is tied to the tail'
+            when tail_area.asked_no is not null then 'the head has this relation to the same area'
+            when head_area.asked_no is not null then 'the tail has this relation to the same class'
+            when near_use.asked_no is not null then 'a use of the head is tied to the tail'
             when known_use.cui is not null and line.asserts_benefit then 'a known use of the substance'
-            when shared_treatment.pair_no is not null then 'the class holds something with the same treatment'
-            when overlapping.pair_no is not null then 'the class overlaps with a class of the head'
+            when shared_treatment.asked_no is not null then 'the class holds something with the same treatment'
+            when overlapping.asked_no is not null then 'the class overlaps with a class of the head'
             when
                 too_general.cui is not null and list_contains(getvariable('taxonomic'), pair.predicate)
                 then 'the class is too general'
-            when co_stated.cui is not null then 'a note links the ends'
-            when lifted.cui is not null then 'the ends are over-represented together in the records'
-            when shared_word.pair_no is not null then 'the names share a word'
+            when pair.is_linked then 'a note links the ends'
+            when pair.is_lifted then 'the ends are over-represented together in the records'
+            when shared_word.asked_no is not null then 'the names share a word'
         end as reason
     from open_pair as pair
-    left join tail_area on pair.pair_no = tail_area.pair_no
-    left join head_area on pair.pair_no = head_area.pair_no
-    left join near_use on pair.pair_no = near_use.pair_no
+    left join tail_area on pair.asked_no = tail_area.asked_no
+    left join head_area on pair.asked_no = head_area.asked_no
+    left join near_use on pair.asked_no = near_use.asked_no
     left join kg.predicate as line on pair.predicate in (line.predicate, line.inverse)
     left join known_use on pair.head_cui = known_use.cui and pair.tail_cui = known_use.other
-    left join shared_treatment on pair.pair_no = shared_treatment.pair_no
-    left join overlapping on pair.pair_no = overlapping.pair_no
+    left join shared_treatment on pair.asked_no = shared_treatment.asked_no
+    left join overlapping on pair.asked_no = overlapping.asked_no
     left join too_general on pair.tail_cui = too_general.cui
-    left join co_stated on pair.head_cui = co_stated.cui and pair.tail_cui = co_stated.other
-    left join lifted on pair.head_cui = lifted.cui and pair.tail_cui = lifted.other
-    left join shared_word on pair.pair_no = shared_word.pair_no
+    left join shared_word on pair.asked_no = shared_word.asked_no
 )
 
 select
-    checked_pair.predicate,
-    checked_pair.head_cui,
-    checked_pair.tail_cui,
+    checked_pair.asked_no,
     coalesce(checked_pair.reason, late_reason.reason) as reason
 from checked_pair
-left join late_reason on checked_pair.pair_no = late_reason.pair_no;
+left join late_reason on checked_pair.asked_no = late_reason.asked_no;
+
+insert into false_reason
+select
+    reason,
+    count(*) as n
+from false_check
+where reason is not null
+group by reason;

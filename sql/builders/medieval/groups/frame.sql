@@ -1,8 +1,9 @@
 -- Frames: a fact that some admission has, and the end of it that the other statements of a group replace
--- Grain: frame, one row per fact and place of the replaced end; place, one row per predicate and place; place_concept,
---   one row per place and concept that facts have there; sibling, one row per replaced concept and close relative
--- Output: frame(frame, fact, predicate, slot, place, kept, original_cui, kept_cui), place(place, predicate, slot,
---   buckets), place_concept(place, cui, bucket), sibling(cui, sibling)
+-- Grain: frame, one row per fact and place of the replaced end; kept_end, one row per place and kept end; place, one
+--   row per predicate and place; place_concept, one row per place and concept that facts have there; sibling, one row
+--   per replaced concept and close relative
+-- Output: frame(frame, fact, predicate, slot, place, kept, original_cui, kept_cui), kept_end(pair, predicate, slot,
+--   kept_cui), place(place, predicate, slot, buckets), place_concept(place, cui, bucket), sibling(cui, sibling)
 -- Inputs: admission_fact, usable_fact, kg.edge, kg.concept, linked_base. Parameters: seed, bucket_size, family_size
 -- kept numbers the distinct (place, kept end): these decide whether a replacement gives a true or a false statement.
 --   A group is a frame in an admission. Close relatives share a direct parent and a semantic group. The parents of a
@@ -31,6 +32,14 @@ select
     original_cui,
     kept_cui
 from used;
+
+create or replace temp table kept_end as
+select distinct
+    kept as pair,
+    predicate,
+    slot,
+    kept_cui
+from frame;
 
 create or replace temp table place as
 select

@@ -1,17 +1,14 @@
 -- Candidates for false statements that the records hold, by codes or notes
--- Grain: one row per admission and concept. Output: (hadm_id, code)
--- Inputs: ground.admission_concept, closure, present_mention, attested, coded, false_pair
+-- Grain: one row per admission and concept. Output: recorded(hadm_id, code), by admission
+-- Inputs: ground.admission_concept, closure, present_mention, attested, coded, asked_concept
 -- All admissions with codes or notes count
+create or replace temp table recorded as
 with wanted as (
     select
         coded.cui,
         coded.code
     from coded
-    semi join (
-        select false_pair.head_cui as cui from false_pair
-        union
-        select false_pair.tail_cui as cui from false_pair
-    ) as asked on coded.cui = asked.cui
+    semi join asked_concept on coded.code = asked_concept.code
 ),
 
 meant as (

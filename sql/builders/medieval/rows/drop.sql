@@ -59,9 +59,8 @@ with reason as (
     union all
     select
         concat('not called false: ', reason) as reason,
-        count(*) as n
-    from false_check
-    where reason is not null
+        sum(n) as n
+    from false_reason
     group by reason
     union all
     select

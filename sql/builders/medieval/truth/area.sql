@@ -1,7 +1,7 @@
 -- Areas of medicine: a concept and those of its ancestors that are not too general to say something
 -- Grain: area, one row per concept and area; area_step, one per concept and direct ancestor
 -- Output: area(cui, area_cui), area_step(cui, above_cui)
--- Inputs: near_fact, found_fact, kg.edge, twin
+-- Inputs: near_fact, found_end, kg.edge, twin
 -- Too general: an ancestor of more than `max_area_share` of the concepts of the semantic group that have ancestors.
 --   Source: docs/definitions.md#area
 create or replace temp table area_step as
@@ -17,9 +17,7 @@ with recursive wanted as (
     union
     select tail_cui as cui from near_fact
     union
-    select head_cui as cui from found_fact
-    union
-    select tail_cui as cui from found_fact
+    select cui from found_end
 ),
 
 climb as (

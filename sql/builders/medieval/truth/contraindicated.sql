@@ -1,7 +1,7 @@
 -- Pairs with a contraindication between them or their closures
 -- Grain: one row per ordered pair of cohort concepts
 -- Output: contraindicated(cui, other)
--- Inputs: closure, found_fact, kg.edge. Both orders. Source: docs/definitions.md#true
+-- Inputs: closure, found_end, kg.edge. Both orders. Source: docs/definitions.md#true
 create or replace temp table contraindicated as
 with up as (
     select
@@ -11,14 +11,9 @@ with up as (
     where relation in ('self', 'equivalent', 'ancestor')
     union
     select
-        head_cui as cui,
-        head_cui as other
-    from found_fact
-    union
-    select
-        tail_cui as cui,
-        tail_cui as other
-    from found_fact
+        cui,
+        cui as other
+    from found_end
 ),
 
 pair as (

@@ -1,0 +1,68 @@
+"""Pairs of ends as bits: what is counted and marked is what plain loops say, however much is judged at once."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from builders.medieval import judging
+from builders.medieval.build import build_medieval
+from builders.medieval.kernels import add_pairs, mark_related
+from ground.storage.warehouse import connect
+from tests.builders.medieval_world import Built, bytes_of, copied
+
+CONCEPTS = 12
+ADMISSIONS = st.lists(st.sets(st.integers(0, CONCEPTS - 1)), max_size=8)
+
+
+@settings(deadline=None)
+@given(ADMISSIONS, ADMISSIONS)
+def test_pairs_are_counted_over_all_admissions(first: list[set[int]], second: list[set[int]]) -> None:
+    wanted = sorted(
+        {pair for one, other in combinations(range(0, CONCEPTS, 2), 2) for pair in ((one, other), (one, one))}
+    )
+    partner_begin = np.searchsorted([one for one, _ in wanted], np.arange(CONCEPTS + 1)).astype(np.int32)
+    partner = np.array([other for _, other in wanted], np.int32)
+    together = np.zeros(len(wanted), np.int32)
+    for admissions in (first, second):
+        begin = np.cumsum([0, *map(len, admissions)])
+        code = np.array([code for held in admissions for code in sorted(held)], np.int32)
+        add_pairs(begin, code, partner_begin, partner, together)
+
+    assert together.tolist() == [sum(held >= set(pair) for held in first + second) for pair in wanted]
+
+
+@settings(deadline=None)
+@given(st.sets(st.tuples(st.integers(0, 4), st.integers(0, 4))))
+def test_a_path_relates_the_twins_of_both_ends_either_way(paths: set[tuple[int, int]]) -> None:
+    twins = [[0], [1, 2], [2, 1], [9], []]
+    begin = np.cumsum([0, *map(len, twins)]).astype(np.int32)
+    twin = np.array([code for codes in twins for code in codes], np.int32)
+    head, tail = (np.array([path[side] for path in sorted(paths)], np.int32) for side in (0, 1))
+    related = judging.bits(CONCEPTS, CONCEPTS)
+
+    mark_related(head, tail, begin, twin, related)
+
+    expected = {(one, other) for path in paths for one in twins[path[0]] for other in twins[path[1]]}
+    found = np.argwhere(np.unpackbits(related, axis=1, count=CONCEPTS, bitorder="little"))
+    assert {tuple(pair) for pair in found.tolist()} == expected | {(other, one) for one, other in expected}
+
+
+def test_how_much_is_judged_at_once_changes_nothing(
+    medieval: Built, staged: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judging, "AT_ONCE", 1 << 14)
+    workspace = copied(staged, tmp_path / "work")
+    connection = connect(workspace.warehouse, workspace.settings.run)
+    report = build_medieval(workspace, connection)
+    calls = connection.execute("select count(*) > count(distinct reason) from false_reason").fetchall()
+    connection.close()
+
+    assert calls == [(True,)]
+    assert report.dropped == medieval.report.dropped
+    assert bytes_of(workspace.dataset("medieval")) == bytes_of(medieval.folder)

@@ -138,7 +138,7 @@ class Review:
 
     def items(self, rater: str) -> list[Item]:
         """Return a reader's items in his order; of an adjudication, those with the worst disagreement first."""
-        own = [one for one in self.batch.items if one.rater == rater]
+        own = self._items_of.get(rater, [])
         if self.batch.kind != "adjudication":
             return own
         return sorted(own, key=lambda one: -self._disagreement[one.uid])
@@ -240,6 +240,13 @@ class Review:
             }
 
     @cached_property
+    def _items_of(self) -> Mapping[str, list[Item]]:
+        found: dict[str, list[Item]] = {}
+        for one in self.batch.items:
+            found.setdefault(one.rater, []).append(one)
+        return found
+
+    @cached_property
     def _shown(self) -> Mapping[str, Shown]:
         uids = {one.uid for one in self.batch.items}
         if self.batch.kind == "spot_check":
@@ -306,7 +313,7 @@ class Review:
     def _write(self, waiting: Sequence[tuple[Rating, str, Future[Answered]]]) -> None:
         """Write what waits as one batch of events; each is told what became of its own."""
         try:
-            said = dict(self._answers())
+            said, before = dict(self._answers()), self._known
             taken: list[tuple[Rating, Future[Answered]]] = []
             for rating, version, mine in waiting:
                 new = Answered(rating.value.text(), rating.reason, rating.comment)
@@ -317,8 +324,9 @@ class Review:
                 else:
                     taken.append((rating, mine))
                     said[rating.item] = new
-            if taken:
-                self._append([rating for rating, _ in taken])
+            if taken and self._append([rating for rating, _ in taken]) == before:
+                # Nobody else wrote meanwhile: said is what is on disk.
+                self._said, self._known = said, self.benchmark.history.chain
             kept = self._answers()
             for rating, mine in taken:
                 mine.set_result(kept[rating.item])
@@ -327,15 +335,17 @@ class Review:
                 if not mine.done():
                     mine.set_exception(error)
 
-    def _append(self, ratings: Sequence[Rating]) -> None:
+    def _append(self, ratings: Sequence[Rating]) -> str | None:
+        """Write answers, and return the state of the history that they were added to, if it was one."""
         if self.batch.kind == "spot_check":
             add_spot_checks(self.benchmark.folder, ratings)
-            return
+            return None
         for _ in range(TRIES):
             history = self.benchmark.history
+            seen = history.chain
             events = [*self._events(ratings, history, models=False), *self._events(ratings, history, models=True)]
             if not events or self._added(events, history):
-                return
+                return seen
         raise InputError("the history is being written all the time", file=self.benchmark.folder, do="try it again")
 
     def _events(self, ratings: Sequence[Rating], history: History, *, models: bool) -> list[Event]:

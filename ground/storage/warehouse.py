@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 from collections.abc import Generator, Iterator, Mapping
@@ -44,6 +45,7 @@ SPOKEN = (
 )
 
 
+HELD_BY = re.compile(r"\(PID (\d+)\)")
 Config = dict[str, str | bool | int | float | list[str]]
 
 
@@ -100,7 +102,10 @@ def connect(path: Path, settings: RunSettings | None = None, *, read_only: bool 
 
 def _not_opened(path: Path, why: str) -> InputError:
     if "lock on file" in why.lower():
-        return InputError("another program is using this workspace", file=path, do="wait for it to finish, or stop it")
+        held = HELD_BY.search(why)
+        found = f"process {held[1]}" if held else None
+        do = "wait for it to finish, or stop it"
+        return InputError("another program is using this workspace", file=path, found=found, do=do)
     # A checkpoint writes blocks of DuckDB's own catalogue in place: a kill within this write leaves half a block.
     advice = "if it is damaged, delete it and load again: it holds nothing that the sources and settings do not give"
     return InputError("the warehouse cannot be opened", file=path, found=why, do=advice)

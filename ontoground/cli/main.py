@@ -145,14 +145,20 @@ def _foreseen(error: Exception) -> OntogroundError | None:
     if isinstance(error, OSError) and error.errno:
         return InputError(DISK_ERRORS.get(error.errno, os.strerror(error.errno)), file=error.filename)
     if isinstance(error, DAMAGED):
-        return InputError(
-            "a file is cut off, damaged or nested too deep", found=f"{type(error).__name__}, {_place_of(error)}"
-        )
+        return _damaged(error)
     if isinstance(error, duckdb.IOException | duckdb.FatalException | duckdb.SerializationException):
         # Of files, never of rows.
         do = "if the warehouse is damaged, delete it and load again"
         return InputError("a file of the workspace cannot be read or written", found=str(error).splitlines()[0], do=do)
     return None
+
+
+def _damaged(error: Exception) -> InputError:
+    if isinstance(error, UnicodeEncodeError) and sys.getfilesystemencoding() != "utf-8":
+        do = "export LC_ALL=C.UTF-8, or give the files other names"
+        return InputError("a name has letters that this terminal's language cannot write", do=do)
+    found = f"{type(error).__name__}, {_place_of(error)}"
+    return InputError("a file is cut off, damaged or nested too deep", found=found)
 
 
 def _unexpected(error: Exception, as_json: bool) -> int:

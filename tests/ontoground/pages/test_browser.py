@@ -24,10 +24,9 @@ from tests.stewardship.sheets.world import statements, written
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium-headless-shell", "chromium"))), None)
 NEEDED = os.environ.get("ONTOGROUND_NEEDS_BROWSER") == "1"
-pytestmark = [
-    pytest.mark.skipif(CHROMIUM is None and not NEEDED, reason="no Chromium: apt-get install chromium-headless-shell"),
-    pytest.mark.xdist_group("browser"),
-]
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None and not NEEDED, reason="no Chromium: apt-get install chromium-headless-shell"
+)
 ARGUMENTS = ("--no-sandbox", "--host-resolver-rules=MAP rebound.test 127.0.0.1")
 START = "from ontoground.cli.main import main; main()"
 WIDTHS = (360, 1280, 2560)

@@ -261,6 +261,9 @@ def write_whole(connection: duckdb.DuckDBPyConnection, text: str, file_format: s
 def _require_folder(output: Path) -> None:
     if not output.parent.is_dir():
         raise InputError("there is no such folder", file=output.parent)
+    if output.exists() and not output.is_file():
+        # A whole file takes the place of what was there: that must not be a device.
+        raise InputError("this is no ordinary file", file=output, do="name a file; without one the rows are printed")
 
 
 def copy_rows(connection: duckdb.DuckDBPyConnection, text: str, file_format: str, path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pyarrow as pa
@@ -174,3 +175,11 @@ def test_the_sql_of_a_query_is_shown_and_its_rows_as_markdown(demo: Demo, capsys
     assert "ground.load" in checked(capsys.readouterr().out, "sql")["sql"]
     assert invoke(["sql", "-c", "select 'a|b' as x, null as y", "--format", "markdown", *place]) == 0
     assert capsys.readouterr().out == "| x | y |\n| --- | --- |\n| a\\|b |  |\n"
+
+
+def test_a_device_or_a_pipe_is_not_replaced_by_a_file(demo: Demo, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    arguments = ["sql", "loads", "--format", "csv", "--output", str(pipe), "--workspace", str(demo.workspace)]
+    assert invoke(arguments) == 3
+    assert pipe.is_fifo()

@@ -35,6 +35,9 @@ EXPECTED: dict[tuple[str, ...], str] = {
     ("run", "memory_limit"): "a number and a unit (KB, MB, GB, TB, KiB, MiB, GiB or TiB), such as 4GB",
 }
 
+LISTED = dict.fromkeys(("tuple_type", "list_type", "set_type", "frozen_set_type"), 'a list, as ["one", "another"]')
+"""Where a list is missing, by the validator's kind of error."""
+
 Tier = Literal["stated", "equivalent", "inherited", "plausible"]
 SourceSplits = Literal["train", "validation", "test", "all"]
 
@@ -332,7 +335,7 @@ def parse_settings(
             f"setting {'.'.join(place)} has a wrong value",
             file=source,
             found=repr(first["input"]),
-            expected=EXPECTED.get(place, first["msg"]),
+            expected=EXPECTED.get(place) or LISTED.get(first["type"], first["msg"]),
         ) from error
 
 

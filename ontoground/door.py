@@ -127,6 +127,13 @@ class Notes(tuple[dict[str, Any], ...]):
         )
         return "\n".join(lines) or "no mention"
 
+    def html(self) -> str:
+        """Return a page that shows the texts marked, as the note page of `ontoground explore` does; needs `pages`."""
+        from ontoground.pages.marks import assertions_of, marked
+        from ontoground.pages.render import alone
+
+        return alone("notebook_note.html", notes=marked(self), assertions=assertions_of(self))
+
     def _repr_html_(self) -> str | None:
         if not _can_draw():
             return None
@@ -153,11 +160,17 @@ class OpenWorkspace:
     def __repr__(self) -> str:
         return f"ontoground.open({str(self.workspace.root)!r})"
 
-    def sql(self, query: str) -> Answer:
-        """Return the rows of a named query, or of a select of your own (as `ontoground sql` takes it)."""
+    def sql(self, query: str, **wanted: object) -> Answer:
+        """Return the rows of a named query, or of a select of your own (as `ontoground sql` takes it).
+
+        Args:
+            query: its name, or a select.
+            wanted: by column what the rows must have.
+        """
         from ontoground.views.query import exploring, fetch_table, query_text
 
-        text = query_text(query, None) if query.isidentifier() else query_text(None, query)
+        filters = [f"{column}={value}" for column, value in wanted.items()]
+        text = query_text(query, None, filters) if query.isidentifier() else query_text(None, query, filters)
         with exploring(self.workspace) as connection:
             return Answer(fetch_table(connection, text))
 
@@ -218,6 +231,12 @@ class OpenWorkspace:
             values = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
             rows = rows.filter(polars.col(name).is_in(list(values)))
         return rows
+
+    def explain(self, row: str) -> dict[str, Any]:
+        """Return what a row of a built dataset rests on (docs/schemas/explain.json)."""
+        from ontoground.views.row import explained
+
+        return explained(self.workspace, row)
 
     def read_text(self, text: str) -> Notes:
         """Read any text: sections, mentions, what is asserted of them, and how sure that is from the text alone."""

@@ -148,7 +148,8 @@ def read_predictions(path: Path) -> pl.DataFrame:
     Raises:
         UsageError: another kind of file.
         InputError: the file is not there or damaged, ``id`` or ``label`` is missing, an id is empty or comes twice for
-            one model and seed, or scores are not four finite probabilities that sum to 1.
+            one model and seed, most labels of a model are none of the classes, or scores are not four finite
+            probabilities that sum to 1.
     """
     raw = _load(path)
     lacking = [name for name in ("id", "label") if name not in raw.columns]
@@ -161,6 +162,16 @@ def read_predictions(path: Path) -> pl.DataFrame:
     ]
     frame = pl.DataFrame(columns).with_columns(pl.col("model").fill_null(path.stem))
     _refuse(frame, pl.col("id").is_null(), "a prediction has no id", path, "the id of a dataset row")
+    given = pl.col("label").fill_null("") != ""
+    outside = given & ~pl.col("label").is_in(list(QUADRANTS))
+    # Some answers are always none; where most are, it is how the labels are written.
+    _refuse(
+        frame,
+        outside & (2 * outside.sum().over("model") > given.sum().over("model")),
+        "most labels of a model are none of the classes",
+        path,
+        f"{', '.join(QUADRANTS)} as they are written here, or nothing where the model gave no readable answer",
+    )
     key = pl.struct("model", "seed", "id")
     _refuse(
         frame,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 from collections.abc import Generator, Iterator, Mapping
@@ -48,6 +49,7 @@ SPOKEN = (
 )
 
 
+HELD_BY = re.compile(r"\(PID (\d+)\)")
 Config = dict[str, str | bool | int | float | list[str]]
 
 
@@ -104,7 +106,10 @@ def connect(path: Path, settings: RunSettings | None = None, *, read_only: bool 
 
 def _not_opened(path: Path, why: str) -> InputError:
     if "lock on file" in why.lower():
-        return InputError("another program is using this workspace", file=path, do="wait for it to finish, or stop it")
+        held = HELD_BY.search(why)
+        found = f"process {held[1]}" if held else None
+        do = "wait for it to finish, or stop it"
+        return InputError("another program is using this workspace", file=path, found=found, do=do)
     if any(reason in why.lower() for reason in ("read-only file system", "permission denied")):
         do = "name a workspace of yours with --workspace, or look only: sql, status, validate"
         return InputError("the warehouse cannot be written", file=path, found=why.rpartition(": ")[2], do=do)

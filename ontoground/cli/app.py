@@ -20,6 +20,7 @@ VERBS = (
     "build",
     "validate",
     "diff",
+    "explain",
     "publish",
     "train",
     "evaluate",

@@ -164,10 +164,12 @@ def _damaged(error: Exception) -> OntogroundError | None:
         return InputError(
             "a Parquet file is cut off or damaged", file=file, found=_place_of(error), do="build it again"
         )
+    if isinstance(error, UnicodeEncodeError) and sys.getfilesystemencoding() != "utf-8":
+        do = "export LC_ALL=C.UTF-8, or give the files other names"
+        return InputError("a name has letters that this terminal's language cannot write", do=do)
     if isinstance(error, DAMAGED):
-        return InputError(
-            "a file is cut off, damaged or nested too deep", found=f"{type(error).__name__}, {_place_of(error)}"
-        )
+        found = f"{type(error).__name__}, {_place_of(error)}"
+        return InputError("a file is cut off, damaged or nested too deep", found=found)
     return None
 
 

@@ -1,14 +1,17 @@
-"""``ontoground notes sections|mentions [--hadm ID]``.
+"""``ontoground notes sections|mentions [--hadm ID]``, ``ontoground notes read FILE``.
 
-This is the one place that prints note text, to the user's own terminal and only when asked for one admission.
+Note text is printed here to the user's own terminal only, and only when asked for one admission or one file.
 """
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ground.errors import InputError
 from ontoground.cli.app import group_of
 from ontoground.cli.options import Force, InWorkspace, Result, Sharded, verb
 from ontoground.cli.render import listing, note, table, text
@@ -62,6 +65,50 @@ def mentions(options: Sharded, hadm: Hadm = None, force: Force = False) -> Resul
     if hadm is not None:
         return _shown("mentions", hadm, options)
     return _built("mentions", "mentions_by_section", options, force)
+
+
+@verb(
+    group,
+    "Read any text: its mentions and what is said of them.",
+    "ontoground notes read note.txt",
+    "ontoground notes read note.txt --json",
+    "ontoground notes read note.txt --html note.html",
+)
+def read(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A text in UTF-8; - reads standard input")],
+    options: InWorkspace,
+    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write a page with it marked")] = None,
+) -> Result:
+    """Find the concepts that a text of yours mentions, with the names of the workspace's release; nothing is kept.
+
+    The text alone is known: no code or order of an admission says how sure a mention is.
+    """
+    from ontoground.cli.runs import require_packages
+    from ontoground.door import OpenWorkspace
+
+    if html is not None:
+        require_packages("jinja2", extra="pages")
+    found = OpenWorkspace(options.open()).read_text(_text_of(file))
+    if html is not None:
+        from ground.storage.files import write_text
+
+        write_text(html, found.html())
+        note(f"wrote {html}")
+    (one,) = found
+    shown = [{**mention, "concepts": " ".join(mention["cuis"])} for mention in one["mentions"]]
+    read = {**one, "mentions": shown, "note_id": str(file)}
+    return options.result("notes read", lambda out, _: _paint_mentions(out, read), file=str(file), note=read)
+
+
+def _text_of(file: Path) -> str:
+    if str(file) == "-":
+        return sys.stdin.read()
+    if not file.is_file():
+        raise InputError("there is no such file", file=file)
+    try:
+        return file.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise InputError("the file is no text in UTF-8", file=file, do="write it again as UTF-8") from None
 
 
 def _built(name: str, query: str, options: Sharded, force: bool) -> Result:

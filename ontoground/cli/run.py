@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -59,7 +60,8 @@ def run(
         paint_summary(out, payload)
         dataset = opened.dataset("medieval")
         out.print(f"\ndataset: {dataset}", soft_wrap=True)
-        out.print(f"next:    ontoground validate {dataset} --workspace {options.workspace}", soft_wrap=True)
+        named = f"{shlex.quote(str(dataset))} --workspace {shlex.quote(str(options.workspace))}"
+        out.print(f"next:    ontoground validate {named}", soft_wrap=True)
 
     return options.result("run", paint, stages=[one.as_dict() for one in outcomes], summary=summary)
 

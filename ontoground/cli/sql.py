@@ -12,6 +12,7 @@ from ground.errors import UsageError
 from ontoground.cli.app import app
 from ontoground.cli.options import InWorkspace, Result, verb
 from ontoground.cli.render import listing, note, table
+from ontoground.cli.render import text as literal
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,6 +25,8 @@ __all__ = ["sql"]
     "Ask the warehouse and the datasets, read-only.",
     "ontoground sql",
     "ontoground sql coverage_by_volume",
+    "ontoground sql unmapped_codes source=diagnoses_icd --format markdown",
+    "ontoground sql unmapped_codes --show-sql",
     'ontoground sql -c "select count(*) from kg.edge" --format csv',
 )
 def sql(
@@ -32,11 +35,17 @@ def sql(
     name: Annotated[
         str | None, typer.Argument(metavar="[NAME]", help="A named query; without it, all are listed")
     ] = None,
+    filters: Annotated[
+        list[str] | None, typer.Argument(metavar="[COLUMN=VALUE]...", help="Only rows with these values")
+    ] = None,
+    *,
     command: Annotated[
         str | None, typer.Option("--command", "-c", metavar="QUERY", help="A select of your own")
     ] = None,
+    show_sql: Annotated[bool, typer.Option("--show-sql", help="Print the SQL and run nothing")] = False,
     file_format: Annotated[
-        Literal["table", "csv", "parquet", "json"], typer.Option("--format", help="How the rows are written")
+        Literal["table", "markdown", "csv", "parquet", "json"],
+        typer.Option("--format", help="How rows are written"),
     ] = "table",
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the rows there")] = None,
     limit: Annotated[int, typer.Option(min=0, help="Rows of a table or of --json that are shown; 0 shows all")] = 100,
@@ -55,22 +64,25 @@ def sql(
         queries = [{"name": one, "title": title} for one, title in named_queries()]
         listed = listing(queries, "name: query, title: what it answers")
         return Result({"verb": "sql", "queries": queries}, lambda out, _: out.print(listed))
-    text = query_text(name, command)
+    text = query_text(name, command, filters or ())
+    if show_sql:
+        return Result({"verb": "sql", "query": name, "sql": text}, lambda out, _: out.print(literal(text)))
     opened = options.open()
     if context.params["as_json"] and (file_format != "table" or output is not None):
         raise UsageError("--json prints the rows itself", expected="--json alone, or --format and --output")
-    if file_format == "table" and output is not None:
+    if file_format in ("table", "markdown") and output is not None:
         raise UsageError("a table is for the screen", expected="--format csv, parquet or json with --output")
     if file_format == "parquet" and output is None and sys.stdout.isatty():
         raise UsageError("Parquet is nothing for a terminal", expected="--output FILE, or a pipe")
-    if file_format != "table":
+    if file_format not in ("table", "markdown"):
         write_rows(opened, text, file_format, output, timeout)
         if output is not None:
             note(f"wrote {output}")
         return Result({}, lambda _out, _payload: None)
     with exploring(opened, seconds=timeout) as connection:
         found = fetch(connection, text, limit)
-    return options.result("sql", _paint, query=name, columns=found.columns, rows=found.rows, truncated=found.more)
+    paint = _paint if file_format == "table" else _paint_markdown
+    return options.result("sql", paint, query=name, columns=found.columns, rows=found.rows, truncated=found.more)
 
 
 def _paint(out: Console, payload: dict[str, Any]) -> None:
@@ -80,3 +92,11 @@ def _paint(out: Console, payload: dict[str, Any]) -> None:
         out.print(f"\nthe first {len(rows)} rows; --limit 0 shows all, --format csv writes all")
     if not rows:
         out.print("no rows")
+
+
+def _paint_markdown(out: Console, payload: dict[str, Any]) -> None:
+    for row in (payload["columns"], ["---"] * len(payload["columns"]), *payload["rows"]):
+        cells = (" ".join(str("" if one is None else one).split()).replace("|", "\\|") for one in row)
+        out.print(literal(f"| {' | '.join(cells)} |"), soft_wrap=True)
+    if payload["truncated"]:
+        note(f"the first {len(payload['rows'])} rows; --limit 0 shows all")

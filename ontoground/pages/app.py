@@ -7,7 +7,7 @@ import secrets
 import signal
 import socket
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -25,31 +25,49 @@ from ground import ROOT
 from ground.errors import OntogroundError, UsageError
 from ground.storage.workspace import Workspace
 from ontoground.flow.session import is_held
-from ontoground.pages import concepts, coverage, notes, runs, statements
-from ontoground.pages.guard import START, Guard
+from ontoground.pages import concepts, coverage, notes, review, runs, statements
+from ontoground.pages.guard import START, STEERING, Guard
 from ontoground.pages.house import House, shown
 from ontoground.pages.render import FOLDER
+from stewardship.sheets.review import Review
 
 __all__ = ["Pages", "application", "listening"]
 
 ADDRESS = "127.0.0.1"
+HOSTS = (ADDRESS, "localhost")
 
 
-def application(workspace: Workspace, token: str, port: int) -> ASGIApp:
-    """Return the pages of a workspace behind their guard."""
+def application(
+    workspace: Workspace,
+    tokens: Mapping[str, str],
+    port: int,
+    *,
+    hosts: Sequence[str] = HOSTS,
+    under_review: Review | None = None,
+) -> ASGIApp:
+    """Return the pages of a workspace behind their guard.
+
+    Args:
+        workspace: what is shown.
+        tokens: whose each is; see `ontoground.pages.guard.Guard`.
+        port: where they are served.
+        hosts: names that a browser may call this machine by.
+        under_review: the batch that is being read.
+    """
     routes: list[BaseRoute] = [
         *coverage.ROUTES,
         *concepts.ROUTES,
         *notes.ROUTES,
         *statements.ROUTES,
         *runs.ROUTES,
+        *review.ROUTES,
         Mount("/static", StaticFiles(directory=FOLDER / "static")),
     ]
     handlers = {OntogroundError: _said, HTTPException: _refused, duckdb.CatalogException: _missing, Exception: _failed}
     app = Starlette(routes=routes, exception_handlers=handlers)
-    app.state.house = House(workspace)
+    app.state.house = House(workspace, under_review)
     # Cookies know no ports: two servers at once must not take each other's.
-    return Guard(app, token, [f"{ADDRESS}:{port}", f"localhost:{port}"], f"ontoground_{port}")
+    return Guard(app, tokens, [f"{host}:{port}" for host in hosts], f"ontoground_{port}")
 
 
 def _said(request: Request, error: Exception) -> Response:
@@ -76,31 +94,43 @@ def _failed(request: Request, error: Exception) -> Response:
 
 
 @contextmanager
-def listening(port: int) -> Iterator[socket.socket]:
-    """Listen at a port of this machine's own address; 0 takes one that is free.
+def listening(port: int, address: str = ADDRESS) -> Iterator[socket.socket]:
+    """Listen at a port, of this machine's own address where no other is given; port 0 takes one that is free.
 
     Raises:
-        UsageError: another program has the port.
+        UsageError: another program has the port, or this machine has no such address.
     """
-    with socket.socket() as made:
+    with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as made:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            made.bind((ADDRESS, port))
+            made.bind((address, port))
         except OSError as error:
-            raise UsageError("this port cannot be used", found=str(port), do="leave --port out") from error
+            found = str(port) if address == ADDRESS else f"{address} port {port}"
+            raise UsageError("this port cannot be used", found=found, do="leave --port out") from error
         # From here on a browser is kept waiting, not refused.
         made.listen()
         yield made
 
 
 class Pages:
-    """A server of a workspace's pages; ``address`` opens them and says nothing to whoever lacks its token."""
+    """A server of a workspace's pages.
 
-    def __init__(self, workspace: Workspace, opened: socket.socket) -> None:
-        self._socket, token = opened, secrets.token_urlsafe(24)
-        port = opened.getsockname()[1]
-        self.address = f"http://{ADDRESS}:{port}{START}?token={token}"
-        self.app = application(workspace, token, port)
+    Attributes:
+        addresses: by reader what opens his pages, and says nothing to whoever lacks its token; under `STEERING` that of
+            whoever started the server.
+    """
+
+    def __init__(
+        self, workspace: Workspace, opened: socket.socket, host: str | None = None, under_review: Review | None = None
+    ) -> None:
+        """Prepare to serve; ``host``: another name that this machine is reached by."""
+        self._socket, port = opened, opened.getsockname()[1]
+        readers = (STEERING, *(under_review.batch.raters if under_review else ()))
+        tokens = {secrets.token_urlsafe(24): reader for reader in readers}
+        at = f"http://{host or ADDRESS}:{port}{START}?token="
+        self.addresses = {reader: at + token for token, reader in tokens.items()}
+        hosts = (*HOSTS, host) if host else HOSTS
+        self.app = application(workspace, tokens, port, hosts=hosts, under_review=under_review)
 
     def serve(self) -> None:
         """Answer until somebody stops the program; nothing is logged, as addresses and errors may speak of patients."""

@@ -1,22 +1,26 @@
 """Who may ask for a page: a browser of this machine that was given the token, and no other site through it.
 
 What lies behind are patients' notes. The host name is checked against other names for this address (DNS rebinding), the
-cookie says that the reader was given the start address, and what another site sends along or embeds is refused.
+cookie says that the reader was given a start address, and what another site sends along or embeds is refused. Who
+reviews blindly has an address of his own, and with it his rows alone: other pages show labels.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["HEADERS", "START", "Guard"]
+__all__ = ["HEADERS", "START", "STEERING", "Guard", "reader_of"]
 
 START = "/start"
+STEERING = ""
+"""The reader who sees all pages: who started the server."""
+OF_READERS = ("/review", "/static")
 HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -34,8 +38,11 @@ METHODS = ("GET", "HEAD", "POST")
 class Guard:
     """Stands before the pages; nothing of a request or of an error is logged."""
 
-    def __init__(self, app: ASGIApp, token: str, hosts: Iterable[str], cookie: str = "ontoground") -> None:
-        self._app, self._token, self._hosts, self._cookie = app, token, frozenset(hosts), cookie
+    def __init__(
+        self, app: ASGIApp, tokens: Mapping[str, str], hosts: Iterable[str], cookie: str = "ontoground"
+    ) -> None:
+        """Guard an application; ``tokens``: whose each is, `STEERING` or a reader."""
+        self._app, self._tokens, self._hosts, self._cookie = app, dict(tokens), frozenset(hosts), cookie
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, or refuse it."""
@@ -47,14 +54,22 @@ class Guard:
                 MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
-        answer = self._answered(Request(scope)) or self._app
+        reader = self._reader(Request(scope).cookies.get(self._cookie, ""))
+        answer = self._answered(Request(scope), reader) or self._app
+        scope["reader"] = reader
         try:
             await answer(scope, receive, send_guarded)
         except Exception:
             # The reader was told where it happened; the error itself may quote a patient's values.
             return
 
-    def _answered(self, request: Request) -> Response | None:
+    def _reader(self, token: str) -> str | None:
+        """Return whose a token is, whether or not it is anybody's in the same time."""
+        given = token.encode()
+        found = [reader for one, reader in self._tokens.items() if secrets.compare_digest(given, one.encode())]
+        return found[0] if found else None
+
+    def _answered(self, request: Request, reader: str | None) -> Response | None:
         """Return what is answered here: refusals, and the start; None where the pages answer."""
         headers = request.headers
         host = headers.get("host", "")
@@ -62,17 +77,25 @@ class Guard:
             return PlainTextResponse("refused: this is not the address that the pages are served at\n", 421)
         if request.url.path == START:
             return self._start(request)
-        if not secrets.compare_digest(request.cookies.get(self._cookie, "").encode(), self._token.encode()):
+        if reader is None:
             return PlainTextResponse("refused: open the address that `ontoground explore` printed\n", 403)
         foreign = headers.get("sec-fetch-site") not in OWN_SITE
         if foreign or (request.method == "POST" and headers.get("origin") != f"http://{host}"):
             return PlainTextResponse("refused: another site asked for this\n", 403)
+        if reader and not any(request.url.path == one or request.url.path.startswith(f"{one}/") for one in OF_READERS):
+            return PlainTextResponse("refused: a reader sees the rows to be reviewed alone\n", 403)
         return None
 
     def _start(self, request: Request) -> Response:
         given = request.query_params.get("token", "")
-        if not secrets.compare_digest(given.encode(), self._token.encode()):
+        reader = self._reader(given)
+        if reader is None:
             return PlainTextResponse("refused: wrong token\n", 403)
-        answer = RedirectResponse("/", 303)
-        answer.set_cookie(self._cookie, self._token, httponly=True, samesite="strict", path="/")
+        answer = RedirectResponse("/review" if reader else "/", 303)
+        answer.set_cookie(self._cookie, given, httponly=True, samesite="strict", path="/")
         return answer
+
+
+def reader_of(request: Request) -> str:
+    """Return who asks: `STEERING`, or a reader of the batch under review."""
+    return str(request.scope["reader"])

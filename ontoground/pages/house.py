@@ -20,8 +20,10 @@ from starlette.responses import HTMLResponse
 from ground.errors import InputError, UsageError
 from ground.storage.workspace import Workspace
 from kg.graph import ConceptGraph
+from ontoground.pages.guard import reader_of
 from ontoground.pages.render import rendered
 from ontoground.views.query import exploring, exploring_datasets
+from stewardship.sheets.review import Review
 
 __all__ = ["House", "form_of", "house_of", "shown"]
 
@@ -32,9 +34,10 @@ LONGEST_FORM = 100_000
 
 @dataclass
 class House:
-    """A workspace that is being looked at."""
+    """A workspace that is being looked at, and the batch of sheets that is being read."""
 
     workspace: Workspace
+    review: Review | None = None
     _one: threading.Lock = field(default_factory=threading.Lock)
     _key_of: dict[str, str] = field(default_factory=dict)
     _value_of: dict[str, str] = field(default_factory=dict)
@@ -120,7 +123,8 @@ def house_of(request: Request) -> House:
 
 def shown(request: Request, template: str, status: int = 200, /, **values: Any) -> HTMLResponse:
     """Return a page."""
-    return HTMLResponse(rendered(template, house=house_of(request), here=request.url.path, **values), status)
+    about = {"house": house_of(request), "here": request.url.path, "reader": reader_of(request)}
+    return HTMLResponse(rendered(template, **{**about, **values}), status)
 
 
 async def form_of(request: Request) -> dict[str, str]:

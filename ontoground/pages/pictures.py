@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from typing import Any
 
-__all__ = ["Arrow", "Node", "PathPicture", "changed", "path_picture"]
+__all__ = ["Arrow", "Node", "PathPicture", "path_picture"]
 
 WIDE, GAP, HIGH = 170, 170, 84
 LETTERS, LINES = 24, 3
@@ -80,15 +78,3 @@ def _arrow(edge: Mapping[str, Any], place: Mapping[str, int]) -> Arrow:
     begin, end = (head + WIDE, tail) if head < tail else (head, tail + WIDE)
     stated = [" ".join(part for part in (edge["sab"], edge["rela"]) if part), edge["rui"] or ""]
     return Arrow(begin, end, str(edge["predicate"]).replace("_", " "), [line for line in stated if line])
-
-
-def changed(before: str, after: str) -> list[tuple[str, str]]:
-    """Return a text in parts, each with what it is: same, added, or removed from the text before."""
-    old, new = (re.findall(r"\s+|[^\s]+", text) for text in (before, after))
-    parts: list[tuple[str, str]] = []
-    for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if kind == "equal":
-            parts.append(("same", "".join(new[c:d])))
-            continue
-        parts += [(what, text) for what, text in (("removed", "".join(old[a:b])), ("added", "".join(new[c:d]))) if text]
-    return parts

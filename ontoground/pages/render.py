@@ -10,7 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from ontoground.cli.render import number
 
-__all__ = ["FOLDER", "in_notebook", "rendered"]
+__all__ = ["FOLDER", "alone", "in_notebook", "rendered"]
 
 FOLDER = Path(__file__).parent
 
@@ -31,6 +31,10 @@ def rendered(template: str, /, **values: Any) -> str:
 
 def in_notebook(template: str, height: int, /, **values: Any) -> str:
     """Return a template in a frame of its own, so that its style leaves the notebook alone and no script of it runs."""
+    return rendered("frame.html", page=alone(template, **values), height=height)
+
+
+def alone(template: str, /, **values: Any) -> str:
+    """Return a template as a page that needs no other file: its style is in it, and no script."""
     style = (FOLDER / "static" / "page.css").read_text(encoding="utf-8")
-    page = rendered(template, style=style, **values)
-    return rendered("frame.html", page=page, height=height)
+    return rendered(template, style=style, **values)

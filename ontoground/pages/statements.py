@@ -11,32 +11,29 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from ground.errors import InputError, OntogroundError
-from ground.storage.sqlfiles import sql_names
+from ground.errors import InputError
 from ground.storage.warehouse import run_sql, set_variables
-from ontoground.flow.session import asked, records
-from ontoground.flow.status import dataset_files
-from ontoground.pages.house import House, house_of, shown
-from ontoground.pages.pictures import changed, path_picture
+from ontoground.flow.session import records
+from ontoground.pages.house import house_of, shown
+from ontoground.pages.pictures import path_picture
 from ontoground.views.concepts import Phrases
+from ontoground.views.row import built, changed, known, row_with_group, surrounded
 from ontoground.views.sample import reasons
 
 __all__ = ["ROUTES"]
 
 ROWS = "ontoground/pages/rows"
 AT_ONCE = 50
-AROUND = 240
-"""Characters of the note before and behind a mention that are shown."""
 
 
 def statements(request: Request) -> Response:
     """Show the rows of a dataset that have the chosen values."""
     house, asked_for = house_of(request), request.query_params
-    built = _built(house)
-    name = asked_for.get("dataset") or (built or ["medieval"])[0]
-    if name not in built:
-        known = name if name in _known() else "medieval"
-        raise InputError("this dataset is not built", do=f"ontoground build {known}")
+    there = built(house.workspace)
+    name = asked_for.get("dataset") or (there or ["medieval"])[0]
+    if name not in there:
+        wanted = name if name in known() else "medieval"
+        raise InputError("this dataset is not built", do=f"ontoground build {wanted}")
     with house.asking_datasets() as connection:
         facets = _facets(connection, name)
         chosen = {facet: asked_for.get(facet) or None for facet in (*facets, "words")}
@@ -47,18 +44,8 @@ def statements(request: Request) -> Response:
     kept = {"dataset": name, **{facet: value for facet, value in chosen.items() if value}}
     before = f"?{urlencode({**kept, 'first': max(first - AT_ONCE, 0)})}" if first else ""
     after = f"?{urlencode({**kept, 'first': first + AT_ONCE})}" if first + len(rows) < total else ""
-    values = {"name": name, "built": built, "facets": facets, "chosen": chosen, "rows": rows}
+    values = {"name": name, "built": there, "facets": facets, "chosen": chosen, "rows": rows}
     return shown(request, "statements.html", total=total, first=first, before=before, after=after, **values)
-
-
-def _known() -> list[str]:
-    return [one.rpartition("/")[2] for one in sql_names(ROWS)]
-
-
-def _built(house: House) -> list[str]:
-    """Return the datasets that can be shown, MediEval first."""
-    found = [one for one in _known() if dataset_files(house.workspace.dataset(one))]
-    return sorted(found, key=lambda one: (one != "medieval", one))
 
 
 def _facets(connection: duckdb.DuckDBPyConnection, name: str) -> dict[str, list[dict[str, Any]]]:
@@ -72,11 +59,10 @@ def statement(request: Request) -> Response:
     """Show one row: its path in words, its mentions in the note, what was replaced, and why it is what it is."""
     house, name = house_of(request), str(request.path_params["dataset"])
     identifier = house.value(str(request.path_params["key"]))
-    if name not in _built(house):
+    if name not in built(house.workspace):
         raise HTTPException(404, "this dataset is not built")
     with house.asking_datasets() as connection:
-        group = records(asked(connection, f"ontoground/pages/row/{name}", identifier))
-    row = next((one for one in group if one["id"] == identifier), None)
+        row, group = row_with_group(connection, name, identifier)
     if row is None:
         raise HTTPException(404, "this row is no longer there: the dataset was built again")
     return SHOW[name](request, row, group)
@@ -85,29 +71,10 @@ def statement(request: Request) -> Response:
 def _medieval(request: Request, row: dict[str, Any], group: list[dict[str, Any]]) -> Response:
     house = house_of(request)
     phrases = Phrases(house.graph)
-    spans, missing = _surrounded(house, row)
+    spans, missing = surrounded(row, house.asking)
     picture = path_picture(row["path"], phrases.graph.name) if row["path"] else None
     values = {"row": row, "group": group, "spans": spans, "missing": missing, "picture": picture}
     return shown(request, "medieval_row.html", reasons=reasons(row, phrases), **values)
-
-
-def _surrounded(house: House, row: dict[str, Any]) -> tuple[list[dict[str, Any]], str]:
-    """Return the mentions that support a row, with the note around them or why it cannot be read."""
-    texts: list[str] = []
-    missing = ""
-    try:
-        with house.asking() as connection:
-            query = "select text from mimiciv_note.discharge where hadm_id = ? order by note_id"
-            texts = [text for (text,) in connection.execute(query, [row["hadm_id"]]).fetchall()]
-    except (OntogroundError, duckdb.CatalogException) as error:
-        missing = str(error) if isinstance(error, OntogroundError) else "the notes are not loaded"
-    return [_span(one, texts) for one in row["support_spans"]], missing
-
-
-def _span(span: dict[str, Any], texts: list[str]) -> dict[str, Any]:
-    begin, end = span["begin_offset"], span["end_offset"]
-    text = next((one for one in texts if one[begin:end] == span["text"]), "")
-    return {**span, "before": text[max(begin - AROUND, 0) : begin], "after": text[end : end + AROUND]}
 
 
 def _medhal(request: Request, row: dict[str, Any], group: list[dict[str, Any]]) -> Response:

@@ -6,6 +6,7 @@ Besides the warehouse's tables a query sees each built dataset as a view: ``medi
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 import threading
@@ -46,6 +47,8 @@ __all__ = [
 ]
 
 AREA = "ontoground/queries"
+NO_COLUMN = re.compile(r'Referenced column "([^"]+)" (?:was )?not found')
+NEAR = re.compile(r"Candidate bindings: (.+)")
 COPY_OPTIONS = {"csv": "format csv, header true", "parquet": "format parquet", "json": "format json, array true"}
 
 
@@ -63,8 +66,13 @@ def named_queries() -> list[tuple[str, str]]:
     return [(name.removeprefix(f"{AREA}/"), sql_title(name)) for name in sql_names(AREA)]
 
 
-def query_text(name: str | None, command: str | None) -> str:
+def query_text(name: str | None, command: str | None, filters: Sequence[str] = ()) -> str:
     """Return the SQL of a named query or of ``-c``, checked to be one statement that only reads.
+
+    Args:
+        name: of the query.
+        command: a select of one's own.
+        filters: ``COLUMN=VALUE``: of the answer's rows those with these values, compared as text.
 
     Raises:
         UsageError: both or neither is given, the name is unknown, or the SQL does more than read.
@@ -82,7 +90,18 @@ def query_text(name: str | None, command: str | None) -> str:
         raise UsageError("the query is not SQL that DuckDB understands", found=str(error)) from error
     if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
         raise UsageError("only one statement that reads is allowed", expected="select, with, describe, summarize, show")
-    return text.strip().rstrip(";")
+    text = text.strip().rstrip(";")
+    if not filters:
+        return text
+    wanted = " and ".join(_wanted(one) for one in filters)
+    return f"with answer as (\n{text}\n)\nselect * from answer where {wanted}"
+
+
+def _wanted(filter_text: str) -> str:
+    column, equals, value = filter_text.partition("=")
+    if not (equals and column.strip()):
+        raise UsageError("a filter is none", found=filter_text, expected="COLUMN=VALUE, as source=diagnoses_icd")
+    return f"cast({quoted_name(column.strip())} as varchar) = {quoted(value)}"
 
 
 @contextmanager
@@ -178,6 +197,10 @@ def _explained() -> Iterator[None]:
     try:
         yield
     except SPOKEN as error:
+        if column := NO_COLUMN.search(str(error)):
+            near = NEAR.search(str(error))
+            expected = near[1].replace('"', "") if near else None
+            raise UsageError("there is no such column", found=column[1], expected=expected) from error
         advice = "`ontoground status` lists the tables; a table that is missing belongs to a stage not yet run"
         raise UsageError("the query failed", found=str(error), do=advice) from error
     except duckdb.InterruptException:
@@ -237,6 +260,9 @@ def write_whole(connection: duckdb.DuckDBPyConnection, text: str, file_format: s
 def _require_folder(output: Path) -> None:
     if not output.parent.is_dir():
         raise InputError("there is no such folder", file=output.parent)
+    if output.exists() and not output.is_file():
+        # A whole file takes the place of what was there: that must not be a device.
+        raise InputError("this is no ordinary file", file=output, do="name a file; without one the rows are printed")
 
 
 def copy_rows(connection: duckdb.DuckDBPyConnection, text: str, file_format: str, path: Path) -> None:

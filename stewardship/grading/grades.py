@@ -55,7 +55,7 @@ Missing = Literal["refuse", "wrong", "leave_out"]
 Others = Literal["refuse", "ignore"]
 BY = ("category", "output_type", "stratum")
 """What shares are given by, as far as the benchmark has it."""
-LABELLED: tuple[Role, ...] = tuple(role for role in ROLES if role != "audit")
+LABELLED: tuple[Role, ...] = tuple(role for role in ROLES if role not in ("audit", "reading"))
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from ground.contracts.labels import LabelValue, parse_label
 
 __all__ = ["OPEN", "REVERTED", "ROLES", "RULE", "Batch", "Event", "Events", "Role"]
 
-Role = Literal["original", "audit", "recomputed", "physician", "final"]
+Role = Literal["original", "audit", "recomputed", "physician", "reading", "final"]
 ROLES: tuple[Role, ...] = get_args(Role)
 OPEN = "to_adjudicate"
 """Status of a row whose raters disagree; it has no value."""
@@ -32,7 +32,8 @@ class Event(BaseModel):
     Attributes:
         uid: the row.
         role: which label of the row: the one published first (``original``), the verdict on it (``audit``), the one
-            recomputed, a physician's, or the one that holds (``final``).
+            recomputed, a physician's, a language model's that read a sheet (``reading``, which no figure of physicians'
+            labels counts), or the one that holds (``final``).
         value: the label as text (`LabelValue.text`), or an audit's verdict; None where none came about (deferred).
         status: ``high_confidence``, ``deferred``, ``likely_error``, ``passed``, ``labelled``, ``rule``, ``reverted``
             and so on.
@@ -135,6 +136,10 @@ class Events:
     def row(self, uid: str) -> list[Event]:
         """Return the events of one row, oldest first, those taken back too."""
         return list(self._rows.get(uid, ()))
+
+    def holds(self) -> frozenset[str]:
+        """Return the names of the batches that no later batch takes back."""
+        return frozenset(self._holding())
 
     def batches(self) -> list[Batch]:
         """Return the batches, oldest first."""

@@ -10,6 +10,7 @@ import polars as pl
 from ground.errors import InputError
 from ground.settings import StewardSettings
 from stewardship.benchmark.folder import Benchmark
+from stewardship.history.log import Role
 from stewardship.runs.votes import LIKELY_ERROR
 from stewardship.sheets.batch import Batch, BatchKind
 from stewardship.sheets.ratings import OPEN
@@ -77,7 +78,8 @@ def draw_rows(
         return _blind(benchmark, batches, pick, rows or settings.review_rows, seed)
     given = {item.uid for batch in batches if batch.kind == kind for item in batch.items}
     if kind == "adjudication":
-        disputed = {uid for uid, event in history.latest("physician").items() if event.status == OPEN}
+        roles: tuple[Role, ...] = ("physician", "reading")
+        disputed = {uid for role in roles for uid, event in history.latest(role).items() if event.status == OPEN}
         barred: dict[str, set[str]] = {}
         for batch in batches:
             for item in batch.items:

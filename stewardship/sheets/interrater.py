@@ -10,7 +10,7 @@ from typing import Literal
 
 from ground.contracts.labels import LabelKind, LabelValue
 from ground.plain import Plain
-from ground.reliability import krippendorff_alpha
+from ground.reliability import alpha_interval, kappa_interval, krippendorff_alpha
 from ground.settings import StewardSettings
 from stewardship.adjudication.agreement import Estimate, wilson
 from stewardship.sheets.ratings import Ratings, agreed_pair
@@ -29,6 +29,7 @@ class Pair:
         share: of them, with its Wilson interval.
         same: rows with the same label, numbers rounded.
         kappa: Cohen's, of labels that are the same; N/A is a label. None where it is not defined: all labels are one.
+        kappa_low, kappa_high: its 95% interval, rows drawn again.
         by_label: by the first rater's label and the second's, the rows; for names of labels only.
     """
 
@@ -39,6 +40,8 @@ class Pair:
     share: Estimate
     same: int
     kappa: float | None
+    kappa_low: float | None
+    kappa_high: float | None
     by_label: dict[str, dict[str, int]] | None
 
 
@@ -51,12 +54,15 @@ class Alpha:
             squared distance; answers that are no number are left out. ``computable``: whether there is an answer at
             all, N/A against any value.
         value: None where it is not defined: fewer than two answers to any row, or all the same.
+        low, high: its 95% interval, rows drawn again.
         rows: with two answers or more that count.
         answers: on these rows.
     """
 
     level: Literal["nominal", "interval", "computable"]
     value: float | None
+    low: float | None
+    high: float | None
     rows: int
     answers: int
 
@@ -103,7 +109,7 @@ def reliability(
     levels: list[Literal["nominal", "interval", "computable"]] = ["nominal", "computable"]
     if any(label.number is not None for by in shared.values() for label in by.values()):
         levels.insert(1, "interval")
-    alphas = [_alpha(level, shared, raters, settings.decimals) for level in levels]
+    alphas = [_alpha(level, shared, raters, settings) for level in levels]
     return Reliability(len(shared), tuple(raters), unanimous, tuple(pair for pair in pairs if pair.n), tuple(alphas))
 
 
@@ -136,38 +142,48 @@ def _pair(
             row = counts.setdefault(one, {})
             row[other] = row.get(other, 0) + 1
     same = sum(one == other for one, other in zip(ours, theirs, strict=True))
-    return Pair(first, second, len(both), agree, wilson(agree, len(both)), same, _kappa(ours, theirs), counts)
+    kappa, low, high = _kappa(ours, theirs, settings.seed)
+    share = wilson(agree, len(both))
+    return Pair(first, second, len(both), agree, share, same, kappa, low, high, counts)
 
 
 def _name(label: LabelValue, decimals: int) -> str:
     return label.rounded(decimals).text()
 
 
-def _kappa(first: Sequence[str], second: Sequence[str]) -> float | None:
-    from sklearn.metrics import cohen_kappa_score
+def _kappa(
+    first: Sequence[str], second: Sequence[str], seed: int
+) -> tuple[float, float, float] | tuple[None, None, None]:
+    from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
     # One label throughout: chance agreement is 1, and kappa is 0/0.
     if len({*first, *second}) < 2:
-        return None
+        return None, None, None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return float(cohen_kappa_score(first, second))
+        found = kappa_interval(confusion_matrix(first, second), seed=seed)
+        # There are two labels: some drawing has them too, if not this one.
+        low, high = found or (-1.0, 1.0)
+        return float(cohen_kappa_score(first, second)), low, high
 
 
 def _alpha(
-    level: Literal["nominal", "interval", "computable"], shared: Ratings, raters: Sequence[str], decimals: int
+    level: Literal["nominal", "interval", "computable"],
+    shared: Ratings,
+    raters: Sequence[str],
+    settings: StewardSettings,
 ) -> Alpha:
     import numpy as np
 
     units: list[list[str | float]] = []
     for by in shared.values():
-        cells = [cell for rater in raters if (cell := _unit(by.get(rater), level, decimals)) is not None]
+        cells = [cell for rater in raters if (cell := _unit(by.get(rater), level, settings.decimals)) is not None]
         if len(cells) > 1:
             units.append(cells)
     answers = sorted({cell for cells in units for cell in cells}, key=str)
     n = sum(map(len, units))
     if len(answers) < 2:
-        return Alpha(level, None, len(units), n)
+        return Alpha(level, None, None, None, len(units), n)
     place = {answer: at for at, answer in enumerate(answers)}
     counts = np.array([np.bincount([place[cell] for cell in cells], minlength=len(place)) for cells in units])
     if level == "interval":
@@ -175,7 +191,8 @@ def _alpha(
         distance = (values[:, None] - values[None, :]) ** 2
     else:
         distance = 1 - np.eye(len(answers))
-    return Alpha(level, krippendorff_alpha(counts, distance), len(units), n)
+    low, high = alpha_interval(counts, distance, seed=settings.seed) or (None, None)
+    return Alpha(level, krippendorff_alpha(counts, distance), low, high, len(units), n)
 
 
 def _unit(label: LabelValue | None, level: str, decimals: int) -> str | float | None:

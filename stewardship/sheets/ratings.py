@@ -7,15 +7,15 @@ more than half of them, else it waits for another expert, and until then has no 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from ground.contracts.labels import LabelKind, LabelValue, parse_label
 from stewardship.adjudication.agreement import ValueType, agrees, value_type
 from stewardship.adjudication.discrepancy import relative_error
-from stewardship.history.events import OPEN
-from stewardship.history.log import Event, History
+from stewardship.history.events import OPEN, REVERTED
+from stewardship.history.log import Event, History, Role
 from stewardship.sheets.batch import Batch
 from stewardship.sheets.reading import Rating
 
@@ -30,6 +30,7 @@ __all__ = [
     "agreed_pair",
     "current_ratings",
     "new_events",
+    "said_by",
     "settle",
 ]
 
@@ -101,10 +102,12 @@ def _key(label: LabelValue, decimals: int) -> tuple[LabelKind, object]:
     return label.kind, label.rounded(decimals).value
 
 
-def current_ratings(history: History, *, categories: Sequence[str] = ()) -> dict[str, dict[str, LabelValue]]:
+def current_ratings(
+    history: History, *, categories: Sequence[str] = (), role: Role = "physician"
+) -> dict[str, dict[str, LabelValue]]:
     """Return by row what each rater said last, as far as it holds; rows of one rater too."""
     found: dict[str, dict[str, LabelValue]] = {}
-    for uid, by in _rated(history).items():
+    for uid, by in said_by(history, role).items():
         for rater, event in by.items():
             label = parse_label(event.value, physician=True, categories=categories)
             if label.answered:
@@ -112,15 +115,28 @@ def current_ratings(history: History, *, categories: Sequence[str] = ()) -> dict
     return found
 
 
-def _rated(history: History) -> dict[str, dict[str, Event]]:
-    """Return by row and rater his last answer; one who decided (status adjudicated) is a rater too."""
-    holding = {batch.name for batch in history.batches() if batch.holds}
+def said_by(history: History, role: Role, uids: Collection[str] | None = None) -> dict[str, dict[str, Event]]:
+    """Return by row and rater his last answer; one who decided (status adjudicated) is a rater too.
+
+    Args:
+        history: of the benchmark.
+        role: ``physician``, or ``reading`` for what language models answered.
+        uids: of these rows; of all where left out.
+    """
+    holding = history.holds()
     found: dict[str, dict[str, Event]] = {}
-    for event in history.events:
+    for event in history.events if uids is None else (one for uid in uids for one in history.row(uid)):
         rated = event.status in (LABELLED, RATED) or (event.status == SETTLED and "sheet" in event.evidence)
-        if event.role == "physician" and event.batch in holding and rated and event.value is not None:
+        if event.role == role and event.batch in holding and rated and event.value is not None:
             found.setdefault(event.uid, {})[event.by] = event
     return found
+
+
+def _outcomes(history: History, role: Role, uids: Collection[str]) -> dict[str, Event]:
+    """Return the last event of a role that holds, of some rows."""
+    holding = history.holds()
+    own = (event for uid in uids for event in history.row(uid))
+    return {one.uid: one for one in own if one.role == role and one.status != REVERTED and one.batch in holding}
 
 
 def new_events(
@@ -132,6 +148,7 @@ def new_events(
     decimals: int = 2,
     relative: float = 0.05,
     settle_now: bool = False,
+    role: Role = "physician",
 ) -> list[Event]:
     """Return the events that answers add to a history; an answer that it holds already adds none.
 
@@ -142,25 +159,29 @@ def new_events(
         categories: names that labels can be.
         decimals, relative: as in `settle`.
         settle_now: settle rows by the answers there are, though other raters were given them too.
+        role: of the events; ``reading`` where the raters are language models.
     """
+    ratings = list(ratings)
     by_name = {batch.name: batch for batch in batches}
     asked: dict[str, set[str]] = {}
     for batch in batches:
         if batch.kind in ("blind", "sample"):
             for item in batch.items:
                 asked.setdefault(item.uid, set()).add(item.rater)
-    before = _rated(history)
-    latest = history.latest("physician")
+    uids = {one.uid for one in ratings}
+    if settle_now:
+        uids |= {uid for uid, event in history.latest(role).items() if event.status == AWAITING}
+    before, latest = said_by(history, role, uids), _outcomes(history, role, uids)
     said: dict[str, dict[str, str]] = {}
     answers: list[Event] = []
     decisions: dict[str, Event] = {}
     for one in ratings:
         batch = by_name[one.batch]
         single = len(asked.get(one.uid, ())) <= 1
-        event = _event(one, SETTLED if batch.kind == "adjudication" else LABELLED if single else RATED, batch)
+        event = _event(one, SETTLED if batch.kind == "adjudication" else LABELLED if single else RATED, batch, role)
         said.setdefault(one.uid, _values(before.get(one.uid, {})))[one.rater] = event.value or ""
         old = before.get(one.uid, {}).get(one.rater)
-        if old is not None and (old.value, old.why, old.status) == (event.value, event.why, event.status):
+        if old is not None and _same(old, event):
             continue
         if event.status == SETTLED:
             decisions[one.uid] = event
@@ -180,7 +201,7 @@ def new_events(
     for uid in sorted((changed | waiting) - decisions.keys() - decided.keys()):
         values = said.get(uid) or _values(before.get(uid, {}))
         labels = {rater: parse_label(value, physician=True, categories=categories) for rater, value in values.items()}
-        outcomes.append(_outcome(uid, labels, asked.get(uid, set()), decimals, relative, settle_now=settle_now))
+        outcomes.append(_outcome(uid, labels, asked.get(uid, set()), decimals, relative, role, settle_now=settle_now))
     return [*answers, *decisions.values(), *again, *outcomes]
 
 
@@ -188,10 +209,15 @@ def _values(by: Mapping[str, Event]) -> dict[str, str]:
     return {rater: event.value or "" for rater, event in by.items()}
 
 
-def _event(rating: Rating, status: str, batch: Batch) -> Event:
+def _same(old: Event, new: Event) -> bool:
+    reasons = [one.evidence.get("reason") for one in (old, new)]
+    return (old.value, old.why, old.status, reasons[0]) == (new.value, new.why, new.status, reasons[1])
+
+
+def _event(rating: Rating, status: str, batch: Batch, role: Role) -> Event:
     return Event(
         uid=rating.uid,
-        role="physician",
+        role=role,
         value=rating.value.text(),
         status=status,
         by=rating.rater,
@@ -203,6 +229,7 @@ def _event(rating: Rating, status: str, batch: Batch) -> Event:
             "row": rating.line,
             "drawn": batch.drawn,
             "blind": batch.blind,
+            **({"reason": rating.reason} if rating.reason else {}),
         },
     )
 
@@ -213,6 +240,7 @@ def _outcome(
     raters: set[str],
     decimals: int,
     relative: float,
+    role: Role,
     *,
     settle_now: bool,
 ) -> Event:
@@ -220,14 +248,14 @@ def _outcome(
     names = sorted(labels)
     if lacking and not settle_now:
         why = f"{len(names)} of {len(raters)} raters have answered"
-        return Event(uid=uid, role="physician", status=AWAITING, by="raters", why=why, evidence={"raters": names})
+        return Event(uid=uid, role=role, status=AWAITING, by="raters", why=why, evidence={"raters": names})
     if len(labels) == 1:
         found = Settled(next(iter(labels.values())), f"1 of {len(raters)} raters, the others did not answer")
     else:
         found = settle(labels, decimals=decimals, relative=relative)
     return Event(
         uid=uid,
-        role="physician",
+        role=role,
         value=None if found.label is None else found.label.text(),
         status=OPEN if found.label is None else SETTLED,
         by="raters",

@@ -39,6 +39,7 @@ class Rating:
         value: the label, or for a spot check the verdict.
         written: the cell's text.
         comment: the rater's comment.
+        reason: in a word or two, where it was asked apart from the comment.
         file: name of the sheet.
         line: row in the spreadsheet.
     """
@@ -52,6 +53,7 @@ class Rating:
     comment: str
     file: str
     line: int
+    reason: str = ""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from stewardship.sheets.batch import SHEETS
 from stewardship.sheets.cells import VERDICTS
 from stewardship.sheets.reading import Rating
 
-__all__ = ["add_spot_checks", "spot_check_summary"]
+__all__ = ["add_spot_checks", "spot_check_summary", "spot_checks"]
 
 FILE = "spot-checks.json"
 
@@ -22,11 +22,12 @@ FILE = "spot-checks.json"
 def add_spot_checks(benchmark: Path, ratings: Iterable[Rating]) -> int:
     """Keep verdicts of spot checks; one said again replaces the earlier. Returns how many are new or changed."""
     file = private_directory(benchmark / SHEETS) / FILE
-    known = _read(file)
+    known = spot_checks(benchmark)
     before = json.dumps(known, sort_keys=True)
     changed = 0
     for one in ratings:
         said = {"verdict": one.value.text(), "comment": one.comment, "sheet": one.batch}
+        said |= {"reason": one.reason} if one.reason else {}
         by = known.setdefault(one.uid, {})
         changed += by.get(one.rater) != said
         by[one.rater] = said
@@ -37,7 +38,7 @@ def add_spot_checks(benchmark: Path, ratings: Iterable[Rating]) -> int:
 
 def spot_check_summary(benchmark: Path) -> dict[str, Any] | None:
     """Return how often clinicians agree with the flags, with the 95% Wilson interval; None where there is no check."""
-    known = _read(benchmark / SHEETS / FILE)
+    known = spot_checks(benchmark)
     counts = Counter(said["verdict"] for by in known.values() for said in by.values())
     if not counts:
         return None
@@ -50,6 +51,8 @@ def spot_check_summary(benchmark: Path) -> dict[str, Any] | None:
     }
 
 
-def _read(file: Path) -> dict[str, dict[str, dict[str, str]]]:
+def spot_checks(benchmark: Path) -> dict[str, dict[str, dict[str, str]]]:
+    """Return what was said, by row and rater: verdict, comment, sheet, and the reason where it was asked."""
+    file = benchmark / SHEETS / FILE
     found: dict[str, dict[str, dict[str, str]]] = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
     return found

@@ -230,21 +230,25 @@ def _taken(payload: dict[str, Any]) -> Iterator[str]:
 def _paint_agreement(out: Console, found: dict[str, Any]) -> None:
     from ontoground.cli.render import table
 
-    def coefficient(value: float | None) -> str:
-        return "not defined" if value is None else f"{value:.3f}"
+    def coefficient(of: dict[str, Any], name: str, end: str = "") -> str:
+        if of[name] is None:
+            return "not defined"
+        return f"{of[name]:.3f} [{of[f'{end}low']:.3f}, {of[f'{end}high']:.3f}]"
 
     if not found["rows"]:
         return
-    columns = ("raters", "rows", "agree", "share [95% interval]", "same label", "Cohen's kappa")
+    columns = ("raters", "rows", "agree", "share [95% interval]", "same label", "Cohen's kappa [95%]")
     rows = []
     for one in found["pairs"]:
         raters = f"{one['first']}, {one['second']}"
-        rows.append((raters, one["n"], one["agree"], share(one["share"]), one["same"], coefficient(one["kappa"])))
+        rows.append(
+            (raters, one["n"], one["agree"], share(one["share"]), one["same"], coefficient(one, "kappa", "kappa_"))
+        )
     out.print()
     out.print(table(columns, rows, title="agreement of raters"))
     out.print(f"unanimous: {found['unanimous']:,} of {found['rows']:,} rows")
     for one in found["alphas"]:
-        value = f"{ALPHAS[one['level']]}: {coefficient(one['value'])}"
+        value = f"{ALPHAS[one['level']]}: {coefficient(one, 'value')}"
         rests = f"({one['rows']:,} rows, {one['answers']:,} answers)"
         out.print(f"Krippendorff's alpha, {value} {rests}", soft_wrap=True)
 

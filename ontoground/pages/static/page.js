@@ -1,4 +1,4 @@
-// Sorting of tables, suggestions of names, and what a mention is: everything else works without a script.
+// Sorting of tables, suggestions of names, what a mention is, and answers that are kept at once: all else needs no script.
 "use strict";
 
 const valueOf = (row, column) => {
@@ -66,3 +66,77 @@ if (legend) {
 document.getElementById("sql")?.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && event.ctrlKey) event.target.form.requestSubmit();
 });
+
+// Review: an answer is kept as soon as it is given, one after the other, and a failure stays in view until it is mended.
+const sheet = document.getElementById("answer");
+if (sheet) {
+  const kept = document.getElementById("kept");
+  const failed = document.getElementById("failed");
+  let unsaved = false;
+  let retry = 0;
+  let last = Promise.resolve(true);
+
+  const loud = (words) => {
+    failed.textContent = `NOT KEPT: ${words}`;
+    failed.hidden = false;
+    kept.textContent = "";
+    return false;
+  };
+
+  const send = async () => {
+    clearTimeout(retry);
+    const sent = new URLSearchParams(new FormData(sheet));
+    let answer;
+    try {
+      answer = await fetch(sheet.action, { method: "POST", body: sent, headers: { accept: "application/json" } });
+    } catch {
+      retry = setTimeout(save, 3000);
+      return loud("the server does not answer. Your answer stands here only; it is sent again every 3 seconds.");
+    }
+    let said = {};
+    try {
+      said = await answer.json();
+    } catch {
+      return loud(`the server refused (${answer.status}). Open the address that you were given again.`);
+    }
+    if (!answer.ok) return loud(answer.status === 409 ? `${said.error}\nReload this page to see it.` : said.error);
+    sheet.elements.version.value = said.version;
+    unsaved = unsaved && sent.toString() !== new URLSearchParams(new FormData(sheet)).toString().replace(/version=\w+/, `version=${sent.get("version")}`);
+    failed.hidden = true;
+    kept.textContent = `kept at ${said.saved}`;
+    document.getElementById("progress").textContent = `${said.done} of ${said.of} answered`;
+    return true;
+  };
+
+  const save = () => (last = last.then(send));
+  const chosen = () => Boolean(new FormData(sheet).get("answer"));
+  const turn = async (rel) => {
+    const link = document.querySelector(`.turn a[rel="${rel}"]`);
+    if (link && (!unsaved || (await save()))) link.click();
+  };
+
+  sheet.addEventListener("input", () => (unsaved = true));
+  sheet.addEventListener("change", () => {
+    unsaved = true;
+    if (chosen()) save();
+  });
+  sheet.addEventListener("submit", (event) => {
+    event.preventDefault();
+    unsaved = true;
+    turn("next");
+  });
+  window.addEventListener("beforeunload", (event) => {
+    if (unsaved) event.preventDefault();
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && event.ctrlKey) {
+      event.preventDefault();
+      return sheet.requestSubmit();
+    }
+    const writes = event.target.matches("textarea, select, input:not([type=radio])");
+    if (writes || event.ctrlKey || event.altKey || event.metaKey) return;
+    if (event.key === "n") turn("next");
+    else if (event.key === "p") turn("prev");
+    else sheet.querySelectorAll("input[type=radio]")[Number(event.key) - 1]?.click();
+  });
+}

@@ -174,3 +174,13 @@ def test_predictions_for_other_rows_are_refused_or_counted() -> None:
         join_predictions(gold, table, source="p")
     (run,) = join_predictions(gold, table, source="p", unknown="leave_out")
     assert (run.unknown, run.missing, len(run.labels)) == (64, 0, 32)
+
+
+@pytest.mark.parametrize("written", ["q1", "1", "Answer: Q1"])
+def test_labels_that_are_written_otherwise_are_refused_and_not_scored(tmp_path: Path, written: str) -> None:
+    rows = [{**GOOD, "id": f"1000-{number}-Q1", "label": written, "scores": None} for number in range(4)]
+    with pytest.raises(InputError, match="most labels of a model are none of the classes") as caught:
+        read_predictions(jsonl(tmp_path / "p.jsonl", *rows))
+    assert "4 of 4 rows" in str(caught.value) and "Q1, Q2, Q3, Q4 as they are written" in str(caught.value)
+    kept = [{**row, "label": "Q1"} for row in rows[:2]]
+    assert read_predictions(jsonl(tmp_path / "p.jsonl", *kept, *rows[2:])).height == 4

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,6 +13,7 @@ import pytest
 from ground.storage.sqlfiles import sql_names
 from ontoground.cli.main import invoke
 from tests.ontoground.cli.schemas import checked
+from tests.ontoground.conftest import Demo
 
 ORDERED = "select range as n, 'a' || range as name from range(3) order by n desc"
 
@@ -146,3 +148,38 @@ def test_a_query_ends_when_its_time_is_over(more: list[str], capsys: pytest.Capt
     long = "select count(*) from range(100000000) as a, range(100000000) as b where hash(a.range + b.range) = 1"
     assert invoke(["sql", "-c", long, "--timeout", "0.2", *more]) == 3
     assert "longer than 0.2 s" in capsys.readouterr().err
+
+
+def test_the_answer_of_a_named_query_is_filtered(demo: Demo, capsys: pytest.CaptureFixture[str]) -> None:
+    place = ["--workspace", str(demo.workspace)]
+    assert invoke(["sql", "mentions_by_assertion", "--json", *place]) == 0
+    whole = json.loads(capsys.readouterr().out)
+    assert invoke(["sql", "mentions_by_assertion", "assertion=absent", "--json", *place]) == 0
+    found = json.loads(capsys.readouterr().out)
+    at = whole["columns"].index("assertion")
+    assert found["rows"] == [row for row in whole["rows"] if row[at] == "absent"] != []
+    assert invoke(["sql", "mentions_by_assertion", "assertion=o'hara", "--json", *place]) == 0
+    assert json.loads(capsys.readouterr().out)["rows"] == []
+    assert invoke(["sql", "mentions_by_assertion", "assertions=absent", *place]) == 2
+    told = capsys.readouterr().err
+    assert "there is no such column\n  found: assertions" in told and "assertion" in told.split("expected:")[1]
+    assert invoke(["sql", "mentions_by_assertion", "absent", *place]) == 2
+    assert "COLUMN=VALUE" in capsys.readouterr().err
+
+
+def test_the_sql_of_a_query_is_shown_and_its_rows_as_markdown(demo: Demo, capsys: pytest.CaptureFixture[str]) -> None:
+    place = ["--workspace", str(demo.workspace)]
+    assert invoke(["sql", "loads", "--show-sql", *place]) == 0
+    assert "ground.load" in capsys.readouterr().out
+    assert invoke(["sql", "loads", "--show-sql", "--json", *place]) == 0
+    assert "ground.load" in checked(capsys.readouterr().out, "sql")["sql"]
+    assert invoke(["sql", "-c", "select 'a|b' as x, null as y", "--format", "markdown", *place]) == 0
+    assert capsys.readouterr().out == "| x | y |\n| --- | --- |\n| a\\|b |  |\n"
+
+
+def test_a_device_or_a_pipe_is_not_replaced_by_a_file(demo: Demo, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    arguments = ["sql", "loads", "--format", "csv", "--output", str(pipe), "--workspace", str(demo.workspace)]
+    assert invoke(arguments) == 3
+    assert pipe.is_fifo()

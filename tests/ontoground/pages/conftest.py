@@ -10,6 +10,7 @@ from starlette.testclient import TestClient
 
 from ground.storage.workspace import Workspace
 from ontoground.pages.app import application
+from ontoground.pages.guard import STEERING
 from tests.ontoground.conftest import Demo
 
 TOKEN = "a-token-of-this-test"
@@ -24,7 +25,7 @@ def reader() -> Reader:
     """Open the pages of a workspace with the start address."""
 
     def open_pages(workspace: Path) -> TestClient:
-        app = application(Workspace.existing(workspace), TOKEN, PORT)
+        app = application(Workspace.existing(workspace), {TOKEN: STEERING}, PORT)
         client = TestClient(app, base_url=OWN, headers={"origin": OWN})
         assert client.get("/start", params={"token": TOKEN}).status_code == 200
         return client

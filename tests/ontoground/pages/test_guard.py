@@ -10,12 +10,13 @@ from starlette.testclient import TestClient
 
 from ground.storage.workspace import Workspace
 from ontoground.pages.app import application
+from ontoground.pages.guard import STEERING
 from tests.ontoground.pages.conftest import OWN, PORT, TOKEN
 
 
 @pytest.fixture
 def stranger(empty_workspace: Path) -> TestClient:
-    return TestClient(application(Workspace.existing(empty_workspace), TOKEN, PORT), base_url=OWN)
+    return TestClient(application(Workspace.existing(empty_workspace), {TOKEN: STEERING}, PORT), base_url=OWN)
 
 
 @pytest.fixture

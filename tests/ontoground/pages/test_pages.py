@@ -20,8 +20,8 @@ from starlette.testclient import TestClient
 import ontoground
 from ground.storage.warehouse import connect
 from ontoground.pages.marks import pieces
-from ontoground.pages.pictures import changed
 from ontoground.views.query import named_queries
+from ontoground.views.row import changed
 from tests.ontoground.conftest import Demo
 from tests.ontoground.pages.conftest import Reader
 

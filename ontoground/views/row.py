@@ -1,0 +1,154 @@
+"""One row of a built dataset with all that is known of it: what it says, why, its evidence, and the rows beside it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from difflib import SequenceMatcher
+from typing import Any
+
+import duckdb
+
+from ground.contracts.taxonomy import risk_levels
+from ground.errors import InputError, OntogroundError
+from ground.storage.sqlfiles import sql_names
+from ground.storage.workspace import Workspace
+from kg.graph import ConceptGraph
+from ontoground.flow.session import asked, reading, records
+from ontoground.flow.status import dataset_files
+from ontoground.views.concepts import Phrases
+from ontoground.views.query import exploring_datasets
+from ontoground.views.sample import reasons
+
+__all__ = ["built", "changed", "explained", "known", "row_with_group", "surrounded"]
+
+ROW = "ontoground/pages/row"
+AROUND = 240
+"""Characters of the note before and behind a mention that are shown."""
+
+Opened = AbstractContextManager[duckdb.DuckDBPyConnection]
+
+
+def known() -> list[str]:
+    """Return the datasets whose rows can be explained."""
+    return [one.rpartition("/")[2] for one in sql_names(ROW)]
+
+
+def built(workspace: Workspace) -> list[str]:
+    """Return those of them that are built, MediEval first."""
+    found = [one for one in known() if dataset_files(workspace.dataset(one))]
+    return sorted(found, key=lambda one: (one != "medieval", one))
+
+
+def row_with_group(
+    connection: duckdb.DuckDBPyConnection, name: str, identifier: str
+) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
+    """Return a row of a dataset, or None, and all rows that were made with it."""
+    group = records(asked(connection, f"{ROW}/{name}", identifier))
+    return next((one for one in group if one["id"] == identifier), None), group
+
+
+def surrounded(row: Mapping[str, Any], warehouse: Callable[[], Opened]) -> tuple[list[dict[str, Any]], str]:
+    """Return the mentions that support a row, with the note around them or why it cannot be read.
+
+    Args:
+        row: of MediEval.
+        warehouse: opens the warehouse for reading.
+    """
+    texts: list[str] = []
+    missing = ""
+    try:
+        with warehouse() as connection:
+            query = "select text from mimiciv_note.discharge where hadm_id = ? order by note_id"
+            texts = [text for (text,) in connection.execute(query, [row["hadm_id"]]).fetchall()]
+    except (OntogroundError, duckdb.CatalogException) as error:
+        missing = str(error) if isinstance(error, OntogroundError) else "the notes are not loaded"
+    return [_span(one, texts) for one in row["support_spans"]], missing
+
+
+def _span(span: Mapping[str, Any], texts: Sequence[str]) -> dict[str, Any]:
+    begin, end = span["begin_offset"], span["end_offset"]
+    text = next((one for one in texts if one[begin:end] == span["text"]), "")
+    return {**span, "before": text[max(begin - AROUND, 0) : begin], "after": text[end : end + AROUND]}
+
+
+def changed(before: str, after: str) -> list[tuple[str, str]]:
+    """Return a text in parts, each with what it is: same, added, or removed from the text before."""
+    old, new = (re.findall(r"\s+|[^\s]+", text) for text in (before, after))
+    parts: list[tuple[str, str]] = []
+    for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind == "equal":
+            parts.append(("same", "".join(new[c:d])))
+            continue
+        parts += [(what, text) for what, text in (("removed", "".join(old[a:b])), ("added", "".join(new[c:d]))) if text]
+    return parts
+
+
+def explained(workspace: Workspace, identifier: str) -> dict[str, Any]:
+    """Return a row of any built dataset: what it says, its label, why, and its evidence with the note around it.
+
+    Returns:
+        dataset, id, says, label, split, why (lines), evidence (mentions with the note ``before`` and ``after``),
+        missing (why there is no note around them), group (id, says and label of what was made with it).
+
+    Raises:
+        InputError: no built dataset has the row.
+    """
+    names = built(workspace)
+    with exploring_datasets(workspace) as connection:
+        for name in names:
+            row, group = row_with_group(connection, name, identifier)
+            if row is not None:
+                break
+        else:
+            raise InputError(
+                "no built dataset has this row",
+                found=identifier,
+                expected=f"an id of {', '.join(names)}" if names else "a dataset",
+                do="ids: ontoground sql -c 'select id from medieval'" if names else "ontoground build medieval",
+            )
+    says, label = SAYS[name]
+    evidence, missing = surrounded(row, lambda: reading(workspace)) if name == "medieval" else ([], "")
+    return {
+        "dataset": name,
+        "id": identifier,
+        "says": says(row),
+        "label": label(row),
+        "split": row["split"],
+        "why": WHY[name](workspace, row, group),
+        "evidence": evidence,
+        "missing": missing,
+        "group": [{"id": one["id"], "says": says(one), "label": label(one)} for one in group],
+    }
+
+
+def _medieval(workspace: Workspace, row: Mapping[str, Any], _group: Sequence[Mapping[str, Any]]) -> list[str]:
+    return reasons(dict(row), Phrases(ConceptGraph.open(workspace.graph)))
+
+
+def _medhal(_workspace: Workspace, row: Mapping[str, Any], _group: Sequence[Mapping[str, Any]]) -> list[str]:
+    asked_of = f"{row['source']}, {row['task']}".replace("_", " ")
+    return [f"made of {asked_of}", *([row["explanation"]] if row["explanation"] else [])]
+
+
+def _medval(_workspace: Workspace, row: Mapping[str, Any], group: Sequence[Mapping[str, Any]]) -> list[str]:
+    means = {one["level"]: f"{one['risk']}. {one['means']}" for one in risk_levels()}
+    errors = [f"{one['category'].replace('_', ' ')}: {one['text']}" for one in row["errors"] or ()]
+    clean = next((one["output"] for one in group if one["variant"] == "clean"), row["output"])
+    edits = [f"{kind}: {' '.join(text.split())}" for kind, text in changed(clean, row["output"]) if kind != "same"]
+    return [f"risk level {row['risk_level']}: {means[str(row['risk_level'])]}", *errors, *edits]
+
+
+Row = Mapping[str, Any]
+SAYS: dict[str, tuple[Callable[[Row], str], Callable[[Row], str]]] = {
+    "medieval": (lambda row: row["statement"], lambda row: row["quadrant"]),
+    "medhal": (lambda row: row["statement"], lambda row: "factual" if row["label"] else "non-factual"),
+    "medval": (lambda row: f"{row['task']}, {row['variant']}", lambda row: str(row["risk_level"])),
+}
+"""Of each dataset what a row says, and its label."""
+WHY: dict[str, Callable[[Workspace, Row, Sequence[Row]], list[str]]] = {
+    "medieval": _medieval,
+    "medhal": _medhal,
+    "medval": _medval,
+}

@@ -1,0 +1,468 @@
+"""A batch of sheets answered one row at a time: each answer is checked as `reading` does, and is on disk at once.
+
+The batch's key says whose an item is, in which order he has them and what he is shown. What nobody may see before he
+answers (rows' names, strata, labels, what others said) does not leave this module by `Review.task`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from ground.contracts.labels import LabelKind, LabelValue, parse_label
+from ground.errors import InputError, UsageError
+from ground.settings import StewardSettings
+from stewardship.adjudication.discrepancy import relative_error
+from stewardship.benchmark.folder import Benchmark
+from stewardship.history.log import Event, History, Role
+from stewardship.sheets.batch import AnswerKind, Batch, Item, read_batches, text_mark
+from stewardship.sheets.cells import VERDICTS, expected_of, read_answer
+from stewardship.sheets.guidance import HINTS, guidance
+from stewardship.sheets.interrater import Reliability, reliability
+from stewardship.sheets.ratings import SETTLED, new_events, said_by
+from stewardship.sheets.reading import Rating
+from stewardship.sheets.shown import Shown, shown_rows, spot_check_rows
+from stewardship.sheets.spotchecks import add_spot_checks, spot_checks
+
+__all__ = ["LEAST", "SILENT", "Answered", "ChangedError", "Opinion", "Review", "Task", "open_review"]
+
+LEAST = 10
+"""Rows that two have read from which on anything is said of agreement."""
+SILENT = "the guideline is silent"
+"""Why a row has no label though it was adjudicated: nothing that both sides accept decides."""
+PAGE = "page"
+"""What stands for a sheet's file in the evidence of an answer that was given on a page."""
+TRIES = 5
+
+
+class ChangedError(UsageError):
+    """An answer was changed elsewhere since it was shown."""
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What a reader said of an item: the answer's text, reason and comment, all empty where nothing was said."""
+
+    answer: str = ""
+    reason: str = ""
+    comment: str = ""
+
+    @property
+    def version(self) -> str:
+        """Tells whether what a page shows is still what was said last."""
+        return hashlib.sha256(json.dumps([self.answer, self.reason, self.comment]).encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """What a reader, who is not named, said of a row that is adjudicated."""
+
+    reader: str
+    answer: str
+    reason: str
+    comment: str
+
+
+@dataclass(frozen=True)
+class Task:
+    """All that a reader is shown of one item.
+
+    Attributes:
+        item: its name.
+        number, of: its place among the reader's items.
+        shown: question and context; label and critique on spot checks only.
+        kind: what belongs into the answer.
+        choices: what can be chosen, with its meaning; none where the answer is written.
+        expected: what belongs there, in words.
+        answered: what the reader said of it before.
+        opinions: of an adjudication, what was said of the row.
+        before, after: the items beside it, if any.
+    """
+
+    item: str
+    number: int
+    of: int
+    shown: Shown
+    kind: AnswerKind
+    choices: tuple[tuple[str, str], ...]
+    expected: str
+    answered: Answered
+    opinions: tuple[Opinion, ...]
+    before: str | None
+    after: str | None
+
+
+@dataclass
+class Review:
+    """A batch under review; of use to several threads at once.
+
+    Attributes:
+        benchmark: whose rows.
+        batch: whose items.
+        batches: all of the benchmark, which say who was given a row.
+        settings: tolerances.
+        models: readers that are language models: what they say is a reading, and no physician's label.
+    """
+
+    benchmark: Benchmark
+    batch: Batch
+    batches: Sequence[Batch]
+    settings: StewardSettings
+    models: frozenset[str] = frozenset()
+    _said: dict[str, Answered] = field(default_factory=dict)
+    _known: str | None = None
+    _alone: threading.RLock = field(default_factory=threading.RLock)
+    _waiting: list[tuple[Rating, str, Future[Answered]]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Refuse a batch whose texts are no longer those that it was written with, and a reader of two kinds."""
+        shown = self._shown
+        if moved := [one for one in self.batch.items if _marks(shown[one.uid]) != (one.question, one.context)]:
+            raise InputError(
+                "rows read otherwise than when the batch was written",
+                file=self.benchmark.folder,
+                found=f"{len(moved):,} of {len(self.batch.items):,} items of {self.batch.name}",
+                do="write another batch: `ontoground steward sheets`",
+            )
+        for rater in self.batch.raters:
+            other: Role = "physician" if rater in self.models else "reading"
+            if any(rater in by for by in said_by(self.benchmark.history, other).values()):
+                was = "a person" if rater in self.models else "a language model"
+                raise UsageError("one name for a person and a model", found=rater, expected=f"what it was: {was}")
+
+    def items(self, rater: str) -> list[Item]:
+        """Return a reader's items in his order; of an adjudication, those with the worst disagreement first."""
+        own = self._items_of.get(rater, [])
+        if self.batch.kind != "adjudication":
+            return own
+        return sorted(own, key=lambda one: -self._disagreement[one.uid])
+
+    def progress(self, rater: str) -> list[tuple[str, bool]]:
+        """Return a reader's items in his order, and whether he has answered each."""
+        said = self._answers()
+        return [(one.item, one.item in said) for one in self.items(rater)]
+
+    def task(self, rater: str, name: str) -> Task:
+        """Return what a reader is shown of an item.
+
+        Raises:
+            UsageError: he has no such item.
+        """
+        items = self.items(rater)
+        place = self._place(items, name)
+        item = items[place]
+        return Task(
+            item=name,
+            number=place + 1,
+            of=len(items),
+            shown=self._shown[item.uid],
+            kind=item.expects,
+            choices=self._choices(item.expects),
+            expected=HINTS[item.expects],
+            answered=self._answers().get(name, Answered()),
+            opinions=self._opinions(item.uid, rater),
+            before=items[place - 1].item if place else None,
+            after=items[place + 1].item if place + 1 < len(items) else None,
+        )
+
+    def guidance(self) -> tuple[list[str], list[tuple[str, str]]]:
+        """Return what the batch's sheets tell its readers; see `stewardship.sheets.guidance.guidance`."""
+        expects = sorted({one.expects for one in self.batch.items})
+        return guidance(self.batch.kind, blind=self.batch.blind, expects=expects, categories=self.benchmark.categories)
+
+    def save(self, rater: str, name: str, answer: Answered, version: str) -> Answered:
+        """Take an answer: when this returns it is on disk. Answers that come at once are written together.
+
+        Args:
+            rater: who answers.
+            name: of the item.
+            answer: what he says.
+            version: of what the page showed as his answer until then.
+
+        Raises:
+            UsageError: it is none of his items, or the answer cannot be taken, and what is expected.
+            ChangedError: the item was answered elsewhere since the page was shown.
+        """
+        items = self.items(rater)
+        rating = self._rating(items[self._place(items, name)], answer)
+        mine: Future[Answered] = Future()
+        self._waiting.append((rating, version, mine))
+        with self._alone:
+            if not mine.done():
+                waiting, self._waiting = self._waiting, []
+                self._write(waiting)
+        return mine.result()
+
+    def agreement(self, *, models: bool = False) -> tuple[int, Reliability | None]:
+        """Return how many rows two readers or more have read, and how far they agree: None below `LEAST` rows.
+
+        Args:
+            models: of the readers that are language models, or else of people: the two are never put together.
+        """
+        categories = self.benchmark.categories
+        here: dict[str, dict[str, LabelValue]] = {}
+        for item in self.batch.items:
+            said = self._answers().get(item.item)
+            if said is not None and (item.rater in self.models) is models:
+                here.setdefault(item.uid, {})[item.rater] = parse_label(said.answer, categories=categories)
+        shared = sum(len(by) > 1 for by in here.values())
+        return shared, reliability(here, {}, self.settings) if shared >= LEAST else None
+
+    def verdicts(self) -> Iterator[dict[str, str]]:
+        """Yield what was said of each row beside its published label: of no use to whoever still reads.
+
+        ``verdict``: right where the answer is the published label, doubtful where it is N/A, else wrong.
+        """
+        said = self._answers()
+        with self._alone:
+            labels = self.benchmark.history.labels("original", categories=self.benchmark.categories)
+        strata = self.benchmark.column("stratum")
+        for item in sorted(self.batch.items, key=lambda one: (one.uid, one.rater)):
+            if (one := said.get(item.item)) is None:
+                continue
+            label = labels.get(item.uid)
+            value = parse_label(one.answer, categories=self.benchmark.categories)
+            yield {
+                "id": item.uid,
+                "stratum": strata.get(item.uid, ""),
+                "label": label.text() if label else "",
+                "answer": one.answer,
+                "verdict": _verdict(value, label),
+                "reason": one.reason,
+                "comment": one.comment,
+                "reader": item.rater,
+            }
+
+    @cached_property
+    def _items_of(self) -> Mapping[str, list[Item]]:
+        found: dict[str, list[Item]] = {}
+        for one in self.batch.items:
+            found.setdefault(one.rater, []).append(one)
+        return found
+
+    @cached_property
+    def _shown(self) -> Mapping[str, Shown]:
+        uids = {one.uid for one in self.batch.items}
+        if self.batch.kind == "spot_check":
+            return spot_check_rows(self.benchmark, uids)
+        return shown_rows(self.benchmark, uids, evidence=not self.batch.blind)
+
+    @cached_property
+    def _disagreement(self) -> Mapping[str, float]:
+        uids = {one.uid for one in self.batch.items}
+        categories = self.benchmark.categories
+        return {
+            uid: _apart([parse_label(one.answer, categories=categories) for one in self._opinions(uid, "")])
+            for uid in uids
+        }
+
+    def _opinions(self, uid: str, rater: str) -> tuple[Opinion, ...]:
+        """Return what others than a reader said of a row that is adjudicated, in an order that names nobody."""
+        if self.batch.kind != "adjudication":
+            return ()
+        roles: tuple[Role, ...] = ("physician", "reading")
+        with self._alone:
+            history = self.benchmark.history
+            said = [event for role in roles for event in said_by(history, role, [uid]).get(uid, {}).values()]
+        events = [one for one in said if one.by != rater and one.status != SETTLED]
+        ordered = sorted(events, key=lambda one: hashlib.sha256(f"{self.batch.seed}{uid}{one.by}".encode()).digest())
+        return tuple(
+            Opinion(f"reader {number}", one.value or "", str(one.evidence.get("reason") or ""), one.why)
+            for number, one in enumerate(ordered, start=1)
+        )
+
+    def _choices(self, kind: AnswerKind) -> tuple[tuple[str, str], ...]:
+        names: Sequence[str] = VERDICTS if kind == "verdict" else self.benchmark.categories
+        if kind not in ("verdict", "category"):
+            return ()
+        means = dict(self.guidance()[1])
+        found = [(name, means.get(name, "")) for name in names]
+        if kind == "category":
+            found.append(("N/A", "doubtful: it cannot be judged"))
+        if self.batch.kind == "adjudication":
+            found.append((SILENT, "no label: nothing that both sides accept decides"))
+        return tuple(found)
+
+    @staticmethod
+    def _place(items: Sequence[Item], name: str) -> int:
+        for place, one in enumerate(items):
+            if one.item == name:
+                return place
+        raise UsageError("no such row on your sheet", do="open the list of your rows")
+
+    def _rating(self, item: Item, said: Answered) -> Rating:
+        silent = said.answer == SILENT and self.batch.kind == "adjudication"
+        categories, question = self.benchmark.categories, self._shown[item.uid].question
+        written = "N/A" if silent else said.answer.strip()
+        answer = read_answer(written, item.expects, question=question, categories=categories)
+        expected = expected_of(item.expects, categories)
+        if answer.value is None:
+            raise UsageError(answer.problem, expected=expected, do=answer.do)
+        if answer.value.kind is LabelKind.MISSING:
+            raise UsageError("no answer was given: nothing was saved", expected=expected)
+        reason = SILENT if silent else " ".join(said.reason.split())
+        comment = said.comment.strip()
+        return Rating(item.uid, item.rater, self.batch.name, item.item, answer.value, written, comment, PAGE, 0, reason)
+
+    def _write(self, waiting: Sequence[tuple[Rating, str, Future[Answered]]]) -> None:
+        """Write what waits as one batch of events; each is told what became of its own."""
+        try:
+            said, before = dict(self._answers()), self._known
+            taken: list[tuple[Rating, Future[Answered]]] = []
+            for rating, version, mine in waiting:
+                new = Answered(rating.value.text(), rating.reason, rating.comment)
+                old = said.get(rating.item, Answered())
+                if version != old.version and new != old:
+                    do = "look at it again: the page shows what is kept now"
+                    mine.set_exception(ChangedError("this row was answered elsewhere since it was shown here", do=do))
+                else:
+                    taken.append((rating, mine))
+                    said[rating.item] = new
+            if taken and self._append([rating for rating, _ in taken]) == before:
+                # Nobody else wrote meanwhile: said is what is on disk.
+                self._said, self._known = said, self.benchmark.history.chain
+            kept = self._answers()
+            for rating, mine in taken:
+                mine.set_result(kept[rating.item])
+        except BaseException as error:
+            for _, _, mine in waiting:
+                if not mine.done():
+                    mine.set_exception(error)
+
+    def _append(self, ratings: Sequence[Rating]) -> str | None:
+        """Write answers, and return the state of the history that they were added to, if it was one."""
+        if self.batch.kind == "spot_check":
+            add_spot_checks(self.benchmark.folder, ratings)
+            return None
+        for _ in range(TRIES):
+            history = self.benchmark.history
+            seen = history.chain
+            events = [*self._events(ratings, history, models=False), *self._events(ratings, history, models=True)]
+            if not events or self._added(events, history):
+                return seen
+        raise InputError("the history is being written all the time", file=self.benchmark.folder, do="try it again")
+
+    def _events(self, ratings: Sequence[Rating], history: History, *, models: bool) -> list[Event]:
+        own = [one for one in ratings if (one.rater in self.models) is models]
+        return new_events(
+            own,
+            self._batches_of[models],
+            history,
+            categories=self.benchmark.categories,
+            decimals=self.settings.decimals,
+            relative=self.settings.agree_rel,
+            role="reading" if models else "physician",
+        )
+
+    @cached_property
+    def _batches_of(self) -> Mapping[bool, list[Batch]]:
+        """Return the batches with the items of people (False) and of models (True): neither waits for the other."""
+        return {
+            models: [
+                batch.model_copy(update={"items": tuple(x for x in batch.items if (x.rater in self.models) is models)})
+                for batch in self.batches
+            ]
+            for models in (False, True)
+        }
+
+    def _added(self, events: Sequence[Event], history: History) -> bool:
+        """Add events, unless another program wrote to the history since they were made of it."""
+        seen = history.chain
+
+        def check() -> None:
+            if history.chain != seen:
+                raise _MovedError
+
+        try:
+            history.append(events, check=check)
+        except _MovedError:
+            return False
+        return True
+
+    def _answers(self) -> Mapping[str, Answered]:
+        """Return what was said of each item that was answered, as it is on disk."""
+        # One at a time: a history that is read by one thread while another adds to it takes events twice.
+        with self._alone:
+            if self.batch.kind == "spot_check":
+                return dict(self._checked())
+            history = self.benchmark.history
+            if self._known != history.chain:
+                self._said, self._known = dict(self._from(history)), history.chain
+            return self._said
+
+    def _from(self, history: History) -> Iterator[tuple[str, Answered]]:
+        uids = {one.uid for one in self.batch.items}
+        known = {models: said_by(history, "reading" if models else "physician", uids) for models in (False, True)}
+        for item in self.batch.items:
+            event = known[item.rater in self.models].get(item.uid, {}).get(item.rater)
+            if event is not None and event.evidence.get("sheet") == self.batch.name:
+                yield item.item, Answered(event.value or "", str(event.evidence.get("reason") or ""), event.why)
+
+    def _checked(self) -> Iterator[tuple[str, Answered]]:
+        known = spot_checks(self.benchmark.folder)
+        for item in self.batch.items:
+            one = known.get(item.uid, {}).get(item.rater)
+            if one is not None and one["sheet"] == self.batch.name:
+                yield item.item, Answered(one["verdict"], one.get("reason", ""), one["comment"])
+
+
+class _MovedError(Exception):
+    """The history has grown."""
+
+
+def open_review(benchmark: Benchmark, name: str, settings: StewardSettings, models: Collection[str] = ()) -> Review:
+    """Open a batch of sheets for review.
+
+    Args:
+        benchmark: whose.
+        name: of the batch.
+        settings: tolerances.
+        models: which of its readers are language models.
+
+    Raises:
+        UsageError: the benchmark has no such batch, or a model is none of its readers.
+        InputError: rows are no longer as they were when the batch was written.
+    """
+    batches = read_batches(benchmark.folder)
+    batch = next((one for one in batches if one.name == name), None)
+    if batch is None:
+        known = ", ".join(one.name for one in batches)
+        do = "write one: `ontoground steward sample --rater ann --rater bob`"
+        raise UsageError("no such batch of sheets", found=name, expected=known or "a batch of sheets", do=do)
+    if strange := sorted(set(models) - set(batch.raters)):
+        raise UsageError("no reader of this batch", found=", ".join(strange), expected=", ".join(batch.raters))
+    return Review(benchmark, batch, batches, settings, frozenset(models))
+
+
+def _marks(shown: Shown) -> tuple[str, str]:
+    return text_mark([shown.question]), text_mark([shown.context])
+
+
+def _verdict(answer: LabelValue, label: LabelValue | None) -> str:
+    if answer.kind is LabelKind.ABSTENTION or label is None:
+        return "doubtful"
+    return "right" if answer == label else "wrong"
+
+
+def _apart(labels: Sequence[LabelValue]) -> float:
+    """Return how far labels are apart, at most 3: N/A against a value most, then names and dates, then numbers."""
+    if any(one.kind is LabelKind.ABSTENTION for one in labels) and len({one.kind for one in labels}) > 1:
+        return 3.0
+    numbers = [number for one in labels if (number := _number(one)) is not None]
+    if numbers and len(numbers) == len(labels):
+        return float(relative_error(min(numbers), max(numbers)))
+    counts = Counter(one.text() for one in labels)
+    return 1.0 + len(counts) / len(labels) if len(counts) > 1 else 0.0
+
+
+def _number(label: LabelValue) -> float | None:
+    """Return a number, or a level that is one by its name."""
+    if label.number is None and label.kind is LabelKind.CATEGORY and label.text().isdecimal():
+        return float(label.text())
+    return label.number

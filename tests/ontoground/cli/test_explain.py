@@ -1,0 +1,80 @@
+"""``explain`` and ``notes read``: a row of any dataset, and any text, told in words."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import ontoground
+from ontoground.cli.main import invoke
+from tests.ontoground.cli.schemas import checked
+from tests.ontoground.conftest import Demo
+
+NOTE = "Past Medical History:\nDenies chest pain. Has hypertension.\n"
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:
+    assert invoke(list(arguments)) == code
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("quadrant", ["Q1", "Q2", "Q3", "Q4"])
+def test_a_row_is_told_with_its_words_in_the_note(
+    quadrant: str, demo: Demo, capsys: pytest.CaptureFixture[str]
+) -> None:
+    w = ontoground.open(demo.workspace)
+    row = w.statements(quadrant=quadrant).sort("id").head(1).collect().to_dicts()[0]
+    place = ("--workspace", str(demo.workspace))
+    found = checked(said(capsys, "explain", row["id"], *place, "--json"), "explain")
+    assert (found["says"], found["label"], found["dataset"]) == (row["statement"], quadrant, "medieval")
+    assert found["why"][1].startswith("true because" if quadrant in ("Q1", "Q2") else "false because")
+    (note,) = w.note(row["hadm_id"])
+    for one, span in zip(found["evidence"], row["support_spans"], strict=True):
+        assert one["before"] + one["text"] + one["after"] in note["text"] and one["text"] == span["text"]
+        assert len(one["before"]) > 100
+    assert {one["id"] for one in found["group"]} >= {row["id"]} and len(found["group"]) >= 4
+    assert w.explain(row["id"])["why"] == found["why"]
+    text = said(capsys, "explain", row["id"], *place)
+    assert row["statement"] in " ".join(text.split()) and "(this row)" in text
+
+
+def test_a_row_that_no_dataset_has(demo: Demo, empty_workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["explain", "nothing", "--workspace", str(demo.workspace)]) == 3
+    assert "an id of medieval" in capsys.readouterr().err
+    assert invoke(["explain", "nothing", "--workspace", str(empty_workspace)]) == 3
+    assert "ontoground build medieval" in capsys.readouterr().err
+
+
+def test_any_text_is_read(
+    demo: Demo, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, page = tmp_path / "note.txt", tmp_path / "note.html"
+    file.write_text(NOTE)
+    place = ("--workspace", str(demo.workspace))
+    found = checked(said(capsys, "notes", "read", str(file), *place, "--json"), "notes-read")
+    told = {one["text"]: one["assertion"] for one in found["note"]["mentions"]}
+    assert told["chest pain"] == "absent" and told["hypertension"] == "present"
+    text = said(capsys, "notes", "read", str(file), *place, "--html", str(page))
+    assert "chest pain" in text and "absent" in text
+    html = page.read_text()
+    assert 'class="mention absent' in html and "<script" not in html and "http" not in html
+    monkeypatch.setattr(sys, "stdin", io.StringIO(NOTE))
+    assert "hypertension" in said(capsys, "notes", "read", "-", *place)
+    file.write_bytes(b"\xff\xfe\x00")
+    assert invoke(["notes", "read", str(file), *place]) == 3
+    assert "no text in UTF-8" in capsys.readouterr().err
+
+
+def test_a_name_that_the_locale_cannot_write_is_called_that(tmp_path: Path) -> None:
+    folder = tmp_path / "d\u00e9mo"
+    folder.mkdir(mode=0o700)
+    (folder / "warehouse.duckdb").touch()
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    command = [sys.executable, "-m", "ontoground", "sql", "loads", "--workspace", str(folder)]
+    run = subprocess.run(command, env={**os.environ, **plain}, capture_output=True, check=False)
+    assert run.returncode == 3 and b"LC_ALL=C.UTF-8" in run.stderr and b"Traceback" not in run.stderr

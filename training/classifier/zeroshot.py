@@ -18,8 +18,8 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
+from evaluation.predictions import write_predictions
 from evaluation.quadrants.dataset import MedievalDataset, Split
-from evaluation.quadrants.predictions import write_predictions
 from ground import ROOT
 from ground.contracts.rows import QUADRANTS, Quadrant
 from ground.lm.client import LanguageModel

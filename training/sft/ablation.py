@@ -22,8 +22,9 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from evaluation.quadrants.tables import percent_cell
+from evaluation.markdown import percent_cell
 from evaluation.text.dataset import TextDataset
+from evaluation.text.one_run import evaluate_predictions
 from ground.contracts.taxonomy import medval_tasks, resolve_tasks
 from ground.errors import InputError, OntogroundError, UsageError
 from ground.flow.manifest import to_json
@@ -31,7 +32,6 @@ from ground.markdown import markdown_table
 from ground.settings import Section
 from ground.storage.files import atomic_directory, sha256_of, write_text
 from training.runs.settings import MedvalSettings
-from training.sft.evaluate import evaluate_predictions
 from training.sft.generate import GenerationSettings, generate_medval
 from training.sft.train import train_medval
 

@@ -24,7 +24,7 @@ __all__ = ["medhal", "medval"]
 
 Kind = Literal["medhal", "medval"]
 
-PACKAGES = ("matplotlib", "rouge_score", "sacrebleu", "statsmodels", "torch", "transformers")
+PACKAGES = ("jinja2", "matplotlib", "rouge_score", "sacrebleu", "statsmodels", "torch", "transformers")
 RUN_KEYS = ("name", "model", "seed", "kind", "rows", "outcomes", "share_unparseable", "overall", "confusion")
 # Heads of the first table, which has values alone.
 VALUES: Mapping[str, Mapping[str, str]] = {

@@ -9,15 +9,15 @@ from typing import Any
 import polars as pl
 import pytest
 
+from evaluation.predictions import read_predictions
 from evaluation.text.dataset import TextDataset
-from evaluation.text.predictions import read_answers
+from evaluation.text.one_run import evaluate_predictions
 from ground.contracts.answers import parse_medval
 from ground.contracts.prompts import medhal_prompt, medval_answer, medval_prompt
 from ground.errors import InputError, RefusedError, UsageError
 from ground.lm.settings import LmSettings
 from tests.ground.lm.server import completion, scripted_server
 from tests.training.sft.cases import medhal_dataset, medhal_rows, medval_dataset, medval_rows, tiny_model
-from training.sft.evaluate import evaluate_predictions
 from training.sft.zeroshot import AskedSettings, ask_dataset
 
 SAID = ["Factual: YES", "Factual: NO\nExplanation: Takes another drug.", "I cannot tell.", "Factual: NO"]
@@ -62,7 +62,7 @@ def test_a_run_that_was_stopped_asks_only_what_is_not_answered(medval: TextDatas
         for _ in range(2):
             ask_dataset(medval, model(server.url), AskedSettings(), tmp_path / "w", tmp_path / "out")
         assert len(server.bodies) == len({json.dumps(body["messages"]) for body in server.bodies}) <= 6
-    found = read_answers(tmp_path / "out" / "predictions-test.parquet", "medval")
+    found = read_predictions(tmp_path / "out" / "predictions-test.parquet", "medval")
     assert set(found["code"]) == {0} and found.height == 6
 
 

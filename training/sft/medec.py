@@ -21,7 +21,8 @@ from evaluation.text.dataset import Kind
 from evaluation.text.rates import rate_estimates
 from ground.errors import InputError
 from ground.lm.settings import LmSettings
-from training.sft.zeroshot import AskedReport, AskedSettings, ask_rows
+from training.asking.engine import AskedReport
+from training.asking.texts import AskedSettings, ask_rows
 
 __all__ = ["ANY_RISK", "UNSAFE_FROM", "ask_medec", "medec_metrics", "read_medec"]
 
@@ -141,7 +142,7 @@ def ask_medec(
         The report, and the rows (for `medec_metrics`).
 
     Raises:
-        InputError, UsageError, RefusedError: as `training.sft.zeroshot.ask_rows`, or the file cannot be read.
+        InputError, UsageError, RefusedError: as `training.asking.texts.ask_rows`, or the file cannot be read.
     """
     rows, dropped = read_medec(path)
     if not rows:

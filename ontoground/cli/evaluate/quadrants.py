@@ -293,7 +293,7 @@ def _hardware(options: Quadrants, source: _Source) -> HardwareSettings:
 def _zeroshot(options: Quadrants, dataset: MedievalDataset, column: SplitColumn) -> dict[str, Any]:
     from ground.progress import progress
     from ontoground.cli.render import note
-    from training.classifier.zeroshot import ZeroshotSettings, predict_zeroshot
+    from training.asking.quadrants import ZeroshotSettings, predict_zeroshot
 
     model, settings = options.language_model("zeroshot", ZeroshotSettings, split=options.split, split_column=column)
     folder = run_folder(options.workspace, "zeroshot", short_name(model.model))

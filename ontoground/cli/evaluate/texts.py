@@ -152,7 +152,7 @@ def _asked(options: Text, dataset: TextDataset) -> dict[str, Any]:
     from ground.contracts.taxonomy import resolve_tasks
     from ground.progress import progress
     from ontoground.cli.render import note
-    from training.sft.zeroshot import SHOTS, AskedSettings, ask_dataset
+    from training.asking.texts import SHOTS, AskedSettings, ask_dataset
 
     model, settings = options.language_model("asked", AskedSettings, split=options.split, shots=options.shots)
     method = SHOTS[settings.shots]

@@ -20,7 +20,8 @@ from ground.lm.settings import LmSettings
 from tests.ground.lm.server import Reply, completion, scripted_server
 from tests.manifests import write_manifest
 from tests.training.tiny import tiny_decoder, tiny_tokenizer
-from training.classifier.zeroshot import ZeroshotSettings, cut_context, parse_label, predict_zeroshot, zeroshot_prompt
+from training.asking.engine import cut_context
+from training.asking.quadrants import ZeroshotSettings, parse_label, predict_zeroshot, zeroshot_prompt
 
 CONTEXT = (
     "History of Present Illness:\nA man with gout, admission {n}.\n\n"

@@ -78,7 +78,7 @@ def _chunks(rows: EncodedRows, indices: Sequence[int], size: int) -> list[list[i
 def fit(
     model: EncoderClassifier, rows: EncodedRows, steps: list[list[int]], progress: Progress | None
 ) -> tuple[list[float], list[float], list[float]]:
-    """Train on the rows of each step; return of each its mean loss, learning rate, and the gradient's norm unclipped."""
+    """Train on the rows of each step; return of each its mean loss, learning rate, and the gradient's whole norm."""
     from transformers import get_linear_schedule_with_warmup
 
     settings = model.settings

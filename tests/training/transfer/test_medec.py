@@ -13,7 +13,7 @@ from ground.errors import InputError
 from ground.lm.settings import LmSettings
 from tests.ground.lm.server import completion, scripted_server
 from training.asking.texts import AskedSettings
-from training.sft.medec import ANY_RISK, ask_medec, medec_metrics, read_medec
+from training.transfer.medec import ANY_RISK, ask_medec, medec_metrics, read_medec
 
 HEADS = (
     *("Text ID", "Text", "Sentences", "Error Flag", "Error Type", "Error Sentence ID"),

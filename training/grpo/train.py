@@ -28,6 +28,7 @@ from training.runs.models import (
     load_config,
     load_model,
     load_tokenizer,
+    prepare_device,
     refuse_adapter,
     save_model,
     trained_weights,
@@ -99,6 +100,7 @@ def train_arm(
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise UsageError("GRPO is trained by one process", do="start it without torchrun or accelerate")
     machine = choose_machine(settings.hardware)
+    prepare_device(machine.device)
     plan = run_plan("grpo", model_name, arm.data, settings, engine="trl GRPOTrainer", arm=arm.name, smoke=arm.smoke)
     if (whole := start_run(out_dir, plan, resume=resume)) is not None:
         return whole

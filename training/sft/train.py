@@ -229,6 +229,8 @@ def _arguments(out_dir: Path, settings: SftSettings, machine: Machine, n_rows: i
         # Rows are encoded, labelled and of a fit length already: trl must cut nothing.
         max_length=None,
         packing=False,
+        # Rows of like length meet in a forward pass, in an order that is drawn: little padding.
+        train_sampling_strategy="group_by_length",
         gradient_checkpointing=settings.hardware.gradient_checkpointing,
         gradient_checkpointing_kwargs={"use_reentrant": False},
         logging_steps=1 if steps <= LOG_EVERY_STEP_UNTIL else 10,

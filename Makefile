@@ -9,7 +9,7 @@ KERNELS := .venv/.kernels
 # Programs start some hundred times in the tests: a checkout's modules are compiled once, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: setup constraints demo test check lint types kernels bench growth clean
+.PHONY: setup constraints demo test check lint types kernels bench growth gpu clean
 setup: $(STAMP)
 
 $(STAMP): pyproject.toml $(CONSTRAINTS)
@@ -60,6 +60,10 @@ bench: setup
 growth: setup
 	$(BIN)/python -m benchmarks.growth --scales $(or $(SCALES),0.001 0.003 0.01 0.03) $(if $(FOLDER),--folder $(FOLDER))
 	$(BIN)/python -m benchmarks.report
+
+# What only a card can tell, in ten minutes; called again it goes on with what is left. `PARTS='masks packed-nf4'` chooses.
+gpu: setup
+	$(BIN)/python -m benchmarks.gpu $(if $(PARTS),--parts $(PARTS)) $(if $(MINUTES),--minutes $(MINUTES))
 
 clean:
 	rm -rf .venv work dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -51,17 +51,17 @@ def masks(device: str) -> dict[str, Any]:
     from training.packing.masks import attention_mask, visible
 
     numbers = np.random.default_rng(0)
-    groups = [
-        (numbers.integers(3, 90, n), [numbers.integers(3, 90, STATEMENT) for _ in range(ITEMS)]) for n in (900, 300)
-    ]
+    contexts, statements = (900, 300), [STATEMENT] * ITEMS
+    groups = [(numbers.integers(3, 90, n), [numbers.integers(3, 90, m) for m in statements]) for n in contexts]
     row = packed_row(groups, multiple=128).to(device)
     block, dense = attention_mask(row, "flex_attention", torch.float32), visible(row)[None, None]
     drawn = torch.randn(3, 1, 4, dense.shape[-1], 64, generator=torch.Generator().manual_seed(0))
     compiled, found = torch.compile(flex_attention), {}
     for dtype in (torch.float32, torch.bfloat16):
         wide = drawn.to(device, dtype).requires_grad_(device == "cuda")
-        outputs = [compiled(*wide, block_mask=block)]
-        outputs.append(torch.nn.functional.scaled_dot_product_attention(*wide, attn_mask=dense))
+        query, key, value = wide
+        outputs = [compiled(query, key, value, block_mask=block)]
+        outputs.append(torch.nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=dense))
         name = str(dtype).removeprefix("torch.")
         found[f"{name}_output"] = _difference(*outputs)
         if device == "cuda":
@@ -119,10 +119,8 @@ def speed(device: str, shape: str, name: str) -> dict[str, Any]:
     The share counts products with the weights and attention, 2 FLOP each, forward and once backward (the weights below
     an adapter have no gradient); what is computed again is not counted.
     """
-    steps = 3 if device == "cuda" else 1
-    sizes = Sizes(
-        shape, device, CONTEXT if device == "cuda" else 200, STATEMENT, ITEMS if device == "cuda" else 2, steps
-    )
+    context, items, steps = (CONTEXT, ITEMS, 3) if device == "cuda" else (200, 2, 1)
+    sizes = Sizes(shape, device, context, STATEMENT, items, steps)
     found = measured(name, sizes)
     per_item = STATEMENT * (2 if name.startswith("corfu") else 1)
     rows = sizes.n_items if name.endswith(("plain", "trl")) else 1

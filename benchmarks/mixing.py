@@ -48,19 +48,40 @@ def steps_of(rows: pl.DataFrame, most: int, given: argparse.Namespace, seed: int
     return [[index for row in step.rows for block in row.blocks for index in block.items] for step in plan]
 
 
-def arm(dataset: Any, most: int, seed: int, given: argparse.Namespace) -> tuple[pl.DataFrame, float]:
+class Readers:
+    """What the frozen layers make of texts, which is the same in every run: read once for all of them."""
+
+    def __init__(self) -> None:
+        self.kept: dict[tuple[str, ...], Any] = {}
+
+    def judge(self, model: Any, rows: Any) -> Any:
+        """Return what judges rows with a model's own upper layers."""
+        from training.encoder.late import FrozenReader
+
+        key = tuple(rows.texts)
+        if key not in self.kept:
+            self.kept[key] = FrozenReader(model.module, rows, model.tokenizer.pad_token_id, model.device, 4.0)
+        reader = self.kept[key]
+        return lambda indices: model.module(*reader.batch(indices))
+
+
+def arm(dataset: Any, most: int, seed: int, given: argparse.Namespace, readers: Readers) -> tuple[pl.DataFrame, float]:
     """Train once; return predictions and seconds."""
     import torch
 
-    from training.encoder.classifier import new_encoder
+    from training.encoder.classifier import EncoderClassifier, new_encoder
     from training.encoder.settings import EncoderSettings
     from training.encoder.train import encoded_rows, fit, predict
+
+    class Classifier(EncoderClassifier):
+        def judge(self, rows: Any) -> Any:
+            return readers.judge(self, rows)
 
     settings = EncoderSettings(seed=seed, batch_size=given.batch_size, epochs=given.epochs, device=given.device)
     rows = dataset.split_rows("train")
     begin = time.perf_counter()
     torch.manual_seed(seed)
-    model = new_encoder(given.model, settings)
+    model = Classifier(**vars(new_encoder(given.model, settings)))
     fit(model, encoded_rows(model, dataset, rows), steps_of(rows, most, given, seed), None)
     seconds = time.perf_counter() - begin
     found = predict(model, dataset, given.split)
@@ -74,13 +95,13 @@ def experiment(given: argparse.Namespace, chosen: list[int], seeds: list[int]) -
     from evaluation.quadrants.report import evaluate_quadrants
 
     dataset = MedievalDataset.open(given.dataset)
-    files = []
+    files, readers = [], Readers()
     for seed in seeds:
         for most in chosen:
             files.append(private_directory(given.out) / f"{most}-{seed}.parquet")
             if files[-1].is_file():
                 continue
-            found, seconds = arm(dataset, most, seed, given)
+            found, seconds = arm(dataset, most, seed, given, readers)
             write_predictions(files[-1], found)
             note(f"at most {most} of an admission, seed {seed}: {seconds:.0f} s")
     report = evaluate_quadrants(dataset, files, given.out / "report", split=given.split, baselines=False)

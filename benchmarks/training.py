@@ -31,7 +31,7 @@ __all__ = ["MODELS", "PACKAGES", "Sizes", "main", "matrix_rate", "measured", "ra
 MODELS: dict[str, dict[str, int]] = {
     "probe": {"hidden_size": 256, "intermediate_size": 688, "num_hidden_layers": 4, "heads": 8, "vocab_size": 8000},
     "wide": {"hidden_size": 512, "intermediate_size": 1376, "num_hidden_layers": 8, "heads": 8, "vocab_size": 16000},
-    "0.5b": {"hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 24, "heads": 16, "vocab_size": 128256},
+    "0.5b": {"hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 24, "heads": 16, "vocab_size": 64000},
     "1b": {"hidden_size": 2048, "intermediate_size": 8192, "num_hidden_layers": 16, "heads": 32, "vocab_size": 128256},
     "8b": {"hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32, "heads": 32, "vocab_size": 128256},
     "qwen3-8b": {"hidden_size": 4096, "intermediate_size": 12288, "num_hidden_layers": 36, "heads": 32,

@@ -91,6 +91,7 @@ def _planned(
         dataset.split_rows("train", settings.split_column),
         tokenizer,
         max_length=usable_length(load_config(model), packing.max_length),
+        chat=packing.chat_template,
     )
     rows = rows.weighted(class_weights(rows.labels, settings.class_weights))
     plan = plan_epochs(
@@ -310,7 +311,8 @@ def predict_classifier(
         model = load_model(run, "quadrants", hardware, seed=settings.seed, attention=engine_attention(hardware, engine))
         train_in_float32(model)
         model.eval()
-        encoded = quadrant_data(dataset, rows, tokenizer, max_length=int(record["context_tokens"]))
+        length, chat = int(record["context_tokens"]), settings.packing.chat_template
+        encoded = quadrant_data(dataset, rows, tokenizer, max_length=length, chat=chat)
         logits = quadrant_logits(model, encoded, engine=engine, tokens_per_row=settings.packing.tokens_per_row)
     if not torch.isfinite(logits).all():
         raise InputError(

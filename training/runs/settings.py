@@ -62,6 +62,9 @@ class PackingSettings(Section):
     max_per_context: int = Field(
         default=8, ge=1, description="pairs, or statements, of one admission in one optimizer step, at most"
     )
+    chat_template: bool = Field(
+        default=False, description="put context and statement into the tokenizer's chat template, for instruct models"
+    )
 
 
 class HardwareSettings(Section):

@@ -119,6 +119,6 @@ def test_an_instruct_model_can_be_asked_in_its_own_turns(tmp_path: Path) -> None
     assert text == f"<|user|>Patient record:\n{CONTEXT}\n\nStatement:</s><|assistant|>"
     # The turn's end is one token; what stands in a note is letters.
     assert (whole == tokenizer.eos_token_id).sum() == (cut == tokenizer.eos_token_id).sum() == 1
-    assert max(map(len, encode_contexts(tokenizer, [CONTEXT], max_tokens=60, chat=True)[0])) == 60
+    assert encode_contexts(tokenizer, [CONTEXT], max_tokens=60, chat=True)[0].lengths.tolist() == [60]
     with pytest.raises(UsageError, match="no chat template"):
         encode_contexts(tiny_tokenizer([CONTEXT], tmp_path / "plain"), [CONTEXT], max_tokens=200, chat=True)

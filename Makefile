@@ -9,7 +9,7 @@ KERNELS := .venv/.kernels
 # Programs start some hundred times in the tests: a checkout's modules are compiled once, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: setup constraints demo test check lint types kernels bench growth attack clean
+.PHONY: setup constraints demo test check lint types kernels bench growth attack gpu clean
 setup: $(STAMP)
 
 $(STAMP): pyproject.toml $(CONSTRAINTS)
@@ -65,6 +65,10 @@ growth: setup
 attack: setup
 	$(BIN)/python -m benchmarks.attack $(if $(SIZE),--size $(SIZE)) $(if $(FOLDER),--folder $(FOLDER)) \
 		$(if $(SAVE),--save) $(if $(PARTS),--parts $(PARTS))
+
+# What only a card can tell, in ten minutes; called again it goes on with what is left. `PARTS='masks packed-nf4'` chooses.
+gpu: setup
+	$(BIN)/python -m benchmarks.gpu $(if $(PARTS),--parts $(PARTS)) $(if $(MINUTES),--minutes $(MINUTES))
 
 clean:
 	rm -rf .venv work dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

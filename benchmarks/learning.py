@@ -146,7 +146,7 @@ def arms(dataset: Any, base: Path, out: Path, recipe: Recipe, seed: int) -> list
     SFT fits adapter and head on the pretrained model; DPO (lambda 0) and CoRFu train a policy first, on which adapter
     and head are then fitted in the same way (`fit-head`), and which also answers by itself (`score`).
     """
-    from evaluation.quadrants.predictions import write_predictions
+    from evaluation.predictions import write_predictions
     from training.classifier.train import predict_classifier, train_classifier
     from training.corfu.run import train_corfu
     from training.corfu.scores import score_quadrants

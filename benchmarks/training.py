@@ -26,15 +26,18 @@ from ground.errors import InputError
 from ground.storage.files import write_text
 from ontoground.cli.render import Cell, console, note, table
 
-__all__ = ["MODELS", "main"]
+__all__ = ["MODELS", "PACKAGES", "Sizes", "main", "matrix_rate", "measured", "random_model"]
 
 MODELS: dict[str, dict[str, int]] = {
     "probe": {"hidden_size": 256, "intermediate_size": 688, "num_hidden_layers": 4, "heads": 8, "vocab_size": 8000},
     "wide": {"hidden_size": 512, "intermediate_size": 1376, "num_hidden_layers": 8, "heads": 8, "vocab_size": 16000},
+    "0.5b": {"hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 24, "heads": 16, "vocab_size": 64000},
     "1b": {"hidden_size": 2048, "intermediate_size": 8192, "num_hidden_layers": 16, "heads": 32, "vocab_size": 128256},
     "8b": {"hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32, "heads": 32, "vocab_size": 128256},
-}
-"""Llama configurations; the last two have the shapes of Llama 3.2 1B and Llama 3.1 8B."""
+    "qwen3-8b": {"hidden_size": 4096, "intermediate_size": 12288, "num_hidden_layers": 36, "heads": 32,
+                 "vocab_size": 151936},
+}  # fmt: skip
+"""Llama and Qwen3 configurations; 1b, 8b and qwen3-8b have the shapes of Llama 3.2 1B, Llama 3.1 8B and Qwen3 8B."""
 PACKAGES = ("torch", "transformers", "peft", "trl", "accelerate")
 SEED = 42
 EXACT = 1e-6
@@ -78,10 +81,10 @@ def _hardware(sizes: Sizes) -> Any:
 
 
 def _large(sizes: Sizes) -> bool:
-    return sizes.model in {"1b", "8b"}
+    return MODELS[sizes.model]["hidden_size"] >= 1024
 
 
-def _model(sizes: Sizes, task: str, attention: str, *, double: bool = False) -> Any:
+def random_model(sizes: Sizes, task: str, attention: str, *, double: bool = False) -> Any:
     """Draw a Llama with a LoRA adapter of the paper's rank for the task."""
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSequenceClassification
@@ -92,7 +95,7 @@ def _model(sizes: Sizes, task: str, attention: str, *, double: bool = False) -> 
     shape = MODELS[sizes.model]
     heads = shape["heads"]
     config = AutoConfig.for_model(
-        "llama",
+        "qwen3" if sizes.model.startswith("qwen3") else "llama",
         **{name: value for name, value in shape.items() if name != "heads"},
         num_attention_heads=heads,
         num_key_value_heads=heads // 4 if heads > 8 else heads // 2,
@@ -177,7 +180,7 @@ def corfu_shared(sizes: Sizes, folder: Path) -> dict[str, float]:
     from training.packing.trainer import train_packed
 
     stage, settings = _stage(sizes), _corfu_settings(sizes)
-    policy = SharedPolicy(_model(sizes, "causal", _attention(sizes)))
+    policy = SharedPolicy(random_model(sizes, "causal", _attention(sizes)))
     clock = Clock()
     reference = pair_logps(policy, stage, stage.train, settings.packing.tokens_per_row)
     clock.at.append(time.perf_counter())
@@ -207,7 +210,7 @@ def corfu_trl(sizes: Sizes, folder: Path) -> dict[str, float]:
             clock(1)
 
     stage, settings = _stage(sizes), _corfu_settings(sizes)
-    policy = _model(sizes, "causal", "sdpa")
+    policy = random_model(sizes, "causal", "sdpa")
     build_trainer(stage, policy, _tokenizer(folder), folder, settings, callbacks=[Advance()]).train()
     return {"seconds": _step_seconds(clock.at), "items": sizes.n_items}
 
@@ -244,7 +247,7 @@ def classifier_shared(sizes: Sizes, folder: Path) -> dict[str, float]:
     from training.packing.trainer import train_packed
 
     rows, plan, settings = _classifier(sizes)
-    module, clock = SharedClassifier(_model(sizes, "quadrants", _attention(sizes))), Clock()
+    module, clock = SharedClassifier(random_model(sizes, "quadrants", _attention(sizes))), Clock()
     train_packed(
         module, _tokenizer(folder), rows.data, plan, QuadrantLoss(rows.labels), folder,
         optimizer=settings.optimizer, hardware=settings.hardware, seed=SEED, advance=clock,
@@ -257,7 +260,7 @@ def classifier_plain(sizes: Sizes, folder: Path) -> dict[str, float]:
     from training.classifier.plain import train_plain
 
     rows, plan, settings = _classifier(sizes)
-    model, clock = _model(sizes, "quadrants", "sdpa"), Clock()
+    model, clock = random_model(sizes, "quadrants", "sdpa"), Clock()
     train_plain(
         model, _tokenizer(folder), rows, plan, folder,
         optimizer=settings.optimizer, hardware=settings.hardware, seed=SEED, advance=clock,
@@ -273,7 +276,7 @@ def predict_shared(sizes: Sizes, _folder: Path) -> dict[str, float]:
 
     rows, _, settings = _classifier(sizes)
     data = rows.data
-    module = SharedClassifier(_model(sizes, "quadrants", _attention(sizes)))
+    module = SharedClassifier(random_model(sizes, "quadrants", _attention(sizes)))
     plans = plan_rows(
         range(len(data.items)), data.items, data.contexts.lengths, data.statements.lengths,
         max(settings.packing.tokens_per_row, sizes.context + sizes.n_items * sizes.statement),
@@ -286,7 +289,7 @@ def predict_plain(sizes: Sizes, _folder: Path) -> dict[str, float]:
     from training.classifier.plain import evaluate_plain
 
     rows, _, _ = _classifier(sizes)
-    model = _model(sizes, "quadrants", "sdpa")
+    model = random_model(sizes, "quadrants", "sdpa")
     return _timed(lambda: evaluate_plain(model, rows), len(rows.data.items))
 
 
@@ -307,7 +310,7 @@ def exactness(sizes: Sizes, folder: Path) -> dict[str, float]:
     from training.packing.shared import SharedPolicy
 
     contexts, statements, _ = _texts(sizes, per_item=2)
-    model = _model(sizes, "causal", "sdpa", double=True)
+    model = random_model(sizes, "causal", "sdpa", double=True)
     module = SharedPolicy(model)
     with torch.no_grad():
         # An adapter begins at zero, where half of its gradients vanish.
@@ -362,7 +365,8 @@ def _in_process(name: str, sizes: Sizes) -> dict[str, Any]:
     return dict(json.loads(found.stdout.strip().splitlines()[-1]))
 
 
-def _one(name: str, sizes: Sizes) -> dict[str, Any]:
+def measured(name: str, sizes: Sizes) -> dict[str, Any]:
+    """Take one measurement in this process: seconds, items, and bytes at the peak and before."""
     from training.runs.quiet import quiet
 
     with tempfile.TemporaryDirectory() as folder, quiet():
@@ -384,7 +388,7 @@ def _compare(shared: str, other: str, sizes: Sizes, slow: Sizes) -> dict[str, An
     }
 
 
-def _matrix_rate(device: str) -> float:
+def matrix_rate(device: str) -> float:
     """Measure the device's rate of large matrix products. In FLOP per second."""
     import torch
 
@@ -415,7 +419,7 @@ def measure_all(model: str, device: str, context: int, n_items: int) -> dict[str
         "classifier": _compare("classifier_shared", "classifier_plain", sizes(4), sizes(1 if device == "cpu" else 3)),
         "evaluation": _compare("predict_shared", "predict_plain", sizes(8), sizes(2)),
         "memory_4096": _compare("corfu_shared", "corfu_trl", sizes(1, 4096, items=1), sizes(1, 4096, items=1)),
-        "matrix_flops": _matrix_rate(device),
+        "matrix_flops": matrix_rate(device),
     }
 
 
@@ -462,7 +466,7 @@ def main(values: list[str]) -> int:
     """Measure and print one table; 1 where packed and separate rows disagree."""
     arguments = _arguments(values)
     if arguments.one:
-        print(json.dumps(_one(arguments.one, Sizes(**json.loads(arguments.sizes)))))  # noqa: T201
+        print(json.dumps(measured(arguments.one, Sizes(**json.loads(arguments.sizes)))))  # noqa: T201
         return 0
     found = measure_all(arguments.model, arguments.device, arguments.context, arguments.items)
     _paint(found)

@@ -304,7 +304,8 @@ def find_mentions(connection: duckdb.DuckDBPyConnection, settings: Settings) -> 
     if is_current(connection, "mentions", expected) and table_exists(connection, "ground.unclear_mention"):
         return _mention_report(connection, skipped=True)
     # Codes and orders speak for mentions, or are silent where they should, once they are mapped to concepts.
-    closing = ("ehr/lasting", "ehr/recorded", "ehr/given") if table_exists(connection, "ground.admission_concept") else ()
+    coded = table_exists(connection, "ground.admission_concept")
+    closing = ("ehr/lasting", "ehr/recorded", "ehr/given") if coded else ()
     tables = NoteTables("mentions", expected, "ehr/mention_part", ("mention", "unclear_mention"), closing)
 
     def read(shards: Iterator[pa.Table]) -> Generator[ReadShard]:

@@ -1,199 +1,212 @@
-"""Bootstrap by patient: rows of one patient are not independent, so patients are drawn, not rows."""
+"""The one bootstrap of all reports: answers of several runs counted together, and again in resamples of clusters.
+
+Rows of one patient, or made from one another, are not independent: such clusters are drawn, not rows. All runs see the
+same resamples.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-
-from evaluation.quadrants.metrics import calibration_counts, calibration_error, confusion_counts, metrics_of
-from evaluation.quadrants.predictions import Run
+import polars as pl
+from scipy.sparse import csr_array, eye_array
 
 __all__ = [
-    "FEWEST_PATIENTS",
-    "Bootstrap",
+    "DIGITS",
+    "FEWEST_CLUSTERS",
+    "RESAMPLES",
+    "Counted",
     "Estimate",
-    "ModelRuns",
-    "estimate",
-    "estimates",
-    "model_draws",
+    "estimate_of",
     "percentile_interval",
+    "share",
 ]
 
-FEWEST_PATIENTS = 5
+RESAMPLES = 1000
+FEWEST_CLUSTERS = 5
 LEVEL = (2.5, 97.5)
 # An interval over draws that are undefined more often than this would describe other data.
 MOST_UNDEFINED = 0.05
 DIGITS = 6
+# Resamples that are drawn at once: bounds the memory where every cluster is of its own kind.
+AT_ONCE = 100
 
 Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+Estimate = dict[str, float | None]
+"""A value with its 95% percentile interval: ``value``, ``low``, ``high``; None is undefined."""
 
 
 @dataclass(frozen=True)
-class Bootstrap:
-    """Resamples of patients as weights: how often each patient was drawn.
+class Counted:
+    """How many rows there are of each type, as observed and in B resamples of the clusters.
 
     Attributes:
-        patients: *shape* (n,), index of each row's patient in the order of ``subject_id``.
-        n_patients: P.
-        weights: *shape* (B, P); each row sums to P.
+        classes: k.
+        cuts: by name, the part of the rows that each type is in. *Shape:* (R,).
+        gold: *shape* (R,), 0 to k - 1.
+        answers: *shape* (M, R), 0 to k - 1 and k for no answer, of each run.
+        observed: *shape* (R,).
+        kinds: *shape* (K, R), rows of each type in a cluster of each kind.
+        sizes: *shape* (K,), clusters of each kind.
+        drawn: *shape* (B, D), how often each row of ``basis`` is in a resample.
+        basis: *shape* (D, R).
     """
 
-    patients: npt.NDArray[np.int64]
-    n_patients: int
-    weights: Floats
+    classes: int
+    cuts: Mapping[str, Codes]
+    gold: Codes
+    answers: Codes
+    observed: Floats
+    kinds: Any
+    sizes: Codes
+    drawn: Floats
+    basis: Any
 
     @classmethod
-    def of(cls, subject_ids: npt.NDArray[np.int64], resamples: int, seed: int) -> Bootstrap:
-        """Draw patients with replacement; the draws depend on the seed and the number of patients only.
+    def of(
+        cls,
+        gold: Codes,
+        answers: Sequence[Codes],
+        clusters: Codes,
+        *,
+        classes: int,
+        cuts: Mapping[str, Codes] | None = None,
+        resamples: int = RESAMPLES,
+        seed: int = 42,
+    ) -> Counted:
+        """Count rows and draw the resamples; arrays have *shape* (n,). The order of the rows does not matter.
 
-        Args:
-            subject_ids: *shape* (n,), patient of each row.
-            resamples: B.
-            seed: of the draws.
+        Rows that agree in everything that is counted are one type; clusters with the same rows are one kind. Kinds are
+        drawn, so a hundred thousand rows cost as little as a few thousand.
         """
-        ids, index = np.unique(subject_ids, return_inverse=True)
-        draws = np.random.default_rng(seed).multinomial(len(ids), np.full(len(ids), 1 / len(ids)), size=resamples)
-        return cls(index.astype(np.int64), len(ids), draws.astype(np.float64))
-
-    def resample(self, by_patient: Floats) -> Floats:
-        """Sum counts over each resample. *Shape:* (P, ...) to (B, ...)."""
-        flat = by_patient.reshape(self.n_patients, -1)
-        return (self.weights @ flat).reshape(len(self.weights), *by_patient.shape[1:])
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A value with its 95% percentile interval over patients and its spread over seeds; None is undefined.
-
-    ``value`` is the mean over seeds, the interval is that of this mean, and ``spread`` is the sample standard deviation
-    over seeds (None for one seed).
-    """
-
-    value: float | None
-    low: float | None = None
-    high: float | None = None
-    spread: float | None = None
-
-    def as_dict(self) -> dict[str, float | None]:
-        """Return plain values, rounded so that they are the same on every machine."""
-        parts = {"value": self.value, "low": self.low, "high": self.high, "spread": self.spread}
-        return {name: None if part is None else round(part, DIGITS) + 0.0 for name, part in parts.items()}
-
-
-@dataclass(frozen=True)
-class ModelRuns:
-    """All seeds of one model, counted by patient.
-
-    Attributes:
-        name: of the model.
-        kind: ``model`` or ``baseline``.
-        seeds: S of them.
-        labels: *shape* (S, n).
-        right: *shape* (S, n).
-        confidence: *shape* (S, n), NaN where unknown.
-        confusion: *shape* (S, P, 4, 5).
-        calibration: *shape* (S, P, 10, 3).
-    """
-
-    name: str
-    kind: str
-    seeds: tuple[int | None, ...]
-    labels: npt.NDArray[np.int64]
-    right: npt.NDArray[np.bool_]
-    confidence: Floats
-    confusion: Floats
-    calibration: Floats
-
-    @classmethod
-    def of(cls, runs: Sequence[Run], kind: str, gold: npt.NDArray[np.int64], bootstrap: Bootstrap) -> ModelRuns:
-        """Count the runs of one model. ``gold`` has *shape* (n,)."""
-        patients, n = bootstrap.patients, bootstrap.n_patients
-        labels = np.stack([run.labels for run in runs])
-        confidence = np.stack([run.confidence for run in runs])
-        right = labels == gold
+        columns = {f"cut {name}": codes for name, codes in (cuts or {}).items()} | {"gold": gold}
+        frame = pl.DataFrame(columns | {f"answer {at}": codes for at, codes in enumerate(answers)})
+        types = frame.unique().sort(frame.columns)
+        number = frame.join(types.with_row_index("type"), on=frame.columns, how="left", maintain_order="left")["type"]
+        kinds, sizes = _kinds(number, clusters, types.height)
+        blocks = [np.asarray(draws @ kinds) for draws in _draws(sizes, resamples, seed)]
+        said = [types[f"answer {at}"].to_numpy() for at in range(len(answers))]
         return cls(
-            name=runs[0].model,
-            kind=kind,
-            seeds=tuple(run.seed for run in runs),
-            labels=labels,
-            right=right,
-            confidence=confidence,
-            confusion=np.stack([confusion_counts(gold, row, patients, n) for row in labels]),
-            calibration=np.stack(
-                [calibration_counts(sure, ok, patients, n) for sure, ok in zip(confidence, right, strict=True)]
-            ),
+            classes=classes,
+            cuts={name: types[f"cut {name}"].to_numpy() for name in cuts or {}},
+            gold=types["gold"].to_numpy(),
+            answers=np.stack(said) if said else np.zeros((0, types.height), np.int64),
+            observed=np.bincount(number.to_numpy(), minlength=types.height).astype(np.float64),
+            kinds=kinds,
+            sizes=sizes,
+            drawn=np.concatenate(blocks) if len(sizes) else np.zeros((resamples, types.height)),
+            basis=eye_array(types.height, format="csr"),
         )
 
-    def within(self, mask: npt.NDArray[np.bool_], gold: npt.NDArray[np.int64], bootstrap: Bootstrap) -> Floats:
-        """Count some of the rows only. *Shape:* (S, P, 4, 5)."""
-        patients, n = bootstrap.patients[mask], bootstrap.n_patients
-        return np.stack([confusion_counts(gold[mask], row[mask], patients, n) for row in self.labels])
+    @classmethod
+    def by_row(
+        cls, gold: Codes, answers: Sequence[Codes], clusters: Codes, *, classes: int, resamples: int, seed: int
+    ) -> Counted:
+        """Do the same with each row as a type and each cluster as a kind, in the order of their numbers.
+
+        It is for what differs from row to row, such as a confidence or parts that overlap.
+        """
+        ids, index = np.unique(clusters, return_inverse=True)
+        kinds = csr_array((np.ones(len(gold)), (index, np.arange(len(gold)))), shape=(len(ids), len(gold)))
+        sizes = np.ones(len(ids), dtype=np.int64)
+        drawn = np.concatenate(list(_draws(sizes, resamples, seed)))
+        return cls(classes, {}, gold, np.stack(list(answers)), np.ones(len(gold)), kinds, sizes, drawn, kinds)
+
+    def sums(self, values: Any) -> tuple[Floats, Floats]:
+        """Sum values of the types over all rows, *shape* (1, c), and over each resample, *shape* (B, c).
+
+        *Shape:* ``values`` (R, c), an array or a sparse one.
+        """
+        return np.asarray(self.observed[None] @ values), np.asarray(self.drawn @ (self.basis @ values))
+
+    def tables(self, run: int, mask: Mask | None = None) -> tuple[Floats, Floats]:
+        """Return confusion tables of one run: rows are the labels, columns the answers, the last one no answer.
+
+        Args:
+            run: its number.
+            mask: *shape* (R,), the types that count; all where left out.
+
+        Returns:
+            As observed, *shape* (1, k, k + 1), and resampled, *shape* (B, k, k + 1).
+        """
+        width = self.classes + 1
+        cell = self.gold * width + self.answers[run]
+        chosen = np.arange(len(cell)) if mask is None else np.flatnonzero(mask)
+        cells = csr_array((np.ones(len(chosen)), (chosen, cell[chosen])), shape=(len(cell), self.classes * width))
+        observed, drawn = self.sums(cells)
+        return observed.reshape(-1, self.classes, width), drawn.reshape(-1, self.classes, width)
+
+    def share(self, part: Mask, whole: Mask | None = None) -> Estimate:
+        """Return the share of the rows of a mask among all rows, or among those of another mask."""
+        both = np.stack([part, np.ones_like(part) if whole is None else whole], axis=1).astype(np.float64)
+        observed, drawn = self.sums(both)
+        value = share(observed[:, 0], observed[:, 1])[0]
+        return estimate_of(value, share(drawn[:, 0], drawn[:, 1]), self.clusters())
+
+    def clusters(self, mask: Mask | None = None) -> int:
+        """Return how many clusters have a row of these types."""
+        if mask is None:
+            return int(self.sizes.sum())
+        return int(self.sizes[np.asarray((self.kinds @ mask.astype(np.float64)) > 0)].sum())
 
 
-def percentile_interval(draws: Floats, n_patients: int) -> tuple[float, float] | None:
+def _kinds(types: pl.Series, clusters: Codes, n_types: int) -> tuple[Any, Codes]:
+    """Return the kinds of clusters as rows of types, *shape* (K, R), and how many clusters there are of each."""
+    rows = pl.DataFrame({"cluster": clusters, "type": types})
+    contents = rows.group_by("cluster").agg(pl.col("type").sort().cast(pl.String).str.join(","))
+    kinds = contents.group_by("type").len().sort("type")
+    lists = kinds["type"].str.split(",").cast(pl.List(pl.Int64))
+    at = np.repeat(np.arange(kinds.height), lists.list.len().to_numpy())
+    entries = lists.explode().to_numpy() if kinds.height else np.zeros(0, np.int64)
+    matrix = csr_array((np.ones(len(at)), (at, entries)), shape=(kinds.height, n_types))
+    matrix.sum_duplicates()
+    return matrix, kinds["len"].cast(pl.Int64).to_numpy()
+
+
+def _draws(sizes: Codes, resamples: int, seed: int) -> Any:
+    """Yield how often each kind is drawn, some resamples at a time. *Shape:* (at most `AT_ONCE`, K)."""
+    generator, n = np.random.default_rng(seed), int(sizes.sum())
+    for begin in range(0, resamples if n else 0, AT_ONCE):
+        yield generator.multinomial(n, sizes / n, size=min(AT_ONCE, resamples - begin)).astype(np.float64)
+
+
+def share(above: Floats, below: Floats) -> Floats:
+    """Divide; NaN where there is nothing to divide by."""
+    return np.divide(above, below, out=np.full_like(above, np.nan), where=below > 0)
+
+
+def percentile_interval(draws: Floats, n_clusters: int) -> tuple[float, float] | None:
     """Return the 95% percentile interval.
 
-    None where there are fewer than five patients, or where more than 5% of the draws are undefined.
+    None where there are fewer than five clusters, or where more than 5% of the draws are undefined.
 
     Args:
         draws: *shape* (B,), NaN where undefined.
-        n_patients: how many patients the value rests on.
+        n_clusters: how many the value rests on.
     """
     defined = draws[np.isfinite(draws)]
-    if n_patients < FEWEST_PATIENTS or not len(defined) or len(defined) < (1 - MOST_UNDEFINED) * len(draws):
+    if n_clusters < FEWEST_CLUSTERS or not len(defined) or len(defined) < (1 - MOST_UNDEFINED) * len(draws):
         return None
     low, high = np.percentile(defined, LEVEL)
     return float(low), float(high)
 
 
-def model_draws(
-    confusion: Floats, calibration: Floats | None, bootstrap: Bootstrap
-) -> tuple[dict[str, Floats], dict[str, Floats]]:
-    """Return each metric of every seed, and each metric of every resample averaged over seeds.
+def estimate_of(value: float, draws: Floats, n_clusters: int) -> Estimate:
+    """Return a value with its interval, rounded to be the same on every machine; None where one is not defined.
 
     Args:
-        confusion: *shape* (S, P, 4, 5).
-        calibration: *shape* (S, P, 10, 3), or None for no calibration error.
-        bootstrap: the resamples.
-
-    Returns:
-        Two dictionaries by metric: arrays of *shape* (S,) and of *shape* (B,).
+        value: NaN where it is not defined.
+        draws: *shape* (B,), NaN where not defined.
+        n_clusters: what the value rests on; fewer than five give no interval.
     """
-    points = metrics_of(confusion.sum(axis=1))
-    drawn = metrics_of(bootstrap.resample(np.moveaxis(confusion, 0, 1)))
-    if calibration is not None:
-        points["ece"] = calibration_error(calibration.sum(axis=1))
-        drawn["ece"] = calibration_error(bootstrap.resample(np.moveaxis(calibration, 0, 1)))
-    return points, {name: draws.mean(axis=1) for name, draws in drawn.items()}
-
-
-def estimates(confusion: Floats, calibration: Floats | None, bootstrap: Bootstrap) -> dict[str, Estimate]:
-    """Return every metric as the mean over seeds with its interval over patients.
-
-    Args:
-        confusion: *shape* (S, P, 4, 5).
-        calibration: *shape* (S, P, 10, 3), or None.
-        bootstrap: the resamples.
-    """
-    points, drawn = model_draws(confusion, calibration, bootstrap)
-    present = int((confusion.sum(axis=(0, 2, 3)) > 0).sum())
-    return {name: estimate(values, drawn[name], present) for name, values in points.items()}
-
-
-def estimate(values: Floats, draws: Floats, n_patients: int) -> Estimate:
-    """Return the mean over seeds with its interval; undefined where any seed's value is.
-
-    Args:
-        values: *shape* (S,).
-        draws: *shape* (B,), resampled means over seeds.
-        n_patients: how many patients the value rests on.
-    """
-    mean = float(values.mean())
-    if not np.isfinite(mean):
-        return Estimate(None)
-    low, high = percentile_interval(draws, n_patients) or (None, None)
-    spread = float(values.std(ddof=1)) if len(values) > 1 else None
-    return Estimate(mean, low, high, spread)
+    if not np.isfinite(value):
+        return dict.fromkeys(("value", "low", "high"))
+    low, high = percentile_interval(draws, n_clusters) or (None, None)
+    found = {"value": float(value), "low": low, "high": high}
+    return {name: None if part is None else round(part, DIGITS) + 0.0 for name, part in found.items()}

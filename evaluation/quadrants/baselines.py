@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from evaluation.predictions import label_codes
 from evaluation.quadrants.dataset import MedievalDataset, Split
 from evaluation.quadrants.metrics import SUPPORTED, TRUE
-from evaluation.quadrants.predictions import label_codes
 from ground.contracts.rows import QUADRANTS
 from ground.errors import InputError
 
@@ -97,6 +97,10 @@ def _text_model(texts: list[str], labels: npt.NDArray[Any], test_texts: list[str
     return probabilities[test_code]
 
 
+def _codes(rows: pl.DataFrame) -> npt.NDArray[np.int64]:
+    return label_codes(rows["quadrant"], "quadrants").to_numpy()
+
+
 def _contexts_of(dataset: MedievalDataset, rows: pl.DataFrame) -> list[str]:
     joined = rows.select("hadm_id").join(dataset.contexts, on="hadm_id", how="left", maintain_order="left")
     return joined["context"].to_list()
@@ -104,19 +108,19 @@ def _contexts_of(dataset: MedievalDataset, rows: pl.DataFrame) -> list[str]:
 
 def _majority(dataset: MedievalDataset, train: pl.DataFrame, test: pl.DataFrame) -> Floats:
     """The most frequent quadrant of the training rows, the first of equals."""
-    counts = np.bincount(label_codes(train["quadrant"]), minlength=N)
+    counts = np.bincount(_codes(train), minlength=N)
     return np.tile(counts / counts.sum(), (test.height, 1))
 
 
 def _statement_only(dataset: MedievalDataset, train: pl.DataFrame, test: pl.DataFrame) -> Floats:
     """The words of the statement."""
-    return _text_model(train["statement"].to_list(), label_codes(train["quadrant"]), test["statement"].to_list(), N)
+    return _text_model(train["statement"].to_list(), _codes(train), test["statement"].to_list(), N)
 
 
 def _context_only(dataset: MedievalDataset, train: pl.DataFrame, test: pl.DataFrame) -> Floats:
     """The words of the context."""
     texts, test_texts = _contexts_of(dataset, train), _contexts_of(dataset, test)
-    return _text_model(texts, label_codes(train["quadrant"]), test_texts, N)
+    return _text_model(texts, _codes(train), test_texts, N)
 
 
 def _overlap(dataset: MedievalDataset, train: pl.DataFrame, test: pl.DataFrame) -> Floats:

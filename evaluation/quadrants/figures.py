@@ -18,6 +18,7 @@ from ground.contracts.rows import QUADRANTS
 __all__ = [
     "calibration_figure",
     "confusion_figure",
+    "draw_all",
     "f1_figure",
     "lambda_figure",
     "learning_figure",
@@ -39,6 +40,17 @@ MEANING = {
 }
 
 Model = Mapping[str, Any]
+
+
+def draw_all(report: Mapping[str, Any], losses: Mapping[str, Sequence[Mapping[str, Any]]], folder: Path) -> None:
+    """Draw every picture that the report has numbers for; ``losses`` as `learning_figure` takes them."""
+    for draw, name in ((f1_figure, "f1_by_quadrant"), (risk_figure, "risk"), (confusion_figure, "confusion")):
+        draw(report["models"], folder / f"{name}.png")
+    calibration_figure(report["models"], folder / "calibration.png")
+    if report["lambda"]:
+        lambda_figure(report["lambda"], folder / "lambda.png")
+    if losses:
+        learning_figure(losses, folder / "learning.png")
 
 
 def _labels(models: Sequence[Model]) -> list[str]:

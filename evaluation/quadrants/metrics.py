@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csr_array
 
-from evaluation.quadrants.predictions import UNPARSEABLE
+from evaluation.intervals import share
 from ground.contracts.rows import QUADRANTS
 
 __all__ = [
@@ -13,7 +14,6 @@ __all__ = [
     "METRICS",
     "calibration_counts",
     "calibration_error",
-    "confusion_counts",
     "metrics_of",
 ]
 
@@ -37,31 +37,6 @@ SUPPORTED = np.array([True, False, True, False])
 Floats = npt.NDArray[np.float64]
 
 
-def confusion_counts(
-    gold: npt.NDArray[np.int64], labels: npt.NDArray[np.int64], patients: npt.NDArray[np.int64], n_patients: int
-) -> Floats:
-    """Count answers by patient.
-
-    Args:
-        gold: *shape* (n,), 0 to 3.
-        labels: *shape* (n,), 0 to 3, 4 for no readable answer.
-        patients: *shape* (n,), index of each row's patient.
-        n_patients: how many patients there are.
-
-    Returns:
-        *Shape* (n_patients, 4, 5): rows are what is so, columns what was said.
-    """
-    width = UNPARSEABLE + 1
-    cell = (patients * N + gold) * width + labels
-    counts = np.bincount(cell, minlength=n_patients * N * width)
-    return counts.reshape(n_patients, N, width).astype(np.float64)
-
-
-def _share(part: Floats, whole: Floats) -> Floats:
-    """Divide; NaN where there is nothing to divide by."""
-    return np.divide(part, whole, out=np.full_like(part, np.nan), where=whole > 0)
-
-
 def metrics_of(confusion: Floats) -> dict[str, Floats]:
     """Return every metric of `METRICS`, as shares from 0 to 1.
 
@@ -77,20 +52,20 @@ def metrics_of(confusion: Floats) -> dict[str, Floats]:
     gold = confusion.sum(axis=-1)
     said = confusion[..., :N].sum(axis=-2)
     hit = np.diagonal(confusion, axis1=-2, axis2=-1)
-    precision = np.where(gold > 0, np.nan_to_num(_share(hit, said)), np.nan)
-    recall = _share(hit, gold)
-    f1 = np.where(gold > 0, _share(2 * hit, gold + said), np.nan)
+    precision = np.where(gold > 0, np.nan_to_num(share(hit, said)), np.nan)
+    recall = share(hit, gold)
+    f1 = np.where(gold > 0, share(2 * hit, gold + said), np.nan)
     total = gold.sum(axis=-1)
     return {
-        "accuracy": _share(hit.sum(axis=-1), total),
+        "accuracy": share(hit.sum(axis=-1), total),
         "precision": precision.mean(axis=-1),
         "recall": recall.mean(axis=-1),
         "f1": f1.mean(axis=-1),
         **{f"f1_{quadrant.lower()}": f1[..., index] for index, quadrant in enumerate(QUADRANTS)},
-        "hsr": _share(confusion[..., Q2, Q1], gold[..., Q2]),
-        "tir": _share(confusion[..., Q3, Q1], gold[..., Q3]),
-        "is_true_accuracy": _share(_agreement(confusion, TRUE), total),
-        "is_supported_accuracy": _share(_agreement(confusion, SUPPORTED), total),
+        "hsr": share(confusion[..., Q2, Q1], gold[..., Q2]),
+        "tir": share(confusion[..., Q3, Q1], gold[..., Q3]),
+        "is_true_accuracy": share(_agreement(confusion, TRUE), total),
+        "is_supported_accuracy": share(_agreement(confusion, SUPPORTED), total),
     }
 
 
@@ -101,32 +76,30 @@ def _agreement(confusion: Floats, flag: npt.NDArray[np.bool_]) -> Floats:
     return agreed
 
 
-def calibration_counts(
-    confidence: Floats, right: npt.NDArray[np.bool_], patients: npt.NDArray[np.int64], n_patients: int
-) -> Floats:
-    """Sum by patient and bin of confidence; ten bins of equal width.
+def calibration_counts(confidence: Floats, right: npt.NDArray[np.bool_]) -> csr_array:
+    """Lay each row into its bin of confidence; ten bins of equal width.
 
     Args:
-        confidence: *shape* (n,), the probability of the label that was given; rows with NaN are left out.
+        confidence: *shape* (n,), the probability of the label that was given; rows with NaN are in no bin.
         right: *shape* (n,).
-        patients: *shape* (n,), index of each row's patient.
-        n_patients: how many patients there are.
 
     Returns:
-        *Shape* (n_patients, 10, 3): rows, sum of confidence, right answers.
+        Sparse, *shape* (n, 30): for each bin one, the confidence, and whether the answer is right.
     """
-    known = np.isfinite(confidence)
-    values = confidence[known]
-    cell = patients[known] * BINS + np.minimum((values * BINS).astype(np.int64), BINS - 1)
-    sums = [np.bincount(cell, weights=w, minlength=n_patients * BINS) for w in (None, values, right[known])]
-    return np.stack(sums, axis=-1).reshape(n_patients, BINS, 3).astype(np.float64)
+    rows = np.flatnonzero(np.isfinite(confidence))
+    sure = confidence[rows]
+    first = 3 * np.minimum((sure * BINS).astype(np.int64), BINS - 1)
+    values = np.concatenate([np.ones(len(rows)), sure, right[rows]])
+    places = (np.tile(rows, 3), np.concatenate([first, first + 1, first + 2]))
+    return csr_array((values, places), shape=(len(confidence), 3 * BINS))
 
 
-def calibration_error(bins: Floats) -> Floats:
+def calibration_error(sums: Floats) -> Floats:
     """Return the expected calibration error (Guo et al. 2017, equation 3), NaN where no row has a confidence.
 
     Args:
-        bins: *shape* (..., 10, 3), as `calibration_counts` gives them or sums over patients.
+        sums: *shape* (..., 30), sums over rows of `calibration_counts`.
     """
+    bins = sums.reshape(*sums.shape[:-1], BINS, 3)
     gap = np.abs(bins[..., 1] - bins[..., 2]).sum(axis=-1)
-    return _share(gap, bins[..., 0].sum(axis=-1))
+    return share(gap, bins[..., 0].sum(axis=-1))

@@ -9,14 +9,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from evaluation.intervals import Bootstrap, Estimate, ModelRuns, estimates
+from evaluation.report import SMALL_CLUSTERS, SMALL_ROWS
 from ground.contracts.rows import SUPPORT_LEVELS
 
-__all__ = ["SMALL_PATIENTS", "SMALL_ROWS", "Slice", "context_lengths", "slice_estimates", "slices"]
+__all__ = ["Slice", "context_lengths", "slices"]
 
-# Fewer than these and a slice is called small: its numbers are there to be seen, not to be compared.
-SMALL_ROWS = 50
-SMALL_PATIENTS = 10
 MANY_HOPS = 3
 LENGTH_BINS = 3
 
@@ -42,7 +39,7 @@ class Slice:
     @property
     def small(self) -> bool:
         """Whether the part is too small to be compared."""
-        return self.n_rows < SMALL_ROWS or self.n_patients < SMALL_PATIENTS
+        return self.n_rows < SMALL_ROWS or self.n_patients < SMALL_CLUSTERS
 
 
 def context_lengths(rows: pl.DataFrame, contexts: pl.DataFrame) -> npt.NDArray[np.int64]:
@@ -96,10 +93,3 @@ def slices(rows: pl.DataFrame, contexts: pl.DataFrame) -> list[Slice]:
             mask = (values == value).to_numpy()
             found.append(Slice(by, value, mask, int(mask.sum()), len(np.unique(subjects[mask]))))
     return found
-
-
-def slice_estimates(
-    part: Slice, model: ModelRuns, gold: npt.NDArray[np.int64], bootstrap: Bootstrap
-) -> dict[str, Estimate]:
-    """Return a model's metrics on one part of the rows, with the same resamples; ``gold`` has *shape* (n,)."""
-    return estimates(model.within(part.mask, gold, bootstrap), None, bootstrap)

@@ -1,4 +1,4 @@
-"""Tables in the shape of the paper's Table 1, and the paper's own numbers for the same model and method."""
+"""The paper's own numbers for the same model and method, and the columns of its Table 1."""
 
 from __future__ import annotations
 
@@ -9,14 +9,7 @@ from typing import Any
 from ground import ROOT
 from ground.storage.tables import read_table
 
-__all__ = [
-    "PAPER_COLUMNS",
-    "difference_cell",
-    "paper_results",
-    "percent_cell",
-    "same_measurement",
-    "share_cell",
-]
+__all__ = ["PAPER_COLUMNS", "paper_results", "same_measurement"]
 
 # Name of the metric and head of its column, in the paper's order.
 PAPER_COLUMNS: Mapping[str, str] = {
@@ -32,9 +25,6 @@ PAPER_COLUMNS: Mapping[str, str] = {
     "tir": "TIR",
 }
 PAPER_FILE = ROOT / "evaluation" / "data" / "paper_results.tsv"
-UNDEFINED = "–"
-
-Plain = Mapping[str, float | None]
 
 
 @cache
@@ -65,32 +55,3 @@ def same_measurement(name: str) -> dict[str, Any] | None:
         if (row["model"].casefold(), row["method"].casefold()) == wanted:
             return row
     return None
-
-
-def _percent(value: float) -> str:
-    # No "-0.0".
-    return f"{round(100 * value, 1) + 0.0:.1f}"
-
-
-def percent_cell(estimate: Plain) -> str:
-    """Write an estimate in percent with its interval, and its spread over seeds where there are several."""
-    value, low, high, spread = (estimate[name] for name in ("value", "low", "high", "spread"))
-    if value is None:
-        return UNDEFINED
-    seeds = "" if spread is None else f" ±{_percent(spread)}"
-    interval = "" if low is None or high is None else f" ({_percent(low)} to {_percent(high)})"
-    return _percent(value) + seeds + interval
-
-
-def difference_cell(estimate: Plain) -> str:
-    """Write a difference in percentage points, with its sign and interval."""
-    value, low, high = (estimate[name] for name in ("value", "low", "high"))
-    if value is None:
-        return UNDEFINED
-    sign = "+" if round(100 * value, 1) > 0 else ""
-    return sign + percent_cell({"value": value, "low": low, "high": high, "spread": None})
-
-
-def share_cell(part: float, whole: float) -> str:
-    """Write a count and its share in percent."""
-    return f"{part:,.0f} ({_percent(part / whole)}%)" if whole else f"{part:,.0f}"

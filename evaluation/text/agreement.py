@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.intervals import DIGITS
-from evaluation.text.classes import UNSAFE
-from evaluation.text.counts import RESAMPLES, estimate_of
-from evaluation.text.rates import share, validator_rates
+from evaluation.classes import UNSAFE
+from evaluation.intervals import DIGITS, RESAMPLES, estimate_of, share
+from evaluation.text.rates import validator_rates
 from evaluation.text.votes import majority
 
 __all__ = ["MARGIN", "alpha_estimate", "coincidences", "non_inferiority", "ordinal_alpha", "to_halves"]

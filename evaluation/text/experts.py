@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from evaluation.intervals import Counted
+from evaluation.predictions import Answers
 from evaluation.text.agreement import alpha_estimate, non_inferiority, to_halves
-from evaluation.text.counts import Counted, estimate_of
-from evaluation.text.predictions import Answers
-from evaluation.text.rates import RATES, drawn_rates
+from evaluation.text.rates import rate_estimates
 from evaluation.text.reference import Reference
 from evaluation.text.votes import majority
 
@@ -112,13 +112,8 @@ def _agreement(part: Reference, table: Codes, resamples: int, seed: int) -> dict
 
 
 def _against(counted: Counted, at: int) -> dict[str, Any]:
-    observed, drawn = counted.tables(at)
-    points, draws = RATES["medval"](observed), drawn_rates("medval", drawn, observed)
-    n = counted.clusters()
-    return {
-        "metrics": {name: estimate_of(float(values[0]), draws[name], n) for name, values in points.items()},
-        "confusion": observed[0].astype(np.int64).tolist(),
-    }
+    confusion = counted.tables(at)[0][0].astype(np.int64).tolist()
+    return {"metrics": rate_estimates("medval", counted, at), "confusion": confusion}
 
 
 def _categories(ratings: pl.DataFrame) -> list[dict[str, Any]]:

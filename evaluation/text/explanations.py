@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.text.counts import AT_ONCE, RESAMPLES, estimate_of
+from evaluation.intervals import AT_ONCE, RESAMPLES, estimate_of
 from ground.progress import progress
 
 __all__ = ["explanation_metrics"]

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.intervals import DIGITS
-from evaluation.text.counts import Counted, estimate_of
+from evaluation.comparisons import ALPHA, correct, mcnemar
+from evaluation.intervals import DIGITS, Counted, estimate_of
+from evaluation.predictions import Answers
+from evaluation.text.dataset import Kind
 from evaluation.text.explanations import explanation_metrics
-from evaluation.text.predictions import Answers
-from evaluation.text.rates import RATES, drawn_rates, share
+from evaluation.text.rates import rate_draws, rate_estimates
 from evaluation.text.reference import Reference
 from ground.contracts.taxonomy import medval_tasks
 
-__all__ = ["counted_of", "labels_of", "run_numbers", "seed_summary"]
+__all__ = ["OVERALL", "compare_runs", "counted_of", "labels_of", "run_numbers", "seed_summary"]
+
+OVERALL = "overall"
+DIFFERENCES = {
+    "medhal": ("non_factual_f1", "factual_f1", "accuracy"),
+    "medval": ("macro_f1", "unsafe_f1", "unsafe_sensitivity", "unsafe_specificity", "accuracy"),
+}
 
 Mask = npt.NDArray[np.bool_]
 
@@ -39,8 +47,10 @@ def counted_of(reference: Reference, runs: Sequence[Answers], resamples: int, se
         [run.codes for run in runs],
         reference.frame["cluster"].to_numpy(),
         classes=reference.classes.silent,
-        tasks=np.array([code[task] for task in reference.frame["task"]], dtype=np.int64),
-        parts=reference.length_parts()[0],
+        cuts={
+            "task": np.array([code[task] for task in reference.frame["task"]], dtype=np.int64),
+            "part": reference.length_parts()[0],
+        },
         resamples=resamples,
         seed=seed,
     )
@@ -63,25 +73,24 @@ def run_numbers(
         ``rows``, ``outcomes``, ``share_unparseable``, ``overall``, ``answered`` (over rows with an answer),
         ``by_task``, ``by_length``, ``errors_by_task``, ``confusion``; ``explanation`` (MedHal) or ``over_tasks``.
     """
-    classes = reference.classes
-    silent = counted.answers[at] == classes.silent
+    silent = counted.answers[at] == reference.classes.silent
     _, parts = reference.length_parts()
-    tasks = {task: counted.task == code for code, task in enumerate(reference.tasks)}
+    tasks = {task: counted.cuts["task"] == code for code, task in enumerate(reference.tasks)}
     of_tasks = {task: _estimates(counted, at, reference, mask) for task, mask in tasks.items()}
     numbers = {
         "rows": len(run.codes),
         "outcomes": run.outcomes,
-        "share_unparseable": _share(counted, silent),
+        "share_unparseable": counted.share(silent),
         "overall": _estimates(counted, at, reference),
         "answered": _estimates(counted, at, reference, ~silent),
         "by_task": of_tasks,
         "by_length": {
-            name: _estimates(counted, at, reference, counted.part == code) for code, name in enumerate(parts)
+            name: _estimates(counted, at, reference, counted.cuts["part"] == code) for code, name in enumerate(parts)
         },
         "errors_by_task": _errors(counted, at, tasks),
         "confusion": counted.tables(at)[0][0].astype(np.int64).tolist(),
     }
-    if classes.kind == "medval":
+    if reference.kind == "medval":
         return {**numbers, "over_tasks": _over_tasks(counted, at, tasks)}
     both = (reference.gold == 1) & (run.codes == 1)
     return {
@@ -99,40 +108,22 @@ def run_numbers(
 
 def _estimates(counted: Counted, at: int, reference: Reference, mask: Mask | None = None) -> dict[str, Any]:
     """Return ``rows``, ``answered`` and every rate with its interval, of the types of a mask."""
-    observed, drawn = counted.tables(at, mask)
-    n = counted.clusters(mask)
-    kind = reference.classes.kind
-    points, draws = RATES[kind](observed), drawn_rates(kind, drawn, observed)
-    return {
-        "rows": int(observed.sum()),
-        "answered": int(observed[:, :, :-1].sum()),
-        **{name: estimate_of(float(values[0]), draws[name], n) for name, values in points.items()},
-    }
-
-
-def _share(counted: Counted, mask: Mask) -> dict[str, float | None]:
-    total, part = counted.observed.sum(), counted.observed[mask].sum()
-    value = part / total if total else np.nan
-    return estimate_of(
-        float(value), share(counted.drawn[:, mask].sum(axis=1), counted.drawn.sum(axis=1)), counted.clusters()
-    )
+    observed, _ = counted.tables(at, mask)
+    rows = {"rows": int(observed.sum()), "answered": int(observed[:, :, :-1].sum())}
+    return {**rows, **rate_estimates(reference.kind, counted, at, mask)}
 
 
 def _errors(counted: Counted, at: int, tasks: Mapping[str, Mask]) -> dict[str, Any]:
     """Return each task's share of all errors, beside its share of the rows (MedHal, appendix E)."""
-    wrong = counted.answers[at] != counted.gold
-    drawn = counted.drawn[:, wrong].sum(axis=1)
-    total, rows = counted.observed[wrong].sum(), counted.observed.sum()
-    found = {}
-    for task, mask in tasks.items():
-        of_task = float(counted.observed[wrong & mask].sum())
-        draws = share(counted.drawn[:, wrong & mask].sum(axis=1), drawn)
-        found[task] = {
-            "errors": int(of_task),
-            "share_of_errors": estimate_of(of_task / total if total else np.nan, draws, counted.clusters()),
+    wrong, rows = counted.answers[at] != counted.gold, counted.observed.sum()
+    return {
+        task: {
+            "errors": int(counted.observed[wrong & mask].sum()),
+            "share_of_errors": counted.share(wrong & mask, wrong),
             "share_of_rows": round(float(counted.observed[mask].sum() / rows), DIGITS),
         }
-    return found
+        for task, mask in tasks.items()
+    }
 
 
 def _over_tasks(counted: Counted, at: int, tasks: Mapping[str, Mask]) -> dict[str, Any]:
@@ -152,9 +143,8 @@ def _over_tasks(counted: Counted, at: int, tasks: Mapping[str, Mask]) -> dict[st
 def _mean_f1(counted: Counted, at: int, masks: Sequence[Mask]) -> dict[str, Any]:
     if not masks:
         return {"tasks": 0, **estimate_of(np.nan, np.zeros(0), 0)}
-    tables = [counted.tables(at, mask) for mask in masks]
-    points = np.stack([RATES["medval"](observed)["macro_f1"] for observed, _ in tables])
-    draws = np.stack([drawn_rates("medval", drawn, observed)["macro_f1"] for observed, drawn in tables])
+    rates = [rate_draws("medval", counted, at, mask) for mask in masks]
+    points, draws = (np.stack([one["macro_f1"] for one in part]) for part in zip(*rates, strict=True))
     n = counted.clusters(np.any(np.stack(list(masks)), axis=0))
     return {"tasks": len(masks), **estimate_of(float(points.mean()), draws.mean(axis=0), n)}
 
@@ -180,3 +170,52 @@ def seed_summary(runs: Sequence[Answers], numbers: Sequence[Mapping[str, Any]], 
                 }
             )
     return found
+
+
+def compare_runs(labels: Sequence[str], counted: Counted, reference: Reference) -> list[dict[str, Any]]:
+    """Compare every run with those after it.
+
+    McNemar's test takes the rows of one class (or all) and asks whether one run is right more often where the two
+    differ. Bonferroni's correction is for all tests of the report together (MedVAL, supplement S2.3). Differences are
+    first minus second, over the same resamples.
+
+    Args:
+        labels: *shape* (M,), how the runs are called.
+        counted: their answers, in the same order.
+        reference: the rows.
+
+    Returns:
+        For each pair ``a``, ``b``, ``tests`` (``of``, ``rows``, ``only_a``, ``only_b``, ``p``, ``exact``,
+        ``p_bonferroni``, ``significant``) and ``differences``.
+    """
+    parts = {OVERALL: np.ones_like(counted.gold, dtype=np.bool_)}
+    parts |= {name: counted.gold == code for code, name in enumerate(reference.classes.names)}
+    found: list[dict[str, Any]] = [
+        {
+            "a": labels[a],
+            "b": labels[b],
+            "tests": [_test(counted, a, b, name, mask) for name, mask in parts.items()],
+            "differences": _differences(counted, a, b, reference.kind),
+        }
+        for a, b in combinations(range(len(labels)), 2)
+    ]
+    tests = [test for one in found for test in one["tests"]]
+    correct(tests, "bonferroni")
+    for test in tests:
+        test["significant"] = test["p_bonferroni"] <= ALPHA
+    return found
+
+
+def _test(counted: Counted, a: int, b: int, name: str, mask: Mask) -> dict[str, Any]:
+    found = mcnemar(counted, a, b, mask)
+    rows = int(counted.observed[mask].sum())
+    return {"of": name, "rows": rows, **{key: found[key] for key in ("only_a", "only_b", "p", "exact")}}
+
+
+def _differences(counted: Counted, a: int, b: int, kind: Kind) -> dict[str, Any]:
+    (point_a, drawn_a), (point_b, drawn_b) = (rate_draws(kind, counted, run) for run in (a, b))
+    n = counted.clusters()
+    return {
+        name: estimate_of(float(point_a[name][0] - point_b[name][0]), drawn_a[name] - drawn_b[name], n)
+        for name in DIFFERENCES[kind]
+    }

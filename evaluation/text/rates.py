@@ -11,19 +11,25 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.text.classes import UNSAFE
+from evaluation.classes import UNSAFE
+from evaluation.intervals import Counted, Estimate, estimate_of, share
 from evaluation.text.dataset import Kind
 from ground.contracts.rows_text import RISK_LEVELS
 
-__all__ = ["RATES", "Rates", "detector_rates", "drawn_rates", "halves", "linear_kappa", "share", "validator_rates"]
+__all__ = [
+    "RATES",
+    "Rates",
+    "detector_rates",
+    "drawn_rates",
+    "halves",
+    "linear_kappa",
+    "rate_draws",
+    "rate_estimates",
+    "validator_rates",
+]
 
 Floats = npt.NDArray[np.float64]
 Rates = dict[str, Floats]
-
-
-def share(above: Floats, below: Floats) -> Floats:
-    """Divide; NaN where there is nothing to divide by."""
-    return np.divide(above, below, out=np.full_like(above, np.nan), where=below > 0)
 
 
 def _by_class(tables: Floats) -> tuple[Floats, Floats, Floats]:
@@ -117,3 +123,26 @@ def drawn_rates(kind: Kind, drawn: Floats, observed: Floats) -> Rates:
 
 
 RATES: Mapping[Kind, Callable[[Floats], Rates]] = {"medhal": detector_rates, "medval": validator_rates}
+
+
+def rate_draws(
+    kind: Kind, counted: Counted, run: int, mask: npt.NDArray[np.bool_] | None = None
+) -> tuple[Rates, Rates]:
+    """Return the rates of a run as observed, *shapes* (1,), and in each resample, *shapes* (B,)."""
+    observed, drawn = counted.tables(run, mask)
+    return RATES[kind](observed), drawn_rates(kind, drawn, observed)
+
+
+def rate_estimates(
+    kind: Kind, counted: Counted, run: int, mask: npt.NDArray[np.bool_] | None = None
+) -> dict[str, Estimate]:
+    """Return every rate of a run with its interval.
+
+    Args:
+        kind: of the rows.
+        counted: the answers of all runs.
+        run: its number.
+        mask: *shape* (R,), the types that count; all where left out.
+    """
+    (points, draws), n = rate_draws(kind, counted, run, mask), counted.clusters(mask)
+    return {name: estimate_of(float(values[0]), draws[name], n) for name, values in points.items()}

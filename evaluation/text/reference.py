@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from evaluation.text.classes import CLASSES, Classes
+from evaluation.classes import CLASSES, Classes
 from evaluation.text.dataset import Kind, Split, TextDataset
 from ground.errors import InputError
 
@@ -26,15 +26,20 @@ class Reference:
     """The rows of a split, without their texts.
 
     Attributes:
-        classes: of the labels.
+        kind: of the rows.
         frame: ``id``, ``task``, ``gold`` (code), ``words`` (of the context; of input and output), ``cluster`` (number),
             and ``explanation`` (MedHal).
         clusters_are: what is drawn together in a bootstrap: ``patients``, ``pairs`` or ``triples``, or both.
     """
 
-    classes: Classes
+    kind: Kind
     frame: pl.DataFrame
     clusters_are: str
+
+    @property
+    def classes(self) -> Classes:
+        """The classes of the labels."""
+        return CLASSES[self.kind]
 
     @property
     def gold(self) -> npt.NDArray[np.int64]:
@@ -111,4 +116,4 @@ def _reference(lazy: pl.LazyFrame, kind: Kind) -> Reference:
     with_patient = frame["group"].str.starts_with("patient ")
     together = classes.pair.removesuffix("_id") + "s"
     kinds = [name for name, there in (("patients", with_patient.any()), (together, not with_patient.all())) if there]
-    return Reference(classes, frame.drop("group"), " and ".join(kinds))
+    return Reference(kind, frame.drop("group"), " and ".join(kinds))

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from evaluation.reporting import refuse_other_folder, write_report
+from evaluation.intervals import RESAMPLES
+from evaluation.predictions import Answers, Missing, common_rows, read_runs
+from evaluation.report import refuse_other_folder, write_report
 from evaluation.text import figures
-from evaluation.text.comparisons import compare_runs
-from evaluation.text.counts import RESAMPLES
 from evaluation.text.dataset import Kind, Split, TextDataset
 from evaluation.text.experts import experts_part
-from evaluation.text.markdown import text_report_markdown
-from evaluation.text.numbers import counted_of, labels_of, run_numbers, seed_summary
-from evaluation.text.predictions import Answers, Missing, common_rows, join_answers, read_answers
+from evaluation.text.numbers import compare_runs, counted_of, labels_of, run_numbers, seed_summary
 from evaluation.text.reference import Reference, read_reference
 from evaluation.text.votes import ensemble
 from ground.errors import InputError, UsageError
-from ground.storage.files import atomic_directory, sha256_of
+from ground.storage.files import sha256_of
 
 __all__ = ["evaluate_text", "text_report"]
 
@@ -59,7 +57,13 @@ def evaluate_text(
         resamples=resamples,
         seed=seed,
     )
-    _write(report, out, ratings)
+
+    def draw(folder: Path, pictures: Path) -> None:
+        figures.draw_all(report, pictures)
+        if ratings is not None:
+            ratings.write_parquet(folder / "ratings.parquet")
+
+    write_report(out, report, "texts.md.j2", draw)
     return report
 
 
@@ -80,7 +84,7 @@ def text_report(
     Args:
         kind: of the dataset.
         dataset: what was predicted.
-        predictions: files by the contract (`predictions.read_answers`).
+        predictions: files by the contract (`evaluation.predictions`).
         split: which rows.
         missing: what a row without a prediction is.
         with_ensemble: add the majority of all runs as a run of its own.
@@ -100,10 +104,8 @@ def text_report(
     reference = read_reference(dataset, split)
     if ratings is not None:
         _require_rated_rows(reference, ratings)
-    runs = _runs(reference, predictions, kind, missing)
+    runs = [run for _, run in read_runs(reference.frame, predictions, kind, missing)]
     kept = common_rows(runs, missing, reference.frame.height)
-    if not kept.any():
-        raise InputError("no row has a prediction of every run", expected="rows that all runs predicted")
     return {
         "kind": kind,
         "dataset": {
@@ -147,7 +149,7 @@ def _numbers(
             for label, run, one in zip(labels, every, numbers, strict=True)
         ],
         "seeds": seed_summary(every, numbers, reference.classes.headline),
-        "comparisons": compare_runs(every, labels, counted, reference.classes),
+        "comparisons": compare_runs(labels, counted, reference),
         "experts": None
         if ratings is None
         else experts_part(reference, ratings, every, labels, resamples=resamples, seed=seed),
@@ -167,23 +169,6 @@ def _require_rated_rows(reference: Reference, ratings: pl.DataFrame) -> None:
 def _needed(kind: Kind) -> str:
     sheets = ", or experts' sheets" if kind == "medval" else ""
     return f"a predictions file, a run, an endpoint{sheets}"
-
-
-def _runs(reference: Reference, paths: Sequence[Path], kind: Kind, missing: Missing) -> list[Answers]:
-    """Read and join all files; several may hold seeds of one model, never the same seed twice."""
-    found: dict[tuple[str, int], tuple[Path, Answers]] = {}
-    for path in paths:
-        for run in join_answers(reference, read_answers(path, kind), missing, path):
-            key = (run.model, -1 if run.seed is None else run.seed)
-            if key in found:
-                raise InputError(
-                    "two prediction files hold the same model and seed",
-                    file=path,
-                    found=f"{run.model}, seed {run.seed}, as in {found[key][0].name}",
-                    expected="each model and seed once",
-                )
-            found[key] = (path, run)
-    return [found[key][1] for key in sorted(found)]
 
 
 def _described(reference: Reference) -> dict[str, Any]:
@@ -206,13 +191,3 @@ def _described(reference: Reference) -> dict[str, Any]:
 def _lengths(reference: Reference) -> dict[str, int]:
     index, names = reference.length_parts()
     return dict(zip(names, np.bincount(index, minlength=len(names)).tolist(), strict=True))
-
-
-def _write(report: Mapping[str, Any], out: Path, ratings: pl.DataFrame | None) -> None:
-    with atomic_directory(out) as folder:
-        pictures = folder / "figures"
-        pictures.mkdir(mode=0o700)
-        figures.draw_all(report, pictures)
-        if ratings is not None:
-            ratings.write_parquet(folder / "ratings.parquet")
-        write_report(folder, report, text_report_markdown)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.text.classes import Classes
-from evaluation.text.predictions import Answers
+from evaluation.classes import Classes
+from evaluation.predictions import Answers
 
 __all__ = ["ENSEMBLE", "ensemble", "majority"]
 
@@ -46,5 +46,6 @@ def ensemble(runs: Sequence[Answers], classes: Classes) -> Answers:
         outcomes={name: n for name, n in outcomes.items() if n},
         explanations=(None,) * len(codes),
         there=np.ones(len(codes), dtype=np.bool_),
+        confidence=np.full(len(codes), np.nan),
         kind="ensemble",
     )

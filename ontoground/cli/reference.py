@@ -59,12 +59,12 @@ def _help(verb: tuple[str, ...]) -> str:
 def settings_page() -> str:
     """Return the Markdown of ``docs/settings.md``: its own words, and keys, defaults and meanings of each section."""
     from ground.lm.settings import LmSettings
-    from training.classifier.zeroshot import ZeroshotSettings
+    from training.asking.quadrants import ZeroshotSettings
+    from training.asking.texts import AskedSettings
     from training.encoder.settings import EncoderSettings
     from training.grpo.settings import GrpoSettings
     from training.runs.settings import ClassifierSettings, CorfuSettings, MedhalSettings, MedvalSettings
     from training.sft.generate import GenerationSettings
-    from training.sft.zeroshot import AskedSettings
 
     own, between, _ = (DOCS / "settings.md").read_text(encoding="utf-8").split(MARK)
     models = {f"[{name}]": field.annotation for name, field in Settings.model_fields.items()}

@@ -1,4 +1,4 @@
-"""What codes, orders and lists of drugs say of mentions (sql/ehr/lasting.sql, sql/ehr/recorded.sql, sql/ehr/given.sql)."""
+"""What codes, orders and lists of drugs say of mentions that are read (lasting, recorded and given of sql/ehr)."""
 
 from __future__ import annotations
 

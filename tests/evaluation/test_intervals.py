@@ -2,66 +2,75 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.intervals import Bootstrap, Estimate, ModelRuns, estimates, model_draws, percentile_interval
-from evaluation.quadrants.metrics import METRICS, confusion_counts, metrics_of
-from evaluation.quadrants.predictions import Run
+from evaluation.intervals import Counted, percentile_interval
+from evaluation.predictions import Answers
+from evaluation.quadrants.metrics import METRICS, metrics_of
+from evaluation.quadrants.numbers import Model, estimates, grouped, model_draws
 
 ROWS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3), st.integers(0, 4)), min_size=1, max_size=60)
 
 
-def run(labels: list[int], seed: int = 1) -> Run:
-    return Run("m", seed, np.array(labels), np.full(len(labels), 0.7), 0, 0, 0, 0)
+def answers(labels: Any, seed: int = 1) -> Answers:
+    codes = np.array(labels)
+    there, sure = np.ones(len(codes), dtype=np.bool_), np.full(len(codes), 0.7)
+    return Answers("m", seed, codes, there, {}, (None,) * len(codes), sure)
+
+
+def counted_of(gold: Any, runs: list[Answers], patients: Any, resamples: int, seed: int) -> tuple[Counted, Model]:
+    said = [run.codes for run in runs]
+    counted = Counted.by_row(np.array(gold), said, np.array(patients), classes=4, resamples=resamples, seed=seed)
+    return counted, grouped([("model", run) for run in runs], counted)[0]
 
 
 @settings(deadline=None)
 @given(ROWS)
 def test_weights_of_one_give_the_point_estimate(rows: list[tuple[int, int, int]]) -> None:
     subjects, gold, said = (np.array(column) for column in zip(*rows, strict=True))
-    drawn = Bootstrap.of(subjects, 3, 0)
-    once = Bootstrap(drawn.patients, drawn.n_patients, np.ones((1, drawn.n_patients)))
-    resampled = metrics_of(once.resample(confusion_counts(gold, said, once.patients, once.n_patients)))
-    point = metrics_of(confusion_counts(gold, said, np.zeros(len(gold), dtype=np.int64), 1)[0])
+    counted, _ = counted_of(gold, [answers(said)], subjects, 3, 0)
+    once = replace(counted, drawn=np.ones((1, len(np.unique(subjects)))))
+    observed, resampled = once.tables(0)
+    table = np.zeros((4, 5))
+    np.add.at(table, (gold, said), 1)
+    point, one = metrics_of(table), metrics_of(resampled)
+    assert observed[0].tolist() == table.tolist()
     for name in METRICS:
-        assert resampled[name][0] == pytest.approx(float(point[name]), nan_ok=True)
+        assert one[name][0] == pytest.approx(float(point[name]), nan_ok=True)
 
 
 def test_a_resample_is_the_same_as_repeating_the_patients_rows() -> None:
     random = np.random.default_rng(3)
     subjects, gold, said = random.integers(0, 9, 80), random.integers(0, 4, 80), random.integers(0, 5, 80)
-    bootstrap = Bootstrap.of(subjects, 4, 11)
-    together = bootstrap.resample(confusion_counts(gold, said, bootstrap.patients, bootstrap.n_patients))
-    for weights, counted in zip(bootstrap.weights.astype(int), together, strict=True):
-        repeat = weights[bootstrap.patients]
-        rows = np.repeat(np.arange(80), repeat)
-        alone = confusion_counts(gold[rows], said[rows], np.zeros(len(rows), dtype=np.int64), 1)[0]
-        assert counted.tolist() == alone.tolist()
-    assert (bootstrap.weights.sum(axis=1) == bootstrap.n_patients).all()
+    counted, _ = counted_of(gold, [answers(said)], subjects, 4, 11)
+    _, patients = np.unique(subjects, return_inverse=True)
+    for weights, found in zip(counted.drawn.astype(int), counted.tables(0)[1], strict=True):
+        rows = np.repeat(np.arange(80), weights[patients])
+        alone = np.zeros((4, 5))
+        np.add.at(alone, (gold[rows], said[rows]), 1)
+        assert found.tolist() == alone.tolist()
+    assert (counted.drawn.sum(axis=1) == counted.clusters()).all()
 
 
 def test_intervals_depend_on_the_seed_and_not_on_the_order_of_rows() -> None:
     random = np.random.default_rng(5)
     subjects, gold, said = random.integers(0, 20, 200), random.integers(0, 4, 200), random.integers(0, 4, 200)
 
-    def found(order: list[int], seed: int) -> dict[str, Estimate]:
-        bootstrap = Bootstrap.of(subjects[order], 200, seed)
-        model = ModelRuns.of([run(said[order].tolist())], "model", gold[order], bootstrap)
-        return estimates(model.confusion, model.calibration, bootstrap)
+    def found(order: list[int], seed: int) -> dict[str, Any]:
+        counted, model = counted_of(gold[order], [answers(said[order])], subjects[order], 200, seed)
+        return estimates(model, counted)
 
     straight, shuffled = list(range(200)), random.permutation(200).tolist()
-    assert found(straight, 1) == found(straight, 1)
-    one, other = found(straight, 1), found(shuffled, 1)
-    assert {name: part.as_dict() for name, part in one.items()} == {
-        name: part.as_dict() for name, part in other.items()
-    }
-    assert found(straight, 1) != found(straight, 2)
-    accuracy = one["accuracy"]
-    assert accuracy.low is not None and accuracy.high is not None and accuracy.value is not None
-    assert accuracy.low < accuracy.value < accuracy.high
+    one = found(straight, 1)
+    assert one == found(straight, 1) == found(shuffled, 1)
+    assert one != found(straight, 2)
+    assert one["accuracy"]["low"] < one["accuracy"]["value"] < one["accuracy"]["high"]
 
 
 def test_rows_of_one_patient_that_agree_make_intervals_wider() -> None:
@@ -70,12 +79,10 @@ def test_rows_of_one_patient_that_agree_make_intervals_wider() -> None:
     gold = np.zeros(patients * 10, dtype=np.int64)
     said = np.repeat(np.where(right, 0, 1), 10)
 
-    def width(subjects: np.ndarray[tuple[int], np.dtype[np.int64]]) -> float:
-        bootstrap = Bootstrap.of(subjects, 500, 0)
-        model = ModelRuns.of([run(said.tolist())], "model", gold, bootstrap)
-        accuracy = estimates(model.confusion, None, bootstrap)["accuracy"]
-        assert accuracy.low is not None and accuracy.high is not None
-        return accuracy.high - accuracy.low
+    def width(subjects: Any) -> float:
+        counted, model = counted_of(gold, [answers(said)], subjects, 500, 0)
+        accuracy: Any = estimates(model, counted)["accuracy"]
+        return float(accuracy["high"] - accuracy["low"])
 
     assert width(np.repeat(np.arange(patients), 10)) > 2 * width(np.arange(patients * 10))
 
@@ -91,25 +98,33 @@ def test_too_few_patients_or_too_many_undefined_draws_give_no_interval() -> None
 
 
 def test_seeds_are_averaged_and_their_spread_is_given() -> None:
-    gold = np.tile([0, 1, 2, 3], 10)
-    bootstrap = Bootstrap.of(np.repeat(np.arange(10), 4), 100, 0)
-    perfect, half = gold.tolist(), np.where(np.arange(40) % 8 < 4, gold, 4).tolist()
-    model = ModelRuns.of([run(perfect, 1), run(half, 2)], "model", gold, bootstrap)
-    accuracy = estimates(model.confusion, model.calibration, bootstrap)["accuracy"]
-    assert accuracy.value == pytest.approx(0.75)
-    assert accuracy.spread == pytest.approx(np.std([1.0, 0.5], ddof=1))
-    points, drawn = model_draws(model.confusion, None, bootstrap)
+    gold, patients = np.tile([0, 1, 2, 3], 10), np.repeat(np.arange(10), 4)
+    half = np.where(np.arange(40) % 8 < 4, gold, 4)
+    counted, model = counted_of(gold, [answers(gold, 1), answers(half, 2)], patients, 100, 0)
+    accuracy = estimates(model, counted)["accuracy"]
+    assert accuracy["value"] == pytest.approx(0.75)
+    assert accuracy["spread"] == pytest.approx(np.std([1.0, 0.5], ddof=1), abs=1e-6)
+    points, drawn = model_draws(model, counted)
     assert points["accuracy"].tolist() == [1.0, 0.5]
-    assert drawn["accuracy"].shape == (100,)
-    single = ModelRuns.of([run(perfect)], "model", gold, bootstrap)
-    assert estimates(single.confusion, None, bootstrap)["accuracy"].spread is None
+    assert drawn["accuracy"].shape == drawn["ece"].shape == (100,)
+    counted, single = counted_of(gold, [answers(gold)], patients, 100, 0)
+    assert estimates(single, counted)["accuracy"]["spread"] is None
 
 
 def test_an_undefined_value_is_none() -> None:
     gold = np.zeros(20, dtype=np.int64)
-    bootstrap = Bootstrap.of(np.arange(20), 50, 0)
-    model = ModelRuns.of([run([0] * 20)], "model", gold, bootstrap)
-    found = estimates(model.confusion, model.calibration, bootstrap)
-    assert found["hsr"] == found["f1"] == Estimate(None)
-    assert found["hsr"].as_dict() == {"value": None, "low": None, "high": None, "spread": None}
-    assert found["accuracy"].value == 1.0
+    counted, model = counted_of(gold, [answers([0] * 20)], np.arange(20), 50, 0)
+    found = estimates(model, counted)
+    assert found["hsr"] == found["f1"] == {"value": None, "low": None, "high": None, "spread": None}
+    assert found["accuracy"]["value"] == 1.0
+
+
+def test_rows_drawn_as_kinds_and_rows_drawn_one_by_one_have_the_same_spread() -> None:
+    random = np.random.default_rng(7)
+    gold, said, clusters = random.integers(0, 2, 300), random.integers(0, 3, 300), random.integers(0, 60, 300)
+    kinds = Counted.of(gold, [said], clusters, classes=2, resamples=4000)
+    rows = Counted.by_row(gold, [said], clusters, classes=2, resamples=4000, seed=1)
+    assert kinds.tables(0)[0].tolist() == rows.tables(0)[0].tolist()
+    assert kinds.clusters() == rows.clusters() == len(np.unique(clusters))
+    spread, other = (one.tables(0)[1].std(axis=0) for one in (kinds, rows))
+    assert spread == pytest.approx(other, rel=0.08, abs=1e-9)

@@ -73,11 +73,13 @@ def class_weights(labels: npt.NDArray[np.int64], kind: Literal["balanced", "none
     return np.where(there, len(labels) / (there.sum() * np.maximum(counts, 1)), 0.0)
 
 
-def quadrant_data(dataset: MedievalDataset, rows: pl.DataFrame, tokenizer: Any, *, max_length: int) -> QuadrantData:
+def quadrant_data(
+    dataset: MedievalDataset, rows: pl.DataFrame, tokenizer: Any, *, max_length: int, chat: bool = False
+) -> QuadrantData:
     """Encode rows of a dataset, all of weight 1.
 
     Contexts are cut to ``max_length`` less the longest statement of the whole dataset, whatever its split: the same for
-    every row.
+    every row. ``chat`` is that of `encode_contexts`.
 
     Raises:
         UsageError: ``max_length`` leaves no room for a context.
@@ -88,7 +90,9 @@ def quadrant_data(dataset: MedievalDataset, rows: pl.DataFrame, tokenizer: Any, 
     contexts = dataset.contexts.join(hadms.to_frame(), on="hadm_id").sort("hadm_id")
     if contexts.height < len(hadms):
         raise InputError("a row's admission has no context", file=dataset.folder / "data")
-    encoded, truncation = encode_contexts(tokenizer, contexts["context"].to_list(), max_tokens=max_length - longest)
+    encoded, truncation = encode_contexts(
+        tokenizer, contexts["context"].to_list(), max_tokens=max_length - longest, chat=chat
+    )
     place = {hadm: at for at, hadm in enumerate(contexts["hadm_id"])}
     items = [Item(name, place[hadm], (at,)) for at, (name, hadm) in enumerate(rows.select("id", "hadm_id").iter_rows())]
     data = RunData(

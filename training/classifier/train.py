@@ -22,7 +22,7 @@ from ground.settings import parse_settings
 from training.classifier.heads import load_classifier, train_in_float32
 from training.classifier.items import QuadrantData, QuadrantLoss, class_weights, quadrant_data
 from training.classifier.plain import evaluate_plain, largest_batch, train_plain
-from training.packing.attention import attention_of, joins_contexts
+from training.packing.attention import attention_of, attention_of_texts, joins_contexts
 from training.packing.collate import collate_row
 from training.packing.decoders import base_of, check_decoder, check_sharing, implementation_of
 from training.packing.plan import RowPlan, Step, plan_epochs, plan_rows
@@ -65,7 +65,9 @@ KIND = "classifier"
 
 def engine_attention(hardware: HardwareSettings, engine: Engine) -> str | None:
     """Return transformers' attention implementation, None for its default; rows of one statement need no other."""
-    return attention_of(hardware) if engine == "shared" or hardware.attention != "auto" else None
+    if engine == "shared":
+        return attention_of(hardware)
+    return None if hardware.attention == "auto" else attention_of_texts(hardware)
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,7 @@ def _planned(
         dataset.split_rows("train", settings.split_column),
         tokenizer,
         max_length=usable_length(load_config(model), packing.max_length),
+        chat=packing.chat_template,
     )
     rows = rows.weighted(class_weights(rows.labels, settings.class_weights))
     plan = plan_epochs(
@@ -308,7 +311,8 @@ def predict_classifier(
         model = load_model(run, "quadrants", hardware, seed=settings.seed, attention=engine_attention(hardware, engine))
         train_in_float32(model)
         model.eval()
-        encoded = quadrant_data(dataset, rows, tokenizer, max_length=int(record["context_tokens"]))
+        length, chat = int(record["context_tokens"]), settings.packing.chat_template
+        encoded = quadrant_data(dataset, rows, tokenizer, max_length=length, chat=chat)
         logits = quadrant_logits(model, encoded, engine=engine, tokens_per_row=settings.packing.tokens_per_row)
     if not torch.isfinite(logits).all():
         raise InputError(

@@ -88,7 +88,9 @@ def encode_texts(dataset: MedievalDataset, tokenizer: Any, settings: CorfuSettin
     used = dataset.rows.filter(pl.col(settings.split_column) != "test").select("hadm_id").unique()
     contexts = dataset.contexts.join(used, on="hadm_id", how="semi")
     room = max_length - 2 * int(statements.lengths.max())
-    encoded, truncation = encode_contexts(tokenizer, contexts["context"].to_list(), max_tokens=room)
+    encoded, truncation = encode_contexts(
+        tokenizer, contexts["context"].to_list(), max_tokens=room, chat=settings.packing.chat_template
+    )
     return CorfuTexts(
         contexts=encoded,
         statements=statements,

@@ -48,7 +48,9 @@ def label_continuations(tokenizer: Any) -> list[np.ndarray[Any, np.dtype[np.int6
     return [np.asarray([*ids, *end], dtype=np.int64) for ids in encoded]
 
 
-def scored_data(dataset: MedievalDataset, rows: pl.DataFrame, tokenizer: Any, max_length: int) -> RunData:
+def scored_data(
+    dataset: MedievalDataset, rows: pl.DataFrame, tokenizer: Any, max_length: int, *, chat: bool = False
+) -> RunData:
     """Encode rows as items of eight statements: the row's statement with each label, and each label alone.
 
     Contexts are cut so that the longest statement of the dataset fits behind them with the longest label.
@@ -60,7 +62,7 @@ def scored_data(dataset: MedievalDataset, rows: pl.DataFrame, tokenizer: Any, ma
     segments = EncodedTexts.of([*with_label, *labels])
     kept = dataset.contexts.join(rows.select("hadm_id").unique(), on="hadm_id", how="semi")
     room = max_length - int(segments.lengths.max())
-    contexts, _ = encode_contexts(tokenizer, kept["context"].to_list(), max_tokens=room)
+    contexts, _ = encode_contexts(tokenizer, kept["context"].to_list(), max_tokens=room, chat=chat)
     context_of = {hadm_id: index for index, hadm_id in enumerate(kept["hadm_id"])}
     n, alone = len(labels), tuple(range(len(with_label), len(segments)))
     items = [
@@ -138,7 +140,7 @@ def score_quadrants(
     length = min(settings.packing.max_length, getattr(config, "max_position_embeddings", settings.packing.max_length))
     with quiet():
         tokenizer = load_tokenizer(model)
-        data = scored_data(dataset, rows, tokenizer, length)
+        data = scored_data(dataset, rows, tokenizer, length, chat=settings.packing.chat_template)
         attention = attention_of(settings.hardware)
         policy = load_model(model, "causal", settings.hardware, seed=settings.seed, attention=attention).eval()
         check_sharing(policy)

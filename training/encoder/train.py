@@ -30,7 +30,7 @@ from training.runs.folder import software
 from training.runs.models import hub_commit
 from training.runs.resuming import peak_memory
 
-__all__ = ["Progress", "predict", "train_encoder"]
+__all__ = ["Progress", "encoded_rows", "fit", "predict", "train_encoder"]
 
 Progress = Callable[[int, int, float], None]
 """Called after every step with its number, the number of steps and its mean loss."""
@@ -52,7 +52,8 @@ def _reproducible(seed: int) -> Iterator[None]:
             torch.use_deterministic_algorithms(before)
 
 
-def _encoded(model: EncoderClassifier, dataset: MedievalDataset, rows: pl.DataFrame) -> EncodedRows:
+def encoded_rows(model: EncoderClassifier, dataset: MedievalDataset, rows: pl.DataFrame) -> EncodedRows:
+    """Return rows and their contexts as the model reads them."""
     chosen = model.settings
     return encode_rows(
         model.tokenizer, rows.select(READ), dataset.contexts, chosen.window_tokens, chosen.overlap_tokens
@@ -74,10 +75,10 @@ def _chunks(rows: EncodedRows, indices: Sequence[int], size: int) -> list[list[i
     return [order[start : start + size] for start in range(0, len(order), size)]
 
 
-def _fit(
+def fit(
     model: EncoderClassifier, rows: EncodedRows, steps: list[list[int]], progress: Progress | None
 ) -> tuple[list[float], list[float], list[float]]:
-    """Train; return of each step its mean loss, learning rate, and norm of the gradient before it is clipped."""
+    """Train on the rows of each step; return of each its mean loss, learning rate, and the gradient's whole norm."""
     from transformers import get_linear_schedule_with_warmup
 
     settings = model.settings
@@ -145,9 +146,9 @@ def train_encoder(
     rows = dataset.split_rows("train", settings.split_column)
     with _reproducible(settings.seed):
         classifier = new_encoder(model, settings)
-        encoded = _encoded(classifier, dataset, rows)
+        encoded = encoded_rows(classifier, dataset, rows)
         begin = monotonic()
-        losses, rates, norms = _fit(classifier, encoded, _steps(rows["id"].to_list(), settings), progress)
+        losses, rates, norms = fit(classifier, encoded, _steps(rows["id"].to_list(), settings), progress)
         seconds = monotonic() - begin
     record = {
         "kind": "encoder",
@@ -208,7 +209,7 @@ def predict(
     """
     classifier = load_encoder(model) if isinstance(model, Path) else model
     rows = dataset.split_rows(split, classifier.settings.split_column)
-    scores = _probabilities(classifier, _encoded(classifier, dataset, rows), progress)
+    scores = _probabilities(classifier, encoded_rows(classifier, dataset, rows), progress)
     labels = [QUADRANTS[max(range(len(QUADRANTS)), key=row.__getitem__)] for row in scores]
     return pl.DataFrame({"id": rows["id"], "label": labels, "scores": scores}).with_columns(
         model=pl.lit(classifier.name), seed=pl.lit(classifier.settings.seed, pl.Int64)

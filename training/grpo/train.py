@@ -20,7 +20,7 @@ from training.grpo.policy import build_trainer
 from training.grpo.prompt import encode, messages, system_prompt
 from training.grpo.rows import Row, order_sha256, planned_order
 from training.grpo.settings import GrpoSettings
-from training.runs.card import TIERS
+from training.runs.card import write_card
 from training.runs.folder import CHECKPOINTS, base_record, drop_if_refused, finish_run, run_plan, start_run
 from training.runs.memory import estimate_texts, tell_memory
 from training.runs.models import (
@@ -28,6 +28,7 @@ from training.runs.models import (
     load_config,
     load_model,
     load_tokenizer,
+    prepare_device,
     refuse_adapter,
     save_model,
     trained_weights,
@@ -99,6 +100,7 @@ def train_arm(
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise UsageError("GRPO is trained by one process", do="start it without torchrun or accelerate")
     machine = choose_machine(settings.hardware)
+    prepare_device(machine.device)
     plan = run_plan("grpo", model_name, arm.data, settings, engine="trl GRPOTrainer", arm=arm.name, smoke=arm.smoke)
     if (whole := start_run(out_dir, plan, resume=resume)) is not None:
         return whole
@@ -154,7 +156,7 @@ def train_arm(
         def write(folder: Path) -> None:
             save_model(trainer.model, tokenizer, folder)
             graded.write_parquet(folder / EVALUATION)
-            write_text(folder / "README.md", _card(record))
+            write_card(folder, record)
 
         return finish_run(out_dir, record, write)
 
@@ -216,28 +218,3 @@ def _machine(machine: Machine, note: str | None) -> dict[str, Any]:
         "attention": machine.attention,
         "notes": [*machine.notes, *([note] if note else [])],
     }
-
-
-def _card(record: Mapping[str, Any]) -> str:
-    """Return the model card."""
-    smoke = (
-        "**A smoke run: the model's weights are random and its numbers mean nothing.**\n\n" if record["smoke"] else ""
-    )
-    sets = "".join(
-        f"- {name}: {one['correct']:,} of {one['rows']:,} right\n" for name, one in record["evaluation"].items()
-    )
-    return f"""\
-# {record["base_model"]}, trained on {record["arm"]} labels
-
-{smoke}Made by GRPO (trl) from rewards on {record["rows"]["used"]:,} rows with the labels "{record["arm"]}".
-For research: nothing here has been checked for use in care.
-
-- Optimizer steps: {record["steps"]:,}; seed {record["settings"]["seed"]}; order of rows {record["order_sha256"][:12]}
-
-{TIERS[record["dataset"]["licence_tier"]]}
-
-Right answers by set of labels:
-
-{sets}
-All settings, rewards by step and versions: `training.json`. Responses: `{EVALUATION}`.
-"""

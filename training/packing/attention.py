@@ -7,17 +7,22 @@ every statement, to throw it away.
 
 from __future__ import annotations
 
+import os
+import shutil
+import warnings
 from typing import Any
 
 import torch
 
+from ground.errors import UsageError
 from training.runs.models import device_of
 from training.runs.settings import HardwareSettings
 
-__all__ = ["SPLIT", "attention_of", "attention_of_texts", "joins_contexts", "register_split"]
+__all__ = ["SPLIT", "attention_of", "attention_of_texts", "compiles", "fastest", "joins_contexts", "register_split"]
 
 SPLIT = "ontoground_split"
 """Name under which the split form is registered with transformers."""
+FLASH = ("flash_attention_2", "flash_attention_3")
 
 
 def split_sdpa(
@@ -61,10 +66,42 @@ def register_split() -> None:
     AttentionMaskInterface.register(SPLIT, sdpa_mask)
 
 
+def compiles() -> bool:
+    """Say whether FlexAttention can be compiled for a GPU here: it needs Triton, and Triton a C compiler."""
+    from torch.utils._triton import has_triton
+
+    return bool(has_triton()) and any(map(shutil.which, (os.environ.get("CC", "cc"), "gcc", "clang")))
+
+
+def fastest(device: str, *, compiled: bool) -> str:
+    """Return the attention of packed rows that is fastest on a device, and warn where a compiler would make it faster.
+
+    FlexAttention that is not compiled makes the whole matrix of scores.
+    """
+    if device == "cuda" and not compiled:
+        warnings.warn(
+            "FlexAttention cannot be compiled (no Triton, or no C compiler): packed rows take split attention",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+    return "flex_attention" if device == "cuda" and compiled else SPLIT
+
+
 def attention_of(hardware: HardwareSettings) -> str:
-    """Return transformers' name of the attention: FlexAttention on CUDA, split SDPA elsewhere, unless it is set."""
+    """Return transformers' name of the attention of packed rows: `fastest`, unless it is set.
+
+    Raises:
+        UsageError: FlashAttention is set, which takes no mask.
+    """
+    if hardware.attention in FLASH:
+        raise UsageError(
+            "FlashAttention takes no mask, which packed rows need",
+            found=f"hardware.attention = {hardware.attention}",
+            do="set it to auto, or choose --engine plain or trl",
+        )
     if hardware.attention == "auto":
-        name = "flex_attention" if device_of(hardware) == "cuda" else SPLIT
+        device = device_of(hardware)
+        name = fastest(device, compiled=device == "cuda" and compiles())
     else:
         name = SPLIT if hardware.attention == "split" else hardware.attention
     if name == SPLIT:
@@ -74,4 +111,4 @@ def attention_of(hardware: HardwareSettings) -> str:
 
 def attention_of_texts(hardware: HardwareSettings) -> str:
     """Return transformers' name of the attention for rows of one text each: the other kinds are for packed rows."""
-    return hardware.attention if hardware.attention in ("sdpa", "eager") else "sdpa"
+    return hardware.attention if hardware.attention in ("sdpa", "eager", *FLASH) else "sdpa"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from typing import Any
 
 import torch
@@ -15,8 +16,10 @@ __all__ = ["backbone_of", "base_of", "check_decoder", "check_sharing", "implemen
 
 PROBE = (9, (5, 7, 4))
 """Tokens of the probe's context, and of its statements."""
-TOLERANCE = {torch.float64: 1e-9, torch.float32: 1e-4, torch.bfloat16: 0.05, torch.float16: 0.01}
-"""Largest relative difference of hidden states between packed and separate rows, by precision."""
+TOLERANCE = {torch.float64: 1e-9, torch.float32: 1e-4, torch.bfloat16: 0.01, torch.float16: 0.002}
+"""Relative difference of hidden states between packed and separate rows that needs no explanation, by precision."""
+NOISE = 3.0
+"""How many times the noise of separate rows among themselves a larger difference may be."""
 
 
 def base_of(model: Any) -> Any:
@@ -70,11 +73,14 @@ def check_sharing(model: Any) -> float:
     Some decoders take a mask or positions and ignore them (learned or relative positions of their own, recurrent
     layers): only a run can tell.
 
+    A difference beyond `TOLERANCE` is measured against what separate rows differ by among themselves, read once
+    as they are and once padded, with other kernels: where that noise explains it, a warning says so.
+
     Returns:
-        The largest relative difference.
+        The relative difference.
 
     Raises:
-        UsageError: the states differ by more than rounding, or the model takes no mask or no positions.
+        UsageError: the states differ by more than rounding and noise, or the model takes no mask or no positions.
     """
     backbone, config = backbone_of(model), base_of(model).config
     accepted = inspect.signature(backbone.forward).parameters
@@ -101,20 +107,20 @@ def check_sharing(model: Any) -> float:
         ).last_hidden_state[0]
         return [hidden[row.segment_of == number + 1] for number in range(len(parts))]
 
+    def own_states(part: Any, pads: int) -> torch.Tensor:
+        n = len(context) + len(part)
+        ids = torch.as_tensor([*context, *part, *[0] * pads], device=device)[None]
+        seen = (torch.arange(n + pads, device=device) < n).long()[None]
+        found: torch.Tensor = backbone(input_ids=ids, attention_mask=seen, use_cache=False).last_hidden_state
+        return found[0, len(context) : n]
+
     training = backbone.training
     backbone.eval()
     try:
         together = torch.cat(states(statements)).double()
-        # Apart, and through the model's own causal mask and positions.
-        apart = torch.cat(
-            [
-                backbone(
-                    input_ids=torch.cat([torch.as_tensor(context), torch.as_tensor(part)])[None].to(device),
-                    use_cache=False,
-                ).last_hidden_state[0, len(context) :]
-                for part in statements
-            ]
-        ).double()
+        # Apart, and through the model's own causal mask and positions: as they are, and padded, as batches are.
+        whole = len(context) + sum(map(len, statements))
+        apart, padded = (torch.cat([own_states(part, pads) for part in statements]).double() for pads in (0, whole))
         head = base_of(model).get_output_embeddings()
         ids = torch.as_tensor(context)[None].to(device)
         if head is not None:
@@ -122,14 +128,22 @@ def check_sharing(model: Any) -> float:
             taken = head(backbone(input_ids=ids, use_cache=False).last_hidden_state).double()
     finally:
         backbone.train(training)
-    difference = float((together - apart).norm() / apart.norm())
-    if not difference <= TOLERANCE[dtype]:
+    difference, noise = (float((found - apart).norm() / apart.norm()) for found in (together, padded))
+    if not difference <= max(TOLERANCE[dtype], NOISE * noise):
         raise _refuse(
-            f"packed and separate rows differ by {difference:.1e}: not causal, or mask or positions ignored",
+            f"packed and separate rows differ by {difference:.1e}, separate ones among themselves by {noise:.1e}: not "
+            "causal, or mask or positions ignored",
             config,
             plain,
         )
-    if head is not None and not float((own - taken).norm() / own.norm()) <= TOLERANCE[dtype]:
+    if difference > TOLERANCE[dtype]:
+        warnings.warn(
+            f"packed and separate rows differ by {difference:.1e}: the noise of {dtype} explains it, since separate "
+            f"rows differ by {noise:.1e} among themselves",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    if head is not None and not float((own - taken).norm() / own.norm()) <= max(TOLERANCE[dtype], NOISE * noise):
         raise _refuse(
             "its logits are scaled or capped behind its head (Cohere, Granite)", config, "choose --engine trl"
         )

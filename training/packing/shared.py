@@ -37,8 +37,14 @@ def _wide_logits(head: Any, states: torch.Tensor) -> torch.Tensor:
     if type(head) is not nn.Linear:
         return head(states).to(dtype)  # type: ignore[no-any-return]
     bias = None if head.bias is None else head.bias.to(dtype)
-    with torch.autocast(states.device.type, enabled=False):
-        return nn.functional.linear(states.to(dtype), head.weight.to(dtype), bias)
+    # TF32 would round as bfloat16 does, three bits later.
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("highest")
+    try:
+        with torch.autocast(states.device.type, enabled=False):
+            return nn.functional.linear(states.to(dtype), head.weight.to(dtype), bias)
+    finally:
+        torch.set_float32_matmul_precision(before)
 
 
 class SharedPolicy(nn.Module):

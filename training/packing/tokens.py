@@ -20,6 +20,7 @@ Ids = npt.NDArray[np.int64]
 # cut them.
 BEFORE_CONTEXT = "Patient record:\n"
 AFTER_CONTEXT = "\n\nStatement:"
+PLACE = "\x00context\x00"
 
 
 @dataclass(frozen=True)
@@ -96,11 +97,30 @@ def encode_statements(tokenizer: Any, statements: Sequence[str], *, end: bool) -
     return EncodedTexts.of([np.concatenate([ids, tail]) for ids in encoded])
 
 
-def encode_contexts(tokenizer: Any, contexts: Sequence[str], *, max_tokens: int) -> tuple[EncodedTexts, Truncation]:
+def _frame(tokenizer: Any, *, chat: bool) -> tuple[Ids, Ids]:
+    """Return the tokens before and after a context; with ``chat`` those of the template's turns, too."""
+    if not chat:
+        before = np.concatenate([special_token(tokenizer, "bos"), *_plain(tokenizer, [BEFORE_CONTEXT])])
+        return before.astype(np.int64), _plain(tokenizer, [AFTER_CONTEXT])[0]
+    if not tokenizer.chat_template:
+        raise UsageError("the tokenizer has no chat template", do="set packing.chat_template to false")
+    said = [{"role": "user", "content": f"{BEFORE_CONTEXT}{PLACE}{AFTER_CONTEXT}"}]
+    text = tokenizer.apply_chat_template(said, tokenize=False, add_generation_prompt=True, enable_thinking=False)
+    parts = tokenizer(text.split(PLACE), add_special_tokens=False)["input_ids"]
+    return np.asarray(parts[0], dtype=np.int64), np.asarray(parts[1], dtype=np.int64)
+
+
+def encode_contexts(
+    tokenizer: Any, contexts: Sequence[str], *, max_tokens: int, chat: bool = False
+) -> tuple[EncodedTexts, Truncation]:
     """Encode contexts with the words around them, each cut to at most ``max_tokens`` by section priority.
 
+    With ``chat`` the context is what the user says in the tokenizer's chat template, and the statement behind it what
+    the model answers.
+
     Raises:
-        UsageError: the tokenizer is a slow one (offsets are needed), or ``max_tokens`` leaves no room for a context.
+        UsageError: the tokenizer is a slow one (offsets are needed), it has no chat template, or ``max_tokens`` leaves
+            no room for a context.
     """
     if not getattr(tokenizer, "is_fast", False):
         raise UsageError(
@@ -109,8 +129,7 @@ def encode_contexts(tokenizer: Any, contexts: Sequence[str], *, max_tokens: int)
             expected="a fast tokenizer (tokenizer.json)",
             do="use a model folder that has tokenizer.json",
         )
-    before = np.concatenate([special_token(tokenizer, "bos"), *_plain(tokenizer, [BEFORE_CONTEXT])]).astype(np.int64)
-    after = _plain(tokenizer, [AFTER_CONTEXT])[0]
+    before, after = _frame(tokenizer, chat=chat)
     budget = max_tokens - len(before) - len(after)
     if budget < 1:
         raise UsageError(

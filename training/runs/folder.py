@@ -24,7 +24,7 @@ from ground.flow.manifest import to_json, versions
 from ground.settings import Section
 from ground.storage.files import private_directory, sha256_of, write_text
 from training.packing.decoders import backbone_of, base_of, implementation_of
-from training.runs.models import device_of, hub_commit
+from training.runs.models import device_of, hub_commit, prepare_device
 from training.runs.settings import HardwareSettings
 
 __all__ = [
@@ -69,11 +69,12 @@ def is_main() -> bool:
 
 
 def join_processes(device: str) -> None:
-    """Meet the other processes that torchrun or accelerate started, each with its own GPU; one process is alone.
+    """Prepare the device, and meet the other processes that torchrun or accelerate started, each with its own GPU.
 
     Raises:
         UsageError: weights are to be split between processes, and the first one could not write them whole.
     """
+    prepare_device(device)
     for name in ("FSDP", "DEEPSPEED"):
         if os.environ.get(f"ACCELERATE_USE_{name}", "").lower() in ("1", "true", "yes"):
             raise UsageError(

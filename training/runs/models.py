@@ -25,6 +25,7 @@ __all__ = [
     "load_tokenizer",
     "lora_of",
     "precision_of",
+    "prepare_device",
     "refuse_adapter",
     "restore_weights",
     "save_model",
@@ -47,6 +48,18 @@ def device_of(hardware: HardwareSettings) -> str:
     if hardware.device == "cuda" and not there:
         raise UsageError("no CUDA device is there", expected="hardware.device = cpu or auto")
     return "cuda" if there and hardware.device != "cpu" else "cpu"
+
+
+def prepare_device(device: str) -> None:
+    """Set what a GPU needs before its first tensor; what the environment already says of its memory stays.
+
+    Products of float32 weights (adapters, weights that are trained whole) run on tensor cores, rounded to TF32, which
+    is finer than the bfloat16 around them. Memory comes in segments that grow: rows differ in length, and blocks of
+    fixed sizes would be cut up by them.
+    """
+    if device == "cuda":
+        os.environ.setdefault("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True")
+        torch.set_float32_matmul_precision("high")
 
 
 def precision_of(hardware: HardwareSettings) -> torch.dtype:
@@ -213,6 +226,10 @@ def _base(model: str | Path, task: Task, hardware: HardwareSettings, tokenizer: 
     name = str(Path(model).resolve()) if Path(model).is_dir() else str(model)
     try:
         loaded = kind.from_pretrained(name, **options)
+    except ImportError as error:
+        # FlashAttention and bitsandbytes are looked for only now.
+        said = str(error).strip().splitlines()[0]
+        raise UsageError("a package that the settings need is not installed", found=said) from error
     except (OSError, ValueError) as error:
         raise _missing(model, error) from error
     # Rows are padded with the tokenizer's token; classifiers look for the config's to find a row's last real token.

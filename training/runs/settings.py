@@ -62,6 +62,9 @@ class PackingSettings(Section):
     max_per_context: int = Field(
         default=8, ge=1, description="pairs, or statements, of one admission in one optimizer step, at most"
     )
+    chat_template: bool = Field(
+        default=False, description="put context and statement into the tokenizer's chat template, for instruct models"
+    )
 
 
 class HardwareSettings(Section):
@@ -71,8 +74,12 @@ class HardwareSettings(Section):
     precision: Literal["auto", "float32", "bfloat16", "float64"] = Field(
         default="auto", description="auto: bfloat16 on a GPU that has it, float32 elsewhere"
     )
-    attention: Literal["auto", "split", "sdpa", "flex_attention", "eager"] = Field(
-        default="auto", description="auto: flex_attention on CUDA, split (SDPA, its mask on statements only) elsewhere"
+    attention: Literal["auto", "split", "sdpa", "flex_attention", "eager", "flash_attention_2", "flash_attention_3"] = (
+        Field(
+            default="auto",
+            description="auto: flex_attention on CUDA, split (SDPA, its mask on statements only) elsewhere; "
+            "flash_attention_2 and 3 are for rows of one text",
+        )
     )
     gradient_checkpointing: bool = Field(
         default=True, description="compute activations again in the backward pass: less memory, about a third slower"

@@ -21,6 +21,7 @@ from ground.contracts.taxonomy import resolve_tasks
 from ground.errors import UsageError
 from ground.progress import progress
 from training.runs.arguments import trainer_arguments
+from training.runs.card import write_card
 from training.runs.folder import (
     CHECKPOINTS,
     base_record,
@@ -44,7 +45,6 @@ from training.runs.models import (
 from training.runs.quiet import quiet
 from training.runs.resuming import last_checkpoint, logged, not_a_number, run_trainer
 from training.runs.settings import MedhalSettings, MedvalSettings, SftSettings
-from training.sft.card import write_card
 from training.sft.encoding import EncodedRows, encode_rows
 from training.sft.model import Machine, choose_machine, choose_optimizer, rows_length
 from training.sft.tasks import TASKS
@@ -229,6 +229,8 @@ def _arguments(out_dir: Path, settings: SftSettings, machine: Machine, n_rows: i
         # Rows are encoded, labelled and of a fit length already: trl must cut nothing.
         max_length=None,
         packing=False,
+        # Rows of like length meet in a forward pass, in an order that is drawn: little padding.
+        train_sampling_strategy="group_by_length",
         gradient_checkpointing=settings.hardware.gradient_checkpointing,
         gradient_checkpointing_kwargs={"use_reentrant": False},
         logging_steps=1 if steps <= LOG_EVERY_STEP_UNTIL else 10,

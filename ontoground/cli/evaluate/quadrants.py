@@ -27,7 +27,7 @@ __all__ = ["PACKAGES", "Quadrants", "paint", "quadrants"]
 
 SplitColumn = Literal["split", "fact_split"]
 
-PACKAGES = ("torch", "transformers", "peft", "matplotlib", "statsmodels")
+PACKAGES = ("torch", "transformers", "peft", "jinja2", "matplotlib", "statsmodels")
 REGIME_NAMES = {f"q1_q{n}": f"Q1 vs. Q{n}" for n in (2, 3, 4)} | {"mixed": "Q1 vs. mix", "curriculum": "Curriculum"}
 """The paper's names of its regimes (Table 1), by which its results are found; its lambda is 0.5."""
 
@@ -221,7 +221,7 @@ def _column(options: Quadrants, sources: Sequence[_Source]) -> SplitColumn:
 
 def _predicted(options: Quadrants, source: _Source, dataset: MedievalDataset, column: SplitColumn) -> dict[str, Any]:
     """Make the predictions of a run, or keep those that are there and still its own; returns where they are."""
-    from evaluation.quadrants.predictions import write_predictions
+    from evaluation.predictions import write_predictions
     from ontoground.cli.render import note
     from training.runs.folder import RECORD, model_identity
 
@@ -293,7 +293,7 @@ def _hardware(options: Quadrants, source: _Source) -> HardwareSettings:
 def _zeroshot(options: Quadrants, dataset: MedievalDataset, column: SplitColumn) -> dict[str, Any]:
     from ground.progress import progress
     from ontoground.cli.render import note
-    from training.classifier.zeroshot import ZeroshotSettings, predict_zeroshot
+    from training.asking.quadrants import ZeroshotSettings, predict_zeroshot
 
     model, settings = options.language_model("zeroshot", ZeroshotSettings, split=options.split, split_column=column)
     folder = run_folder(options.workspace, "zeroshot", short_name(model.model))

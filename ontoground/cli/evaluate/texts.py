@@ -24,7 +24,7 @@ __all__ = ["medhal", "medval"]
 
 Kind = Literal["medhal", "medval"]
 
-PACKAGES = ("matplotlib", "rouge_score", "sacrebleu", "statsmodels", "torch", "transformers")
+PACKAGES = ("jinja2", "matplotlib", "rouge_score", "sacrebleu", "statsmodels", "torch", "transformers")
 RUN_KEYS = ("name", "model", "seed", "kind", "rows", "outcomes", "share_unparseable", "overall", "confusion")
 # Heads of the first table, which has values alone.
 VALUES: Mapping[str, Mapping[str, str]] = {
@@ -152,7 +152,7 @@ def _asked(options: Text, dataset: TextDataset) -> dict[str, Any]:
     from ground.contracts.taxonomy import resolve_tasks
     from ground.progress import progress
     from ontoground.cli.render import note
-    from training.sft.zeroshot import SHOTS, AskedSettings, ask_dataset
+    from training.asking.texts import SHOTS, AskedSettings, ask_dataset
 
     model, settings = options.language_model("asked", AskedSettings, split=options.split, shots=options.shots)
     method = SHOTS[settings.shots]

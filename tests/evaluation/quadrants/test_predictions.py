@@ -9,14 +9,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from evaluation.quadrants.predictions import (
+from evaluation.predictions import (
     PREDICTION_SCHEMA,
-    UNPARSEABLE,
     common_rows,
     join_predictions,
     read_predictions,
     write_predictions,
 )
+from evaluation.quadrants.metrics import N
 from ground.errors import InputError, UsageError
 from tests.evaluation.world import dataset, predictions
 
@@ -38,14 +38,19 @@ def test_every_kind_of_file_gives_back_what_was_written(tmp_path: Path, suffix: 
     )
     write_predictions(tmp_path / f"p{suffix}", table)
     back = read_predictions(tmp_path / f"p{suffix}")
-    assert back.schema == pl.Schema(PREDICTION_SCHEMA)
+    assert back.schema == pl.Schema({**PREDICTION_SCHEMA, "code": pl.Int64()})
     assert back.select(table.columns).equals(table.select(table.columns))
     assert back["label"].null_count() == back["scores"].null_count() == 1
 
 
 def test_a_file_without_model_and_seed_is_called_after_itself(tmp_path: Path) -> None:
     back = read_predictions(jsonl(tmp_path / "my-run.jsonl", {"id": "a", "label": "Q2"}))
-    assert back.row(0, named=True) == dict.fromkeys(PREDICTION_SCHEMA) | {"id": "a", "label": "Q2", "model": "my-run"}
+    assert back.row(0, named=True) == dict.fromkeys(PREDICTION_SCHEMA) | {
+        "id": "a",
+        "label": "Q2",
+        "model": "my-run",
+        "code": 1,
+    }
 
 
 @pytest.mark.parametrize(
@@ -120,7 +125,7 @@ def test_answers_come_in_the_order_of_the_gold_rows_and_seeds_apart() -> None:
     runs = join_predictions(gold, table, source="p")
     assert [(run.model, run.seed) for run in runs] == [("m", 1), ("m", 2)]
     expected = ["Q1" if at % 5 == 0 else label for at, label in enumerate(gold["quadrant"])]
-    assert [f"Q{label + 1}" for label in runs[0].labels] == expected
+    assert [f"Q{label + 1}" for label in runs[0].codes] == expected
     assert np.allclose(runs[0].confidence, 0.7)
 
 
@@ -129,9 +134,9 @@ def test_labels_that_name_no_quadrant_are_unparseable_and_have_no_confidence() -
     table = predictions(gold, "m", None, 1000)
     answers = [None, "q1", "Q5", "Q1 or Q2", "", *table["label"].to_list()[5:]]
     (run,) = join_predictions(gold, table.with_columns(label=pl.Series(answers)), source="p")
-    assert run.unparseable == 5
-    assert run.missing == 0
-    assert (run.labels[:5] == UNPARSEABLE).all()
+    assert run.outcomes == {"no_label": 5, "parsed": 27}
+    assert run.there.all()
+    assert (run.codes[:5] == N).all()
     assert np.isnan(run.confidence[:5]).all()
     assert np.isfinite(run.confidence[5:]).all()
 
@@ -159,11 +164,14 @@ def test_missing_rows_are_refused_or_wrong_or_left_out() -> None:
         join_predictions(gold, table, source="p.csv")
     assert "say whether missing rows count as wrong or are left out" in str(caught.value)
     (wrong,) = join_predictions(gold, table, source="p", missing="wrong")
-    assert (wrong.missing, wrong.unparseable) == (3, 0)
-    assert (wrong.labels == UNPARSEABLE).sum() == 3
+    assert wrong.outcomes == {"missing": 3, "parsed": 29}
+    assert (wrong.codes == N).sum() == 3
     (left_out,) = join_predictions(gold, table, source="p", missing="leave_out")
-    assert common_rows([wrong, left_out]).sum() == gold.height - 3
-    assert (left_out.keep(common_rows([left_out])).labels < UNPARSEABLE).all()
+    kept = common_rows([wrong, left_out], "leave_out", gold.height)
+    assert kept.sum() == gold.height - 3
+    assert (left_out.keep(kept).codes < N).all()
+    with pytest.raises(InputError, match="no row has a prediction of every run"):
+        common_rows([wrong.keep(~kept)], "leave_out", 3)
 
 
 def test_predictions_for_other_rows_are_refused_or_counted() -> None:
@@ -173,7 +181,7 @@ def test_predictions_for_other_rows_are_refused_or_counted() -> None:
     with pytest.raises(InputError, match=r"64 of 96 ids are not among the 32 rows"):
         join_predictions(gold, table, source="p")
     (run,) = join_predictions(gold, table, source="p", unknown="leave_out")
-    assert (run.unknown, run.missing, len(run.labels)) == (64, 0, 32)
+    assert (run.unknown, run.there.sum(), len(run.codes)) == (64, 32, 32)
 
 
 @pytest.mark.parametrize("written", ["q1", "1", "Answer: Q1"])

@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 from evaluation import drawing
+from evaluation.predictions import write_predictions
 from evaluation.quadrants import figures
-from evaluation.quadrants.predictions import write_predictions
 from evaluation.quadrants.report import evaluate_quadrants
 from ground.errors import InputError, UsageError
 from tests.evaluation.world import dataset, predictions

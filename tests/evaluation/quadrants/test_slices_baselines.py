@@ -8,10 +8,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from evaluation.intervals import Bootstrap, ModelRuns
+from evaluation.intervals import Counted
+from evaluation.predictions import join_predictions, label_codes
 from evaluation.quadrants.baselines import BASELINES, baseline_predictions, names_found
-from evaluation.quadrants.predictions import join_predictions, label_codes
-from evaluation.quadrants.slices import context_lengths, slice_estimates, slices
+from evaluation.quadrants.numbers import estimates, grouped
+from evaluation.quadrants.slices import context_lengths, slices
 from ground.errors import InputError
 from tests.evaluation.world import dataset
 
@@ -50,17 +51,18 @@ def test_contexts_of_one_length_are_one_slice() -> None:
 def test_a_slice_holds_the_metrics_of_its_own_rows() -> None:
     data = dataset(30, 3)
     rows = data.split_rows("test")
-    gold = label_codes(rows["quadrant"])
-    bootstrap = Bootstrap.of(rows["subject_id"].to_numpy(), 50, 0)
+    gold = label_codes(rows["quadrant"], "quadrants").to_numpy()
     called = pl.when(pl.col("predicate") == "causes").then(pl.lit("Q1")).otherwise(pl.col("quadrant"))
-    table = rows.select("id", called.alias("label"), model=pl.lit("m"))
-    model = ModelRuns.of(join_predictions(rows, table, source="p"), "model", gold, bootstrap)
-    parts = {part.value: slice_estimates(part, model, gold, bootstrap) for part in slices(rows, data.contexts)}
-    assert parts["treats"]["accuracy"].value == 1.0
-    assert parts["causes"]["accuracy"].value == 0.25
-    assert (parts["causes"]["hsr"].value, parts["causes"]["tir"].value) == (1.0, 1.0)
-    assert parts["stated"]["hsr"].value is None
-    assert parts["silent"]["hsr"].value == pytest.approx(1 / 3)
+    (run,) = join_predictions(rows, rows.select("id", called.alias("label"), model=pl.lit("m")))
+    patients = rows["subject_id"].to_numpy()
+    counted = Counted.by_row(gold, [run.codes], patients, classes=4, resamples=50, seed=0)
+    (model,) = grouped([("model", run)], counted)
+    parts = {part.value: estimates(model, counted, part.mask) for part in slices(rows, data.contexts)}
+    assert parts["treats"]["accuracy"]["value"] == 1.0
+    assert parts["causes"]["accuracy"]["value"] == 0.25
+    assert (parts["causes"]["hsr"]["value"], parts["causes"]["tir"]["value"]) == (1.0, 1.0)
+    assert parts["stated"]["hsr"]["value"] is None
+    assert parts["silent"]["hsr"]["value"] == pytest.approx(1 / 3, abs=1e-6)
 
 
 def test_names_are_found_whole_and_whatever_their_case() -> None:

@@ -9,16 +9,10 @@ import numpy as np
 import pytest
 
 from evaluation import drawing
+from evaluation.markdown import difference_cell, percent_cell, share_cell
 from evaluation.quadrants import figures
 from evaluation.quadrants.metrics import METRICS
-from evaluation.quadrants.tables import (
-    PAPER_COLUMNS,
-    difference_cell,
-    paper_results,
-    percent_cell,
-    same_measurement,
-    share_cell,
-)
+from evaluation.quadrants.tables import PAPER_COLUMNS, paper_results, same_measurement
 from ground.contracts.rows import QUADRANTS
 from ground.markdown import markdown_table
 

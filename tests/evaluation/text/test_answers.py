@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from evaluation.text.predictions import join_answers, read_answers
+from evaluation.predictions import Answers, join_predictions, read_predictions
 from evaluation.text.reference import reference_of
-from ground.errors import InputError
+from ground.errors import InputError, UsageError
 from tests.training.sft.cases import medhal_rows, medval_rows
 
 
@@ -28,9 +28,9 @@ def test_every_format_reads_alike(tmp_path: Path, suffix: str) -> None:
     )
     file = tmp_path / f"mine.{suffix}"
     getattr(table, f"write_{suffix.replace('jsonl', 'ndjson')}")(file)
-    found = read_answers(file, "medhal")
+    found = read_predictions(file, "medhal")
     assert found["code"].to_list() == [0, 1, None]
-    assert found["outcome"].to_list() == ["parsed", "parsed", "no_label"]
+    assert found["outcome"].null_count() == 3
     assert found["model"].to_list() == ["mine"] * 3 and found["seed"].to_list() == [1] * 3
     assert found["explanation"].to_list() == [None, "x", None]
 
@@ -39,7 +39,7 @@ def test_every_format_reads_alike(tmp_path: Path, suffix: str) -> None:
 def test_risk_levels_are_read_from_numbers_and_words(tmp_path: Path, labels: list[Any]) -> None:
     file = tmp_path / "p.parquet"
     pl.DataFrame({"id": ["a", "b", "c"], "label": labels}).write_parquet(file)
-    assert read_answers(file, "medval")["code"].to_list() == [0, 3, None]
+    assert read_predictions(file, "medval")["code"].to_list() == [0, 3, None]
 
 
 @pytest.mark.parametrize(
@@ -51,49 +51,58 @@ def test_risk_levels_are_read_from_numbers_and_words(tmp_path: Path, labels: lis
         ("medval", [{"id": "a", "label": 2.5}], "outside the classes"),
         ("medval", [{"id": "a", "label": True}], "outside the classes"),
         ("medval", [{"id": "a", "label": [1]}], "outside the classes"),
-        ("medhal", [{"id": "a"}], "a column is missing"),
+        ("medhal", [{"id": "a"}], "no column label"),
     ],
 )
 def test_labels_outside_the_classes_are_refused(tmp_path: Path, kind: Any, rows: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        read_answers(write(tmp_path / "p.jsonl", rows), kind)
+        read_predictions(write(tmp_path / "p.jsonl", rows), kind)
 
 
 def test_other_files_are_refused_with_their_place(tmp_path: Path) -> None:
     (tmp_path / "p.txt").write_text("x")
     (tmp_path / "p.parquet").write_text("x")
     (tmp_path / "p.jsonl").write_text('{"id": "a", "label": true}\n[1]\n')
-    for name, message in (("p.txt", "no predictions file"), ("p.parquet", "cannot be read"), ("q.csv", "no predict")):
-        with pytest.raises(InputError, match=message):
-            read_answers(tmp_path / name, "medhal")
+    for name, message in (
+        ("p.txt", "a kind that is not read"),
+        ("p.parquet", "cannot be read"),
+        ("q.csv", "is not there"),
+    ):
+        with pytest.raises((InputError, UsageError), match=message):
+            read_predictions(tmp_path / name, "medhal")
     with pytest.raises(InputError, match="cannot be read") as caught:
-        read_answers(tmp_path / "p.jsonl", "medhal")
+        read_predictions(tmp_path / "p.jsonl", "medhal")
     assert caught.value.line == 2
 
 
 def table_of(ids: list[str], codes: list[int | None], model: str = "m", seed: int | None = None) -> pl.DataFrame:
     return pl.DataFrame(
-        {"id": ids, "code": codes, "explanation": None, "outcome": "parsed", "model": model, "seed": seed},
-        schema_overrides={"code": pl.Int64, "explanation": pl.String, "seed": pl.Int64},
+        {"id": ids, "code": codes, "model": model, "seed": seed},
+        schema_overrides={"code": pl.Int64, "seed": pl.Int64},
     )
+
+
+def joined(reference: Any, table: pl.DataFrame, missing: Any = "refuse") -> list[Answers]:
+    return join_predictions(reference.frame, table, reference.kind, missing=missing)
 
 
 def test_seeds_of_one_file_are_runs_of_their_own_in_the_order_of_the_rows() -> None:
     reference = reference_of(medval_rows(4, split="test"), "medval")
     ids = reference.frame["id"].to_list()
     both = pl.concat([table_of(ids[::-1], [3, 2, 1, 0], seed=1), table_of(ids, [0, 0, None, 0], seed=2)])
-    first, second = join_answers(reference, both)
+    first, second = joined(reference, both)
     assert first.codes.tolist() == [0, 1, 2, 3] and first.seed == 1
     assert second.codes.tolist() == [0, 0, 4, 0] and second.seed == 2
+    assert second.outcomes == {"no_label": 1, "parsed": 3}
 
 
 def test_rows_without_a_prediction_are_refused_or_counted_as_wrong() -> None:
     reference = reference_of(medhal_rows(4, split="test"), "medhal")
     some = table_of(reference.frame["id"].to_list()[:3], [0, 1, 0])
-    with pytest.raises(InputError, match="rows without a prediction") as caught:
-        join_answers(reference, some)
-    assert caught.value.found == "1 of 4 rows"
-    (run,) = join_answers(reference, some, "wrong")
+    with pytest.raises(InputError, match="predictions of m are missing") as caught:
+        joined(reference, some)
+    assert caught.value.found == "1 of 4 rows have none"
+    (run,) = joined(reference, some, "wrong")
     assert run.codes.tolist() == [0, 1, 0, 2] and run.outcomes == {"missing": 1, "parsed": 3}
     assert run.there.tolist() == [True, True, True, False]
 
@@ -101,10 +110,10 @@ def test_rows_without_a_prediction_are_refused_or_counted_as_wrong() -> None:
 def test_predictions_of_other_rows_and_two_for_one_row_are_refused() -> None:
     reference = reference_of(medhal_rows(2, split="test"), "medhal")
     ids = reference.frame["id"].to_list()
-    with pytest.raises(InputError, match="not in the split"):
-        join_answers(reference, table_of(["elsewhere"], [0]), "wrong")
-    with pytest.raises(InputError, match=r"two predictions of one row\n.*\n  found: 2 predictions of 1 rows"):
-        join_answers(reference, table_of([ids[0], ids[0]], [0, 1]), "wrong")
+    with pytest.raises(InputError, match="rows that are not evaluated"):
+        joined(reference, table_of(["elsewhere"], [0]), "wrong")
+    with pytest.raises(InputError, match="predicted more than once by one model and seed"):
+        joined(reference, table_of([ids[0], ids[0]], [0, 1]), "wrong")
 
 
 def test_patients_stand_together_and_rows_without_one_stand_with_their_partner() -> None:

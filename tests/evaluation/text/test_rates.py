@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score, f1_score, precision_recall_fscore_support
 
-from evaluation.text.counts import Counted, estimate_of
+from evaluation.intervals import Counted, estimate_of
 from evaluation.text.rates import RATES, drawn_rates, linear_kappa
 
 N = 400
@@ -97,15 +97,15 @@ def test_few_clusters_give_no_interval_and_absent_classes_no_value() -> None:
 def test_counts_of_a_part_are_those_of_its_rows_alone() -> None:
     gold, answers, clusters = drawn(5, 4, 0.1)
     tasks = np.random.default_rng(2).integers(3, size=N)
-    counted = Counted.of(gold, [answers, gold], clusters, classes=4, tasks=tasks)
-    observed, resampled = counted.tables(0, counted.task == 1)
+    counted = Counted.of(gold, [answers, gold], clusters, classes=4, cuts={"task": tasks})
+    observed, resampled = counted.tables(0, counted.cuts["task"] == 1)
     of_task = tasks == 1
     table = np.zeros((4, 5))
     np.add.at(table, (gold[of_task], answers[of_task]), 1)
     assert (observed[0] == table).all()
     assert resampled.shape == (1000, 4, 5)
     assert resampled.mean(axis=0) == pytest.approx(table, abs=0.06 * N / 20)
-    assert counted.clusters(counted.task == 1) == len(np.unique(clusters[of_task]))
+    assert counted.clusters(counted.cuts["task"] == 1) == len(np.unique(clusters[of_task]))
     assert np.trace(counted.tables(1)[0][0][:, :4]) == N
 
 

@@ -8,7 +8,6 @@ from typing import Any
 import polars as pl
 import pytest
 
-from evaluation.text.markdown import text_report_markdown
 from evaluation.text.report import evaluate_text, text_report
 from ground.errors import InputError, UsageError
 from ground.flow.manifest import to_json
@@ -117,16 +116,16 @@ def test_experts_are_compared_with_each_other_and_with_the_runs(medval: Any) -> 
 
 def test_experts_alone_are_a_report(tmp_path: Path) -> None:
     dataset, rows = world.validators(tmp_path / "medval")
-    report = text_report("medval", dataset, [], ratings=world.experts(rows))
+    report = evaluate_text("medval", dataset, [], tmp_path / "report", ratings=world.experts(rows))
     assert report["runs"] == [] and report["experts"]["items"] == 40
-    assert "## Experts" in text_report_markdown(report)
+    assert "## Experts" in (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
 
 
 def test_rows_that_some_run_left_out_are_left_out_for_all(tmp_path: Path) -> None:
     dataset, rows = world.validators(tmp_path / "medval")
     some = world.answers(tmp_path / "some.parquet", rows[:80], "risk_level", LEVELS, 0.7, "some")
     every = world.answers(tmp_path / "every.parquet", rows, "risk_level", LEVELS, 0.7, "every")
-    with pytest.raises(InputError, match="rows without a prediction"):
+    with pytest.raises(InputError, match="predictions of some are missing"):
         text_report("medval", dataset, [some, every])
     report = text_report("medval", dataset, [some, every], missing="leave_out")
     assert report["rows"]["rows"] == 80 and report["dataset"]["rows_left_out"] == 40

@@ -125,7 +125,7 @@ def test_credentialed_rows_do_not_leave_this_machine(lab: Lab, tmp_path: Path) -
     ("arguments", "code", "says"),
     [
         (["medhal"], 2, "nothing to evaluate"),
-        (["medval", "--predictions", "missing.csv"], 3, "no predictions file"),
+        (["medval", "--predictions", "missing.csv"], 3, "a prediction file is not there"),
         (["medhal", "--reference", "missing"], 3, "holds no medhal dataset"),
         (["medhal", "--endpoint", "http://127.0.0.1:1/v1"], 2, "--endpoint-model"),
         (["medhal", "--endpoint-model", "m", "--set", "asked.row=2"], 2, "did you mean rows"),

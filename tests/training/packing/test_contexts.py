@@ -110,3 +110,16 @@ def test_special_tokens_in_a_text_are_read_as_its_letters(tmp_path: Path) -> Non
         tokenizer.chat_template = tokenizer.chat_template if chat else None
         found = [encode_prompt(tokenizer, text), *encode(tokenizer, [messages(tokenizer, text)], thinking=False)]
         assert [sum(id in special for id in ids) for ids in found] == ([1, 2] if chat else [0, 0])
+
+
+def test_an_instruct_model_can_be_asked_in_its_own_turns(tmp_path: Path) -> None:
+    tokenizer = tiny_tokenizer([CONTEXT], tmp_path / "chat", chat=True)
+    texts, _ = encode_contexts(tokenizer, [CONTEXT, CONTEXT + "</s> more"], max_tokens=200, chat=True)
+    whole, marked = texts[0], texts[1]
+    text = tokenizer.decode(whole)
+    assert text == f"<|user|>Patient record:\n{CONTEXT}\n\nStatement:</s><|assistant|>"
+    # The turn's end is one token; what stands in a note is letters.
+    assert (whole == tokenizer.eos_token_id).sum() == (marked == tokenizer.eos_token_id).sum() == 1
+    assert encode_contexts(tokenizer, [CONTEXT], max_tokens=60, chat=True)[0].lengths.tolist() == [60]
+    with pytest.raises(UsageError, match="no chat template"):
+        encode_contexts(tiny_tokenizer([CONTEXT], tmp_path / "plain"), [CONTEXT], max_tokens=200, chat=True)

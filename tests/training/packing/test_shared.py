@@ -5,6 +5,7 @@ Models run in float64; transformers computes norms and rotary angles in float32 
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,12 @@ import torch
 
 from ground.errors import UsageError
 from tests.training.tiny import tiny_decoder, tiny_tokenizer
-from training.packing.attention import SPLIT, register_split
+from training.packing.attention import SPLIT, attention_of, attention_of_texts, fastest, register_split
 from training.packing.collate import packed_row
 from training.packing.decoders import check_decoder, check_sharing
 from training.packing.masks import attention_mask, visible
 from training.packing.shared import SharedClassifier, SharedPolicy
+from training.runs.settings import HardwareSettings
 
 KINDS = ("llama", "qwen3", "mistral")
 TEXTS = ["Aspirin prevents stroke.", "The patient has hypertension and takes lisinopril.", "No chest pain."]
@@ -171,10 +173,53 @@ def test_the_block_mask_of_flex_attention_shows_what_the_dense_mask_shows() -> N
     assert block.to_dense().shape[-2:] == (1, 1)
 
 
+def test_the_blocks_are_those_that_torch_finds_in_the_whole_mask() -> None:
+    from torch.nn.attention.flex_attention import create_block_mask
+
+    numbers = np.random.default_rng(0)
+    lengths = ((300, [40] * 9), (150, [25] * 5))
+    groups = [(numbers.integers(3, 200, n), [numbers.integers(3, 200, m) for m in parts]) for n, parts in lengths]
+    row = packed_row(groups, multiple=128)
+    block, n = attention_mask(row, "flex_attention", torch.float32), row.context_of.shape[0]
+    reference = create_block_mask(block.mask_mod, B=None, H=None, Q_LEN=n, KV_LEN=n, device="cpu")
+    assert torch.equal(block.to_dense(), reference.to_dense()) and not block.to_dense().all()
+    whole, expected = block.full_kv_num_blocks, reference.full_kv_num_blocks
+    assert whole is not None and expected is not None
+    assert torch.equal(whole, expected) and whole.sum() > 0
+
+
+def test_without_a_compiler_packed_rows_take_split_attention_on_a_gpu_with_one_warning() -> None:
+    with pytest.warns(RuntimeWarning, match="cannot be compiled") as said:
+        assert fastest("cuda", compiled=False) == SPLIT
+    assert len(said) == 1
+    assert fastest("cuda", compiled=True) == "flex_attention"
+    assert fastest("cpu", compiled=False) == SPLIT
+
+
+def test_flash_attention_is_for_rows_of_one_text() -> None:
+    hardware = HardwareSettings(device="cpu", attention="flash_attention_2")
+    assert attention_of_texts(hardware) == "flash_attention_2"
+    with pytest.raises(UsageError, match="takes no mask"):
+        attention_of(hardware)
+
+
+def test_noise_of_half_precision_is_told_apart_from_a_mask_that_is_ignored(tmp_path: Path) -> None:
+    tokenizer = tiny_tokenizer(TEXTS, tmp_path / "tokenizer")
+    deep = tiny_decoder("llama", tokenizer, tmp_path / "deep", hidden=256, layers=8)
+    model = causal(deep).to(torch.bfloat16)
+    with pytest.warns(RuntimeWarning, match="the noise of torch.bfloat16 explains it"):
+        noise = check_sharing(model)
+    assert 0.01 < noise < 0.05
+    forward = model.model.forward
+    model.model.forward = functools.wraps(forward)(lambda **given: forward(**{**given, "attention_mask": None}))
+    with pytest.raises(UsageError, match="mask or positions ignored"):
+        check_sharing(model)
+
+
 def test_flex_attention_gives_what_sdpa_gives(folders: dict[str, Path]) -> None:
     groups = drawn()
     plain = SharedPolicy(causal(folders["llama"], "sdpa"))(packed_row(groups)).detach()
-    # On a CPU FlexAttention has no backward pass, and compiling it would take longer than it is worth.
+    # On a CPU FlexAttention has no backward pass.
     flex = SharedPolicy(causal(folders["llama"], "flex_attention").requires_grad_(False))
     with torch.compiler.set_stance("force_eager"):
         assert relative(flex(packed_row(groups, multiple=128)), plain) < 1e-7
@@ -243,3 +288,20 @@ def test_log_probabilities_of_half_precision_are_not_rounded_behind_the_head(fol
     exact = logits.log_softmax(-1).gather(-1, row.targets[:, None])[:, 0]
     sums = exact.new_zeros(row.n_statements).index_add(0, row.statement_of, exact)
     assert torch.allclose(found.double(), sums, atol=1e-4)
+
+
+def test_compiled_flex_attention_gives_what_the_dense_mask_gives() -> None:
+    """On a CPU, where torch can compile the forward pass alone."""
+    import shutil
+
+    from torch.nn.attention.flex_attention import flex_attention
+
+    if not any(map(shutil.which, ("cc", "gcc", "clang"))):
+        pytest.skip("no C++ compiler")
+    row = packed_row(drawn(), multiple=128)
+    query, key, value = torch.randn(3, 1, 2, row.context_of.shape[0], 16, generator=torch.Generator().manual_seed(0))
+    mask = attention_mask(row, "flex_attention", torch.float32)
+    with torch.no_grad():
+        found = torch.compile(flex_attention)(query, key, value, block_mask=mask)
+    dense = torch.nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=visible(row)[None, None])
+    assert relative(found, dense) < 1e-5

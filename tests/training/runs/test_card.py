@@ -96,3 +96,27 @@ def test_an_encoder_has_a_card_too(tmp_path: Path, engine: str) -> None:
     assert "1.3050 in the first steps, 0.7050 in the last (20 of 80 each)" in text
     assert ("the quadrant head are ontoground's own" in text.replace("\n", " ")) is (engine == "late")
     assert "do not publish it" in text and "no medical device" in text
+
+
+@pytest.mark.parametrize("kind", ["medhal", "grpo"])
+def test_runs_on_texts_have_the_same_card(tmp_path: Path, kind: str) -> None:
+    text = card(
+        tmp_path,
+        kind=kind,
+        arm="original",
+        smoke=False,
+        engine="trl",
+        rows={"used": 1200, "left_out": {"too_long": 30}} | ({"without_explanation": 4} if kind == "medhal" else {}),
+        tasks={"nli": 1200},
+        dataset={"name": "rows", "sha256": "ef" * 32, "licence_tier": "open"},
+        machine={"precision": "bfloat16", "notes": ["adamw_torch is used on the CPU"]},
+        history=record()["losses"],
+        evaluation={"final": {"correct": 7, "rows": 9}},
+        order_sha256="0123456789abcdef",
+    )
+    assert yaml.safe_load(text.split("---\n")[1])["pipeline_tag"] == "text-generation"
+    assert "Rows used: 1,200; left out: too_long 30" in text and "- adamw_torch is used on the CPU" in text
+    assert f"SHA-256 of its files {'ef' * 32}" in text and "1.3050 in the first steps" in text
+    assert ("without an explanation (label learnt only): 4" in text) is (kind == "medhal")
+    assert ("# org/model: 8B, trained on original labels" in text and "final: 7 of 9 right" in text) is (kind == "grpo")
+    assert "\n\n\n" not in text and "no medical device" not in text

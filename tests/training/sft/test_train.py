@@ -13,6 +13,7 @@ from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM, AutoTokenizer, TrainerCallback
 
 from evaluation.text.dataset import TextDataset
+from evaluation.text.one_run import medhal_metrics
 from ground.contracts.rows_text import MedhalRow
 from ground.errors import InputError, TrainingError, UsageError
 from tests.training.sft.cases import (
@@ -25,7 +26,6 @@ from tests.training.sft.cases import (
 )
 from training.runs.settings import MedhalSettings, MedvalSettings
 from training.sft.generate import GenerationSettings, Generator, generate_medhal, generate_medval
-from training.sft.metrics import medhal_metrics
 from training.sft.train import train_medhal, train_medval
 
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
+from evaluation.text.one_run import medhal_metrics
 from ground.errors import InputError
 from training.sft.generate import GenerationSettings, Generator, write_predictions
-from training.sft.metrics import medhal_metrics
 
 __all__ = ["Layout", "evaluate_downstream", "read_nli", "read_summaries"]
 

@@ -12,8 +12,8 @@ from evaluation.text.dataset import TextDataset
 from ground.errors import InputError, UsageError
 from tests.training.sft.cases import medval_dataset, medval_rows, tiny_model
 from training.runs.settings import MedvalSettings
-from training.sft.ablation import ablate, ablation_table, filtered_dataset, plan_cells
 from training.sft.generate import GenerationSettings
+from training.transfer.ablation import ablate, ablation_table, filtered_dataset, plan_cells
 
 IN, OUT = "report2impression", "dialogue2note"
 

@@ -16,12 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.text.counts import RESAMPLES, Counted, estimate_of
+from evaluation.intervals import Counted, Estimate
 from evaluation.text.dataset import Kind
-from evaluation.text.rates import Rates, detector_rates
+from evaluation.text.rates import rate_estimates
 from ground.errors import InputError
 from ground.lm.settings import LmSettings
-from training.sft.zeroshot import AskedReport, AskedSettings, ask_rows
+from training.asking.engine import AskedReport
+from training.asking.texts import AskedSettings, ask_rows
 
 __all__ = ["ANY_RISK", "UNSAFE_FROM", "ask_medec", "medec_metrics", "read_medec"]
 
@@ -141,7 +142,7 @@ def ask_medec(
         The report, and the rows (for `medec_metrics`).
 
     Raises:
-        InputError, UsageError, RefusedError: as `training.sft.zeroshot.ask_rows`, or the file cannot be read.
+        InputError, UsageError, RefusedError: as `training.asking.texts.ask_rows`, or the file cannot be read.
     """
     rows, dropped = read_medec(path)
     if not rows:
@@ -188,8 +189,8 @@ def medec_metrics(
     answers = np.array([_code(said.get(row["id"]), kind, error_from) for row in known], dtype=np.int64)
     types = sorted({row["error_type"] or "" for row in known})
     kinds = np.array([types.index(row["error_type"] or "") for row in known], dtype=np.int64)
-    counted = Counted.of(gold, [answers], np.arange(len(known)), classes=2, tasks=kinds, resamples=RESAMPLES, seed=seed)
-    overall = _estimates(counted, None)
+    counted = Counted.of(gold, [answers], np.arange(len(known)), classes=2, cuts={"type": kinds}, seed=seed)
+    overall = rate_estimates("medhal", counted, 0)
     return {
         "n": len(known),
         "answered": int((answers != NO_ANSWER).sum()),
@@ -198,7 +199,7 @@ def medec_metrics(
         "found_by_type": {
             name: {
                 "n": int((gold[kinds == at] == ERROR).sum()),
-                **_estimates(counted, (counted.task == at) & (counted.gold == ERROR))["non_factual_recall"],
+                **_found(counted, (counted.cuts["type"] == at) & (counted.gold == ERROR)),
             }
             for at, name in enumerate(types)
             if name
@@ -212,9 +213,5 @@ def _code(label: Any, kind: Kind, error_from: int) -> int:
     return int(not label) if kind == "medhal" else int(label >= error_from)
 
 
-def _estimates(counted: Counted, mask: Any) -> dict[str, dict[str, float | None]]:
-    observed, drawn = counted.tables(0, mask)
-    points: Rates = detector_rates(observed)
-    draws: Rates = detector_rates(drawn)
-    n = counted.clusters(mask)
-    return {name: estimate_of(float(values[0]), draws[name], n) for name, values in points.items()}
+def _found(counted: Counted, mask: Any) -> Estimate:
+    return rate_estimates("medhal", counted, 0, mask)["non_factual_recall"]

@@ -4,7 +4,7 @@ Each of the four cells trains the same base model on the train split of one data
 all rows are there), keeps rows whose ``consistency`` is at least tau, and is evaluated on one rated or built test set,
 apart for tasks that were trained on (in-distribution) and tasks that were held out. Run it as
 
-    python -m training.sft.ablation --self DIR --teacher DIR --reference DIR --model MODEL --out DIR
+    python -m training.transfer.ablation --self DIR --teacher DIR --reference DIR --model MODEL --out DIR
 
 A run that was stopped goes on: cells and training steps that are done are kept.
 """
@@ -18,12 +18,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-import pyarrow.compute as pc
+import polars as pl
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from evaluation.quadrants.tables import percent_cell
+from evaluation.markdown import percent_cell
 from evaluation.text.dataset import TextDataset
+from evaluation.text.one_run import evaluate_predictions
 from ground.contracts.taxonomy import medval_tasks, resolve_tasks
 from ground.errors import InputError, OntogroundError, UsageError
 from ground.flow.manifest import to_json
@@ -31,7 +32,6 @@ from ground.markdown import markdown_table
 from ground.settings import Section
 from ground.storage.files import atomic_directory, sha256_of, write_text
 from training.runs.settings import MedvalSettings
-from training.sft.evaluate import evaluate_predictions
 from training.sft.generate import GenerationSettings, generate_medval
 from training.sft.train import train_medval
 
@@ -114,12 +114,8 @@ def filtered_dataset(source: Path, out: Path, tau: float, tasks: Sequence[str]) 
 
 
 def _has_rows_below(source: Path, tau: float) -> bool:
-    dataset = TextDataset.open(source, "medval")
-    lowest = ds.dataset(list(dataset.files), format="parquet").to_table(
-        columns=["consistency"], filter=ds.field("split") == "train"
-    )
-    value = pc.min(lowest["consistency"]).as_py()
-    return value is not None and value < tau
+    train = pl.scan_parquet(list(TextDataset.open(source, "medval").files)).filter(pl.col("split") == "train")
+    return bool(train.select((pl.col("consistency") < tau).any()).collect().item())
 
 
 def _refuse_shared_inputs(folders: Sequence[Path], reference: Path) -> None:
@@ -138,11 +134,8 @@ def _refuse_shared_inputs(folders: Sequence[Path], reference: Path) -> None:
 
 
 def _triples(folder: Path, split: str) -> set[str]:
-    dataset = TextDataset.open(folder, "medval")
-    table = ds.dataset(list(dataset.files), format="parquet").to_table(
-        columns=["triple_id"], filter=ds.field("split") == split
-    )
-    return set(table["triple_id"].unique().to_pylist())
+    rows = pl.scan_parquet(list(TextDataset.open(folder, "medval").files)).filter(pl.col("split") == split)
+    return set(rows.select("triple_id").unique().collect()["triple_id"])
 
 
 def ablate(
@@ -245,9 +238,9 @@ def ablation_table(result: Mapping[str, Any]) -> str:
         (
             cell["cell"],
             "–" if "kept" not in cell else f"{cell['kept']:,} of {cell['rows']:,}",
-            *(_cell(cell[name]) for name in COLUMNS),
-            _cell(cell["unsafe_f1"]["value"]),
-            _cell(cell["share_unparseable"]["value"]),
+            *(percent_cell({"value": cell[name]}) for name in COLUMNS),
+            percent_cell({"value": cell["unsafe_f1"]["value"]}),
+            percent_cell({"value": cell["share_unparseable"]["value"]}),
         )
         for cell in result["cells"]
     ]
@@ -258,13 +251,11 @@ def ablation_table(result: Mapping[str, Any]) -> str:
     )
 
 
-def _cell(value: float | None) -> str:
-    return percent_cell({"value": value, "low": None, "high": None, "spread": None})
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the ablation from a shell; returns the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m training.sft.ablation", description=(__doc__ or "").split("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m training.transfer.ablation", description=(__doc__ or "").split("\n")[0]
+    )
     for name, what in (
         ("self", "MedVAL folder whose outputs and scores the base model itself gave, built with tau 0"),
         ("teacher", "the same from a stronger model"),

@@ -11,8 +11,8 @@ import pytest
 
 from ground.errors import InputError
 from tests.training.sft.cases import tiny_model
-from training.sft.downstream import evaluate_downstream, read_nli, read_summaries
 from training.sft.generate import GenerationSettings
+from training.transfer.downstream import evaluate_downstream, read_nli, read_summaries
 
 
 def write(path: Path, rows: list[Any]) -> Path:

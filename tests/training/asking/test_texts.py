@@ -9,16 +9,16 @@ from typing import Any
 import polars as pl
 import pytest
 
+from evaluation.predictions import read_predictions
 from evaluation.text.dataset import TextDataset
-from evaluation.text.predictions import read_answers
+from evaluation.text.one_run import evaluate_predictions
 from ground.contracts.answers import parse_medval
 from ground.contracts.prompts import medhal_prompt, medval_answer, medval_prompt
 from ground.errors import InputError, RefusedError, UsageError
 from ground.lm.settings import LmSettings
 from tests.ground.lm.server import completion, scripted_server
 from tests.training.sft.cases import medhal_dataset, medhal_rows, medval_dataset, medval_rows, tiny_model
-from training.sft.evaluate import evaluate_predictions
-from training.sft.zeroshot import AskedSettings, ask_dataset
+from training.asking.texts import AskedSettings, ask_dataset
 
 SAID = ["Factual: YES", "Factual: NO\nExplanation: Takes another drug.", "I cannot tell.", "Factual: NO"]
 
@@ -50,7 +50,7 @@ def test_rows_are_asked_as_in_training_and_answers_become_predictions(medhal: Te
     assert found["label"].to_list() == [True, False, None, False]
     assert found["outcome"].to_list() == ["no_explanation", "parsed", "no_label", "no_explanation"]
     assert set(found["model"]) == {"scripted + zero-shot"} and set(found["seed"]) == {7}
-    assert (report.rows, report.unparseable, report.failed, report.share_unparseable) == (4, 1, 0, 0.25)
+    assert (report.rows, report.unparseable, report.failed, report.share_unparseable) == (4, 1, {}, 0.25)
     numbers = evaluate_predictions("medhal", tmp_path / "out" / "predictions-test.parquet", medhal.folder)
     assert numbers["share_unparseable"]["value"] == 0.25
     assert json.loads((tmp_path / "out" / "asked-test.json").read_text())["report"]["unparseable"] == 1
@@ -62,7 +62,7 @@ def test_a_run_that_was_stopped_asks_only_what_is_not_answered(medval: TextDatas
         for _ in range(2):
             ask_dataset(medval, model(server.url), AskedSettings(), tmp_path / "w", tmp_path / "out")
         assert len(server.bodies) == len({json.dumps(body["messages"]) for body in server.bodies}) <= 6
-    found = read_answers(tmp_path / "out" / "predictions-test.parquet", "medval")
+    found = read_predictions(tmp_path / "out" / "predictions-test.parquet", "medval")
     assert set(found["code"]) == {0} and found.height == 6
 
 
@@ -86,7 +86,7 @@ def test_one_example_comes_first_from_the_train_split_and_the_same_task(medval: 
 
 
 def test_examples_have_whole_answers_and_are_not_too_long(medhal: TextDataset, tmp_path: Path) -> None:
-    from training.sft.shots import examples_for
+    from training.asking.shots import examples_for
 
     for seed in range(6):
         # Non-factual NLI rows have no explanation to show.
@@ -104,7 +104,7 @@ def test_failures_are_outcomes_without_a_label(medval: TextDataset, tmp_path: Pa
 
     with scripted_server(reply) as server:
         report = ask_dataset(medval, model(server.url), AskedSettings(rows=3), tmp_path / "w", tmp_path / "out")
-    assert report.rows == 3 and report.failed >= 1 and report.share_unparseable == 1.0
+    assert report.rows == 3 and report.failed["refused"] >= 1 and report.share_unparseable == 1.0
     found = pl.read_parquet(tmp_path / "out" / "predictions-test.parquet")
     assert "failed_refused" in found["outcome"].to_list()
     assert found["label"].null_count() == 3 and found["cut"].sum() == report.cut

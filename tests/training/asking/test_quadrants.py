@@ -12,15 +12,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from evaluation.predictions import read_predictions
 from evaluation.quadrants.dataset import MedievalDataset
-from evaluation.quadrants.predictions import read_predictions
 from ground.contracts.rows import MEDIEVAL_SCHEMA, QUADRANTS
 from ground.errors import InputError, RefusedError, UsageError
 from ground.lm.settings import LmSettings
 from tests.ground.lm.server import Reply, completion, scripted_server
 from tests.manifests import write_manifest
 from tests.training.tiny import tiny_decoder, tiny_tokenizer
-from training.classifier.zeroshot import ZeroshotSettings, cut_context, parse_label, predict_zeroshot, zeroshot_prompt
+from training.asking.engine import cut_context
+from training.asking.quadrants import ZeroshotSettings, parse_label, predict_zeroshot, zeroshot_prompt
 
 CONTEXT = (
     "History of Present Illness:\nA man with gout, admission {n}.\n\n"

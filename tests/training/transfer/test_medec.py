@@ -12,8 +12,8 @@ from ground.contracts.prompts import medhal_prompt, medval_prompt
 from ground.errors import InputError
 from ground.lm.settings import LmSettings
 from tests.ground.lm.server import completion, scripted_server
-from training.sft.medec import ANY_RISK, ask_medec, medec_metrics, read_medec
-from training.sft.zeroshot import AskedSettings
+from training.asking.texts import AskedSettings
+from training.transfer.medec import ANY_RISK, ask_medec, medec_metrics, read_medec
 
 HEADS = (
     *("Text ID", "Text", "Sentences", "Error Flag", "Error Type", "Error Sentence ID"),

@@ -1,0 +1,230 @@
+"""Everything that only a card can tell: exactness, memory, speed and share of the matrix rate, part by part.
+
+``make gpu`` runs the parts in order, each in a process of its own and within a limit of its own. What a part has found
+is kept at once in ``benchmarks/results/gpu-PART.json``: a run that was stopped, or whose time was up, goes on with the
+parts that are left. Without a card it says so and does nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from benchmarks.command import parser, run
+from benchmarks.measuring import RESULTS, machine
+from benchmarks.training import MODELS, PACKAGES, Sizes, matrix_rate, measured, random_model
+from ground.storage.files import write_text
+from ontoground.cli.render import note
+
+__all__ = ["PARTS", "main"]
+
+CONTEXT, STATEMENT, ITEMS = 4096, 25, 16
+NOISE = 3.0
+"""Packed rows may differ from separate ones by this many times what separate ones differ by among themselves."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part: how long it may take, and what finds its figures on a device."""
+
+    seconds: int
+    work: Callable[[str], dict[str, Any]]
+
+
+def masks(device: str) -> dict[str, Any]:
+    """Compare compiled FlexAttention with SDPA under the dense mask: outputs and gradients, relative differences."""
+    import numpy as np
+    import torch
+    from torch.nn.attention.flex_attention import flex_attention
+
+    from training.packing.collate import packed_row
+    from training.packing.masks import attention_mask, visible
+
+    numbers = np.random.default_rng(0)
+    contexts, statements = (900, 300), [STATEMENT] * ITEMS
+    groups = [(numbers.integers(3, 90, n), [numbers.integers(3, 90, m) for m in statements]) for n in contexts]
+    row = packed_row(groups, multiple=128).to(device)
+    block, dense = attention_mask(row, "flex_attention", torch.float32), visible(row)[None, None]
+    drawn = torch.randn(3, 1, 4, dense.shape[-1], 64, generator=torch.Generator().manual_seed(0))
+    compiled, found = torch.compile(flex_attention), {}
+    for dtype in (torch.float32, torch.bfloat16):
+        wide = drawn.to(device, dtype).requires_grad_(device == "cuda")
+        query, key, value = wide
+        outputs = [compiled(query, key, value, block_mask=block)]
+        outputs.append(torch.nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=dense))
+        name = str(dtype).removeprefix("torch.")
+        found[f"{name}_output"] = _difference(*outputs)
+        if device == "cuda":
+            gradients = [torch.autograd.grad(one.float().square().sum(), wide)[0] for one in outputs]
+            found[f"{name}_gradient"] = _difference(*gradients)
+    return found
+
+
+def _difference(one: Any, other: Any) -> float:
+    return float(((one.double() - other.double()).norm() / other.double().norm()).detach())
+
+
+def packed(device: str, shape: str, quantize: str) -> dict[str, Any]:
+    """Compare log-probabilities of packed rows with those of separate ones, and these with themselves when padded."""
+    import torch
+
+    from training.packing.attention import attention_of
+    from training.packing.collate import packed_row
+    from training.packing.shared import SharedPolicy
+    from training.runs.models import load_model
+    from training.runs.settings import HardwareSettings
+
+    hardware = HardwareSettings.model_validate({"device": device, "quantize": quantize})
+    sizes = Sizes(shape, device, 600, STATEMENT, 4, 1)
+    model, tokens = random_model(sizes, "causal", attention_of(hardware)), torch.Generator().manual_seed(0)
+    if quantize != "none":
+        with tempfile.TemporaryDirectory() as folder:
+            model.unload().save_pretrained(folder)
+            _tokenizer_into(Path(folder))
+            model = load_model(folder, "causal", hardware, attention=attention_of(hardware))
+    context = torch.randint(3, 1000, (sizes.context,), generator=tokens).numpy()
+    parts = [torch.randint(3, 1000, (STATEMENT,), generator=tokens).numpy() for _ in range(sizes.n_items)]
+    policy = SharedPolicy(model.eval())
+
+    def logps(statements: list[Any], multiple: int) -> Any:
+        with torch.no_grad():
+            return policy(packed_row([(context, statements)], multiple=multiple).to(device))
+
+    together = logps(parts, 128)
+    separate = torch.cat([logps([one], 128) for one in parts])
+    padded = torch.cat([logps([one], 1024) for one in parts])
+    found = {"difference": _difference(together, separate), "noise": _difference(padded, separate)}
+    return {**found, "within_noise": found["difference"] <= max(1e-3, NOISE * found["noise"])}
+
+
+def _tokenizer_into(folder: Path) -> None:
+    from benchmarks.tokenizer import train_tokenizer
+
+    train_tokenizer(["a patient record and a statement"], folder, 300)
+
+
+def speed(device: str, shape: str, name: str) -> dict[str, Any]:
+    """Time steps of one engine behind a context of 4,096 tokens: items and tokens a second, memory, share of the rate.
+
+    The share counts products with the weights and attention, 2 FLOP each, forward and once backward (the weights below
+    an adapter have no gradient); what is computed again is not counted.
+    """
+    context, items, steps = (CONTEXT, ITEMS, 3) if device == "cuda" else (200, 2, 1)
+    sizes = Sizes(shape, device, context, STATEMENT, items, steps)
+    found = measured(name, sizes)
+    per_item = STATEMENT * (2 if name.startswith("corfu") else 1)
+    rows = sizes.n_items if name.endswith(("plain", "trl")) else 1
+    # trl and the plain engine read the context for each statement.
+    copies = rows * (2 if name == "corfu_trl" else 1)
+    tokens = (copies if rows > 1 else 1) * sizes.context + sizes.n_items * per_item
+    passes = 3 if name.startswith("corfu") else 2
+    flop = passes * _forward_flop(shape, sizes.context) * tokens
+    return {
+        **found,
+        "items_per_second": found["items"] / found["seconds"],
+        "tokens_per_second": tokens / found["seconds"],
+        "share_of_matrix_rate": flop / found["seconds"] / matrix_rate(device),
+    }
+
+
+def _forward_flop(shape: str, context: int) -> float:
+    """Return the FLOP of one token's forward pass: two for each weight, and causal attention over the context."""
+    of = MODELS[shape]
+    hidden, layers, heads = of["hidden_size"], of["num_hidden_layers"], of["heads"]
+    shared = (heads // 4 if heads > 8 else heads // 2) / heads
+    weights = layers * ((2 + 2 * shared) * hidden**2 + 3 * hidden * of["intermediate_size"])
+    return 2 * weights + layers * 4 * hidden * context / 2
+
+
+PARTS: dict[str, Part] = {
+    "masks": Part(90, masks),
+    "packed-bfloat16": Part(60, partial(packed, shape="0.5b", quantize="none")),
+    "packed-nf4": Part(60, partial(packed, shape="0.5b", quantize="nf4")),
+    **{
+        f"{name.replace('_', '-')}-{shape}": Part(120, partial(speed, shape=shape, name=name))
+        for shape in ("8b", "1b", "0.5b", "qwen3-8b")
+        for name in ("classifier_shared", "corfu_shared", "classifier_plain", "corfu_trl")
+    },
+}
+"""What is measured, the most telling first."""
+
+
+def _path(name: str, results: Path) -> Path:
+    return results / f"gpu-{name}.json"
+
+
+def _in_time(name: str, device: str, seconds: float) -> dict[str, Any]:
+    """Run a part in a process of its own; what went wrong, or took too long, is what was found."""
+    command = [sys.executable, "-m", "benchmarks.gpu", "--one", name, "--device", device]
+    begin = time.perf_counter()
+    try:
+        ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=seconds)
+    except subprocess.TimeoutExpired:
+        return {"failed": f"not done in {seconds:.0f} s"}
+    if ended.returncode:
+        return {"failed": (ended.stderr.strip().splitlines() or ["no message"])[-1]}
+    found = dict(json.loads(ended.stdout.strip().splitlines()[-1]))
+    return found | {"part_seconds": round(time.perf_counter() - begin, 1)}
+
+
+def _described() -> dict[str, Any]:
+    import torch
+
+    described = machine()
+    described["packages"] |= {name: version(name) for name in PACKAGES}
+    if torch.cuda.is_available():
+        described["card"] = torch.cuda.get_device_name()
+    return described
+
+
+def _arguments(values: list[str]) -> argparse.Namespace:
+    options = parser("gpu", __doc__ or "", "make gpu", "python -m benchmarks.gpu --parts masks packed-nf4 --again")
+    options.add_argument("--parts", nargs="+", choices=sorted(PARTS), metavar="PART", help="these parts only")
+    options.add_argument("--again", action="store_true", help="measure parts again that are there")
+    options.add_argument("--minutes", type=float, default=10, help="no part begins that could end later (default 10)")
+    options.add_argument("--results", type=Path, default=RESULTS, help="folder of the figures")
+    options.add_argument("--device", choices=("cuda", "cpu"), default="cuda", help="cpu tries the program itself")
+    options.add_argument("--one", choices=sorted(PARTS), help=argparse.SUPPRESS)
+    return options.parse_args(values)
+
+
+def main(values: list[str]) -> int:
+    """Run the parts that are left; 1 where one failed."""
+    import torch
+
+    given = _arguments(values)
+    if given.device == "cuda" and not torch.cuda.is_available():
+        note("skipped: there is no CUDA device here, and nothing was measured")
+        return 0
+    if given.one:
+        print(json.dumps(PARTS[given.one].work(given.device)))  # noqa: T201
+        return 0
+    ends, failed = time.monotonic() + 60 * given.minutes, False
+    chosen = [name for name in PARTS if name in (given.parts or PARTS)]
+    left = [name for name in chosen if given.again or not _path(name, given.results).is_file()]
+    for name in left:
+        if time.monotonic() + PARTS[name].seconds > ends:
+            note(f"{name}: left for the next call, since it may take {PARTS[name].seconds} s")
+            continue
+        found = _in_time(name, given.device, PARTS[name].seconds)
+        note(f"{name}: {json.dumps(found)}")
+        if "failed" in found:
+            failed = True
+            continue
+        told = {"device": given.device, "machine": _described(), "found": found}
+        write_text(_path(name, given.results), json.dumps(told, indent=2) + "\n")
+    return int(failed)
+
+
+if __name__ == "__main__":
+    run(main)

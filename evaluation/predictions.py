@@ -1,0 +1,412 @@
+"""Prediction files of all kinds: read strictly, written, told apart by model and seed, joined with the rows."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from evaluation.classes import CLASSES, Kind
+from ground.errors import InputError, UsageError
+from ground.storage.files import atomic_path
+
+__all__ = [
+    "PREDICTION_SCHEMA",
+    "Answers",
+    "Missing",
+    "Unknown",
+    "common_rows",
+    "join_predictions",
+    "label_codes",
+    "read_predictions",
+    "read_runs",
+    "write_predictions",
+]
+
+PREDICTION_SCHEMA: Mapping[str, pl.DataType] = {
+    "id": pl.String(),
+    "label": pl.String(),
+    "scores": pl.List(pl.Float64()),
+    "score": pl.Float64(),
+    "explanation": pl.String(),
+    "outcome": pl.String(),
+    "model": pl.String(),
+    "seed": pl.Int64(),
+}
+READERS: Mapping[str, Callable[[Path], pl.DataFrame]] = {
+    ".parquet": pl.read_parquet,
+    ".csv": lambda path: pl.read_csv(path, infer_schema=False),
+    ".jsonl": lambda path: pl.read_ndjson(path, infer_schema_length=None),
+}
+CONTRACT = "id, label ({}); where they are known scores (quadrants: four probabilities), explanation, model, seed"
+# Probabilities that went through bfloat16 or a CSV file with few digits do not sum to 1 exactly.
+SUM_TOLERANCE = 1e-2
+MISSING = "missing"
+"""Outcome of a row that no prediction is about."""
+
+Missing = Literal["refuse", "wrong", "leave_out"]
+Unknown = Literal["refuse", "leave_out"]
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The answers of one model with one seed, in the order of the rows.
+
+    Attributes:
+        model: its name.
+        seed: None where the file names none.
+        codes: *shape* (n,), the last code where there is no readable answer.
+        there: *shape* (n,), whether there is a prediction at all.
+        outcomes: how many rows had each outcome.
+        explanations: of each row, None where there is none.
+        confidence: *shape* (n,), the probability that the model gives its own label; NaN where it is not known.
+        unknown: predictions whose id is no row; they are left out.
+        not_the_best: predictions whose label is not the one with the highest score.
+        kind: ``model`` or ``ensemble``.
+    """
+
+    model: str
+    seed: int | None
+    codes: npt.NDArray[np.int64]
+    there: Mask
+    outcomes: Mapping[str, int]
+    explanations: tuple[str | None, ...]
+    confidence: npt.NDArray[np.float64]
+    unknown: int = 0
+    not_the_best: int = 0
+    kind: Literal["model", "ensemble"] = "model"
+
+    def keep(self, mask: Mask) -> Answers:
+        """Return the run on some of its rows; the counts stay those of the file. ``mask`` has *shape* (n,)."""
+        kept = tuple(words for words, keep in zip(self.explanations, mask, strict=True) if keep)
+        parts = (self.codes[mask], self.there[mask], self.confidence[mask])
+        return replace(self, codes=parts[0], there=parts[1], confidence=parts[2], explanations=kept)
+
+
+def malformed_line(path: Path) -> int | None:
+    """Return the number of the first line that is no JSON object."""
+    with path.open(encoding="utf-8", errors="replace") as file:
+        for number, line in enumerate(file, 1):
+            try:
+                if line.strip() and not isinstance(json.loads(line), dict):
+                    return number
+            except ValueError:
+                return number
+    return None
+
+
+def _load(path: Path, contract: str) -> pl.DataFrame:
+    if path.suffix not in READERS:
+        kinds = ", ".join(READERS)
+        raise UsageError(
+            "a prediction file is of a kind that is not read", file=path, found=path.suffix, expected=kinds
+        )
+    if not path.is_file():
+        raise InputError("a prediction file is not there", file=path, do="name another, or a model that predicts")
+    try:
+        return READERS[path.suffix](path)
+    except (pl.exceptions.PolarsError, OSError):
+        # polars quotes values, which may be text of a note: its message is not passed on.
+        empty = not path.stat().st_size
+        raise InputError(
+            "a prediction file cannot be read",
+            file=path,
+            line=malformed_line(path) if path.suffix == ".jsonl" else None,
+            found="an empty file" if empty else "text that is not of this kind, or values of two types",
+            expected=f"{path.suffix[1:]} with {contract}",
+        ) from None
+
+
+def _cast(frame: pl.DataFrame, path: Path, name: str, kind: pl.DataType) -> pl.Series:
+    column = frame[name]
+    try:
+        if name == "scores" and column.dtype == pl.String:
+            return column.str.json_decode(kind)
+        return column.cast(kind)
+    except pl.exceptions.PolarsError:
+        raise InputError(
+            f"the column {name} holds values of another type",
+            file=path,
+            found=str(column.dtype),
+            expected="a JSON list of four numbers" if name == "scores" else str(kind),
+        ) from None
+
+
+def _refuse(frame: pl.DataFrame, bad: pl.Expr, what: str, path: Any, expected: str, do: str | None = None) -> None:
+    """Raise where rows are bad; rows are named by their number, since an id names an admission."""
+    numbers = frame.with_row_index("row", offset=1).filter(bad)["row"]
+    if len(numbers):
+        found = f"{len(numbers)} of {frame.height} rows, the first is row {numbers[0]}"
+        raise InputError(what, file=path, found=found, expected=expected, do=do)
+
+
+def read_predictions(path: Path, kind: Kind = "quadrants") -> pl.DataFrame:
+    """Read one prediction file (Parquet, CSV or JSONL): the columns of `PREDICTION_SCHEMA`, and ``code``.
+
+    A file without ``model`` is called after its own name; one of another tool needs no ``outcome``. In a CSV file
+    ``scores`` is a JSON list.
+
+    Raises:
+        UsageError: another kind of file.
+        InputError: the file is not there or damaged, ``id`` or ``label`` is missing, an id is empty or comes twice for
+            one model and seed, a label is outside the classes (MedHal, MedVAL) or most of a model's are (quadrants), or
+            scores are not four finite probabilities that sum to 1.
+    """
+    contract = CONTRACT.format(CLASSES[kind].expected)
+    raw = _load(path, contract)
+    lacking = [name for name in ("id", "label") if name not in raw.columns]
+    if lacking or raw.is_empty():
+        found = f"no column {' and no column '.join(lacking)}" if lacking else "no row"
+        raise InputError("a prediction file lacks what evaluation needs", file=path, found=found, expected=contract)
+    codes = label_codes(raw["label"], kind, path)
+    columns = [
+        _cast(raw, path, name, dtype)
+        if name in raw.columns and raw[name].dtype != pl.Null
+        else pl.Series(name, [None] * raw.height, dtype=dtype)
+        for name, dtype in PREDICTION_SCHEMA.items()
+    ]
+    frame = pl.DataFrame([*columns, codes.alias("code")]).with_columns(pl.col("model").fill_null(path.stem))
+    _refuse(frame, pl.col("id").is_null(), "a prediction has no id", path, "the id of a dataset row")
+    if kind == "quadrants":
+        _refuse_written_otherwise(frame, path)
+    _refuse_twice(frame, path)
+    _check_scores(frame, path)
+    return frame
+
+
+def _refuse_written_otherwise(frame: pl.DataFrame, path: Path) -> None:
+    """Refuse labels most of which are no class: some answers are always none; where most are, it is the writing."""
+    classes = CLASSES["quadrants"].labels
+    given = pl.col("label").fill_null("") != ""
+    outside = given & ~pl.col("label").is_in([str(name) for name in classes])
+    _refuse(
+        frame,
+        outside & (2 * outside.sum().over("model") > given.sum().over("model")),
+        "most labels of a model are none of the classes",
+        path,
+        f"{', '.join(classes)} as they are written here, or nothing where the model gave no readable answer",
+    )
+
+
+def _refuse_twice(frame: pl.DataFrame, path: Any) -> None:
+    _refuse(
+        frame,
+        pl.struct("model", "seed", "id").is_duplicated(),
+        "a row is predicted more than once by one model and seed",
+        path,
+        "one prediction for each id, model and seed",
+        "give each run a model or a seed of its own",
+    )
+
+
+def _check_scores(frame: pl.DataFrame, path: Path) -> None:
+    scores, n = pl.col("scores"), len(CLASSES["quadrants"].labels)
+    in_range = pl.element().is_not_null() & pl.element().is_finite() & pl.element().is_between(0, 1)
+    good = (
+        (scores.list.len() == n)
+        & scores.list.eval(in_range).list.all()
+        & ((scores.list.sum() - 1).abs() <= SUM_TOLERANCE)
+    )
+    expected = "four finite probabilities, of Q1, Q2, Q3 and Q4, that sum to 1"
+    do = "apply a softmax to logits, or leave scores out"
+    _refuse(frame, scores.is_not_null() & ~good.fill_null(False), "scores are no probabilities", path, expected, do)
+    score = pl.col("score")
+    bad = score.is_not_null() & ~(score.is_finite() & score.is_between(0, 1)).fill_null(False)
+    _refuse(frame, bad, "a score is no probability", path, "the probability of the label, from 0 to 1")
+
+
+def label_codes(labels: pl.Series, kind: Kind, file: Path | str = "predictions") -> pl.Series:
+    """Return the codes of labels, null for what is none.
+
+    A quadrant is read as it stands, and anything else is an answer that cannot be read. For MedHal and MedVAL booleans
+    and integers are read as such, and text (CSV) without regard to case. 1 and 0 are no factuality: which of the two is
+    which would be a guess.
+
+    Raises:
+        InputError: a label outside the classes of MedHal or MedVAL.
+    """
+    classes, dtype = CLASSES[kind], labels.dtype
+    if dtype == pl.Null:
+        return labels.cast(pl.Int64)
+    if kind == "quadrants":
+        return labels.cast(pl.String).replace_strict(classes.words, default=None, return_dtype=pl.Int64)
+
+    def outside(found: str) -> InputError:
+        return InputError("a label outside the classes", file=file, found=found, expected=classes.expected)
+
+    # Where it is true or false, a risk level is none.
+    if not (dtype == pl.String or (dtype.is_numeric() if kind == "medval" else dtype == pl.Boolean)):
+        raise outside(str(dtype))
+    text = labels.cast(pl.String).str.strip_chars().str.to_lowercase()
+    text = pl.select(pl.when(text == "").then(None).otherwise(text)).to_series()
+    codes = text.replace_strict(classes.words, default=None, return_dtype=pl.Int64)
+    if wrong := int((codes.is_null() & text.is_not_null()).sum()):
+        raise outside(f"{wrong:,} of {len(labels):,} labels")
+    return codes
+
+
+def write_predictions(path: Path, frame: pl.DataFrame) -> None:
+    """Write predictions, whole or not at all; the file's kind follows its suffix.
+
+    Columns that `PREDICTION_SCHEMA` does not have are refused; those that are missing are left out of the file.
+
+    Raises:
+        UsageError: another kind of file, or a column that the contract does not have.
+    """
+    unknown = [name for name in frame.columns if name not in PREDICTION_SCHEMA]
+    if unknown or path.suffix not in READERS:
+        raise UsageError(
+            "predictions cannot be written like this",
+            file=path,
+            found=", ".join(unknown) or path.suffix,
+            expected=CONTRACT.format(CLASSES["quadrants"].expected) if unknown else ", ".join(READERS),
+        )
+    named = frame.select(pl.col(name).cast(kind) for name, kind in PREDICTION_SCHEMA.items() if name in frame.columns)
+    with atomic_path(path) as temporary:
+        if path.suffix == ".parquet":
+            named.write_parquet(temporary)
+        elif path.suffix == ".jsonl":
+            named.write_ndjson(temporary)
+        else:
+            _flat(named).write_csv(temporary)
+
+
+def _flat(frame: pl.DataFrame) -> pl.DataFrame:
+    """Turn lists into JSON text, which a CSV file can hold."""
+    if "scores" not in frame.columns:
+        return frame
+    inner = pl.col("scores").list.eval(pl.element().cast(pl.String)).list.join(", ")
+    return frame.with_columns(
+        pl.when(pl.col("scores").is_null()).then(None).otherwise(pl.format("[{}]", inner)).alias("scores")
+    )
+
+
+def join_predictions(
+    gold: pl.DataFrame,
+    predictions: pl.DataFrame,
+    kind: Kind = "quadrants",
+    *,
+    source: Path | str = "predictions",
+    missing: Missing = "refuse",
+    unknown: Unknown = "refuse",
+) -> list[Answers]:
+    """Bring the predictions of each model and seed into the order of the rows.
+
+    Args:
+        gold: rows with ``id``, unique.
+        predictions: as `read_predictions` gives them, or with fewer of the columns beside ``id`` and ``label``.
+        kind: of the rows.
+        source: the file, for messages.
+        missing: what a row without a prediction is: an error, a wrong answer, or (``leave_out``) one for the caller to
+            leave out of all models alike (`common_rows`).
+        unknown: what a prediction for no row is: an error, or left out.
+
+    Returns:
+        One run for each model and seed, ordered by both.
+
+    Raises:
+        InputError: rows are missing or unknown and that is not allowed, or a row has two predictions.
+    """
+    if "code" not in predictions.columns:
+        predictions = predictions.with_columns(code=label_codes(predictions["label"], kind, source))
+    predictions = predictions.with_columns(
+        pl.lit(None, dtype=dtype).alias(name)
+        for name, dtype in PREDICTION_SCHEMA.items()
+        if name not in predictions.columns
+    )
+    _refuse_twice(predictions, source)
+    order = predictions.select("model", "seed").unique().sort("model", "seed", nulls_last=False)
+    runs = []
+    for model, seed in order.iter_rows() if order.height else [(Path(source).stem, None)]:
+        own = predictions.filter(pl.col("model").eq_missing(model), pl.col("seed").eq_missing(pl.lit(seed, pl.Int64)))
+        extra = own.join(gold, on="id", how="anti").height
+        lost = gold.join(own, on="id", how="anti").height
+        if extra and unknown == "refuse":
+            raise InputError(
+                f"predictions of {model} are for rows that are not evaluated",
+                file=source,
+                found=f"{extra} of {own.height} ids are not among the {gold.height} rows of the split",
+                expected="ids of this dataset and split",
+                do="name the dataset and the split that were predicted, or allow unknown ids",
+            )
+        if lost and missing == "refuse":
+            raise InputError(
+                f"predictions of {model} are missing",
+                file=source,
+                found=f"{lost} of {gold.height} rows have none",
+                expected="a prediction for every row of the split",
+                do="predict the rest, or say whether missing rows count as wrong or are left out",
+            )
+        runs.append(_answers(gold, own, model, seed, CLASSES[kind].silent, extra))
+    return runs
+
+
+def _answers(gold: pl.DataFrame, own: pl.DataFrame, model: str, seed: int | None, silent: int, unknown: int) -> Answers:
+    answered = own.with_columns(there=pl.lit(True))
+    joined = gold.select("id").join(answered, on="id", how="left", maintain_order="left")
+    there = joined["there"].fill_null(False)
+    codes = joined["code"].fill_null(silent).to_numpy()
+    confidence = joined["score"].fill_null(float("nan")).to_numpy().copy()
+    scored = np.flatnonzero(joined["scores"].is_not_null().to_numpy() & (codes < silent))
+    scores = np.array(joined["scores"].gather(scored).to_list(), dtype=np.float64).reshape(len(scored), silent)
+    confidence[scored] = scores[np.arange(len(scored)), codes[scored]]
+    confidence[codes == silent] = np.nan
+    read = pl.when(pl.col("code").is_null()).then(pl.lit("no_label")).otherwise(pl.lit("parsed"))
+    said = pl.when(there).then(pl.col("outcome").fill_null(read)).otherwise(pl.lit(MISSING))
+    return Answers(
+        model=model,
+        seed=seed,
+        codes=codes,
+        there=there.to_numpy(),
+        outcomes=dict(sorted(Counter(joined.select(said).to_series()).items())),
+        explanations=tuple(joined["explanation"]),
+        confidence=confidence,
+        unknown=unknown,
+        not_the_best=int((confidence[scored] < scores.max(axis=1, initial=0.0)).sum()),
+    )
+
+
+def read_runs(
+    gold: pl.DataFrame, paths: Sequence[Path], kind: Kind, missing: Missing, unknown: Unknown = "refuse"
+) -> list[tuple[str, Answers]]:
+    """Read and join all files, each run with its file's name; the order of the files changes nothing.
+
+    Raises:
+        UsageError, InputError: as `read_predictions` and `join_predictions`, or two files hold one model and seed.
+    """
+    found: dict[tuple[str, bool, int], tuple[str, Answers]] = {}
+    for path in paths:
+        table = read_predictions(path, kind)
+        for run in join_predictions(gold, table, kind, source=path, missing=missing, unknown=unknown):
+            key = (run.model, run.seed is not None, run.seed or 0)
+            if key in found:
+                raise InputError(
+                    "two prediction files hold the same model and seed",
+                    file=path,
+                    found=f"{run.model}, seed {run.seed}, as in {found[key][0]}",
+                    expected="each model and seed once",
+                )
+            found[key] = (path.name, run)
+    return [found[key] for key in sorted(found)]
+
+
+def common_rows(runs: Sequence[Answers], missing: Missing, n: int) -> Mask:
+    """Say which of n rows count: all, or under ``leave_out`` those that every run predicted. *Shape:* (n,).
+
+    Raises:
+        InputError: there is none.
+    """
+    kept = np.ones(n, dtype=np.bool_)
+    for run in runs if missing == "leave_out" else ():
+        kept &= run.there
+    if not kept.any():
+        raise InputError("no row has a prediction of every run", expected="rows that all runs predicted")
+    return kept

@@ -1,0 +1,44 @@
+"""What `make gpu` does without a card, and that its parts run: they are tried on a CPU, at sizes of a second."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from benchmarks.gpu import PARTS, main, packed, speed
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a card")
+def test_without_a_card_it_says_so_and_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--results", str(tmp_path)]) == 0
+    assert "skipped: there is no CUDA device" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_packed_rows_are_within_the_noise_of_separate_ones() -> None:
+    found = packed("cpu", "probe", "none")
+    assert found["within_noise"] and found["difference"] < 1e-4
+
+
+@pytest.mark.parametrize("name", ["classifier_shared", "corfu_shared"])
+def test_speed_has_tokens_and_a_share_of_the_matrix_rate(name: str) -> None:
+    found = speed("cpu", "probe", name)
+    # One context of 200 tokens, two items of one statement or two.
+    tokens = 200 + 2 * 25 * (2 if name.startswith("corfu") else 1)
+    assert found["tokens_per_second"] == pytest.approx(tokens / found["seconds"])
+    assert 0 < found["share_of_matrix_rate"] < 1 and found["peak_bytes"] > 0
+
+
+def test_parts_that_are_kept_are_passed_over_and_those_without_time_are_left(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in PARTS:
+        (tmp_path / f"gpu-{name}.json").write_text(json.dumps({"found": {}}))
+    assert main(["--results", str(tmp_path), "--device", "cpu"]) == 0
+    assert capsys.readouterr().err == ""
+    (tmp_path / "gpu-masks.json").unlink()
+    assert main(["--results", str(tmp_path), "--device", "cpu", "--minutes", "1"]) == 0
+    assert "masks: left for the next call" in capsys.readouterr().err

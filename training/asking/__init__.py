@@ -1,0 +1,1 @@
+"""Language models that are asked instead of trained: quadrants, detectors and validators, with one example or none."""

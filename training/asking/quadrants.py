@@ -1,0 +1,122 @@
+"""Quadrants from a language model without training: the five-part prompt, one label a statement, read strictly.
+
+MediEval, appendix E: the prompt holds (1) the context, (2) the statement, (3) the definitions of the four quadrants,
+(4) the instruction to choose exactly one, (5) the candidate labels. The words are ours.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+import polars as pl
+from pydantic import Field
+
+from evaluation.predictions import write_predictions
+from evaluation.quadrants.dataset import MedievalDataset
+from ground import ROOT
+from ground.contracts.rows import QUADRANTS, Quadrant
+from ground.lm.results import Completion, Message, Request, Result
+from ground.lm.settings import LmSettings
+from ground.lm.structured import without_thinking
+from ground.storage.tables import read_table
+from training.asking.engine import AskedReport, AskingSettings, Prediction, ask, cut_contexts, drawn, prediction
+
+__all__ = ["ZeroshotSettings", "parse_label", "predict_zeroshot", "zeroshot_prompt"]
+
+DEFINITIONS = ROOT / "training" / "data" / "quadrant_definitions.tsv"
+LABEL = re.compile(r"\bQ[1-4]\b", re.IGNORECASE)
+
+
+class ZeroshotSettings(AskingSettings):
+    """Which rows are asked about, and how much of their context is shown."""
+
+    split_column: Literal["split", "fact_split"] = Field(default="split", description="which of the two splits is used")
+
+
+@cache
+def _definitions() -> str:
+    rows = read_table(DEFINITIONS, ("quadrant", "name", "definition", "source"))
+    return "\n".join(f"{row['quadrant']} ({row['name']}): {row['definition']}" for row in rows)
+
+
+def zeroshot_prompt(context: str, statement: str) -> tuple[Message, ...]:
+    """Return the prompt for one statement.
+
+    The context comes first: statements of one admission share the beginning of the prompt, which servers keep.
+    """
+    parts = (
+        f"Patient record:\n<record>\n{context.strip()}\n</record>",
+        f"Statement:\n{statement}",
+        "A statement belongs to one of four classes. They combine two questions: is it correct by medical knowledge, "
+        f"and does this patient's record support it?\n{_definitions()}",
+        "Decide which class the statement belongs to. Choose exactly one. Answer with its label alone, and write "
+        "nothing else.",
+        f"Labels: {', '.join(QUADRANTS)}",
+    )
+    return (Message(role="user", content="\n\n".join(parts)),)
+
+
+def parse_label(text: str) -> Quadrant | None:
+    """Return the one label that an answer names; None where it names none, or several.
+
+    Reasoning between ``<think>`` marks is not read. ``Q2``, ``**q2**`` and ``Label: Q2 (True, unsupported)`` are Q2;
+    "Q2, not Q1" and "true but unsupported" are no label.
+    """
+    found = {label.upper() for label in LABEL.findall(without_thinking(text))}
+    return next((quadrant for quadrant in QUADRANTS if found == {quadrant}), None)
+
+
+def predict_zeroshot(
+    dataset: MedievalDataset,
+    model_settings: LmSettings,
+    settings: ZeroshotSettings,
+    workspace: Path,
+    out: Path,
+    advance: Callable[[int], None] = lambda _: None,
+) -> AskedReport:
+    """Ask a language model for the quadrant of every statement of a split; the files are those of `ask`.
+
+    Raises:
+        RefusedError: a credentialed dataset and an endpoint off this machine that the settings do not name.
+        UsageError: a settings value that does not work.
+        InputError: the split is empty, the model cannot be reached or loaded, or it answers nothing at all.
+    """
+    rows = dataset.split_rows(settings.split, settings.split_column)
+    rows = rows.filter(pl.col("id").is_in(drawn(rows["id"].to_list(), settings, "zeroshot")))
+
+    def questions() -> tuple[Iterable[Request], int]:
+        wanted = dataset.contexts.filter(pl.col("hadm_id").is_in(rows["hadm_id"].unique().implode()))
+        whole = dict(zip(wanted["hadm_id"], wanted["context"], strict=True))
+        shown = cut_contexts(whole.values(), model_settings, settings)
+        asked = rows.select("hadm_id", "statement").iter_rows()
+        requests = (Request(zeroshot_prompt(shown[whole[hadm_id]], statement)) for hadm_id, statement in asked)
+        return requests, sum(shown[text] != text for text in whole.values())
+
+    def predict(name: str, result: Result) -> Prediction:
+        label = parse_label(result.text) if isinstance(result, Completion) else None
+        outcome = "no_label" if label is None else "parsed"
+        return prediction(name, result, model_settings, "zero-shot", label=label, outcome=outcome)
+
+    def write(path: Path, found: list[Prediction]) -> None:
+        types = {"id": pl.String, "label": pl.String, "model": pl.String, "seed": pl.Int64}
+        write_predictions(path, pl.DataFrame([{name: one[name] for name in types} for one in found], schema=types))
+
+    identity = {"name": dataset.folder.name, "manifest_sha256": dataset.manifest_sha256}
+    return ask(
+        rows["id"].to_list(),
+        questions,
+        predict,
+        write,
+        model_settings,
+        workspace,
+        out,
+        licence_tier=dataset.licence_tier,
+        split=settings.split,
+        record="zeroshot",
+        about={"settings": settings.model_dump(), "dataset": identity},
+        advance=advance,
+    )

@@ -22,7 +22,7 @@ ORDER = (
     *("history", "grade", "board", "calculators", "report"),
 )
 
-group = group_of("steward", "Audit, recompute, adjudicate and release labels: in order, from adopt on.", ORDER)
+group = group_of("steward", "Audit, recompute, adjudicate and release labels, in this order.", ORDER)
 
 BenchmarkName = Annotated[
     str | None,

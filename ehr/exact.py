@@ -57,11 +57,15 @@ def exact(name: str, kind: str) -> str:
     column = quoted_name(name)
     if kind not in HOLDS:
         return column
-    holds = HOLDS[kind].format(f"try_cast({column} as {read_as(kind)})")
+    holds = _holds(column, kind)
     return (
         f"case when {column} is null then null when {holds} then cast({column} as {kind}) "
         f"else error({quoted(MARK + name)}) end as {column}"
     )
+
+
+def _holds(column: str, kind: str) -> str:
+    return HOLDS[kind].format(f"try_cast({column} as {read_as(kind)})")
 
 
 def check_stored(connection: duckdb.DuckDBPyConnection, found: MimicFile, source: str, stored: dict[str, str]) -> None:
@@ -97,7 +101,7 @@ def first_inexact(connection: duckdb.DuckDBPyConnection, found: MimicFile, sourc
     """
     kind = found.table.types[name]
     column = quoted_name(name)
-    holds = HOLDS[kind].format(f"try_cast({column} as {read_as(kind)})")
+    holds = _holds(column, kind)
     rows = connection.execute(
         f"select {column} from {source} where {column} is not null and not coalesce({holds}, false) limit 1"
     ).fetchall()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -118,7 +118,7 @@ class Review:
     _said: dict[str, Answered] = field(default_factory=dict)
     _known: str | None = None
     _alone: threading.RLock = field(default_factory=threading.RLock)
-    _waiting: list[tuple[Rating, str, Future[Answered]]] = field(default_factory=list)
+    _waiting: deque[tuple[Rating, str, Future[Answered]]] = field(default_factory=deque)
 
     def __post_init__(self) -> None:
         """Refuse a batch whose texts are no longer those that it was written with, and a reader of two kinds."""
@@ -195,8 +195,8 @@ class Review:
         self._waiting.append((rating, version, mine))
         with self._alone:
             if not mine.done():
-                waiting, self._waiting = self._waiting, []
-                self._write(waiting)
+                # Taken one by one: what comes meanwhile stays for whoever comes next.
+                self._write([self._waiting.popleft() for _ in range(len(self._waiting))])
         return mine.result()
 
     def agreement(self, *, models: bool = False) -> tuple[int, Reliability | None]:

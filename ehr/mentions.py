@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -45,12 +46,19 @@ class Mention(NamedTuple):
     denied: bool = False
 
 
+@lru_cache(maxsize=4096)
+def _as_written(header: str) -> re.Pattern[str]:
+    """Return what matches a header where it stands, with its colon if it has one of its own."""
+    words = r"\s+".join(re.escape(word) for word in header.split())
+    return re.compile(rf"\s*{words}(?:[ \t]*(?:\([^()\n]{{1,24}}\)[ \t]*)?:)?")
+
+
 def _header_end(text: str, section: Section) -> int:
     """Return where the header of a section ends; a problem heading is text like any other."""
     if not section.header or section.header.startswith("#"):
         return section.begin
-    colon = text.find(":", section.begin, min(section.end, section.begin + len(section.header) + 40))
-    return colon + 1 if colon >= 0 else section.begin + len(section.header)
+    written = _as_written(section.header).match(text, section.begin, section.end)
+    return written.end() if written else section.begin
 
 
 def _reason(kind: Kind, section: str) -> Reason:

@@ -30,8 +30,8 @@ NAMES_OF_ONE = ("NNP", "NNPS", "FW", "SYM", "CD", "POS", "LS")
 """Tags of what is no English word: proper names, foreign words, symbols, numbers, letters."""
 HEAD = """\
 # English words, how often they are used, and as what: noun (also verbs that names have as nouns: wheeze, crackles,
-# guarding) or other (adjective, adverb, past participle, ...) where that is the use that is seen most. Whether a name of
-# the release that is such a word means its concept: ordinary_limits.tsv.
+# guarding) or other (adjective, adverb, past participle, ...), whichever is seen most. Whether a name of the release
+# that is such a word means its concept: ordinary_limits.tsv.
 # zipf: log10 of the uses in 1,000,000,000 words, whatever the capitals (Zipf scale: van Heuven et al. 2014), from the
 # word probabilities of spacy-lookups-data 1.0.5 (Explosion; MIT). use: the first tag in the lexicon of Brill's tagger,
 # trained on the Brown corpus and the Penn Treebank (Massachusetts Institute of Technology and University of

@@ -23,7 +23,8 @@ Tries = Iterator[tuple[str, Try]]
 # Planted in what is read: it must stand in nothing that is said.
 SECRET = "zebra-4711"
 PATIENTS = 4
-LONGEST = 180.0
+# No measure of speed: what takes longer hangs, also on a machine with much else to do.
+LONGEST = 900.0
 # What is tried is the way, not how well the balance comes out.
 SETTINGS = "[build]\nbalance_trials = 1\nbalance_rounds = 1\n"
 FORESEEN = (0, 1, 2, 3, 4)

@@ -16,7 +16,7 @@ from pathlib import Path
 from ground.storage.files import private_directory
 from openworld import World, render
 
-__all__ = ["SECRET", "Outcome", "Target", "Tries", "Try", "open_to_others", "target_in"]
+__all__ = ["LONGEST", "SECRET", "Outcome", "Target", "Tries", "Try", "open_to_others", "target_in"]
 
 Try = Callable[[], "str | None"]
 Tries = Iterator[tuple[str, Try]]

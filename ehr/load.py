@@ -10,7 +10,7 @@ import duckdb
 from ehr.accounting import MAX_FIELDS, kept_lines, survey
 from ehr.csvfile import Columns, count_rejects, fetch_rejects, forget_rejects, match_columns, read_item, stored_item
 from ehr.exact import MARK, check_key, first_inexact
-from ehr.release import MimicFile, MimicRelease, find_mimic, published_counts
+from ehr.release import MimicFile, MimicRelease, find_mimic, keys, published_counts
 from ground.errors import InputError
 from ground.progress import progress
 from ground.settings import LoadSettings, RemoteSettings
@@ -115,7 +115,8 @@ def _load_file(
             kept = _create_table(connection, found, columns, refusing)
             scans = pending.result()
             rejects = [] if found.is_parquet else _refused(connection, found, columns, kept, scans[0], settings)
-            check_key(connection, found, stored_item(found, columns))
+            if columns.types.keys() >= set(keys().get(table, ())):
+                check_key(connection, found, stored_item(found, columns))
             return record(
                 connection,
                 SOURCE,

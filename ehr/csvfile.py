@@ -14,12 +14,14 @@ from ground.errors import InputError
 from ground.storage.loading import Reject, SourceFile
 from ground.storage.scanning import lines_at, open_bytes, whole_file
 from ground.storage.sqlfiles import quoted
-from ground.storage.warehouse import number_of
+from ground.storage.warehouse import number_of, table_exists
 
 __all__ = ["Columns", "count_rejects", "fetch_rejects", "forget_rejects", "match_columns", "read_item", "stored_item"]
 
 REJECTS = "load_rejects"
 REJECT_SCANS = "load_reject_scans"
+REFUSING = ", store_rejects = true, rejects_limit = 0"
+REFUSING += f", rejects_table = {quoted(REJECTS)}, rejects_scan = {quoted(REJECT_SCANS)}"
 REASONS = {
     "MISSING COLUMNS": "too few fields",
     "TOO MANY COLUMNS": "too many fields",
@@ -97,23 +99,26 @@ def match_columns(connection: duckdb.DuckDBPyConnection, found: MimicFile) -> Co
     return Columns(types, unknown, tuple(name for name in known if name not in types))
 
 
-def read_item(found: MimicFile, columns: Columns) -> str:
-    """Return a SELECT over a file with typed columns; malformed CSV rows go to DuckDB's table of rejects.
+def read_item(found: MimicFile, columns: Columns, refusing: bool) -> str:
+    """Return a SELECT over a file with typed columns.
 
-    Quoted line ends and leading blanks belong to the value; an empty field is NULL.
+    Quoted line ends and leading blanks belong to the value; an empty field is NULL. A malformed CSV row ends the query,
+    or goes to DuckDB's table of rejects where rows are to be refused.
     """
     values = ", ".join(exact(name, kind) for name, kind in columns.types.items())
     if found.is_parquet:
         return f"select {values} from {_parquet_item(found.file)}"
-    return f"select {values} from {_csv_item(found, {name: read_as(kind) for name, kind in columns.types.items()})}"
+    types = {name: read_as(kind) for name, kind in columns.types.items()}
+    return f"select {values} from {_csv_item(found, types, REFUSING if refusing else '')}"
 
 
 def stored_item(found: MimicFile, columns: Columns) -> str:
-    """Return a file as an item of FROM with its columns as they are stored: of CSV all are text."""
-    return _parquet_item(found.file) if found.is_parquet else _csv_item(found, dict.fromkeys(columns.types, "varchar"))
+    """Return a file as an item of FROM with its columns as they are stored: of CSV all are text, of its good rows."""
+    text = dict.fromkeys(columns.types, "varchar")
+    return _parquet_item(found.file) if found.is_parquet else _csv_item(found, text, ", ignore_errors = true")
 
 
-def _csv_item(found: MimicFile, types: dict[str, str]) -> str:
+def _csv_item(found: MimicFile, types: dict[str, str], more: str) -> str:
     """Return a CSV file as an item of FROM.
 
     Notes are read by one thread, because rows of many lines are found exactly only from the file's beginning.
@@ -122,9 +127,7 @@ def _csv_item(found: MimicFile, types: dict[str, str]) -> str:
     parallel = "false" if found.table.module == "note" else "true"
     return (
         f"read_csv({quoted(str(found.file.path))}, columns = {{{fields}}}, header = true, delim = ',', quote = '\"', "
-        f"escape = '\"', auto_detect = false, store_rejects = true, rejects_table = {quoted(REJECTS)}, "
-        f"rejects_scan = {quoted(REJECT_SCANS)}, rejects_limit = 0, max_line_size = {MAX_ROW_BYTES}, "
-        f"parallel = {parallel})"
+        f"escape = '\"', auto_detect = false, max_line_size = {MAX_ROW_BYTES}, parallel = {parallel}{more})"
     )
 
 
@@ -142,7 +145,9 @@ def forget_rejects(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def count_rejects(connection: duckdb.DuckDBPyConnection) -> int:
-    """Return how many rows DuckDB refused of the CSV file that it read last."""
+    """Return how many rows DuckDB refused of the CSV file that it read last: none where it was not to refuse any."""
+    if not table_exists(connection, f"main.{REJECTS}"):
+        return 0
     return number_of(connection, f"select count(distinct line_byte_position) from {REJECTS}")
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Future
 
 import duckdb
 
-from ehr.accounting import kept_lines, survey
+from ehr.accounting import MAX_FIELDS, kept_lines, survey
 from ehr.csvfile import Columns, count_rejects, fetch_rejects, forget_rejects, match_columns, read_item, stored_item
 from ehr.exact import MARK, check_key, first_inexact
-from ehr.release import MimicFile, MimicRelease, find_mimic, published_counts
+from ehr.release import MimicFile, MimicRelease, find_mimic, keys, published_counts
 from ground.errors import InputError
 from ground.progress import progress
 from ground.settings import LoadSettings, RemoteSettings
@@ -36,6 +37,10 @@ __all__ = ["load_mimic"]
 SOURCE = "mimic"
 # Tables whose rows belong to an admission; those without one are counted.
 ADMISSION_TABLES = ("hosp.diagnoses_icd", "hosp.procedures_icd", "hosp.prescriptions", "note.discharge")
+
+
+class _NotCleanError(Exception):
+    """A row of a CSV file is malformed: the file is read again, and such rows are refused."""
 
 
 class _TooManyRejectsError(Exception):
@@ -104,12 +109,14 @@ def _load_file(
     finished = finished_files(connection, SOURCE, table, [found.file], recipe)
     if finished is not None:
         return finished
-    try:
-        with scanning([found.file.path]) as pending, transaction(connection):
-            kept = _create_table(connection, found, columns)
+
+    def attempt(pending: Future[list[FileScan]], refusing: bool) -> list[LoadedFile]:
+        with transaction(connection):
+            kept = _create_table(connection, found, columns, refusing)
             scans = pending.result()
             rejects = [] if found.is_parquet else _refused(connection, found, columns, kept, scans[0], settings)
-            check_key(connection, found, stored_item(found, columns))
+            if columns.types.keys() >= set(keys().get(table, ())):
+                check_key(connection, found, stored_item(found, columns))
             return record(
                 connection,
                 SOURCE,
@@ -121,6 +128,14 @@ def _load_file(
                 release=release.release_of(found.table.module),
                 recipe=recipe,
             )
+
+    try:
+        with scanning([found.file.path]) as pending:
+            try:
+                return attempt(pending, refusing=False)
+            except _NotCleanError:
+                _refuse_crowded(found, columns)
+                return attempt(pending, refusing=True)
     except _TooManyRejectsError as error:
         expected = f"UTF-8, comma separated, quotes doubled, columns {', '.join(columns.types)}"
         keep_rejects(connection, SOURCE, [found.file], error.rejects)
@@ -129,13 +144,36 @@ def _load_file(
         ) from None
 
 
-def _create_table(connection: duckdb.DuckDBPyConnection, found: MimicFile, columns: Columns) -> int:
-    """Make a table and return its number of rows."""
+def _refuse_crowded(found: MimicFile, columns: Columns) -> None:
+    """Refuse a CSV file with a row of so many fields that DuckDB would take minutes, and gigabytes, to refuse it.
+
+    Raises:
+        InputError: there is such a row.
+    """
+    if crowded := survey(found.file.path).crowded:
+        line, fields = crowded
+        raise InputError(
+            f"a row has more than {MAX_FIELDS} fields",
+            file=found.file.path,
+            line=line,
+            found=f"{fields} fields",
+            expected=f"{len(columns.types)}, as the first line has",
+            do="take the file as it was published",
+        )
+
+
+def _create_table(connection: duckdb.DuckDBPyConnection, found: MimicFile, columns: Columns, refusing: bool) -> int:
+    """Make a table and return its number of rows.
+
+    Raises:
+        _NotCleanError: a row is malformed, and none is to be refused.
+        InputError: the file cannot be read, or a value is not exactly of its type.
+    """
     forget_rejects(connection)
     fields = ", ".join(f'"{name}" {kind}{_compression(found, name)}' for name, kind in columns.types.items())
     try:
         connection.execute(f"create or replace table {found.table.qualified} ({fields})")
-        return number_of(connection, f"insert into {found.table.qualified} {read_item(found, columns)}")
+        return number_of(connection, f"insert into {found.table.qualified} {read_item(found, columns, refusing)}")
     except duckdb.IOException as error:
         raise InputError("a file cannot be read", file=found.file.path, found=str(error).splitlines()[0]) from error
     except (duckdb.InvalidInputException, duckdb.ConversionException) as error:
@@ -144,6 +182,8 @@ def _create_table(connection: duckdb.DuckDBPyConnection, found: MimicFile, colum
             # The transaction of this connection is over: another one looks.
             with connection.cursor() as looking:
                 raise first_inexact(looking, found, stored_item(found, columns), column) from None
+        if not (refusing or found.is_parquet):
+            raise _NotCleanError from None
         # DuckDB's message quotes the row: only its kind may be told.
         line = None if found.is_parquet else survey(found.file.path).carriage_return
         raise InputError(
@@ -181,7 +221,7 @@ def _refused(
     if refused > limit * (kept + refused):
         rejects = fetch_rejects(connection, found, KEPT_REJECTS_OF_A_FAILED_FILE)
         raise _TooManyRejectsError(rejects, refused, kept + refused)
-    rejects = fetch_rejects(connection, found, refused)
+    rejects = fetch_rejects(connection, found, refused) if refused else []
     lines = scan.lines - 1
     missing = lines - kept - refused
     if missing <= 0 or (missing := lines - kept_lines(connection, found.table.qualified, columns.types)) <= refused:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 import pytest
+from hypothesis import HealthCheck, settings
 
 from ground.storage.warehouse import connect
 
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 # Tests run side by side: threads that wait for one another on busy cores make a test many times slower. Subprocesses
 # inherit it; what has not loaded torch yet takes it from here.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# No test measures time, which other work on the machine takes.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 REAL = Path(os.environ.get("ONTOGROUND_REAL_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 

@@ -1,17 +1,19 @@
 """Try to break what is promised, and say what held: ``make attack [SIZE=0.1] [FOLDER=...] [SAVE=1]``.
 
-What was tried is kept in the folder at once: with ``--folder`` an attack that was stopped goes on where it ended, and
-what did not hold is tried again. The exit code is 1 where anything did not hold; ``--save`` writes the table of
-docs/trust.md.
+What was tried is kept at once, in a folder of the commit that is attacked: with ``--folder`` an attack that was stopped
+goes on where it ended, and another commit is attacked from the beginning. The exit code is 1 where anything did not
+hold; ``--save`` writes the table of docs/trust.md.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import subprocess
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 from benchmarks.attack import inputs, kills, reach
@@ -39,7 +41,7 @@ Done = dict[str, "str | None"]
 
 
 def attack(target: Target, parts: Sequence[str]) -> Mapping[str, Done]:
-    """Make the tries of some parts that were not made before; return what did not hold by part and name, or None."""
+    """Make the tries of some parts that were not made before; return by part and name what did not hold, or None."""
     return {part: _part(target, part) for part in parts}
 
 
@@ -47,7 +49,7 @@ def _part(target: Target, part: str) -> Done:
     kept = target.folder / f"{part}.jsonl"
     done: Done = dict(map(json.loads, kept.read_text().splitlines())) if kept.exists() else {}
     for name, attempt in PARTS[part][1](target):
-        if done.get(name, "not tried") is None:
+        if name in done:
             continue
         done[name] = attempt()
         if done[name]:
@@ -58,11 +60,18 @@ def _part(target: Target, part: str) -> Done:
     return done
 
 
+@cache
+def commit() -> str:
+    """Return the commit that is attacked, with ``-dirty`` where its files were changed."""
+    asked = ("git", "-C", str(ROOT), "describe", "--always", "--dirty", "--exclude=*")
+    return subprocess.run(asked, capture_output=True, check=True, text=True).stdout.strip()
+
+
 def table(found: Mapping[str, Done], share: float) -> str:
-    """Return the table of an attack."""
+    """Return the table of an attack on this commit."""
     rows = [(part, PARTS[part][0], _number(part, done), sum(map(bool, done.values()))) for part, done in found.items()]
     day = datetime.now(UTC).date()
-    said = f"The last attack, {day}, of size {share:g} ({_watched()}):\n\n"
+    said = f"The last attack, {day}, on commit {commit()}, of size {share:g} ({_watched()}):\n\n"
     return said + markdown_table(("part", "what is tried", "tries", "did not hold"), rows, left=2)
 
 
@@ -92,7 +101,8 @@ def main(values: list[str]) -> int:
     if not 0 < options.size <= 1:
         raise UsageError("--size is a share", found=str(options.size), expected="more than 0, at most 1")
     with tempfile.TemporaryDirectory() as temporary:
-        target = target_in(private_directory((options.folder or Path(temporary)).resolve()), options.size)
+        folder = private_directory((options.folder or Path(temporary)).resolve())
+        target = target_in(private_directory(folder / commit()), options.size)
         found = attack(target, options.parts)
     if options.save:
         save(table(found, options.size))

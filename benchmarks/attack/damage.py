@@ -68,6 +68,7 @@ ROWS: dict[str, Callable[[bytes], Content]] = {
     "semicolons for marks": lambda mark: lambda content: content.replace(mark, b";"),
     "a field of 11 MB": lambda mark: _fields(3, b"x" * 11_000_000, mark),
     "400 fields": lambda mark: lambda content: content + mark.join([WORD] * 400) + b"\n",
+    "40,000 fields": lambda mark: lambda content: content + mark.join([WORD] * 40_000) + b"\n",
     "a page of HTML": lambda _: lambda _: b"<!DOCTYPE html><html><body>Sign in</body></html>\n" * 5,
     "random bytes": lambda _: lambda content: random.Random(1).randbytes(len(content)),
 }

@@ -8,12 +8,13 @@ import random
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
+from time import monotonic
 
-from benchmarks.attack.target import SETTINGS, Target, Tries, environment, last_line, open_to_others
+from benchmarks.attack.target import LONGEST, SETTINGS, Target, Tries, environment, last_line, open_to_others
 from ground.storage.warehouse import open_database
 
 __all__ = ["digest", "tables", "tries"]
@@ -23,11 +24,10 @@ SIGNALS = (signal.SIGKILL, signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signa
 
 @dataclass(frozen=True)
 class Victim:
-    """A verb that is killed: how many seconds it takes at most before it is left alone, and how many kills in all."""
+    """A verb that is killed, how many times in all and before it is left alone, and whether in an empty workspace."""
 
     name: str
     arguments: tuple[str, ...]
-    seconds: float
     kills: int
     in_a_row: int
     fresh: bool
@@ -37,32 +37,40 @@ def victims(target: Target) -> list[Victim]:
     """Return what is killed: loads and the whole flow in an empty workspace, the others in a finished one."""
     mimic, meta = str(target.world.mimic), str(target.world.meta)
     return [
-        Victim("load mimic", ("load", "mimic", mimic), 3.0, 50, 5, True),
-        Victim("load umls", ("load", "umls", meta), 3.0, 50, 5, True),
-        Victim("run", ("run", *target.sources()), 16.0, 60, 6, True),
+        Victim("load mimic", ("load", "mimic", mimic), 50, 5, True),
+        Victim("load umls", ("load", "umls", meta), 50, 5, True),
+        Victim("run", ("run", *target.sources()), 60, 6, True),
         Victim(
             "sql --output",
             ("sql", "-c", "from mimiciv_note.discharge order by all", "--format", "csv", "-o"),
-            2.5,
             20,
             5,
             False,
         ),
-        Victim("graph export", ("graph", "export", "--format", "kgx", "-o"), 4.0, 20, 5, False),
+        Victim("graph export", ("graph", "export", "--format", "kgx", "-o"), 20, 5, False),
     ]
 
 
 def tries(target: Target) -> Tries:
     """Yield a try for each row of kills of each verb."""
     for victim in victims(target):
+        lasts = cache(partial(_lasts, target, victim))
         rounds = max(1, round(target.some(victim.kills) / victim.in_a_row))
         kills = min(victim.in_a_row, target.some(victim.kills))
         for number in range(rounds):
-            yield f"{victim.name} {number}, {kills} kills", partial(_killed, target, victim, number, kills)
+            yield f"{victim.name} {number}, {kills} kills", partial(_killed, target, victim, number, kills, lasts)
 
 
-def _killed(target: Target, victim: Victim, number: int, kills: int) -> str | None:
-    dice = random.Random(f"{victim.name} {number}")
+def _lasts(target: Target, victim: Victim) -> float:
+    """Return how many seconds a verb takes here and now, undisturbed: kills fall anywhere within."""
+    command, work, _ = _prepared(target, victim, "undisturbed")
+    begun = monotonic()
+    _kill(command, work.parent, LONGEST, signal.SIGKILL)
+    return monotonic() - begun
+
+
+def _prepared(target: Target, victim: Victim, number: object) -> tuple[list[str], Path, Path]:
+    """Return the command of a verb, with a workspace of its own, and the file that it makes where it makes one."""
     name = f"kill-{victim.name.replace(' ', '-')}-{number}"
     work = target.scratch(name) / "work" if victim.fresh else target.copy(name)
     if victim.fresh:
@@ -70,9 +78,14 @@ def _killed(target: Target, victim: Victim, number: int, kills: int) -> str | No
         (work / "ontoground.toml").write_text(SETTINGS)
     made = work.parent / "made"
     more = [] if victim.fresh else [str(made)]
-    command = [sys.executable, "-m", "ontoground", *victim.arguments, *more, "--workspace", str(work)]
+    return [sys.executable, "-m", "ontoground", *victim.arguments, *more, "--workspace", str(work)], work, made
+
+
+def _killed(target: Target, victim: Victim, number: int, kills: int, lasts: Callable[[], float]) -> str | None:
+    dice = random.Random(f"{victim.name} {number}")
+    command, work, made = _prepared(target, victim, number)
     for _ in range(kills):
-        _kill(command, work.parent, dice.uniform(0.0, victim.seconds), dice.choice(SIGNALS))
+        _kill(command, work.parent, dice.random() * lasts(), dice.choice(SIGNALS))
         if narrowed := [one for one in open_to_others(work) if one not in (".", "ontoground.toml")]:
             return f"others may read {narrowed[0]} after a kill"
     for _ in range(2):

@@ -16,14 +16,15 @@ from pathlib import Path
 from ground.storage.files import private_directory
 from openworld import World, render
 
-__all__ = ["SECRET", "Outcome", "Target", "Tries", "Try", "open_to_others", "target_in"]
+__all__ = ["LONGEST", "SECRET", "Outcome", "Target", "Tries", "Try", "open_to_others", "target_in"]
 
 Try = Callable[[], "str | None"]
 Tries = Iterator[tuple[str, Try]]
 # Planted in what is read: it must stand in nothing that is said.
 SECRET = "zebra-4711"
 PATIENTS = 4
-LONGEST = 180.0
+# No measure of speed: what takes longer hangs, also on a machine with much else to do.
+LONGEST = 900.0
 # What is tried is the way, not how well the balance comes out.
 SETTINGS = "[build]\nbalance_trials = 1\nbalance_rounds = 1\n"
 FORESEEN = (0, 1, 2, 3, 4)

@@ -84,6 +84,8 @@ def invoke(arguments: list[str]) -> int:
             return _guarded(arguments, as_json, interrupts)
     except KeyboardInterrupt as stop:
         return _say_interrupted(as_json, *stop.args)
+    except Exception as error:
+        return _failed(error, as_json)
 
 
 def _guarded(arguments: list[str], as_json: bool, interrupts: Interrupts) -> int:
@@ -143,6 +145,9 @@ def _foreseen(error: Exception) -> OntogroundError | None:
     if isinstance(error, (MemoryError, duckdb.OutOfMemoryException)):
         do = "raise run.memory_limit in ontoground.toml, or close other programs"
         return InputError("there is not enough memory", do=do)
+    if isinstance(error, RuntimeError) and "start new thread" in str(error):
+        do = "close other programs; `ulimit -u` shows how many threads are allowed"
+        return InputError("the system gives no further thread: memory or their number is used up", do=do)
     if "no space left on device" in str(error).lower():
         # Libraries say so in errors of their own.
         return InputError(DISK_ERRORS[errno.ENOSPC], file=getattr(error, "filename", None))

@@ -59,9 +59,10 @@ class Interrupts:
             return self
         self._reader, self._writer = socket.socketpair()
         self._writer.setblocking(False)
+        # First what may fail: a system out of memory gives no thread.
+        threading.Thread(target=self._watch, daemon=True).start()
         self._before = {number: signal.signal(number, self._handle) for number in SIGNALS}
         self._wakeup = signal.set_wakeup_fd(self._writer.fileno(), warn_on_full_buffer=False)
-        threading.Thread(target=self._watch, daemon=True).start()
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from benchmarks.attack import inputs, kills, reach
-from benchmarks.attack.__main__ import BEGIN, END, PAGE, PARTS, table
+from benchmarks.attack.__main__ import BEGIN, END, PAGE, PARTS, attack, commit, table
 from benchmarks.attack.target import SECRET, SETTINGS, Outcome, Target, Tries
 from ground.storage.warehouse import open_database
 from openworld import render
@@ -84,6 +84,12 @@ def test_a_row_that_is_lost_is_seen(target: Target) -> None:
 
 def test_the_table_counts_tries_and_what_did_not_hold() -> None:
     made = table({"kills": {"run 0, 6 kills": None, "run 1, 6 kills": "lost"}, "gates": {"a": None}}, 0.5)
-    assert "2, of up to 12 kills" in made and "of size 0.5" in made
+    assert "2, of up to 12 kills" in made and "of size 0.5" in made and f"on commit {commit()}" in made
     page = PAGE.read_text(encoding="utf-8")
     assert BEGIN in page and END in page and all(part in page for part in PARTS)
+
+
+def test_what_did_not_hold_is_not_tried_until_it_holds(target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = iter(["lost", None])
+    monkeypatch.setitem(PARTS, "gates", ("", lambda _: iter([("a", lambda: next(answers))])))
+    assert attack(target, ["gates"]) == attack(target, ["gates"]) == {"gates": {"a": "lost"}}

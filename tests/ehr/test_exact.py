@@ -144,6 +144,20 @@ def test_a_row_twice_in_parquet_is_refused_with_its_rows(warehouse: Connection, 
     assert caught.value.found == "the same, or nothing, in rows 2 and 3"
 
 
+def test_an_order_twice_is_refused_unless_the_file_has_no_numbers_of_orders(
+    warehouse: Connection, tmp_path: Path
+) -> None:
+    folder = write_mimic(tmp_path)
+    header, (order,) = TABLES["hosp/prescriptions"]
+    write_table(folder, "hosp/prescriptions", f"{header}\n{order}\n{order}\n")
+    with pytest.raises(InputError, match="not alone: pharmacy_id, drug_type, drug") as caught:
+        load_mimic(warehouse, folder, SETTINGS)
+    assert caught.value.line == 3
+    unnumbered = order.replace(",5,", ",", 1)
+    write_table(folder, "hosp/prescriptions", f"{header.replace('pharmacy_id,', '')}\n{unnumbered}\n{unnumbered}\n")
+    assert [one.rows_read for one in load_mimic(warehouse, folder, SETTINGS).tables if "prescr" in one.table] == [2]
+
+
 def test_keys_are_documented_columns() -> None:
     tables = {table.qualified: table.types for table in documented()}
     assert {"mimiciv_hosp.patients", "mimiciv_hosp.admissions", "mimiciv_note.discharge"} <= set(keys())

@@ -274,6 +274,21 @@ def test_above_the_limit_the_error_tells_no_value(warehouse: Connection, tmp_pat
     assert rows(warehouse, "from ground.reject") == []
 
 
+@pytest.mark.parametrize("quoted", [False, True])
+def test_a_row_of_very_many_fields_is_refused_with_its_line(
+    warehouse: Connection, tmp_path: Path, quoted: bool
+) -> None:
+    folder = write_mimic(tmp_path)
+    header, good = TABLES["hosp/prescriptions"]
+    first = '"a drug,\nof two lines",' if quoted else ""
+    write_table(folder, "hosp/prescriptions", "\n".join([header, *good, first + "zebra," * 40_000, *good]) + "\n")
+    with pytest.raises(InputError) as caught:
+        load_mimic(warehouse, folder, LoadSettings(max_reject_share=0.9))
+    said = caught.value
+    assert (said.line, said.found) == ((4, "40002 fields") if quoted else (3, "40001 fields"))
+    assert str(said.file).endswith("prescriptions.csv.gz") and said.expected and "zebra" not in str(said)
+
+
 def test_a_truncated_gzip_fails_alone_and_tells_no_note(warehouse: Connection, tmp_path: Path) -> None:
     folder = write_mimic(tmp_path, notes=[NOTE_TEXT * 50] * 20)
     path = folder / "note" / "discharge.csv.gz"

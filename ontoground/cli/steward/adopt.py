@@ -133,6 +133,8 @@ def _paint(out: Console, payload: dict[str, Any]) -> None:
     from ontoground.cli.render import relative, table
 
     out.print(table(["labels", "rows"], list(payload["labels"].items())))
+    if not any(payload["labels"].values()):
+        out.print("no label was taken up: `--column label=NAME` names the column that has them", soft_wrap=True)
     for why in dict.fromkeys(one["why"] for one in payload["doubtful"]):
         rows = [f"{one['uid']} ({one['role']})" for one in payload["doubtful"] if one["why"] == why]
         out.print(f"{why}: {', '.join(rows[:5])}{f' and {len(rows) - 5} more' if len(rows) > 5 else ''}")

@@ -200,6 +200,14 @@ def test_a_full_disk_is_known_whoever_meets_it(empty_workspace: Path, file_forma
     assert done.returncode == 3 and "the disk is full" in done.stderr
 
 
+def test_a_system_that_gives_no_thread_is_said_in_words(empty_workspace: Path) -> None:
+    # No system has room for such a stack.
+    program = "import threading; threading.stack_size(1 << 47); from ontoground.cli.main import main; main()"
+    command = [sys.executable, "-c", program, "status", "--workspace", str(empty_workspace)]
+    done = subprocess.run(command, capture_output=True, check=False, text=True)
+    assert done.returncode == 3 and "no further thread" in done.stderr and "Traceback" not in done.stderr
+
+
 def test_a_name_that_is_too_long_is_bad_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "a.csv").write_text("uid,label\n1,5\n")
     roles = ["--column", "uid=uid", "--column", "label=label", "--workspace", str(tmp_path / "w")]

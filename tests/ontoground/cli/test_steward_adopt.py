@@ -125,6 +125,15 @@ def test_labels_that_are_names_are_taken_and_recomputed(
     assert (summary["high"], summary["deferred"]) == (60, 0)
 
 
+def test_a_table_of_which_no_label_is_taken_up_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = tmp_path / "exam.csv"
+    table.write_text("id,gold\n1,5\n")
+    given = ["steward", "adopt", str(table), "--column", "uid=id", "--workspace", str(tmp_path / "work")]
+    assert invoke(given) == 0 and "no label was taken up" in capsys.readouterr().out
+    assert invoke([*given, "--column", "label=gold", "--name", "labelled"]) == 0
+    assert "no label was taken up" not in capsys.readouterr().out
+
+
 def test_codes_of_categories_agree_only_where_they_are_equal(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

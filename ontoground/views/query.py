@@ -239,7 +239,6 @@ def write_rows(
 ) -> None:
     """Write a query's rows as csv, parquet or json to a file (whole or not at all) or to standard output."""
     if output is not None:
-        _require_folder(output)
         with atomic_path(output) as temporary, exploring(workspace, temporary, seconds=seconds) as connection:
             copy_rows(connection, text, file_format, temporary)
         return
@@ -254,17 +253,8 @@ def write_rows(
 
 def write_whole(connection: duckdb.DuckDBPyConnection, text: str, file_format: str, output: Path) -> None:
     """Write a query's rows as csv, parquet or json to a file, whole or not at all."""
-    _require_folder(output)
     with atomic_path(output) as temporary:
         copy_rows(connection, text, file_format, temporary)
-
-
-def _require_folder(output: Path) -> None:
-    if not output.parent.is_dir():
-        raise InputError("there is no such folder", file=output.parent)
-    if output.exists() and not output.is_file():
-        # A whole file takes the place of what was there: that must not be a device.
-        raise InputError("this is no ordinary file", file=output, do="name a file; without one the rows are printed")
 
 
 def copy_rows(connection: duckdb.DuckDBPyConnection, text: str, file_format: str, path: Path) -> None:

@@ -199,3 +199,21 @@ def test_a_workspace_whose_name_reads_as_a_pattern_shows_its_own_rows(
     query = "select mine from medieval"
     assert invoke(["sql", "-c", query, "--format", "csv", "--workspace", str(tmp_path / "work[1]")]) == 0
     assert capfd.readouterr().out == "mine\n1\n"
+
+
+def test_an_answer_takes_the_place_of_no_part_of_the_workspace(ask: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = (ask / "warehouse.duckdb").read_bytes()
+    for name in ("warehouse.duckdb", "ontoground.toml"):
+        assert invoke(["sql", "-c", ORDERED, "--format", "csv", "--output", str(ask / name)]) == 2
+        assert "part of the workspace" in capsys.readouterr().err
+    assert (ask / "warehouse.duckdb").read_bytes() == before
+    assert not (ask / "ontoground.toml").exists()
+
+
+@pytest.mark.usefixtures("ask")
+def test_an_answer_does_not_replace_what_it_is_made_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    note = tmp_path / "note.txt"
+    note.write_text("Denies chest pain.", encoding="utf-8")
+    assert invoke(["notes", "read", str(note), "--html", str(note)]) == 2
+    assert "what it is made of" in capsys.readouterr().err
+    assert note.read_text(encoding="utf-8") == "Denies chest pain."

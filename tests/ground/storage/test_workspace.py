@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from pathlib import Path
 
 import pytest
 
-from ground.errors import InputError, UsageError
+from ground.errors import InputError, OntogroundError, UsageError
 from ground.storage.warehouse import connect
 from ground.storage.workspace import Workspace, answer_file
 
@@ -72,3 +73,10 @@ def test_no_answer_takes_the_place_of_a_part_of_it(tmp_path: Path, name: str) ->
         with pytest.raises(UsageError, match="part of the workspace"):
             answer_file(path)
     assert answer_file(workspace.root / "rows.csv") == workspace.root / "rows.csv"
+
+
+@pytest.mark.parametrize("name", ["ontoground.toml", "warehouse.duckdb"])
+def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(OntogroundError, match="is no file|cannot be read"):
+        connect(Workspace.create(tmp_path).warehouse)

@@ -17,7 +17,7 @@ import duckdb
 from ground.errors import InputError
 from ground.plain import Plain
 from ground.settings import BuildSettings
-from ground.storage.sqlfiles import quoted_list, sql_text
+from ground.storage.sqlfiles import quoted_files, sql_text
 from ground.storage.warehouse import number_of, set_variables
 from ground.storage.workspace import Workspace
 
@@ -86,7 +86,7 @@ def _find_names(connection: duckdb.DuckDBPyConnection, build: BuildSettings) -> 
 def _show(connection: duckdb.DuckDBPyConnection, files: Mapping[str, Sequence[Path]], where: str = "true") -> None:
     """Make views of rows: each check reads the columns that it needs, and no context stays in memory."""
     for name, paths in files.items():
-        rows = f"select * from read_parquet({quoted_list(paths)}) where {where}"
+        rows = f"select * from read_parquet({quoted_files(paths)}) where {where}"
         connection.execute(f"create or replace temp view {name} as {rows}")
 
 

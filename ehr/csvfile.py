@@ -13,7 +13,7 @@ from ehr.release import MimicFile, Table
 from ground.errors import InputError
 from ground.storage.loading import Reject, SourceFile
 from ground.storage.scanning import lines_at, open_bytes, whole_file
-from ground.storage.sqlfiles import quoted
+from ground.storage.sqlfiles import quoted, quoted_files
 from ground.storage.warehouse import number_of, table_exists
 
 __all__ = ["Columns", "count_rejects", "fetch_rejects", "forget_rejects", "match_columns", "read_item", "stored_item"]
@@ -54,7 +54,7 @@ def _csv_header(file: SourceFile) -> list[str]:
 
 def _parquet_item(file: SourceFile) -> str:
     # Writers that do not mark text as such leave bytes.
-    return f"read_parquet({quoted(str(file.path))}, binary_as_string = true, file_row_number = true)"
+    return f"read_parquet({quoted_files([file.path])}, binary_as_string = true, file_row_number = true)"
 
 
 def _parquet_header(connection: duckdb.DuckDBPyConnection, file: SourceFile) -> list[tuple[str, str]]:
@@ -125,8 +125,9 @@ def _csv_item(found: MimicFile, types: dict[str, str], more: str) -> str:
     """
     fields = ", ".join(f"{quoted(name)}: {quoted(kind)}" for name, kind in types.items())
     parallel = "false" if found.table.module == "note" else "true"
+    file = quoted_files([found.file.path])
     return (
-        f"read_csv({quoted(str(found.file.path))}, columns = {{{fields}}}, header = true, delim = ',', quote = '\"', "
+        f"read_csv({file}, columns = {{{fields}}}, header = true, delim = ',', quote = '\"', "
         f"escape = '\"', auto_detect = false, max_line_size = {MAX_ROW_BYTES}, parallel = {parallel}{more})"
     )
 

@@ -192,23 +192,32 @@ def _by_definitions(
     """
     starts = [section.begin for section in sections]
     begins = [mention.begin for mention in found]
+    changes, given = 0, dict[str, tuple[Mention, int]]()
     for definition in definitions:
         long = _ending_at(definition.long_end, found, begins)
         if long is None:
             continue
+        said = long._replace(begin=0, end=0, section="", reason="")
+        if given.get(definition.short) == (said, changes):
+            continue  # defined as before, and nothing has changed since
         places = _places_of(definition.short, text)
+        removed, added = [], []
         for begin, end in places:
             index = bisect_left(begins, begin)
             if index < len(found) and begins[index] == begin and found[index].end == end:
-                del found[index], begins[index]
+                removed.append(found.pop(index))
+                del begins[index]
         for begin, end in places:
             index = bisect_left(begins, end)
             if index and found[index - 1].end > begin:
                 continue
             section = _section_at(begin, starts, sections)
             reason = _reason(long.kind, section, ordinary=long.reason == "ordinary_word")
-            found.insert(index, long._replace(begin=begin, end=end, section=section, reason=reason))
+            added.append(long._replace(begin=begin, end=end, section=section, reason=reason))
+            found.insert(index, added[-1])
             begins.insert(index, begin)
+        changes += removed != added
+        given[definition.short] = (said, changes)
     return found
 
 

@@ -60,6 +60,7 @@ class Speller:
 
     def __init__(self, words: Iterable[str]) -> None:
         self._words = sorted({word for word in words if len(word) >= SHORTEST})
+        self._longest = max(map(len, self._words), default=0) + 1
         ends = np.cumsum([len(word) for word in self._words], dtype=np.int32)
         hashes, owners = _shortened(codes_of("".join(self._words)), ends)
         order = np.argsort(hashes)
@@ -78,7 +79,8 @@ class Speller:
     def _find(self, word: str) -> str | None:
         from rapidfuzz.distance import OSA
 
-        if len(word) < SHORTEST or not word.isalpha() or word.endswith(_ENGLISH_ENDINGS):
+        # What is left of a word without one letter takes time by the square of its length.
+        if not SHORTEST <= len(word) <= self._longest or not word.isalpha() or word.endswith(_ENGLISH_ENDINGS):
             return None
         found = [
             known

@@ -41,9 +41,10 @@ PREDICTION_SCHEMA: Mapping[str, pl.DataType] = {
     "seed": pl.Int64(),
 }
 READERS: Mapping[str, Callable[[Path], pl.DataFrame]] = {
-    ".parquet": pl.read_parquet,
-    ".csv": lambda path: pl.read_csv(path, infer_schema=False),
-    ".jsonl": lambda path: pl.read_ndjson(path, infer_schema_length=None),
+    # A name is a name and no pattern: this reader of JSON takes every name for one.
+    ".parquet": lambda path: pl.read_parquet(path, glob=False),
+    ".csv": lambda path: pl.read_csv(path, infer_schema=False, glob=False),
+    ".jsonl": lambda path: pl.read_ndjson(path.read_bytes(), infer_schema_length=None),
 }
 CONTRACT = "id, label ({}); where they are known scores (quadrants: four probabilities), explanation, model, seed"
 # Probabilities that went through bfloat16 or a CSV file with few digits do not sum to 1 exactly.

@@ -69,7 +69,7 @@ class Section(BaseModel):
 class RunSettings(Section):
     """How the machine is used. Nothing here changes what is written."""
 
-    threads: int | None = Field(default=None, ge=1, description="DuckDB's threads; all cores where unset")
+    threads: int | None = Field(default=None, ge=1, le=4096, description="DuckDB's threads; all cores where unset")
     workers: int = Field(default=1, ge=1, description="processes for the stages that work in shards")
     executor: Literal["serial", "processes", "ray"] = Field(
         default="processes",
@@ -364,6 +364,9 @@ def read_settings(path: Path) -> Settings:
     """Read a settings file; one that is not there means the defaults.
 
     Raises:
-        UsageError: the file is not TOML, or a setting is wrong.
+        UsageError: it is no file, the file is not TOML, or a setting is wrong.
     """
+    if path.exists() and not path.is_file():
+        # A pipe would be waited for, and a device may have no end.
+        raise UsageError("the settings file cannot be read", file=path, found="a folder, a pipe or a device")
     return settings_from(read_toml(path), path) if path.exists() or path.is_symlink() else Settings()

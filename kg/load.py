@@ -221,11 +221,10 @@ def _load_fast(job: _Job, pending: Future[list[FileScan]]) -> list[LoadedFile]:
     Raises:
         _NotCleanError: the table is not the whole file.
     """
-    paths = [str(path) for path in job.paths]
-    kept = _create_table(job, paths)
+    kept = _create_table(job, job.paths)
     scans = pending.result()
     rows = [scan.lines for scan in scans]
-    other = _not_kept(job, paths) if kept < sum(rows) else 0
+    other = _not_kept(job, job.paths) if kept < sum(rows) else 0
     if kept + other != sum(rows) or not _is_clean(scans, len(job.file.columns)):
         raise _NotCleanError
     _count_not_kept(job, other)
@@ -254,8 +253,8 @@ def _load_exactly(job: _Job, scans: Sequence[FileScan]) -> list[LoadedFile]:
             expected = f"UTF-8, {len(file.columns)} fields each followed by |: {','.join(file.columns)}"
             raise too_many_rejects(file.pieces, copied.rejects, refused, lines, job.max_reject_share, expected)
         with transaction(job.connection):
-            kept = _create_table(job, [copy.name])
-            other = _not_kept(job, [copy.name])
+            kept = _create_table(job, [Path(copy.name)])
+            other = _not_kept(job, [Path(copy.name)])
             if kept + other + refused != sum(copied.rows.values()):
                 raise InputError(
                     "rows were lost between the file and the table",
@@ -274,7 +273,7 @@ def _scratch(connection: duckdb.DuckDBPyConnection) -> IO[bytes]:
     return tempfile.NamedTemporaryFile(dir=folder, prefix="rrf_", suffix=".RRF")
 
 
-def _create_table(job: _Job, paths: Sequence[str]) -> int:
+def _create_table(job: _Job, paths: Sequence[Place]) -> int:
     """Make the table and return its number of rows."""
     columns = ", ".join(f'"{column}"' for column in job.file.columns)
     read = read_rrf(paths, job.file.columns)
@@ -284,7 +283,7 @@ def _create_table(job: _Job, paths: Sequence[str]) -> int:
     )
 
 
-def _not_kept(job: _Job, paths: Sequence[str]) -> int:
+def _not_kept(job: _Job, paths: Sequence[Place]) -> int:
     """Count the well-formed rows that are left out for their language or attribute."""
     if not job.values:
         return 0

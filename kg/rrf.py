@@ -16,8 +16,9 @@ import numpy.typing as npt
 
 from ground.errors import InputError
 from ground.storage.loading import Reject, SourceFile
+from ground.storage.remote import Place
 from ground.storage.scanning import open_bytes
-from ground.storage.sqlfiles import quoted
+from ground.storage.sqlfiles import quoted, quoted_files
 
 __all__ = ["DUMMY", "Copied", "copy_good_rows", "read_rrf", "rows_with"]
 
@@ -29,12 +30,11 @@ MAX_LINE_BYTES = 2_000_000
 Positions = npt.NDArray[np.int64]
 
 
-def read_rrf(paths: Sequence[str], columns: Sequence[str]) -> str:
+def read_rrf(paths: Sequence[Place], columns: Sequence[str]) -> str:
     """Return a FROM item over RRF files; all columns are text, and ``DUMMY`` is NULL in every well-formed row."""
     names = ", ".join(f"{quoted(column)}: 'varchar'" for column in (*columns, DUMMY))
-    files = ", ".join(quoted(path) for path in paths)
     return (
-        f"read_csv([{files}], columns = {{{names}}}, delim = '|', quote = '', escape = '', header = false, "
+        f"read_csv({quoted_files(paths)}, columns = {{{names}}}, delim = '|', quote = '', escape = '', header = false, "
         f"auto_detect = false, max_line_size = {MAX_LINE_BYTES})"
     )
 

@@ -221,7 +221,7 @@ class OpenWorkspace:
         files = dataset_files(folder)
         if not files:
             raise InputError("this dataset is not built", file=folder, do=f"ontoground build {dataset}")
-        rows = polars.scan_parquet(files)
+        rows = polars.scan_parquet(files, glob=False)
         columns = rows.collect_schema().names()
         for name in wanted:
             if name not in columns:

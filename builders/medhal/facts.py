@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -20,7 +21,7 @@ from builders.medieval.wording import statement_of
 from builders.texts.origin import Origin, Tally
 from ground import ROOT
 from ground.errors import InputError
-from ground.storage.sqlfiles import quoted_list, sql_text
+from ground.storage.sqlfiles import quoted_files, sql_text
 from ground.storage.tables import read_table
 from ground.storage.warehouse import database_config, open_database
 from ground.storage.workspace import Workspace
@@ -39,14 +40,14 @@ def denials() -> dict[str, str]:
     return {row["predicate"]: row["denial"] for row in rows}
 
 
-def _medieval_files(workspace: Workspace) -> list[str]:
+def _medieval_files(workspace: Workspace) -> list[Path]:
     """Return the Parquet files of the workspace's MediEval dataset.
 
     Raises:
         InputError: it has not been built.
     """
     folder = workspace.dataset("medieval") / "data"
-    files = sorted(str(file) for file in folder.glob("*.parquet"))
+    files = sorted(folder.glob("*.parquet"))
     if not files:
         raise InputError(
             "there is no MediEval dataset to take facts from",
@@ -137,12 +138,12 @@ def _pair(row: Mapping[str, Any], sentences: Mapping[str, str]) -> FactPair:
     )
 
 
-def _prepare(scratch: duckdb.DuckDBPyConnection, files: Sequence[str], seed: int, inverses: Mapping[str, str]) -> None:
+def _prepare(scratch: duckdb.DuckDBPyConnection, files: Sequence[Path], seed: int, inverses: Mapping[str, str]) -> None:
     scratch.execute("set variable seed = $seed", {"seed": seed})
     scratch.execute("create temp table predicate_inverse (predicate varchar, inverse varchar)")
     if inverses:
         scratch.executemany("insert into predicate_inverse values (?, ?)", list(inverses.items()))
-    scratch.execute(f"create temp view medieval_row as select * from read_parquet({quoted_list(files)})")
+    scratch.execute(f"create temp view medieval_row as select * from read_parquet({quoted_files(files)})")
     scratch.execute(sql_text("builders/medhal/record_fact"))
 
 

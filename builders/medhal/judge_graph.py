@@ -22,7 +22,7 @@ from builders.medhal.items import Pair
 from builders.texts.origin import Refusal
 from ground.errors import InputError
 from ground.settings import BuildSettings
-from ground.storage.sqlfiles import quoted_list, sql_text
+from ground.storage.sqlfiles import quoted_files, sql_text
 from ground.storage.warehouse import set_variables
 from ground.storage.workspace import Workspace
 from kg.graph import ConceptGraph
@@ -72,7 +72,7 @@ class GraphJudge:
 
     def _prepare(self) -> None:
         """Find for every statement of the dataset what the records say of its two ends, once."""
-        files = quoted_list(sorted((self._workspace.dataset("medieval") / "data").glob("*.parquet")))
+        files = quoted_files(sorted((self._workspace.dataset("medieval") / "data").glob("*.parquet")))
         self._connection.execute(
             "create or replace temp table labelled as select id, subject_id, hadm_id, predicate, head_cui, tail_cui, "
             f"head_name, tail_name, replaced_end from read_parquet({files})"

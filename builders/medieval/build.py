@@ -36,7 +36,7 @@ from ground.plain import Plain
 from ground.progress import progress
 from ground.settings import BuildSettings
 from ground.storage.files import atomic_directory, private_directory, sha256_of, write_text
-from ground.storage.sqlfiles import sql_text
+from ground.storage.sqlfiles import quoted_files, sql_text
 from ground.storage.warehouse import count_drop, number_of, reset_drops, table_exists
 from ground.storage.workspace import Workspace
 from kg.graph import ConceptGraph
@@ -138,10 +138,8 @@ def _write_rows(workspace: Workspace, connection: duckdb.DuckDBPyConnection, dat
             (data / made.name).write_bytes(made.content)
             measured.append(made.measured)
     columns = ", ".join(field.name for field in MEDIEVAL_SCHEMA if field.name not in NESTED)
-    connection.execute(
-        f"create or replace table ground.medieval as select {columns} from read_parquet($files)",
-        {"files": [str(file) for file in sorted(data.glob("*.parquet"))]},
-    )
+    files = quoted_files(sorted(data.glob("*.parquet")))
+    connection.execute(f"create or replace table ground.medieval as select {columns} from read_parquet({files})")
     whole = pa.concat_tables(measured)
     # The rows of a patient are in one file or in two that follow one another.
     return whole.take(np.argsort(whole["subject_id"].to_numpy(), kind="stable"))

@@ -16,7 +16,7 @@ from builders.medieval.baselines import Auc, fitted_auc, scored_auc
 from builders.medieval.facts import run_steps, set_table
 from builders.shards import SPLITS, ShardWriter
 from ground.contracts.rows import CONTRADICTED_SCHEMA
-from ground.storage.sqlfiles import quoted_list, sql_text
+from ground.storage.sqlfiles import quoted_files, sql_text
 from ground.storage.warehouse import arrow_of, number_of, set_variables
 
 __all__ = ["CONTRADICTED", "contradicted_baselines", "contradicted_drops", "find_contradictions", "write_contradicted"]
@@ -63,7 +63,7 @@ def write_contradicted(connection: duckdb.DuckDBPyConnection, data: Path, folder
         data: the files of the dataset, of which supported rows are copied.
         folder: where the files go.
     """
-    files = quoted_list(sorted(data.glob("*.parquet")))
+    files = quoted_files(sorted(data.glob("*.parquet")))
     connection.execute(f"create or replace temp view written as select * exclude (context) from read_parquet({files})")
     run_steps(connection, "contradicted", ["row"])
     columns = ", ".join(field.name for field in CONTRADICTED_SCHEMA if field.name not in NESTED)
@@ -112,7 +112,7 @@ def contradicted_baselines(connection: duckdb.DuckDBPyConnection, folder: Path, 
     if not files:
         return []
     connection.execute(f"set variable measured = {ROWS_AT_ONCE}")
-    connection.execute(f"create or replace temp view shown as select * from read_parquet({quoted_list(files)})")
+    connection.execute(f"create or replace temp view shown as select * from read_parquet({quoted_files(files)})")
     run_steps(connection, "contradicted", ["measured_row"])
     rows = arrow_of(connection, "select * from measured_row order by id")
     named = arrow_of(connection, sql_text("builders/medieval/contradicted/overlap"))

@@ -70,7 +70,7 @@ class MedievalDataset:
                 expected="data/{train,validation,test}-*.parquet and manifest.json",
                 do="ontoground build medieval",
             )
-        scan = pl.scan_parquet(files)
+        scan = pl.scan_parquet(files, glob=False)
         lacking = sorted({*COLUMNS, "context"} - set(scan.collect_schema().names()))
         if lacking:
             raise InputError(

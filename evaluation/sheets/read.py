@@ -90,7 +90,7 @@ def _read(sheet: Path) -> pl.DataFrame:
         if sheet.suffix == ".xlsx":
             table = pl.read_excel(sheet, sheet_name=RATINGS, infer_schema_length=0, drop_empty_rows=False)
         elif sheet.suffix == ".csv":
-            table = pl.read_csv(sheet, infer_schema=False, separator=_separator(sheet))
+            table = pl.read_csv(sheet, glob=False, infer_schema=False, separator=_separator(sheet))
         else:
             raise InputError("no sheet of an expert", file=sheet, expected="a file that ends in .xlsx or .csv")
     except (pl.exceptions.PolarsError, FastExcelError, OSError, ValueError) as error:

@@ -81,7 +81,7 @@ def read_reference(dataset: TextDataset, split: Split) -> Reference:
     Raises:
         InputError: the split is empty.
     """
-    lazy = pl.scan_parquet(list(dataset.files)).filter(pl.col("split") == split)
+    lazy = pl.scan_parquet(list(dataset.files), glob=False).filter(pl.col("split") == split)
     reference = _reference(lazy, dataset.kind)
     if not reference.frame.height:
         raise InputError(f"the {split} split is empty", file=dataset.folder, do="choose another split")

@@ -133,7 +133,7 @@ class Endpoint:
         raw = await client.chat.completions.with_raw_response.create(**body, extra_body=settings.extra_body or None)
         try:
             return _answer(raw.parse())
-        except (ValueError, TypeError, AttributeError, LookupError):
+        except (ValueError, TypeError, AttributeError, LookupError, RecursionError):
             return None
 
     def _falls_back(self, error: APIError) -> bool:
@@ -184,7 +184,7 @@ def _require_own_model(base_url: str, settings: LmSettings) -> None:
     try:
         listed = httpx.get(url.copy_with(path="/api/tags"), trust_env=False, timeout=LIST_SECONDS).json()["models"]
         names = {name.removesuffix(":latest") for one in listed if _runs_elsewhere(one) for name in _names(one)}
-    except (httpx.HTTPError, ValueError, TypeError, LookupError, AttributeError):
+    except (httpx.HTTPError, ValueError, TypeError, LookupError, AttributeError, RecursionError):
         return
     if settings.model.removesuffix(":latest") in names and url.host not in settings.allow_remote_credentialed:
         raise cloud_model(settings.model, url.host)
@@ -198,21 +198,23 @@ def _names(listed: dict[str, Any]) -> set[str]:
     return {listed["name"], listed.get("model", listed["name"])}
 
 
-def _answer(completion: Any) -> Answer | None:
+def _answer(completion: Any) -> Answer:
     """Read a chat completion; servers differ in what they leave out, and an error may come as 200.
 
     Raises:
-        AttributeError, LookupError, TypeError: it is none.
+        AttributeError, LookupError, TypeError, ValueError: it is none.
     """
     choice = completion.choices[0]
     text = choice.message.content
-    if text is not None and not isinstance(text, str):
-        return None
+    finished, model = (getattr(one, name, None) for one, name in ((choice, "finish_reason"), (completion, "model")))
+    for said in (text, finished, model):
+        # JSON can spell halves of characters, which no file can hold.
+        str.encode(said or "")
     usage = getattr(completion, "usage", None)
     return Answer(
         text=text,
-        finish_reason=getattr(choice, "finish_reason", None),
-        model=getattr(completion, "model", None),
+        finish_reason=finished,
+        model=model,
         usage=Usage(
             prompt_tokens=getattr(usage, "prompt_tokens", None),
             completion_tokens=getattr(usage, "completion_tokens", None),

@@ -90,6 +90,7 @@ def parse_answer(text: str, schema: Schema) -> Any:
         body = fenced.group(1)
     try:
         value = json.loads(body, parse_constant=_no_constant)
+        json.dumps(value, ensure_ascii=False).encode()  # no half of a character
     except (ValueError, RecursionError) as error:
         raise AnswerError("json_invalid", f"no JSON: {error}") from None
     if isinstance(schema, dict):

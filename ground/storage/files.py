@@ -120,8 +120,15 @@ def atomic_path(final: Path) -> Iterator[Path]:
     """Yield a temporary path beside ``final``; on success it is synced and renamed, on an error it is removed.
 
     A link stays a link: what it leads to is replaced.
+
+    Raises:
+        InputError: the folder is not there, or a folder, a pipe or a device has the name.
     """
     final = _behind_links(final)
+    if not final.parent.is_dir():
+        raise InputError("there is no such folder", file=final.parent)
+    if final.exists() and not final.is_file():
+        raise InputError("this is no ordinary file", file=final, expected="a file, which is replaced, or a new name")
     _sweep(final)
     temporary = final.with_name(f".{final.name}.{os.getpid()}.part")
     try:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ground import ROOT
 from ground.errors import UsageError
 
-__all__ = ["quoted", "quoted_list", "quoted_name", "sql_names", "sql_root", "sql_text", "sql_title"]
+if TYPE_CHECKING:
+    from ground.storage.remote import Place
+
+__all__ = ["quoted", "quoted_files", "quoted_list", "quoted_name", "sql_names", "sql_root", "sql_text", "sql_title"]
 
 
 @cache
@@ -59,3 +64,12 @@ def quoted_name(name: str) -> str:
 def quoted_list(values: Iterable[str | Path]) -> str:
     """Return a SQL list of string literals, for statements that take no parameters, such as ``create view``."""
     return f"[{', '.join(quoted(str(value)) for value in values)}]"
+
+
+def quoted_files(paths: Iterable[Place]) -> str:
+    """Return a SQL list of the names of files that are read.
+
+    DuckDB takes a name of this machine for a pattern: ``release[2]/x.csv`` would be read from ``release2``. An object
+    store is never asked for a pattern (`ground.storage.remote_files`).
+    """
+    return quoted_list(glob.escape(str(path)) if isinstance(path, Path) else str(path) for path in paths)

@@ -88,6 +88,8 @@ def connect(path: Path, settings: RunSettings | None = None, *, read_only: bool 
     Raises:
         InputError: the file is not a DuckDB database, or another process holds it.
     """
+    if path.exists() and not path.is_file():
+        raise InputError("the warehouse is no file", file=path, found="a folder, a pipe or a device")
     # Where the process keeps its temporary files in the workspace, they end with it.
     spill = Path(tempfile.tempdir) if tempfile.tempdir else path.parent / "cache"
     config = database_config(settings or RunSettings(), spill / "duckdb")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ontoground.cli.app import app
-from ontoground.cli.options import InWorkspace, Result, verb
+from ontoground.cli.options import WRITTEN, InWorkspace, Result, verb
 from ontoground.cli.render import listing, number, table, tables
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ def diff(
     output: Annotated[
         Path | None,
         typer.Option("--output", metavar="FILE", help="List all rows that differ in a .csv, .json or .parquet file."),
+        WRITTEN,
     ] = None,
 ) -> Result:
     """Show which rows differ between two builds of a dataset, in which columns, and what the manifests say of why.

@@ -9,7 +9,7 @@ import typer
 
 from ground.errors import UsageError
 from ontoground.cli.app import group_of
-from ontoground.cli.options import Configured, Force, InWorkspace, Result, verb
+from ontoground.cli.options import WRITTEN, Configured, Force, InWorkspace, Result, verb
 from ontoground.cli.render import indented, listing, note, number, tables, text
 
 if TYPE_CHECKING:
@@ -171,7 +171,9 @@ def export(
     ] = "kgx",
     cui: Annotated[list[str] | None, typer.Option("--cui", metavar="CUI", help="A concept (may be repeated)")] = None,
     hops: Annotated[int, typer.Option(min=0, max=3, help="Also what lies so many edges around each --cui")] = 1,
-    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="PATH", help="Where it is written")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="PATH", help="Where it is written"), WRITTEN
+    ] = None,
 ) -> Result:
     """Write the graph, or the part around some concepts, for other tools.
 

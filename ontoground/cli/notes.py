@@ -13,7 +13,7 @@ import typer
 
 from ground.errors import InputError
 from ontoground.cli.app import group_of
-from ontoground.cli.options import Force, InWorkspace, Result, Sharded, verb
+from ontoground.cli.options import WRITTEN, Force, InWorkspace, Result, Sharded, verb
 from ontoground.cli.render import listing, note, table, text
 
 if TYPE_CHECKING:
@@ -77,7 +77,9 @@ def mentions(options: Sharded, hadm: Hadm = None, force: Force = False) -> Resul
 def read(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A text in UTF-8; - reads standard input")],
     options: InWorkspace,
-    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write a page with it marked")] = None,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write a page with it marked"), WRITTEN
+    ] = None,
 ) -> Result:
     """Find the concepts that a text of yours mentions, with the names of the workspace's release; nothing is kept.
 

@@ -8,6 +8,7 @@ belongs to every verb and is seen by none.
 from __future__ import annotations
 
 import inspect
+import os
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEFAULT_WORKSPACE",
+    "WRITTEN",
     "Configured",
     "Force",
     "InWorkspace",
@@ -70,6 +72,8 @@ Address = Annotated[
     str | None,
     typer.Option("--address", metavar="HOST:PORT", help="Ray's address, or auto; it is started here where left out."),
 ]
+WRITTEN = "written"
+"""Marks an option that names what an answer is written to."""
 Force = Annotated[bool, typer.Option("--force", help="Run the stages again although they are up to date.")]
 
 
@@ -212,10 +216,12 @@ def verb(app: typer.Typer, short_help: str, *examples: str, name: str | None = N
     def declare(function: Verb) -> Verb:
         classes: dict[str, type[Any]] = {}
         options = [*_options(function, classes), _option("as_json", Json, False)]
+        written = [one.name for one in options if WRITTEN in getattr(one.annotation, "__metadata__", ())]
 
         def run(*, as_json: bool, **given: Any) -> None:
             with ExitStack() as running:
                 _RUNNING.set(running)
+                _keep_what_is_there(written, given)
                 for parameter, kind in classes.items():
                     given[parameter] = kind(**{field.name: given.pop(field.name) for field in fields(kind)})
                 result = function(**given)
@@ -230,6 +236,19 @@ def verb(app: typer.Typer, short_help: str, *examples: str, name: str | None = N
         return function
 
     return declare
+
+
+def _keep_what_is_there(written: list[str], given: Mapping[str, Any]) -> None:
+    """Refuse an answer in the place of what the command line names besides, of which it is made."""
+    from ground.storage.workspace import answer_file
+
+    for name in written:
+        if given[name] is not None:
+            others = [one for other, one in given.items() if other not in (name, "workspace")]
+            named = [one for value in others for one in (value if isinstance(value, list) else [value])]
+            # A word, such as the name of a role, may be the name of a file too; it is none of a folder.
+            files = [Path(one) for one in named if isinstance(one, str) and os.path.isfile(one)]  # noqa: PTH113 - a word may be too long for a name
+            answer_file(given[name], [*files, *(one for one in named if isinstance(one, Path))])
 
 
 def _options(declared: Callable[..., Any], classes: dict[str, type[Any]]) -> Iterator[inspect.Parameter]:

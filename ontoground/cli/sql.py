@@ -10,7 +10,7 @@ import typer
 
 from ground.errors import UsageError
 from ontoground.cli.app import app
-from ontoground.cli.options import InWorkspace, Result, verb
+from ontoground.cli.options import WRITTEN, InWorkspace, Result, verb
 from ontoground.cli.render import listing, note, table
 from ontoground.cli.render import text as literal
 
@@ -47,7 +47,9 @@ def sql(
         Literal["table", "markdown", "csv", "parquet", "json"],
         typer.Option("--format", help="How rows are written"),
     ] = "table",
-    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the rows there")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the rows there"), WRITTEN
+    ] = None,
     limit: Annotated[int, typer.Option(min=0, help="Rows of a table or of --json that are shown; 0 shows all")] = 100,
     timeout: Annotated[
         float | None, typer.Option(min=0.1, metavar="SECONDS", help="Stop the query after so long")

@@ -14,7 +14,7 @@ from ground.errors import InputError, UsageError
 from ground.flow.manifest import read_manifest
 from ground.settings import RunSettings
 from ground.storage.parquet import parquet_metadata
-from ground.storage.sqlfiles import quoted_list, sql_text
+from ground.storage.sqlfiles import quoted_files, sql_text
 from ground.storage.warehouse import database_config, open_database, run_sql
 from ontoground.flow.session import records
 from ontoground.flow.status import dataset_files
@@ -101,7 +101,7 @@ def _columns(folder: Path) -> list[str]:
 def _view(connection: duckdb.DuckDBPyConnection, name: str, folder: Path, columns: list[str]) -> None:
     """Make a view of some columns of a dataset, in their order; each row must have an identifier of its own."""
     listed = ", ".join(f'"{column}"' for column in columns)
-    files = quoted_list(dataset_files(folder))
+    files = quoted_files(dataset_files(folder))
     connection.execute(f"create temp view {name} as select {listed} from read_parquet({files})")
     query = f"select count(*) - count(distinct id) from {name}"
     ((too_many,),) = connection.execute(query).fetchall()

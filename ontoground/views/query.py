@@ -24,7 +24,7 @@ from ground.errors import InputError, UsageError
 from ground.progress import warn
 from ground.storage.files import atomic_path
 from ground.storage.scratch import scratch_folder
-from ground.storage.sqlfiles import quoted, quoted_list, quoted_name, sql_names, sql_text, sql_title
+from ground.storage.sqlfiles import quoted, quoted_files, quoted_list, quoted_name, sql_names, sql_text, sql_title
 from ground.storage.warehouse import SPOKEN, arrow_of, database_config, open_database
 from ground.storage.workspace import Workspace
 from ontoground.flow.interrupts import interruptible
@@ -138,7 +138,9 @@ def _shut_off(connection: duckdb.DuckDBPyConnection, workspace: Workspace, files
     spill = shutil.disk_usage(workspace.root).free // 2
     connection.execute(f"set max_temp_directory_size = '{spill}B'")
     connection.execute("set preserve_insertion_order = true")
-    connection.execute(f"set allowed_paths = {quoted_list([path.resolve() for path in files])}")
+    # DuckDB asks for a file by the name that a view gives it, and again by its own.
+    names = [path.resolve() for path in files]
+    connection.execute(f"set allowed_paths = {quoted_files(names)} || {quoted_list(names)}")
     connection.execute("set enable_external_access = false")
     connection.execute("set lock_configuration = true")
 
@@ -175,7 +177,7 @@ def _dataset_views(connection: duckdb.DuckDBPyConnection, workspace: Workspace) 
         for view, files in ((folder.name, dataset_files(folder)), (f"{folder.name}_statements", statements)):
             readable = [file for file in files if _is_parquet(file)]
             if readable:
-                rows = f"read_parquet({quoted_list(readable)})"
+                rows = f"read_parquet({quoted_files(readable)})"
                 connection.execute(f"create or replace temp view {quoted_name(view)} as select * from {rows}")
             seen += readable
     return seen
@@ -237,7 +239,6 @@ def write_rows(
 ) -> None:
     """Write a query's rows as csv, parquet or json to a file (whole or not at all) or to standard output."""
     if output is not None:
-        _require_folder(output)
         with atomic_path(output) as temporary, exploring(workspace, temporary, seconds=seconds) as connection:
             copy_rows(connection, text, file_format, temporary)
         return
@@ -252,17 +253,8 @@ def write_rows(
 
 def write_whole(connection: duckdb.DuckDBPyConnection, text: str, file_format: str, output: Path) -> None:
     """Write a query's rows as csv, parquet or json to a file, whole or not at all."""
-    _require_folder(output)
     with atomic_path(output) as temporary:
         copy_rows(connection, text, file_format, temporary)
-
-
-def _require_folder(output: Path) -> None:
-    if not output.parent.is_dir():
-        raise InputError("there is no such folder", file=output.parent)
-    if output.exists() and not output.is_file():
-        # A whole file takes the place of what was there: that must not be a device.
-        raise InputError("this is no ordinary file", file=output, do="name a file; without one the rows are printed")
 
 
 def copy_rows(connection: duckdb.DuckDBPyConnection, text: str, file_format: str, path: Path) -> None:

@@ -215,7 +215,9 @@ def _digits(shown: str | None, number: float | None) -> str | None:
 
 
 def _parquet(file: Path) -> pl.DataFrame:
-    return pl.read_parquet(file).select(_as_text(name, kind) for name, kind in pl.read_parquet_schema(file).items())
+    return pl.read_parquet(file, glob=False).select(
+        _as_text(name, kind) for name, kind in pl.read_parquet_schema(file).items()
+    )
 
 
 def _as_text(name: str, kind: pl.DataType) -> pl.Expr:

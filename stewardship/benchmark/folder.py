@@ -113,7 +113,7 @@ class Benchmark:
         folder = root / (name or known[0])
         try:
             record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-            items = pl.read_parquet(folder / ITEMS)
+            items = pl.read_parquet(folder / ITEMS, glob=False)
         except (ValueError, OSError, pl.exceptions.PolarsError) as error:
             raise InputError("the benchmark cannot be read", file=folder, found=type(error).__name__) from error
         return cls(folder, folder.name, items, tuple(record["categories"]), record)

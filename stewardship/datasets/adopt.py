@@ -12,7 +12,7 @@ import polars as pl
 from ground.errors import InputError, UsageError
 from ground.settings import read_settings
 from ground.storage.files import sha256_of
-from ground.storage.sqlfiles import quoted, sql_text
+from ground.storage.sqlfiles import quoted_files, sql_text
 from ground.storage.warehouse import database_config, open_database
 from stewardship.benchmark.folder import Benchmark
 from stewardship.benchmark.tables import LabelTable
@@ -59,7 +59,7 @@ def adopt_dataset(workspace: Path, folder: Path, *, name: str | None, rows: int 
                 do="take a sample with --rows",
             )
         frame = _taken(connection, found, rows=rows, seed=seed)
-    file = found.manifest if found.manifest.is_file() else sorted((folder / "data").glob("*.parquet"))[0]
+    file = found.manifest if found.manifest.is_file() else found.files[0]
     table = LabelTable(frame, found.kind, file, sha256_of(file))
     is_open = found.licence_tier == "open" and not noted_rows(workspace, frame)
     why = "a dataset of open sources, as it was built" if is_open else ""
@@ -105,7 +105,7 @@ def population_of(benchmark: Benchmark) -> pl.DataFrame:
 
 def _labelled(connection: duckdb.DuckDBPyConnection, found: DatasetFolder) -> pl.DataFrame:
     uid, label, stratum = found.columns
-    connection.execute("set variable files = $files", {"files": found.pattern})
+    connection.execute(f"set variable files = {quoted_files(found.files)}")
     connection.execute(
         f"create temp view dataset as select *, {uid} as uid, {label} as label_text, {stratum} as stratum "
         "from read_parquet(getvariable('files'))"
@@ -149,4 +149,4 @@ def _edits(found: DatasetFolder) -> str:
     triples = found.folder / "triples.parquet"
     if not triples.is_file():
         return ""
-    return f"left join read_parquet({quoted(str(triples))}) as triple on dataset.triple_id = triple.triple_id"
+    return f"left join read_parquet({quoted_files([triples])}) as triple on dataset.triple_id = triple.triple_id"

@@ -50,9 +50,9 @@ class DatasetFolder:
         return self.folder / "manifest.json"
 
     @property
-    def pattern(self) -> str:
-        """Glob of its rows."""
-        return str(self.folder / "data" / "*.parquet")
+    def files(self) -> list[Path]:
+        """The files of its rows."""
+        return sorted((self.folder / "data").glob("*.parquet"))
 
     @property
     def columns(self) -> tuple[str, str, str]:

@@ -114,7 +114,7 @@ def _ranked(benchmark: Benchmark) -> pl.DataFrame:
             file=file,
             do="run `ontoground steward triage`; or draw from all rows with --pick any",
         )
-    return pl.read_parquet(file)
+    return pl.read_parquet(file, glob=False)
 
 
 def _groups(benchmark: Benchmark) -> pl.DataFrame:

@@ -110,7 +110,7 @@ class Release:
         folder = benchmark.folder / FOLDER / str(found)
         _check_sums(folder)
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        return cls(folder, found, manifest, pl.read_parquet(folder / PARQUET))
+        return cls(folder, found, manifest, pl.read_parquet(folder / PARQUET, glob=False))
 
     def references(self) -> dict[str, Reference]:
         """Return each row's label with its limits, to grade against, by uid."""

@@ -7,6 +7,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
+import ehr.mentions
 from ehr.lexicon import ENGLISH_WORDS, Lexicon, build_lexicon
 from ehr.mentions import Mention, note_mentions
 from ehr.misspellings import Speller
@@ -123,6 +124,24 @@ def test_a_defined_abbreviation_takes_the_concept_of_its_long_form(lexicon: Lexi
     ]
 
 
+def test_an_abbreviation_that_is_defined_over_and_over_is_what_it_is_when_defined_once(
+    lexicon: Lexicon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_up: list[str] = []
+    places_of = ehr.mentions._places_of
+
+    def counted(word: str, text: str) -> list[tuple[int, int]]:
+        looked_up.append(word)
+        return places_of(word, text)
+
+    monkeypatch.setattr(ehr.mentions, "_places_of", counted)
+    text = "Hepatic encephalopathy (HE). Aortic stenosis (AS). "
+    once, often = mentions(lexicon, text), mentions(lexicon, text * 50)
+    assert [(one.cuis, one.kind) for one in often] == [(one.cuis, one.kind) for one in once] * 50
+    # Each definition looks at every place: so it is once for each change, and not for each definition.
+    assert len(looked_up) < 12
+
+
 def test_headers_are_no_mentions_and_signs_of_the_examination_are_unclear(lexicon: Lexicon) -> None:
     text = "Allergies:\nwarfarin\n \nPhysical Exam:\nno wheezing, COPD\n"
     found = note_mentions(text, split_sections(text), lexicon)
@@ -156,6 +175,11 @@ def test_a_saved_lexicon_finds_the_same(lexicon: Lexicon, tmp_path: Path) -> Non
 )
 def test_the_speller_keeps_the_first_letter_and_the_ending(word: str, expected: str | None) -> None:
     assert Speller(["metoprolol", "warfarin"]).repair(word) == expected
+
+
+def test_the_speller_does_not_take_a_word_without_end_apart() -> None:
+    # One letter left out of each of a million words of a million letters would take hours.
+    assert Speller(["metoprolol"]).repair("metopro" + "l" * 1_000_000 + "ol") is None
 
 
 def test_the_speller_repairs_nothing_with_two_answers() -> None:

@@ -444,3 +444,16 @@ def test_a_stray_carriage_return_is_named_by_line(warehouse: Connection, tmp_pat
     with pytest.raises(InputError) as caught:
         load_mimic(warehouse, folder, SETTINGS)
     assert caught.value.line == 5
+
+
+@pytest.mark.parametrize("form", [".csv", ".csv.gz", ".parquet"])
+def test_a_folder_whose_name_reads_as_a_pattern_is_itself(warehouse: Connection, tmp_path: Path, form: str) -> None:
+    for name, gender in (("mimic[2]", "F"), ("mimic2", "M")):
+        suffix = ".csv" if form == ".parquet" else form
+        folder = write_mimic(tmp_path / name, suffix)
+        header, _ = TABLES["hosp/patients"]
+        write_table(folder, "hosp/patients", f"{header}\n1,{gender},60,2180,2011 - 2013,\n", suffix)
+        if form == ".parquet":
+            as_parquet(folder)
+    load_mimic(warehouse, tmp_path / "mimic[2]", SETTINGS)
+    assert rows(warehouse, "select gender from mimiciv_hosp.patients") == [("F",)]

@@ -315,3 +315,9 @@ def test_open_meta_agrees_with_its_mrfiles(warehouse: Connection, real_data: Pat
     stated = rows(warehouse, "select lower(replace(FIL, '.RRF', '')), RWS::bigint from umls.mrfiles")
     for name, n in stated:
         assert one(warehouse, f"select count(*) from umls.{name}") == n
+
+
+def test_a_folder_whose_name_reads_as_a_pattern_is_itself(warehouse: Connection, tmp_path: Path) -> None:
+    write_release(tmp_path / "META2", concepts=3)
+    load_umls(warehouse, write_release(tmp_path / "META[2]"), SETTINGS)
+    assert one(warehouse, "select count(*) from umls.mrconso") == 200

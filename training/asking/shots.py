@@ -62,7 +62,7 @@ def _able(dataset: TextDataset, max_characters: int) -> pl.DataFrame:
     )
     characters = pl.sum_horizontal(pl.col(name).fill_null("").str.len_chars() for name in TEXTS[dataset.kind])
     return (
-        pl.scan_parquet(list(dataset.files))
+        pl.scan_parquet(list(dataset.files), glob=False)
         .filter((pl.col("split") == "train") & whole & (characters <= max_characters))
         .select(pl.col("id").cast(pl.String), pl.col("task").cast(pl.String))
         .collect()

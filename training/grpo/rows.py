@@ -60,7 +60,7 @@ def read_sets(file: Path, categories: Sequence[str] = ()) -> dict[str, list[Row]
 def _read(file: Path, columns: Sequence[str]) -> pl.DataFrame:
     if not file.is_file():
         raise InputError("no such table of rows", file=file)
-    frame = pl.read_parquet(file)
+    frame = pl.read_parquet(file, glob=False)
     if lost := [name for name in columns if name not in frame.columns]:
         raise InputError("columns are missing", file=file, expected=", ".join(lost))
     return frame

@@ -114,7 +114,9 @@ def filtered_dataset(source: Path, out: Path, tau: float, tasks: Sequence[str]) 
 
 
 def _has_rows_below(source: Path, tau: float) -> bool:
-    train = pl.scan_parquet(list(TextDataset.open(source, "medval").files)).filter(pl.col("split") == "train")
+    train = pl.scan_parquet(list(TextDataset.open(source, "medval").files), glob=False).filter(
+        pl.col("split") == "train"
+    )
     return bool(train.select((pl.col("consistency") < tau).any()).collect().item())
 
 
@@ -134,7 +136,7 @@ def _refuse_shared_inputs(folders: Sequence[Path], reference: Path) -> None:
 
 
 def _triples(folder: Path, split: str) -> set[str]:
-    rows = pl.scan_parquet(list(TextDataset.open(folder, "medval").files)).filter(pl.col("split") == split)
+    rows = pl.scan_parquet(list(TextDataset.open(folder, "medval").files), glob=False).filter(pl.col("split") == split)
     return set(rows.select("triple_id").unique().collect()["triple_id"])
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from typer import Argument, Option
 
 from ground.errors import InputError, UsageError
-from ontoground.cli.options import InWorkspace, Paint, Result, verb
+from ontoground.cli.options import WRITTEN, InWorkspace, Paint, Result, verb
 from ontoground.cli.steward.options import group
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Asked(InWorkspace):
         Path | None, Option(metavar="FILE", help="Compute the rows of a table with features (see adopt)")
     ] = None
     output: Annotated[
-        Path | None, Option(metavar="FILE", help="Where the rows go; a benchmark's to its folder if left out")
+        Path | None, Option(metavar="FILE", help="Where the rows go; a benchmark's to its folder if left out"), WRITTEN
     ] = None
     listed: Annotated[bool, Option("--list", help="List all calculators, as without any option")] = False
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 from ground.errors import InputError, UsageError
-from ontoground.cli.options import Result, verb
+from ontoground.cli.options import WRITTEN, Result, verb
 from ontoground.cli.steward.options import ConfiguredBenchmark, group
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def diff(
     ] = None,
     after: Annotated[str | None, Argument(metavar="TO", help="Another one", show_default=False)] = None,
     top: Annotated[int, Option(min=1, metavar="N", help="Rows of each table to print")] = 20,
-    csv: Annotated[Path | None, Option("--csv", metavar="FILE", help="Write all changes to this file")] = None,
+    csv: Annotated[Path | None, Option("--csv", metavar="FILE", help="Write all changes to this file"), WRITTEN] = None,
 ) -> Result:
     """Say in words and as tables what is different: rows, labels, limits and spelling, by stratum and by reason."""
     from ground.spreadsheet import write_csv

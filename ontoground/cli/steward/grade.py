@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from typer import Argument, Option
 
 from ground.errors import UsageError
-from ontoground.cli.options import Result, verb
+from ontoground.cli.options import WRITTEN, Result, verb
 from ontoground.cli.steward.options import InBenchmark, group
 
 if TYPE_CHECKING:
@@ -88,7 +88,9 @@ def grade(
         str, Option(metavar="LABELS", help="original, recomputed, physician, final, or a release as 1.1.0")
     ] = "original",
     out: Annotated[
-        Path | None, Option("--out", metavar="FILE", help="Write each graded row here (.csv, .parquet or .jsonl)")
+        Path | None,
+        Option("--out", metavar="FILE", help="Write each graded row here (.csv, .parquet or .jsonl)"),
+        WRITTEN,
     ] = None,
 ) -> Result:
     """Grade answers, with Wilson intervals, by category, output type and stratum (calculator).

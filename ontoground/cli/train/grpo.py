@@ -207,7 +207,7 @@ def _write_tables(folder: Path, tables: Mapping[str, pl.DataFrame], *, begun: bo
         if not begun:
             with atomic_path(file) as temporary:
                 table.write_parquet(temporary)
-        elif not (file.is_file() and pl.read_parquet(file).equals(table)):
+        elif not (file.is_file() and pl.read_parquet(file, glob=False).equals(table)):
             raise UsageError(
                 "rows or labels are not those that this run was started with",
                 file=file,
@@ -278,7 +278,7 @@ def _base(out: Path, arm: Arm, model: str, settings: GrpoSettings, *, kept: bool
         graded = evaluate_base(arm, model, settings)
         with atomic_path(file) as temporary:
             graded.write_parquet(temporary)
-    return pl.read_parquet(file)
+    return pl.read_parquet(file, glob=False)
 
 
 def _summary(arm: str, out: Path, record: Mapping[str, Any]) -> dict[str, Any]:
@@ -307,7 +307,7 @@ def _compared(options: Grpo, out: Path, arms: list[str], base: dict[str, pl.Data
     from training.grpo.train import EVALUATION
 
     resamples = read_settings(options.workspace / "ontoground.toml").steward.resamples
-    graded = {**base, **{arm: pl.read_parquet(out / f"arm-{arm}" / EVALUATION) for arm in arms}}
+    graded = {**base, **{arm: pl.read_parquet(out / f"arm-{arm}" / EVALUATION, glob=False) for arm in arms}}
     sets = {}
     for name in graded[arms[0]]["set"].unique(maintain_order=True):
         right = {policy: rows.filter(set=name)["correct"].to_list() for policy, rows in graded.items()}

@@ -21,6 +21,10 @@ TOO_MANY = Reply(status=429, headers=SOON)
 BROKEN = Reply(status=500, headers=SOON)
 
 
+def said_in_json(body: bytes) -> Reply:
+    return Reply(body=body, headers={"Content-Type": "application/json"})
+
+
 class Verdict(BaseModel):
     model_config = ConfigDict(extra="forbid")
     label: Literal["yes", "no"]
@@ -111,7 +115,13 @@ def test_a_cut_body_is_retried(tmp_path: Path) -> None:
         (TOO_MANY, FailureReason.RATE_LIMITED),
         (BROKEN, FailureReason.SERVER_ERROR),
         (Reply(status=408, headers=SOON), FailureReason.TIMED_OUT),
-        (Reply(body=b"garbage", headers={"Content-Type": "application/json"}), FailureReason.GARBLED),
+        (said_in_json(b"garbage"), FailureReason.GARBLED),
+        (
+            said_in_json(b'{"choices": [{"message": {"content": "half a letter: \\ud800"}}]}'),
+            FailureReason.GARBLED,
+        ),
+        (said_in_json(b'{"model": 5, "choices": [{"message": {"content": "yes"}}]}'), FailureReason.GARBLED),
+        (said_in_json(b"[" * 100_000), FailureReason.GARBLED),
         (Reply(status=302, headers={"Location": "/elsewhere"}), FailureReason.REJECTED),
         (Reply(status=400, body=b'{"error": {"code": "context_length_exceeded"}}'), FailureReason.REJECTED),
         (Reply(status=400, body=b'{"error": {"code": "content_filter"}}'), FailureReason.REFUSED),
@@ -262,6 +272,14 @@ def test_a_json_schema_is_checked_as_a_model_is(tmp_path: Path) -> None:
     assert result.parsed == {"risk": 4}
     assert "$.risk: 0 is less than the minimum of 1" in server.bodies[1]["messages"][-1]["content"]
     assert server.bodies[0]["response_format"]["json_schema"]["strict"] is False
+
+
+def test_half_a_character_within_an_answer_is_asked_for_again(tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {"why": {"type": "string"}}}
+    result, server = ask(in_turn(completion(r'{"why": "\ud800"}'), completion('{"why": "so"}')), tmp_path, schema)
+    assert isinstance(result, Completion)
+    assert result.parsed == {"why": "so"}
+    assert len(server.bodies) == 2
 
 
 def test_no_more_requests_are_under_way_than_allowed_and_results_keep_their_order(tmp_path: Path) -> None:

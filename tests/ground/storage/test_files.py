@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from ground.errors import InputError
 from ground.storage.files import atomic_directory, atomic_path, private_directory, write_text
 
 
@@ -80,3 +81,14 @@ def test_a_folder_that_was_moved_aside_by_a_killed_process_comes_back(tmp_path: 
     with pytest.raises(RuntimeError), atomic_directory(tmp_path / "data"):
         raise RuntimeError
     assert (tmp_path / "data" / "x").read_text() == "kept"
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder"])
+def test_what_is_no_file_is_not_replaced(tmp_path: Path, kind: str) -> None:
+    target = tmp_path / "page.html"
+    os.mkfifo(target) if kind == "pipe" else target.mkdir()
+    mode = target.stat().st_mode
+    with pytest.raises(InputError, match="no ordinary file"):
+        write_text(target, "text")
+    assert target.stat().st_mode == mode
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]

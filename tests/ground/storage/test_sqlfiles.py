@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
 import pytest
 
+from ground import ROOT
 from ground.errors import UsageError
 from ground.storage.sqlfiles import sql_names, sql_root, sql_text, sql_title
 
+ROOMS = ("builders", "ehr", "evaluation", "ground", "kg", "ontoground", "openworld", "stewardship", "training")
 NAMES = sorted(path.relative_to(sql_root()).with_suffix("").as_posix() for path in sql_root().rglob("*.sql"))
 
 
@@ -78,3 +81,15 @@ def test_each_condition_of_a_left_join_names_the_table_that_is_joined(name: str)
 def test_a_condition_of_the_left_side_alone_is_seen() -> None:
     query = "select 1 from a\nleft join b as c on a.x = c.x and a.y is null\nleft join d on c.z = d.z\nwhere a.y > 1"
     assert conditions_of_the_left_side(query) == ["a.y is null"]
+
+
+def test_no_reader_takes_the_name_of_a_file_for_a_pattern() -> None:
+    readers = {"read_parquet", "scan_parquet", "read_csv", "scan_csv", "read_ndjson", "scan_ndjson"}
+    given = []
+    for file in sorted(one for room in ROOMS for one in (ROOT / room).rglob("*.py")):
+        for call in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in readers:
+                named = {one.arg: ast.unparse(one.value) for one in call.keywords}
+                opened = ast.unparse(call.args[0]).endswith(".read_bytes()")
+                given += [] if opened or named.get("glob") == "False" else [f"{file}:{call.lineno}"]
+    assert given == []

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from pathlib import Path
 
 import pytest
 
-from ground.errors import InputError, UsageError
+from ground.errors import InputError, OntogroundError, UsageError
 from ground.storage.warehouse import connect
-from ground.storage.workspace import Workspace
+from ground.storage.workspace import Workspace, answer_file
 
 
 def test_it_is_made_for_its_owner_only(tmp_path: Path) -> None:
@@ -60,3 +61,22 @@ def test_settings_that_are_no_file_are_not_passed_over(tmp_path: Path) -> None:
     (tmp_path / "ontoground.toml").write_text(f"a = {'[' * 20_000}")
     with pytest.raises(UsageError, match="not TOML"):
         Workspace.create(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["warehouse.duckdb", "ontoground.toml", "datasets/medieval/data/a.parquet", "graph"])
+def test_no_answer_takes_the_place_of_a_part_of_it(tmp_path: Path, name: str) -> None:
+    workspace = Workspace.create(tmp_path / "work")
+    connect(workspace.warehouse).close()
+    link = tmp_path / "link.csv"
+    link.symlink_to(workspace.root / name)
+    for path in (workspace.root / name, link):
+        with pytest.raises(UsageError, match="part of the workspace"):
+            answer_file(path)
+    assert answer_file(workspace.root / "rows.csv") == workspace.root / "rows.csv"
+
+
+@pytest.mark.parametrize("name", ["ontoground.toml", "warehouse.duckdb"])
+def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(OntogroundError, match=r"is no file|cannot be read"):
+        connect(Workspace.create(tmp_path).warehouse)

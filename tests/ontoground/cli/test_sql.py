@@ -10,7 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from ground.storage.files import private_directory
 from ground.storage.sqlfiles import sql_names
+from ground.storage.warehouse import connect
+from ground.storage.workspace import Workspace
 from ontoground.cli.main import invoke
 from tests.ontoground.cli.schemas import checked
 from tests.ontoground.conftest import Demo
@@ -183,3 +186,34 @@ def test_a_device_or_a_pipe_is_not_replaced_by_a_file(demo: Demo, tmp_path: Path
     arguments = ["sql", "loads", "--format", "csv", "--output", str(pipe), "--workspace", str(demo.workspace)]
     assert invoke(arguments) == 3
     assert pipe.is_fifo()
+
+
+def test_a_workspace_whose_name_reads_as_a_pattern_shows_its_own_rows(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for name, mine in (("work[1]", 1), ("work1", 0)):
+        workspace = Workspace.create(tmp_path / name)
+        connect(workspace.warehouse).close()
+        data = private_directory(workspace.dataset("medieval") / "data")
+        pq.write_table(pa.table({"mine": [mine]}), data / "train-00000-of-00001.parquet")
+    query = "select mine from medieval"
+    assert invoke(["sql", "-c", query, "--format", "csv", "--workspace", str(tmp_path / "work[1]")]) == 0
+    assert capfd.readouterr().out == "mine\n1\n"
+
+
+def test_an_answer_takes_the_place_of_no_part_of_the_workspace(ask: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = (ask / "warehouse.duckdb").read_bytes()
+    for name in ("warehouse.duckdb", "ontoground.toml"):
+        assert invoke(["sql", "-c", ORDERED, "--format", "csv", "--output", str(ask / name)]) == 2
+        assert "part of the workspace" in capsys.readouterr().err
+    assert (ask / "warehouse.duckdb").read_bytes() == before
+    assert not (ask / "ontoground.toml").exists()
+
+
+@pytest.mark.usefixtures("ask")
+def test_an_answer_does_not_replace_what_it_is_made_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    note = tmp_path / "note.txt"
+    note.write_text("Denies chest pain.", encoding="utf-8")
+    assert invoke(["notes", "read", str(note), "--html", str(note)]) == 2
+    assert "what it is made of" in capsys.readouterr().err
+    assert note.read_text(encoding="utf-8") == "Denies chest pain."

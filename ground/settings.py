@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
 
 from ground.errors import UsageError
 
@@ -35,8 +36,21 @@ EXPECTED: dict[tuple[str, ...], str] = {
     ("run", "memory_limit"): "a number and a unit (KB, MB, GB, TB, KiB, MiB, GiB or TiB), such as 4GB",
 }
 
-LISTED = dict.fromkeys(("tuple_type", "list_type", "set_type", "frozen_set_type"), 'a list, as ["one", "another"]')
-"""Where a list is missing, by the validator's kind of error."""
+IN_WORDS = {
+    **dict.fromkeys(("tuple_type", "list_type", "set_type", "frozen_set_type"), 'a list, as ["one", "another"]'),
+    **dict.fromkeys(("bool_parsing", "bool_type"), "true or false"),
+    **dict.fromkeys(("int_parsing", "int_type", "int_from_float"), "a whole number"),
+    **dict.fromkeys(("float_parsing", "float_type", "finite_number"), "a number"),
+    "string_type": "a text",
+    "model_type": "a table of settings",
+    "missing": "a value",
+    "literal_error": "{expected}",
+    "greater_than": "a number above {gt}",
+    "greater_than_equal": "a number of {ge} or more",
+    "less_than": "a number below {lt}",
+    "less_than_equal": "a number of {le} or less",
+}
+"""What is expected, by the validator's kind of error; what is not listed is a message of our own."""
 
 Tier = Literal["stated", "equivalent", "inherited", "plausible"]
 SourceSplits = Literal["train", "validation", "test", "all"]
@@ -335,8 +349,14 @@ def parse_settings(
             f"setting {'.'.join(place)} has a wrong value",
             file=source,
             found=repr(first["input"]),
-            expected=EXPECTED.get(place) or LISTED.get(first["type"], first["msg"]),
+            expected=EXPECTED.get(place) or _in_words(first),
         ) from error
+
+
+def _in_words(error: ErrorDetails) -> str:
+    if (known := IN_WORDS.get(error["type"])) is None:
+        return error["msg"].removeprefix("Value error, ")
+    return known.format_map(error.get("ctx", {}))
 
 
 def settings_from(values: dict[str, Any], source: Path | str = "settings") -> Settings:

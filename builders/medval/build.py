@@ -23,7 +23,7 @@ from builders.medval.items import Item
 from builders.medval.rows import CHAT_SCHEMA, TRIPLE_SCHEMA, chat_table, data_rows, data_table, triple_table
 from builders.medval.workers import OpenEngine, triples_of
 from builders.shards import SPLITS, ShardWriter
-from builders.texts.origin import Tally
+from builders.texts.origin import OTHER_SPLIT, Tally
 from ground.contracts.rows_text import MEDVAL_SCHEMA, RISK_LEVELS, MedvalTask
 from ground.errors import InputError
 from ground.flow.manifest import LicenceTier, manifest_of, to_json
@@ -168,7 +168,7 @@ def _within(items: Iterator[Item], highest: int | None, tally: Tally, seed: int)
 
 def _wanted(feed: Feed, tally: Tally, settings: MedvalSettings, seen: _Seen) -> Iterator[Item]:
     for item in feed.items(tally):
-        reason = "other_split" if settings.splits not in ("all", item.origin.split) else seen.again(item)
+        reason = OTHER_SPLIT if settings.splits not in ("all", item.origin.split) else seen.again(item)
         if reason is None:
             yield item
         else:

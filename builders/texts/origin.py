@@ -7,12 +7,15 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from builders.shards import Split
+from ground.settings import SourceSplits
 from ground.stable import stable_hash
 
-__all__ = ["Origin", "Refusal", "SourceSplit", "Tally", "split_of"]
+__all__ = ["OTHER_SPLIT", "Origin", "Refusal", "SourceSplit", "Tally", "split_of"]
 
 SourceSplit = Literal["train", "validation", "test"]
 """The split that the source itself puts an item into."""
+OTHER_SPLIT = "other_split"
+"""Why an item of a split of the source that is not wanted is left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +51,17 @@ class Refusal:
 
 @dataclass
 class Tally:
-    """What was read, kept and left out, by source."""
+    """What was read, kept and left out, by source; ``splits`` are those of the sources that are wanted."""
 
+    splits: SourceSplits = "all"
     read: Counter[str] = field(default_factory=Counter)
     kept: Counter[str] = field(default_factory=Counter)
     dropped: Counter[tuple[str, str]] = field(default_factory=Counter)
 
-    def drop(self, source: str, reason: str, n: int = 1) -> None:
-        """Count what is left out."""
-        self.dropped[source, reason] += n
+    def drop(self, source: str, reason: str, n: int = 1, *, split: SourceSplit | None = None) -> None:
+        """Count what is left out; what stands in a split that is not wanted is left out for that and nothing else."""
+        other = split is not None and self.splits not in ("all", split)
+        self.dropped[source, OTHER_SPLIT if other else reason] += n
 
     def reasons(self) -> dict[str, int]:
         """Return ``source: reason`` with its number, sorted, for a manifest."""

@@ -92,7 +92,7 @@ def settings_page() -> str:
 
 
 def _section(title: str, model: type[BaseModel]) -> str:
-    rows = [_setting_row(key, one) for key, one in model.model_fields.items()]
+    rows = [row for key, one in model.model_fields.items() for row in _setting_rows(key, one)]
     return "\n".join([f"## {title}", "", (model.__doc__ or "").strip(), "", *SETTING_COLUMNS, *rows]) + "\n"
 
 
@@ -119,9 +119,13 @@ def _leaves(settings: BaseModel, above: str = "") -> Iterator[tuple[str, tuple[s
             yield key, (field.description, value)
 
 
-def _setting_row(key: str, field: FieldInfo) -> str:
-    default = "required" if field.is_required() else _toml(field.default)
-    return f"| `{field.alias or key}` | `{default}` | {field.description} |"
+def _setting_rows(key: str, field: FieldInfo) -> Iterator[str]:
+    key = field.alias or key
+    if isinstance(field.default, BaseModel):
+        for name, (meaning, default) in _leaves(field.default, f"{key}."):
+            yield f"| `{name}` | `{_toml(default)}` | {meaning} |"
+    else:
+        yield f"| `{key}` | `{'required' if field.is_required() else _toml(field.default)}` | {field.description} |"
 
 
 def _toml(value: object) -> str:

@@ -72,10 +72,11 @@ def medhal(options: Medhal) -> Result:
     from ontoground.flow.pipeline import run_stages
     from ontoground.flow.status import dataset_counts
 
-    workspace, tally = options.open(needs_warehouse=False), Tally()
+    workspace = options.open(needs_warehouse=False)
     if options.engine == "rules" and options.model.given:
         raise UsageError("the engine rules asks no language model", do="add --engine lm, or leave the endpoint out")
     settings, model = workspace.settings.medhal, None
+    tally = Tally(settings.splits)
     review = {} if options.review is None else read_review(options.review)
     with ExitStack() as stack:
         own = stack.enter_context(_own_facts(options, workspace))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -120,7 +121,7 @@ def quadrants(options: Quadrants) -> Result:
     # Asked first: a refusal of the privacy gate comes before hours of work.
     made = [_zeroshot(options, dataset, column)] if options.asks else []
     made += [_predicted(options, source, dataset, column) for source in sources]
-    out = options.report_folder(dataset.folder, made)
+    out = options.report_folder(dataset.folder, made, column)
     report = evaluate_quadrants(
         dataset,
         [*(Path(one["file"]) for one in made), *(options.predictions or ())],
@@ -169,7 +170,7 @@ def _source(options: Quadrants, folder: Path) -> _Source:
     source = _Source(_name(record), folder, str(folder), record)
     if options.method not in ("auto", source.method):
         policy = source.method == "score"
-        fit = f"fit a head first: ontoground train classifier --model {folder} --freeze-backbone"
+        fit = f"fit a head first: ontoground train classifier --model {shlex.quote(str(folder))} --freeze-backbone"
         raise UsageError(
             f"this run has no predictions by {options.method}",
             file=folder,

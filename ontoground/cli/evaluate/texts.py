@@ -126,7 +126,7 @@ def _evaluated(kind: Kind, options: Text, experts: Sequence[Path] = (), sheet_ke
     # Asked first: a refusal of the privacy gate comes before hours of work.
     made = [_asked(options, dataset)] if options.asks else []
     made += [_generated(options, dataset, model) for model in options.models or ()]
-    out = options.report_folder(dataset.folder, made, alone=not experts)
+    out = options.report_folder(dataset.folder, made, others=experts)
     report = evaluate_text(
         kind,
         dataset,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import tomllib
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
 from ground.errors import UsageError
@@ -33,6 +33,7 @@ __all__ = [
 
 # What a pattern means, in words.
 EXPECTED: dict[tuple[str, ...], str] = {
+    ("split_column",): "split, fact_split, or the fold that is tested: fold_0, fold_1, ...",
     ("run", "memory_limit"): "a number and a unit (KB, MB, GB, TB, KiB, MiB, GiB or TiB), such as 4GB",
 }
 
@@ -155,6 +156,13 @@ class BuildSettings(Section):
     """How quadrant statements are made."""
 
     seed: int = Field(default=42, ge=0, description="seed of every choice")
+    validation_share: float = Field(
+        default=0.1, ge=0, le=1, description="share of the patients who validate, of all datasets; to thousandths"
+    )
+    test_share: float = Field(default=0.1, ge=0, le=1, description="share of the patients who are tested, likewise")
+    folds: int = Field(
+        default=5, ge=2, le=100, description="folds that patients are dealt to (column `fold`), to be tested in turn"
+    )
     max_hops: int = Field(default=3, ge=1, le=3, description="longest path")
     truth_tiers: tuple[Tier, ...] = Field(
         default=("stated", "equivalent", "inherited"), description="tiers of path that make a statement true"
@@ -193,10 +201,27 @@ class BuildSettings(Section):
         default=0.03, gt=0, le=1, description="largest share of one (head, tail) in a quadrant"
     )
 
+    @model_validator(mode="after")
+    def _leave_some_to_train(self) -> Self:
+        if self.split_ends[0] < 1:
+            raise ValueError("a validation_share and a test_share that leave some patients to train on")
+        return self
+
+    @property
+    def split_ends(self) -> tuple[int, int]:
+        """Of a thousand patients, where training ends and where validation does; the rest is tested."""
+        tested = round(1000 * self.test_share)
+        return 1000 - tested - round(1000 * self.validation_share), 1000 - tested
+
+    @property
+    def context_sections(self) -> tuple[str, ...]:
+        """Sections that make the context."""
+        return self.sections or CONTEXT_SECTIONS
+
     def attesting(self) -> dict[str, list[str]]:
         """Return which sections, assertions and certainties a mention must have to attest, as variables for SQL."""
         return {
-            "sections": list(self.sections or CONTEXT_SECTIONS),
+            "sections": list(self.context_sections),
             "assertions": ["present", "given"] if self.given else ["present"],
             "certainties": CERTAINTIES[self.certainty],
         }

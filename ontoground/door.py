@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from ehr.reading import TextReader
     from ground.storage.workspace import Workspace
+    from ontoground.views.predictions import Device
 
 __all__ = ["Answer", "Card", "Notes", "OpenWorkspace", "Relations", "open_workspace", "read_text"]
 
@@ -237,6 +238,19 @@ class OpenWorkspace:
         from ontoground.views.row import explained
 
         return explained(self.workspace, row)
+
+    def predict(self, model: str | Path, note: str, *statements: str, device: Device = "auto") -> dict[str, Any]:
+        """Ask a trained run about statements in the context of a note (docs/schemas/predict.json); extra `training`.
+
+        Args:
+            model: the run's folder.
+            note: a text.
+            statements: sentences as those of the dataset that the run was trained on.
+            device: where the model works.
+        """
+        from ontoground.views.predictions import predict_statements
+
+        return predict_statements(Path(model), note, statements, self.workspace.settings.build.context_sections, device)
 
     def read_text(self, text: str) -> Notes:
         """Read any text: sections, mentions, what is asserted of them, and how sure that is from the text alone."""

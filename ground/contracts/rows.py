@@ -103,6 +103,8 @@ class MedievalRow(TypedDict):
     fact_split: Literal["train", "validation", "test"] | None
     given: Literal["none", "head", "tail", "both"]
     """Ends whose mention is a drug that was given during the stay and is over (docs/definitions.md#given)."""
+    fold: int
+    """Of the patient, from 0: for evaluation over all patients (docs/definitions.md#fold)."""
 
 
 class ContradictedRow(MedievalRow):
@@ -158,7 +160,7 @@ MEDIEVAL_SCHEMA = pa.schema(
         pa.field("why_false", pa.string()),
         *required(("split", pa.string())),
         pa.field("fact_split", pa.string()),
-        *required(("given", pa.string())),
+        *required(("given", pa.string()), ("fold", pa.int32())),
     ]
 )
 

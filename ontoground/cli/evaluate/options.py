@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ground.lm.settings import LmSettings
     from ground.settings import Section
 
-__all__ = ["UNDEFINED", "Evaluated", "Reference", "Split", "group", "interval", "paint_places", "percent"]
+__all__ = ["UNDEFINED", "Evaluated", "Reference", "Split", "few", "group", "interval", "paint_places", "percent"]
 
 group = group_of("evaluate", "Evaluate models on the datasets.", ("quadrants", "medhal", "medval", "sheets"))
 
@@ -173,6 +173,13 @@ def paint_places(out: Console, report: Mapping[str, Any]) -> None:
     pictures = Path(report["folder"]) / "figures"
     for name, path in (("report", report["markdown"]), ("numbers", report["json"]), ("pictures", pictures)):
         out.print(f"{name:10}{relative(Path(path))}", soft_wrap=True)
+
+
+def few(n: int, what: str) -> str:
+    """Say that so few patients, or what else rows belong to, give no interval; nothing where they do."""
+    from evaluation.intervals import FEWEST_CLUSTERS
+
+    return f" without an interval (fewer than {FEWEST_CLUSTERS} {what})" if n < FEWEST_CLUSTERS else ""
 
 
 def percent(estimate: Mapping[str, Any]) -> str:

@@ -210,18 +210,22 @@ class OpenWorkspace:
     def statements(self, dataset: str = "medieval", **wanted: Any) -> polars.LazyFrame:
         """Return a built dataset's rows whose columns have these values (a list: one of them), not yet read.
 
+        ``medieval_contradicted`` are the rows of MediEval's configuration `contradicted`.
+
         Raises:
             InputError: the dataset is not built.
             UsageError: it has no such column.
         """
         import polars
 
-        from ontoground.flow.status import dataset_files
+        from ontoground.flow.status import row_files
 
-        folder = self.workspace.dataset(dataset)
-        files = dataset_files(folder)
+        files = row_files(self.workspace, dataset)
         if not files:
-            raise InputError("this dataset is not built", file=folder, do=f"ontoground build {dataset}")
+            built = dataset.partition("_")[0]
+            raise InputError(
+                "this dataset is not built", file=self.workspace.dataset(built), do=f"ontoground build {built}"
+            )
         rows = polars.scan_parquet(files)
         columns = rows.collect_schema().names()
         for name in wanted:

@@ -163,6 +163,7 @@ def test_files_exist(page: str) -> None:
 def is_command(line: str) -> bool:
     """Tell whether what follows ``ontoground`` is a verb, or the beginning of several, with options that it has."""
     given = shlex.split(line.split(" #", maxsplit=1)[0].replace("\\\n", " "))
+    given = given[given[0] == "--hub" :]  # stands before any verb
     before = " ".join(given[: next((n for n, word in enumerate(given) if word[0] == "-"), len(given))])
     found = [verb for verb in verbs() if f"{before} ".startswith(f"{verb} ") or f"{verb} ".startswith(f"{before} ")]
     options = frozenset[str]().union(*(verbs()[verb] for verb in found))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -12,7 +12,6 @@ from ontoground.cli.notes import text_of
 from ontoground.cli.options import InWorkspace, Result, verb
 from ontoground.cli.render import table
 from ontoground.cli.runs import require_packages
-from ontoground.views.predictions import Device
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -33,7 +32,9 @@ def predict(
     statements: Annotated[
         list[str], typer.Option("--statement", metavar="TEXT", help="A sentence as the dataset has them; repeatable")
     ],
-    device: Annotated[Device, typer.Option(help="auto takes a GPU where there is one")] = "auto",
+    device: Annotated[
+        Literal["auto", "cpu", "cuda"], typer.Option(help="auto takes a GPU where there is one")
+    ] = "auto",
 ) -> Result:
     """Say which quadrant a trained model gives to statements about a note, with its probabilities; nothing is kept.
 

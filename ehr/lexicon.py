@@ -6,6 +6,7 @@ import json
 import pickle
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import cast
 
@@ -17,6 +18,7 @@ import pyarrow.compute as pc
 
 from ehr.abbreviations import Sense, Term, read_terms
 from ehr.characters import IntArray
+from ehr.context_rules import load_rules
 from ehr.matching import CASE_ANY, CASE_CAPITAL, CASE_UPPER, Trie, build_trie, mapped
 from ehr.misspellings import SHORTEST
 from ehr.spans import KINDS, Kind
@@ -25,10 +27,11 @@ from ground.storage.files import atomic_directory
 from ground.storage.tables import read_table
 from ground.storage.warehouse import run_sql
 
-__all__ = ["KINDS", "LEXICON_FILES", "Lexicon", "build_lexicon"]
+__all__ = ["ENGLISH_WORDS", "KINDS", "LEXICON_FILES", "Lexicon", "build_lexicon"]
 
 _DATA = ROOT / "ehr" / "data"
-_ARRAYS = ("kind", "term", "cui_begin", "cuis", "words")
+ENGLISH_WORDS = _DATA / "english_words.tsv"
+_ARRAYS = ("kind", "ordinary", "term", "cui_begin", "cuis", "words")
 _TRUSTED_LENGTH = 5
 _LONGEST_WORD = 30
 _BATCH = 100_000
@@ -37,6 +40,8 @@ _CASES = {"any": CASE_ANY, "capital": CASE_CAPITAL, "upper": CASE_UPPER}
 LEXICON_FILES = (
     "semantic_types",
     "name_stops",
+    "english_words",
+    "ordinary_limits",
     "name_variants",
     "abbreviations",
     "clinical_synonyms",
@@ -50,14 +55,16 @@ LEXICON_FILES = (
 class Lexicon:
     """A trie of names and what each of its entries means.
 
-    ``kind`` is an index into ``KINDS``, or -1 where the entry is not a mention as it stands; ``term`` is the number
-    of the project's own term that decides by context (-1: none). The concepts of entry ``e``, best first, are
+    ``kind`` is an index into ``KINDS``, or -1 where the entry is not a mention as it stands; ``ordinary`` tells that
+    the name is an ordinary English word, which hardly means its concept; ``term`` is the number of the project's own
+    term that decides by context (-1: none). The concepts of entry ``e``, best first, are
     ``cuis[cui_begin[e]:cui_begin[e + 1]]``; those of sense ``s`` of a term are ``sense_cuis[term][s]``. ``words`` are
     the long names of one word, which misspellings are compared with.
     """
 
     trie: Trie
     kind: npt.NDArray[np.int8]
+    ordinary: npt.NDArray[np.bool_]
     term: IntArray
     cui_begin: npt.NDArray[np.int64]
     cuis: npt.NDArray[np.str_]
@@ -106,7 +113,9 @@ def build_lexicon(connection: duckdb.DuckDBPyConnection) -> Lexicon:
     brand = np.append(names.column("is_brand").to_numpy(zero_copy_only=False), np.zeros(len(terms), dtype=np.bool_))
     trie, entry = build_trie(_in_batches(written), case)
     n_entries = int(entry.max()) + 1 if entry.size else 0
-    kind, cui_begin, cuis = _concepts(names, entry[:spelled], n_entries)
+    kind, ordinary, cui_begin, cuis = _concepts(names, entry[:spelled], n_entries)
+    # What a term of our own means is decided there.
+    ordinary[entry[spelled:]] = False
     merged = _merge(terms, entry[spelled:])
     senses = {
         place: tuple(_sense_cuis(term, sense, targets, _slice(cuis, cui_begin, place)) for sense in term.senses)
@@ -123,6 +132,7 @@ def build_lexicon(connection: duckdb.DuckDBPyConnection) -> Lexicon:
     return Lexicon(
         trie,
         kind,
+        ordinary,
         term_of,
         cui_begin,
         cuis,
@@ -197,18 +207,32 @@ def _nodes(trie: Trie, entries: IntArray) -> IntArray:
     return ends[entries]
 
 
-def _release_names(connection: duckdb.DuckDBPyConnection) -> pa.Table:
+@cache
+def _fact_tables() -> dict[str, pa.Table]:
+    """Return the tables that choose among names, as text; ``trigger_phrase`` are the words of the assertion rules."""
+    tables = {"trigger_phrase": pa.table({"phrase": pa.array(load_rules().phrases(), pa.string())})}
     for table, columns in (
         ("semantic_type", ("tui", "type", "kind", "priority", "condition", "source")),
         ("name_stop", ("name", "reason", "source")),
+        ("english_word", ("word", "use", "zipf", "source")),
+        ("ordinary_limit", ("kind", "noun", "other", "source")),
         ("name_variant", ("phrase", "variant", "source")),
         ("lasting_name", ("name", "lasts", "source")),
     ):
         rows = read_table(_DATA / f"{table}s.tsv", columns)
-        lines = pa.table({column: pa.array([row[column] for row in rows], pa.string()) for column in columns})
-        connection.register("lexicon_lines", lines)
-        connection.execute(f"create or replace temp table {table} as select * from lexicon_lines")
-        connection.unregister("lexicon_lines")
+        tables[table] = pa.table({column: pa.array([row[column] for row in rows], pa.string()) for column in columns})
+    return tables
+
+
+def _set_table(connection: duckdb.DuckDBPyConnection, name: str, lines: pa.Table) -> None:
+    connection.register("lexicon_lines", lines)
+    connection.execute(f"create or replace temp table {name} as select * from lexicon_lines")
+    connection.unregister("lexicon_lines")
+
+
+def _release_names(connection: duckdb.DuckDBPyConnection) -> pa.Table:
+    for name, lines in _fact_tables().items():
+        _set_table(connection, name, lines)
     run_sql(connection, "ehr/mention_name")
     table = connection.sql("select * from mention_name order by cui, name").to_arrow_table()
     connection.execute("drop table mention_name")
@@ -230,9 +254,7 @@ def _targets(connection: duckdb.DuckDBPyConnection, terms: Sequence[Term]) -> di
             "normalized": pa.array([_normalized(name) for name in wanted], pa.string()),
         }
     )
-    connection.register("lexicon_lines", lines)
-    connection.execute("create or replace temp table long_form as select * from lexicon_lines")
-    connection.unregister("lexicon_lines")
+    _set_table(connection, "long_form", lines)
     run_sql(connection, "ehr/mention_target")
     found: dict[str, list[str]] = {}
     for name, cui in connection.execute("select name, cui from mention_target order by name, position").fetchall():
@@ -268,8 +290,11 @@ def _release_cases(names: pa.ChunkedArray) -> npt.NDArray[np.uint8]:
 
 def _concepts(
     names: pa.Table, entry: IntArray, n_entries: int
-) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int64], npt.NDArray[np.str_]]:
-    """Return the kind of each entry and its distinct concepts, best first: preferred name, sources, rank, degree."""
+) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.bool_], npt.NDArray[np.int64], npt.NDArray[np.str_]]:
+    """Return the kind of each entry, whether it is an ordinary word, and its distinct concepts, best first.
+
+    First comes the concept whose preferred name it is, then the one with more sources, rank, degree; it has the kind.
+    """
     values, cui = _numbered(names.column("cui"))
     kind_names, of_kind = _numbered(names.column("kind"))
     kind = np.array([KINDS.index(cast(Kind, value)) for value in kind_names] or [0], dtype=np.int8)[of_kind]
@@ -290,8 +315,16 @@ def _concepts(
     begin = np.searchsorted(ends, np.arange(n_entries + 1)).astype(np.int64)
     kinds = np.full(n_entries, -1, dtype=np.int8)
     has_any = begin[1:] > begin[:-1]
-    kinds[has_any] = kind[order[begin[:-1][has_any]]]
-    return kinds, begin, np.array(values, dtype=np.str_)[cui[order]] if order.size else np.zeros(0, dtype="U8")
+    best = order[begin[:-1][has_any]]
+    kinds[has_any] = kind[best]
+    ordinary = np.zeros(n_entries, dtype=np.bool_)
+    ordinary[has_any] = names.column("is_ordinary").to_numpy(zero_copy_only=False)[best]
+    return (
+        kinds,
+        ordinary,
+        begin,
+        np.array(values, dtype=np.str_)[cui[order]] if order.size else np.zeros(0, dtype="U8"),
+    )
 
 
 def _numbered(column: pa.ChunkedArray) -> tuple[list[str], npt.NDArray[np.int64]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -23,7 +24,7 @@ __all__ = ["Mention", "note_mentions"]
 _RELEASE = re.compile(r"[ -](?:XL|XR|ER|SR|CR|LA|CD|EC|DR)\b")
 _DRUG = KINDS.index("drug")
 
-Reason = Literal["", "ambiguous", "examination_sign", "study_title", "routine_test", "inside_name"]
+Reason = Literal["", "ambiguous", "examination_sign", "study_title", "routine_test", "inside_name", "ordinary_word"]
 # Signs of the examination and titles of studies are not asserted problems or treatments of the admission.
 _REASONS: dict[tuple[str, Kind], Reason] = {
     ("physical_exam", "finding"): "examination_sign",
@@ -45,16 +46,23 @@ class Mention(NamedTuple):
     denied: bool = False
 
 
+@lru_cache(maxsize=4096)
+def _as_written(header: str) -> re.Pattern[str]:
+    """Return what matches a header where it stands, with its colon if it has one of its own."""
+    words = r"\s+".join(re.escape(word) for word in header.split())
+    return re.compile(rf"\s*{words}(?:[ \t]*(?:\([^()\n]{{1,24}}\)[ \t]*)?:)?")
+
+
 def _header_end(text: str, section: Section) -> int:
     """Return where the header of a section ends; a problem heading is text like any other."""
     if not section.header or section.header.startswith("#"):
         return section.begin
-    colon = text.find(":", section.begin, min(section.end, section.begin + len(section.header) + 40))
-    return colon + 1 if colon >= 0 else section.begin + len(section.header)
+    written = _as_written(section.header).match(text, section.begin, section.end)
+    return written.end() if written else section.begin
 
 
-def _reason(kind: Kind, section: str) -> Reason:
-    return _REASONS.get((section, kind), "")
+def _reason(kind: Kind, section: str, *, ordinary: bool = False) -> Reason:
+    return _REASONS.get((section, kind), "ordinary_word" if ordinary else "")
 
 
 def _repaired(text: str, tokens: Tokens, lexicon: Lexicon, speller: Speller) -> IntArray:
@@ -99,7 +107,7 @@ def _by_names(
     matches = lexicon.trie.find(tokens, numbers)
     entries = lexicon.trie.entry[matches.node]
     begins, ends = tokens.begin[matches.first], tokens.end[matches.last]
-    kinds, terms = lexicon.kind[entries], lexicon.term[entries]
+    kinds, terms, ordinary = lexicon.kind[entries], lexicon.term[entries], lexicon.ordinary[entries]
     starts = np.array([section.begin for section in sections], dtype=np.int32)
     ends_of_headers = [_header_end(text, section) for section in sections]
     bodies = np.array([*ends_of_headers[-1:], *ends_of_headers] or [-1], dtype=np.int32)
@@ -110,11 +118,12 @@ def _by_names(
     known = matches.node[kept[kinds[kept] >= 0]]
     inside = _inside(tokens, lexicon, lexicon.trie.find_inside(tokens, matches, numbers), known, sections)
     found = []
-    for begin, end, place, kind, term, cuis in zip(
+    for begin, end, place, kind, is_ordinary, term, cuis in zip(
         begins[kept].tolist(),
         ends[kept].tolist(),
         places[kept].tolist(),
         kinds[kept].tolist(),
+        ordinary[kept].tolist(),
         terms[kept].tolist(),
         lexicon.candidates(entries[kept]),
         strict=True,
@@ -128,7 +137,7 @@ def _by_names(
                 found.append(mention)
         else:
             name = KINDS[kind]
-            found.append(Mention(begin, end, name, cuis, section, _reason(name, section)))
+            found.append(Mention(begin, end, name, cuis, section, _reason(name, section, ordinary=is_ordinary)))
     return found, inside
 
 
@@ -197,7 +206,7 @@ def _by_definitions(
             if index and found[index - 1].end > begin:
                 continue
             section = _section_at(begin, starts, sections)
-            reason = _reason(long.kind, section)
+            reason = _reason(long.kind, section, ordinary=long.reason == "ordinary_word")
             found.insert(index, long._replace(begin=begin, end=end, section=section, reason=reason))
             begins.insert(index, begin)
     return found

@@ -1,6 +1,7 @@
 -- Names of the release that a note may mention, with the kind of mention and what orders concepts of one name
 -- Grain: one row per concept and distinct spelling
--- Inputs: kg.name, kg.concept, concept_degree, semantic_type (data table semantic_types.tsv), name_stop, name_variant
+-- Inputs: kg.name, kg.concept, concept_degree; data tables of ehr: semantic_type, name_stop, name_variant,
+--   english_word, ordinary_limit; trigger_phrase(phrase) of the assertion rules
 -- Output: temp table mention_name(cui, name, kind, is_preferred, n_sources, rank, is_brand, degree)
 -- Source: the choice of names is ours: no bare numbers, strengths, dose forms, class headings or residual classes
 -- A pattern that is a constant of the statement is compiled once, one that is a column for every name.
@@ -14,7 +15,8 @@ with typed as (
     select
         concept.cui,
         arg_min(semantic_type.kind, (semantic_type.priority, semantic_type.condition, semantic_type.kind)) as kind,
-        bool_and(semantic_type.condition = 'drug_source') as needs_drug_source
+        bool_and(semantic_type.condition = 'drug_source') as needs_drug_source,
+        bool_or(semantic_type.tui = 'T184') as is_sign
     from kg.concept as concept
     inner join semantic_type on list_contains(concept.types, semantic_type.tui)
     group by concept.cui
@@ -24,6 +26,7 @@ kept as (
     select
         name.cui,
         typed.kind,
+        typed.is_sign,
         name.is_preferred,
         name.rank,
         name.sab,
@@ -124,6 +127,7 @@ sourced as (
         name,
         sab,
         any_value(kind) as kind,
+        any_value(is_sign) as is_sign,
         bool_or(is_preferred) as is_preferred,
         max(rank) as rank,
         bool_and(is_brand) as is_brand
@@ -137,12 +141,42 @@ named as (
         cui,
         name,
         any_value(kind) as kind,
+        any_value(is_sign) as is_sign,
         bool_or(is_preferred) as is_preferred,
         count(sab) as n_sources,
         max(rank) as rank,
         bool_and(is_brand) as is_brand
     from sourced
     group by cui, name
+),
+
+-- Words that hardly mean the concept that they name: common in English, or said of what is beside them ("not seen").
+-- A short name in capitals is no word: AIDS, DISH.
+ordinary as (
+    select
+        named.cui,
+        named.name
+    from named
+    inner join english_word on lower(named.name) = english_word.word
+    inner join ordinary_limit
+        on
+            case
+                when named.is_brand then 'brand'
+                when named.kind != 'finding' then named.kind
+                when named.is_sign then 'sign'
+                else 'finding'
+            end = ordinary_limit.kind
+    where
+        (length(named.name) > 6 or named.name != upper(named.name))
+        and english_word.zipf::double
+        >= case when english_word.use = 'noun' then ordinary_limit.noun else ordinary_limit.other end::double
+    union
+    select
+        named.cui,
+        named.name
+    from named
+    semi join trigger_phrase on lower(named.name) = trigger_phrase.phrase
+    where named.kind != 'disorder' and not named.is_sign
 )
 
 select
@@ -153,6 +187,8 @@ select
     named.n_sources,
     named.rank,
     named.is_brand,
+    ordinary.cui is not null as is_ordinary,
     coalesce(concept_degree.n, 0) as degree
 from named
+left join ordinary on named.cui = ordinary.cui and named.name = ordinary.name
 left join concept_degree on named.cui = concept_degree.cui;

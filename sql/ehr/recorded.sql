@@ -2,9 +2,10 @@
 -- Grain: one row per mention. Output: recorded(hadm_id, cui, is_drug), and certainty and reasons in
 --   ground.mention_part: unsure mentions that a code or an order speaks for are corroborated; certain ones that nothing
 --   speaks for, where something should, are unsure
--- A code speaks for its concept, for its parents, and for other forms of a drug; a code of a more general concept
---   speaks for none of its kinds. It says nothing of what is denied or over, of other people, nor of what was done
---   before the stay or elsewhere; and a problem that is coded may be one that was suspected, or one of another year
+-- A code speaks for its concept, for its parents, for other forms of a drug, and for a brand or a combination if all
+--   that it contains is ordered; a code of a more general concept speaks for none of its kinds. It says nothing of
+--   what is denied or over, of other people, nor of what was done before the stay or elsewhere; and a problem that is
+--   coded may be one that was suspected, or one of another year
 -- Orders are complete: a drug of the hospital course that was never ordered was hardly given (not_ordered). Codes are
 --   not: a problem or a procedure that is not coded is sure if it stands in a list of its own, or if the note comes
 --   back to it, or if it is an illness that lasts; another past history that nothing else speaks of is past (alone)
@@ -52,16 +53,41 @@ near as (
     from step
     where
         step.cui in (select meant.cui from meant) and step.other in (select coded.cui from coded)
+),
+
+content as (
+    select distinct
+        meant.hadm_id,
+        meant.cui,
+        edge.tail_cui as part
+    from meant
+    inner join kg.edge as edge on meant.cui = edge.head_cui
+    where edge.predicate = 'contains_drug'
+),
+
+spoken_for as (
+    select
+        meant.hadm_id,
+        meant.cui
+    from meant
+    inner join near on meant.cui = near.cui
+    inner join coded on meant.hadm_id = coded.hadm_id and near.other = coded.cui
+    union
+    select
+        content.hadm_id,
+        content.cui
+    from content
+    left join coded on content.hadm_id = coded.hadm_id and content.part = coded.cui
+    group by content.hadm_id, content.cui
+    having count(coded.cui) = count(*)
 )
 
-select distinct
-    meant.hadm_id,
-    meant.cui,
+select
+    spoken_for.hadm_id,
+    spoken_for.cui,
     list_contains(concept.groups, 'CHEM') as is_drug
-from meant
-inner join kg.concept as concept on meant.cui = concept.cui
-inner join near on meant.cui = near.cui
-inner join coded on meant.hadm_id = coded.hadm_id and near.other = coded.cui;
+from spoken_for
+inner join kg.concept as concept on spoken_for.cui = concept.cui;
 
 create or replace temp table alone as
 with ordering as (

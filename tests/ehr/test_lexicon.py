@@ -7,10 +7,13 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from ehr.lexicon import Lexicon, build_lexicon
+from ehr.lexicon import ENGLISH_WORDS, Lexicon, build_lexicon
 from ehr.mentions import Mention, note_mentions
 from ehr.misspellings import Speller
+from ehr.reading import read_text
 from ehr.sections import split_sections
+from ehr.spans import KINDS, Assertion
+from ground.storage.tables import read_table
 
 CONCEPTS = [
     ("C1", "Hypertensive disease", ["T047"]),
@@ -176,3 +179,83 @@ def test_a_symptom_names_its_finding_and_never_the_disorder_that_it_may_be_a_sig
         assert (low.cuis, low.kind, low.reason) == (("C14",), "finding", "")
     else:
         assert (low.cuis, low.reason) == (("C13",), "ambiguous")
+
+
+def add_name(
+    connection: duckdb.DuckDBPyConnection, name: str, types: list[str], sab: str, tty: str, cui: str = "C90"
+) -> None:
+    connection.execute("insert into kg.concept values ($1, $2, [], $3)", [cui, name, types])
+    connection.execute(
+        "insert into kg.name values ($1, $2, lower($2), $3, $4, '', true, 5)",
+        [cui, name, sab, tty],
+    )
+
+
+def test_an_ordinary_word_is_read_and_not_asserted(warehouse: duckdb.DuckDBPyConnection) -> None:
+    names = [
+        ("Oriented", ["T033"], "SNOMEDCT_US", "PT", "ordinary_word"),
+        ("Ambulatory", ["T033"], "SNOMEDCT_US", "PT", "ordinary_word"),
+        ("Student", ["T033"], "NCI", "PT", "ordinary_word"),
+        ("Placement", ["T061"], "NCI", "PT", "ordinary_word"),
+        ("Align", ["T121"], "RXNORM", "BN", "ordinary_word"),
+        ("Partner", ["T121"], "RXNORM", "IN", "ordinary_word"),
+        ("Not seen", ["T033"], "LNC", "LA", "ordinary_word"),
+        # what a word is a name of tells how common it may be
+        ("Retired", ["T033", "T047"], "SNOMEDCT_US", "PT", ""),
+        ("Panic", ["T048"], "NCI", "PT", ""),
+        ("Tumor", ["T191"], "NCI", "PT", ""),
+        ("Toxicity", ["T033"], "NCI", "PT", ""),
+        ("Thirst", ["T033"], "NCI", "PT", ""),
+        ("Snoring", ["T033"], "NCI", "PT", ""),
+        ("Azotemia", ["T033"], "NCI", "PT", ""),
+        ("Morphine", ["T121"], "RXNORM", "IN", ""),
+        ("Tylenol", ["T121"], "RXNORM", "BN", ""),
+        # a word of the project's own tables means what these say
+        ("Pain", ["T033"], "NCI", "PT", ""),
+        # a short name in capitals is no word
+        ("AIDS", ["T047"], "NCI", "PT", ""),
+        # a name of several words says more than its words
+        ("Cold feet", ["T033"], "NCI", "PT", ""),
+    ]
+    fill(warehouse)
+    for number, (name, types, sab, tty, _) in enumerate(names):
+        add_name(warehouse, name, types, sab, tty, f"C9{number}")
+    text = "History of Present Illness:\n" + "".join(f"On the ward {name[0]} was written.\n" for name in names)
+    found = note_mentions(text, split_sections(text), build_lexicon(warehouse))
+    assert [(text[one.begin : one.end], one.cuis, one.reason) for one in found if one.reason != "inside_name"] == [
+        (name, (f"C9{number}",), reason) for number, (name, *_, reason) in enumerate(names)
+    ]
+
+
+def test_an_ordinary_word_hides_nothing_that_is_said_of_a_mention(warehouse: duckdb.DuckDBPyConnection) -> None:
+    """As a mention of its own it would take the word from the assertion rules: "pneumonia not seen" would be held."""
+    fill(warehouse)
+    text = "Brief Hospital Course:\nPneumonia not seen on the film.\n"
+    before = read_text(text, build_lexicon(warehouse))
+    add_name(warehouse, "Not seen", ["T033"], "LNC", "LA")
+    after = read_text(text, build_lexicon(warehouse))
+    assert [(one.cuis[0], one.assertion) for one in after.mentions] == [("C2", Assertion.ABSENT)]
+    assert (after.mentions, len(before.unclear), len(after.unclear)) == (before.mentions, 0, 1)
+
+
+def test_an_abbreviation_of_an_ordinary_word_is_no_more_than_the_word(warehouse: duckdb.DuckDBPyConnection) -> None:
+    fill(warehouse)
+    add_name(warehouse, "Placement", ["T061"], "NCI", "PT")
+    text = "Brief Hospital Course:\nPlacement (PLMT) was sought. PLMT pending.\n"
+    found = note_mentions(text, split_sections(text), build_lexicon(warehouse))
+    assert [(text[one.begin : one.end], one.reason) for one in found] == [
+        ("Placement", "ordinary_word"),
+        ("PLMT", "ordinary_word"),
+        ("PLMT", "ordinary_word"),
+    ]
+
+
+def test_limits_lie_within_the_table_of_english_words_and_cover_every_kind() -> None:
+    """A limit below the least frequency of the table would hold for some words only, by chance."""
+    words = read_table(ENGLISH_WORDS, ("word", "use", "zipf", "source"))
+    least = {use: min(float(row["zipf"]) for row in words if row["use"] == use) for use in ("noun", "other")}
+    assert [row["word"] for row in words] == sorted({row["word"] for row in words})
+    limits = read_table(ENGLISH_WORDS.with_name("ordinary_limits.tsv"), ("kind", "noun", "other", "source"))
+    assert {row["kind"] for row in limits} == {*KINDS, "sign", "brand"}
+    for row in limits:
+        assert all(float(row[use]) >= least[use] - 0.005 for use in least)

@@ -58,6 +58,11 @@ def test_odd_texts_are_read_without_error(named: duckdb.DuckDBPyConnection, text
         assert [m.text for m in reading.mentions] == (["warfarin"] if "warfarin" in text else [])
 
 
+def test_a_heading_ends_where_its_line_does(named: duckdb.DuckDBPyConnection) -> None:
+    text = "Brief Hospital Course:\nWell.\n\nACTIVE ISSUES\nPneumonia: improved.\n\nDischarge Diagnosis (final): COPD"
+    assert [m.text for m in TextReader.open(named).read(text).mentions] == ["Pneumonia", "COPD"]
+
+
 def test_misspellings_are_repaired_only_where_wanted(named: duckdb.DuckDBPyConnection) -> None:
     text = "started metopralol"
     assert [m.text for m in TextReader.open(named).read(text).mentions] == ["metopralol"]

@@ -8,10 +8,20 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
+from ground.contracts.dictionary import columns_of
 from ground.flow.manifest import LicenceTier
 from ground.markdown import markdown_table
 
-__all__ = ["LICENCE", "croissant_of", "frame_table", "front_matter", "licence_of_sources", "percent", "plain_table"]
+__all__ = [
+    "LICENCE",
+    "columns_table",
+    "croissant_of",
+    "frame_table",
+    "front_matter",
+    "licence_of_sources",
+    "percent",
+    "plain_table",
+]
 
 FRONT_MATTER = """---
 pretty_name: {title}
@@ -138,7 +148,7 @@ def croissant_of(name: str, description: str, schemas: Mapping[str, pa.Schema], 
             }
             for folder in schemas
         ],
-        "recordSet": [_record_set(folder, schema) for folder, schema in schemas.items()],
+        "recordSet": [_record_set(name, folder, schema) for folder, schema in schemas.items()],
     }
 
 
@@ -146,13 +156,20 @@ def _file_set(folder: str) -> str:
     return "parquet" if folder == "data" else f"{folder}-parquet"
 
 
-def _record_set(folder: str, schema: pa.Schema) -> dict[str, Any]:
+def columns_table(table: str) -> str:
+    """Return what each column of a table means, for a card."""
+    return plain_table(("column", "meaning"), [(f"`{name}`", meaning) for name, meaning in columns_of(table).items()])
+
+
+def _record_set(dataset: str, folder: str, schema: pa.Schema) -> dict[str, Any]:
     name = "rows" if folder == "data" else folder
+    meanings = columns_of(dataset if folder == "data" else f"{dataset}_{folder}")
     fields = [
         {
             "@type": "cr:Field",
             "@id": f"{name}/{field.name}",
             "name": field.name,
+            **({"description": meanings[field.name]} if field.name in meanings else {}),
             "dataType": CROISSANT_TYPES.get(str(field.type), "sc:Text"),
             "source": {"fileSet": {"@id": _file_set(folder)}, "extract": {"column": field.name}},
         }

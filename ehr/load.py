@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import Future
+from contextlib import ExitStack
 
 import duckdb
 
@@ -27,7 +28,7 @@ from ground.storage.loading import (
     record,
     too_many_rejects,
 )
-from ground.storage.remote import Place, reading_from, require_allowed
+from ground.storage.remote import Place, Places, reading_from, require_allowed, several
 from ground.storage.scanning import FileScan, scanning
 from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import number_of, transaction
@@ -55,24 +56,27 @@ class _TooManyRejectsError(Exception):
 
 def load_mimic(
     connection: duckdb.DuckDBPyConnection,
-    folder: Place,
+    folders: Places,
     settings: LoadSettings,
     remote: RemoteSettings = RemoteSettings(),  # noqa: B008
 ) -> LoadReport:
     """Load a MIMIC-IV release into ``mimiciv_hosp``, ``mimiciv_note`` and ``mimiciv_icu``.
 
-    The folder holds hosp/, note/ and icu/, or they lie up to three levels below it. Each file is one transaction
-    together with its line in ``ground.load``: a load that was stopped goes on with the next file, and a file that has
-    not changed is skipped.
+    The folder, or several, hold hosp/, note/ and icu/, or they lie up to three levels below. Each file is one
+    transaction together with its line in ``ground.load``: a load that was stopped goes on with the next file, and a
+    file that has not changed is skipped.
 
     Raises:
         InputError: a required file or a needed column is missing, a file is damaged or (where asked) has another
             SHA-256 than stated, or too many of its rows are malformed.
         RefusedError: it lies in object storage that the settings do not name for credentialed data.
     """
-    with reading_from(connection, folder):
-        release = find_mimic(folder, icu=settings.icu)
-        require_allowed(folder, credentialed=release.credentialed, settings=remote)
+    with ExitStack() as reading:
+        for folder in several(folders):
+            reading.enter_context(reading_from(connection, folder))
+        release = find_mimic(*several(folders), icu=settings.icu)
+        for folder in several(folders):
+            require_allowed(folder, credentialed=release.credentialed, settings=remote)
         return _load(connection, release, settings)
 
 

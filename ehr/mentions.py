@@ -197,7 +197,8 @@ def _by_definitions(
         long = _ending_at(definition.long_end, found, begins)
         if long is None:
             continue
-        said = long._replace(begin=0, end=0, section="", reason="")
+        ordinary = long.reason == "ordinary_word"
+        said = long._replace(begin=0, end=0, section="", reason="ordinary_word" if ordinary else "")
         if given.get(definition.short) == (said, changes):
             continue  # defined as before, and nothing has changed since
         places = _places_of(definition.short, text)
@@ -212,7 +213,7 @@ def _by_definitions(
             if index and found[index - 1].end > begin:
                 continue
             section = _section_at(begin, starts, sections)
-            reason = _reason(long.kind, section, ordinary=long.reason == "ordinary_word")
+            reason = _reason(long.kind, section, ordinary=ordinary)
             added.append(long._replace(begin=begin, end=end, section=section, reason=reason))
             found.insert(index, added[-1])
             begins.insert(index, begin)

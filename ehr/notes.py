@@ -112,7 +112,7 @@ def _need_notes(connection: duckdb.DuckDBPyConnection) -> None:
         raise InputError(
             "there are no notes in the warehouse",
             expected="mimiciv_note.discharge",
-            do="load a folder that has note/discharge.csv.gz: `ontoground load mimic DIR`",
+            do="MIMIC-IV-Note is a download of its own; load both: `ontoground load mimic DIR NOTE_DIR`",
         )
 
 

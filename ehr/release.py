@@ -14,11 +14,22 @@ from ground.storage.loading import SourceFile
 from ground.storage.remote import Place, in_order, only_one
 from ground.storage.tables import read_table
 
-__all__ = ["MimicFile", "MimicRelease", "Module", "Table", "documented", "find_mimic", "keys", "published_counts"]
+__all__ = [
+    "MimicFile",
+    "MimicRelease",
+    "Module",
+    "Table",
+    "documented",
+    "find_mimic",
+    "keys",
+    "published_counts",
+    "require_notes",
+]
 
 DATA = ROOT / "ehr" / "data"
 SUFFIXES = (".csv.gz", ".csv", ".parquet")
 MODULES = ("hosp", "note", "icu")
+NOTES_BESIDE = "notes as note/discharge.csv.gz, .csv or .parquet, in a folder of their own or beside hosp/"
 # How far below the user's folder a module may lie: files/mimiciv/3.1/hosp.
 LEVELS = ("", "*/", "*/*/", "*/*/*/")
 
@@ -194,6 +205,14 @@ def _files_of(module: Module) -> tuple[dict[str, Place], list[str]]:
     return chosen, warnings
 
 
+def _astray(folders: Sequence[Place]) -> str:
+    """Return the names of files that may be notes and lie where none are read."""
+    near = {
+        path.name for folder in folders for path in folder.iterdir() if re.search("note|discharge", path.name, re.I)
+    }
+    return ", ".join(sorted(name for name in near if any(name.lower().endswith(suffix) for suffix in SUFFIXES)))
+
+
 def _require(folder: Place, modules: Sequence[Module], files: Sequence[MimicFile]) -> None:
     there = {found.table.qualified for found in files}
     required = [table for table in documented() if table.required]
@@ -201,6 +220,13 @@ def _require(folder: Place, modules: Sequence[Module], files: Sequence[MimicFile
     if not lacking:
         return
     hosp = next((module.folder for module in modules if module.name == "hosp"), None)
+    if hosp is None and any(module.name == "note" for module in modules):
+        raise InputError(
+            "this is MIMIC-IV-Note alone; MIMIC-IV with hosp/ is a download of its own",
+            file=folder,
+            expected=NOTES_BESIDE,
+            do="name both: `ontoground load mimic DIR NOTE_DIR`, or `ontoground run` with --mimic twice",
+        )
     raise InputError(
         "required files of MIMIC-IV are missing: " + ", ".join(f"{t.module}/{t.name}" for t in lacking),
         file=hosp or folder,
@@ -210,28 +236,55 @@ def _require(folder: Place, modules: Sequence[Module], files: Sequence[MimicFile
     )
 
 
-def _find_modules(folder: Place, wanted: Sequence[str]) -> list[Module]:
-    base = folder.parent if folder.name == "hosp" and _holds(folder, "hosp") else folder
+def _find_modules(folders: Sequence[Place], wanted: Sequence[str]) -> list[Module]:
+    bases = [one.parent if one.name == "hosp" and _holds(one, "hosp") else one for one in folders]
     modules: list[Module] = []
     for name in wanted:
-        place = _find_module(base, name)
-        if place is not None:
-            modules.append(Module(name, place, _release_in_names(place) or _release_in_texts(place)))
+        found = list(dict.fromkeys(place for base in bases if (place := _find_module(base, name)) is not None))
+        if len(found) > 1:
+            both = " and ".join(map(str, found))
+            raise InputError(f"several folders could be the module {name}", found=both, do="name one of them")
+        modules += [Module(name, place, _release_in_names(place) or _release_in_texts(place)) for place in found]
     return modules
 
 
-def find_mimic(folder: Place, *, icu: bool = True) -> MimicRelease:
-    """Find a MIMIC-IV release at or up to three levels below a folder; ``note/`` may be a release of its own.
+def require_notes(*folders: Place) -> None:
+    """Make sure that a release has discharge summaries, before hours of work that end without them.
+
+    Raises:
+        InputError: it has none, or as `find_mimic`.
+    """
+    release = find_mimic(*folders)
+    if "note/discharge" not in {f"{one.table.module}/{one.table.name}" for one in release.files}:
+        raise InputError(
+            "there are no discharge summaries here; MIMIC-IV-Note is a download of its own",
+            file=folders[0],
+            found=f"{astray}, which is not read" if (astray := _astray(folders)) else None,
+            expected=NOTES_BESIDE,
+            do="name both folders: --mimic twice",
+        )
+
+
+def find_mimic(*folders: Place, icu: bool = True) -> MimicRelease:
+    """Find a MIMIC-IV release at or up to three levels below some folders, which share its modules.
+
+    MIMIC-IV (hosp, icu) and MIMIC-IV-Note (note) are two downloads, each with a release of its own.
 
     Raises:
         InputError: no such folder, a required file is missing, or a module is there several times.
     """
-    if not folder.is_dir():
-        raise InputError("there is no such folder", file=folder, expected="a folder with hosp/ (and note/, icu/) in it")
+    for one in folders:
+        if not one.is_dir():
+            raise InputError(
+                "there is no such folder", file=one, expected="a folder with hosp/ (and note/, icu/) in it"
+            )
     wanted = [name for name in MODULES if icu or name != "icu"]
-    modules = _find_modules(folder, wanted)
+    modules = _find_modules(folders, wanted)
     files: list[MimicFile] = []
     warnings: list[str] = []
+    if not any(module.name == "note" for module in modules):
+        astray = _astray(folders)
+        warnings.append(f"no notes: {NOTES_BESIDE}" + (f"; {astray} is not read" if astray else ""))
     paths: dict[tuple[str, str], Place] = {}
     for module in modules:
         chosen, passed_over = _files_of(module)
@@ -244,5 +297,5 @@ def find_mimic(folder: Place, *, icu: bool = True) -> MimicRelease:
             files.append(MimicFile(table, SourceFile(f"{table.module}/{path.name}", path)))
         elif table.module in wanted and not table.required:
             missing.append(f"{table.module}/{table.name}")
-    _require(folder, modules, files)
+    _require(folders[0], modules, files)
     return MimicRelease(tuple(modules), tuple(files), tuple(missing), tuple(warnings))

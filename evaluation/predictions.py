@@ -344,7 +344,7 @@ def join_predictions(
                 file=source,
                 found=f"{lost} of {gold.height} rows have none",
                 expected="a prediction for every row of the split",
-                do="predict the rest, or say whether missing rows count as wrong or are left out",
+                do="predict the rest, or say what they are: --missing wrong, or --missing leave_out",
             )
         runs.append(_answers(gold, own, model, seed, CLASSES[kind].silent, extra))
     return runs

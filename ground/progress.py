@@ -1,7 +1,8 @@
-"""Progress on standard error: a bar where a person looks, nothing where output is piped."""
+"""Progress on standard error: a bar where a person looks, a line now and then where output is piped."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -13,6 +14,8 @@ from ground.errors import escaped
 __all__ = ["progress", "warn"]
 
 Advance = Callable[[int], None]
+LINE_SECONDS = 30.0
+"""Between two lines of piped progress; what takes less says nothing."""
 
 
 def warn(message: str) -> None:
@@ -22,9 +25,25 @@ def warn(message: str) -> None:
 
 @contextmanager
 def progress(title: str, total: int | None) -> Iterator[Advance]:
-    """Yield a function that moves the bar on by n; the bar is shown on a terminal only."""
+    """Yield a function that moves on by n: a bar on a terminal, else a line on standard error twice a minute."""
     console = Console(stderr=True)
+    if not console.is_terminal:
+        yield _lines(title, total)
+        return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as bar:
+    with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(title, total=total)
         yield lambda n: bar.advance(task, n)
+
+
+def _lines(title: str, total: int | None) -> Advance:
+    done, said = 0, time.monotonic()
+
+    def advance(n: int) -> None:
+        nonlocal done, said
+        done += n
+        if (now := time.monotonic()) - said >= LINE_SECONDS:
+            said = now
+            warn(f"{title}: {done:,}" + ("" if total is None else f" of {total:,}"))
+
+    return advance

@@ -5,9 +5,10 @@ from __future__ import annotations
 import tomllib
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import ErrorDetails
 
 from ground.errors import UsageError
 
@@ -32,11 +33,25 @@ __all__ = [
 
 # What a pattern means, in words.
 EXPECTED: dict[tuple[str, ...], str] = {
+    ("split_column",): "split, fact_split, or the fold that is tested: fold_0, fold_1, ...",
     ("run", "memory_limit"): "a number and a unit (KB, MB, GB, TB, KiB, MiB, GiB or TiB), such as 4GB",
 }
 
-LISTED = dict.fromkeys(("tuple_type", "list_type", "set_type", "frozen_set_type"), 'a list, as ["one", "another"]')
-"""Where a list is missing, by the validator's kind of error."""
+IN_WORDS = {
+    **dict.fromkeys(("tuple_type", "list_type", "set_type", "frozen_set_type"), 'a list, as ["one", "another"]'),
+    **dict.fromkeys(("bool_parsing", "bool_type"), "true or false"),
+    **dict.fromkeys(("int_parsing", "int_type", "int_from_float"), "a whole number"),
+    **dict.fromkeys(("float_parsing", "float_type", "finite_number"), "a number"),
+    "string_type": "a text",
+    "model_type": "a table of settings",
+    "missing": "a value",
+    "literal_error": "{expected}",
+    "greater_than": "a number above {gt}",
+    "greater_than_equal": "a number of {ge} or more",
+    "less_than": "a number below {lt}",
+    "less_than_equal": "a number of {le} or less",
+}
+"""What is expected, by the validator's kind of error; what is not listed is a message of our own."""
 
 Tier = Literal["stated", "equivalent", "inherited", "plausible"]
 SourceSplits = Literal["train", "validation", "test", "all"]
@@ -141,6 +156,13 @@ class BuildSettings(Section):
     """How quadrant statements are made."""
 
     seed: int = Field(default=42, ge=0, description="seed of every choice")
+    validation_share: float = Field(
+        default=0.1, ge=0, le=1, description="share of the patients who validate, of all datasets; to thousandths"
+    )
+    test_share: float = Field(default=0.1, ge=0, le=1, description="share of the patients who are tested, likewise")
+    folds: int = Field(
+        default=5, ge=2, le=100, description="folds that patients are dealt to (column `fold`), to be tested in turn"
+    )
     max_hops: int = Field(default=3, ge=1, le=3, description="longest path")
     truth_tiers: tuple[Tier, ...] = Field(
         default=("stated", "equivalent", "inherited"), description="tiers of path that make a statement true"
@@ -179,10 +201,27 @@ class BuildSettings(Section):
         default=0.03, gt=0, le=1, description="largest share of one (head, tail) in a quadrant"
     )
 
+    @model_validator(mode="after")
+    def _leave_some_to_train(self) -> Self:
+        if self.split_ends[0] < 1:
+            raise ValueError("a validation_share and a test_share that leave some patients to train on")
+        return self
+
+    @property
+    def split_ends(self) -> tuple[int, int]:
+        """Of a thousand patients, where training ends and where validation does; the rest is tested."""
+        tested = round(1000 * self.test_share)
+        return 1000 - tested - round(1000 * self.validation_share), 1000 - tested
+
+    @property
+    def context_sections(self) -> tuple[str, ...]:
+        """Sections that make the context."""
+        return self.sections or CONTEXT_SECTIONS
+
     def attesting(self) -> dict[str, list[str]]:
         """Return which sections, assertions and certainties a mention must have to attest, as variables for SQL."""
         return {
-            "sections": list(self.sections or CONTEXT_SECTIONS),
+            "sections": list(self.context_sections),
             "assertions": ["present", "given"] if self.given else ["present"],
             "certainties": CERTAINTIES[self.certainty],
         }
@@ -335,8 +374,14 @@ def parse_settings(
             f"setting {'.'.join(place)} has a wrong value",
             file=source,
             found=repr(first["input"]),
-            expected=EXPECTED.get(place) or LISTED.get(first["type"], first["msg"]),
+            expected=EXPECTED.get(place) or _in_words(first),
         ) from error
+
+
+def _in_words(error: ErrorDetails) -> str:
+    if (known := IN_WORDS.get(error["type"])) is None:
+        return error["msg"].removeprefix("Value error, ")
+    return known.format_map(error.get("ctx", {}))
 
 
 def settings_from(values: dict[str, Any], source: Path | str = "settings") -> Settings:

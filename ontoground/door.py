@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from ehr.reading import TextReader
     from ground.storage.workspace import Workspace
+    from ontoground.views.predictions import Device
 
 __all__ = ["Answer", "Card", "Notes", "OpenWorkspace", "Relations", "open_workspace", "read_text"]
 
@@ -209,18 +210,22 @@ class OpenWorkspace:
     def statements(self, dataset: str = "medieval", **wanted: Any) -> polars.LazyFrame:
         """Return a built dataset's rows whose columns have these values (a list: one of them), not yet read.
 
+        ``medieval_contradicted`` are the rows of MediEval's configuration `contradicted`.
+
         Raises:
             InputError: the dataset is not built.
             UsageError: it has no such column.
         """
         import polars
 
-        from ontoground.flow.status import dataset_files
+        from ontoground.flow.status import row_files
 
-        folder = self.workspace.dataset(dataset)
-        files = dataset_files(folder)
+        files = row_files(self.workspace, dataset)
         if not files:
-            raise InputError("this dataset is not built", file=folder, do=f"ontoground build {dataset}")
+            built = dataset.partition("_")[0]
+            raise InputError(
+                "this dataset is not built", file=self.workspace.dataset(built), do=f"ontoground build {built}"
+            )
         rows = polars.scan_parquet(files, glob=False)
         columns = rows.collect_schema().names()
         for name in wanted:
@@ -237,6 +242,19 @@ class OpenWorkspace:
         from ontoground.views.row import explained
 
         return explained(self.workspace, row)
+
+    def predict(self, model: str | Path, note: str, *statements: str, device: Device = "auto") -> dict[str, Any]:
+        """Ask a trained run about statements in the context of a note (docs/schemas/predict.json); extra `training`.
+
+        Args:
+            model: the run's folder.
+            note: a text.
+            statements: sentences as those of the dataset that the run was trained on.
+            device: where the model works.
+        """
+        from ontoground.views.predictions import predict_statements
+
+        return predict_statements(Path(model), note, statements, self.workspace.settings.build.context_sections, device)
 
     def read_text(self, text: str) -> Notes:
         """Read any text: sections, mentions, what is asserted of them, and how sure that is from the text alone."""

@@ -23,10 +23,10 @@ from builders.medhal.counts import BuildReport, Judgements, report_of
 from builders.medhal.feeds import Feed
 from builders.medhal.items import Pair
 from builders.medhal.review import confirmed_by_task
-from builders.medhal.rows import PART_SCHEMA, Seeds, pair_rows
+from builders.medhal.rows import PART_SCHEMA, pair_rows
 from builders.medhal.versions import PairIndex, Selection, select
 from builders.shards import ShardWriter
-from builders.texts.origin import Tally
+from builders.texts.origin import Seeds, Tally
 from ground.contracts.rows_text import MEDHAL_SCHEMA
 from ground.errors import InputError
 from ground.flow.manifest import LicenceTier, manifest_of, to_json
@@ -171,6 +171,7 @@ def _write_papers(
             "engine": made.engine,
             "sources": [feed.source.source for feed in feeds],
             "seed_of_patients": made.seeds.patients,
+            "split_ends": list(made.seeds.ends),
         },
         seed=settings.seed,
         kept={"rows": report.rows, "files": {file.relative_to(folder).as_posix(): sha256_of(file) for file in data}},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from builders.cards import LICENCE, front_matter, percent, plain_table
+from builders.cards import LICENCE, columns_table, front_matter, percent, plain_table
 from builders.medhal.counts import VERSIONS, BuildReport
 from builders.medhal.feeds import Feed
 from builders.shards import SPLITS
@@ -98,6 +98,8 @@ def card_of(
         _validity(report, reviewed),
         "\n## Left out, by source and reason\n",
         plain_table(("reason", "n"), sorted(report.dropped.items())),
+        "\n## Columns\n",
+        columns_table("medhal"),
         LIMITS.format(engine=ENGINES[engine]),
         "## Licences\n",
         _licences(feeds),

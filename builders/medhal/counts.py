@@ -13,14 +13,12 @@ import numpy.typing as npt
 from builders.medhal.feeds import Feed
 from builders.medhal.versions import PairIndex, Selection
 from builders.shards import SPLITS
-from builders.texts.origin import Tally
+from builders.texts.origin import OTHER_SPLIT, Tally
 from ground.contracts.rows_text import MEDHAL_TASKS
 
-__all__ = ["OTHER_SPLIT", "VERSIONS", "BuildReport", "Judgements", "SourceCounts", "report_of"]
+__all__ = ["VERSIONS", "BuildReport", "Judgements", "SourceCounts", "report_of"]
 
 VERSIONS = ("full", "length_filtered", "balanced")
-OTHER_SPLIT = "other_split"
-"""Why an item of a split of the source that is not wanted is left out."""
 
 
 @dataclass

@@ -11,23 +11,15 @@ from builders.medhal.exchanges import exchange_of
 from builders.medhal.items import Claim, Pair
 from builders.medhal.versions import NO_CONTEXT, PairIndex, content_hash
 from builders.shards import Split
-from builders.texts.origin import split_of
+from builders.texts.origin import Seeds
 from ground.contracts.rows_text import MEDHAL_SCHEMA, MedhalTask
 from ground.stable import stable_hash
 
-__all__ = ["PART_SCHEMA", "Seeds", "Stamp", "pair_rows"]
+__all__ = ["PART_SCHEMA", "Stamp", "pair_rows"]
 
 VERSIONS = ("in_length_filtered", "in_balanced")
 PART_SCHEMA = pa.schema([field for field in MEDHAL_SCHEMA if field.name not in VERSIONS])
 """Rows before the versions are known."""
-
-
-@dataclass(frozen=True)
-class Seeds:
-    """Seeds of choices: of documents, and of patients, who have the split here that they have in MediEval."""
-
-    documents: int
-    patients: int
 
 
 @dataclass(frozen=True)
@@ -48,7 +40,7 @@ def pair_rows(pairs: Sequence[Pair], stamp: Stamp, seeds: Seeds, max_chars: int,
     for pair in pairs:
         name = content_hash("pair", pair.origin.source, pair.origin.inner_id)
         pair_id = f"{stamp.source}-{name:016x}"
-        split = split_of(seeds.documents if pair.origin.subject_id is None else seeds.patients, pair.origin)
+        split = seeds.split(pair.origin)
         lot = stable_hash(seeds.documents, "medhal version", pair_id)
         context = f"{content_hash((pair.context or '').strip()):016x}"
         claims = (pair.factual, pair.wrong)

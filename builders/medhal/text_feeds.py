@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from builders.medhal.counts import OTHER_SPLIT
 from builders.medhal.engines import Engine
 from builders.medhal.feeds import Feed
 from builders.medhal.items import Extraction, NliItem, Pair, QaItem, SummaryItem
@@ -18,7 +17,7 @@ from builders.medhal.transform.qa import qa_pairs
 from builders.medhal.transform.summary import summary_pairs
 from builders.medhal.writers import Writer
 from builders.texts.inputs import file_inputs
-from builders.texts.origin import Tally
+from builders.texts.origin import OTHER_SPLIT, Tally
 from builders.texts.sources import TextSource
 from ground.contracts.rows_text import MedhalTask
 from ground.settings import MedhalSettings, SourceSplits

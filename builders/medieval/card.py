@@ -7,7 +7,7 @@ from typing import Any
 
 import duckdb
 
-from builders.cards import LICENCE, front_matter, plain_table
+from builders.cards import LICENCE, columns_table, front_matter, plain_table
 from builders.medieval.baselines import Auc, auc_table
 from builders.medieval.contradicted import CONTRADICTED
 from builders.medieval.contradicted_card import contradicted_section
@@ -138,6 +138,8 @@ def card_of(
         contradicted_section(connection, denied),
         "## Left out, by reason\n",
         plain_table(["reason", "n"], sorted(dropped.items())),
+        "\n## Columns\n",
+        columns_table("medieval"),
         LIMITS,
         "## Licence\n",
         LICENCE[tier] + "\n",

@@ -142,6 +142,9 @@ def read_support(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, set
     """Make the tables of support: cohort, context, mentions with their concepts, what they may be an end of."""
     values: dict[str, object] = {
         "seed": settings.seed,
+        "train_end": settings.split_ends[0],
+        "validation_end": settings.split_ends[1],
+        "folds": settings.folds,
         "ancestor_steps": settings.ancestor_steps,
         "taxonomic": list(TAXONOMIC),
         "shard_size": SHARD_SIZE,

@@ -23,7 +23,7 @@ from builders.medval.items import Item
 from builders.medval.rows import CHAT_SCHEMA, TRIPLE_SCHEMA, chat_table, data_rows, data_table, triple_table
 from builders.medval.workers import OpenEngine, triples_of
 from builders.shards import SPLITS, ShardWriter
-from builders.texts.origin import Tally
+from builders.texts.origin import DEFAULT_ENDS, OTHER_SPLIT, Seeds, Tally
 from ground.contracts.rows_text import MEDVAL_SCHEMA, RISK_LEVELS, MedvalTask
 from ground.errors import InputError
 from ground.flow.manifest import LicenceTier, manifest_of, to_json
@@ -47,6 +47,7 @@ class Made:
         open_engine: opens the generator, which writes clean and perturbed outputs, and the validator that judges them.
         tier: of the dataset: that of the most closely held of its inputs and of what the engine puts into outputs.
         patient_seed: of the split of patients, the same as MediEval's.
+        split_ends: of a thousand patients or documents (`BuildSettings.split_ends`).
         inputs: files that the engine reads beside the texts, for the manifest.
         models: what decides a language model's answers, by role; empty under the rules.
         usage: what the language models were asked, told after the last batch.
@@ -57,6 +58,7 @@ class Made:
     open_engine: OpenEngine
     tier: LicenceTier
     patient_seed: int
+    split_ends: tuple[int, int] = DEFAULT_ENDS
     inputs: Sequence[Mapping[str, Any]] = ()
     models: Mapping[str, Any] = field(default_factory=dict)
     usage: Callable[[], Mapping[str, Any]] = dict
@@ -120,7 +122,7 @@ class _Writers:
 
     def write(self, triples: Sequence[Triple], feed: Feed, made: Made, settings: MedvalSettings) -> None:
         """Write a batch."""
-        seeds = (settings.seed, made.patient_seed)
+        seeds = Seeds(settings.seed, made.patient_seed, made.split_ends)
         rows = list(data_rows(triples, feed.licence, made.engine, seeds))
         self._data.write(data_table(rows))
         self._chat.write(chat_table(rows))
@@ -168,7 +170,7 @@ def _within(items: Iterator[Item], highest: int | None, tally: Tally, seed: int)
 
 def _wanted(feed: Feed, tally: Tally, settings: MedvalSettings, seen: _Seen) -> Iterator[Item]:
     for item in feed.items(tally):
-        reason = "other_split" if settings.splits not in ("all", item.origin.split) else seen.again(item)
+        reason = OTHER_SPLIT if settings.splits not in ("all", item.origin.split) else seen.again(item)
         if reason is None:
             yield item
         else:
@@ -302,6 +304,7 @@ def _write_papers(
             "tasks": list(dict.fromkeys(feed.task for feed in plan.feeds)),
             "sources": list(dict.fromkeys(feed.source.source for feed in plan.feeds)),
             "seed_of_patients": made.patient_seed,
+            "split_ends": list(made.split_ends),
         },
         seed=settings.seed,
         kept={"rows": report.rows, "triples": counts.inputs, "files": files},

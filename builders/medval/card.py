@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from builders.cards import LICENCE, front_matter, percent, plain_table
+from builders.cards import LICENCE, columns_table, front_matter, percent, plain_table
 from builders.medval.counts import BuildReport, Counts
 from builders.medval.feeds import Engine, Plan
 from builders.shards import SPLITS
@@ -110,6 +110,8 @@ def card_of(
         "\n## Left out, by task, source and reason\n",
         plain_table(("reason", "n"), sorted(report.dropped.items())) if report.dropped else "Nothing.",
         _left_out_tasks(plan),
+        "\n## Columns\n",
+        columns_table("medval"),
         LIMITS.format(engine=ENGINES[engine], tau=_what_tau_lets(settings.tau)),
         "## Licences\n",
         _licences(plan),

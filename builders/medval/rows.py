@@ -12,8 +12,7 @@ import pyarrow as pa
 
 from builders.medval.algorithm import Triple, triple_id
 from builders.medval.items import Edit, Judgement, Output
-from builders.shards import Split
-from builders.texts.origin import Origin, split_of
+from builders.texts.origin import Seeds
 from ground.contracts.prompts import medval_answer, medval_prompt
 from ground.contracts.rows_text import MEDVAL_DELTAS, MEDVAL_ERROR, MEDVAL_SCHEMA, MedvalRow, MedvalTask
 from ground.contracts.taxonomy import medval_tasks
@@ -86,12 +85,7 @@ def instruction_of(task: MedvalTask) -> str:
     return _instructions()[task]
 
 
-def _split(origin: Origin, seeds: tuple[int, int]) -> Split:
-    documents, patients = seeds
-    return split_of(documents if origin.subject_id is None else patients, origin)
-
-
-def data_rows(triples: Sequence[Triple], licence: str, engine: str, seeds: tuple[int, int]) -> Iterator[MedvalRow]:
+def data_rows(triples: Sequence[Triple], licence: str, engine: str, seeds: Seeds) -> Iterator[MedvalRow]:
     """Yield the clean and the perturbed row of each kept triple.
 
     Errors, reasoning and risk level are the validator's; ``delta`` is what the generator was asked for.
@@ -130,7 +124,7 @@ def data_rows(triples: Sequence[Triple], licence: str, engine: str, seeds: tuple
                 source=item.origin.source,
                 licence=licence,
                 subject_id=item.origin.subject_id,
-                split=_split(item.origin, seeds),
+                split=seeds.split(item.origin),
             )
 
 
@@ -157,7 +151,7 @@ def chat_table(rows: Sequence[MedvalRow]) -> pa.Table:
     )
 
 
-def triple_table(triples: Sequence[Triple], seeds: tuple[int, int]) -> pa.Table:
+def triple_table(triples: Sequence[Triple], seeds: Seeds) -> pa.Table:
     """Return triples as lines of the audit table, kept or not; the input is named by its hash."""
     return pa.Table.from_pylist(
         [
@@ -167,7 +161,7 @@ def triple_table(triples: Sequence[Triple], seeds: tuple[int, int]) -> pa.Table:
                 "source": triple.item.origin.source,
                 "inner_id": triple.item.origin.inner_id,
                 "subject_id": triple.item.origin.subject_id,
-                "split": _split(triple.item.origin, seeds),
+                "split": seeds.split(triple.item.origin),
                 "input_sha256": hashlib.sha256(triple.item.input.encode()).hexdigest(),
                 "drawn_level": triple.drawn,
                 "level": triple.level,

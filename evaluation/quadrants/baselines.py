@@ -7,14 +7,14 @@ texts but no meaning: it looks for the two names in the context.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from evaluation.predictions import label_codes
-from evaluation.quadrants.dataset import MedievalDataset, Split
+from evaluation.quadrants.dataset import FOLDS, MedievalDataset, Split
 from evaluation.quadrants.metrics import SUPPORTED, TRUE
 from ground.contracts.rows import QUADRANTS
 from ground.errors import InputError
@@ -160,10 +160,8 @@ BASELINES: dict[str, Callable[[MedievalDataset, pl.DataFrame, pl.DataFrame], Flo
 }
 
 
-def baseline_predictions(
-    dataset: MedievalDataset, split: Split = "test", split_column: Literal["split", "fact_split"] = "split"
-) -> pl.DataFrame:
-    """Fit every baseline on the training rows and predict one split.
+def baseline_predictions(dataset: MedievalDataset, split: Split = "test", split_column: str = "split") -> pl.DataFrame:
+    """Fit every baseline on the training rows and predict one split; of all folds, fit it anew for each.
 
     Returns:
         ``id``, ``label``, ``scores`` and ``model``, the baselines one below the other; none has a seed.
@@ -171,6 +169,8 @@ def baseline_predictions(
     Raises:
         InputError: the training split or the evaluated one is empty, or they are the same.
     """
+    if split_column == FOLDS:
+        return pl.concat([baseline_predictions(dataset, split, f"fold_{fold}") for fold in dataset.folds])
     if split == "train":
         raise InputError(
             "baselines cannot be tested on the rows that they are fitted on",

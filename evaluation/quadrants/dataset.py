@@ -10,11 +10,11 @@ from typing import Any, Literal
 import polars as pl
 
 from ground.contracts.rows import MEDIEVAL_SCHEMA
-from ground.errors import InputError
+from ground.errors import InputError, UsageError
 from ground.flow.manifest import tier_of
 from ground.storage.files import sha256_of
 
-__all__ = ["MedievalDataset", "Split"]
+__all__ = ["FOLDS", "SPLITS_IN_WORDS", "SPLIT_COLUMN", "MedievalDataset", "Split"]
 
 Split = Literal["train", "validation", "test"]
 
@@ -37,7 +37,13 @@ COLUMNS = (
     "support_level",
     "split",
     "fact_split",
+    "fold",
 )
+FOLDS = "folds"
+"""In place of a column of splits: every row, each tested by a model that was not trained on its fold."""
+SPLIT_COLUMN = r"^(split|fact_split|folds|fold_\d+)$"
+"""How a run's rows are split: by a column of the dataset, or by the fold that is tested."""
+SPLITS_IN_WORDS = "by patient (split), also by fact (fact_split), or fold_N, which tests fold N and trains on others"
 
 
 @dataclass(frozen=True)
@@ -95,13 +101,49 @@ class MedievalDataset:
         """``open`` or ``credentialed``, as `ground.flow.manifest.tier_of` says."""
         return tier_of(self.folder)
 
-    def split_rows(self, split: Split, column: Literal["split", "fact_split"] = "split") -> pl.DataFrame:
-        """Return the rows of one split, ordered by id.
+    @property
+    def folds(self) -> tuple[int, ...]:
+        """Folds that have rows, in order."""
+        return tuple(self.rows["fold"].unique().sort())
+
+    def in_split(self, split: Split, column: str = "split") -> pl.Expr:
+        """Return which rows are of a split.
+
+        Args:
+            split: the wanted one.
+            column: ``split``, ``fact_split``; ``fold_N``, where fold N is tested, the next one with rows validates and
+                all others train; `FOLDS`, where all rows are tested.
+
+        Raises:
+            UsageError: there is no such fold, or `FOLDS` is asked for another split than test.
+        """
+        if column == FOLDS:
+            if split != "test":
+                raise UsageError("all folds together have one split", found=split, expected="test")
+            return pl.lit(True)
+        if not column.startswith("fold_"):
+            return pl.col(column) == split
+        folds, tested = self.folds, int(column.removeprefix("fold_"))
+        if tested not in folds or (split != "test" and len(folds) < 3):
+            raise UsageError(
+                "the dataset has no such fold, or too few to train, validate and test",
+                file=self.folder,
+                found=f"fold {tested}",
+                expected=f"three folds or more, and one of them: {', '.join(map(str, folds))}",
+                do="build it with more patients, or other build.folds",
+            )
+        validating = folds[(folds.index(tested) + 1) % len(folds)]
+        of_split = {"test": pl.col("fold") == tested, "validation": pl.col("fold") == validating}
+        return of_split.get(split, ~pl.col("fold").is_in([tested, validating]))
+
+    def split_rows(self, split: Split, column: str = "split") -> pl.DataFrame:
+        """Return the rows of one split, ordered by id; ``column`` as `in_split` takes it.
 
         Raises:
             InputError: the split is empty.
+            UsageError: as `in_split`.
         """
-        rows = self.rows.filter(pl.col(column) == split)
+        rows = self.rows.filter(self.in_split(split, column))
         if rows.is_empty():
             raise InputError(
                 f"the {split} split is empty", file=self.folder, expected=f"rows whose {column} is {split}"

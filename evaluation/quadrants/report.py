@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -43,7 +43,7 @@ def evaluate_quadrants(
     out: Path,
     *,
     split: Split = "test",
-    split_column: Literal["split", "fact_split"] = "split",
+    split_column: str = "split",
     baselines: bool = True,
     resamples: int = 1000,
     seed: int = 42,
@@ -62,7 +62,7 @@ def evaluate_quadrants(
         predictions: files in the contract of `evaluation.predictions`; none evaluates the baselines alone.
         out: folder of the report; an earlier report there is replaced.
         split: which rows.
-        split_column: which of the two splits.
+        split_column: which of the splits, as `MedievalDataset.in_split` takes it.
         baselines: fit the shortcut baselines and report them too.
         resamples: of patients, for the intervals.
         seed: of the resamples.

@@ -1,7 +1,7 @@
 """Row contracts of the datasets: builders write only these, training and stewardship read only these.
 
 Each contract is a Python type (what one row means) and an Arrow schema (how it lies on disk); a test asserts that the
-two agree.
+two agree. What each column means stands in `ground.contracts.dictionary`, and nowhere else.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class MedievalRow(TypedDict):
     split: Literal["train", "validation", "test"]
     fact_split: Literal["train", "validation", "test"] | None
     given: Literal["none", "head", "tail", "both"]
-    """Ends whose mention is a drug that was given during the stay and is over (docs/definitions.md#given)."""
+    fold: int
 
 
 class ContradictedRow(MedievalRow):
@@ -158,7 +158,7 @@ MEDIEVAL_SCHEMA = pa.schema(
         pa.field("why_false", pa.string()),
         *required(("split", pa.string())),
         pa.field("fact_split", pa.string()),
-        *required(("given", pa.string())),
+        *required(("given", pa.string()), ("fold", pa.int32())),
     ]
 )
 

@@ -1,7 +1,7 @@
 """Row contracts of MedHal and MedVAL: builders write only these, training and evaluation read only these.
 
 As in `ground.contracts.rows`, each contract is a Python type (what one row means) and an Arrow schema (how it lies on
-disk).
+disk); `ground.contracts.dictionary` says what each column means.
 A dataset folder holds ``data/{train,validation,test}-*.parquet`` and ``manifest.json``.
 """
 
@@ -73,11 +73,7 @@ MEDVAL_DELTAS: dict[RiskLevel, float] = {1: 0.0, 2: 1 / 3, 3: 2 / 3, 4: 1.0}
 class MedhalRow(TypedDict):
     """One statement judged factual or not, given a context or, without one, general medical knowledge.
 
-    ``pair_id`` is shared by a factual row and its non-factual partner. ``explanation`` says what is wrong; it is null
-    where the source gives none (NLI) and for factual rows. ``synthetic``: a model or a rule wrote the statement.
-    ``inner_id`` is the row's name in its source; ``subject_id`` is null where no patient is behind the row.
-    ``in_length_filtered`` and ``in_balanced``: the row belongs to the paper's length-filtered version, and to the one
-    that is balanced over tasks as well (section 3.8); both rows of a pair belong to the same versions.
+    Both rows of a pair belong to the same versions (section 3.8).
     """
 
     id: str
@@ -98,10 +94,7 @@ class MedhalRow(TypedDict):
 
 
 class MedvalErrorRow(TypedDict):
-    """One error of an output: its category, what is wrong in a few words, and the exact words it is about.
-
-    ``quoted_from`` tells where ``quote`` stands (an omission is quoted from the input); both may be null.
-    """
+    """One error of an output: its category, what is wrong in a few words, and the exact words it is about."""
 
     category: ErrorCategory
     text: str
@@ -110,12 +103,7 @@ class MedvalErrorRow(TypedDict):
 
 
 class MedvalRow(TypedDict):
-    """One output judged against its input: reasoning, errors and a risk level.
-
-    ``triple_id`` is shared by the clean and the perturbed output of one input; ``variant`` says which one this is
-    (``observed``: an output that was rated, not made). ``delta`` is the perturbation level in {0, 1/3, 2/3, 1},
-    ``consistency`` M_MedVAL of the triple; both are null for rated outputs. ``engine``: who judged.
-    """
+    """One output judged against its input: reasoning, errors and a risk level."""
 
     id: str
     triple_id: str

@@ -23,7 +23,18 @@ if TYPE_CHECKING:
 
     from ground.storage.remote_files import RemoteFiles
 
-__all__ = ["RULE", "Place", "RemotePath", "below", "in_order", "place_of", "reading_from", "require_allowed"]
+__all__ = [
+    "RULE",
+    "Place",
+    "Places",
+    "RemotePath",
+    "below",
+    "in_order",
+    "place_of",
+    "reading_from",
+    "require_allowed",
+    "several",
+]
 
 RULE = (
     "PhysioNet and NLM: credentialed data stay with those who signed; a store of others may hold them only under an "
@@ -155,6 +166,7 @@ class RemotePath:
 
 
 Place: TypeAlias = Path | RemotePath
+Places: TypeAlias = "Place | tuple[Place, ...]"
 
 
 def in_order(places: Iterable[Place]) -> list[Place]:
@@ -222,6 +234,11 @@ def _remote(scheme: str, url: str) -> RemotePath:
         raise UsageError(f"{scheme}:// is no store that fsspec knows", expected="such as s3://bucket") from error
     store.invalidate_cache()
     return RemotePath(key, RemoteFiles(store, url, key))
+
+
+def several(places: Places) -> tuple[Place, ...]:
+    """Return places as a tuple, where one may stand for itself."""
+    return places if isinstance(places, tuple) else (places,)
 
 
 @contextmanager

@@ -24,6 +24,7 @@ VERBS = (
     "publish",
     "train",
     "evaluate",
+    "predict",
     "steward",
     "status",
     "sql",

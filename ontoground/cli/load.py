@@ -18,16 +18,25 @@ __all__ = ["group"]
 group = group_of("load", "Load files into the warehouse; what was loaded is skipped.")
 
 
-@verb(group, "Load MIMIC-IV.", "ontoground load mimic /data/mimiciv --workspace work")
+@verb(
+    group,
+    "Load MIMIC-IV.",
+    "ontoground load mimic /data/mimiciv /data/mimic-iv-note --workspace work",
+)
 def mimic(
-    folder: Annotated[
-        str,
-        typer.Argument(metavar="DIR", help="Folder, or URL as s3://bucket/mimiciv, that holds hosp/ and perhaps note/"),
+    folders: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="DIR...", help="Folders, or URLs as s3://bucket/mimiciv, that hold hosp/ and perhaps note/ and icu/"
+        ),
     ],
     options: Configured,
 ) -> Result:
-    """Load MIMIC-IV (hosp, note and icu where they are there; .csv, .csv.gz or Parquet)."""
-    return _load("mimic", folder, options)
+    """Load MIMIC-IV (hosp, note and icu where they are there; .csv, .csv.gz or Parquet).
+
+    MIMIC-IV-Note is a download of its own: name both folders, in one command.
+    """
+    return _load("mimic", folders, options)
 
 
 @verb(group, "Load a UMLS release.", "ontoground load umls /data/umls/META --workspace work")
@@ -38,7 +47,7 @@ def umls(
     options: Configured,
 ) -> Result:
     """Load a UMLS release (MRCONSO, MRREL, MRSTY and the other .RRF files, in pieces and gzipped too)."""
-    return _load("umls", folder, options)
+    return _load("umls", [folder], options)
 
 
 @verb(group, "Load an RxNorm release.", "ontoground load rxnorm /data/rxnorm/rrf --workspace work")
@@ -49,15 +58,16 @@ def rxnorm(
     options: Configured,
 ) -> Result:
     """Load an RxNorm release (RXNCONSO, RXNREL, RXNSAT, RXNSTY): better codes for drug orders."""
-    return _load("rxnorm", folder, options)
+    return _load("rxnorm", [folder], options)
 
 
-def _load(source: str, named: str, options: Configured) -> Result:
+def _load(source: str, named: list[str], options: Configured) -> Result:
     from ground.storage.remote import place_of
     from ontoground.flow.pipeline import load_source
     from ontoground.flow.session import records, writing
 
-    folder = place_of(named)
+    places = tuple(map(place_of, named))
+    folder = places if len(places) > 1 else places[0]
     workspace = options.open(create=True, folders={source: folder})
     with writing(workspace) as connection:
         outcome = load_source(workspace, connection, source, folder)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-__all__ = ["group"]
+__all__ = ["group", "text_of"]
 
 STYLES = {
     "present": "bold green",
@@ -90,7 +90,7 @@ def read(
 
     if html is not None:
         require_packages("jinja2", extra="pages")
-    found = OpenWorkspace(options.open()).read_text(_text_of(file))
+    found = OpenWorkspace(options.open()).read_text(text_of(file))
     if html is not None:
         from ground.storage.files import write_text
 
@@ -102,7 +102,8 @@ def read(
     return options.result("notes read", lambda out, _: _paint_mentions(out, read), file=str(file), note=read)
 
 
-def _text_of(file: Path) -> str:
+def text_of(file: Path) -> str:
+    """Return the text of a file in UTF-8; ``-`` is standard input."""
     if str(file) == "-":
         return sys.stdin.read()
     if not file.is_file():

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ground.settings import Settings
-    from ground.storage.remote import Place
+    from ground.storage.remote import Places
     from ground.storage.workspace import Workspace
 
 __all__ = [
@@ -130,7 +130,7 @@ class InWorkspace:
         """Refuse settings with which this verb cannot work."""
 
     def open(
-        self, *, create: bool = False, needs_warehouse: bool = True, folders: Mapping[str, Place] | None = None
+        self, *, create: bool = False, needs_warehouse: bool = True, folders: Mapping[str, Places] | None = None
     ) -> Workspace:
         """Open the workspace with its settings, flags over the file.
 

@@ -1,4 +1,4 @@
-"""Write what ``docs/cli.md`` and ``docs/settings.md`` say of options and settings, so that it cannot drift.
+"""Write what ``docs/cli.md``, ``settings.md`` and ``columns.md`` take from the code, so that it cannot drift.
 
 Run ``python -m ontoground.cli.reference`` after a change of an option or a setting; a test compares. The pages' own
 words stand in the pages, before the marks behind which the code speaks.
@@ -14,11 +14,12 @@ from pydantic.fields import FieldInfo
 from typer.main import get_command
 
 from ground import ROOT
+from ground.contracts.dictionary import described_tables
 from ground.settings import Settings
 from ground.storage.files import write_text
 from ontoground.cli import app
 
-__all__ = ["DOCS", "VERBS", "cli_page", "settings_page"]
+__all__ = ["DOCS", "VERBS", "cli_page", "columns_page", "settings_page"]
 
 DOCS = ROOT / "docs"
 WIDTH = 80
@@ -91,8 +92,18 @@ def settings_page() -> str:
     )
 
 
+def columns_page() -> str:
+    """Return the Markdown of ``docs/columns.md``: what each column of each dataset and of ``ground`` means."""
+    own, _ = (DOCS / "columns.md").read_text(encoding="utf-8").split(MARK)
+    parts = []
+    for table, columns in described_tables().items():
+        rows = [f"| `{name}` | {meaning} |" for name, meaning in columns.items()]
+        parts.append("\n".join([f"## {table}", "", "| column | meaning |", "| --- | --- |", *rows]) + "\n")
+    return "\n".join([own + MARK, *parts])
+
+
 def _section(title: str, model: type[BaseModel]) -> str:
-    rows = [_setting_row(key, one) for key, one in model.model_fields.items()]
+    rows = [row for key, one in model.model_fields.items() for row in _setting_rows(key, one)]
     return "\n".join([f"## {title}", "", (model.__doc__ or "").strip(), "", *SETTING_COLUMNS, *rows]) + "\n"
 
 
@@ -119,9 +130,13 @@ def _leaves(settings: BaseModel, above: str = "") -> Iterator[tuple[str, tuple[s
             yield key, (field.description, value)
 
 
-def _setting_row(key: str, field: FieldInfo) -> str:
-    default = "required" if field.is_required() else _toml(field.default)
-    return f"| `{field.alias or key}` | `{default}` | {field.description} |"
+def _setting_rows(key: str, field: FieldInfo) -> Iterator[str]:
+    key = field.alias or key
+    if isinstance(field.default, BaseModel):
+        for name, (meaning, default) in _leaves(field.default, f"{key}."):
+            yield f"| `{name}` | `{_toml(default)}` | {meaning} |"
+    else:
+        yield f"| `{key}` | `{'required' if field.is_required() else _toml(field.default)}` | {field.description} |"
 
 
 def _toml(value: object) -> str:
@@ -137,3 +152,4 @@ def _toml(value: object) -> str:
 if __name__ == "__main__":
     write_text(DOCS / "cli.md", cli_page())
     write_text(DOCS / "settings.md", settings_page())
+    write_text(DOCS / "columns.md", columns_page())

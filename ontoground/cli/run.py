@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from ground.storage.remote import Places
+
 __all__ = ["mapped_table", "paint_quadrants", "paint_summary", "run"]
 
 QUADRANTS = ("Q1", "Q2", "Q3", "Q4")
@@ -35,11 +37,16 @@ DROPPED = {
 @verb(
     app,
     "Load, map, read the notes and build the dataset.",
-    "ontoground run --mimic /data/mimiciv --umls /data/umls/META \\",
-    "    --rxnorm /data/rxnorm/rrf --workspace work",
+    "ontoground run --mimic /data/mimiciv --mimic /data/mimic-iv-note \\",
+    "    --umls /data/umls/META --rxnorm /data/rxnorm/rrf --workspace work",
 )
 def run(
-    mimic: Annotated[str, typer.Option("--mimic", metavar="DIR", help="MIMIC-IV folder or URL with hosp/ and note/")],
+    mimic: Annotated[
+        list[str],
+        typer.Option(
+            "--mimic", metavar="DIR", help="MIMIC-IV folder or URL with hosp/; again for MIMIC-IV-Note with note/"
+        ),
+    ],
     umls: Annotated[str, typer.Option("--umls", metavar="DIR", help="UMLS META folder or URL")],
     options: Sharded,
     rxnorm: Annotated[str | None, typer.Option("--rxnorm", metavar="DIR", help="RxNorm rrf folder or URL")] = None,
@@ -48,12 +55,17 @@ def run(
 
     Run it again after a stop or a change: it goes on where it has to.
     """
-    from ground.storage.remote import place_of
+    from ehr.release import require_notes
+    from ground.storage.remote import place_of, several
     from ontoground.flow.pipeline import run_all
 
-    named = {"mimic": mimic, "umls": umls, "rxnorm": rxnorm}
-    folders = {source: place_of(text) for source, text in named.items() if text}
-    opened = options.open(create=True, folders=folders)
+    folders: dict[str, Places] = {"mimic": tuple(map(place_of, mimic)), "umls": place_of(umls)}
+    if rxnorm:
+        folders["rxnorm"] = place_of(rxnorm)
+    # Before anything is created or hours are spent.
+    options.open(needs_warehouse=False, folders=folders)
+    require_notes(*several(folders["mimic"]))
+    opened = options.open(create=True)
     outcomes, summary = run_all(opened, folders, say=note)
 
     def paint(out: Console, payload: dict[str, Any]) -> None:

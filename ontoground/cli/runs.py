@@ -77,13 +77,11 @@ def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any
 
 
 def _parse(override: str) -> dict[str, Any]:
-    """Read ``optimizer.learning_rate=1e-4``; a bare word stands for itself."""
+    """Read ``lora.r=8``; a bare word stands for itself."""
     key, equals, text = override.partition("=")
     names = key.strip().split(".")
     if not (equals and all(names)):
-        raise UsageError(
-            "--set does not name a setting", found=override, expected="KEY=VALUE, as optimizer.learning_rate=1e-4"
-        )
+        raise UsageError("--set does not name a setting", found=override, expected="KEY=VALUE, as seed=7")
     value: Any
     try:
         value = tomllib.loads(f"value = {text}")["value"]

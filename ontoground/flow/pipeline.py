@@ -15,7 +15,8 @@ from ground.errors import InputError
 from ground.flow.fingerprints import mark_done, stage_fingerprint
 from ground.flow.manifest import is_open_release
 from ground.settings import RemoteSettings
-from ground.storage.remote import Place, RemotePath, require_allowed
+from ground.storage.loading import LoadReport
+from ground.storage.remote import Places, RemotePath, require_allowed, several
 from ground.storage.workspace import Workspace
 from kg.load import load_rxnorm, load_umls
 from kg.release import find_release
@@ -53,17 +54,19 @@ class Outcome:
         return {"stage": self.stage, "state": self.state, "seconds": round(self.seconds, 2), "report": self.report}
 
 
-LOADERS = {"mimic": load_mimic, "umls": load_umls, "rxnorm": load_rxnorm}
+LOADERS: dict[str, Callable[..., LoadReport]] = {"mimic": load_mimic, "umls": load_umls, "rxnorm": load_rxnorm}
 
 
 def load_source(
     workspace: Workspace,
     connection: duckdb.DuckDBPyConnection,
     source: str,
-    folder: Place,
+    folder: Places,
     say: Callable[[str], None] = SAY_NOTHING,
 ) -> Outcome:
     """Load one source; files that were loaded before and have not changed are skipped by the loader.
+
+    MIMIC-IV may lie in several folders.
 
     Raises:
         InputError: the folder is not there, or the loader refuses what it holds.
@@ -75,6 +78,8 @@ def load_source(
     unchanged = all(one["skipped_because_done"] for one in report["tables"])
     outcome = Outcome(f"load {source}", "current" if unchanged else "done", time.perf_counter() - begin, report)
     say(outcome.in_words(outcome.stage))
+    for warning in report.get("warnings", ()):
+        say(f"note: {warning}")
     return outcome
 
 
@@ -107,7 +112,7 @@ def run_stages(
 
 
 def run_all(
-    workspace: Workspace, folders: Mapping[str, Place], say: Callable[[str], None] = SAY_NOTHING
+    workspace: Workspace, folders: Mapping[str, Places], say: Callable[[str], None] = SAY_NOTHING
 ) -> tuple[list[Outcome], dict[str, Any]]:
     """Load the folders (``mimic``, ``umls``, perhaps ``rxnorm``), run every stage, and return the figures.
 
@@ -124,22 +129,24 @@ def run_all(
         return outcomes, summary_of(connection)
 
 
-def check_folder(source: str, folder: Place, remote: RemoteSettings = RemoteSettings()) -> None:  # noqa: B008
-    """Make sure that a source can be loaded from a folder.
+def check_folder(source: str, folders: Places, remote: RemoteSettings = RemoteSettings()) -> None:  # noqa: B008
+    """Make sure that a source can be loaded from a folder, or from several.
 
     Raises:
         InputError: it is not there, or its store cannot be read.
         RefusedError: it holds credentialed data in a store that the settings do not name.
     """
-    if not folder.is_dir():
-        raise InputError("there is no such folder", file=folder, expected=f"the folder of a {source} release")
-    if not isinstance(folder, RemotePath):
-        return
-    if source == "mimic":
-        credentialed = find_mimic(folder).credentialed
-    else:
-        credentialed = not is_open_release(find_release("umls" if source == "umls" else "rxnorm", folder).name)
-    require_allowed(folder, credentialed=credentialed, settings=remote)
+    for folder in several(folders):
+        if not folder.is_dir():
+            raise InputError("there is no such folder", file=folder, expected=f"the folder of a {source} release")
+    for folder in several(folders):
+        if not isinstance(folder, RemotePath):
+            continue
+        if source == "mimic":
+            credentialed = find_mimic(*several(folders)).credentialed
+        else:
+            credentialed = not is_open_release(find_release("umls" if source == "umls" else "rxnorm", folder).name)
+        require_allowed(folder, credentialed=credentialed, settings=remote)
 
 
 def _run(workspace: Workspace, connection: duckdb.DuckDBPyConnection, one: Stage, *, force: bool) -> Outcome:

@@ -22,6 +22,7 @@ __all__ = [
     "edge_table",
     "mapped_shares",
     "quadrant_table",
+    "row_files",
     "status_of",
     "summary_of",
 ]
@@ -87,6 +88,13 @@ def _here(workspace: Workspace, command: str) -> str:
 def dataset_files(folder: Path) -> list[Path]:
     """Return the Parquet shards of a dataset folder, sorted."""
     return sorted((folder / "data").glob("*.parquet"))
+
+
+def row_files(workspace: Workspace, name: str) -> list[Path]:
+    """Return the Parquet shards of a dataset, or of a configuration of one, as ``medieval_contradicted``."""
+    dataset, _, configuration = name.partition("_")
+    folder = workspace.dataset(dataset)
+    return sorted((folder / configuration).glob("*.parquet")) if configuration else dataset_files(folder)
 
 
 def dataset_counts(folder: Path) -> dict[str, Any]:

@@ -33,7 +33,7 @@ def statements(request: Request) -> Response:
     name = asked_for.get("dataset") or (there or ["medieval"])[0]
     if name not in there:
         wanted = name if name in known() else "medieval"
-        raise InputError("this dataset is not built", do=f"ontoground build {wanted}")
+        raise InputError("this dataset is not built", do=f"ontoground build {wanted.partition('_')[0]}")
     with house.asking_datasets() as connection:
         facets = _facets(connection, name)
         chosen = {facet: asked_for.get(facet) or None for facet in (*facets, "words")}
@@ -74,6 +74,7 @@ def _medieval(request: Request, row: dict[str, Any], group: list[dict[str, Any]]
     spans, missing = surrounded(row, house.asking)
     picture = path_picture(row["path"], phrases.graph.name) if row["path"] else None
     values = {"row": row, "group": group, "spans": spans, "missing": missing, "picture": picture}
+    values["dataset"] = request.path_params["dataset"]
     return shown(request, "medieval_row.html", reasons=reasons(row, phrases), **values)
 
 
@@ -86,6 +87,6 @@ def _medval(request: Request, row: dict[str, Any], group: list[dict[str, Any]]) 
     return shown(request, "medval_row.html", row=row, group=group, parts=changed(clean, row["output"]))
 
 
-SHOW = {"medieval": _medieval, "medhal": _medhal, "medval": _medval}
+SHOW = {"medieval": _medieval, "medieval_contradicted": _medieval, "medhal": _medhal, "medval": _medval}
 
 ROUTES = [Route("/statements", statements), Route("/statement/{dataset}/{key}", statement)]

@@ -174,7 +174,9 @@ def _dataset_views(connection: duckdb.DuckDBPyConnection, workspace: Workspace) 
     seen: list[Path] = []
     for folder in sorted((workspace.root.resolve() / "datasets").glob("*")):
         statements = list(folder.glob("statements.parquet"))
-        for view, files in ((folder.name, dataset_files(folder)), (f"{folder.name}_statements", statements)):
+        views = {folder.name: dataset_files(folder), f"{folder.name}_statements": statements}
+        views[f"{folder.name}_contradicted"] = sorted(folder.glob("contradicted/*.parquet"))
+        for view, files in views.items():
             readable = [file for file in files if _is_parquet(file)]
             if readable:
                 rows = f"read_parquet({quoted_files(readable)})"

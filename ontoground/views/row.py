@@ -16,7 +16,7 @@ from ground.storage.sqlfiles import sql_names
 from ground.storage.workspace import Workspace
 from kg.graph import ConceptGraph
 from ontoground.flow.session import asked, reading, records
-from ontoground.flow.status import dataset_files
+from ontoground.flow.status import row_files
 from ontoground.views.concepts import Phrases
 from ontoground.views.query import exploring_datasets
 from ontoground.views.sample import reasons
@@ -24,6 +24,8 @@ from ontoground.views.sample import reasons
 __all__ = ["built", "changed", "explained", "known", "row_with_group", "surrounded"]
 
 ROW = "ontoground/pages/row"
+MEDIEVAL = ("medieval", "medieval_contradicted")
+"""Those whose rows rest on mentions of a note; a copy of a supported row is in both, and is found in the first."""
 AROUND = 240
 """Characters of the note before and behind a mention that are shown."""
 
@@ -37,8 +39,8 @@ def known() -> list[str]:
 
 def built(workspace: Workspace) -> list[str]:
     """Return those of them that are built, MediEval first."""
-    found = [one for one in known() if dataset_files(workspace.dataset(one))]
-    return sorted(found, key=lambda one: (one != "medieval", one))
+    found = [one for one in known() if row_files(workspace, one)]
+    return sorted(found, key=lambda one: (not one.startswith("medieval"), one))
 
 
 def row_with_group(
@@ -50,7 +52,7 @@ def row_with_group(
 
 
 def surrounded(row: Mapping[str, Any], warehouse: Callable[[], Opened]) -> tuple[list[dict[str, Any]], str]:
-    """Return the mentions that support a row, with the note around them or why it cannot be read.
+    """Return the mentions that support or deny a row, with the note around them or why it cannot be read.
 
     Args:
         row: of MediEval.
@@ -64,7 +66,7 @@ def surrounded(row: Mapping[str, Any], warehouse: Callable[[], Opened]) -> tuple
             texts = [text for (text,) in connection.execute(query, [row["hadm_id"]]).fetchall()]
     except (OntogroundError, duckdb.CatalogException) as error:
         missing = str(error) if isinstance(error, OntogroundError) else "the notes are not loaded"
-    return [_span(one, texts) for one in row["support_spans"]], missing
+    return [_span(one, texts) for one in (*row["support_spans"], *row.get("denied_spans", ()))], missing
 
 
 def _span(span: Mapping[str, Any], texts: Sequence[str]) -> dict[str, Any]:
@@ -109,7 +111,7 @@ def explained(workspace: Workspace, identifier: str) -> dict[str, Any]:
                 do="ids: ontoground sql -c 'select id from medieval'" if names else "ontoground build medieval",
             )
     says, label = SAYS[name]
-    evidence, missing = surrounded(row, lambda: reading(workspace)) if name == "medieval" else ([], "")
+    evidence, missing = surrounded(row, lambda: reading(workspace)) if name in MEDIEVAL else ([], "")
     return {
         "dataset": name,
         "id": identifier,
@@ -143,12 +145,14 @@ def _medval(_workspace: Workspace, row: Mapping[str, Any], group: Sequence[Mappi
 Row = Mapping[str, Any]
 SAYS: dict[str, tuple[Callable[[Row], str], Callable[[Row], str]]] = {
     "medieval": (lambda row: row["statement"], lambda row: row["quadrant"]),
+    "medieval_contradicted": (lambda row: row["statement"], lambda row: row["quadrant"]),
     "medhal": (lambda row: row["statement"], lambda row: "factual" if row["label"] else "non-factual"),
     "medval": (lambda row: f"{row['task']}, {row['variant']}", lambda row: str(row["risk_level"])),
 }
 """Of each dataset what a row says, and its label."""
 WHY: dict[str, Callable[[Workspace, Row, Sequence[Row]], list[str]]] = {
     "medieval": _medieval,
+    "medieval_contradicted": _medieval,
     "medhal": _medhal,
     "medval": _medval,
 }

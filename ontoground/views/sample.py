@@ -43,6 +43,10 @@ def _support(row: dict[str, Any], phrases: Phrases) -> list[str]:
     for span in row["support_spans"]:
         place = f"{span['section'].replace('_', ' ')}, {span['begin_offset']:,} to {span['end_offset']:,}"
         lines.append(f"the note says '{' '.join(span['text'].split())}' ({place}) for the {span['role']}")
+    for span in row.get("denied_spans", ()):
+        place = f"{span['section'].replace('_', ' ')}, {span['begin_offset']:,} to {span['end_offset']:,}"
+        said = f"the note names the {span['role']}, '{' '.join(span['text'].split())}' ({place}), and calls it"
+        lines.append(f"{said} {span['assertion']}: not supported")
     if row["replaced_end"] == "none":
         return lines
     if row["replaced_cui"]:

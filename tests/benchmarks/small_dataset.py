@@ -45,7 +45,7 @@ def sample(number: int, quadrant: str, head: str, predicate: str, tail: str, **m
         **{"head_cui": head, "head_name": names[head], "tail_cui": tail, "tail_name": names[tail], "hops": 1},
         **{"tier": "stated" if is_true else None, "support_level": "stated", "path": [edge] if is_true else []},
         **{"support_spans": [], "replaced_end": "none", "replaced_cui": None, "distance": None, "why_false": None},
-        **{"split": "train", "fact_split": "train", "given": "none", **more},
+        **{"split": "train", "fact_split": "train", "given": "none", "fold": 0, **more},
     }
 
 

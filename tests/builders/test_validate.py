@@ -100,6 +100,11 @@ def patient_in_two_splits(rows: list[Row]) -> int:
     return 1
 
 
+def patient_in_two_folds(rows: list[Row]) -> int:
+    rows[0]["fold"] += 1
+    return 1
+
+
 def pair_in_two_fact_splits(rows: list[Row]) -> int:
     seen: set[frozenset[str]] = set()
     for row in rows:
@@ -132,6 +137,7 @@ DAMAGES: list[tuple[Damage, str]] = [
     (quadrant_flipped, "a quadrant is what its two labels say"),
     (id_twice, "a row id occurs once"),
     (patient_in_two_splits, "a patient is in one split"),
+    (patient_in_two_folds, "a patient is in one fold"),
     (pair_in_two_fact_splits, "a pair is in one fact_split"),
     (name_of_another_concept, "a name is a name of its concept"),
 ]

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ehr.load import load_mimic
-from ehr.release import documented, find_mimic
+from ehr.release import documented, find_mimic, require_notes
 from ground.errors import InputError, UsageError
 from ground.settings import LoadSettings
 from ground.storage.warehouse import table_exists
@@ -117,6 +117,33 @@ def test_missing_required_files_are_one_error_that_lists_them(warehouse: Connect
     for name in TABLES:
         assert name in caught.value.expected
     assert rows(warehouse, "from ground.load") == []
+
+
+def test_two_downloads_are_one_release(warehouse: Connection, tmp_path: Path) -> None:
+    hosp, note = write_mimic(tmp_path / "mimiciv-3.1", notes=()), write_mimic(tmp_path / "all")
+    apart = (hosp, tmp_path / "mimic-iv-note-2.2")
+    apart[1].mkdir()
+    (note / "note").rename(apart[1] / "note")
+    report = load_mimic(warehouse, apart, SETTINGS)
+    assert report.release == "3.1, note 2.2" and not any("no notes" in one for one in report.warnings)
+    assert rows(warehouse, "select count(*) from mimiciv_note.discharge") == [(1,)]
+    with pytest.raises(InputError, match="several folders could be the module hosp"):
+        find_mimic(*apart, note)
+
+
+def test_notes_alone_and_records_alone_are_called_so(tmp_path: Path) -> None:
+    write_mimic(tmp_path / "all")
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "all" / "note").rename(tmp_path / "texts" / "note")
+    with pytest.raises(InputError, match="this is MIMIC-IV-Note alone") as caught:
+        find_mimic(tmp_path / "texts")
+    assert "load mimic DIR NOTE_DIR" in (caught.value.do or "")
+    (tmp_path / "all" / "notes.csv").write_text("text\n")
+    assert any("no notes" in one and "notes.csv is not read" in one for one in find_mimic(tmp_path / "all").warnings)
+    with pytest.raises(InputError, match="no discharge summaries here") as caught:
+        require_notes(tmp_path / "all")
+    assert caught.value.found == "notes.csv, which is not read"
+    require_notes(tmp_path / "all", tmp_path / "texts")
 
 
 @pytest.mark.parametrize("place", ["", "3.1", "mimiciv/3.1", "files/mimiciv/3.1"])

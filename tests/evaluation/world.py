@@ -44,6 +44,7 @@ def dataset(n_patients: int = 12, groups: int = 2) -> MedievalDataset:
                         "split": split,
                         "fact_split": split,
                         "given": "none",
+                        "fold": patient % 4,
                     }
                 )
     return MedievalDataset(

@@ -71,6 +71,27 @@ def test_a_wrong_value_is_refused_with_what_was_expected(values: dict[str, Any])
     assert caught.value.found
 
 
+@pytest.mark.parametrize(
+    ("section", "key", "value", "expected"),
+    [
+        ("build", "truth_tiers", "stated", 'a list, as ["one", "another"]'),
+        ("build", "truth_tiers", ["sure"], "'stated', 'equivalent', 'inherited' or 'plausible'"),
+        ("build", "given", "perhaps", "true or false"),
+        ("build", "max_hops", "many", "a whole number"),
+        ("build", "max_hops", 2.5, "a whole number"),
+        ("build", "max_hops", 4, "a number of 3 or less"),
+        ("build", "max_lift", "high", "a number"),
+        ("build", "max_pair_share", 0, "a number above 0.0"),
+        ("run", "threads", 0, "a number of 1 or more"),
+        ("run", "address", 1, "a text"),
+    ],
+)
+def test_a_wrong_value_is_explained_in_words(section: str, key: str, value: object, expected: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        settings_from({section: {key: value}})
+    assert caught.value.expected == expected
+
+
 @pytest.mark.parametrize("content", [b"[build", b"a = ", b"\xff\xfe\x00"])
 def test_a_file_that_is_not_toml_is_named(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "a.toml"

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import io
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+import ontoground
+from ground.contracts.rows import CONTRADICTED_SCHEMA
 from ground.storage.warehouse import connect
 from ground.storage.workspace import Workspace
 from ontoground.cli.main import invoke
@@ -61,3 +66,21 @@ def demo_copy(demo: Demo, tmp_path: Path) -> Callable[[], Path]:
         return shutil.copytree(demo.workspace, tmp_path / "copy")
 
     return copy
+
+
+@pytest.fixture(scope="session")
+def denying(demo: Demo, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo's workspace with one contradicted row, and the copy of a supported one that makes the statement."""
+    folder = tmp_path_factory.mktemp("denying") / "work"
+    shutil.copytree(demo.workspace, folder, copy_function=os.link, ignore=shutil.ignore_patterns("cache", "runs"))
+    copy = ontoground.open(folder).statements(quadrant="Q1").sort("id").head(1).collect().to_dicts()[0]
+    tail = next(span for span in copy["support_spans"] if span["role"] == "tail")
+    denied = {"id": "1-0-h-denied-Q2", "quadrant": "Q2", "is_supported": False, "support_level": "contradicted"}
+    denied |= {"denied_spans": [tail | {"assertion": "absent"}], "support_spans": copy["support_spans"][:1]}
+    rows = [copy | {"denied_spans": []}, copy | denied]
+    (folder / "datasets" / "medieval" / "contradicted").mkdir(exist_ok=True)
+    pq.write_table(
+        pa.Table.from_pylist(rows, schema=CONTRADICTED_SCHEMA),
+        folder / "datasets" / "medieval" / "contradicted" / "train-00000-of-00001.parquet",
+    )
+    return folder

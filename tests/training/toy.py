@@ -35,6 +35,7 @@ def toy_dataset(admissions: int = 10, groups: int = 3, seed: int = 0) -> Medieva
                 "split": SPLITS[number % len(SPLITS)],
                 "fact_split": SPLITS[number % len(SPLITS)],
                 "given": "none",
+                "fold": number % 3,
             }
             for group, drug in enumerate(drugs)
             for quadrant, verb in VERBS.items()

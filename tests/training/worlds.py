@@ -44,6 +44,7 @@ def small_dataset(folder: Path, admissions: int = 9, groups: int = 3) -> Medieva
                         "split": split,
                         "fact_split": split,
                         "given": "none",
+                        "fold": hadm % 3,
                     }
                     | COLUMNS
                 )

@@ -10,13 +10,12 @@ import re
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
-from typing import Literal
 
 import polars as pl
 from pydantic import Field
 
 from evaluation.predictions import write_predictions
-from evaluation.quadrants.dataset import MedievalDataset
+from evaluation.quadrants.dataset import SPLIT_COLUMN, SPLITS_IN_WORDS, MedievalDataset
 from ground import ROOT
 from ground.contracts.rows import QUADRANTS, Quadrant
 from ground.lm.results import Completion, Message, Request, Result
@@ -34,7 +33,7 @@ LABEL = re.compile(r"\bQ[1-4]\b", re.IGNORECASE)
 class ZeroshotSettings(AskingSettings):
     """Which rows are asked about, and how much of their context is shown."""
 
-    split_column: Literal["split", "fact_split"] = Field(default="split", description="which of the two splits is used")
+    split_column: str = Field(default="split", pattern=SPLIT_COLUMN, description=SPLITS_IN_WORDS)
 
 
 @cache

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import polars as pl
 
-from evaluation.quadrants.dataset import MedievalDataset
+from evaluation.quadrants.dataset import MedievalDataset, Split
 from ground.errors import InputError
 from training.corfu.pairs import REGIMES, Stage, StagePairs, pair_items, stage_pairs
 from training.packing.attention import attention_of, joins_contexts
@@ -85,7 +84,8 @@ def encode_texts(dataset: MedievalDataset, tokenizer: Any, settings: CorfuSettin
     """
     texts = dataset.rows["statement"].unique().sort().to_list()
     statements = encode_statements(tokenizer, texts, end=True)
-    used = dataset.rows.filter(pl.col(settings.split_column) != "test").select("hadm_id").unique()
+    tested = dataset.in_split("test", settings.split_column)
+    used = dataset.rows.filter(~tested).select("hadm_id").unique()
     contexts = dataset.contexts.join(used, on="hadm_id", how="semi")
     room = max_length - 2 * int(statements.lengths.max())
     encoded, truncation = encode_contexts(
@@ -110,8 +110,8 @@ def corfu_stages(dataset: MedievalDataset, texts: CorfuTexts, pad_id: int, setti
     def items(pairs: StagePairs) -> list[Item]:
         return pair_items(pairs, texts.context_of, texts.statement_of)
 
-    def pairs(split: str, stage: Stage) -> StagePairs:
-        rows = dataset.rows.filter(pl.col(settings.split_column) == split)
+    def pairs(split: Split, stage: Stage) -> StagePairs:
+        rows = dataset.rows.filter(dataset.in_split(split, settings.split_column))
         return stage_pairs(rows, stage, pairs_per_winner=settings.pairs_per_winner, seed=settings.seed)
 
     found = []

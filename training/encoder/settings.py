@@ -6,6 +6,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
+from evaluation.quadrants.dataset import SPLIT_COLUMN, SPLITS_IN_WORDS
 from ground.settings import Section
 
 __all__ = ["EncoderSettings"]
@@ -25,7 +26,7 @@ class EncoderSettings(Section):
         ge=1,
         description="statements in one forward pass: memory, not results (but for the draws of dropout)",
     )
-    split_column: Literal["split", "fact_split"] = Field(default="split", description="which of the two splits is used")
+    split_column: str = Field(default="split", pattern=SPLIT_COLUMN, description=SPLITS_IN_WORDS)
     class_weights: Literal["balanced", "none"] = Field(
         default="balanced", description="weights of the cross entropy: inverse frequency in the training split, or none"
     )

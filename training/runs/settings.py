@@ -9,6 +9,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from evaluation.quadrants.dataset import SPLIT_COLUMN, SPLITS_IN_WORDS
 from ground.settings import Section
 
 __all__ = [
@@ -22,8 +23,6 @@ __all__ = [
     "PackingSettings",
     "SftSettings",
 ]
-
-SplitColumn = Literal["split", "fact_split"]
 
 
 class LoraSettings(Section):
@@ -97,7 +96,7 @@ class ClassifierSettings(Section):
     seed: int = Field(default=42, ge=0, lt=2**32, description="seed of order, dropout and new weights")
     epochs: float = Field(default=3, gt=0, description="passes over the training split")
     batch_size: int = Field(default=32, ge=1, description="statements in one optimizer step, over all processes")
-    split_column: SplitColumn = Field(default="split", description="which of the two splits is used")
+    split_column: str = Field(default="split", pattern=SPLIT_COLUMN, description=SPLITS_IN_WORDS)
     class_weights: Literal["balanced", "none"] = Field(
         default="balanced", description="weights of the cross entropy: inverse frequency in the training split, or none"
     )
@@ -120,7 +119,7 @@ class CorfuSettings(Section):
     )
     epochs: float = Field(default=1, gt=0, description="passes over the pairs of each stage")
     batch_size: int = Field(default=16, ge=1, description="pairs in one optimizer step, over all processes")
-    split_column: SplitColumn = Field(default="split", description="which of the two splits is used")
+    split_column: str = Field(default="split", pattern=SPLIT_COLUMN, description=SPLITS_IN_WORDS)
     pairs_per_winner: int = Field(
         default=1, ge=1, description="losers that one Q1 statement meets in one stage, at most"
     )

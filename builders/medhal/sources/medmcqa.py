@@ -57,13 +57,13 @@ def read(folder: Path, source: TextSource, tally: Tally) -> Iterator[QaItem]:
     yield from distinct(items, source, tally, lambda item: (item.question, *sorted(item.options)))
 
 
-def _items(path: Path, source: TextSource) -> Iterator[QaItem | str]:
+def _items(path: Path, source: TextSource) -> Iterator[tuple[SourceSplit, QaItem | str]]:
     split, first = split_in_name(path), first_place(path)
     assert split is not None
     for line, row in _rows(path):
         if line == 1:
             require_columns(row, COLUMNS, path, line)
-        yield item_of(row, first, split, source.source)
+        yield split, item_of(row, first, split, source.source)
 
 
 def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:

@@ -55,13 +55,13 @@ def read(folder: Path, source: TextSource, tally: Tally) -> Iterator[QaItem]:
     yield from distinct((item for path in paths for item in _items(path, source)), source, tally)
 
 
-def _items(path: Path, source: TextSource) -> Iterator[QaItem | str]:
+def _items(path: Path, source: TextSource) -> Iterator[tuple[SourceSplit, QaItem | str]]:
     split = split_in_name(path)
     assert split is not None
     for place, (line, row) in enumerate(json_lines(path)):
         if place == 0:
             require_columns(row, COLUMNS, path, line)
-        yield item_of(row, f"{split}-{row.get('realidx', line - 1)}", split, source.source)
+        yield split, item_of(row, f"{split}-{row.get('realidx', line - 1)}", split, source.source)
 
 
 def item_of(row: Mapping[str, Any], inner_id: str, split: SourceSplit, source: str) -> QaItem | str:

@@ -51,7 +51,7 @@ def read(folder: Path, source: TextSource, tally: Tally) -> Iterator[QaItem]:
     paths = files(folder)
     if not paths:
         raise InputError("no question set", file=folder, expected=f"train.jsonl, test.jsonl or {RELEASE}")
-    items = (item_of(row, source.source) for path in paths for row in _rows(path))
+    items = ((row["split"], item_of(row, source.source)) for path in paths for row in _rows(path))
     yield from distinct(items, source, tally)
 
 

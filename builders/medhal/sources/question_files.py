@@ -157,7 +157,7 @@ def plain(text: str) -> str:
 
 
 def distinct(
-    items: Iterable[QaItem | str],
+    items: Iterable[tuple[SourceSplit, QaItem | str]],
     source: TextSource,
     tally: Tally,
     key: Callable[[QaItem], Sequence[str]] = lambda item: (item.question,),
@@ -165,16 +165,16 @@ def distinct(
     """Yield the questions that were not there before, without regard to case and blanks; count all others.
 
     Args:
-        items: questions, and in the place of others the reason why they give none.
+        items: questions with their splits, and in the place of others the reason why they give none.
         source: where they come from.
         tally: counts what is read and what is left out.
         key: the texts that make two questions the same; 64 bits of them are kept.
     """
     seen: set[int] = set()
-    for item in items:
+    for split, item in items:
         tally.read[source.source] += 1
         if isinstance(item, str):
-            tally.drop(source.source, item)
+            tally.drop(source.source, item, split=split)
             continue
         name = stable_hash(0, *("".join(text.lower().split()) for text in key(item)))
         if name in seen:

@@ -65,17 +65,17 @@ def medhal(options: Medhal) -> Result:
     from builders.medhal.engines import lm_engine, rules_engine
     from builders.medhal.plan import chosen_sources, feeds_of
     from builders.medhal.review import read_review
-    from builders.medhal.rows import Seeds
-    from builders.texts.origin import Tally
+    from builders.texts.origin import Seeds, Tally
     from ground.flow.manifest import licence_tier
     from ground.lm.client import LanguageModel
     from ontoground.flow.pipeline import run_stages
     from ontoground.flow.status import dataset_counts
 
-    workspace, tally = options.open(needs_warehouse=False), Tally()
+    workspace = options.open(needs_warehouse=False)
     if options.engine == "rules" and options.model.given:
         raise UsageError("the engine rules asks no language model", do="add --engine lm, or leave the endpoint out")
     settings, model = workspace.settings.medhal, None
+    tally = Tally(settings.splits)
     review = {} if options.review is None else read_review(options.review)
     with ExitStack() as stack:
         own = stack.enter_context(_own_facts(options, workspace))
@@ -92,7 +92,8 @@ def medhal(options: Medhal) -> Result:
             tier = closest(tier, licence_tier(own))
         engine = rules_engine(settings.seed) if model is None else lm_engine(model)
         feeds = feeds_of(chosen, engine, workspace, own, tally)
-        seeds = Seeds(documents=settings.seed, patients=workspace.settings.build.seed)
+        build = workspace.settings.build
+        seeds = Seeds(documents=settings.seed, patients=build.seed, ends=build.split_ends)
         made = Made(options.engine, tier, seeds, {} if model is None else described_model(model), review)
         with bars("pairs") as advance:
             report = build_medhal(feeds, workspace.dataset("medhal"), settings, made, tally, advance)

@@ -162,6 +162,7 @@ def _made(
             lambda: (LmGenerator(generator), LmValidator(validator)),
             tier,
             seed,
+            workspace.settings.build.split_ends,
             models={role: described_model(model) for role, model in models.items()},
             usage=lambda: {role: {"model": one.settings.model, **one.totals.as_dict()} for role, one in models.items()},
         )
@@ -181,6 +182,7 @@ def _made_by_rules(workspace: Workspace, connection: duckdb.DuckDBPyConnection, 
         # Words of the ontology come into the outputs: its licence holds for them too.
         closest(tier, licence_tier(connection)),
         seed,
+        workspace.settings.build.split_ends,
         inputs=[entry for entry in inputs(connection) if entry["source"] != "mimic"],
         workers=1 if run.executor == "serial" else run.workers,
     )

@@ -93,12 +93,15 @@ def bars(counted: str) -> Iterator[Callable[[str, int], None]]:
 
 
 def paint_dropped(out: Console, dropped: dict[str, int], shown: int) -> None:
-    """Print the commonest reasons for which something was left out."""
+    """Print the commonest reasons for which something was left out, and how other splits are taken."""
+    from builders.texts.origin import OTHER_SPLIT
 
     if dropped:
         reasons = sorted(dropped.items(), key=lambda one: (-one[1], one[0]))
         out.print()
         out.print(table(("left out, most frequent", "n"), reasons[:shown]))
+        if others := sum(n for reason, n in reasons if reason.endswith(OTHER_SPLIT)):
+            out.print(f"{number(others)} items stand in other splits of their sources; --splits all takes them too")
 
 
 def requests_in_words(used: dict[str, Any]) -> str:

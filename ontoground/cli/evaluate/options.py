@@ -12,6 +12,7 @@ import typer
 
 from ground import __version__
 from ground.errors import UsageError
+from ground.stable import stable_hash
 from ground.storage.files import private_directory, sha256_of, write_text
 from ontoground.cli.app import group_of
 from ontoground.cli.options import InWorkspace
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from ground.lm.settings import LmSettings
     from ground.settings import Section
 
-__all__ = ["UNDEFINED", "Evaluated", "Reference", "Split", "group", "interval", "paint_places", "percent"]
+__all__ = ["UNDEFINED", "Evaluated", "Reference", "Split", "few", "group", "interval", "paint_places", "percent"]
 
 group = group_of("evaluate", "Evaluate models on the datasets.", ("quadrants", "medhal", "medval", "sheets"))
 
@@ -119,15 +120,34 @@ class Evaluated(InWorkspace):
         file = str(folder / f"predictions-{self.split}.parquet")
         return {"model": model, "method": method, "folder": str(folder), "file": file, "state": state, **more}
 
-    def report_folder(self, dataset: Path, made: Sequence[Mapping[str, Any]], *, alone: bool = True) -> Path:
-        """Return where the report goes: into the one run that is evaluated, else into a folder of its own."""
+    def report_folder(
+        self, dataset: Path, made: Sequence[Mapping[str, Any]], *about: str, others: Sequence[Path] = ()
+    ) -> Path:
+        """Return where the report goes: into the one run that is evaluated, else into a folder of its own.
+
+        That folder is named after what is evaluated, by the bytes of the files, so that no evaluation takes another's
+        place; the same one again has the same folder.
+
+        Args:
+            dataset: its folder.
+            made: predictions that the verb made or kept, as `predicted` says.
+            about: what else decides the report.
+            others: what is read beside predictions, such as experts' sheets.
+        """
         if self.out is not None:
             return self.out
-        if alone and len(self.models or ()) + self.asks == 1 and not self.predictions:
+        usual = "report" if self.split == "test" else f"report-{self.split}"
+        alone = len(self.models or ()) + self.asks == 1 and not self.predictions and not others
+        files = sorted({*(Path(one["file"]) for one in made), *(self.predictions or ()), *others})
+        read = [sha256_of(file) if file.is_file() else "" for file in files]
+        known = format(stable_hash(0, str(dataset.resolve()), self.missing, *about, *read) & 0xFFFFFFFF, "08x")
+        if alone:
             # The runs of one folder (seeds, lambdas) have one report.
             run = Path(made[0]["folder"]) if len(made) == 1 else Path((self.models or [""])[0])
-            return run / ("report" if self.split == "test" else f"report-{self.split}")
-        return run_folder(self.workspace, "evaluation", short_name(str(dataset)), self.split)
+            foreign = any(one.get("trained_on_another_dataset") for one in made)
+            return run / (f"{usual}-{short_name(str(dataset))}-{known}" if foreign else usual)
+        named = files[0].stem if len(files) == 1 else f"{len(files)}-files"
+        return run_folder(self.workspace, "evaluation", short_name(str(dataset)), self.split, short_name(named), known)
 
     def payload(self, verb: str, report: Mapping[str, Any], made: list[dict[str, Any]], out: Path) -> dict[str, Any]:
         """Return what the payloads of all these verbs have, of a report that lies in ``out``."""
@@ -153,6 +173,13 @@ def paint_places(out: Console, report: Mapping[str, Any]) -> None:
     pictures = Path(report["folder"]) / "figures"
     for name, path in (("report", report["markdown"]), ("numbers", report["json"]), ("pictures", pictures)):
         out.print(f"{name:10}{relative(Path(path))}", soft_wrap=True)
+
+
+def few(n: int, what: str) -> str:
+    """Say that so few patients, or what else rows belong to, give no interval; nothing where they do."""
+    from evaluation.intervals import FEWEST_CLUSTERS
+
+    return f" without an interval (fewer than {FEWEST_CLUSTERS} {what})" if n < FEWEST_CLUSTERS else ""
 
 
 def percent(estimate: Mapping[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +13,7 @@ import typer
 
 from ground.errors import UsageError
 from ground.storage.files import sha256_of
-from ontoground.cli.evaluate.options import Evaluated, group, interval, paint_places, percent
+from ontoground.cli.evaluate.options import Evaluated, few, group, interval, paint_places, percent
 from ontoground.cli.options import Result, verb
 from ontoground.cli.runs import run_folder, run_settings, short_name
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PACKAGES", "Quadrants", "paint", "quadrants"]
 
-SplitColumn = Literal["split", "fact_split"]
+SplitColumn = Literal["split", "fact_split", "folds"]
 
 PACKAGES = ("torch", "transformers", "peft", "jinja2", "matplotlib", "statsmodels")
 REGIME_NAMES = {f"q1_q{n}": f"Q1 vs. Q{n}" for n in (2, 3, 4)} | {"mixed": "Q1 vs. mix", "curriculum": "Curriculum"}
@@ -44,7 +45,10 @@ class Quadrants(Evaluated):
         Path | None, typer.Option(metavar="DIR", help="Dataset folder; the workspace's own where left out")
     ] = None
     split_column: Annotated[
-        SplitColumn | None, typer.Option(help="Split by patient, or also by fact; the runs' own where left out")
+        SplitColumn | None,
+        typer.Option(
+            help="By patient, also by fact, or folds: all rows, of runs of all folds; the runs' own where left out"
+        ),
     ] = None
     method: Annotated[
         Literal["auto", "head", "score"],
@@ -92,6 +96,10 @@ class _Source:
         return self.settings.get("seed")
 
     @property
+    def column(self) -> str | None:
+        return self.settings.get("split_column")
+
+    @property
     def settings(self) -> dict[str, Any]:
         return dict(self.record.get("settings", {}))
 
@@ -110,7 +118,7 @@ def quadrants(options: Quadrants) -> Result:
     Predictions are kept in the run folder and reused while model and dataset stay the same.
     """
     options.require(*PACKAGES)
-    from evaluation.quadrants.dataset import MedievalDataset
+    from evaluation.quadrants.dataset import FOLDS, MedievalDataset
     from evaluation.quadrants.report import evaluate_quadrants
     from training.runs.card import write_card
 
@@ -119,8 +127,9 @@ def quadrants(options: Quadrants) -> Result:
     column = _column(options, sources)
     # Asked first: a refusal of the privacy gate comes before hours of work.
     made = [_zeroshot(options, dataset, column)] if options.asks else []
-    made += [_predicted(options, source, dataset, column) for source in sources]
-    out = options.report_folder(dataset.folder, made)
+    predicted = [_predicted(options, source, dataset, column) for source in sources]
+    made += _pooled(options, dataset, sources, predicted) if column == FOLDS else predicted
+    out = options.report_folder(dataset.folder, made, column)
     report = evaluate_quadrants(
         dataset,
         [*(Path(one["file"]) for one in made), *(options.predictions or ())],
@@ -169,7 +178,7 @@ def _source(options: Quadrants, folder: Path) -> _Source:
     source = _Source(_name(record), folder, str(folder), record)
     if options.method not in ("auto", source.method):
         policy = source.method == "score"
-        fit = f"fit a head first: ontoground train classifier --model {folder} --freeze-backbone"
+        fit = f"fit a head first: ontoground train classifier --model {shlex.quote(str(folder))} --freeze-backbone"
         raise UsageError(
             f"this run has no predictions by {options.method}",
             file=folder,
@@ -197,20 +206,26 @@ def _name(record: Mapping[str, Any]) -> str:
 def _distinct(sources: Sequence[_Source]) -> list[_Source]:
     """Tell runs of one name and seed apart by their folders."""
     known = {source.folder.resolve(): source for source in sources}
-    found = Counter((source.name, source.seed) for source in known.values())
+    found = Counter((source.name, source.seed, source.column) for source in known.values())
     return [
-        replace(source, name=f"{source.name} [{folder.name}]") if found[source.name, source.seed] > 1 else source
+        replace(source, name=f"{source.name} [{folder.name}]")
+        if found[source.name, source.seed, source.column] > 1
+        else source
         for folder, source in known.items()
     ]
 
 
-def _column(options: Quadrants, sources: Sequence[_Source]) -> SplitColumn:
-    trained = {source.settings["split_column"]: source.folder for source in sources if source.record}
-    wanted: SplitColumn = options.split_column or next(iter(trained), None) or "split"
+def _column(options: Quadrants, sources: Sequence[_Source]) -> str:
+    """Return the split that is evaluated: the runs' own, which must be one; runs of several folds have all rows."""
+    from evaluation.quadrants.dataset import FOLDS
+
+    trained = {str(source.column): source.folder for source in sources if source.record}
+    of_folds = len(trained) > 1 and all(column.startswith("fold_") for column in trained)
+    wanted: str = options.split_column or (FOLDS if of_folds else next(iter(trained), "split"))
     for column, folder in trained.items():
-        if column != wanted:
+        if column != wanted and not (wanted == FOLDS and column.startswith("fold_")):
             raise UsageError(
-                "a run was trained on the other of the two splits",
+                "a run was trained on another split",
                 file=folder,
                 found=column,
                 expected=wanted,
@@ -219,7 +234,41 @@ def _column(options: Quadrants, sources: Sequence[_Source]) -> SplitColumn:
     return wanted
 
 
-def _predicted(options: Quadrants, source: _Source, dataset: MedievalDataset, column: SplitColumn) -> dict[str, Any]:
+def _pooled(
+    options: Quadrants, dataset: MedievalDataset, sources: Sequence[_Source], made: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Join the predictions of runs that differ in their fold alone, each of its own fold: one file for all rows.
+
+    Raises:
+        UsageError: the run of some fold is missing.
+    """
+    import polars as pl
+
+    from evaluation.predictions import write_predictions
+
+    groups: dict[tuple[str, int | None], list[tuple[_Source, dict[str, Any]]]] = {}
+    for source, one in zip(sources, made, strict=True):
+        groups.setdefault((source.name, source.seed), []).append((source, one))
+    pooled = []
+    for (name, seed), parts in groups.items():
+        if lacking := {f"fold_{fold}" for fold in dataset.folds} - {str(source.column) for source, _ in parts}:
+            raise UsageError(
+                "runs of some folds are missing",
+                file=parts[0][0].folder.parent,
+                found=f"no run with split_column {', '.join(sorted(lacking))}",
+                expected=f"a run of {name} for each of {len(dataset.folds)} folds",
+                do="train them: `ontoground train classifier --folds`",
+            )
+        folder = parts[0][0].folder.parent
+        file = folder / f"predictions-{options.split}-{short_name(name)}-{seed}.parquet"
+        write_predictions(file, pl.concat([pl.read_parquet(one["file"]) for _, one in parts]))
+        other = any(one["trained_on_another_dataset"] for _, one in parts)
+        told = options.predicted(folder, name, parts[0][1]["method"], seed=seed, trained_on_another_dataset=other)
+        pooled.append(told | {"file": str(file)})
+    return pooled
+
+
+def _predicted(options: Quadrants, source: _Source, dataset: MedievalDataset, column: str) -> dict[str, Any]:
     """Make the predictions of a run, or keep those that are there and still its own; returns where they are."""
     from evaluation.predictions import write_predictions
     from ontoground.cli.render import note
@@ -230,7 +279,7 @@ def _predicted(options: Quadrants, source: _Source, dataset: MedievalDataset, co
         # The record holds the hashes of the model's files, or their losses: another model has another record.
         "model": sha256_of(source.folder / RECORD) if source.record else model_identity(source.model),
         "dataset": dataset.manifest_sha256,
-        "split_column": column,
+        "split_column": source.column or column,
         "method": source.method,
         "settings": options.of_runs,
     }
@@ -248,33 +297,13 @@ def _predicted(options: Quadrants, source: _Source, dataset: MedievalDataset, co
     return options.predicted(source.folder, source.name, source.method, state, **more)
 
 
-def _predict(options: Quadrants, source: _Source, dataset: MedievalDataset, column: SplitColumn) -> pl.DataFrame:
-    from ground.progress import progress
-    from training.runs.quiet import quiet
+def _predict(options: Quadrants, source: _Source, dataset: MedievalDataset, column: str) -> pl.DataFrame:
+    from ontoground.views.predictions import predict_rows
 
-    hardware = _hardware(options, source)
-    if source.method == "score":
-        from training.corfu.scores import score_quadrants
-        from training.runs.settings import CorfuSettings
-
-        settings = CorfuSettings.model_validate(source.settings or {"split_column": column})
-        settings = settings.model_copy(update={"hardware": hardware})
-        rows = dataset.split_rows(options.split, column).height
-        with progress(f"scoring {source.folder.name}", rows) as advance:
-            return score_quadrants(source.model, dataset, options.split, settings, name=source.name, advance=advance)
-    if source.kind == "encoder":
-        import polars as pl
-
-        from training.encoder.classifier import load_encoder
-        from training.encoder.train import predict
-
-        with quiet(), progress(f"predicting {source.folder.name}", None) as advance:
-            model = load_encoder(source.folder, None if hardware.device == "auto" else hardware.device)
-            frame = predict(model, dataset, options.split, progress=lambda _n, _total, _loss: advance(1))
-        return frame.with_columns(model=pl.lit(source.name))
-    from training.classifier.train import predict_classifier
-
-    return predict_classifier(source.folder, dataset, options.split, hardware=hardware, name=source.name)
+    # A model that was not trained here has no split of its own, and may be a name of the hub.
+    record = source.record or {"settings": {"split_column": column}}
+    run = source.folder if source.record else Path(source.model)
+    return predict_rows(run, record, dataset, options.split, _hardware(options, source), source.name)
 
 
 def _hardware(options: Quadrants, source: _Source) -> HardwareSettings:
@@ -290,7 +319,7 @@ def _hardware(options: Quadrants, source: _Source) -> HardwareSettings:
     return hardware
 
 
-def _zeroshot(options: Quadrants, dataset: MedievalDataset, column: SplitColumn) -> dict[str, Any]:
+def _zeroshot(options: Quadrants, dataset: MedievalDataset, column: str) -> dict[str, Any]:
     from ground.progress import progress
     from ontoground.cli.render import note
     from training.asking.quadrants import ZeroshotSettings, predict_zeroshot
@@ -335,7 +364,8 @@ def paint(out: Console, payload: dict[str, Any]) -> None:
     shares = {name: head.removeprefix("F1_") for name, head in PAPER_COLUMNS.items() if name not in ("hsr", "tir")}
     rows = [(name, *(percent(found[share]) for share in shares)) for name, found in models]
     out.print(table(("model", *shares.values()), rows))
-    out.print("\nF1 with its interval; HSR: unsupported taken for Q1; TIR: false taken for Q1 (lower is better)\n")
+    with_interval = few(payload["patients"], "patients") or " with its interval"
+    out.print(f"\nF1{with_interval}; HSR: unsupported taken for Q1; TIR: false taken for Q1 (lower is better)\n")
     rows = [(name, *(interval(found[one], "-") for one in ("f1", "hsr", "tir"))) for name, found in models]
     out.print(table(("model", "F1", "HSR", "TIR"), rows))
     out.print()

@@ -11,7 +11,7 @@ import typer
 
 from ground.errors import UsageError
 from ground.storage.files import sha256_of
-from ontoground.cli.evaluate.options import UNDEFINED, Evaluated, Reference, group, interval, paint_places, percent
+from ontoground.cli.evaluate.options import UNDEFINED, Evaluated, Reference, few, group, interval, paint_places, percent
 from ontoground.cli.options import Result, verb
 from ontoground.cli.runs import run_folder, run_settings, short_name
 
@@ -126,7 +126,7 @@ def _evaluated(kind: Kind, options: Text, experts: Sequence[Path] = (), sheet_ke
     # Asked first: a refusal of the privacy gate comes before hours of work.
     made = [_asked(options, dataset)] if options.asks else []
     made += [_generated(options, dataset, model) for model in options.models or ()]
-    out = options.report_folder(dataset.folder, made, alone=not experts)
+    out = options.report_folder(dataset.folder, made, others=experts)
     report = evaluate_text(
         kind,
         dataset,
@@ -201,7 +201,8 @@ def _paint(out: Console, payload: dict[str, Any]) -> None:
 
     kind = payload["verb"].split()[-1]
     where = f"{number(payload['clusters'])} {payload['clusters_are']}"
-    out.print(f"{number(payload['rows'])} rows of {where} ({payload['split']}), in percent; {WORDS[kind]}\n")
+    alone = few(payload["clusters"], payload["clusters_are"])
+    out.print(f"{number(payload['rows'])} rows of {where} ({payload['split']}), in percent{alone}; {WORDS[kind]}\n")
     if runs := payload["runs"]:
         rows = [(run["name"], *(percent(run["overall"][name]) for name in VALUES[kind])) for run in runs]
         out.print(table(("run", *VALUES[kind].values()), rows))

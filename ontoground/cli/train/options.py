@@ -40,7 +40,7 @@ class Trained(InWorkspace):
     config: Annotated[Path | None, typer.Option(metavar="FILE", help="TOML file of settings (docs/settings.md)")] = None
     overrides: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Override one setting, as optimizer.learning_rate=1e-4"),
+        typer.Option("--set", metavar="KEY=VALUE", help="Override one setting, as epochs=2"),
     ] = None
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the run in the folder; a whole one stays as it is.")

@@ -233,6 +233,15 @@ group by subject_id
 having count(distinct split) > 1
 union all
 select
+    'a patient is in one fold' as check_name,
+    subject_id::varchar as id,
+    count(distinct fold)::varchar as found,
+    '1' as expected
+from labelled
+group by subject_id
+having count(distinct fold) > 1
+union all
+select
     'a patient has one admission' as check_name,
     subject_id::varchar as id,
     count(distinct hadm_id)::varchar as found,

@@ -13,8 +13,8 @@ from builders.medhal.counts import BuildReport
 from builders.medhal.feeds import Feed
 from builders.medhal.items import Claim, Pair
 from builders.medhal.judges import Judge
-from builders.medhal.rows import Seeds, Stamp
-from builders.texts.origin import Origin, Refusal, Tally
+from builders.medhal.rows import Stamp
+from builders.texts.origin import Origin, Refusal, Seeds, Tally
 from builders.texts.sources import text_sources
 from ground.contracts.rows_text import MedhalTask
 from ground.flow.manifest import LicenceTier

@@ -9,9 +9,8 @@ import pytest
 from builders.medhal.build import Made, build_medhal
 from builders.medhal.judges import RulesJudge
 from builders.medhal.review import read_review
-from builders.medhal.rows import Seeds
 from builders.texts.inputs import MANY_FILES, file_inputs
-from builders.texts.origin import Refusal, Tally
+from builders.texts.origin import Refusal, Seeds, Tally
 from ground.errors import InputError
 from ground.settings import MedhalSettings
 from tests.builders.medhal.feed_world import feed, pair, rows_of

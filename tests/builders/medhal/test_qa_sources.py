@@ -71,6 +71,15 @@ def test_medqa_counts_what_it_leaves_out(tmp_path: Path) -> None:
     }
 
 
+def test_what_stands_in_a_split_that_is_not_wanted_is_left_out_for_that_alone(tmp_path: Path) -> None:
+    rows = [medqa_row(0, mcq("A photograph of the toe is shown."), OPTIONS), medqa_row(1, mcq("Cramps."), OPTIONS)]
+    write_lines(tmp_path / "dev.jsonl", rows)
+    write_lines(tmp_path / "train.jsonl", [medqa_row(2, mcq("A picture of the knee is shown."), OPTIONS)])
+    kept = list(medqa.read(tmp_path, source("medqa"), tally := Tally("train")))
+    assert [item.origin.split for item in kept] == ["validation"], "the feed counts what could be read"
+    assert tally.reasons() == {"medqa: needs_image": 1, "medqa: other_split": 1}
+
+
 def test_a_wrong_option_has_a_reason_only_where_one_paragraph_speaks_of_it_alone(tmp_path: Path) -> None:
     options = (*OPTIONS, "Lupus")
     write_lines(tmp_path / "test.jsonl", [medqa_row(0, mcq("A man has a swollen toe."), options, reason=REASON)])

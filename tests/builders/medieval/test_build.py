@@ -169,6 +169,12 @@ def test_the_split_of_a_patient_follows_from_the_seed_and_the_patient_alone(medi
         assert row["split"] == ("train" if tenth < 8 else "validation" if tenth == 8 else "test")
 
 
+def test_the_fold_of_a_patient_follows_from_the_seed_and_the_patient_alone(medieval: Built) -> None:
+    settings = medieval.workspace.settings.build
+    for row in medieval.rows:
+        assert row["fold"] == stable_hash(settings.seed, "fold", row["subject_id"]) % settings.folds
+
+
 def test_patients_with_several_stays_have_one_in_the_dataset(medieval: Built) -> None:
     stays = dict(
         medieval.connection.execute(

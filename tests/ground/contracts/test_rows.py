@@ -27,7 +27,7 @@ from tests.ground.contracts.agreement import assert_fields_agree
 CONTRACT = (
     "id group_id subject_id hadm_id context statement quadrant is_true is_supported predicate head_cui head_name "
     "tail_cui tail_name hops tier support_level path support_spans replaced_end replaced_cui distance why_false "
-    "split fact_split given"
+    "split fact_split given fold"
 )
 
 

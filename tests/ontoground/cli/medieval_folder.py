@@ -19,7 +19,7 @@ __all__ = ["medieval_folder", "medieval_model"]
 
 def _row(row: dict[str, Any], contexts: dict[int, str]) -> dict[str, Any]:
     blank = {
-        name: None if field.nullable else ([] if pa.types.is_list(field.type) else "none")
+        name: None if field.nullable else [] if pa.types.is_list(field.type) else "none"
         for name, field in zip(MEDIEVAL_SCHEMA.names, MEDIEVAL_SCHEMA, strict=True)
     }
     return blank | row | {"context": contexts[row["hadm_id"]]}

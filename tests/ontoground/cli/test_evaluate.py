@@ -10,6 +10,8 @@ import polars as pl
 import pytest
 
 from evaluation.quadrants.dataset import MedievalDataset
+from ground.settings import CONTEXT_SECTIONS
+from ontoground.views.predictions import context_of
 from tests.ground.lm.server import completion, scripted_server
 from tests.ontoground.cli.medieval_folder import medieval_folder, medieval_model
 from tests.ontoground.cli.schemas import checked
@@ -79,6 +81,62 @@ def test_a_sweep_of_policies_is_scored_and_drawn_over_lambda(lab: Lab) -> None:
     assert [point["lambda"] for point in report["lambda"]] == [0, 0.5]
 
 
+def test_runs_of_all_folds_are_evaluated_on_all_patients(lab: Lab) -> None:
+    folder = lab.runs / "folds"
+    assert lab.train("classifier", "--folds", "--out", folder).code == 0
+    runs = sorted(path.name for path in folder.iterdir())
+    assert runs == ["fold-0", "fold-1", "fold-2"]
+    payload = evaluate(lab, "--model", folder)
+    rows = MedievalDataset.open(lab.dataset).rows
+    assert (payload["split_column"], payload["rows"], payload["patients"]) == (
+        "folds",
+        rows.height,
+        rows["subject_id"].n_unique(),
+    )
+    assert [model["name"] for model in payload["models"]] == ["TinyLlama + SFT", *BASELINES]
+    assert Path(payload["report"]["folder"]) == folder / "report"
+    assert "trained on patients of other folds" in (folder / "report" / "report.md").read_text()
+    one = evaluate(lab, "--model", folder / "fold-1", "--no-baselines", "--out", lab.runs / "one")
+    assert one["split_column"] == "fold_1" and one["rows"] == rows.filter(pl.col("fold") == 1).height
+    said = lab.say("evaluate", "quadrants", "--model", folder / "fold-1", "--split-column", "folds")
+    assert said.code == 2 and "no run with split_column fold_0, fold_2" in said.err
+
+
+def test_a_note_and_a_statement_of_ones_own_are_judged(lab: Lab, tmp_path: Path) -> None:
+    folder = medieval_folder(tmp_path / "as-built")
+    (folder / "manifest.json").write_text('{"licence_tier": "open", "seed": 3}')
+    note = MedievalDataset.open(folder).contexts["context"][2]
+    for file in (folder / "data").glob("*.parquet"):
+        # Contexts as the builder puts them together of this note.
+        pl.read_parquet(file).with_columns(context=pl.lit(context_of(note, CONTEXT_SECTIONS)[0])).write_parquet(file)
+    rows = MedievalDataset.open(folder).split_rows("test").head(4)
+    (tmp_path / "note.txt").write_text(note)
+    asked = [word for statement in rows["statement"] for word in ("--statement", statement)]
+    for run in ("seeds/seed-1", "sweep/lambda-0.5"):
+        evaluate(lab, "--model", lab.runs / run, "--no-baselines", "--dataset", folder, "--out", tmp_path / "report")
+        made = pl.read_parquet(lab.runs / run / "predictions-test.parquet")
+        said = lab.say("predict", "--model", lab.runs / run, "--note", tmp_path / "note.txt", *asked, "--json")
+        assert said.code == 0, said.err
+        found = checked(said.out, "predict")["statements"]
+        assert [one["statement"] for one in found] == rows["statement"].to_list()
+        expected = rows.join(made, on="id", how="left", maintain_order="left")
+        assert [one["quadrant"] for one in found] == expected["label"].to_list()
+        assert [[*one["probabilities"].values()] for one in found] == [
+            pytest.approx(scores, abs=1e-4) for scores in expected["scores"].to_list()
+        ]
+    said = lab.say("predict", "--model", lab.runs / "seeds/seed-1", "--note", tmp_path / "note.txt", *asked)
+    assert said.code == 0 and "in percent; context: " in said.out and rows["statement"][0] in said.out
+    none = lab.say("predict", "--model", lab.model, "--note", tmp_path / "note.txt", *asked)
+    assert none.code == 3 and "holds no run" in none.err
+
+
+def test_so_few_patients_are_said_on_the_screen(lab: Lab, tmp_path: Path) -> None:
+    said = lab.say("evaluate", "quadrants", "--out", tmp_path / "report")
+    assert said.code == 0 and "F1 without an interval (fewer than 5 patients)" in said.out
+    assert "with its interval" not in said.out
+    assert "95% intervals" not in (tmp_path / "report" / "report.md").read_text()
+
+
 def test_a_head_is_fitted_on_a_policy_whose_weights_stay(lab: Lab) -> None:
     policy = lab.runs / "sweep" / "lambda-0.5"
     refused = lab.say("evaluate", "quadrants", "--model", policy, "--method", "head")
@@ -90,7 +148,7 @@ def test_a_head_is_fitted_on_a_policy_whose_weights_stay(lab: Lab) -> None:
         "TinyLlama + CoRFu (Q1 vs. Q2)",
         "TinyLlama + head on lambda-0.5",
     ]
-    assert Path(payload["report"]["folder"]) == lab.runs / "evaluation-medieval-test"
+    assert Path(payload["report"]["folder"]).match(f"{lab.runs}/evaluation-medieval-test-2-files-????????")
 
 
 def test_a_model_without_a_run_is_scored_too(lab: Lab) -> None:

@@ -55,8 +55,19 @@ def test_files_of_detectors_are_evaluated(lab: Lab) -> None:
     (run,) = payload["runs"]
     assert run["name"] == "perfect" and run["overall"]["non_factual_f1"]["value"] == 1.0
     assert run["f1_by_task"] == {"nli": run["overall"]["non_factual_f1"]}
-    assert Path(payload["report"]["folder"]) == lab.runs / "evaluation-medhal-test"
+    assert Path(payload["report"]["folder"]).match(f"{lab.runs}/evaluation-medhal-test-*")
     assert Path(payload["report"]["markdown"]).is_file() and len(payload["report"]["figures"]) == 5
+
+
+def test_another_evaluation_takes_no_report_away(lab: Lab) -> None:
+    root = lab.workspace.parent
+    first = evaluate(lab, "medhal", "--predictions", root / "perfect.csv")["report"]["folder"]
+    kept = (Path(first) / "report.json").read_bytes()
+    (root / "other").mkdir()
+    (root / "other" / "perfect.csv").write_text((root / "perfect.csv").read_text().replace("true", "false", 1))
+    second = evaluate(lab, "medhal", "--predictions", root / "other" / "perfect.csv")["report"]["folder"]
+    assert second != first and (Path(first) / "report.json").read_bytes() == kept
+    assert evaluate(lab, "medhal", "--predictions", root / "perfect.csv")["report"]["folder"] == first
 
 
 def test_validators_fit_the_terminal(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,6 +43,20 @@ def test_a_row_is_told_with_its_words_in_the_note(
     assert row["statement"] in " ".join(text.split()) and "(this row)" in text
 
 
+def test_a_contradicted_row_is_told_with_what_denies_it(denying: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = ("--workspace", str(denying))
+    found = checked(said(capsys, "explain", "1-0-h-denied-Q2", *place, "--json"), "explain")
+    assert (found["dataset"], found["label"]) == ("medieval_contradicted", "Q2")
+    assert "and calls it absent: not supported" in found["why"][-1]
+    assert found["evidence"][-1]["assertion"] == "absent" and found["evidence"][-1]["before"]
+    assert [one["label"] for one in found["group"]] == ["Q2", "Q1"]
+    w = ontoground.open(denying)
+    assert w.statements("medieval_contradicted", support_level="contradicted").collect().height == 1
+    assert w.sql("select count(*) as n from medieval_contradicted").pl()["n"].item() == 2
+    # The copy is a row of the default configuration, and is told as such.
+    assert w.explain(found["group"][1]["id"])["dataset"] == "medieval"
+
+
 def test_a_row_that_no_dataset_has(demo: Demo, empty_workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert invoke(["explain", "nothing", "--workspace", str(demo.workspace)]) == 3
     assert "an id of medieval" in capsys.readouterr().err

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import io
+import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from ground.storage.warehouse import connect
 from ground.storage.workspace import Workspace
+from ontoground.cli.builds.options import paint_dropped
 from ontoground.cli.main import INTERRUPTED, invoke
 from tests.ontoground.conftest import Demo
 
@@ -59,6 +63,24 @@ def test_a_locked_workspace_says_so_and_does_not_advise_to_delete_it(empty_works
         connection.close()
     assert other.returncode == 3
     assert "another program is using this workspace" in other.stderr and "delete" not in other.stderr
+    assert f"found: process {os.getpid()}" in other.stderr
+
+
+def test_suggested_commands_can_be_pasted_where_a_folder_has_a_blank(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    workspace = Workspace.create(tmp_path / "my work")
+    connect(workspace.warehouse).close()
+    assert invoke(["status", "--workspace", str(workspace.root)]) == 0
+    assert f"--workspace '{workspace.root}'" in capsys.readouterr().out
+
+
+def test_items_of_other_splits_come_with_the_option_that_takes_them() -> None:
+    said = io.StringIO()
+    paint_dropped(Console(file=said, width=100), {"medqa: needs_image": 3, "medqa: other_split": 5}, 1)
+    assert "5 items stand in other splits of their sources; --splits all takes them too" in said.getvalue()
+    paint_dropped(Console(file=(alone := io.StringIO())), {"medqa: needs_image": 3}, 1)
+    assert "--splits" not in alone.getvalue()
 
 
 def test_a_load_of_a_missing_folder_leaves_no_workspace(tmp_path: Path) -> None:

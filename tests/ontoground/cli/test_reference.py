@@ -7,10 +7,12 @@ import re
 import pytest
 
 from ground.storage.sqlfiles import sql_names
-from ontoground.cli.reference import DOCS, cli_page, settings_page
+from ontoground.cli.reference import DOCS, cli_page, columns_page, settings_page
 
 
-@pytest.mark.parametrize(("page", "text"), [("cli.md", cli_page), ("settings.md", settings_page)])
+@pytest.mark.parametrize(
+    ("page", "text"), [("cli.md", cli_page), ("settings.md", settings_page), ("columns.md", columns_page)]
+)
 def test_the_pages_are_up_to_date(page: str, text: object) -> None:
     assert (DOCS / page).read_text() == text(), "run `python -m ontoground.cli.reference`"  # type: ignore[operator]
 

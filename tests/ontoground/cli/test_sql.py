@@ -10,6 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import ontoground
+from ground.contracts.dictionary import columns_of, described_tables
 from ground.storage.files import private_directory
 from ground.storage.sqlfiles import sql_names
 from ground.storage.warehouse import connect
@@ -28,6 +30,16 @@ def ask(empty_workspace: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.usefixtures("ask")
+def test_every_column_of_the_tables_made_here_has_a_meaning(demo: Demo) -> None:
+    query = "select table_name, column_name from information_schema.columns where table_schema = 'ground' order by all"
+    rows = ontoground.open(demo.workspace).sql(query).pl().rows()
+    for table, column in rows:
+        name = f"ground.{table}" if f"ground.{table}" in described_tables() else table
+        assert column in columns_of(name), f"{table}.{column} is not in columns.tsv"
+    known = {(table, column) for table in described_tables() for column in columns_of(table)}
+    assert {(f"ground.{table}", column) for table, column in rows} >= {one for one in known if one[0][:7] == "ground."}
+
+
 def test_csv_and_json_go_to_standard_output(capfd: pytest.CaptureFixture[str]) -> None:
     assert invoke(["sql", "-c", ORDERED, "--format", "csv"]) == 0
     assert capfd.readouterr().out == "n,name\n2,a2\n1,a1\n0,a0\n"

@@ -174,6 +174,17 @@ def test_reports_of_runs_are_shown_with_their_pictures(reader: Reader, demo_copy
     assert pages.get(image).content == b"\x89PNG"
 
 
+def test_contradicted_statements_are_chosen_and_told(reader: Reader, denying: Path) -> None:
+    pages = reader(denying)
+    listed = shown(pages, "/statements", dataset="medieval_contradicted", denied="absent")
+    assert ">1 row<" in listed and "contradicted" in listed
+    link = re.search(r'href="(/statement/medieval_contradicted/[\w-]+)"', listed)
+    assert link is not None
+    told = shown(pages, link[1])
+    assert "and calls it absent: not supported" in told and "<b>absent</b>" in told
+    assert "The same statement of others" in told and told.count("/statement/medieval_contradicted/") == 1
+
+
 def test_statements_are_read_while_a_verb_writes(reader: Reader, demo_copy: Callable[[], Path]) -> None:
     workspace = demo_copy()
     pages = reader(workspace)

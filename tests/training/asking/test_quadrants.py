@@ -50,6 +50,7 @@ def row(admission: int, quadrant: str) -> dict[str, Any]:
             "split": "test",
             "fact_split": "test",
             "given": "none",
+            "fold": 0,
         },
     }
 

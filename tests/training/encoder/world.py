@@ -106,6 +106,7 @@ def small_dataset(folder: Path, admissions: int = 8) -> MedievalDataset:
                         "split": split,
                         "fact_split": split,
                         "given": "none",
+                        "fold": admission % 3,
                         "context": _context(admission, given),
                     }
                 )

@@ -109,7 +109,8 @@ contradicted as (
             'none' as replaced_end,
             null as replaced_cui,
             null as distance,
-            kept_span.given as given
+            kept_span.given as given,
+            cohort.fold as fold
         ),
         denied_span.spans as denied_spans,
         denied.circuit

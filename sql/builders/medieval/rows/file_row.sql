@@ -1,5 +1,5 @@
 -- The rows of one file, by their numbers
--- Grain: one row per group and quadrant, in the order of the file. Inputs: placed_row, fact_group
+-- Grain: one row per group and quadrant, in the order of the file. Inputs: placed_row, fact_group, cohort
 -- Parameters: split, first_place, last_place
 select
     placed_row.subject_id,
@@ -11,8 +11,10 @@ select
     placed_row.tail_span,
     placed_row.linked,
     placed_row.split,
-    placed_row.fact_split
+    placed_row.fact_split,
+    cohort.fold
 from placed_row
+inner join cohort on placed_row.subject_id = cohort.subject_id
 inner join fact_group on placed_row.group_no = fact_group.group_no
 where
     placed_row.split = getvariable('split')

@@ -1,8 +1,9 @@
 -- Admissions of the dataset: one per patient, with its note and its split
 -- Grain: one row per patient who has a discharge summary
--- Output: cohort(subject_id, hadm_id, note_id, split). Inputs: mimiciv_note.discharge, ground.section
--- Parameters: seed. The admission with the lowest hash is kept, so that no other patient changes the choice; splits are
---   80/10/10 by a hash of the patient alone
+-- Output: cohort(subject_id, hadm_id, note_id, split, fold). Inputs: mimiciv_note.discharge, ground.section
+-- Parameters: seed, train_end, validation_end (of a thousand patients), folds. The admission with the lowest hash is
+--   kept, so that no other patient changes the choice; split (80/10/10 by default) and fold go by hashes of the patient
+--   alone, which know nothing of one another
 -- Source: MediEval section 4.1 (one admission per patient, 80/10/10); docs/definitions.md#cohort
 create or replace temp table cohort as
 with notes as (
@@ -22,15 +23,29 @@ ranked as (
             partition by subject_id
             order by md5_number_upper(concat_ws(chr(31), getvariable('seed'), 'admission', hadm_id)), hadm_id
         ) as choice,
-        md5_number_upper(concat_ws(chr(31), getvariable('seed'), 'split', subject_id)) % 10 as tenth
+        md5_number_upper(concat_ws(chr(31), getvariable('seed'), 'split', subject_id)) as lot,
+        md5_number_upper(concat_ws(chr(31), getvariable('seed'), 'fold', subject_id)) as fold_lot
     from notes
+),
+
+dealt as (
+    select
+        *,
+        -- the first digit decides alone where shares are tenths
+        lot % 10 * 100 + lot // 10 % 100 as place
+    from ranked
+    where choice = 1
 )
 
 select
     subject_id,
     hadm_id,
     note_id,
-    case when tenth < 8 then 'train' when tenth = 8 then 'validation' else 'test' end as split
-from ranked
-where choice = 1
+    case
+        when place < getvariable('train_end') then 'train'
+        when place < getvariable('validation_end') then 'validation'
+        else 'test'
+    end as split,
+    (fold_lot % getvariable('folds'))::integer as fold
+from dealt
 order by subject_id;

@@ -1,0 +1,59 @@
+"""``ontoground predict``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from ontoground.cli.app import app
+from ontoground.cli.notes import text_of
+from ontoground.cli.options import InWorkspace, Result, verb
+from ontoground.cli.render import table
+from ontoground.cli.runs import require_packages
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["predict"]
+
+
+@verb(
+    app,
+    "Ask a trained run about a note and a statement of yours.",
+    "ontoground predict --model work/runs/RUN --note note.txt \\",
+    '    --statement "Lisinopril treats hypertension."',
+)
+def predict(
+    options: InWorkspace,
+    model: Annotated[Path, typer.Option(metavar="RUN", help="Folder of a trained classifier, encoder or CoRFu run")],
+    note: Annotated[Path, typer.Option("--note", metavar="FILE", help="A text in UTF-8; - reads standard input")],
+    statements: Annotated[
+        list[str], typer.Option("--statement", metavar="TEXT", help="A sentence as the dataset has them; repeatable")
+    ],
+    device: Annotated[
+        Literal["auto", "cpu", "cuda"], typer.Option(help="auto takes a GPU where there is one")
+    ] = "auto",
+) -> Result:
+    """Say which quadrant a trained model gives to statements about a note, with its probabilities; nothing is kept.
+
+    The model sees the sections that make a context (build.sections), or the whole text where it has none of them.
+    Statements worded otherwise than those it was trained on are judged, and say little.
+    """
+    require_packages("torch", "transformers", "peft")
+    from ontoground.views.predictions import predict_statements
+
+    build = options.open(needs_warehouse=False).settings.build
+    found = predict_statements(model, text_of(note), statements, build.context_sections, device)
+    return options.result("predict", _paint, note=str(note), **found)
+
+
+def _paint(out: Console, payload: dict[str, Any]) -> None:
+    rows = [
+        (one["quadrant"], *(f"{100 * share:.1f}" for share in one["probabilities"].values()), one["statement"])
+        for one in payload["statements"]
+    ]
+    out.print(table(("", "Q1", "Q2", "Q3", "Q4", "statement"), rows))
+    sections = ", ".join(one.replace("_", " ") for one in payload["sections"])
+    out.print(f"in percent; context: {sections or 'the whole text, which has none of the sections'}", soft_wrap=True)

@@ -1,0 +1,145 @@
+"""Quadrants that a trained run gives to the rows of a dataset, or to statements about a note of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from ehr.sections import split_sections
+from ground.contracts.rows import QUADRANTS
+from ground.errors import UsageError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from evaluation.quadrants.dataset import MedievalDataset, Split
+    from training.runs.settings import HardwareSettings
+
+Device = Literal["auto", "cpu", "cuda"]
+
+__all__ = ["Device", "context_of", "predict_rows", "predict_statements"]
+
+
+def context_of(note: str, sections: Sequence[str]) -> tuple[str, list[str]]:
+    """Return a note's context as the builder puts it together (``file_context.sql``), and the sections that it has.
+
+    A text in which none of the sections is found is its own context, and has none.
+    """
+    found = [one for one in split_sections(note) if one.section in sections]
+    text = "\n".join(note[one.begin : one.end].rstrip(" ") for one in found)
+    return (text, [one.section for one in found]) if found else (note, [])
+
+
+def predict_rows(
+    run: Path,
+    record: Mapping[str, Any],
+    dataset: MedievalDataset,
+    split: Split,
+    hardware: HardwareSettings,
+    name: str | None = None,
+) -> pl.DataFrame:
+    """Predict a split, of the run's own column, with a run: a classifier, an encoder, or a CoRFu policy that is scored.
+
+    Args:
+        run: its folder.
+        record: its ``training.json``; empty for a model that was not trained here, which is scored.
+        dataset: what is predicted.
+        split: which rows.
+        hardware: of this machine.
+        name: of the model in the predictions.
+
+    Returns:
+        ``id``, ``label``, ``scores`` (probabilities of Q1 to Q4), ``model``, ``seed``, ordered by id.
+    """
+    from ground.progress import progress
+    from training.runs.quiet import quiet
+
+    if record.get("kind") == "classifier":
+        from training.classifier.train import predict_classifier
+
+        return predict_classifier(run, dataset, split, hardware=hardware, name=name)
+    if record.get("kind") == "encoder":
+        import polars as pl
+
+        from training.encoder.classifier import load_encoder
+        from training.encoder.train import predict
+
+        with quiet(), progress(f"predicting {run.name}", None) as advance:
+            model = load_encoder(run, None if hardware.device == "auto" else hardware.device)
+            frame = predict(model, dataset, split, progress=lambda _n, _total, _loss: advance(1))
+        return frame.with_columns(model=pl.lit(name or run.name))
+    from training.corfu.scores import score_quadrants
+    from training.runs.settings import CorfuSettings
+
+    settings = CorfuSettings.model_validate(record.get("settings", {})).model_copy(update={"hardware": hardware})
+    with progress(f"scoring {run.name}", dataset.split_rows(split, settings.split_column).height) as advance:
+        return score_quadrants(str(run), dataset, split, settings, name=name, advance=advance)
+
+
+def predict_statements(
+    run: Path, note: str, statements: Sequence[str], sections: Sequence[str], device: Device = "auto"
+) -> dict[str, Any]:
+    """Ask a trained run about statements in the context of a note (docs/schemas/predict.json).
+
+    Args:
+        run: folder of a classifier, an encoder or a CoRFu run.
+        note: the text, of which the model sees the context only.
+        statements: sentences as those of the dataset that the run was trained on.
+        sections: that make the context.
+        device: where the model works; how it does is the run's.
+
+    Raises:
+        InputError: the folder holds no such run.
+        UsageError: there is no statement.
+    """
+    import polars as pl
+
+    from evaluation.quadrants.dataset import MedievalDataset
+    from ground.stable import stable_hash
+    from training.runs.folder import read_run
+    from training.runs.settings import HardwareSettings
+
+    if not statements or not all(one.strip() for one in statements):
+        raise UsageError("there is no statement to judge", expected="a sentence, as `Lisinopril treats hypertension.`")
+    record = read_run(run, "classifier", "encoder", "corfu")
+    context, found = context_of(note, sections)
+    column = str(record["settings"]["split_column"])
+    fold = int(column.removeprefix("fold_")) if column.startswith("fold_") else 0
+    asked = pl.DataFrame({"statement": list(dict.fromkeys(one.strip() for one in statements))})
+    rows = asked.with_row_index("id").with_columns(
+        pl.format("{}", pl.col("id").cast(pl.String).str.zfill(9)).alias("id"),
+        pl.lit("note").alias("group_id"),
+        *(pl.lit(0, pl.Int64).alias(name) for name in ("subject_id", "hadm_id")),
+        # Nothing reads the label of what is predicted.
+        pl.lit(QUADRANTS[0]).alias("quadrant"),
+        *(pl.lit("test").alias(name) for name in ("split", "fact_split")),
+        pl.lit(fold, pl.Int32).alias("fold"),
+    )
+    dataset = MedievalDataset(
+        folder=run,
+        rows=rows,
+        contexts=pl.DataFrame({"hadm_id": [0], "context": [context]}),
+        manifest={},
+        manifest_sha256=f"{stable_hash(0, context):x}",
+    )
+    hardware = HardwareSettings.model_validate({**record["settings"].get("hardware", {}), "device": device})
+    frame = predict_rows(run, record, dataset, "test", hardware).sort("id")
+    told = zip(rows["statement"], frame["label"], frame["scores"], strict=True)
+    return {
+        "model": str(run),
+        "sections": found,
+        "context_characters": len(context),
+        "statements": [_told(statement, label, list(scores)) for statement, label, scores in told],
+    }
+
+
+def _told(statement: str, label: str, scores: list[float]) -> dict[str, Any]:
+    q1, q2, q3, _ = scores
+    return {
+        "statement": statement,
+        "quadrant": label,
+        "probabilities": dict(zip(QUADRANTS, scores, strict=True)),
+        "is_true": q1 + q2,
+        "is_supported": q1 + q3,
+    }

@@ -31,7 +31,7 @@ def test_a_notebook_runs_and_shows_what_is_kept_in_it(
         monkeypatch.setenv(name, str(tmp_path / name))
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "demo").symlink_to(demo.workspace)
-    kept = nbformat.read(file, as_version=4)
+    kept = nbformat.read(file, as_version=4)  # type: ignore[no-untyped-call]
     ran = deepcopy(kept)
     kernel = KernelManager(kernel_name="python3", transport="ipc", ip=str(tmp_path / "kernel"))
     NotebookClient(ran, km=kernel, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()

@@ -1,6 +1,6 @@
 """A spaCy component: `nlp.add_pipe("ontoground", config={"workspace": "work"})` reads each text as `read_text` does.
 
-spaCy finds it by the entry point of the package, and imports this module for every pipeline; so it imports spaCy alone.
+`ontoground_spacy.py` is how spaCy finds it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.util import filter_spans
 
@@ -18,30 +17,10 @@ from ground.errors import UsageError
 if TYPE_CHECKING:
     from ehr.reading import TextReader
 
-__all__ = ["MentionReader", "make_mention_reader"]
+__all__ = ["MentionReader"]
 
 SAID = ("assertion", "certainty", "section")
 """What is said of a mention: the attributes of its span, below ``_``."""
-DEFAULTS = {"workspace": "work", "spans_key": "ontoground", "annotate_ents": True, "prefix": ""}
-
-
-@Language.factory("ontoground", default_config=DEFAULTS, assigns=["doc.ents", "doc.spans"])
-def make_mention_reader(
-    nlp: Language, name: str, workspace: str, spans_key: str, annotate_ents: bool, prefix: str
-) -> MentionReader:
-    """Make the component.
-
-    Args:
-        nlp, name: the pipeline, and the component's name in it; neither changes anything.
-        workspace: a folder with a graph (docs/definitions.md#workspace). Its path is all that a pipeline on disk keeps.
-        spans_key: where all mentions are put in ``doc.spans``.
-        annotate_ents: whether ``doc.ents`` gets them too: the longer of two that overlap, and none where an entity is.
-        prefix: goes before ``assertion``, ``certainty`` and ``section``, where another component has such attributes.
-
-    Raises:
-        UsageError: another component computes an attribute of one of these names.
-    """
-    return MentionReader(workspace, spans_key, annotate_ents, prefix)
 
 
 class MentionReader:

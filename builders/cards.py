@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
+from builders.governance import RAI, conditions_of, responsible_ai
 from ground.contracts.dictionary import columns_of
 from ground.flow.manifest import LicenceTier
 from ground.markdown import markdown_table
@@ -104,40 +105,73 @@ CROISSANT_TYPES = {"int64": "sc:Integer", "int32": "sc:Integer", "bool": "sc:Boo
 CROISSANT_CONTEXT = {
     "@language": "en",
     "@vocab": "https://schema.org/",
+    "arrayShape": "cr:arrayShape",
     "citeAs": "cr:citeAs",
     "column": "cr:column",
     "conformsTo": "dct:conformsTo",
+    "containedIn": "cr:containedIn",
     "cr": "http://mlcommons.org/croissant/",
-    "dct": "http://purl.org/dc/terms/",
     "data": {"@id": "cr:data", "@type": "@json"},
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "dct": "http://purl.org/dc/terms/",
+    "description": {"@container": "@language"},
+    "duo": "http://purl.obolibrary.org/obo/DUO_",
+    "equivalentProperty": "cr:equivalentProperty",
+    "examples": {"@id": "cr:examples", "@type": "@json"},
     "extract": "cr:extract",
     "field": "cr:field",
     "fileObject": "cr:fileObject",
+    "fileProperty": "cr:fileProperty",
     "fileSet": "cr:fileSet",
+    "format": "cr:format",
     "includes": "cr:includes",
+    "isArray": "cr:isArray",
+    "isLiveDataset": "cr:isLiveDataset",
+    "jsonPath": "cr:jsonPath",
+    "key": "cr:key",
+    "md5": "cr:md5",
+    "name": {"@container": "@language"},
+    "odrl": "http://www.w3.org/ns/odrl/2/",
+    "parentField": "cr:parentField",
+    "path": "cr:path",
+    "rai": "http://mlcommons.org/croissant/RAI/",
     "recordSet": "cr:recordSet",
+    "references": "cr:references",
+    "regex": "cr:regex",
+    "repeated": "cr:repeated",
+    "replace": "cr:replace",
+    "samplingRate": "cr:samplingRate",
     "sc": "https://schema.org/",
+    "separator": "cr:separator",
     "source": "cr:source",
+    "subField": "cr:subField",
+    "transform": "cr:transform",
 }
 
 
-def croissant_of(name: str, description: str, schemas: Mapping[str, pa.Schema], licence: str) -> dict[str, Any]:
-    """Return the Croissant 1.0 description of the data files; nested columns are left to the Parquet schema.
+def croissant_of(
+    name: str, description: str, schemas: Mapping[str, pa.Schema], licence: str, tier: LicenceTier
+) -> dict[str, Any]:
+    """Return the Croissant 1.1 description of the data files, with conditions of use and what is said of the making.
+
+    Nested columns are left to the Parquet schema.
 
     Args:
         name: of the dataset.
         description: in a sentence.
         schemas: of the files of each folder. The rows of ``data`` are called ``rows``, others like their folder.
         licence: in words.
+        tier: its licence tier.
     """
     return {
         "@context": CROISSANT_CONTEXT,
         "@type": "sc:Dataset",
         "name": name,
         "description": description,
-        "conformsTo": "http://mlcommons.org/croissant/1.0",
+        "conformsTo": ["http://mlcommons.org/croissant/1.1", RAI],
         "license": licence,
+        "usageInfo": conditions_of(tier),
+        **responsible_ai(name, tier),
         "distribution": [
             {
                 "@type": "cr:FileSet",

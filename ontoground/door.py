@@ -1,4 +1,7 @@
-"""The Python door: what the verbs show of a workspace, as objects. It reads only; a call closes what it opens."""
+"""The Python door: what the verbs show of a workspace, as objects. It reads only; a call closes what it opens.
+
+The examples are of the demo, ``w`` is ``ontoground.open("work/demo")``.
+"""
 
 from __future__ import annotations
 
@@ -42,6 +45,10 @@ def read_text(text: str, workspace: OpenWorkspace | str | Path) -> Notes:
     """Read any text with the names of a workspace's release: sections, mentions, assertion, certainty.
 
     A workspace that is open keeps its reader: the first text builds the dictionary, the next ones do not.
+
+    >>> ontoground.read_text("Denies chest pain. On lisinopril.", w)
+    unknown: 'chest pain' absent, certain ['C9910002']
+    unknown: 'lisinopril' present, certain ['C9950001']
     """
     opened = workspace if isinstance(workspace, OpenWorkspace) else open_workspace(workspace)
     return opened.read_text(text)
@@ -167,6 +174,12 @@ class OpenWorkspace:
         Args:
             query: its name, or a select.
             wanted: by column what the rows must have.
+
+        >>> w.sql("coverage_by_volume", source_table="diagnoses_icd").pl().columns
+        ['source_table', 'n_rows', 'mapped_rows', 'share']
+        >>> w.sql("select count(*) > 0 as some from kg.concept").df()
+           some
+        0  True
         """
         from ontoground.views.query import exploring, fetch_table, query_text
 
@@ -176,7 +189,14 @@ class OpenWorkspace:
             return Answer(fetch_table(connection, text))
 
     def concept(self, concept: str, limit: int = 8) -> Card:
-        """Return what is known of a concept, given by CUI or exact name, with so many neighbours of each predicate."""
+        """Return what is known of a concept, given by CUI or exact name, with so many neighbours of each predicate.
+
+        >>> card = w.concept("hypertension", limit=2)
+        >>> card["cui"], card["types"]
+        ('C9900047', ['Disease or Syndrome'])
+        >>> [one["words"] for one in card["neighbours"]][-2:]
+        ['hypertension may be treated by', 'hypertension is part of']
+        """
         from kg.graph import ConceptGraph
         from ontoground.flow.session import reading
         from ontoground.views.concepts import card_of, resolve
@@ -186,7 +206,15 @@ class OpenWorkspace:
             return Card(card_of(connection, ConceptGraph.open(self.workspace.graph), cui, limit))
 
     def relations(self, head: str, tail: str, max_hops: int = 3, paths: int = 3) -> Relations:
-        """Return what the graph says from one concept to another; ``paths`` of each pattern, 0 for all."""
+        """Return what the graph says from one concept to another; ``paths`` of each pattern, 0 for all.
+
+        A notebook shows each path as a picture.
+
+        >>> first, *_ = w.relations("lisinopril", "hypertension")
+        >>> first["sentence"], first["tier"], [edge["words"] for edge in first["path"]]
+        ('lisinopril treats hypertension', 'inherited',
+         ['lisinopril is a type of ACE inhibitor', 'ACE inhibitor treats hypertension'])
+        """
         from kg.graph import ConceptGraph
         from ontoground.flow.session import reading
         from ontoground.views.concepts import relations_between, resolve
@@ -200,7 +228,14 @@ class OpenWorkspace:
         return found
 
     def note(self, hadm_id: int) -> Notes:
-        """Return the discharge summaries of an admission with their sections and mentions."""
+        """Return the discharge summaries of an admission with their sections and mentions.
+
+        A notebook shows them marked.
+
+        >>> (note,) = w.note(95000007)
+        >>> note["mentions"][0]["text"], note["mentions"][0]["assertion"]
+        ('Hypoxia', 'present')
+        """
         from ontoground.flow.session import reading
         from ontoground.views.notes import admission_notes
 
@@ -210,7 +245,11 @@ class OpenWorkspace:
     def statements(self, dataset: str = "medieval", **wanted: Any) -> polars.LazyFrame:
         """Return a built dataset's rows whose columns have these values (a list: one of them), not yet read.
 
-        ``medieval_contradicted`` are the rows of MediEval's configuration `contradicted`.
+        ``medieval_contradicted`` are the rows of MediEval's configuration `contradicted`;
+        ``datasets.load_dataset(str(w.workspace.dataset("medieval")))`` opens the same files by split.
+
+        >>> w.statements(quadrant="Q3").select("is_true", "is_supported").unique().collect().rows()
+        [(False, True)]
 
         Raises:
             InputError: the dataset is not built.
@@ -238,7 +277,12 @@ class OpenWorkspace:
         return rows
 
     def explain(self, row: str) -> dict[str, Any]:
-        """Return what a row of a built dataset rests on (docs/schemas/explain.json)."""
+        """Return what a row of a built dataset rests on (docs/schemas/explain.json).
+
+        >>> row = w.statements(quadrant="Q3").select("id").head(1).collect().item()
+        >>> w.explain(row)["label"]
+        'Q3'
+        """
         from ontoground.views.row import explained
 
         return explained(self.workspace, row)
@@ -257,8 +301,12 @@ class OpenWorkspace:
         return predict_statements(Path(model), note, statements, self.workspace.settings.build.context_sections, device)
 
     def read_text(self, text: str) -> Notes:
-        """Read any text: sections, mentions, what is asserted of them, and how sure that is from the text alone."""
-        read = self._reader.judge(text)
+        """Read any text: sections, mentions, what is asserted of them, and how sure that is from the text alone.
+
+        >>> [(one["text"], one["assertion"]) for one in w.read_text("Father had gout.").mentions]
+        [('gout', 'family')]
+        """
+        read = self.reader.judge(text)
         found = zip(read.clear, read.assertions, read.reasons, strict=True)
         mentions = [
             {
@@ -280,7 +328,8 @@ class OpenWorkspace:
         return Notes([{"note_id": None, "text": text, "sections": sections, "mentions": mentions}])
 
     @cached_property
-    def _reader(self) -> TextReader:
+    def reader(self) -> TextReader:
+        """What reads texts with the names of the release, made when first asked for."""
         from ehr.reading import TextReader
         from ontoground.flow.session import reading
 

@@ -68,7 +68,7 @@ def quoted_in(text: str) -> list[str]:
 def sources() -> dict[str, str]:
     """Return every text of the repository that is no page, by its path."""
     files = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.suffix in TEXTS]
-    files += [ROOT / "Makefile", ROOT / "pyproject.toml"]
+    files += [ROOT / "Makefile", ROOT / "pyproject.toml", *ROOT.glob("*.py")]
     return {path.relative_to(ROOT).as_posix(): path.read_text() for path in files if path.name != "test_docs.py"}
 
 

@@ -184,7 +184,7 @@ def _describe(
     if (folder / CONTRADICTED).is_dir():
         schemas[CONTRADICTED] = CONTRADICTED_SCHEMA
     write_text(folder / "README.md", card_of(connection, aucs["data"], aucs[CONTRADICTED], left_out, tier))
-    write_text(folder / "croissant.json", to_json(croissant_of(STAGE, DESCRIPTION, schemas, LICENCE[tier])))
+    write_text(folder / "croissant.json", to_json(croissant_of(STAGE, DESCRIPTION, schemas, LICENCE[tier], tier)))
     kept = {
         "rows": number_of(connection, "select count(*) from ground.medieval"),
         "contradicted": number_of(connection, "select count(*) from ground.medieval_contradicted"),

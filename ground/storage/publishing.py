@@ -16,7 +16,7 @@ from ground.progress import progress
 from ground.settings import RemoteSettings
 from ground.storage.remote import Place, RemotePath, require_allowed
 
-__all__ = ["Published", "publish"]
+__all__ = ["Published", "WholeDataset", "check_file", "publish", "whole_dataset"]
 
 MANIFEST = "manifest.json"
 PAGES = ("README.md", "croissant.json")
@@ -41,7 +41,7 @@ class Published(Plain):
 
 
 @dataclass(frozen=True)
-class _Dataset:
+class WholeDataset:
     """A dataset's folder; ``digests`` is the SHA-256 of each data file, ``names`` all files but the manifest."""
 
     folder: Path
@@ -73,7 +73,7 @@ def publish(folder: Path, target: Place, settings: RemoteSettings, *, replace: b
     """
     if isinstance(target, Path):
         raise UsageError("publishing needs a URL", found=str(target), expected="such as s3://bucket/medieval")
-    dataset = _dataset(folder)
+    dataset = whole_dataset(folder)
     require_allowed(target, credentialed=dataset.tier != "open", settings=settings)
     with _store_errors(target):
         standing = _standing(dataset, target, replace=replace)
@@ -86,7 +86,7 @@ def publish(folder: Path, target: Place, settings: RemoteSettings, *, replace: b
     return Published(str(target), dataset.tier, (*wanted, MANIFEST), kept, stale, size + len(dataset.manifest))
 
 
-def _dataset(folder: Path) -> _Dataset:
+def whole_dataset(folder: Path) -> WholeDataset:
     """Read what a dataset's folder holds.
 
     Raises:
@@ -102,7 +102,7 @@ def _dataset(folder: Path) -> _Dataset:
     if lacking or not digests:
         raise InputError("data files that a manifest should list are not there", file=path, found=", ".join(lacking))
     names = (*digests, *(page for page in PAGES if (folder / page).is_file()))
-    return _Dataset(folder, content, tier_said(json.loads(content)), digests, names)
+    return WholeDataset(folder, content, tier_said(json.loads(content)), digests, names)
 
 
 def _digests(manifest: bytes) -> dict[str, str]:
@@ -112,7 +112,7 @@ def _digests(manifest: bytes) -> dict[str, str]:
     return dict(files) if isinstance(files, dict) else {}
 
 
-def _standing(dataset: _Dataset, target: RemotePath, *, replace: bool) -> _Standing:
+def _standing(dataset: WholeDataset, target: RemotePath, *, replace: bool) -> _Standing:
     """Look at the target.
 
     Raises:
@@ -145,7 +145,7 @@ def _names_below(target: RemotePath) -> set[str]:
     return {key.relative_to(target) for key in keys if key != target}
 
 
-def _is_sent(dataset: _Dataset, target: RemotePath, name: str) -> bool:
+def _is_sent(dataset: WholeDataset, target: RemotePath, name: str) -> bool:
     """Tell whether a file is there with our content, as S3 says of what came in one piece: its ETag is the MD5."""
     info = target.files.store.info((target / name).key)
     path = dataset.folder / name
@@ -156,7 +156,7 @@ def _is_sent(dataset: _Dataset, target: RemotePath, name: str) -> bool:
     return str(info["ETag"]).strip('"') == md5.hexdigest()
 
 
-def _make_way(dataset: _Dataset, target: RemotePath, standing: _Standing) -> tuple[str, ...]:
+def _make_way(dataset: WholeDataset, target: RemotePath, standing: _Standing) -> tuple[str, ...]:
     """Say what is under way, then remove the earlier manifest and the files that are not of this dataset."""
     ours = {*dataset.names, MANIFEST}
     names = sorted((standing.theirs | ours) - {PENDING})
@@ -167,7 +167,7 @@ def _make_way(dataset: _Dataset, target: RemotePath, standing: _Standing) -> tup
     return tuple(stale)
 
 
-def _send(dataset: _Dataset, target: RemotePath, names: Iterable[str]) -> int:
+def _send(dataset: WholeDataset, target: RemotePath, names: Iterable[str]) -> int:
     """Send files, then the manifest; return the bytes of the files.
 
     Raises:
@@ -177,7 +177,7 @@ def _send(dataset: _Dataset, target: RemotePath, names: Iterable[str]) -> int:
     with progress("publish", len(wanted)) as advance:
         for name in wanted:
             path = dataset.folder / name
-            _check(path, dataset.digests.get(name))
+            check_file(path, dataset.digests.get(name))
             _write(target / name, path)
             size += path.stat().st_size
             advance(1)
@@ -186,7 +186,12 @@ def _send(dataset: _Dataset, target: RemotePath, names: Iterable[str]) -> int:
     return size
 
 
-def _check(path: Path, digest: str | None) -> None:
+def check_file(path: Path, digest: str | None) -> None:
+    """Hold a data file against the SHA-256 that the manifest lists, where it lists one.
+
+    Raises:
+        InputError: it is another file.
+    """
     if digest is None:
         return
     with path.open("rb") as file:

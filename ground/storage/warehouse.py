@@ -61,7 +61,8 @@ def open_database(
     DuckDB draws no progress bar of its own: it would stand between the lines of an answer.
     """
     connection = duckdb.connect(str(path or ":memory:"), read_only=read_only, config=config or {})
-    connection.execute("set enable_progress_bar = false")
+    # In a notebook without ipywidgets `set enable_progress_bar = false` is an error.
+    connection.execute("pragma disable_progress_bar")
     return connection
 
 

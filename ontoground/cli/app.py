@@ -22,6 +22,7 @@ VERBS = (
     "diff",
     "explain",
     "publish",
+    "export",
     "train",
     "evaluate",
     "predict",

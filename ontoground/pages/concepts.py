@@ -29,13 +29,14 @@ def concept(request: Request) -> Response:
     """Show a concept that is given by CUI or exact name."""
     house, wanted = house_of(request), request.query_params.get("q", "").strip()
     if not wanted:
-        return shown(request, "concept.html", wanted="", card=None, error="")
+        return shown(request, "concept.html", wanted="", card=None, error="", near=[])
     graph = house.graph
     with house.asking() as connection:
         try:
             cui = resolve(connection, wanted)
         except OntogroundError as error:
-            return shown(request, "concept.html", 404, wanted=wanted, card=None, error=str(error))
+            near = asked(connection, SUGGESTED, wanted).fetchall()
+            return shown(request, "concept.html", 404, wanted=wanted, card=None, error=str(error), near=near)
         card = card_of(connection, graph, cui, NEIGHBOURS)
         parts = {"said": "ground.mention", "stated": "ground.medieval", "coded": "ground.admission_concept"}
         there = {
@@ -46,7 +47,7 @@ def concept(request: Request) -> Response:
     above = graph.ancestors(cui, LEVELS)
     ancestors = [(steps, one, graph.name(one)) for one, steps in above.items() if steps]
     values = {"card": card, "ancestors": sorted(ancestors), **{part: there.get(part, []) for part in parts}}
-    return shown(request, "concept.html", wanted=wanted, error="", **values)
+    return shown(request, "concept.html", wanted=wanted, error="", near=[], **values)
 
 
 def suggest(request: Request) -> Response:

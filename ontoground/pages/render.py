@@ -8,11 +8,18 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from ground.storage.tables import read_table
 from ontoground.cli.render import number
 
-__all__ = ["FOLDER", "alone", "in_notebook", "rendered"]
+__all__ = ["FOLDER", "alone", "in_notebook", "reasons_in_words", "rendered"]
 
 FOLDER = Path(__file__).parent
+
+
+@cache
+def reasons_in_words() -> dict[str, str]:
+    """Return what each reason to be unsure means, in a few words (docs/definitions.md#certainty)."""
+    return {row["reason"]: row["words"] for row in read_table(FOLDER / "reasons.tsv", ("reason", "words", "source"))}
 
 
 @cache
@@ -20,6 +27,7 @@ def _templates() -> Environment:
     folder = FileSystemLoader(FOLDER / "templates")
     made = Environment(loader=folder, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     made.filters["number"] = number
+    made.filters["reason"] = lambda name: reasons_in_words().get(name, name)
     made.filters["words"] = lambda name: str(name).replace("_", " ")
     return made
 

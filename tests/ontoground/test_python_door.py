@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import html
 import re
 import subprocess
@@ -13,6 +14,7 @@ import ontoground
 from ground import ROOT
 from ground.errors import InputError, UsageError
 from ground.storage.workspace import Workspace
+from ontoground import door
 from ontoground.door import OpenWorkspace
 from ontoground.flow.session import writing
 from tests.ontoground.cli.test_contract import HEAVY
@@ -42,6 +44,12 @@ def test_the_example_of_the_docs_runs(demo: Demo) -> None:
     names: dict[str, object] = {}
     exec(example.replace('"work"', repr(str(demo.workspace))), names)
     assert isinstance(names["w"], OpenWorkspace)
+
+
+def test_the_examples_of_the_docstrings_print_what_they_say(opened: OpenWorkspace) -> None:
+    given = {"w": opened, "ontoground": ontoground}
+    failed, tried = doctest.testmod(door, extraglobs=given, optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert failed == 0 and tried > 10
 
 
 def test_named_queries_and_selects_are_tables(opened: OpenWorkspace) -> None:

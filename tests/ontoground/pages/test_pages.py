@@ -18,8 +18,11 @@ import pytest
 from starlette.testclient import TestClient
 
 import ontoground
+from ehr.certainty import DOUBTS, SAID_OTHERWISE, TIME
+from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import connect
 from ontoground.pages.marks import pieces
+from ontoground.pages.render import reasons_in_words
 from ontoground.views.query import named_queries
 from ontoground.views.row import changed
 from tests.ontoground.conftest import Demo
@@ -292,3 +295,13 @@ def test_what_changed_is_marked() -> None:
 def test_an_empty_workspace_says_what_comes_next(reader: Reader, empty_workspace: Path, path: str, advice: str) -> None:
     answer = reader(empty_workspace).get(path)
     assert advice in answer.text and answer.status_code in (200, 400)
+
+
+def test_every_reason_to_be_unsure_has_its_words() -> None:
+    recorded = set(re.findall(r"'(\w+)'", re.findall(r".* as reason", sql_text("ehr/recorded"))[0]))
+    assert recorded and reasons_in_words().keys() == {*DOUBTS, SAID_OTHERWISE, TIME, *recorded}
+
+
+def test_a_name_that_is_not_whole_leads_on(pages: TestClient) -> None:
+    page = pages.get("/concept?q=hyperten")
+    assert page.status_code == 404 and 'href="/concept?q=C9900047"' in page.text

@@ -1,0 +1,267 @@
+"""A dataset's folder as PhysioNet asks for data that derive from credentialed data.
+
+Sections, title and abstract follow its guidelines (https://physionet.org/about/publish/). What only the authors can say
+is marked as theirs to write.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from builders.cards import LICENCE, croissant_of, plain_table
+from builders.governance import responsible_ai
+from ground.errors import InputError, UsageError
+from ground.flow.manifest import LicenceTier, is_open_release, tier_of, to_json
+from ground.plain import Plain
+from ground.storage.files import atomic_directory, sha256_of, write_text
+from ground.storage.publishing import WholeDataset, check_file, whole_dataset
+
+__all__ = ["Exported", "export_physionet"]
+
+PLACEHOLDER = "AUTHORS:"
+"""Begins what the authors have to write themselves."""
+TITLE = re.compile(r"(?!The )[A-Za-z0-9 _-]{1,200}")
+ABSTRACT_WORDS = 250
+NAMES = {"medieval": "MediEval", "medhal": "MedHal", "medval": "MedVAL"}
+SUBJECTS = {
+    "medieval": "Medical statements true or false and supported or not by a discharge summary",
+    "medhal": "Medical statements factual or not with explanations",
+    "medval": "Outputs of medical text tasks with known levels of risk",
+}
+"""What a title says; PhysioNet's may hold letters, numbers, spaces, underscores and hyphens."""
+OPEN_WORLD = "open world"
+PARENTS = {
+    OPEN_WORLD: ("the open world of ontoground", "Apache-2.0"),
+    "mimic": (
+        "MIMIC-IV and MIMIC-IV-Note",
+        "PhysioNet Credentialed Health Data License and Data Use Agreement 1.5.0 (https://physionet.org/content/mimiciv/)",
+    ),
+    "umls": ("UMLS Metathesaurus", "UMLS Metathesaurus License; MRSAB.RRF has each source's restriction level (SRL)"),
+    "rxnorm": ("RxNorm", "UMLS Metathesaurus License; what comes from RxNorm itself (SAB RXNORM) is free"),
+}
+NAMED = {"head_name": "head_cui", "tail_name": "tail_cui"}
+"""Columns that hold names of the release, and the CUI in whose place they stand."""
+METHODS = ("dataCollection", "dataPreprocessingProtocol", "dataAnnotationProtocol", "machineAnnotationTools")
+NOTES = ("dataUseCases", "dataLimitations", "dataBiases", "dataReleaseMaintenancePlan")
+CUI_NOTE = (
+    "Names of the ontology are left out: `head_name` and `tail_name` hold CUIs, `statement` reads CUI predicate CUI, "
+    "and there is no table of distinct statements. Who holds the release of manifest.json can put the names back."
+)
+NAME_NOTE = (
+    "Statements use names of the ontology's release. Strings of some of its sources may not be passed on (MRSAB.RRF, "
+    "SRL above 0): where there are such, share CUIs alone (`ontoground export physionet --cui-only`, for MediEval)."
+)
+
+
+@dataclass(frozen=True)
+class Exported(Plain):
+    """What was written: the files, and what is left for the authors, by section."""
+
+    folder: str
+    title: str
+    licence_tier: str
+    cui_only: bool
+    files: tuple[str, ...]
+    to_write: tuple[str, ...]
+
+
+def export_physionet(dataset: Path, folder: Path, *, title: str | None = None, cui_only: bool = False) -> Exported:
+    """Write a folder for PhysioNet: README.md with its sections, data, Croissant, manifest, LICENSE.txt and checksums.
+
+    Args:
+        dataset: a folder that ``ontoground build`` wrote.
+        folder: is made; it must not be there, or be empty.
+        title: of the project; made from the dataset where left out.
+        cui_only: give CUIs in place of the release's names, and statements as ``CUI predicate CUI``. For sources whose
+            strings may not be passed on; words of notes stay.
+
+    Raises:
+        InputError: this is no whole dataset, a data file is not the one that was built, or the folder holds something.
+        UsageError: PhysioNet takes no such title, or the dataset's texts are not of CUIs and names alone.
+    """
+    whole = whole_dataset(dataset)
+    manifest = json.loads(whole.manifest)
+    name, tier = str(manifest.get("dataset")), tier_of(dataset)
+    if name not in NAMES:
+        raise InputError("this dataset is none of ours", file=dataset, found=name, expected=", ".join(NAMES))
+    if cui_only and name != "medieval":
+        do = "export medieval, or share under an agreement that covers the names"
+        raise UsageError("names are part of this dataset's texts: CUIs cannot stand in their place", found=name, do=do)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError("there is something already", file=folder, expected="a new folder, or an empty one")
+    chosen = _title(title, name, manifest, tier)
+    with atomic_directory(folder) as out:
+        _data(whole, out, cui_only)
+        digests = {one.relative_to(out).as_posix(): sha256_of(one) for one in sorted(out.rglob("*.parquet"))}
+        kept = {**manifest, "rows": {**manifest["rows"], "files": digests}, **({"cui_only": True} if cui_only else {})}
+        # As it was built it stays byte for byte; with other data it no longer says what was built, so is credentialed.
+        write_text(out / "manifest.json", to_json(kept) if cui_only else whole.manifest.decode())
+        sections = _sections(out, dataset, kept, tier, cui_only)
+        told = "\n".join(f"## {section}\n\n{text}\n" for section, text in sections.items())
+        write_text(out / "README.md", f"# {chosen}\n\n{told}")
+        write_text(out / "croissant.json", to_json(_croissant(out, dataset, chosen, name, tier)))
+        write_text(out / "LICENSE.txt", _licence(kept, tier))
+        files = sorted(one.relative_to(out).as_posix() for one in out.rglob("*") if one.is_file())
+        write_text(out / "SHA256SUMS.txt", "".join(f"{sha256_of(out / one)} {one}\n" for one in files))
+    left = tuple(section for section, text in sections.items() if PLACEHOLDER in text)
+    return Exported(str(folder), chosen, tier, cui_only, (*files, "SHA256SUMS.txt"), left)
+
+
+def _title(given: str | None, name: str, manifest: Mapping[str, Any], tier: LicenceTier) -> str:
+    """Return the project's title.
+
+    Raises:
+        UsageError: PhysioNet takes no such title.
+    """
+    of_mimic = tier != "open" and "mimic" in _sources(manifest)
+    title = given or (f"MIMIC-IV-Ext-{NAMES[name]} " if of_mimic else f"{NAMES[name]} rows ") + SUBJECTS[name]
+    if not TITLE.fullmatch(title):
+        expected = "up to 200 letters, numbers, spaces, underscores and hyphens, not led by The"
+        raise UsageError("PhysioNet takes no such title", found=title, expected=expected)
+    if of_mimic and "MIMIC" in title and "Ext" not in title:
+        raise UsageError("a title that names MIMIC must say that the data derive from it", expected="MIMIC-IV-Ext-...")
+    return title
+
+
+def _sources(manifest: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the releases of each parent; what was read of the open world is one parent, and nobody's records."""
+    found: dict[str, set[str]] = {}
+    for one in manifest.get("inputs", ()):
+        release = one.get("release")
+        source = OPEN_WORLD if is_open_release(release) else str(one.get("source", one.get("file")))
+        found.setdefault(source, set()).update([str(release)] if release else [])
+    return {source: sorted(releases) for source, releases in sorted(found.items())}
+
+
+def _data(whole: WholeDataset, out: Path, cui_only: bool) -> None:
+    """Copy the data files, each held against its digest."""
+    for name, digest in whole.digests.items():
+        check_file(whole.folder / name, digest)
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
+        if not cui_only:
+            shutil.copyfile(whole.folder / name, out / name)
+        # A statement by CUIs stands for all its wordings, so that the table of distinct statements is left out.
+        elif name != "statements.parquet":
+            _without_names(whole.folder / name, out / name)
+
+
+def _without_names(file: Path, out: Path) -> None:
+    """Write a file of rows with CUIs where the release's names stand; a row group at a time."""
+    rows = pq.ParquetFile(file)
+    with pq.ParquetWriter(out, rows.schema_arrow) as writer:
+        for group in range(rows.num_row_groups):
+            writer.write_table(_by_cui(rows.read_row_group(group)))
+
+
+def _by_cui(table: pa.Table) -> pa.Table:
+    words = pc.replace_substring(table["predicate"], pattern="_", replacement=" ")
+    said = pc.binary_join_element_wise(table["head_cui"], words, table["tail_cui"], " ")
+    stands = {**{column: table[cui] for column, cui in NAMED.items()}, "statement": said}
+    columns = [stands.get(column, table[column]) for column in table.column_names]
+    return pa.table(columns, schema=table.schema)
+
+
+def _croissant(out: Path, dataset: Path, title: str, name: str, tier: LicenceTier) -> dict[str, Any]:
+    said = json.loads((dataset / "croissant.json").read_text(encoding="utf-8"))
+    schemas = {folder: pq.read_schema(files[0]) for folder, files in _by_folder(out).items() if folder}
+    return {
+        **croissant_of(name, str(said["description"]), schemas, str(said["license"]), tier),
+        "alternateName": title,
+    }
+
+
+def _by_folder(out: Path) -> dict[str, list[Path]]:
+    found: dict[str, list[Path]] = {}
+    for file in sorted(out.rglob("*.parquet")):
+        folder = file.parent.relative_to(out).as_posix()
+        found.setdefault("" if folder == "." else folder, []).append(file)
+    return found
+
+
+def _sections(
+    out: Path, dataset: Path, manifest: Mapping[str, Any], tier: LicenceTier, cui_only: bool
+) -> dict[str, str]:
+    """Return the text of each section that PhysioNet asks for."""
+    name = str(manifest["dataset"])
+    said = {key.removeprefix("rai:"): _lines(text) for key, text in responsible_ai(name, tier).items()}
+    description = str(json.loads((dataset / "croissant.json").read_text(encoding="utf-8"))["description"])
+    return {
+        "Abstract": _abstract(out, description, said, manifest),
+        "Background": f"{said['dataUseCases']}\n\n{PLACEHOLDER} why it was made, and the work that it belongs to.",
+        "Methods": "\n\n".join(said[one] for one in METHODS),
+        "Data Description": _description(out, dataset),
+        "Usage Notes": "\n\n".join(said[one] for one in NOTES) + f"\n\n{CUI_NOTE if cui_only else NAME_NOTE}",
+        "Release Notes": f"Built by ontoground {manifest['ontoground']}, seed {manifest['seed']} (manifest.json).",
+        "Ethics": f"{said['personalSensitiveInformation']}\n\n{said['dataSocialImpact']}\n\n"
+        f"{PLACEHOLDER} the decision of your review board, and benefits and risks as you see them.",
+        "Parent Projects": f"{_parents(manifest)}\n\n{LICENCE[tier]}",
+        "Acknowledgements": f"{PLACEHOLDER} people who helped, and funding.",
+        "Conflicts of Interest": f"{PLACEHOLDER} that there are none to declare, or which ones.",
+        "References": f"{PLACEHOLDER} the parents' citations, as their pages give them, and your own.",
+    }
+
+
+def _lines(text: str | list[str]) -> str:
+    return text if isinstance(text, str) else "\n\n".join(text)
+
+
+def _abstract(out: Path, description: str, said: Mapping[str, str], manifest: Mapping[str, Any]) -> str:
+    """Return an abstract of at most 250 words, without references, as PhysioNet asks."""
+    rows = sum(pq.ParquetFile(one).metadata.num_rows for one in _by_folder(out)["data"])
+    parents = " and ".join(PARENTS[one][0] if one in PARENTS else one for one in _sources(manifest))
+    text = (
+        f"{description} {rows:,} rows, derived from {parents}. {said['dataAnnotationProtocol']} {said['dataUseCases']}"
+    )
+    return " ".join(text.split()[:ABSTRACT_WORDS])
+
+
+def _description(out: Path, dataset: Path) -> str:
+    files = [
+        (one.relative_to(out).as_posix(), pq.ParquetFile(one).metadata.num_rows)
+        for ones in _by_folder(out).values()
+        for one in ones
+    ]
+    columns = [
+        (field.name, str(field.type), "yes" if field.nullable else "no")
+        for field in pq.read_schema(_by_folder(out)["data"][0])
+    ]
+    parts = [
+        "Files are Apache Parquet; `manifest.json` lists inputs, settings and versions, `croissant.json` describes the "
+        "files for machines (Croissant 1.1), `SHA256SUMS.txt` holds checksums (`sha256sum -c SHA256SUMS.txt`).",
+        plain_table(("file", "rows"), files),
+        plain_table(("column", "type", "may be null"), columns),
+    ]
+    return "\n\n".join([*parts, _card(dataset)])
+
+
+def _card(dataset: Path) -> str:
+    """Return the dataset's card without its front matter, its titles below ours."""
+    card = (dataset / "README.md").read_text(encoding="utf-8")
+    body = re.sub(r"(?s)\A---\n.*?\n---\n", "", card).partition("## Licence")[0].strip()
+    return re.sub(r"(?m)^(#+) ", r"##\1 ", body)
+
+
+def _parents(manifest: Mapping[str, Any]) -> str:
+    rows = [
+        (*PARENTS.get(source, (source, "see its own page")), ", ".join(releases) or "not said")
+        for source, releases in _sources(manifest).items()
+    ]
+    return plain_table(("parent", "agreement", "release"), rows)
+
+
+def _licence(manifest: Mapping[str, Any], tier: LicenceTier) -> str:
+    """Return what stands in LICENSE.txt; the agreements' own texts are chosen on PhysioNet, where they are kept."""
+    parents: Iterable[str] = (f"- {PARENTS[one][0]}: {PARENTS[one][1]}" for one in _sources(manifest) if one in PARENTS)
+    if tier == "open":
+        return LICENCE[tier] + "\n"
+    return f"{LICENCE[tier]}\n\nShared under the agreements of its parents:\n" + "\n".join(parents) + "\n"

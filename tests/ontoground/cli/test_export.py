@@ -1,0 +1,128 @@
+"""``ontoground export physionet``: sections, data, Croissant and checksums of a folder that could be sent."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from builders.cards import LICENCE, croissant_of
+from ground.contracts.rows import MEDIEVAL_SCHEMA
+from ground.flow.manifest import LicenceTier
+from ontoground.cli.main import invoke
+from tests.ontoground.cli.schemas import checked
+from tests.ontoground.conftest import Demo
+
+SECTIONS = "Abstract, Background, Methods, Data Description, Usage Notes, Release Notes, Ethics, Parent Projects"
+FOR_AUTHORS = ["Background", "Ethics", "Acknowledgements", "Conflicts of Interest", "References"]
+
+
+def export(capsys: pytest.CaptureFixture[str], dataset: Path, folder: Path, *more: str) -> dict[str, Any]:
+    capsys.readouterr()
+    assert invoke(["export", "physionet", str(dataset), str(folder), "--json", *more]) == 0
+    return checked(capsys.readouterr().out, "export-physionet")
+
+
+def rows_of(folder: Path) -> pl.DataFrame:
+    return pl.concat([pl.read_parquet(file) for file in sorted((folder / "data").glob("*.parquet"))])
+
+
+def section(readme: str, name: str) -> str:
+    return readme.split(f"\n## {name}\n\n")[1].split("\n## ", maxsplit=1)[0]
+
+
+def test_the_folder_holds_what_physionet_asks_for(
+    demo: Demo, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dataset, folder = demo.workspace / "datasets" / "medieval", tmp_path / "upload"
+    done = export(capsys, dataset, folder)
+    readme = (folder / "README.md").read_text()
+    assert re.findall(r"(?m)^## (.+)", readme)[:8] == SECTIONS.split(", ")
+    assert re.fullmatch(r"# [\w -]{1,200}", readme.splitlines()[0])
+    assert 50 < len(section(readme, "Abstract").split()) <= 250
+    assert done["to_write"] == FOR_AUTHORS == [one for one in FOR_AUTHORS if "AUTHORS:" in section(readme, one)]
+    sums = {line[65:]: line[:64] for line in (folder / "SHA256SUMS.txt").read_text().splitlines()}
+    there = {one.relative_to(folder).as_posix() for one in folder.rglob("*") if one.is_file()}
+    assert sums.keys() == there - {"SHA256SUMS.txt"} == {*done["files"]} - {"SHA256SUMS.txt"}
+    assert all(hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest for name, digest in sums.items())
+    for name in ("manifest.json", "statements.parquet"):
+        assert (folder / name).read_bytes() == (dataset / name).read_bytes()
+    assert rows_of(folder).equals(rows_of(dataset))
+
+
+def test_by_cui_no_name_of_the_release_is_left(demo: Demo, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    dataset, folder = demo.workspace / "datasets" / "medieval", tmp_path / "upload"
+    done = export(capsys, dataset, folder, "--cui-only")
+    ours, theirs = rows_of(dataset), rows_of(folder)
+    named = ["head_name", "tail_name", "statement"]
+    assert theirs.drop(named).equals(ours.drop(named))
+    assert theirs["head_name"].equals(theirs["head_cui"].alias("head_name"))
+    assert theirs["statement"].str.contains(r"^C\d{7} [a-z -]+ C\d{7}$").all()
+    assert done["cui_only"] and "statements.parquet" not in done["files"]
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["cui_only"] and set(manifest["rows"]["files"]) == {n for n in done["files"] if n[-8:] == ".parquet"}
+
+
+def test_what_derives_from_mimic_says_so(demo: Demo, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    dataset = shutil.copytree(demo.workspace / "datasets" / "medieval", tmp_path / "medieval")
+    manifest = json.loads((dataset / "manifest.json").read_text())
+    for one in manifest["inputs"]:
+        one["release"] = {"mimic": "3.1", "umls": "2026AA", "rxnorm": "RXNORM_2026"}[one["source"]]
+    (dataset / "manifest.json").write_text(json.dumps(manifest))
+    done = export(capsys, dataset, tmp_path / "upload")
+    assert done["title"].startswith("MIMIC-IV-Ext-MediEval ") and done["licence_tier"] == "credentialed"
+    readme, licence = ((tmp_path / "upload" / name).read_text() for name in ("README.md", "LICENSE.txt"))
+    assert "3.1" in section(readme, "Parent Projects") and "2026AA" in section(readme, "Parent Projects")
+    assert "Credentialed Health Data License" in licence and "invented" not in readme
+    said = json.loads((tmp_path / "upload" / "croissant.json").read_text())
+    assert said["usageInfo"]["odrl:prohibition"]["odrl:action"]["@id"] == "odrl:distribute"
+    refused = ["export", "physionet", str(dataset), str(tmp_path / "again"), "--title", "MIMIC statements"]
+    assert invoke(refused) == 2 and not (tmp_path / "again").exists()
+
+
+def test_what_cannot_be_exported_is_refused(demo: Demo, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    dataset = shutil.copytree(demo.workspace / "datasets" / "medieval", tmp_path / "medieval")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine.txt").write_text("mine")
+    verb = ["export", "physionet", str(dataset)]
+    assert invoke([*verb, str(tmp_path / "full")]) == 3
+    assert invoke([*verb, str(tmp_path / "new"), "--title", "The: best"]) == 2
+    with next((dataset / "data").glob("*.parquet")).open("ab") as file:
+        file.write(b"more")
+    assert invoke([*verb, str(tmp_path / "new")]) == 3
+    assert "not the one that was built" in capsys.readouterr().err
+    manifest = json.loads((dataset / "manifest.json").read_text())
+    (dataset / "manifest.json").write_text(json.dumps({**manifest, "dataset": "medhal"}))
+    assert invoke([*verb, str(tmp_path / "new"), "--cui-only"]) == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["full", "medieval"]
+
+
+@pytest.mark.parametrize("tier", ["open", "credentialed"])
+@pytest.mark.parametrize("name", ["medieval", "medhal", "medval"])
+def test_croissant_with_its_conditions_is_valid(name: str, tier: LicenceTier, tmp_path: Path) -> None:
+    pytest.importorskip("mlcroissant")
+    described = croissant_of(name, "Rows.", {"data": MEDIEVAL_SCHEMA}, LICENCE[tier], tier)
+    (tmp_path / "croissant.json").write_text(json.dumps(described))
+    metadata = import_module("mlcroissant").Dataset(jsonld=tmp_path / "croissant.json").metadata
+    assert not metadata.ctx.issues.errors and metadata.ctx.is_v1_1()
+    read = metadata.to_json()
+    said = {key for key in described if key.startswith("rai:")}
+    assert len(said) > 8 and said <= read.keys()
+    assert read["usageInfo"]["odrl:permission"]
+
+
+def test_the_exported_croissant_reads_the_exported_rows(
+    demo: Demo, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    croissant = pytest.importorskip("mlcroissant")
+    export(capsys, demo.workspace / "datasets" / "medieval", tmp_path / "upload", "--cui-only")
+    dataset = croissant.Dataset(jsonld=tmp_path / "upload" / "croissant.json")
+    ids = {row["rows/id"].decode() for row in dataset.records("rows")}
+    assert ids == set(rows_of(tmp_path / "upload")["id"])

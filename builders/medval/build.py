@@ -6,6 +6,7 @@ import hashlib
 import heapq
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
@@ -19,7 +20,7 @@ from builders.medval.algorithm import Triple, triple_id
 from builders.medval.card import DESCRIPTION, card_of
 from builders.medval.counts import BuildReport, Counts, count_triples
 from builders.medval.feeds import Engine, Feed, Plan
-from builders.medval.items import Item
+from builders.medval.items import Item, Peers
 from builders.medval.rows import CHAT_SCHEMA, TRIPLE_SCHEMA, chat_table, data_rows, data_table, triple_table
 from builders.medval.workers import OpenEngine, triples_of
 from builders.shards import SPLITS, ShardWriter
@@ -31,11 +32,13 @@ from ground.settings import MedvalSettings
 from ground.stable import stable_hash
 from ground.storage.files import atomic_directory, sha256_of, write_text
 
-__all__ = ["DATASET", "Made", "build_medval"]
+__all__ = ["DATASET", "Made", "build_medval", "peers_of"]
 
 DATASET = "medval"
 BATCH = 256
 ROW_GROUP = 2_000
+PEERS = 500
+"""References that edits take words from, of each task and source."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +92,8 @@ def build_medval(
     with atomic_directory(folder) as work:
         with _Writers(work) as writers:
             batches = _batches(plan.feeds, tallies, settings, batch)
-            for triples in triples_of(batches, made.open_engine, settings, made.workers):
+            peers = peers_of(plan.feeds, settings)
+            for triples in triples_of(batches, made.open_engine, peers, settings, made.workers):
                 item = triples[0].item
                 writers.write(triples, feeds[item.task, item.origin.source], made, settings)
                 advance(item.task, len(triples))
@@ -156,6 +160,13 @@ def _batches(
         items = _within(_wanted(feed, tally, settings, seen), highest.get(feed.task), tally, settings.seed)
         while group := list(islice(items, size)):
             yield group
+
+
+def peers_of(feeds: Sequence[Feed], settings: MedvalSettings) -> Peers:
+    """Return the items of the lowest hashes of each task and source, at most `PEERS`, in the order of their hashes."""
+    wanted = ((feed, _wanted(feed, Tally(), settings, _Seen())) for feed in feeds)
+    order = partial(_order, settings.seed)
+    return {(feed.task, feed.source.source): heapq.nsmallest(PEERS, items, key=order) for feed, items in wanted}
 
 
 def _within(items: Iterator[Item], highest: int | None, tally: Tally, seed: int) -> Iterator[Item]:

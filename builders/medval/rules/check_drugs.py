@@ -28,8 +28,9 @@ def strengths(c: Comparison) -> list[Finding]:
 
 
 def _spoken_of(c: Comparison, value: float) -> bool:
-    """In a conversation a strength may stand far from the drug's name."""
-    return c.task == "dialogue2note" and value in c.given.values
+    """In a conversation a strength may stand far from the drug's name, but not with another drug's."""
+    others = (amount.number.values for amount in c.given.amounts)
+    return c.task == "dialogue2note" and value in c.given.values and not any(value in theirs for theirs in others)
 
 
 def frequencies(c: Comparison) -> list[Finding]:

@@ -34,6 +34,8 @@ def flips(scene: Scene, one: Seen, rule: str) -> list[Edit]:
         if match is None:
             continue
         words = after.format(*match.groups())
+        if not scene.pool.turns(match.group(), words, *scene.name, mention.begin):
+            return []
         words = words[:1].upper() + words[1:] if match.group()[:1].isupper() else words
         end = begin + match.end()
         return [scene.edit(rule, begin + match.start(), end, words, f"{one.polarity} in the input")]

@@ -21,7 +21,7 @@ __all__ = [
     "drug_groups",
     "flip_words",
     "minor_drugs",
-    "opposite_diagnoses",
+    "read_weights",
     "serious_diagnoses",
     "variants",
     "weight_of",
@@ -73,8 +73,13 @@ class Serious:
 
 @cache
 def weights() -> dict[str, Weight]:
-    """Return the weight of each rule, in the order of the file."""
-    rows = read_table(DATA / "edit_weights.tsv", ("rule", "level", "category", "why", "source"))
+    """Return the weight of each edit, in the order of the file."""
+    return read_weights("edit_weights")
+
+
+def read_weights(table: str) -> dict[str, Weight]:
+    """Return the weights of a table by rule."""
+    rows = read_table(DATA / f"{table}.tsv", ("rule", "level", "category", "why", "source"))
     return {
         row["rule"]: Weight(
             row["rule"],
@@ -87,7 +92,7 @@ def weights() -> dict[str, Weight]:
 
 
 def weight_of(rule: str) -> Weight:
-    """Return the weight of a rule."""
+    """Return the weight of an edit."""
     return weights()[rule]
 
 
@@ -133,14 +138,6 @@ def diagnosis_groups() -> dict[str, tuple[str, ...]]:
     """Return, by a diagnosis in lower case, the other diagnoses of its groups."""
     rows = read_table(DATA / "serious_diagnoses_siblings.tsv", ("diagnosis", "sibling_group", "source"))
     return {name: others for name, (others, _) in _groups(rows, "diagnosis").items()}
-
-
-@cache
-def opposite_diagnoses() -> dict[str, tuple[str, ...]]:
-    """Return, by a diagnosis in lower case, the one of the opposite disorder."""
-    rows = read_table(DATA / "serious_diagnoses_opposites.tsv", ("diagnosis", "opposite", "source"))
-    pairs = [(row["diagnosis"], row["opposite"]) for row in rows]
-    return {one.lower(): (other,) for pair in pairs for one, other in (pair, pair[::-1])}
 
 
 @cache

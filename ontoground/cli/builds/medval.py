@@ -159,7 +159,7 @@ def _made(
         validator = models.get("validator_model", generator)
         yield Made(
             "lm",
-            lambda: (LmGenerator(generator), LmValidator(validator)),
+            lambda _: (LmGenerator(generator), LmValidator(validator)),
             tier,
             seed,
             models={role: described_model(model) for role, model in models.items()},

@@ -25,7 +25,8 @@ from builders.medval.rows import CHAT_SCHEMA, TRIPLE_SCHEMA, chat_table, data_ro
 from builders.medval.workers import OpenEngine, triples_of
 from builders.shards import SPLITS, ShardWriter
 from builders.texts.origin import Tally
-from ground.contracts.rows_text import MEDVAL_SCHEMA, RISK_LEVELS, MedvalTask
+from builders.texts.shortcuts import Shortcut, Told, shortcuts_of
+from ground.contracts.rows_text import MEDVAL_SCHEMA, RISK_LEVELS, MedvalTask, RiskLevel
 from ground.errors import InputError
 from ground.flow.manifest import LicenceTier, manifest_of, to_json
 from ground.settings import MedvalSettings
@@ -37,6 +38,7 @@ __all__ = ["DATASET", "Made", "build_medval", "peers_of"]
 DATASET = "medval"
 BATCH = 256
 ROW_GROUP = 2_000
+SLIGHT: RiskLevel = 2
 PEERS = 500
 """References that edits take words from, of each task and source."""
 
@@ -100,7 +102,8 @@ def build_medval(
         counts = count_triples(work / "triples.parquet")
         dropped = _dropped(plan.feeds, tallies, counts)
         _require_rows(counts, dropped)
-        report = _report(folder, plan, settings, made, counts, writers.rows, dropped)
+        told = shortcuts_of(_told(work / "data"))
+        report = _report(folder, plan, settings, made, counts, writers.rows, dropped, told)
         _write_papers(work, plan, settings, made, counts, report)
     return report
 
@@ -228,6 +231,16 @@ def _highest_hashes(feeds: Sequence[Feed], settings: MedvalSettings) -> dict[Med
     return {task: -kept[0] for task, kept in lowest.items() if kept}
 
 
+def _told(folder: Path) -> Iterator[Told]:
+    """Yield what tells safe outputs (level 1) from unsafe ones (3 and 4), by task and source."""
+    for file in sorted(folder.glob("*.parquet")):
+        columns = ["task", "source", "triple_id", "output", "risk_level"]
+        for row in pq.read_table(file, columns=columns).to_pylist():
+            if row["risk_level"] != SLIGHT:
+                group = f"{row['task']}, {row['source']}"
+                yield Told(group, row["triple_id"], row["output"], row["risk_level"] > SLIGHT)
+
+
 def _dropped(feeds: Sequence[Feed], tallies: Sequence[Tally], counts: Counts) -> dict[str, int]:
     found: dict[str, int] = {}
     for feed, tally in zip(feeds, tallies, strict=True):
@@ -258,6 +271,7 @@ def _report(
     counts: Counts,
     splits: Mapping[str, int],
     dropped: Mapping[str, int],
+    told: Sequence[Shortcut],
 ) -> BuildReport:
     return BuildReport(
         folder=str(folder),
@@ -271,6 +285,7 @@ def _report(
         mean_consistency=_rounded(counts.mean_consistency()),
         tasks=[_task_counts(task, counts) for task in dict.fromkeys(feed.task for feed in plan.feeds)],
         left_out_tasks=[{"task": task, "reason": reason} for task, reason in plan.left_out],
+        shortcuts=[one.as_dict() for one in told],
         dropped=dropped,
         language_models=made.usage(),
     )
@@ -319,5 +334,6 @@ def _write_papers(
         dropped=report.dropped,
         tier=made.tier,
     )
+    manifest["shortcuts"] = report.shortcuts
     manifest["language_model"] = dict(made.models) or None
     write_text(folder / "manifest.json", to_json(manifest))

@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 
 from builders.medval.rules.comparison import Comparison, Finding, quoted
+from builders.medval.rules.judge_tables import diagnosis_groups
 from builders.medval.rules.minor import graded, hedged, modifier_before, qualifier_after, word_before
-from builders.medval.rules.tables import diagnosis_groups, words
+from builders.medval.rules.tables import words
 from builders.medval.rules.view import Seen, stem
 
 __all__ = ["certainties", "gradings", "intensities", "modifiers", "polarities", "problems", "strange_subject"]

@@ -8,10 +8,10 @@ from typing import Literal
 
 from builders.medval.items import NO_EDIT, Edit, Item, Judgement, Output, Peers, Validator
 from builders.medval.rules import exchange, minor, moderate, same_meaning
+from builders.medval.rules.edit_tables import weights
 from builders.medval.rules.knowledge import Knowledge
 from builders.medval.rules.pool import Pool
 from builders.medval.rules.scene import Scene, apply_edit
-from builders.medval.rules.tables import weights
 from builders.texts.origin import Refusal
 from ground.contracts.rows_text import RISK_LEVELS, RiskLevel
 from ground.stable import stable_hash

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from builders.medval.items import Edit
+from builders.medval.rules.edit_tables import minor_drugs
 from builders.medval.rules.polarity import flips
 from builders.medval.rules.pool import drawn
 from builders.medval.rules.scene import Scene
@@ -38,7 +39,7 @@ def changed_actions(scene: Scene, *, critical: bool) -> list[Edit]:
     for one in scene.made.drugs():
         if scene.knowledge.is_critical(one.mention) is not critical or not scene.in_input(one):
             continue
-        if scene.knowledge.is_minor(one.mention):
+        if not critical and scene.knowledge.is_one_of(one.mention, minor_drugs()):
             continue
         before = scene.text[max(0, one.mention.begin - 60) : one.mention.begin]
         match = _action().search(before)

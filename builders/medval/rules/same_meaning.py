@@ -6,9 +6,9 @@ import re
 from functools import lru_cache
 
 from builders.medval.items import Edit
+from builders.medval.rules.edit_tables import variants
 from builders.medval.rules.pool import named
 from builders.medval.rules.scene import Scene
-from builders.medval.rules.tables import variants
 
 __all__ = ["own_words", "reordered", "variant_of_kind"]
 

@@ -17,7 +17,7 @@ from builders.medval.rules.check_problems import strange_subject
 from builders.medval.rules.checks import CHECKS
 from builders.medval.rules.comparison import Comparison, Finding
 from builders.medval.rules.generator import refusal_of
-from builders.medval.rules.judge_words import judge_weight
+from builders.medval.rules.judge_tables import judge_weight
 from builders.medval.rules.knowledge import Knowledge
 from builders.medval.rules.view import KEPT_VIEWS
 from builders.texts.origin import Refusal

@@ -7,10 +7,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from builders.medval.items import Edit, Item, Output
+from builders.medval.rules.edit_tables import weights
 from builders.medval.rules.generator import RULES, RULES_TASKS, RulesGenerator, refusal_of
 from builders.medval.rules.pool import Pool
 from builders.medval.rules.scene import apply_edit, entries_of
-from builders.medval.rules.tables import weights
 from builders.texts.origin import Refusal
 from ground.contracts.rows_text import MEDVAL_CATEGORIES, MEDVAL_TASKS, RISK_LEVELS, MedvalTask
 from tests.builders.medval.rules_world import COURSE, DIALOGUE, ITEMS, PEERS, Engine, item

@@ -54,7 +54,6 @@ class Roads:
 PASSED_ON = "what one passes to the other: records without rules"
 GRAPH = "one graph and its walk: the first asks for all facts at once, the second for one pair both ways"
 LOOKED_UP = "the same table decides on both roads: what it says wrongly is not found; an own issue mends it"
-LISTED = "the first road's alone, but `tables` reads it for both; an own issue mends it"
 RULES = "builders.medval.rules"
 
 ROADS = {
@@ -80,18 +79,10 @@ ROADS = {
             f"{RULES}.view": "one reading of a text into problems, drugs and doses; an own issue mends it",
             f"{RULES}.quantities": "one reading of numbers, frequencies and sides; an own issue mends it",
             f"{RULES}.knowledge": "one look-up of names in the graph and in the tables; an own issue mends it",
-            f"{RULES}.tables": "one reader of the tables; an own issue mends it",
+            f"{RULES}.tables": "reads the tables that are shared; an own issue mends it",
             "builders/data/critical_drugs.tsv": LOOKED_UP,
-            "builders/data/critical_drugs_contraindicated.tsv": LOOKED_UP,
-            "builders/data/edit_weights.tsv": "a finding weighs what such an edit weighs; an own issue mends it",
             "builders/data/edit_weights_words.tsv": LOOKED_UP,
-            "builders/data/minor_drugs_siblings.tsv": LOOKED_UP,
             "builders/data/serious_diagnoses.tsv": LOOKED_UP,
-            "builders/data/serious_diagnoses_siblings.tsv": LOOKED_UP,
-            "builders/data/edit_weights_flips.tsv": LISTED,
-            "builders/data/minor_drugs.tsv": LISTED,
-            "builders/data/serious_diagnoses_opposites.tsv": LISTED,
-            "builders/data/spelling_variants.tsv": LISTED,
             "builders.medval.items": PASSED_ON,
             "builders.texts.origin": PASSED_ON,
             "builders.shards": "names of splits, by way of builders.texts.origin",

@@ -27,10 +27,12 @@ from builders.medhal.rows import PART_SCHEMA, pair_rows
 from builders.medhal.versions import PairIndex, Selection, select
 from builders.shards import ShardWriter
 from builders.texts.origin import Seeds, Tally
+from builders.texts.shortcuts import Told, shortcuts_of
 from ground.contracts.rows_text import MEDHAL_SCHEMA
 from ground.errors import InputError
 from ground.flow.manifest import LicenceTier, manifest_of, to_json
 from ground.settings import MedhalSettings
+from ground.stable import hash_of_joined
 from ground.storage.files import atomic_directory, sha256_of, write_text
 
 __all__ = ["DATASET", "Made", "build_medhal"]
@@ -97,7 +99,8 @@ def build_medhal(
         _require_pairs(selection, tally)
         _write_rows(part, work / "data", selection)
         part.unlink()
-        report = report_of(feeds, index, selection, tally, judgements)
+        told = [one.as_dict() for one in shortcuts_of(_told(work / "data"))]
+        report = report_of(feeds, index, selection, tally, judgements, told)
         _write_papers(work, feeds, settings, made, report, confirmed_by_task(made.review, index, selection))
     return report
 
@@ -150,6 +153,16 @@ def _write_rows(part: Path, folder: Path, selection: Selection) -> None:
             begin += kept[place].size
 
 
+def _told(folder: Path) -> Iterator[Told]:
+    """Yield what tells factual statements from others, by source; rows over one context are of one document."""
+    for file in sorted(folder.glob("*.parquet")):
+        for group in range(pq.read_metadata(file).num_row_groups):
+            columns = ["source", "pair_id", "context", "statement", "label"]
+            for row in pq.ParquetFile(file).read_row_group(group, columns=columns).to_pylist():
+                document = row["pair_id"] if row["context"] is None else str(hash_of_joined(row["context"]))
+                yield Told(row["source"], document, row["statement"], not row["label"])
+
+
 def _write_papers(
     folder: Path,
     feeds: Sequence[Feed],
@@ -182,5 +195,6 @@ def _write_papers(
         tier=made.tier,
     )
     manifest["reviewed"] = {task: {"right": right, "read": read} for task, (right, read) in sorted(reviewed.items())}
+    manifest["shortcuts"] = report.shortcuts
     manifest["language_model"] = dict(made.model) or None
     write_text(folder / "manifest.json", to_json(manifest))

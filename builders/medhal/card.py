@@ -9,6 +9,7 @@ from builders.cards import LICENCE, columns_table, front_matter, percent, plain_
 from builders.medhal.counts import VERSIONS, BuildReport
 from builders.medhal.feeds import Feed
 from builders.shards import SPLITS
+from builders.texts.shortcuts import Shortcut, shortcut_table
 from ground import ROOT
 from ground.contracts.taxonomy import medhal_tasks
 from ground.flow.manifest import LicenceTier
@@ -96,6 +97,8 @@ def card_of(
         _versions(report),
         "\n### Rows that a reader confirmed (its Table 5)\n",
         _validity(report, reviewed),
+        "\n## What the statement alone tells\n",
+        shortcut_table([Shortcut(**one) for one in report.shortcuts]),
         "\n## Left out, by source and reason\n",
         plain_table(("reason", "n"), sorted(report.dropped.items())),
         "\n## Columns\n",

@@ -69,6 +69,7 @@ class BuildReport:
         sources: in the order of the source table.
         versions: rows by version and task.
         splits: rows by split.
+        shortcuts: what the statement alone tells, by source and reader (`builders.texts.shortcuts.Shortcut`).
         dropped: items and pairs left out, by ``source: reason``.
     """
 
@@ -76,6 +77,7 @@ class BuildReport:
     sources: tuple[SourceCounts, ...]
     versions: dict[str, dict[str, int]]
     splits: dict[str, int]
+    shortcuts: list[dict[str, Any]]
     dropped: dict[str, int]
 
     def as_dict(self) -> dict[str, Any]:
@@ -84,7 +86,12 @@ class BuildReport:
 
 
 def report_of(
-    feeds: Sequence[Feed], index: PairIndex, selection: Selection, tally: Tally, judgements: Judgements
+    feeds: Sequence[Feed],
+    index: PairIndex,
+    selection: Selection,
+    tally: Tally,
+    judgements: Judgements,
+    shortcuts: list[dict[str, Any]],
 ) -> BuildReport:
     """Count what was selected."""
     task, source, split = (np.array(codes, dtype=np.int64) for codes in (index.task, index.source, index.split))
@@ -98,6 +105,7 @@ def report_of(
         sources=tuple(_counts(feed, int(n), tally, judgements) for feed, n in zip(feeds, factual, strict=True)),
         versions=versions,
         splits=_rows_by(SPLITS, split[selection.kept], present=False),
+        shortcuts=shortcuts,
         dropped=tally.reasons(),
     )
 

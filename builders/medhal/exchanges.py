@@ -16,6 +16,7 @@ __all__ = ["exchange_of"]
 
 _TOKEN = re.compile(r"\w+(?:[-'’.,]\w+)*|[^\w\s]")
 _NUMBER = re.compile(r"\d[\d.,]*")
+_DENIALS = frozenset({"not", "cannot", "no", "never", "nor", "without"})
 _NEGATIONS = ("negation_added", "negation_removed")
 
 
@@ -23,10 +24,16 @@ def exchange_of(pair: Pair, task: MedhalTask) -> tuple[int, bool]:
     """Return a hash of the two things that a pair exchanges, the same both ways, and which way it goes.
 
     An exchange is the words before and after a rule's edit of a summary; all numbers in digits are one exchange, of
-    less and more, and all denials are one, put in and taken out. NO_EXCHANGE elsewhere: options of questions and values
-    of documents are drawn from one list for both rows, and a model writes freely.
+    less and more, and all denials are one, put in and taken out, also of a question's answer: "can" and "cannot" are
+    one of their own. NO_EXCHANGE elsewhere: options of questions and values of documents are drawn from one list for
+    both rows, and a model writes freely.
     """
     factual, wrong = pair.factual.statement, pair.wrong.statement
+    if task == "question_answering" and pair.wrong.rule != "lm":
+        denied = [set(_TOKEN.findall(said.lower())) & _DENIALS for said in (factual, wrong)]
+        if bool(denied[0]) is not bool(denied[1]):
+            word = "cannot" if "cannot" in denied[0] | denied[1] else "not"
+            return content_hash("answer", word), bool(denied[1])
     if task != "summarization" or pair.wrong.rule == "lm":
         return NO_EXCHANGE, False
     if pair.wrong.rule in _NEGATIONS:

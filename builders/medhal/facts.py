@@ -163,10 +163,10 @@ def _count(scratch: duckdb.DuckDBPyConnection, tally: Tally) -> None:
 def read_facts(workspace: Workspace, connection: duckdb.DuckDBPyConnection, tally: Tally) -> Iterator[FactPair]:
     """Read pairs of statements from the workspace's MediEval dataset, by patient and group.
 
-    Each group gives one pair: its Q1 against one of Q2, Q3 and Q4, drawn by a stable hash of the group, so that every
-    factual statement has one partner and stands once. Q2's explanation says what the note lacks and what it holds
-    instead, Q3's that the relation is not known, and what is (a true statement of the dataset about the end that was
-    put in, where there is one, and Q1's), Q4's both.
+    Each group gives one pair: its Q1 against one of Q2, Q3 and Q4, drawn by a stable hash so that names stand in
+    factual statements as often as in others. Every factual statement has one partner and stands once. Q2's explanation
+    says what the note lacks and what it holds instead, Q3's that the relation is not known, and what is (a true
+    statement of the dataset about the end that was put in, where there is one, and Q1's), Q4's both.
 
     Args:
         workspace: its dataset ``medieval`` and its settings are read; nothing is written.

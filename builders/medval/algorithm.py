@@ -23,6 +23,7 @@ __all__ = ["Triple", "consistency", "levels_of", "make_triples", "triple_id"]
 
 # A sum of three squares, each at most 1 for the absolute terms and 4 for the relative one.
 LARGEST_DISAGREEMENT = 6.0
+STANDS_IN: Mapping[RiskLevel, RiskLevel] = {1: 2, 2: 1, 3: 4, 4: 3}
 Answer = TypeVar("Answer")
 
 
@@ -32,8 +33,7 @@ class Triple:
 
     Attributes:
         drawn: the risk level that was drawn for the input.
-        level: the risk level that the perturbed output was to reach: the drawn one, or the first one in the input's
-            order that the generator could reach.
+        level: the risk level that the perturbed output was to reach: the drawn one, or the one that stands in for it.
         refusal: ``step: reason`` of the first step that refused; what comes after it is None.
         consistency: M_MedVAL in [0, 1]; None where a step refused.
         kept: both outputs are rows of the dataset.
@@ -72,13 +72,13 @@ def consistency(clean: ArrayLike, perturbed: ArrayLike, delta: ArrayLike) -> NDA
 
 
 def levels_of(seed: int, item: Item) -> tuple[RiskLevel, ...]:
-    """Return the four levels in an order that a stable hash of the seed and the item's name decides.
+    """Return the level of an input, uniform over the four by stable hash, and the one that may stand in for it.
 
-    The first one is the level of the input, uniform over the four; the others stand in for it where the generator
-    cannot reach it.
+    Safe levels (1, 2) stand in for one another, and so do unsafe ones (3, 4): what an input allows does not decide
+    whether its output is safe.
     """
-    key = (item.origin.source, item.task, item.origin.inner_id)
-    return tuple(sorted(RISK_LEVELS, key=lambda level: stable_hash(seed, "level", *key, level)))
+    drawn = RISK_LEVELS[stable_hash(seed, "level", item.origin.source, item.task, item.origin.inner_id) % 4]
+    return drawn, STANDS_IN[drawn]
 
 
 def triple_id(item: Item) -> str:
@@ -99,7 +99,7 @@ def make_triples(
     clean = _taken("clean", generator.clean(items), list(range(len(items))), refusals)
     levels = {place: order[0] for place, order in enumerate(orders)}
     perturbed: dict[int, Output] = {}
-    for turn in range(len(RISK_LEVELS) if settings.redraw else 1):
+    for turn in range(2 if settings.redraw else 1):
         places = [place for place in sorted(clean) if place not in perturbed and _may_try(turn, refusals.get(place))]
         asked = {place: orders[place][turn] for place in places}
         made, refused = _perturbed(items, clean, asked, generator)

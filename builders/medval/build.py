@@ -6,6 +6,7 @@ import hashlib
 import heapq
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
@@ -19,23 +20,27 @@ from builders.medval.algorithm import Triple, triple_id
 from builders.medval.card import DESCRIPTION, card_of
 from builders.medval.counts import BuildReport, Counts, count_triples
 from builders.medval.feeds import Engine, Feed, Plan
-from builders.medval.items import Item
+from builders.medval.items import Item, Peers
 from builders.medval.rows import CHAT_SCHEMA, TRIPLE_SCHEMA, chat_table, data_rows, data_table, triple_table
 from builders.medval.workers import OpenEngine, triples_of
 from builders.shards import SPLITS, ShardWriter
 from builders.texts.origin import DEFAULT_ENDS, OTHER_SPLIT, Seeds, Tally
-from ground.contracts.rows_text import MEDVAL_SCHEMA, RISK_LEVELS, MedvalTask
+from builders.texts.shortcuts import Shortcut, Told, shortcuts_of
+from ground.contracts.rows_text import MEDVAL_SCHEMA, RISK_LEVELS, MedvalTask, RiskLevel
 from ground.errors import InputError
 from ground.flow.manifest import LicenceTier, manifest_of, to_json
 from ground.settings import MedvalSettings
 from ground.stable import stable_hash
 from ground.storage.files import atomic_directory, sha256_of, write_text
 
-__all__ = ["DATASET", "Made", "build_medval"]
+__all__ = ["DATASET", "Made", "build_medval", "peers_of"]
 
 DATASET = "medval"
 BATCH = 256
 ROW_GROUP = 2_000
+SLIGHT: RiskLevel = 2
+PEERS = 500
+"""References that edits take words from, of each task and source."""
 
 
 @dataclass(frozen=True)
@@ -91,14 +96,16 @@ def build_medval(
     with atomic_directory(folder) as work:
         with _Writers(work) as writers:
             batches = _batches(plan.feeds, tallies, settings, batch)
-            for triples in triples_of(batches, made.open_engine, settings, made.workers):
+            peers = peers_of(plan.feeds, settings)
+            for triples in triples_of(batches, made.open_engine, peers, settings, made.workers):
                 item = triples[0].item
                 writers.write(triples, feeds[item.task, item.origin.source], made, settings)
                 advance(item.task, len(triples))
         counts = count_triples(work / "triples.parquet")
         dropped = _dropped(plan.feeds, tallies, counts)
         _require_rows(counts, dropped)
-        report = _report(folder, plan, settings, made, counts, writers.rows, dropped)
+        told = shortcuts_of(_told(work / "data"))
+        report = _report(folder, plan, settings, made, counts, writers.rows, dropped, told)
         _write_papers(work, plan, settings, made, counts, report)
     return report
 
@@ -160,6 +167,13 @@ def _batches(
             yield group
 
 
+def peers_of(feeds: Sequence[Feed], settings: MedvalSettings) -> Peers:
+    """Return the items of the lowest hashes of each task and source, at most `PEERS`, in the order of their hashes."""
+    wanted = ((feed, _wanted(feed, Tally(), settings, _Seen())) for feed in feeds)
+    order = partial(_order, settings.seed)
+    return {(feed.task, feed.source.source): heapq.nsmallest(PEERS, items, key=order) for feed, items in wanted}
+
+
 def _within(items: Iterator[Item], highest: int | None, tally: Tally, seed: int) -> Iterator[Item]:
     for item in items:
         if highest is None or _order(seed, item) <= highest:
@@ -219,6 +233,16 @@ def _highest_hashes(feeds: Sequence[Feed], settings: MedvalSettings) -> dict[Med
     return {task: -kept[0] for task, kept in lowest.items() if kept}
 
 
+def _told(folder: Path) -> Iterator[Told]:
+    """Yield what tells safe outputs (level 1) from unsafe ones (3 and 4), by task and source."""
+    for file in sorted(folder.glob("*.parquet")):
+        columns = ["task", "source", "triple_id", "output", "risk_level"]
+        for row in pq.read_table(file, columns=columns).to_pylist():
+            if row["risk_level"] != SLIGHT:
+                group = f"{row['task']}, {row['source']}"
+                yield Told(group, row["triple_id"], row["output"], row["risk_level"] > SLIGHT)
+
+
 def _dropped(feeds: Sequence[Feed], tallies: Sequence[Tally], counts: Counts) -> dict[str, int]:
     found: dict[str, int] = {}
     for feed, tally in zip(feeds, tallies, strict=True):
@@ -249,6 +273,7 @@ def _report(
     counts: Counts,
     splits: Mapping[str, int],
     dropped: Mapping[str, int],
+    told: Sequence[Shortcut],
 ) -> BuildReport:
     return BuildReport(
         folder=str(folder),
@@ -262,6 +287,7 @@ def _report(
         mean_consistency=_rounded(counts.mean_consistency()),
         tasks=[_task_counts(task, counts) for task in dict.fromkeys(feed.task for feed in plan.feeds)],
         left_out_tasks=[{"task": task, "reason": reason} for task, reason in plan.left_out],
+        shortcuts=[one.as_dict() for one in told],
         dropped=dropped,
         language_models=made.usage(),
     )
@@ -314,5 +340,6 @@ def _write_papers(
         dropped=report.dropped,
         tier=made.tier,
     )
+    manifest["shortcuts"] = report.shortcuts
     manifest["language_model"] = dict(made.models) or None
     write_text(folder / "manifest.json", to_json(manifest))

@@ -8,6 +8,7 @@ from builders.cards import LICENCE, columns_table, front_matter, percent, plain_
 from builders.medval.counts import BuildReport, Counts
 from builders.medval.feeds import Engine, Plan
 from builders.shards import SPLITS
+from builders.texts.shortcuts import Shortcut, shortcut_table
 from ground.contracts.rows_text import MEDVAL_CATEGORIES, RISK_LEVELS
 from ground.flow.manifest import LicenceTier
 from ground.settings import MedvalSettings
@@ -24,7 +25,7 @@ Each row is an `output` that an `instruction` asked for, the `input` it was made
 perturbed one share an input: `triple_id`, `variant`.
 
 Built by the engine `{engine}` after MedVAL's Algorithm S1 (Aali et al.): for each input a level is drawn by stable hash
-(delta = (level - 1) / 3; where the engine has no edit of that level, the next one in the input's own order stands in),
+(delta = (level - 1) / 3; where the engine has no edit of that level, the other safe or unsafe one stands in),
 a generator makes the clean output and one perturbed at that level, and a validator that sees neither the edit nor the
 level judges both. **The labels are the validator's**; `delta` keeps what the generator was
 asked for. `consistency` is M_MedVAL = 1 - (v(clean)^2 + (v(pert) - delta)^2 + (v(pert) - v(clean) - delta)^2) / 6;
@@ -107,6 +108,8 @@ def card_of(
         "\n## Errors of kept rows\n",
         _categories(counts),
         *(["\n### Edits by level and rule\n", _rules(counts)] if counts.rules.height else []),
+        "\n## What the output alone tells\n",
+        shortcut_table([Shortcut(**one) for one in report.shortcuts]),
         "\n## Left out, by task, source and reason\n",
         plain_table(("reason", "n"), sorted(report.dropped.items())) if report.dropped else "Nothing.",
         _left_out_tasks(plan),

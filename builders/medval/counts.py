@@ -68,6 +68,7 @@ class BuildReport(Plain):
         splits: rows by split.
         tasks: task, inputs, judged, kept, kept_share, mean_consistency, and kept triples by level ("1" to "4").
         left_out_tasks: task and reason.
+        shortcuts: what the output alone tells, by task, source and reader (`builders.texts.shortcuts.Shortcut`).
         dropped: what was left out, by task, source and reason.
         language_models: what was asked and what it cost, by role; empty under the rules.
     """
@@ -83,5 +84,6 @@ class BuildReport(Plain):
     mean_consistency: float | None
     tasks: list[dict[str, Any]]
     left_out_tasks: list[dict[str, str]]
+    shortcuts: list[dict[str, Any]]
     dropped: Mapping[str, int]
     language_models: Mapping[str, Any]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from builders.texts.origin import Origin, Refusal
 from ground.contracts.rows_text import ErrorCategory, MedvalErrorRow, MedvalTask, RiskLevel
 
-__all__ = ["NO_EDIT", "Edit", "Generator", "Item", "Judgement", "Output", "Validator"]
+__all__ = ["NO_EDIT", "Edit", "Generator", "Item", "Judgement", "Output", "Peers", "Validator"]
 
 
 NO_EDIT = "no_edit_at_level_"
@@ -29,6 +29,10 @@ class Item:
     task: MedvalTask
     input: str
     reference: str | None
+
+
+Peers = Mapping[tuple[MedvalTask, str], Sequence[Item]]
+"""Some items of each task and source, from whose references the words of edits are taken."""
 
 
 @dataclass(frozen=True, slots=True)

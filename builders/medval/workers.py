@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 from builders.medval.algorithm import Triple, make_triples
-from builders.medval.items import Generator, Item, Validator
+from builders.medval.items import Generator, Item, Peers, Validator
 from ground.flow.executor import Executor, Serial
 from ground.flow.executors import Processes
 from ground.settings import MedvalSettings
@@ -14,11 +14,12 @@ from ground.storage.workspace import Workspace
 
 __all__ = ["OpenEngine", "rules_of", "triples_of"]
 
-OpenEngine = Callable[[], tuple[Generator, Validator]]
-"""Opens an engine; for several processes it must be picklable, as a ``functools.partial`` of a module's function is."""
+OpenEngine = Callable[[Peers], tuple[Generator, Validator]]
+"""Opens an engine that may take words from some references; for several processes it must be picklable, as a
+``functools.partial`` of a module's function is."""
 
 
-def rules_of(workspace: Workspace) -> tuple[Generator, Validator]:
+def rules_of(workspace: Workspace, peers: Peers) -> tuple[Generator, Validator]:
     """Open the engine ``rules`` on a workspace that nobody is writing to.
 
     Raises:
@@ -29,7 +30,7 @@ def rules_of(workspace: Workspace) -> tuple[Generator, Validator]:
 
     connection = connect(workspace.warehouse, workspace.settings.run, read_only=True)
     try:
-        return open_rules(workspace, connection, workspace.settings.medval)
+        return open_rules(workspace, connection, workspace.settings.medval, peers)
     finally:
         connection.close()
 
@@ -39,15 +40,16 @@ def _make(settings: MedvalSettings, engine: tuple[Generator, Validator], items: 
 
 
 def triples_of(
-    batches: Iterable[Sequence[Item]], engine: OpenEngine, settings: MedvalSettings, workers: int = 1
+    batches: Iterable[Sequence[Item]], engine: OpenEngine, peers: Peers, settings: MedvalSettings, workers: int = 1
 ) -> Iterator[list[Triple]]:
     """Yield the triples of each batch, in order; a few batches more than there are workers are held at once.
 
     Args:
         batches: read as they are needed.
         engine: opened once in each process.
+        peers: what it is opened with.
         settings: what decides the triples.
         workers: processes; 1 works in this one.
     """
     chosen: Executor = Serial() if workers == 1 else Processes(workers)
-    yield from chosen.in_order(engine, partial(_make, settings), batches)
+    yield from chosen.in_order(partial(engine, peers), partial(_make, settings), batches)

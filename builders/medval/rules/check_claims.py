@@ -13,7 +13,7 @@ from functools import cache
 
 from builders.medval.rules.check_drugs import stops_unheard
 from builders.medval.rules.comparison import Comparison, Finding, american, quoted
-from builders.medval.rules.judge_words import judge_words
+from builders.medval.rules.judge_tables import judge_words
 from builders.medval.rules.view import Seen
 
 __all__ = ["claims", "is_read", "stopped_treatment"]
@@ -21,7 +21,9 @@ __all__ = ["claims", "is_read", "stopped_treatment"]
 _WORD = re.compile(r"(?<![\w'-])[A-Za-z][A-Za-z'-]*[A-Za-z](?![\w'])")
 _SHORTEST = 4
 _LIST_MARK = re.compile(r"(?:^[ \t]*|[.;:]\s+|#\s?)(?P<number>\d{1,2})[.)](?!\d)", re.MULTILINE)
-_PERSON = re.compile(r"\b(?:Mr|Mrs|Ms|Miss|Dr)\.? $")
+_PERSON = re.compile(r"\b(?:Mr|Mrs|Ms|Miss|Dr)\.? (?:[A-Z][a-z]+ )?$")
+# A person is who has an age: whatever the name, it says nothing of the illness.
+_AGED = re.compile(r"(?:[ ][A-Z][a-z]+)?,? (?:is|was) (?:an? )?(?:pleasant |\d+[- ]year)")
 _STOPS_ALL = re.compile(
     r"\b(?:stop|discontinue|hold|withhold|cease|quit)\w* (?:all|any|every|each|the rest) (?:\w+ ){0,3}"
     r"(?:medications?|medicines?|drugs?|treatments?|therap(?:y|ies))\b",
@@ -83,7 +85,9 @@ def _strange_words(c: Comparison) -> Iterator[re.Match[str]]:
             continue
         if any(begin <= match.start() < end for begin, end in spans) or _known(c, word):
             continue
-        if _PERSON.search(c.output, max(0, match.start() - 6), match.start()):
+        if _PERSON.search(c.output, max(0, match.start() - 24), match.start()):
+            continue
+        if word.istitle() and _AGED.match(c.output, match.end()):
             continue
         yield match
 

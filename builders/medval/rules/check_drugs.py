@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from builders.medval.rules.comparison import Comparison, Finding, quoted
-from builders.medval.rules.tables import drug_groups
+from builders.medval.rules.judge_tables import contraindications, drug_groups
+from builders.medval.rules.knowledge import Knowledge
 from builders.medval.rules.view import Rate, Seen, View
 
 __all__ = ["actions", "drugs", "frequencies", "stops_unheard", "strengths"]
@@ -28,8 +30,9 @@ def strengths(c: Comparison) -> list[Finding]:
 
 
 def _spoken_of(c: Comparison, value: float) -> bool:
-    """In a conversation a strength may stand far from the drug's name."""
-    return c.task == "dialogue2note" and value in c.given.values
+    """In a conversation a strength may stand far from the drug's name, but not with another drug's."""
+    others = (amount.number.values for amount in c.given.amounts)
+    return c.task == "dialogue2note" and value in c.given.values and not any(value in theirs for theirs in others)
 
 
 def frequencies(c: Comparison) -> list[Finding]:
@@ -77,7 +80,7 @@ def _allergic(c: Comparison, one: Seen) -> bool:
 
 def _stranger_drug(c: Comparison, one: Seen) -> tuple[str, str]:
     for problem in c.given.problems():
-        if problem.polarity == "present" and c.knowledge.contraindicates(one.mention, problem.mention):
+        if problem.polarity == "present" and _forbids(c.knowledge, problem) & one.family:
             return "contraindicated_drug", "the output gives a drug that a problem of the input forbids"
     name = one.mention.text.lower()
     for other in c.given.drugs():
@@ -92,6 +95,24 @@ def _stranger_drug(c: Comparison, one: Seen) -> tuple[str, str]:
             return "wrong_subject", "the output asks about a drug that the input does not name"
         return "fabricated", "the output asks about a drug that the input does not name"
     return "fabricated", "the output names a drug that the input does not name"
+
+
+def _forbids(knowledge: Knowledge, problem: Seen) -> frozenset[str]:
+    """Return the drugs that a problem forbids, by the table or by an edge of the graph from a grave problem itself."""
+    return frozenset[str]().union(*(_forbidden(knowledge).get(cui, frozenset()) for cui in problem.mention.cuis[:1]))
+
+
+@lru_cache(maxsize=4)
+def _forbidden(knowledge: Knowledge) -> dict[str, frozenset[str]]:
+    found: dict[str, frozenset[str]] = {}
+    for line in contraindications():
+        for cui in knowledge.concepts(line.problem)[:1]:
+            found[cui] = found.get(cui, frozenset()) | set(knowledge.concepts(line.drug)[:1])
+    for cui in knowledge.serious:
+        if cui in knowledge.graph:
+            edges = knowledge.graph.neighbours(cui, "has_contraindicated_drug")
+            found[cui] = found.get(cui, frozenset()) | {edge.tail for edge in edges}
+    return found
 
 
 def _is_class(c: Comparison, one: Seen) -> bool:

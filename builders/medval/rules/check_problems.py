@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 
 from builders.medval.rules.comparison import Comparison, Finding, quoted
+from builders.medval.rules.judge_tables import diagnosis_groups
 from builders.medval.rules.minor import graded, hedged, modifier_before, qualifier_after, word_before
-from builders.medval.rules.tables import diagnosis_groups, words
+from builders.medval.rules.tables import words
 from builders.medval.rules.view import Seen, stem
 
 __all__ = ["certainties", "gradings", "intensities", "modifiers", "polarities", "problems", "strange_subject"]
@@ -34,7 +35,10 @@ def problems(c: Comparison) -> list[Finding]:
             text = "the output names another diagnosis of the group than the input"
             found.append(quoted("sibling_diagnosis", text, c, mention.begin, mention.end))
             continue
-        if mention.kind != "disorder" or c.supported(one) or c.may_mean(one):
+        if c.supported(one) or c.may_mean(one):
+            continue
+        replaces = c.task == "query2question" and _replaces(c, one)
+        if mention.kind != "disorder" and not replaces:
             continue
         if c.task != "query2question" and (c.in_lay_words(one) or _is_risk(c, one)):
             continue
@@ -44,10 +48,20 @@ def problems(c: Comparison) -> list[Finding]:
         elif c.knowledge.is_serious(mention):
             text = "the output names a grave diagnosis that the input does not hold"
             found.append(quoted("invented_diagnosis", text, c, mention.begin, mention.end))
-        elif c.task != "query2question":
-            text = "the output names a problem that the input does not name"
+        elif c.task != "query2question" or replaces:
+            asks = "names" if c.task != "query2question" else "asks about"
+            text = f"the output {asks} a problem that the input does not name"
             found.append(quoted("fabricated", text, c, mention.begin, mention.end))
     return found
+
+
+def _replaces(c: Comparison, one: Seen) -> bool:
+    """Tell whether a question is about this in place of a disorder that the message names and the question does not.
+
+    Without such a disorder the message may mean this in words of its own.
+    """
+    lost = (other for other in c.given.problems() if other.mention.kind == "disorder" and other.mention.cuis)
+    return not c.in_lay_words(one) and any(not other.family & c.made_families for other in lost)
 
 
 def strange_subject(c: Comparison, found: list[Finding]) -> bool:
@@ -161,7 +175,7 @@ def certainties(c: Comparison) -> list[Finding]:
     for one in c.made.problems():
         doubt = _DOUBT.search(c.output, max(0, one.mention.begin - 16), one.mention.begin)
         theirs = c.given.like(one.family)
-        if doubt is None or not theirs or c.task == "query2question" or any(hedged(c.given, other) for other in theirs):
+        if doubt is None or not theirs or any(hedged(c.given, other) for other in theirs):
             continue
         text = "the output doubts what the input states"
         found.append(quoted("understate_certainty", text, c, doubt.start(), one.mention.end))

@@ -6,13 +6,14 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Literal
 
-from builders.medval.items import Edit, Item, Judgement, Output, Validator
-from builders.medval.rules import grave, minor, moderate, same_meaning
+from builders.medval.items import NO_EDIT, Edit, Item, Judgement, Output, Peers, Validator
+from builders.medval.rules import exchange, minor, moderate, same_meaning
+from builders.medval.rules.edit_tables import weights
 from builders.medval.rules.knowledge import Knowledge
+from builders.medval.rules.pool import Pool
 from builders.medval.rules.scene import Scene, apply_edit
-from builders.medval.rules.tables import weights
 from builders.texts.origin import Refusal
-from ground.contracts.rows_text import RiskLevel
+from ground.contracts.rows_text import RISK_LEVELS, RiskLevel
 from ground.stable import stable_hash
 
 __all__ = ["RULES", "RULES_TASKS", "RulesGenerator", "refusal_of"]
@@ -22,11 +23,16 @@ Rule = Callable[[Scene], list[Edit]]
 RULES_TASKS = ("query2question", "report2impression", "dialogue2note", "course2diagnosis")
 """Tasks that rules can make outputs for: those with a reference; the others ask for free text."""
 
+ONE_IN = 5
+UNSAFE = 3
+"""Level from which on an output is unsafe."""
+
 RULES: dict[str, Rule] = {
     "spelling": partial(same_meaning.variant_of_kind, kind="spelling"),
     "synonym": partial(same_meaning.variant_of_kind, kind="synonym"),
     "abbreviation": partial(same_meaning.variant_of_kind, kind="abbreviation"),
     "wording": partial(same_meaning.variant_of_kind, kind="wording"),
+    "own_words": same_meaning.own_words,
     "reorder": same_meaning.reordered,
     "omit_modifier": minor.omitted_modifiers,
     "added_mildness": partial(minor.added_grades, grade="mild"),
@@ -35,22 +41,19 @@ RULES: dict[str, Rule] = {
     "overstate_slightly": partial(minor.slight_intensity, over=True),
     "overstate_certainty": minor.stated_certainly,
     "understate_certainty": minor.doubted_problems,
-    "dose": moderate.changed_doses,
-    "frequency": moderate.changed_frequencies,
-    "number": moderate.changed_numbers,
+    "dose": partial(exchange.other_strengths, critical=False),
+    "frequency": exchange.other_rates,
+    "number": exchange.other_values,
     "laterality": moderate.other_sides,
-    "sibling_drug": moderate.sibling_drugs,
-    "sibling_diagnosis": moderate.sibling_diagnoses,
+    "other_problem": partial(exchange.other_names, kind="problem", grave=False),
+    "other_drug": partial(exchange.other_names, kind="drug", grave=False),
     "action": partial(moderate.changed_actions, critical=False),
-    "symptom_negation": moderate.flipped_symptoms,
+    "symptom_negation": partial(moderate.denied_problems, grave=False),
     "other_question": moderate.other_questions,
-    "contraindicated_drug": grave.contraindicated_drugs,
-    "allergic_drug": grave.allergic_drugs,
-    "negation": grave.denied_problems,
-    "invented_diagnosis": grave.invented_diagnoses,
-    "opposite_diagnosis": grave.opposed_diagnoses,
-    "wrong_subject": grave.wrong_subjects,
-    "critical_dose": grave.critical_doses,
+    "grave_problem": partial(exchange.other_names, kind="problem", grave=True),
+    "grave_drug": partial(exchange.other_names, kind="drug", grave=True),
+    "negation": partial(moderate.denied_problems, grave=True),
+    "critical_dose": partial(exchange.other_strengths, critical=True),
     "critical_action": partial(moderate.changed_actions, critical=True),
 }
 """The generator's rules by name; what each weighs stands in ``builders/data/edit_weights.tsv``."""
@@ -70,10 +73,25 @@ class RulesGenerator:
 
     name: Literal["rules", "lm"] = "rules"
 
-    def __init__(self, knowledge: Knowledge, seed: int, validator: Validator) -> None:
+    def __init__(self, knowledge: Knowledge, seed: int, validator: Validator, peers: Peers) -> None:
+        """Take the engine's parts.
+
+        Args:
+            knowledge: reads the texts.
+            seed: of all choices.
+            validator: is asked whether a reference is without error.
+            peers: items by task and source, from whose references edits take their words.
+        """
         self.knowledge = knowledge
         self._seed = seed
         self._validator = validator
+        self._pools = {key: Pool(items, knowledge) for key, items in peers.items()}
+        self._no_pool = Pool((), knowledge)
+
+    def scene(self, item: Item, text: str) -> Scene:
+        """Return an item with its clean output as the rules see it."""
+        pool = self._pools.get((item.task, item.origin.source), self._no_pool)
+        return Scene(item, text, self.knowledge, pool)
 
     def clean(self, items: Sequence[Item]) -> list[Output | Refusal]:
         """Return the reference of each item as it stands.
@@ -89,24 +107,39 @@ class RulesGenerator:
     def perturb(
         self, items: Sequence[Item], clean: Sequence[Output], levels: Sequence[RiskLevel]
     ) -> list[Output | Refusal]:
-        """Return each clean output with one change that weighs the level asked for.
+        """Return each clean output with a change that weighs the level asked for.
 
-        Refusal ``no_edit_at_level_N``: no rule of that level applies; a weaker change never takes its place.
+        Of five rows of level 1 one is a perturbed output; so one in five of the others also has a change of level 1,
+        and words of such changes tell no level.
+
+        Refusals: ``no_edit_at_level_N``: no rule of that level applies. ``no_safe_twin``, ``no_unsafe_twin``: the other
+        outcome was not possible, so that the item itself would tell the label.
         """
         return [self._perturbed(*triple) for triple in zip(items, clean, levels, strict=True)]
 
     def _perturbed(self, item: Item, clean: Output, level: RiskLevel) -> Output | Refusal:
         if refused := refusal_of(item):
             return refused
-        scene = Scene(item, clean.text, self.knowledge)
-        about = (item.origin.source, item.origin.inner_id, level)
+        scene = self.scene(item, clean.text)
+        chosen = self._chosen(scene, level)
+        if chosen is None:
+            return Refusal(f"{NO_EDIT}{level}")
+        if not any(self._chosen(scene, other) for other in RISK_LEVELS if (other >= UNSAFE) is not (level >= UNSAFE)):
+            return Refusal("no_safe_twin" if level >= UNSAFE else "no_unsafe_twin")
+        edits = [chosen]
+        if level > 1 and stable_hash(self._seed, "medval_two", *scene.name) % ONE_IN == 0:
+            more = self._chosen(scene, 1)
+            edits += [more] if more and not _meet(chosen, more) else []
+        return Output(apply_edit(clean.text, edits), tuple(sorted(edits, key=lambda edit: edit.begin)))
+
+    def _chosen(self, scene: Scene, level: RiskLevel) -> Edit | None:
+        about = (*scene.name, level)
         names = [name for name in RULES if weights()[name].level == level]
         for name in sorted(names, key=lambda name: stable_hash(self._seed, "medval_rule", name, *about)):
             edits = self.candidates(scene, name)
             if edits:
-                chosen = edits[stable_hash(self._seed, "medval_edit", *about) % len(edits)]
-                return Output(apply_edit(clean.text, [chosen]), (chosen,))
-        return Refusal(f"no_edit_at_level_{level}")
+                return edits[stable_hash(self._seed, "medval_edit", *about) % len(edits)]
+        return None
 
     @staticmethod
     def candidates(scene: Scene, rule: str) -> list[Edit]:
@@ -114,6 +147,11 @@ class RulesGenerator:
         edits = [edit for edit in RULES[rule](scene) if edit.before != edit.after]
         edits = [edit for edit in edits if apply_edit(scene.text, [edit]).strip()]
         return sorted(edits, key=lambda edit: (edit.begin, edit.after))
+
+
+def _meet(one: Edit, other: Edit) -> bool:
+    """Tell whether two changes touch the same words."""
+    return one.begin <= other.begin + len(other.before) and other.begin <= one.begin + len(one.before)
 
 
 def _undisputed(output: Output, judged: Judgement | Refusal) -> Output | Refusal:

@@ -38,6 +38,7 @@ class Knowledge:
         self.views: OrderedDict[tuple[str, str, str], object] = OrderedDict()
         self._families: dict[str, frozenset[str]] = {}
         self._above: dict[str, frozenset[str]] = {}
+        self._tables: dict[tuple[str, ...], _Named] = {}
 
     def read(self, text: str, *, headers: bool) -> TextReading:
         """Read a text; who reads it again keeps what is made of it in ``views``."""
@@ -97,20 +98,16 @@ class Knowledge:
 
     # ---- tables by concept
 
-    def _named(self, names: Iterable[str]) -> _Named:
-        cuis: set[str] = set()
-        written = list(names)
-        for name in written:
-            cuis.update(cui for first in self.concepts(name)[:1] for cui in self.family(first))
-        return _Named(frozenset(cuis), frozenset(name.lower() for name in written))
+    def _named(self, names: tuple[str, ...]) -> _Named:
+        if names not in self._tables:
+            cuis = frozenset(cui for name in names for first in self.concepts(name)[:1] for cui in self.family(first))
+            self._tables[names] = _Named(cuis, frozenset(name.lower() for name in names))
+        return self._tables[names]
 
-    @cached_property
-    def _critical(self) -> _Named:
-        return self._named(tables.critical_drugs())
-
-    @cached_property
-    def _minor(self) -> _Named:
-        return self._named(tables.minor_drugs())
+    def is_one_of(self, mention: ReadMention, names: tuple[str, ...]) -> bool:
+        """Tell whether a drug is one of some, by its name or its concept."""
+        named = self._named(names)
+        return mention.text.lower() in named.names or bool(set(mention.cuis[:1]) & named.cuis)
 
     @cached_property
     def _serious(self) -> _Named:
@@ -121,13 +118,12 @@ class Knowledge:
 
     def is_critical(self, mention: ReadMention) -> bool:
         """Tell whether a drug has a narrow margin or a vital effect."""
-        return mention.text.lower() in self._critical.names or bool(set(mention.cuis[:1]) & self._critical.cuis)
+        return self.is_one_of(mention, tables.critical_drugs())
 
-    def is_minor(self, mention: ReadMention) -> bool:
-        """Tell whether a drug is a supplement, a bowel regimen or a symptomatic drug."""
-        if self.is_critical(mention):
-            return False
-        return mention.text.lower() in self._minor.names or bool(set(mention.cuis[:1]) & self._minor.cuis)
+    @property
+    def serious(self) -> frozenset[str]:
+        """Concepts of diagnoses and red flags that change what is done at once."""
+        return self._serious.cuis
 
     def is_serious(self, mention: ReadMention) -> bool:
         """Tell whether a diagnosis or red flag changes what is done at once."""
@@ -137,38 +133,3 @@ class Knowledge:
         # "Ventilator associated pneumonia" is as grave as its last words.
         parts = text.split()
         return any(" ".join(parts[place:]) in self._serious.names for place in range(1, len(parts)))
-
-    @cached_property
-    def forbidden(self) -> dict[str, dict[str, tuple[str, str, str]]]:
-        """Drug, dose and reason by the concept of a problem and the drug's name: the tables' contraindications."""
-        found: dict[str, dict[str, tuple[str, str, str]]] = {}
-        for line in tables.contraindications():
-            for cui in self.concepts(line.problem)[:1]:
-                if self.concepts(line.drug):
-                    found.setdefault(cui, {})[line.drug] = (line.drug, line.dose, line.why)
-        return found
-
-    def contraindicates(self, drug: ReadMention, problem: ReadMention) -> str | None:
-        """Return why a drug must not be given in a problem; None where nothing says so.
-
-        The tables name the problem itself; an edge of the graph counts where it leads from the drug's family to the
-        problem itself.
-        """
-        family = self.family_of(drug)
-        for cui in problem.cuis[:1]:
-            for name, (_, _, why) in self.forbidden.get(cui, {}).items():
-                if any(other in family for other in self.concepts(name)[:1]):
-                    return why
-            if cui in self._graph_forbids and self._graph_forbids[cui] & family:
-                return "contraindicated_with"
-        return None
-
-    @cached_property
-    def _graph_forbids(self) -> dict[str, frozenset[str]]:
-        """Drugs that the graph forbids, by the serious diagnosis that an edge ``contraindicated_with`` names."""
-        found: dict[str, frozenset[str]] = {}
-        for cui in self._serious.cuis:
-            if cui in self.graph:
-                edges = self.graph.neighbours(cui, "has_contraindicated_drug")
-                found[cui] = frozenset(edge.tail for edge in edges)
-        return found

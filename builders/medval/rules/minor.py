@@ -143,7 +143,7 @@ def stated_certainly(scene: Scene) -> list[Edit]:
 
 
 def doubted_problems(scene: Scene) -> list[Edit]:
-    """Call possible a problem that heads an entry and that the input states.
+    """Call possible a problem of a question, or one that heads an entry, that the input states.
 
     Grave problems stay, and so do the first of a list and those that numbers prove.
     """
@@ -151,26 +151,20 @@ def doubted_problems(scene: Scene) -> list[Edit]:
     first = min((entry.begin for entry in scene.entries), default=-1)
     for one in scene.made.problems():
         entry = next((e for e in scene.entries if e.body_begin == one.mention.begin), None)
-        if (
-            entry is None
-            or one.mention.kind != "disorder"
-            or entry.begin == first
-            or one.polarity != "present"
-            or is_measured(one)
-            or scene.knowledge.is_serious(one.mention)
-        ):
+        asked = scene.item.task == "query2question" and scene.stands_alone(one) and scene.text[: one.mention.begin]
+        if one.mention.kind != "disorder" or is_measured(one) or scene.knowledge.is_serious(one.mention):
+            continue
+        if not asked and (entry is None or entry.begin == first or one.polarity != "present"):
             continue
         theirs = scene.given.like(one.family)
         if not theirs or any(hedged(scene.given, other) for other in theirs):
             continue
         text = one.mention.text
         text = text if text[1:2].isupper() or not text[0].isupper() else text[0].lower() + text[1:]
-        after = f"{'possible' if entry.inline and entry.line != entry.begin else 'Possible'} {text}"
-        found.append(
-            scene.edit(
-                "understate_certainty", one.mention.begin, one.mention.end, after, "the input states it without doubt"
-            )
-        )
+        heads = entry is not None and not (entry.inline and entry.line != entry.begin)
+        after = f"{'Possible' if heads else 'possible'} {text}"
+        evidence = "the input states it without doubt"
+        found.append(scene.edit("understate_certainty", one.mention.begin, one.mention.end, after, evidence))
     return found
 
 
@@ -199,7 +193,7 @@ def added_grades(scene: Scene, *, grade: Literal["mild", "severe"]) -> list[Edit
         before = scene.text[: one.mention.begin]
         if before.lower().endswith((" the ", " this ", " that ")):
             continue
-        heads = not before.strip() or before.endswith(("\n", "• ", "- ", "# ")) or before.rstrip()[-1:] in ".:?"
+        heads = not before.strip() or before.endswith(("\n", "• ", "- ", "# ")) or before.rstrip()[-1:] in ".:;?"
         text = one.mention.text
         plain = text if text[1:2].isupper() or not heads else text[0].lower() + text[1:]
         after = f"{grade.capitalize() if heads else grade} {plain}"

@@ -1,133 +1,19 @@
-"""Level 3: details that are wrong (strength, frequency, value, side, sibling), symptoms flipped, another question."""
+"""Levels 3 and 4: what is said turned round (sides, actions, whether a problem is there), and another question."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
 from builders.medval.items import Edit
+from builders.medval.rules.edit_tables import minor_drugs
 from builders.medval.rules.polarity import flips
-from builders.medval.rules.quantities import measured_of, per_day
+from builders.medval.rules.pool import drawn
 from builders.medval.rules.scene import Scene
-from builders.medval.rules.tables import diagnosis_groups, drug_groups, words
-from builders.medval.rules.view import Seen
+from builders.medval.rules.tables import words
 
-__all__ = [
-    "changed_actions",
-    "changed_doses",
-    "changed_frequencies",
-    "changed_numbers",
-    "flipped_symptoms",
-    "is_open",
-    "other_diagnoses",
-    "other_questions",
-    "other_sides",
-    "sibling_diagnoses",
-    "sibling_drugs",
-]
+__all__ = ["changed_actions", "denied_problems", "is_open", "other_questions", "other_sides"]
 
-_NOT_GIVEN = frozenset({"allergy", "absent", "family"})
-# One of several examples of a class: another one says the same.
-_EXAMPLE = re.compile(r"\b(?:such as|like|including|e\.g\.,?|or)\s+$", re.IGNORECASE)
 _TO_DOSE = re.compile(r"[^.\n]{0,40}?\bto (?:\d|half|twice|once)", re.IGNORECASE)
-_RANGE = re.compile(r"\d\s*(?:to|-|or)\s*$")
-_USUAL_MG = frozenset(
-    {1, 2, 2.5, 5, 10, 12.5, 15, 20, 25, 30, 40, 50, 60, 75, 80, 100, 120, 150, 200, 250, 300, 325, 400, 500, 600, 650}
-    | {750, 800, 850, 1000, 1200, 1500, 2000}
-)
-
-
-def _given(scene: Scene, one: Seen) -> bool:
-    return one.mention.assertion.value not in _NOT_GIVEN
-
-
-def changed_doses(scene: Scene) -> list[Edit]:
-    """Double or halve a strength that the input gives for the drug, where the margin is wide."""
-    found = []
-    for amount in scene.made.amounts:
-        value = amount.number.values[0]
-        if scene.knowledge.is_critical(amount.drug.mention) or not _given(scene, amount.drug):
-            continue
-        theirs = [other for other in scene.given.amounts if other.drug.family & amount.drug.family]
-        if not any(value in other.number.values for other in theirs):
-            continue
-        values = {v for other in theirs for v in other.number.values}
-        if _RANGE.search(scene.text, max(0, amount.number.begin - 8), amount.number.begin):
-            continue
-        once = amount.drug.mention.text.lower() in words("halve_only")
-        for factor in (0.5,) if once else (2, 0.5):
-            other_value = value * factor
-            usual = amount.unit != "mg" or other_value in _USUAL_MG
-            if other_value not in values and usual and (other_value == int(other_value) or value != int(value)):
-                found.append(
-                    scene.edit(
-                        "dose",
-                        amount.number.begin,
-                        amount.number.end,
-                        _written(other_value),
-                        f"{factor:g} times the dose of the input",
-                    )
-                )
-    return found
-
-
-def _written(value: float) -> str:
-    return f"{value:g}" if value < 100_000 else f"{value:.0f}"
-
-
-def changed_frequencies(scene: Scene) -> list[Edit]:
-    """Change how often a drug of wide margin is taken, where the input says how often."""
-    found = []
-    table = words("frequency")
-    for rate in scene.made.rates:
-        if scene.knowledge.is_critical(rate.drug.mention) or not _given(scene, rate.drug):
-            continue
-        theirs = [other for other in scene.given.rates if other.drug.family & rate.drug.family]
-        if not theirs or any(other.per_day != rate.per_day for other in theirs):
-            continue
-        written = scene.text[rate.begin : rate.end]
-        after = table.get(written) or table.get(written.lower())
-        if after and per_day(after) > rate.per_day and rate.drug.mention.text.lower() in words("halve_only"):
-            continue
-        if after and not scene.text[: rate.begin].rstrip().lower().endswith(("twice", "once", "times", "time")):
-            found.append(
-                scene.edit("frequency", rate.begin, rate.end, after, "the input has the frequency that was there")
-            )
-    return found
-
-
-def changed_numbers(scene: Scene) -> list[Edit]:
-    """Change a measured value that the input has: a pressure, a vital sign, a laboratory value, a size, an age."""
-    found = []
-    values = scene.given.values
-    for measured in measured_of(scene.text):
-        if not set(measured.values) <= values:
-            continue
-        if len(measured.values) == 2:
-            upper, lower = measured.values
-            step = 1 if upper < 150 else -1
-            after = f"{upper + 30 * step:.0f}{measured.between}{lower + 15 * step:.0f}"
-        else:
-            after = _changed(scene.text[measured.begin : measured.end])
-            if float(after) in values:
-                continue
-        found.append(
-            scene.edit("number", measured.begin, measured.end, after, "the input has the value that was there")
-        )
-    return found
-
-
-def _changed(value: str) -> str:
-    """Return a clearly different, possible value with as many decimals."""
-    decimals = len(value.partition(".")[2])
-    number = float(value)
-    if 95 <= number <= 99.4:
-        return f"{number + 4:.{decimals}f}" if decimals else f"{number - 8:.0f}"
-    if 99.4 < number <= 105 and decimals:
-        return f"{number - 2.5:.{decimals}f}"
-    changed = number * (1.4 if number < 60 else 0.7)
-    text = f"{changed:.{decimals}f}"
-    return text if float(text) != number else f"{number + 1:.{decimals}f}"
 
 
 def other_sides(scene: Scene) -> list[Edit]:
@@ -147,78 +33,13 @@ def other_sides(scene: Scene) -> list[Edit]:
     return found
 
 
-def sibling_drugs(scene: Scene) -> list[Edit]:
-    """Put another drug of the class in the place of one that the input names."""
-    found = []
-    knowledge = scene.knowledge
-    for one in scene.made.drugs():
-        others, alike = drug_groups().get(one.mention.text.lower(), ((), False))
-        if not others or knowledge.is_critical(one.mention) or not _given(scene, one) or not scene.in_input(one):
-            continue
-        # Another drug has other salts, and is no part of a combination.
-        if not scene.ends_name(one) or _EXAMPLE.search(scene.text, 0, one.mention.begin):
-            continue
-        if not alike and any(amount.drug is one for amount in scene.made.amounts):
-            continue
-        for name in others:
-            cuis = knowledge.concepts(name)[:1]
-            family = frozenset[str]().union(*(knowledge.family(cui) for cui in cuis))
-            if not cuis or family & one.family or family & scene.given_families:
-                continue
-            kin = any(cui in _graph_siblings(scene, one) for cui in family)
-            evidence = f"{'sibling' if kin else 'of one class'} of {one.mention.cuis[0]}: {cuis[0]}"
-            found.append(
-                scene.edit("sibling_drug", one.mention.begin, one.mention.end, _cased(scene, one, name), evidence)
-            )
-    return found
-
-
-def _graph_siblings(scene: Scene, one: Seen) -> set[str]:
-    return set().union(*(scene.knowledge.siblings(cui) for cui in one.mention.cuis[:1]))
-
-
-def _cased(scene: Scene, one: Seen, name: str) -> str:
-    text = one.mention.text
-    if text.isupper() and len(text) <= 5:
-        begins = re.search(r"(?:^|[.!?\n]\s*|[•*-] ?)$", scene.text[max(0, one.mention.begin - 4) : one.mention.begin])
-        return name[:1].upper() + name[1:] if begins else name
-    if text.isupper() and len(text) > 4:
-        return name.upper()
-    return name[:1].upper() + name[1:] if text[0].isupper() else name
-
-
-def sibling_diagnoses(scene: Scene) -> list[Edit]:
-    """Put another diagnosis of the group in the place of one that the input names."""
-    return other_diagnoses(scene, "sibling_diagnosis", diagnosis_groups(), "of one group")
-
-
-def other_diagnoses(scene: Scene, rule: str, table: Mapping[str, tuple[str, ...]], relation: str) -> list[Edit]:
-    """Put what a table has for a diagnosis that the input names in its place; the input names nothing akin to it."""
-    found = []
-    knowledge = scene.knowledge
-    for one in scene.made.problems():
-        others = table.get(one.mention.text.lower(), ())
-        if one.polarity != "present" and scene.item.task != "query2question":
-            continue
-        if not others or not scene.in_input(one) or not scene.stands_alone(one):
-            continue
-        for name in others:
-            cuis = knowledge.concepts(name)[:1]
-            if not cuis or knowledge.akin(cuis, one.family) or knowledge.akin(cuis, scene.may_be_given):
-                continue
-            kin = rule == "sibling_diagnosis" and any(cui in _graph_siblings(scene, one) for cui in cuis)
-            evidence = f"{'sibling' if kin else relation} of {one.mention.cuis[0]}: {cuis[0]}"
-            found.append(scene.edit(rule, one.mention.begin, one.mention.end, _cased(scene, one, name), evidence))
-    return found
-
-
 def changed_actions(scene: Scene, *, critical: bool) -> list[Edit]:
     """Reverse what is done with a drug that the input names: continue and discontinue, increase and decrease."""
     found = []
     for one in scene.made.drugs():
         if scene.knowledge.is_critical(one.mention) is not critical or not scene.in_input(one):
             continue
-        if scene.knowledge.is_minor(one.mention):
+        if not critical and scene.knowledge.is_one_of(one.mention, minor_drugs()):
             continue
         before = scene.text[max(0, one.mention.begin - 60) : one.mention.begin]
         match = _action().search(before)
@@ -235,6 +56,8 @@ def changed_actions(scene: Scene, *, critical: bool) -> list[Edit]:
             continue
         # "Decrease metformin to 1,000 mg" may not become an increase to less.
         if _TO_DOSE.match(scene.text, one.mention.end):
+            continue
+        if not scene.pool.turns(verb, after, *scene.name, begin):
             continue
         after = after.capitalize() if verb[0].isupper() else after
         rule = "critical_action" if critical else "action"
@@ -254,33 +77,34 @@ def is_open(text: str) -> bool:
 
 
 def other_questions(scene: Scene) -> list[Edit]:
-    """Ask something else about the same problem."""
-    if scene.item.task != "query2question":
+    """Ask something else about the same problem, as another question of the source does."""
+    if scene.item.task != "query2question" or is_open(scene.item.input):
         return []
-    for phrase, asked in words("aspect_phrase").items():
-        if scene.text.startswith(phrase + " and "):
-            continue
-        if scene.text.startswith(phrase + " ") and not is_open(scene.item.input):
-            cued = {
-                aspect
-                for aspect, cue in words("aspect").items()
-                if re.search(rf"\b(?:{cue})\b", scene.item.input, re.IGNORECASE)
-            }
-            return [
-                scene.edit("other_question", 0, len(phrase), other, f"asks for {aspect} in place of {asked}")
-                for other, aspect in words("aspect_ask").items()
-                if aspect != asked and aspect not in cued and asked in cued
-            ]
-    return []
+    aspects = words("aspect_phrase")
+    begins = [phrase for phrase in aspects if scene.text.startswith(phrase + " ")]
+    if not begins or scene.text.startswith(begins[0] + " and "):
+        return []
+    cues = words("aspect").items()
+    cued = {aspect for aspect, cue in cues if re.search(rf"\b(?:{cue})\b", scene.item.input, re.IGNORECASE)}
+    asked = aspects[begins[0]]
+    other = drawn(scene.pool.questions, *scene.name)
+    if other is None or asked not in cued or aspects[other] in {asked, *cued}:
+        return []
+    evidence = f"asks for {aspects[other]} in place of {asked}"
+    return [scene.edit("other_question", 0, len(begins[0]), other, evidence)]
 
 
-def flipped_symptoms(scene: Scene) -> list[Edit]:
-    """Deny a symptom that is there, or report one that is denied, where the input agrees with what was there."""
-    found = []
+def denied_problems(scene: Scene, *, grave: bool) -> list[Edit]:
+    """Deny a problem that is there, or report one that is denied, where the input agrees with the output.
+
+    Grave problems weigh more; of the others, symptoms are turned round only.
+    """
+    found: list[Edit] = []
     for one in scene.made.problems():
-        if one.mention.kind != "finding" or scene.knowledge.is_serious(one.mention):
+        serious = scene.knowledge.is_serious(one.mention)
+        if serious is not grave or not (serious or one.mention.kind == "finding"):
             continue
         theirs = {other.polarity for other in scene.given.like(one.family)}
         if theirs == {one.polarity}:
-            found += flips(scene, one, "symptom_negation")
+            found += flips(scene, one, "negation" if grave else "symptom_negation")
     return found

@@ -6,8 +6,8 @@ import re
 from functools import cache
 
 from builders.medval.items import Edit
+from builders.medval.rules.edit_tables import flip_words
 from builders.medval.rules.scene import Scene
-from builders.medval.rules.tables import flip_words
 from builders.medval.rules.view import Seen
 
 __all__ = ["flips"]
@@ -34,6 +34,8 @@ def flips(scene: Scene, one: Seen, rule: str) -> list[Edit]:
         if match is None:
             continue
         words = after.format(*match.groups())
+        if not scene.pool.turns(match.group(), words, *scene.name, mention.begin):
+            return []
         words = words[:1].upper() + words[1:] if match.group()[:1].isupper() else words
         end = begin + match.end()
         return [scene.edit(rule, begin + match.start(), end, words, f"{one.polarity} in the input")]

@@ -6,10 +6,11 @@ import re
 from functools import lru_cache
 
 from builders.medval.items import Edit
+from builders.medval.rules.edit_tables import variants
+from builders.medval.rules.pool import named
 from builders.medval.rules.scene import Scene
-from builders.medval.rules.tables import variants
 
-__all__ = ["reordered", "variant_of_kind"]
+__all__ = ["own_words", "reordered", "variant_of_kind"]
 
 _PARTED = re.compile(r" (?:of|in|to) ")
 _LISTED = re.compile(
@@ -79,6 +80,20 @@ def variant_of_kind(scene: Scene, kind: str) -> list[Edit]:
                 continue
             evidence = "other names of one concept" if named else f"{kind} of equal meaning"
             found.append(scene.edit(kind, match.start(), match.end(), _like(words, other), evidence))
+    return found
+
+
+def own_words(scene: Scene) -> list[Edit]:
+    """Call a problem or drug what the input calls it, where input and output have different names for one concept."""
+    found = []
+    for one, name in named(scene):
+        theirs = [other.mention for other in scene.given.seen if set(other.mention.cuis[:1]) == set(name.cuis)]
+        texts = [other.text for other in theirs if other.text.lower() != one.mention.text.lower()]
+        if not texts or not scene.stands_alone(one):
+            continue
+        evidence = f"other names of {name.cuis[0]}"
+        after = _like(one.mention.text, texts[0])
+        found.append(scene.edit("own_words", one.mention.begin, one.mention.end, after, evidence))
     return found
 
 

@@ -6,12 +6,17 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from builders.medval.items import Edit, Item
+from builders.medval.rules.edit_tables import weight_of
 from builders.medval.rules.knowledge import Knowledge
-from builders.medval.rules.tables import weight_of, words
+from builders.medval.rules.tables import words
 from builders.medval.rules.view import Seen, View, input_view, output_view
 from ehr.spans import Segment
+
+if TYPE_CHECKING:
+    from builders.medval.rules.pool import Pool
 
 __all__ = ["Entry", "Scene", "apply_edit", "entries_of"]
 
@@ -42,11 +47,12 @@ class Entry:
 
 @dataclass(frozen=True)
 class Scene:
-    """An item with its clean output, both read."""
+    """An item with its clean output, both read; ``pool`` is what the references of its source say."""
 
     item: Item
     text: str
     knowledge: Knowledge
+    pool: Pool
 
     @cached_property
     def given(self) -> View:
@@ -98,6 +104,11 @@ class Scene:
         """Tell whether a problem is spoken of as what may come."""
         segment = self.segment(one.mention.begin)
         return segment is not None and _RISK.search(self.text, segment.begin, one.mention.begin) is not None
+
+    @property
+    def name(self) -> tuple[str, str]:
+        """What a choice is about: source and input."""
+        return self.item.origin.source, self.item.origin.inner_id
 
     def segment(self, place: int) -> Segment | None:
         """Return the segment of the output that a place is in."""

@@ -17,8 +17,8 @@ from builders.medval.rules.check_problems import strange_subject
 from builders.medval.rules.checks import CHECKS
 from builders.medval.rules.comparison import Comparison, Finding
 from builders.medval.rules.generator import refusal_of
+from builders.medval.rules.judge_tables import judge_weight
 from builders.medval.rules.knowledge import Knowledge
-from builders.medval.rules.tables import weight_of
 from builders.medval.rules.view import KEPT_VIEWS
 from builders.texts.origin import Refusal
 from ground.contracts.rows_text import MedvalErrorRow, MedvalTask, RiskLevel
@@ -84,13 +84,13 @@ def _distinct(findings: list[Finding]) -> list[Finding]:
     found: dict[tuple[str, str | None], Finding] = {}
     for finding in findings:
         key = (finding.quote or finding.text, finding.quoted_from)
-        if key not in found or weight_of(finding.rule).level > weight_of(found[key].rule).level:
+        if key not in found or judge_weight(finding.rule).level > judge_weight(found[key].rule).level:
             found[key] = finding
     return list(found.values())
 
 
 def _error(finding: Finding) -> _Error:
-    weight = weight_of(finding.rule)
+    weight = judge_weight(finding.rule)
     row: MedvalErrorRow = {
         "category": weight.category or "other",
         "text": f"{finding.text} ({words})" if (words := _words(finding)) else finding.text,

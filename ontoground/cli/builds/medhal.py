@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import typer
 
 from ground.errors import UsageError
-from ontoground.cli.builds.options import FromTexts, bars, closest, group, paint_dropped, requests_in_words
+from ontoground.cli.builds.options import (
+    FromTexts,
+    bars,
+    closest,
+    group,
+    paint_dropped,
+    paint_shortcuts,
+    requests_in_words,
+)
 from ontoground.cli.options import Result, verb
 from ontoground.cli.render import dataset_in_words, listing, note, number, percent
 from ontoground.cli.text_options import described_model, language_model_settings
@@ -137,6 +145,7 @@ def _paint(out: Console, payload: dict[str, Any]) -> None:
     columns = "source, task, items, pairs, judge, kept_share: confirmed, factual, non_factual: not factual"
     out.print(listing(rows, columns, title=f"MedHal, engine {payload['engine']}"))
     paint_dropped(out, payload["dropped"], REASONS_SHOWN)
+    paint_shortcuts(out, payload["shortcuts"])
     versions = ", ".join(
         f"{version.replace('_', ' ')} {number(sum(tasks.values()))}" for version, tasks in payload["versions"].items()
     )

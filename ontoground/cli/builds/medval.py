@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import typer
 
 from ground.errors import InputError, UsageError
-from ontoground.cli.builds.options import FromTexts, bars, closest, group, paint_dropped, requests_in_words
+from ontoground.cli.builds.options import (
+    FromTexts,
+    bars,
+    closest,
+    group,
+    paint_dropped,
+    paint_shortcuts,
+    requests_in_words,
+)
 from ontoground.cli.options import Result, verb
 from ontoground.cli.render import dataset_in_words, listing, note, percent
 from ontoground.cli.text_options import described_model, language_model_settings
@@ -159,7 +167,7 @@ def _made(
         validator = models.get("validator_model", generator)
         yield Made(
             "lm",
-            lambda: (LmGenerator(generator), LmValidator(validator)),
+            lambda _: (LmGenerator(generator), LmValidator(validator)),
             tier,
             seed,
             workspace.settings.build.split_ends,
@@ -210,6 +218,7 @@ def _paint(out: Console, payload: dict[str, Any]) -> None:
     title = f"MedVAL triples, engine {payload['engine']}, tau {payload['tau']:g}; 1 to 4: kept of each level"
     out.print(listing(rows, columns, title=title))
     paint_dropped(out, payload["dropped"], REASONS_SHOWN)
+    paint_shortcuts(out, payload["shortcuts"])
     for one in payload["left_out_tasks"]:
         out.print(f"{one['task']} left out: {one['reason']}")
     for role, used in (payload["language_models"] or {}).items():

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ground.flow.manifest import LicenceTier
 
-__all__ = ["FromTexts", "bars", "closest", "group", "paint_dropped", "requests_in_words"]
+__all__ = ["FromTexts", "bars", "closest", "group", "paint_dropped", "paint_shortcuts", "requests_in_words"]
 
 group = group_of("build", "Build datasets from what the workspace holds.", ("medieval", "medhal", "medval"))
 
@@ -90,6 +90,16 @@ def bars(counted: str) -> Iterator[Callable[[str, int], None]]:
             shown[name](n)
 
         yield advance
+
+
+def paint_shortcuts(out: Console, shortcuts: list[dict[str, Any]]) -> None:
+    """Print what a row's text alone tells of its label, a line for each group, and a warning where it does."""
+    for group in dict.fromkeys(one["group"] for one in shortcuts):
+        found = [one for one in shortcuts if one["group"] == group]
+        areas = ", ".join(f"{one['reader']} {one['auc']:.2f} ({one['low']:.2f} to {one['high']:.2f})" for one in found)
+        verdicts = {one["verdict"] for one in found}
+        verdict = "WARNING, told" if "told" in verdicts else verdicts.pop()
+        out.print(f"from the text alone, {group}: {areas}; {verdict}", soft_wrap=True)
 
 
 def paint_dropped(out: Console, dropped: dict[str, int], shown: int) -> None:

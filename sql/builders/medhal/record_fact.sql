@@ -1,8 +1,11 @@
 -- One false statement for each true one of an admission, with what is needed to say why it does not hold
 -- Grain: one row per group of MediEval that has Q1 and at least one of Q2 to Q4
 -- Output: record_fact. Inputs: medieval_row (the rows of the dataset), predicate_inverse. Parameter: seed
--- Each group gives one pair, so that no true statement is repeated. The partner is drawn by a stable hash of the group
---   from the quadrants that it has, each as likely as the others. `known_*` is a true statement of the dataset about
+-- Each group gives one pair, so that no true statement is repeated. The partner is drawn by a stable hash from the
+--   quadrants of the group, each the likelier the more often the name that it puts in is one that a true statement has
+--   in such a place, and the less often it is offered: so a name stands in true statements as often as in others, and
+--   does not tell the label (weighted draw by exponentials; 0.3 lets names that no true statement has come too).
+--   `known_*` is a true statement of the dataset about
 --   the end that was put in: of the same admission where there is one, else the one that most admissions have. Classes
 --   of classes are left out there: a reader is helped by plain knowledge only
 create or replace temp table true_end as
@@ -82,23 +85,43 @@ qualify row_number() over (
 create or replace temp table record_fact as
 with offered as (
     select
-        group_id,
-        list(quadrant order by quadrant) as quadrants
-    from medieval_row
-    where quadrant != 'Q1'
-    group by group_id
+        other.group_id,
+        other.quadrant,
+        lower(if(other.replaced_end = 'head', other.head_name, other.tail_name)) as put_in,
+        lower(if(other.replaced_end = 'head', held.head_name, held.tail_name)) as held
+    from medieval_row as other
+    inner join medieval_row as held on other.group_id = held.group_id
+    where other.quadrant != 'Q1' and held.quadrant = 'Q1'
+),
+
+held_name as (
+    select
+        held as name,
+        count(*) as n
+    from offered
+    group by held
+),
+
+weighed as (
+    select
+        offered.group_id,
+        offered.quadrant,
+        (coalesce(held_name.n, 0) + 0.3) / count(*) over (partition by offered.put_in) as weight,
+        (
+            md5_number_upper(
+                concat_ws(chr(31), getvariable('seed'), 'record fact', offered.group_id, offered.quadrant)
+            ) // 2048 + 1
+        )::double / 9007199254740992 as unit
+    from offered
+    left join held_name on offered.put_in = held_name.name
 ),
 
 drawn as (
     select
         group_id,
-        quadrants[
-            1 + (
-                md5_number_upper(concat_ws(chr(31), getvariable('seed'), 'record fact', group_id))
-                % len(quadrants)::ubigint
-            )::bigint
-        ] as quadrant
-    from offered
+        quadrant
+    from weighed
+    qualify row_number() over (partition by group_id order by -ln(unit) / weight asc, quadrant asc) = 1
 ),
 
 paired as (

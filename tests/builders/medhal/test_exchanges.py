@@ -47,6 +47,17 @@ def test_denials_are_one_exchange_and_what_is_drawn_from_one_list_is_none() -> N
     assert exchange_of(pair("X is high.", "X is low.", "lm"), "summarization")[0] == NO_EXCHANGE
 
 
+def test_an_answer_that_is_denied_in_one_statement_only_is_an_exchange() -> None:
+    """Of questions that are answered by yes or no, most are answered by yes."""
+    task: MedhalTask = "question_answering"
+    yes = exchange_of(pair("It helps.", "It does not help.", "yes_no"), task)
+    no = exchange_of(pair("Age is not a risk.", "Age is a risk.", "yes_no"), task)
+    assert yes[0] == no[0] != NO_EXCHANGE and yes[1] is not no[1]
+    assert exchange_of(pair("It can help.", "It cannot help.", "yes_no"), task)[0] != yes[0]
+    assert exchange_of(pair("It is not X.", "It is not Y.", "option"), task)[0] == NO_EXCHANGE
+    assert exchange_of(pair("It helps.", "It does not help.", "lm"), task)[0] == NO_EXCHANGE
+
+
 def indexed(exchanges: list[tuple[int, bool]]) -> PairIndex:
     index = PairIndex(("sumpubmed",))
     for at, exchange in enumerate(exchanges):

@@ -8,7 +8,6 @@ from builders.medval.items import Edit, Item, Judgement, Output
 from builders.medval.rules.engine import open_rules
 from builders.medval.rules.generator import RulesGenerator
 from builders.medval.rules.knowledge import Knowledge
-from builders.medval.rules.scene import Scene
 from builders.medval.rules.validator import RulesValidator
 from builders.texts.origin import Origin, Refusal
 from ground.contracts.rows_text import MedvalTask, RiskLevel
@@ -16,7 +15,7 @@ from ground.settings import MedvalSettings
 from ground.storage.warehouse import connect
 from ground.storage.workspace import Workspace
 
-__all__ = ["ITEMS", "Engine", "item", "open_engine"]
+__all__ = ["ITEMS", "PEERS", "Engine", "item", "open_engine"]
 
 
 def item(task: MedvalTask, given: str, reference: str | None, name: str = "1") -> Item:
@@ -29,7 +28,8 @@ class Engine:
 
     def __init__(self, workspace: Workspace) -> None:
         self.connection = connect(workspace.warehouse, workspace.settings.run)
-        generator, validator = open_rules(workspace, self.connection, MedvalSettings())
+        self.peers = {(one.task, "written"): [other for other in PEERS if other.task == one.task] for one in PEERS}
+        generator, validator = open_rules(workspace, self.connection, MedvalSettings(), self.peers)
         assert isinstance(generator, RulesGenerator)
         assert isinstance(validator, RulesValidator)
         self.generator, self.validator = generator, validator
@@ -37,7 +37,7 @@ class Engine:
 
     def edits(self, rule: str, one: Item) -> list[Edit]:
         """Return what a rule would change in the reference of an item."""
-        return RulesGenerator.candidates(Scene(one, one.reference or "", self.knowledge), rule)
+        return RulesGenerator.candidates(self.generator.scene(one, one.reference or ""), rule)
 
     def changed(self, rule: str, one: Item) -> list[tuple[str, str]]:
         """Return before and after of what a rule would change."""
@@ -103,3 +103,17 @@ ITEMS = (
     ),
 )
 """Clean items: nothing in their references goes beyond their inputs."""
+
+PEERS = (
+    *ITEMS,
+    item(
+        "dialogue2note",
+        "",
+        "1. Asthma.\n2. Psoriasis.\n- Start metformin 500 mg twice a day. Stop aspirin. Discontinue aspirin.\n"
+        "Blood pressure: 180/60. The patient reports fever and has a history of asthma. He has asthma.",
+        "peer",
+    ),
+    item("course2diagnosis", "", "Discharge diagnoses: Gout; Migraine.\nDischarge medications: Digoxin.", "peer"),
+    item("query2question", "", "What are the causes of migraine and depression?", "peer"),
+)
+"""References that edits of written items take their words from."""

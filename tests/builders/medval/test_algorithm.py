@@ -64,36 +64,34 @@ def test_consistency_of_arrays_is_that_of_their_members() -> None:
 def test_levels_are_uniform_over_the_four_and_depend_on_seed_and_name_only() -> None:
     items = [item(number) for number in range(4000)]
     orders = [levels_of(SEED, one) for one in items]
-    assert {tuple(sorted(order)) for order in orders} == {RISK_LEVELS}
-    for turn in range(4):
+    assert {tuple(sorted(order)) for order in orders} == {(1, 2), (3, 4)}
+    for turn in range(2):
         assert all(900 < Counter(order[turn] for order in orders)[level] < 1100 for level in RISK_LEVELS)
     assert orders == [levels_of(SEED, item(number, text="other words")) for number in range(4000)]
     assert orders != [levels_of(SEED + 1, one) for one in items]
 
 
 class ReachesSome(ToyGenerator):
-    """Reaches levels 3 and 4 only, and none of an input of length one."""
+    """Reaches level 4 only, and none of an input of length one."""
 
     def perturb(
         self, items: Sequence[Item], clean: Sequence[Output], levels: Sequence[RiskLevel]
     ) -> list[Output | Refusal]:
         made = super().perturb(items, clean, levels)
         return [
-            answer if level > 2 and len(one.input) > 1 else Refusal(f"{NO_EDIT}{level}")
+            answer if level == 4 and len(one.input) > 1 else Refusal(f"{NO_EDIT}{level}")
             for one, level, answer in zip(items, levels, made, strict=True)
         ]
 
 
-def test_a_level_that_cannot_be_reached_gives_way_to_the_next_in_the_input_s_order() -> None:
+def test_a_level_that_cannot_be_reached_gives_way_to_the_other_safe_or_unsafe_one() -> None:
     items = [item(number) for number in range(40)]
     found = make_triples(items, ReachesSome(), ToyValidator(), MedvalSettings(seed=SEED, tau=0))
     for triple in found:
-        order = levels_of(SEED, triple.item)
-        assert triple.drawn == order[0]
-        if triple.perturbed is not None:
-            assert triple.level == next(level for level in order if level > 2)
-    assert {triple.level for triple in found if triple.perturbed} == {3, 4}
-    assert {triple.drawn for triple in found if triple.perturbed} == set(RISK_LEVELS)
+        assert triple.drawn == levels_of(SEED, triple.item)[0]
+        assert (triple.perturbed is not None) is (triple.drawn > 2 and triple.clean is not None)
+    assert {triple.level for triple in found if triple.perturbed} == {4}
+    assert {triple.drawn for triple in found if triple.perturbed} == {3, 4}
 
 
 def test_without_redrawing_or_without_any_level_the_refusal_names_the_level_drawn() -> None:

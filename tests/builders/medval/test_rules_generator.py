@@ -7,12 +7,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from builders.medval.items import Edit, Item, Output
+from builders.medval.rules.edit_tables import weights
 from builders.medval.rules.generator import RULES, RULES_TASKS, RulesGenerator, refusal_of
-from builders.medval.rules.scene import Scene, apply_edit, entries_of
-from builders.medval.rules.tables import serious_diagnoses, weights
+from builders.medval.rules.pool import Pool
+from builders.medval.rules.scene import apply_edit, entries_of
 from builders.texts.origin import Refusal
 from ground.contracts.rows_text import MEDVAL_CATEGORIES, MEDVAL_TASKS, RISK_LEVELS, MedvalTask
-from tests.builders.medval.rules_world import COURSE, DIALOGUE, ITEMS, Engine, item
+from tests.builders.medval.rules_world import COURSE, DIALOGUE, ITEMS, PEERS, Engine, item
 
 NOTE = ITEMS[0]
 LISTS = ITEMS[1]
@@ -35,26 +36,19 @@ def question(given: str, reference: str) -> Item:
         ("synonym", note("He has hypertension."), ("hypertension", "high blood pressure")),
         ("abbreviation", note("He has COPD."), ("COPD", "chronic obstructive pulmonary disease")),
         ("wording", note("Take it twice daily."), ("twice daily", "two times a day")),
+        ("own_words", note("He has hypertension.", "[doctor] you have high blood pressure ."),
+         ("hypertension", "high blood pressure")),
         ("reorder", LISTS, ("Lisinopril; Senna", "Senna; Lisinopril")),
         ("understate_certainty", GOUT, ("Gout", "possible gout")),
         ("added_mildness", question("Back pain", "What helps with back pain?"), ("back pain", "mild back pain")),
         ("omit_modifier", question("Back pain at night", "What eases back pain at night?"), (" at night", "")),
         ("omit_modifier", question("My mild gout is back", "What helps with mild gout?"), ("mild gout", "gout")),
-        ("dose", note("Start omeprazole 40 mg."), ("40", "80")),
-        ("frequency", note("Continue lisinopril 20 mg once a day."), ("once a day", "twice a day")),
-        ("number", note("Blood pressure 132/80."), ("132/80", "162/95")),
         ("laterality", note("The left knee is normal."), ("left", "right")),
-        ("sibling_drug", note("Continue lisinopril 20 mg."), ("lisinopril", "enalapril")),
-        ("sibling_diagnosis", question("I have gout", "What causes gout?"), ("gout", "osteoarthritis")),
         ("action", note("Continue lisinopril."), ("Continue", "Discontinue")),
         ("symptom_negation", note("The patient denies fever."), ("denies", "reports")),
         ("other_question", question("How is shingles treated?", "What are the treatments for shingles?"),
-         ("What are the treatments for", "What are the causes of")),
-        ("opposite_diagnosis", note("He has hypertension."), ("hypertension", "hypotension")),
-        ("opposite_diagnosis", question("I have hypothyroidism", "What helps with hypothyroidism?"),
-         ("hypothyroidism", "hyperthyroidism")),
+         ("What are the treatments for", "What is the prognosis for")),
         ("negation", note("There is no history of asthma."), ("no history of", "a history of")),
-        ("critical_dose", note("Continue warfarin 5 mg daily."), ("5", "50")),
         ("critical_action", note("Continue warfarin."), ("Continue", "Discontinue")),
     ],
 )  # fmt: skip
@@ -74,17 +68,10 @@ def test_a_rule_makes_its_change(rules: Engine, rule: str, one: Item, change: tu
         ("laterality", note("He is all right now.")),
         ("laterality", note("The left ankle is normal.")),  # the input says nothing of it
         ("symptom_negation", note("The patient denies fever or chills.")),  # more than one would be flipped
-        ("sibling_drug", note("He is allergic to lisinopril.")),
-        ("sibling_diagnosis", note("He has hypertension.")),  # its opposite weighs more than level 3
-        ("opposite_diagnosis", note("He has hypotension.")),  # the input does not name it
-        ("opposite_diagnosis", note("He has hypotension.", "[doctor] hypotension , and elevated blood pressure .")),
-        ("opposite_diagnosis", note("No hypertension.", "[doctor] no hypertension .")),
         ("abbreviation", note("He has HTN (hypertension).")),
         ("understate_certainty", item("course2diagnosis", COURSE, "Discharge diagnoses: Pneumonia.")),  # grave
         ("understate_certainty", GOUT_FIRST),
         ("negation", LISTS),  # an entry of a list is no sentence
-        ("wrong_subject", question("Where is a shingles vaccine?", "Who gives the shingles vaccine?")),
-        ("wrong_subject", question("I had food poisoning", "What helps with food poisoning?")),
         ("added_mildness", question("My back pain is 10/10.", "What helps with back pain?")),
         ("added_mildness", question("Back pain. My back hurts so bad", "What helps with back pain?")),
         ("added_mildness", note("She has hyponatremia.", "[doctor] you have hyponatremia , sodium 124 .")),
@@ -95,68 +82,78 @@ def test_a_rule_leaves_alone_what_would_not_have_its_weight(rules: Engine, rule:
     assert rules.changed(rule, one) == []
 
 
-def test_a_drug_that_a_problem_forbids_is_added(rules: Engine) -> None:
-    given = "She has asthma and is short of breath."
-    one = item("course2diagnosis", given, "Discharge diagnoses: Asthma.\nDischarge medications: Albuterol.")
-    added = rules.edits("contraindicated_drug", one)
-    assert added
-    for edit in added:
-        assert edit.before == ""
-        assert edit.after.startswith("; ")
-        assert edit.evidence.startswith("contraindicated with C")
-    # Acute kidney injury that improved forbids nothing for good.
-    assert rules.edits("contraindicated_drug", LISTS) == []
+def drawn(rules: Engine, rule: str, task: MedvalTask, given: str, reference: str) -> set[tuple[str, str]]:
+    """Return what a rule changes in items that differ in their names only."""
+    return {change for n in range(40) for change in rules.changed(rule, item(task, given, reference, f"item {n}"))}
 
 
-def test_a_drug_of_an_allergy_is_added(rules: Engine) -> None:
-    one = item("course2diagnosis", "She is allergic to amoxicillin. Pneumonia was treated with azithromycin.",
-               "Discharge diagnoses: Pneumonia.\nDischarge medications: Azithromycin.")  # fmt: skip
-    assert rules.changed("allergic_drug", one) == [("", "; amoxicillin")]
+@pytest.mark.parametrize(
+    ("rule", "reference", "befores"),
+    [
+        ("dose", "Start omeprazole 40 mg.", {"40"}),
+        ("critical_dose", "Continue warfarin 5 mg daily.", {"5"}),
+        ("frequency", "Continue lisinopril 20 mg once a day.", {"once a day"}),
+        ("number", "Blood pressure: 132/80.", {"132/80"}),
+        ("other_drug", "Start omeprazole 40 mg.", {"omeprazole 40 mg"}),
+        ("grave_drug", "Continue warfarin 5 mg daily.", {"warfarin 5 mg"}),
+        ("grave_problem", "1. Hypertension.\n2. Anemia.", {"Hypertension"}),
+    ],
+)
+def test_an_exchange_puts_in_what_a_reference_says_and_the_input_does_not(
+    rules: Engine, rule: str, reference: str, befores: set[str]
+) -> None:
+    changes = drawn(rules, rule, "dialogue2note", DIALOGUE, reference)
+    assert {before for before, _ in changes} == befores
+    said = "\n".join(one.reference or "" for one in PEERS if one.task == "dialogue2note")
+    assert all(after in said for _, after in changes)
 
 
-def test_an_invented_diagnosis_is_in_neither_text(rules: Engine) -> None:
-    for edit in rules.edits("invented_diagnosis", LISTS):
-        name = edit.after.removeprefix("; ").removeprefix("a ")
-        assert name.lower() not in (COURSE + (LISTS.reference or "")).lower()
-        assert not rules.knowledge.akin(
-            rules.knowledge.concepts(name)[:1], Scene(LISTS, "", rules.knowledge).given_families
-        )
+def test_a_name_of_a_list_stands_in_a_list_of_its_kind(rules: Engine) -> None:
+    problems = drawn(rules, "grave_problem", "course2diagnosis", COURSE, LISTS.reference or "")
+    assert {after for _, after in problems} == {"Gout", "Migraine"}
+    drugs = drawn(rules, "other_drug", "course2diagnosis", COURSE, LISTS.reference or "")
+    assert {after for _, after in drugs} == {"Digoxin"}
 
 
-def invented(rules: Engine, given: str, task: MedvalTask = "dialogue2note") -> set[str]:
-    """Return the diagnoses of many items that differ in their names only."""
-    names = set()
-    for n in range(60):
-        one = item(task, given, "He has a rash.", f"item {n}")
-        for edit in rules.edits("invented_diagnosis", one):
-            names |= {name for name in serious_diagnoses() if name.lower() in edit.after.lower()}
-    return names
+def test_what_is_asked_for_decides_how_much_another_subject_weighs(rules: Engine) -> None:
+    given = "I have eczema. How is it treated? What causes it?"
+    for asked, rule in (("What causes", "other_problem"), ("What are the treatments for", "grave_problem")):
+        assert drawn(rules, rule, "query2question", given, f"{asked} eczema?")
+        other = "grave_problem" if rule == "other_problem" else "other_problem"
+        assert not drawn(rules, other, "query2question", given, f"{asked} eczema?")
 
 
-def test_invented_diagnoses_suit_age_and_sex(rules: Engine) -> None:
-    infant = invented(rules, "[doctor] how old is the baby ?\n[patient] he is 8 months old and has a rash .")
-    man = invented(rules, "[doctor] he is an 80 year old man with a rash .")
-    assert infant
-    assert man - infant
-    table = serious_diagnoses()
-    assert all(table[name].min_age == 0 and table[name].sex != "female" for name in infant)
-    assert all(table[name].max_age >= 80 and table[name].sex != "female" for name in man)
+def test_a_question_is_exchanged_with_the_nouns_beside_its_problem(rules: Engine) -> None:
+    given = "Is there gout surgery?"
+    assert drawn(rules, "other_problem", "query2question", given, "Where is gout toe surgery done?") == set()
+    changes = drawn(rules, "other_problem", "query2question", given, "Who knows about gout toe surgery?")
+    assert {before for before, _ in changes} == {"gout toe surgery"}
 
 
-def test_an_invented_diagnosis_is_worded_in_many_ways_that_the_validator_reads(rules: Engine) -> None:
-    wordings = set()
-    for n in range(40):
-        one = item("dialogue2note", "[doctor] the rash is better .", "The rash is better.", f"item {n}")
-        for edit in rules.edits("invented_diagnosis", one):
-            name = next(name for name in serious_diagnoses() if name.lower() in edit.after.lower())
-            wordings.add(edit.after.lower().replace(name.lower(), "").strip())
-            assert rules.judge(one, f"The rash is better.{edit.after}").risk_level == 4
-    assert len(wordings) >= 6
+def test_words_that_no_reference_says_are_not_turned_to(rules: Engine) -> None:
+    assert drawn(rules, "action", "dialogue2note", DIALOGUE, "Continue lisinopril.") <= {("Continue", "Discontinue")}
+    alone = RulesGenerator(rules.knowledge, 42, rules.validator, {})
+    one = note(
+        "Continue lisinopril. The patient denies fever. Start omeprazole 40 mg once a day. Blood pressure: 132/80."
+    )
+    for name in ("action", "symptom_negation", "dose", "frequency", "number", "other_drug", "other_problem"):
+        assert RulesGenerator.candidates(alone.scene(one, one.reference or ""), name) == []
+
+
+def test_exchanges_go_both_ways_as_often(rules: Engine) -> None:
+    """Of a word said often and its reverse said seldom, as many places go one way as the other."""
+    texts = ["Continue lisinopril."] * 9 + ["Discontinue lisinopril."] * 3
+    peers = [item("dialogue2note", "", text, f"peer {n}") for n, text in enumerate(texts)]
+    pool = Pool(peers, rules.knowledge)
+    there = sum(pool.turns("continue", "discontinue", n) for n in range(900))
+    back = sum(pool.turns("discontinue", "continue", n) for n in range(300))
+    assert back == 300
+    assert abs(there - back) < 60
 
 
 def test_the_article_before_a_change_suits_it(rules: Engine) -> None:
     one = question("Is gout an arthritis?", "Is gout a osteoarthritis?")
-    scene = Scene(one, "He has an asthma attack.", rules.knowledge)
+    scene = rules.generator.scene(one, "He has an asthma attack.")
     edit = scene.edit("synonym", 10, 16, "bronchitis", "")
     assert (edit.before, edit.after, edit.begin) == ("an asthma", "a bronchitis", 7)
 
@@ -168,8 +165,7 @@ def test_entries_of_marked_lines_and_of_lines_with_semicolons() -> None:
 
 
 def test_every_rule_has_a_weight_and_every_weight_is_used() -> None:
-    validator_only = {"fabricated"}
-    assert set(RULES) | validator_only == set(weights())
+    assert set(RULES) == set(weights())
     for weight in weights().values():
         assert weight.level in RISK_LEVELS
         assert (weight.category is None) is (weight.level == 1)
@@ -188,7 +184,7 @@ def test_every_edit_reproduces_the_perturbed_text_from_the_clean_one(rules: Engi
         made = rules.perturb(one, level)
         if isinstance(made, Output):
             assert apply_edit(clean, made.edits) == made.text
-            assert [weights()[edit.rule].level for edit in made.edits] == [level]
+            assert {weights()[edit.rule].level for edit in made.edits} in ({level}, {level, 1})
 
 
 def test_an_item_with_no_edit_of_a_level_is_refused_with_that_level(rules: Engine) -> None:
@@ -216,7 +212,7 @@ def test_answers_do_not_depend_on_the_batch_or_its_order(rules: Engine) -> None:
     reverse = rules.generator.perturb(ITEMS[::-1], clean[::-1], levels[::-1])[::-1]
     assert together == alone == reverse
     knowledge = type(rules.knowledge)(rules.knowledge.graph, rules.knowledge.reader)
-    fresh = RulesGenerator(knowledge, 42, rules.validator)
+    fresh = RulesGenerator(knowledge, 42, rules.validator, rules.peers)
     assert fresh.perturb(ITEMS, clean, levels) == together
 
 
@@ -225,7 +221,7 @@ def test_another_seed_chooses_other_edits(rules: Engine) -> None:
     chosen = {
         made.edits
         for seed in range(12)
-        for made in RulesGenerator(rules.knowledge, seed, rules.validator).perturb([NOTE], [clean], [3])
+        for made in RulesGenerator(rules.knowledge, seed, rules.validator, rules.peers).perturb([NOTE], [clean], [3])
         if isinstance(made, Output)
     }
     assert len(chosen) > 2

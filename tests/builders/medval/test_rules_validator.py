@@ -152,12 +152,12 @@ def test_the_level_is_that_of_the_gravest_error_and_it_comes_first(rules: Engine
     assert "One more error" in judged.reasoning
 
 
-def test_most_perturbed_outputs_of_clean_items_get_the_level_that_was_asked_for(rules: Engine) -> None:
+def test_perturbed_outputs_of_clean_items_are_called_safe_or_unsafe_as_they_were_asked_for(rules: Engine) -> None:
     asked = [(one, level) for one in ITEMS for level in RISK_LEVELS]
     made = [(one, level, rules.perturb(one, level)) for one, level in asked]
     done = [(level, rules.judge(one, out.text).risk_level) for one, level, out in made if isinstance(out, Output)]
     assert len(done) >= 12
-    assert sum(level == judged for level, judged in done) >= 0.9 * len(done)
+    assert all((level >= 3) is (judged >= 3) and abs(level - judged) <= 1 for level, judged in done)
 
 
 def test_judgements_do_not_depend_on_the_batch_or_on_names_of_items(rules: Engine) -> None:

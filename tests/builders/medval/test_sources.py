@@ -30,7 +30,7 @@ def test_a_health_question_is_kept_as_it_stands(tmp_path: Path) -> None:
     items, tally = read(text_folders.meqsum(tmp_path, n=3), "meqsum", "query2question")
     assert [item.origin.inner_id for item in items] == ["0.txt", "1.txt", "2.txt"]
     assert items[0].input.startswith("SUBJECT: my medicine\nMESSAGE: I am 30")
-    assert items[0].reference == "Can lisinopril cause cough?"
+    assert items[0].reference == "What are the side effects of lisinopril?"
     assert tally.read["meqsum"] == 3 and not tally.dropped
 
 

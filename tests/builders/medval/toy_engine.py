@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from builders.medval.items import Edit, Item, Judgement, Output
+from builders.medval.items import Edit, Item, Judgement, Output, Peers
 from builders.texts.origin import Origin, Refusal
 from ground.contracts.rows_text import MedvalErrorRow, MedvalTask, RiskLevel
 
@@ -67,6 +67,6 @@ class ToyValidator:
         return judged
 
 
-def open_toy() -> tuple[ToyGenerator, ToyValidator]:
+def open_toy(_peers: Peers) -> tuple[ToyGenerator, ToyValidator]:
     """Open the engine, in whatever process."""
     return ToyGenerator(), ToyValidator()

@@ -1,0 +1,125 @@
+"""Levels 3 and 4: what the input says exchanged for what another reference of the source says in such a place."""
+
+from __future__ import annotations
+
+from builders.medval.items import Edit
+from builders.medval.rules.pool import Name, drawn, draws, named
+from builders.medval.rules.quantities import Measured, measured_of, numbers_of
+from builders.medval.rules.scene import Scene
+from builders.medval.rules.tables import words
+from builders.medval.rules.view import Seen
+
+__all__ = ["other_names", "other_rates", "other_strengths", "other_values"]
+
+_NOT_GIVEN = frozenset({"allergy", "absent", "family"})
+# Strengths so many times apart, and values so far apart, are no slips of rounding.
+_TIMES = 2
+_PART = 0.15
+# The first letters by which forms of one word are known, and from how many letters on a word tells something.
+_STEM, _TELLING = 5, 4
+
+
+def other_names(scene: Scene, *, kind: str, grave: bool) -> list[Edit]:
+    """Name another problem or drug in the place of one that the input names, and that the input does not hold.
+
+    What is lost decides the level, not what comes: 4 where it is grave or of narrow margin, or a question for its
+    treatment; 3 elsewhere.
+    """
+    found = []
+    for one, name in named(scene):
+        if name.place[0] != kind or not scene.in_input(one) or one.mention.assertion.value in _NOT_GIVEN:
+            continue
+        if _is_grave(scene, one) is not grave:
+            continue
+        pool = scene.pool.names.get(name.place, [])
+        other = next((other for other in draws(pool, *scene.name, name.begin) if _is_strange(scene, other)), None)
+        if other is not None:
+            evidence = f"in place of {name.cuis[0]}: {other.cuis[0]}"
+            found.append(
+                scene.edit(f"{'grave' if grave else 'other'}_{kind}", name.begin, name.end, other.text, evidence)
+            )
+    return found
+
+
+def _is_grave(scene: Scene, one: Seen) -> bool:
+    if one.mention.kind == "drug":
+        return scene.knowledge.is_critical(one.mention)
+    asked = words("aspect_phrase")
+    decides = any(scene.text.startswith(phrase + " ") and asked[phrase] == "treatment" for phrase in asked)
+    return scene.knowledge.is_serious(one.mention) or decides
+
+
+def _is_strange(scene: Scene, name: Name) -> bool:
+    """Tell whether neither text holds a name: no kin of it, and no telling word in any form."""
+    known = scene.may_be_given | scene.made.families
+    if name.family & known or scene.knowledge.akin(name.cuis, known):
+        return False
+    telling = [word[:_STEM] for word in name.text.lower().split() if len(word) > _TELLING]
+    return not set(telling) & scene.given.stems
+
+
+def other_strengths(scene: Scene, *, critical: bool) -> list[Edit]:
+    """Write another strength of the unit than the input gives for the drug."""
+    found = []
+    for amount in scene.made.amounts:
+        drug = amount.drug
+        if scene.knowledge.is_critical(drug.mention) is not critical or drug.mention.assertion.value in _NOT_GIVEN:
+            continue
+        value, theirs = amount.number.values[0], _given_strengths(scene, drug)
+        if value not in theirs:
+            continue
+        written = drawn(scene.pool.strengths.get(amount.unit, []), *scene.name, amount.number.begin)
+        if written is None:
+            continue
+        other = numbers_of(written)[0].values[0]
+        if all(max(other, one) >= _TIMES * min(other, one) > 0 for one in (value, *theirs)):
+            rule = "critical_dose" if critical else "dose"
+            found.append(scene.edit(rule, amount.number.begin, amount.number.end, written, "not of the input"))
+    return found
+
+
+def _given_strengths(scene: Scene, drug: Seen) -> set[float]:
+    theirs = [other for other in scene.given.amounts if other.drug.family & drug.family]
+    return {value for other in theirs for value in other.number.values}
+
+
+def other_rates(scene: Scene) -> list[Edit]:
+    """Write another frequency than the input gives for a drug of wide margin."""
+    found = []
+    for rate in scene.made.rates:
+        drug = rate.drug
+        if scene.knowledge.is_critical(drug.mention) or drug.mention.assertion.value in _NOT_GIVEN:
+            continue
+        theirs = [other.per_day for other in scene.given.rates if other.drug.family & drug.family]
+        if not theirs or any(per_day != rate.per_day for per_day in theirs):
+            continue
+        other = drawn(scene.pool.rates, *scene.name, rate.begin)
+        if other is not None and other[1] != rate.per_day:
+            found.append(scene.edit("frequency", rate.begin, rate.end, other[0], "the input has what was there"))
+    return found
+
+
+def other_values(scene: Scene) -> list[Edit]:
+    """Write another value of the same form than the input has: a pressure, a laboratory value, a size, an age."""
+    found = []
+    for one in measured_of(scene.text):
+        if not set(one.values) <= scene.given.values:
+            continue
+        written = scene.text[one.begin : one.end]
+        alike = [other for other in scene.pool.values if _form(other) == _form(written)]
+        other = drawn(alike, *scene.name, one.begin)
+        if other is not None and _is_far(one, other, scene):
+            found.append(scene.edit("number", one.begin, one.end, other, "the input has what was there"))
+    return found
+
+
+def _form(written: str) -> str:
+    return "".join("0" if sign.isdigit() else sign for sign in written)
+
+
+def _is_far(one: Measured, other: str, scene: Scene) -> bool:
+    values = [number.values[0] for number in numbers_of(other)]
+    return len(values) == len(one.values) and all(
+        new not in scene.given.values and abs(new - old) > _PART * max(new, old)
+        for new, old in zip(values, one.values, strict=True)
+    )

@@ -1,0 +1,156 @@
+"""What the references of a source say, so that an edit puts in what another reference could have said in its place.
+
+Words that only edits write tell an edited output from a reference without a look at the input. So a name, a dose, a
+frequency or a value is drawn as often as references have it, and a word that has a reverse is turned round as often as
+references turn it: an edited output reads like a reference, of another input.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+from builders.medval.items import Item
+from builders.medval.rules.knowledge import Knowledge
+from builders.medval.rules.quantities import measured_of, per_day
+from builders.medval.rules.scene import Scene
+from builders.medval.rules.tables import words
+from builders.medval.rules.view import Seen
+from ground.stable import stable_hash, stable_unit
+
+__all__ = ["Name", "Place", "Pool", "drawn", "draws", "named"]
+
+Drawn = TypeVar("Drawn")
+Place = tuple[str, bool, bool, bool]
+"""Kind, whether it begins an entry or a sentence, whether a strength belongs to it, whether it is a plural."""
+
+_HEADS = re.compile(r"(?:^|[\n.:?;•#-])[ \t]*(?:\d{1,2}[.)][ \t]*)?$")
+_OPENS = re.compile(r"\b(?:for|of|on|about|with|to|from|an?|the) (?P<nouns>(?:[\w'-]+ ){0,3}(?:[\w']+-)?)$")
+_CLOSES = re.compile(r"(?P<nouns>(?: [\w'-]+){0,2}?)(?=[?,]| (?:and|or|in|on|for|from|with|after|be|is|of|by|at|to)\b)")
+_LONGEST = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A problem, or a drug with the strength that directly follows it, as a reference writes it."""
+
+    begin: int
+    end: int
+    text: str
+    place: Place
+    cuis: tuple[str, ...]
+    family: frozenset[str]
+
+
+def named(scene: Scene) -> Iterator[tuple[Seen, Name]]:
+    """Yield the problems and drugs of a text that may be taken out whole, in a question with the nouns beside them."""
+    question = scene.item.task == "query2question"
+    kinds = {"disorder", "drug", "finding"} if question else {"disorder", "drug"}
+    for one in scene.made.seen:
+        if one.mention.kind not in kinds or not one.mention.cuis or (one.polarity != "present" and not question):
+            continue
+        strength = next((amount.end for amount in scene.made.amounts if amount.drug is one), one.mention.end)
+        begin, end = one.mention.begin, strength
+        if not (strength > one.mention.end or scene.stands_alone(one)):
+            begin, end = _phrase(scene, one) if question else (begin, begin)
+        text = scene.text[begin:end]
+        if not text or "\n" in text or len(text) > _LONGEST:
+            continue
+        heads = _HEADS.search(scene.text[max(0, begin - 8) : begin]) is not None
+        plural = text.endswith("s") and not text.endswith(("ss", "is", "us"))
+        kind = "drug" if one.mention.kind == "drug" else "problem"
+        place = (kind, heads, strength > one.mention.end, plural and not heads)
+        yield one, Name(begin, end, text, place, one.mention.cuis[:1], one.family)
+
+
+def _phrase(scene: Scene, one: Seen) -> tuple[int, int]:
+    """Return where the nouns begin and end that a mention stands among; an empty span where that is not plain."""
+    before = _OPENS.search(scene.text, 0, one.mention.begin)
+    after = _CLOSES.match(scene.text, one.mention.end)
+    if before is None or after is None:
+        return one.mention.begin, one.mention.begin
+    inside = (*before["nouns"].lower().split(), *after["nouns"].lower().split())
+    return (before.start("nouns"), after.end("nouns")) if not set(inside) & words("function").keys() else (0, 0)
+
+
+def draws(pool: Sequence[Drawn], *about: str | int) -> Iterator[Drawn]:
+    """Yield what a pool holds, from a place on that a stable hash gives: each as often first as the pool has it."""
+    start = stable_hash(0, "draw", *about) % len(pool) if pool else 0
+    yield from pool[start:]
+    yield from pool[:start]
+
+
+def drawn(pool: Sequence[Drawn], *about: str | int) -> Drawn | None:
+    """Return the first of `draws`: an exchange that takes it or nothing goes as often one way as the other."""
+    return next(draws(pool, *about), None)
+
+
+class Pool:
+    """What some references say, read when it is first asked for.
+
+    Args:
+        items: whose references they are, in an order that tells nothing.
+        knowledge: reads them.
+    """
+
+    def __init__(self, items: Sequence[Item], knowledge: Knowledge) -> None:
+        self._items, self._knowledge = items, knowledge
+
+    @cached_property
+    def _scenes(self) -> list[Scene]:
+        return [Scene(item, (item.reference or "").strip(), self._knowledge, self) for item in self._items]
+
+    @cached_property
+    def names(self) -> dict[Place, list[Name]]:
+        """The names by place, as often as they are written."""
+        found: dict[Place, list[Name]] = {}
+        for scene in self._scenes:
+            for _, name in named(scene):
+                found.setdefault(name.place, []).append(name)
+        return found
+
+    @cached_property
+    def strengths(self) -> dict[str, list[str]]:
+        """Strengths in digits, by unit."""
+        found: dict[str, list[str]] = {}
+        for scene in self._scenes:
+            for amount in scene.made.amounts:
+                written = scene.text[amount.number.begin : amount.number.end]
+                found.setdefault(amount.unit, []).append(written)
+        return found
+
+    @cached_property
+    def rates(self) -> list[tuple[str, float]]:
+        """How often drugs are taken, as written and a day."""
+        said = [scene.text[rate.begin : rate.end] for scene in self._scenes for rate in scene.made.rates]
+        return [(phrase, per_day(phrase)) for phrase in said]
+
+    @cached_property
+    def values(self) -> list[str]:
+        """Measured values as written."""
+        return [scene.text[one.begin : one.end] for scene in self._scenes for one in measured_of(scene.text)]
+
+    @cached_property
+    def questions(self) -> list[str]:
+        """How questions begin that ask for something that is known (``aspect_phrase``)."""
+        phrases = words("aspect_phrase")
+        return [phrase for scene in self._scenes for phrase in phrases if scene.text.startswith(phrase + " ")]
+
+    @cached_property
+    def _text(self) -> str:
+        return "\n".join(scene.text.lower() for scene in self._scenes)
+
+    def count(self, phrase: str) -> int:
+        """Return how often references say a phrase."""
+        return len(re.findall(rf"(?<!\w){re.escape(phrase.lower())}(?!\w)", self._text))
+
+    def turns(self, before: str, after: str, *about: str | int) -> bool:
+        """Tell whether words may become others here: of the two ways, the one to the rarer words is gone less often.
+
+        So as many places go one way as the other (Metropolis et al. 1953), and words that no reference says never come.
+        """
+        one, other = self.count(before), self.count(after)
+        return other > 0 and stable_unit(0, "turn", before, after, *about) * one <= other

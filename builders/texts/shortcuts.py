@@ -1,0 +1,147 @@
+"""What a row's own text tells of its label, without the text that it has to be compared with.
+
+Three readers of the text alone are cross-validated by document: of its words and pairs of words, of its letters in runs
+of two to five, and of its form (length, digits, capitals, marks). Who made the rows
+used neither these nor the seed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from builders.cards import plain_table
+from builders.medieval.baselines import scored_auc
+from ground.plain import Plain
+from ground.stable import stable_hash
+
+__all__ = ["LIMIT", "Shortcut", "Told", "shortcut_table", "shortcuts_of"]
+
+Reader = Literal["words", "letters", "form"]
+READERS: tuple[Reader, ...] = get_args(Reader)
+FOLDS = 5
+LIMIT = 0.55
+FEWEST = 500
+"""Rows a side from which on an area can be told from a half."""
+MOST = 1_500
+"""Documents of a group that are read, those of the lowest hashes."""
+FOLD_SEED = 20_407
+_MARKS = re.compile(r"[^\w\s]")
+
+
+@dataclass(frozen=True)
+class Told:
+    """A row: the group that it is measured in, its document, its text, and whether it is wrong."""
+
+    group: str
+    document: str
+    text: str
+    wrong: bool
+
+
+@dataclass(frozen=True)
+class Shortcut(Plain):
+    """How well a reader of the text alone tells wrong rows from right ones: area under the ROC curve, 95% interval.
+
+    ``verdict``: ``held`` where the interval ends below `LIMIT`, ``told`` where it does not, ``too few`` where there are
+    not `FEWEST` rows on either side. An area below a half tells nothing: what a row says stands in other documents with
+    the other label.
+    """
+
+    group: str
+    reader: Reader
+    right: int
+    wrong: int
+    auc: float
+    low: float
+    high: float
+    verdict: Literal["held", "told", "too few"]
+
+
+def shortcuts_of(rows: Iterable[Told]) -> list[Shortcut]:
+    """Return what each reader tells of each group that has both labels in five documents or more."""
+    groups: dict[str, dict[str, list[Told]]] = {}
+    for row in rows:
+        documents = groups.setdefault(row.group, {})
+        documents.setdefault(row.document, []).append(row)
+        if len(documents) > 2 * MOST:
+            groups[row.group] = _lowest(documents)
+    return [found for name in sorted(groups) for found in _measured(name, _lowest(groups[name]))]
+
+
+def _lowest(documents: dict[str, list[Told]]) -> dict[str, list[Told]]:
+    names = sorted(documents, key=lambda name: stable_hash(FOLD_SEED, "fold", name))
+    return {name: documents[name] for name in names[:MOST]}
+
+
+def _measured(group: str, documents: dict[str, list[Told]]) -> list[Shortcut]:
+    number = {name: place for place, name in enumerate(documents)}
+    rows = [row for told in documents.values() for row in told]
+    wrong = np.array([row.wrong for row in rows])
+    if len(number) < FOLDS or wrong.all() or not wrong.any():
+        return []
+    of_row = np.array([number[row.document] for row in rows])
+    found = []
+    for reader in READERS:
+        scores = _cross_validated(_features(reader, [row.text for row in rows]), wrong, of_row % FOLDS)
+        auc = scored_auc(scores, wrong, of_row, "statement", "is_supported", "", FOLD_SEED)
+        low, high = (0.0, 1.0) if auc.low is None or auc.high is None else (auc.low, auc.high)
+        n = int(wrong.sum())
+        few = min(n, len(rows) - n) < FEWEST
+        verdict: Literal["held", "told", "too few"] = "too few" if few else "held" if high < LIMIT else "told"
+        area = (round(auc.auc, 3), round(low, 3), round(high, 3))
+        found.append(Shortcut(group, reader, len(rows) - n, n, *area, verdict))
+    return found
+
+
+def _features(reader: Reader, texts: Sequence[str]) -> Any:
+    """Return what a reader sees of texts. Shape: (texts, features)"""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.preprocessing import StandardScaler
+
+    if reader == "form":
+        counts = [
+            (len(text), len(text.split()), sum(map(str.isdigit, text)), sum(map(str.isupper, text)),
+             len(_MARKS.findall(text)), text.count("\n"))
+            for text in texts
+        ]  # fmt: skip
+        return StandardScaler().fit_transform(np.log1p(np.array(counts, dtype=np.float64)))
+    runs = {"analyzer": "char_wb", "ngram_range": (2, 5)} if reader == "letters" else {"ngram_range": (1, 2)}
+    return TfidfVectorizer(sublinear_tf=True, **runs).fit_transform(texts)
+
+
+def _cross_validated(
+    features: Any, wrong: npt.NDArray[np.bool_], folds: npt.NDArray[np.intp]
+) -> npt.NDArray[np.float64]:
+    from sklearn.linear_model import LogisticRegression
+
+    scores = np.zeros(len(wrong))
+    for fold in range(FOLDS):
+        train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+        if len(test) and len(np.unique(wrong[train])) == 2:
+            model = LogisticRegression(max_iter=1000).fit(features[train], wrong[train])
+            fitted = model.decision_function(features[test])
+            # Folds have models of their own: their scores are centred before they are pooled.
+            scores[test] = fitted - np.median(fitted)
+    return scores
+
+
+def shortcut_table(found: Sequence[Shortcut]) -> str:
+    """Return what was found as a section of a card, with a warning for each group that is told."""
+    rows = [
+        (one.group, one.reader, one.right, one.wrong, f"{one.auc:.3f}", f"{one.low:.3f} to {one.high:.3f}", one.verdict)
+        for one in found
+    ]
+    told = sorted({one.group for one in found if one.verdict == "told"})
+    warning = f"**Warning: the text alone tells the label in {', '.join(told)}.**\n\n" if told else ""
+    note = (
+        "Areas under the ROC curve of readers that see the text alone, cross-validated by document. `held`: the 95%"
+        f" interval ends below {LIMIT}; `told`: it does not; `too few`: less than {FEWEST} rows on a side.\n\n"
+    )
+    columns = ("group", "reader", "right", "wrong", "area", "95% interval", "verdict")
+    return warning + note + (plain_table(columns, rows) if rows else "No group has both labels in five documents.")

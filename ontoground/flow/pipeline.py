@@ -19,6 +19,7 @@ from ground.storage.remote import Place, RemotePath, require_allowed
 from ground.storage.workspace import Workspace
 from kg.load import load_rxnorm, load_umls
 from kg.release import find_release
+from ontoground.flow.compiling import compile_beside
 from ontoground.flow.session import writing
 from ontoground.flow.stages import PREFIX, STAGES, Stage, expected_fingerprint, state_of, upstream
 from ontoground.flow.status import summary_of
@@ -119,6 +120,8 @@ def run_all(
     for source, folder in folders.items():
         check_folder(source, folder, workspace.settings.remote)
     with writing(workspace) as connection:
+        if any(state_of(connection, workspace, one).state != "current" for one in STAGES):
+            compile_beside()
         outcomes = [load_source(workspace, connection, source, folder, say) for source, folder in folders.items()]
         outcomes += run_stages(workspace, connection, [one.name for one in STAGES], say=say)
         return outcomes, summary_of(connection)
@@ -154,6 +157,7 @@ def _run(workspace: Workspace, connection: duckdb.DuckDBPyConnection, one: Stage
     if now.state == "current" and not force:
         return Outcome(one.name, "current", 0.0, {})
     _forget(connection, one, again=force or now.state == "stale")
+    compile_beside()
     begin = time.perf_counter()
     report: Any = one.run(workspace, connection)
     _remember(workspace, connection, one)

@@ -35,7 +35,7 @@ STYLES = {
     "planned": "bright_blue",
 }
 
-group = group_of("notes", "Split the discharge summaries and find concepts in them.")
+group = group_of("notes")
 
 Hadm = Annotated[
     int | None, typer.Option("--hadm", metavar="ID", help="Only show this admission's notes; nothing is built")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ontoground.cli.app import app
+from ontoground.cli.app import VERBS, app
 from ontoground.cli.options import Result, Sharded, verb
 from ontoground.cli.render import listing, note, percent, table, tables
 
@@ -34,7 +34,7 @@ DROPPED = {
 
 @verb(
     app,
-    "Load, map, read the notes and build the dataset.",
+    VERBS["run"],
     "ontoground run --mimic /data/mimiciv --umls /data/umls/META \\",
     "    --rxnorm /data/rxnorm/rrf --workspace work",
 )

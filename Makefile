@@ -51,9 +51,9 @@ test: setup
 	$(BIN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder
 
 # SCALE=1 is the size of the real releases: two hours on two cores, 45 GB of disk below TMPDIR.
-# With FOLDER a run that was stopped goes on; `ONLY='--steps mentions --stages graph'` measures some.
+# CONCEPTS=20000: so many that notes can speak of. With FOLDER a run that was stopped goes on; `ONLY='--steps mentions --stages graph'` measures some.
 bench: setup
-	$(BIN)/python -m benchmarks.run $(if $(SCALE),--scale $(SCALE)) $(if $(WORLD),--world $(WORLD)) \
+	$(BIN)/python -m benchmarks.run $(if $(SCALE),--scale $(SCALE)) $(if $(CONCEPTS),--concepts $(CONCEPTS)) $(if $(WORLD),--world $(WORLD)) \
 		$(if $(FOLDER),--folder $(FOLDER)) $(if $(SAVE),--save) $(ONLY)
 
 # The flow at several scales, fitted exponents, and docs/benchmarks.md with all that is saved.

@@ -42,7 +42,7 @@ check: lint types
 # Searches and scans are compiled beside the checks, once for all workers; a failure here shows in the tests too.
 kernels: $(KERNELS)
 
-$(KERNELS): $(STAMP) $(shell grep -rl numba --include='*.py' kg ehr builders)
+$(KERNELS): $(STAMP) $(shell grep -rlE 'numba|ground.compiled' --include='*.py' ground kg ehr builders)
 	-$(BIN)/python -m tests.kernels
 	touch $(KERNELS)
 

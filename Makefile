@@ -60,7 +60,7 @@ check: lint types
 # Searches and scans are compiled beside the checks, once for all workers; a failure here shows in the tests too.
 kernels: $(KERNELS)
 
-$(KERNELS): $(STAMP) $(shell grep -rl numba --include='*.py' kg ehr builders)
+$(KERNELS): $(STAMP) $(shell grep -rlE 'numba|ground.compiled' --include='*.py' ground kg ehr builders)
 	-$(BIN)/python -m tests.kernels
 	touch $(KERNELS)
 
@@ -69,9 +69,9 @@ test: setup
 	$(BIN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder
 
 # SCALE=1 is the size of the real releases: two hours on two cores, 45 GB of disk below TMPDIR.
-# With FOLDER a run that was stopped goes on; `ONLY='--steps mentions --stages graph'` measures some.
+# CONCEPTS=20000: so many that notes can speak of. With FOLDER a run that was stopped goes on; `ONLY='--steps mentions --stages graph'` measures some.
 bench: setup
-	$(BIN)/python -m benchmarks.run $(if $(SCALE),--scale $(SCALE)) $(if $(WORLD),--world $(WORLD)) \
+	$(BIN)/python -m benchmarks.run $(if $(SCALE),--scale $(SCALE)) $(if $(CONCEPTS),--concepts $(CONCEPTS)) $(if $(WORLD),--world $(WORLD)) \
 		$(if $(FOLDER),--folder $(FOLDER)) $(if $(SAVE),--save) $(ONLY)
 
 # The flow at several scales, fitted exponents, and docs/benchmarks.md with all that is saved.

@@ -40,16 +40,16 @@ EXTRAPOLATED = "At 1/1 is extrapolated from this size in proportion (exponent 1)
 FIXED_PARTS = " What does not grow (starting, memory of the libraries) counts as if it did: far too much at this size."
 
 
-def render_apart(folder: Path, scale: float, workers: int) -> Done:
+def render_apart(folder: Path, scale: float, workers: int, concepts: int) -> Done:
     """Write a world."""
     with stopwatch() as watch:
-        world = render_scale(folder, scale, workers=workers)
+        world = render_scale(folder, scale, workers=workers, concepts=concepts)
     return Done(sum(world.counts.values()), "rows", watch, [folder])
 
 
-def generated(folder: Path, scale: float, workers: int) -> Measure:
+def generated(folder: Path, scale: float, workers: int, concepts: int) -> Measure:
     """Measure how a world of a scale is written to a folder."""
-    return run_apart(render_apart, folder, scale, workers)
+    return run_apart(render_apart, folder, scale, workers, concepts)
 
 
 def run_step(root: Path, world: World, step: str) -> Done:

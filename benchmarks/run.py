@@ -47,7 +47,7 @@ STAGES = {
 
 @dataclass(frozen=True)
 class Options:
-    """What is measured where; ``again``: also what the folder has measures of."""
+    """What is measured where; ``again``: also what the folder has measures of; ``concepts``: 0 for the world's own."""
 
     scale: float
     workers: int
@@ -57,12 +57,14 @@ class Options:
     steps: Sequence[str]
     world: Path | None = None
     again: bool = False
+    concepts: int = 0
 
     @property
     def settings(self) -> Mapping[str, object]:
         """What all measures of a folder and of a report have in common."""
         names = ("scale", "workers", "threads", "memory_limit")
-        return {name: getattr(self, name) for name in names}
+        more = {"concepts": self.concepts} if self.concepts else {}
+        return {name: getattr(self, name) for name in names} | more
 
 
 def warm_up(folder: Path) -> None:
@@ -115,7 +117,9 @@ def measured(
     wanted = _to_do(kept, options)
     world = World(options.world or folder / "world")
     if options.world is None and kept.get(GENERATE) is None:
-        result = Result(GENERATE, [generated(world.folder, options.scale, options.workers)], kind="step")
+        result = Result(
+            GENERATE, [generated(world.folder, options.scale, options.workers, options.concepts)], kind="step"
+        )
         print_result(result)
         keep(GENERATE, result)
     root = workspace_of(folder, options, kept)
@@ -178,6 +182,7 @@ def _arguments(values: list[str]) -> argparse.Namespace:
         "python -m benchmarks.run --scale 0.333 --folder DIR --save --stages queries --again",
     )
     options.add_argument("--scale", type=float, default=SCALE, help=f"1 = the real releases (default {SCALE})")
+    options.add_argument("--concepts", type=int, default=0, help="that notes can speak of (0: the world's own)")
     options.add_argument("--world", type=Path, help="a world of that scale (python -m openworld DIR --scale F)")
     options.add_argument("--folder", type=Path, help="a folder to work in, which is kept; go on with what it has")
     options.add_argument("--workers", type=int, help="processes (default: as many as cores)")
@@ -202,6 +207,7 @@ def _options(arguments: argparse.Namespace, cores: int) -> Options:
         STEPS if arguments.steps is None else arguments.steps,
         arguments.world.absolute() if arguments.world else None,
         arguments.again,
+        arguments.concepts,
     )
 
 
@@ -222,7 +228,9 @@ def main(values: list[str]) -> int:
 
     def write(results: Sequence[Result], *, say: bool = False) -> None:
         if arguments.save:
-            save(f"run-{options.scale:g}", results, options.settings, say=say)
+            # Growth is of one world: a run with other concepts has a name of its own.
+            of_concepts = f"concepts-{options.concepts}-" if options.concepts else ""
+            save(f"{of_concepts}run-{options.scale:g}", results, options.settings, say=say)
 
     with _working(arguments.folder) as folder:
         kept = Kept.open(folder, {**options.settings, "world": str(options.world or "")})

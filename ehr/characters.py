@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
-from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit, types
-from numba.core.registry import CPUDispatcher
+from numba import njit
+
+from ground.compiled import part
 
 __all__ = [
     "ALPHA",
@@ -28,11 +27,9 @@ __all__ = [
     "is_kind",
     "kinds_of_characters",
     "lower",
-    "part",
     "word_hash",
 ]
 
-Function = TypeVar("Function", bound=Callable[..., Any])
 IntArray = npt.NDArray[np.int32]
 CodeArray = npt.NDArray[np.uint32]
 HashArray = npt.NDArray[np.uint64]
@@ -44,22 +41,6 @@ SPACE, LOWER, ALPHA, DIGIT, DECIMAL = 1, 2, 4, 8, 16
 _TABLE = 0x20000
 FNV_OFFSET = np.uint64(0xCBF29CE484222325)
 _FNV_PRIME = np.uint64(0x100000001B3)
-
-
-class _Part(CPUDispatcher):
-    """A compiled function that is the same for all constants; numba compiles one for each."""
-
-    def get_call_template(self, args: Any, kws: Any) -> Any:
-        """Choose the overload for the types of arguments."""
-        return super().get_call_template(tuple(map(types.unliteral, args)), kws)
-
-
-def part(function: Function) -> Function:
-    """Compile a function that only compiled ones call: without the costly entry from Python, kept with its callers."""
-    compiler: Any = njit
-    compiled = compiler(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
-    compiled.__class__ = _Part
-    return cast(Function, compiled)
 
 
 def codes_of(text: str) -> CodeArray:

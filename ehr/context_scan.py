@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 
 from ehr.certainty import DOUBTS
-from ehr.characters import ByteArray, CodeArray, part
+from ehr.characters import ByteArray, CodeArray
 from ehr.context_arrays import (
     ADJACENT,
     AND,
@@ -73,6 +73,7 @@ from ehr.context_triggers import (
     find_hits,
 )
 from ehr.context_words import BEGIN, BITS, COMMAS, DEPTH, DOUBT, HARD, MARKS, SOFT, WORD, has, left, read_words
+from ground.compiled import part
 
 __all__ = ["SECTION_BEGIN", "SECTION_HEADED", "SECTION_NUMBER", "judge"]
 

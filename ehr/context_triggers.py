@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ehr.characters import CodeArray, lower, part
+from ehr.characters import CodeArray, lower
 from ehr.context_arrays import (
     CHILD,
     CHILD_END,
@@ -40,6 +40,7 @@ from ehr.context_arrays import (
     Vocabulary,
 )
 from ehr.context_words import BEGIN, BITS, COMMAS, DEPTH, END, HARD, MARKS, SOFT, WORD, left
+from ground.compiled import part
 
 __all__ = [
     "CLASSES",

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ehr.characters import DIGIT, SPACE, ByteArray, CodeArray, is_kind, lower, part, word_hash
+from ehr.characters import DIGIT, SPACE, ByteArray, CodeArray, is_kind, lower, word_hash
 from ehr.context_arrays import KNOWN_BITS, KNOWN_DOUBT, NUMBER, IndexArray, Vocabulary
+from ground.compiled import part
 
 __all__ = [
     "BEGIN",

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from ehr.characters import CodeArray, IntArray, lower, part
+from ehr.characters import CodeArray, IntArray, lower
+from ground.compiled import part
 
 __all__ = ["HeaderTrie", "header_places", "header_trie"]
 

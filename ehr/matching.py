@@ -20,7 +20,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numba import njit
 
-from ehr.characters import ByteArray, CodeArray, HashArray, IntArray, codes_of, part
+from ehr.characters import ByteArray, CodeArray, HashArray, IntArray, codes_of
+from ground.compiled import part, read_only
 
 __all__ = ["CASE_ANY", "CASE_CAPITAL", "CASE_UPPER", "Matches", "Tokens", "Trie", "build_trie", "mapped", "tokenise"]
 
@@ -198,7 +199,7 @@ def _scan(
 
 def tokenise(codes: CodeArray) -> Tokens:
     """Return the tokens of a text given as code points."""
-    return Tokens(*_scan(codes, *_fold_table()))
+    return Tokens(*_scan(read_only(codes), *_fold_table()))
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,9 @@ from ehr.characters import (
     HashArray,
     IntArray,
     is_kind,
-    part,
     word_hash,
 )
+from ground.compiled import part
 
 __all__ = ["IS_COURSE", "IS_MEDICATIONS", "Abbreviations", "SegmentArrays", "scan_segments"]
 

@@ -18,6 +18,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from ground.compiled import part
 from ground.errors import InputError
 from kg.numbers import NumberedPattern
 from kg.search import grow, run_end
@@ -187,7 +188,7 @@ def _numbered(owners: Sequence[tuple[int, ...] | None]) -> NDArray[np.int64]:
     return np.array(numbers, np.int64)
 
 
-@njit(cache=True)
+@part
 def _reach(
     graph: Any, head: int, first: Any, one: int, level: int, index: Any, places: Any, tree: Any, reached: Any, n: Any
 ) -> Any:
@@ -247,7 +248,7 @@ def _reach(
     return reached, entry
 
 
-@njit(cache=True)
+@part
 def _pass_on(reached: Any, sources: Any, follows: Any, touched: Any, n: Any) -> Any:
     """Keep of what was reached what leads on to targets and is new; the number becomes the place of the record.
 
@@ -278,7 +279,7 @@ def _pass_on(reached: Any, sources: Any, follows: Any, touched: Any, n: Any) -> 
     return touched
 
 
-@njit(cache=True)
+@part
 def _bundles(reached: Any, records: Any, n_codes: int, tree: Any, bundles: Any, n: Any) -> Any:
     """List the bundles that end a walk, for each unit that the walk serves.
 
@@ -319,7 +320,7 @@ def _bundles(reached: Any, records: Any, n_codes: int, tree: Any, bundles: Any, 
     return bundles
 
 
-@njit(cache=True)
+@part
 def _last(
     bundles: Any, own: int, records: Any, held: Any, shift: int, memory: Any, found: Any, words: Any, n: Any
 ) -> Any:
@@ -363,7 +364,7 @@ def _last(
     return found, words
 
 
-@njit(cache=True)
+@part
 def _clear(sources: Any, touched: Any, memory: Any, words: Any, n: Any) -> None:
     """Forget what was reached and found by one first step."""
     for i in range(n[2]):
@@ -373,7 +374,7 @@ def _clear(sources: Any, touched: Any, memory: Any, words: Any, n: Any) -> None:
     n[2] = n[5] = 0
 
 
-@njit(cache=True)
+@part
 def _sort(found: Any, spare: Any, keys: Any, begin: int, n: int, counts: Any, bits: int) -> None:
     """Sort keys by their lowest bits, a digit at a time, the lowest first; the last digit takes them where they belong.
 

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ground.compiled import read_only
 from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import arrow_batches, arrow_of, number_of, run_sql
 from kg.composition import ROUTES, resolve_drugs
@@ -52,7 +53,7 @@ class Concepts:
     def nodes(self, begin: NDArray[np.int32], data: NDArray[np.uint8]) -> NDArray[np.int32]:
         """Return the nodes of CUIs, laid out as by ``texts_of``; -1 where there is none. Shape: (n,)"""
         found = np.empty(len(begin) - 1, np.int32)
-        find_texts(begin, data, self.cui, self.slots, found)
+        find_texts(read_only(begin), read_only(data), self.cui, self.slots, found)
         return found
 
 

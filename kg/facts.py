@@ -14,7 +14,6 @@ from kg.arrays import GraphArrays
 from kg.cohort import build_tree, find_facts, new_room, prune, unpack
 from kg.numbers import VocabularyNumbers, pattern_name
 from kg.predicates import TIERS
-from kg.search import step_bounds
 from kg.targets import index_targets, mark
 
 __all__ = ["FACT_SCHEMA", "FactSearch"]
@@ -178,7 +177,8 @@ class FactSearch:
             indptr, steps, neighbour = self._graph
             only = np.full(self.tails.size, -1, np.int64)
             for place, tail in enumerate(self.tails):
-                begin, end = step_bounds(indptr, steps, tail, step)
+                beside = slice(indptr[tail], indptr[tail + 1])
+                begin, end = indptr[tail] + np.searchsorted(steps[beside], [step, step + 1])
                 only[place] = -2 if end - begin > 1 else neighbour[begin] if end > begin else -1
             self._extensions[step] = only
         only = self._extensions[step][places]

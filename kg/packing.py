@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from ground.compiled import part
+
 __all__ = ["fill_adjacency", "fill_rows", "pack_rows", "sort_names"]
 
 
@@ -45,7 +47,7 @@ def pack_rows(rows: Any, offsets: Any, data: Any) -> None:
     offsets[rows.shape[0]] = to
 
 
-@njit(cache=True, nogil=True)
+@part
 def _is_above(data: Any, begin: Any, one: Any, other: Any) -> Any:
     """Tell whether a text comes after another, byte by byte."""
     length, other_length = begin[one + 1] - begin[one], begin[other + 1] - begin[other]
@@ -129,9 +131,10 @@ def fill_adjacency(
     for e in range(m):
         begin[tail[e] + 1] += 1
         begin[head[e] + 1] += 1
+    # Every edge has each of its ends once as source and once as target. Loops: a slice takes two seconds to compile.
     for node in range(n_nodes):
         begin[node + 1] += begin[node]
-    indptr[:] = begin  # every edge has each of its ends once as source and once as target
+        indptr[node + 1] = begin[node + 1]
     by_target = np.empty(2 * m, np.int32)
     for e in range(m):
         by_target[begin[tail[e]]] = e
@@ -153,7 +156,8 @@ def fill_adjacency(
         by_step[first[number]] = entry
         first[number] += 1
     # by source
-    begin[:] = indptr
+    for node in range(n_nodes):
+        begin[node] = indptr[node]
     for place in range(2 * m):
         entry = by_step[place]
         forward = entry < m

@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from ground.compiled import part
 from kg.numbers import NumberedPattern
 from kg.search import grow, not_below, position, run_end, step_bounds
 
@@ -66,12 +67,12 @@ def make_plan(patterns: Sequence[NumberedPattern], back: Sequence[int]) -> Plan:
     )
 
 
-@njit(cache=True)
+@part
 def _too_wide(begin: int, end: int, fan: int) -> bool:
     return fan > 0 and end - begin > fan
 
 
-@njit(cache=True)
+@part
 def _put(found: Any, base: int, n: int, limit: int, first: int, second: int, third: int) -> Any:
     """Add the entries of a path and return (rows, their number); with a limit the first ones from ``base`` on stay.
 
@@ -95,7 +96,7 @@ def _put(found: Any, base: int, n: int, limit: int, first: int, second: int, thi
     return found, n + 1
 
 
-@njit(cache=True)
+@part
 def _sort(found: Any, begin: int, end: int) -> None:
     """Sort paths by their entries, Shell's way: a library's sort would take seconds to compile."""
     gap = (end - begin) >> 1
@@ -112,7 +113,7 @@ def _sort(found: Any, begin: int, end: int) -> None:
         gap = 1 if gap == 2 else gap * 5 // 11
 
 
-@njit(cache=True)
+@part
 def _two(graph: Any, found: Any, n: int, walk: Any, ends: Any, near: Any, far: Any, limit: int) -> Any:
     """Add the paths of two steps: concepts that stand both beside the head and beside the tail."""
     indptr, step, neighbour = graph
@@ -137,7 +138,7 @@ def _two(graph: Any, found: Any, n: int, walk: Any, ends: Any, near: Any, far: A
     return found, n
 
 
-@njit(cache=True)
+@part
 def _three(graph: Any, found: Any, n: int, walk: Any, ends: Any, near: Any, far: Any, back: int, limit: int) -> Any:
     """Add the paths of three steps, from the end with fewer neighbours: those whose edges meet the other's."""
     indptr, step, neighbour = graph
@@ -180,7 +181,7 @@ def _three(graph: Any, found: Any, n: int, walk: Any, ends: Any, near: Any, far:
     return found, n
 
 
-@njit(cache=True)
+@part
 def _holds(patterns: Any, place: int, head_mask: int, tail_mask: int) -> bool:
     """Tell whether the groups of two concepts are those of a pattern."""
     heads, tails = patterns[place, HEADS], patterns[place, TAILS]
@@ -191,7 +192,7 @@ def _holds(patterns: Any, place: int, head_mask: int, tail_mask: int) -> bool:
     )
 
 
-@njit(cache=True)
+@part
 def _any_holds(patterns: Any, begin: int, end: int, head_mask: int, tail_mask: int) -> bool:
     place = begin
     while place < end and not _holds(patterns, place, head_mask, tail_mask):
@@ -199,7 +200,7 @@ def _any_holds(patterns: Any, begin: int, end: int, head_mask: int, tail_mask: i
     return place < end
 
 
-@njit(cache=True)
+@part
 def _follow(graph: Any, found: Any, n: int, walk: Any, ends: Any, near: Any, far: Any, back: Any, limit: int) -> Any:
     """Add the paths of one walk, from the head's entries of its first step and the tail's of its last, in order."""
     if walk[SECOND] >= 0 and walk[THIRD] >= 0:
@@ -210,7 +211,7 @@ def _follow(graph: Any, found: Any, n: int, walk: Any, ends: Any, near: Any, far
     return _put(found, n, n, limit, entry, NONE, NONE) if entry >= 0 else (found, n)
 
 
-@njit(cache=True)
+@part
 def _extension(graph: Any, head: int, tail: int, extends: int) -> int:
     """Return the entry of the first edge that describes the tail and does not lead back to the head, or -1."""
     indptr, step, neighbour = graph
@@ -221,7 +222,7 @@ def _extension(graph: Any, head: int, tail: int, extends: int) -> int:
     return -1
 
 
-@njit(cache=True)
+@part
 def _runs(indptr: Any, step: Any, node: int, runs: Any) -> int:
     """List the steps beside a node, each with where its entries begin and end; return how many there are."""
     n, begin, end = 0, indptr[node], indptr[node + 1]
@@ -232,7 +233,7 @@ def _runs(indptr: Any, step: Any, node: int, runs: Any) -> int:
     return n
 
 
-@njit(cache=True)
+@part
 def _file(parts: Any, n: int, place: int, begin: int, end: int, extension: int) -> Any:
     """Add the paths of a pattern to the parts, which are in the order of their patterns; return (parts, number)."""
     if n == parts.shape[0]:
@@ -246,7 +247,7 @@ def _file(parts: Any, n: int, place: int, begin: int, end: int, extension: int) 
     return parts, n + 1
 
 
-@njit(cache=True)
+@part
 def _between(graph: Any, groups: Any, back: Any, plan: Any, ends: Any, limit: int, out: Any) -> Any:
     """Find the paths of one pair.
 
@@ -321,11 +322,11 @@ def connect(
     for pair in range(pairs.shape[1]):
         ends = (pairs[0, pair], pairs[1, pair])
         found, parts, n_parts = _between(graph, groups, back, plan, ends, limit, (found, parts, runs))
-        for part in range(n_parts):
-            for path in range(parts[part, 1], parts[part, 2]):
+        for at in range(n_parts):
+            for path in range(parts[at, 1], parts[at, 2]):
                 if n == rows.shape[0]:
                     rows = grow(rows)
-                rows[n, 0], rows[n, 1], rows[n, 5] = pair, parts[part, 0], parts[part, 3]
+                rows[n, 0], rows[n, 1], rows[n, 5] = pair, parts[at, 0], parts[at, 3]
                 for column in range(3):
                     rows[n, 2 + column] = found[path, column]
                 n += 1

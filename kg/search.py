@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from ground.compiled import part
+
 __all__ = ["find_texts", "grow", "levels", "meet", "not_below", "position", "run_end", "step_bounds"]
 
 
-@njit(cache=True)
+@part
 def not_below(values: Any, begin: int, end: int, wanted: int) -> Any:
     """Return the first place from ``begin`` on, among sorted values, whose value is not below the wanted one.
 
@@ -30,7 +32,7 @@ def not_below(values: Any, begin: int, end: int, wanted: int) -> Any:
     return low
 
 
-@njit(cache=True)
+@part
 def step_bounds(indptr: Any, step: Any, node: int, wanted: int) -> Any:
     """Return (begin, end) of a node's adjacency entries of one step."""
     end = indptr[node + 1]
@@ -38,14 +40,14 @@ def step_bounds(indptr: Any, step: Any, node: int, wanted: int) -> Any:
     return begin, not_below(step, begin, end, wanted + 1)
 
 
-@njit(cache=True)
+@part
 def position(neighbour: Any, begin: int, end: int, wanted: int) -> Any:
     """Return where a neighbour stands among sorted entries, or -1."""
     place = not_below(neighbour, begin, end, wanted)
     return place if place < end and neighbour[place] == wanted else -1
 
 
-@njit(cache=True)
+@part
 def run_end(step: Any, begin: int, end: int) -> Any:
     """Return where the entries of the step that stands at ``begin`` end."""
     wanted: Any = np.int64(step[begin])
@@ -81,7 +83,7 @@ def find_texts(sorted_texts: Any, wanted: Any) -> Any:
     return places
 
 
-@njit(cache=True)
+@part
 def grow(values: Any) -> Any:
     """Return rows with room for as many again; a loop, since slices take seconds to compile. Shape: (2 n, columns)"""
     larger = np.empty((2 * values.shape[0], values.shape[1]), values.dtype)
@@ -121,7 +123,7 @@ def levels(indptr: Any, step: Any, neighbour: Any, start: int, steps: Any, max_d
     return found[:n_found]
 
 
-@njit(cache=True)
+@part
 def _spread(indptr: Any, step: Any, neighbour: Any, depth: Any, side: int, frontier: Any, steps: Any, mark: int) -> Any:
     """Move one side of ``meet`` a step on; return (its new frontier, whether it met the other side)."""
     reached, n_reached, met = np.empty((64, 1), np.int64), 0, False

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from ground.compiled import part
+
 __all__ = [
     "NOT_AN_EDGE",
     "count_records",
@@ -31,7 +33,7 @@ MIX = 0x1E3779B97F4A7C15
 SELF_LOOP, SUPPRESSED, UNKNOWN_CONCEPT, HEAD_GROUP, TAIL_GROUP, OTHER_GROUP = range(1, 7)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _slot(data: Any, begin: Any, end: Any) -> Any:
     """Return where to look for a text; CUIs, whose digits count up, lie in the order of their numbers."""
     number = 0
@@ -98,7 +100,7 @@ def find_texts(begin: Any, data: Any, texts: Any, slots: Any, found: Any) -> Non
             found[text] = row
 
 
-@njit(cache=True, nogil=True)
+@part
 def _is_same(one: Any, begin: int, end: int, other: Any, other_begin: int, other_end: int) -> bool:
     """Tell whether two texts are the same; a missing one is like no other."""
     same = end > begin and end - begin == other_end - other_begin
@@ -109,7 +111,7 @@ def _is_same(one: Any, begin: int, end: int, other: Any, other_begin: int, other
     return same
 
 
-@njit(cache=True, nogil=True)
+@part
 def _reason(head: int, tail: int, is_loop: bool, suppressed: int, line: Any, groups: Any) -> int:
     """Return the number of what speaks against an edge (kg/edge_refused), 0 where nothing does."""
     if is_loop:
@@ -235,7 +237,7 @@ def place_records(
             place[tail[row]] += 1
 
 
-@njit(cache=True, nogil=True)
+@part
 def _compare(one: Any, other: Any, rui: Any, kind: Any) -> Any:
     """Compare what two rows say for one edge by RUI, a missing one last, then by kind; 0 where they are the same."""
     if (rui[one, 0] == 0) != (rui[other, 0] == 0):

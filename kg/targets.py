@@ -14,6 +14,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from ground.compiled import part
 from kg.search import step_bounds
 
 __all__ = ["TargetIndex", "class_of", "index_targets", "mark", "number_of", "prefetch"]
@@ -65,7 +66,7 @@ def _prefetch(typing_context: Any, array: Any, place: Any) -> Any:
 prefetch: Any = intrinsic(_prefetch)
 
 
-@njit(cache=True)
+@part
 def class_of(fan: int, limits: Any) -> int:
     """Return how many limits a fan exceeds."""
     level = 0
@@ -74,7 +75,7 @@ def class_of(fan: int, limits: Any) -> int:
     return level
 
 
-@njit(cache=True)
+@part
 def _popcount(word: Any) -> Any:
     word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
     word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
@@ -82,7 +83,7 @@ def _popcount(word: Any) -> Any:
     return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
-@njit(cache=True)
+@part
 def number_of(bits: Any, rank: Any, node: int) -> Any:
     """Return the place of a concept among those that are marked, or -1."""
     word = bits[node >> 6]
@@ -92,7 +93,7 @@ def number_of(bits: Any, rank: Any, node: int) -> Any:
     return rank[node >> 6] + _popcount(word & ((np.uint64(1) << bit) - np.uint64(1)))
 
 
-@njit(cache=True)
+@part
 def _ranked(bits: Any) -> Any:
     """Return how many bits stand before each word, and at the end how many in all. Shape: (n_words + 1,)"""
     rank = np.zeros(bits.size + 1, np.int32)

@@ -21,6 +21,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--names-per-filler", type=int, default=4)
     parser.add_argument("--relations-per-filler", type=int, default=7)
     parser.add_argument("--scale", type=float, help="size of the real releases times this (0.0005 to 1), nothing else")
+    parser.add_argument("--concepts", type=int, default=0, help="that notes can speak of (0: the world's own)")
     parser.add_argument("--workers", type=int, default=1, help="processes that make patients")
     options = parser.parse_args(arguments)
     try:
@@ -34,7 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _rendered(options: argparse.Namespace) -> World:
     if options.scale is not None:
-        return render_scale(options.folder, options.scale, options.seed, options.workers)
+        return render_scale(options.folder, options.scale, options.seed, options.workers, options.concepts)
     return render(
         options.folder,
         options.patients,
@@ -43,6 +44,7 @@ def _rendered(options: argparse.Namespace) -> World:
         names_per_filler=options.names_per_filler,
         relations_per_filler=options.relations_per_filler,
         workers=options.workers,
+        concepts=options.concepts,
     )
 
 

@@ -35,7 +35,11 @@ class Dice:
 
     def chance(self, share: float, *label: str | int) -> bool:
         """Return True in ``share`` of the cases."""
-        return unit_of(self._number(label)) <= share
+        return self.share(*label) <= share
+
+    def share(self, *label: str | int) -> float:
+        """Return a number in the half-open interval (0, 1]."""
+        return unit_of(self._number(label))
 
     def integer(self, low: int, high: int, *label: str | int) -> int:
         """Return a number from low to high, both included."""

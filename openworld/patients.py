@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import lru_cache
+from math import log
 
 from ground.storage.tables import read_table
 from openworld.dice import Dice
@@ -158,29 +159,40 @@ class _Planner:
         self.profile = profile
         self.problems: dict[str, Problem] = {}
         self.orders: dict[str, Order] = {}
+        self.bases: set[str] = set()
+        """The problems as the tables name them."""
         self._placed = 0
         self._places: set[str] = set()
 
     def can_have(self, name: str) -> bool:
         """Return whether a problem fits the patient and the problems so far."""
         rules = limits()
-        if name in self.problems or len(self.problems) >= MAX_PROBLEMS:
+        if name in self.bases or len(self.problems) >= MAX_PROBLEMS:
             return False
         if rules.sex.get(name, self.sex) != self.sex or rules.min_age.get(name, 0) > self.age:
             return False
         group = rules.group.get(name)
-        if group and any(rules.group.get(other) == group for other in self.problems):
+        if group and any(rules.group.get(other) == group for other in self.bases):
             return False
         needs = rules.requires.get(name)
-        return not needs or any(other in self.problems for other in needs)
+        return not needs or any(other in self.bases for other in needs)
 
     def add(self, names: list[str], role: str, most: int) -> None:
         """Add at most ``most`` of the problems that fit."""
         added = 0
-        for name in names:
-            if added < most and self.can_have(name):
+        for base in names:
+            if added < most and self.can_have(base):
+                name = self._kind_of(base, self.lasting if role == "chronic" else self.dice)
                 self.problems[name] = Problem(name, role)
+                self.bases.add(base)
                 added += 1
+
+    def _kind_of(self, base: str, dice: Dice) -> str:
+        """Return the concept itself, or an invented kind of it: the further down the list, the more seldom."""
+        kinds = self.known.kinds.get(base)
+        if not kinds:
+            return base
+        return dice.weighted([(name, 1 / rank) for rank, name in enumerate([base, *kinds], 1)], "kind", base)
 
     def choose_problems(self) -> None:
         """Choose principal problems, comorbidities and complications."""
@@ -199,7 +211,7 @@ class _Planner:
     def _add_needed(self, name: str) -> None:
         """Add one of the problems without which a principal problem makes no sense."""
         needs = limits().requires.get(name, ())
-        if needs and not any(other in self.problems for other in needs):
+        if needs and not any(other in self.bases for other in needs):
             mine = [other for other in needs if other in (*self.profile.principals, *self.profile.comorbidities)]
             self.add(mine or list(needs), "principal" if mine and mine[0] in self.profile.principals else "chronic", 1)
 
@@ -216,7 +228,14 @@ class _Planner:
         if problem.role != "chronic" and self.known.concepts[problem.name].course == "acute":
             found = [name for name in found if self.known.drugs[name].setting in "AB"] or found
         dice = self.lasting if problem.role == "chronic" else self.dice
-        return dice.shuffled(found, "drug", problem.name)
+        return self._seldom_last(dice.shuffled(found, "drug", problem.name), dice, problem.name)
+
+    def _seldom_last(self, drugs: list[str], dice: Dice, problem: str) -> list[str]:
+        """Return the drugs with the invented ones later, the more so the further down their list they are."""
+        if not self.known.bases:
+            return drugs
+        ranks = self.known.ranks
+        return sorted(drugs, key=lambda name: (1 + ranks.get(name, 0)) * -log(dice.share("seldom", problem, name)))
 
     def _contraindicated(self, drug: str) -> bool:
         parts = (drug, *self.known.drugs[drug].ingredients)
@@ -303,7 +322,8 @@ class _Planner:
     def choose_procedures(self) -> list[str]:
         """Choose procedures of the profile that fit the problems."""
         chosen = []
-        for name in self.dice.shuffled(self.profile.procedures, "procedure"):
+        for base in self.dice.shuffled(self.profile.procedures, "procedure"):
+            name = self._kind_of(base, self.dice)
             diagnosed = self.known.tails("diagnoses", name)
             if self.known.concepts[name].course != "dx" or any(problem in self.problems for problem in diagnosed):
                 chosen.append(name)

@@ -74,6 +74,7 @@ def render(
     relations_per_filler: int = 7,
     volume: Volume = STORY,
     workers: int = 1,
+    concepts: int = 0,
 ) -> World:
     """Write a world; the same arguments give the same bytes, and patient k does not depend on how many there are.
 
@@ -86,6 +87,7 @@ def render(
             (two rows of MRREL each).
         volume: how much is written about an admission.
         workers: processes that make patients; more of them change nothing but the time.
+        concepts: that notes can speak of; 0 for the world's own, more adds invented kinds of them (`variety.py`).
 
     Raises:
         UsageError: a number is out of range.
@@ -96,7 +98,7 @@ def render(
             found=f"patients {patients}, scale_concepts {scale_concepts}",
             expected="patients >= 0, scale_concepts >= 1, names_per_filler >= 1, relations_per_filler >= 0",
         )
-    known = knowledge()
+    known = knowledge(concepts)
     filler = round((scale_concepts - 1) * len(known.concepts))
     plan = FillerPlan(filler, names_per_filler, relations_per_filler, seed)
     with atomic_directory(folder) as temporary:
@@ -104,13 +106,13 @@ def render(
         world.truth.mkdir(parents=True)
         counts = write_meta(world.meta, known, plan)
         counts |= write_rxnorm(world.rxnorm, known)
-        counts |= write_hospital(world.mimic, world.truth, patients, seed, volume, workers)
+        counts |= write_hospital(world.mimic, world.truth, patients, seed, volume, workers, concepts)
         _write_readme(world.mimic)
         counts["truth/facts"] = _write_facts(world.truth / "facts.tsv", known)
     return World(folder, counts)
 
 
-def render_scale(folder: Path, scale: float, seed: int = 7, workers: int = 1) -> World:
+def render_scale(folder: Path, scale: float, seed: int = 7, workers: int = 1, concepts: int = 0) -> World:
     """Write a world of a size between 1/2000 and that of the real releases, with as much written as a hospital writes.
 
     Raises:
@@ -121,9 +123,10 @@ def render_scale(folder: Path, scale: float, seed: int = 7, workers: int = 1) ->
         folder,
         wanted.patients,
         seed,
-        scale_concepts=1 + wanted.fillers / len(knowledge().concepts),
+        scale_concepts=1 + wanted.fillers / len(knowledge(concepts).concepts),
         names_per_filler=wanted.names_per_filler,
         relations_per_filler=wanted.relations_per_filler,
         volume=REAL,
         workers=workers,
+        concepts=concepts,
     )

@@ -39,6 +39,7 @@ class Plan:
 
     seed: int
     volume: Volume = STORY
+    concepts: int = 0
 
 
 class _Rows(list[str]):
@@ -74,7 +75,7 @@ def _hospital(known: Knowledge, volume: Volume) -> Hospital:
 
 def make_shard(plan: Plan, patients: range) -> Shard:
     """Return the rows of some patients; they follow from the plan and each patient's number alone."""
-    known = knowledge()
+    known = knowledge(plan.concepts)
     hospital = _hospital(known, plan.volume)
     tables = _Tables()
     for index in patients:
@@ -156,7 +157,7 @@ def _open_gzip(path: Path) -> Iterator[IO[str]]:
 
 
 def write_hospital(
-    mimic: Path, truth: Path, patients: int, seed: int, volume: Volume = STORY, workers: int = 1
+    mimic: Path, truth: Path, patients: int, seed: int, volume: Volume = STORY, workers: int = 1, concepts: int = 0
 ) -> dict[str, int]:
     """Write all tables and notes.jsonl.gz, and return rows of each; the number of workers changes no byte."""
     counts = dict.fromkeys((*COLUMNS, TRUTH), 0)
@@ -165,7 +166,7 @@ def write_hospital(
         for name, columns in COLUMNS.items():
             files[name].write(f"{columns}\n")
         files[TRUTH] = stack.enter_context(_open_gzip(truth / "notes.jsonl.gz"))
-        for shard in chain([_titles(knowledge())], _shards(Plan(seed, volume), patients, workers)):
+        for shard in chain([_titles(knowledge(concepts))], _shards(Plan(seed, volume, concepts), patients, workers)):
             for name, rows in shard.items():
                 files[name].writelines(rows)
                 counts[name] += len(rows)

@@ -11,6 +11,7 @@ from ground import ROOT
 from ground.errors import InputError
 from ground.stable import stable_unit
 from ground.storage.tables import read_table
+from openworld.variety import widen
 
 __all__ = ["CUI_BASE", "DATA", "Concept", "Drug", "Fact", "Knowledge", "knowledge", "split"]
 
@@ -97,10 +98,12 @@ class Knowledge:
         concepts: name -> concept.
         drugs: name -> use, for ingredients that are given by themselves and for combinations.
         facts: every fact, stated or inherited from a drug class, without duplicates.
+        bases: invented kind (`openworld.variety`) -> the concept of the tables in whose place it stands.
     """
 
-    def __init__(self, data: Path = DATA) -> None:
+    def __init__(self, data: Path = DATA, concepts: int = 0) -> None:
         self.data = data
+        self.bases: dict[str, str] = {}
         self.concepts: dict[str, Concept] = {}
         self.drugs: dict[str, Drug] = {}
         self._facts: dict[tuple[str, str, str], bool] = {}
@@ -113,6 +116,8 @@ class Knowledge:
         self._read_drugs()
         self._read_combinations()
         self._read_relations()
+        if concepts:
+            widen(self, concepts)
         self._check()
         self._add_hierarchy()
         self._leave_open()
@@ -170,16 +175,38 @@ class Knowledge:
             known = self._ancestors[name] = tuple(found)
         return known
 
+    @cached_property
+    def kinds(self) -> dict[str, list[str]]:
+        """Concept of the tables -> invented kinds that stand in its place, the most frequent first."""
+        found: dict[str, list[str]] = {}
+        for name, base in self.bases.items():
+            found.setdefault(base, []).append(name)
+        return found
+
+    @cached_property
+    def ranks(self) -> dict[str, int]:
+        """Invented kind -> its place among those of its base, from 1 on."""
+        return {name: rank for names in self.kinds.values() for rank, name in enumerate(names, 1)}
+
     def kin(self, name: str) -> tuple[str, ...]:
         """Return the disorders, no classes, that share a parent with a concept, the concept among them, in order."""
         if name not in self._kin:
-            parents = set(self.concepts[name].parents)
-            self._kin[name] = tuple(
-                concept.name
-                for concept in self.concepts.values()
-                if concept.kind == "disorder" and concept.course != "class" and not parents.isdisjoint(concept.parents)
-            )
+            kin = {one for parent in self.concepts[name].parents for one in self._children.get(parent, ())}
+            self._kin[name] = tuple(sorted(kin, key=self._order.__getitem__))
         return self._kin[name]
+
+    @cached_property
+    def _children(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for concept in self.concepts.values():
+            if concept.kind == "disorder" and concept.course != "class":
+                for parent in concept.parents:
+                    found.setdefault(parent, []).append(concept.name)
+        return found
+
+    @cached_property
+    def _order(self) -> dict[str, int]:
+        return {name: number for number, name in enumerate(self.concepts)}
 
     def holds(self, head: str, predicate: str, tail: str) -> bool:
         """Return whether a fact holds, stated or inherited."""
@@ -359,7 +386,7 @@ class Knowledge:
             )
 
 
-@lru_cache(maxsize=1)
-def knowledge() -> Knowledge:
-    """Return the world that ships with the package; read once."""
-    return Knowledge()
+@lru_cache(maxsize=2)
+def knowledge(concepts: int = 0) -> Knowledge:
+    """Return the world that ships with the package, read once; with invented kinds where more concepts are wanted."""
+    return Knowledge(concepts=concepts)

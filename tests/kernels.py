@@ -1,17 +1,23 @@
 """Compile the searches and scans once, before workers of the tests would do so side by side: ``make kernels``.
 
 numba keeps what it compiles beside the source, and notices a change of a function's own file only: what is kept is
-removed first, so that no function goes on with an older version of one that it calls.
+removed first, so that no function goes on with an older version of one that it calls. What was compiled, and in what
+order, is written to ``ontoground/flow/kernels.jsonl``.
 """
 
 from __future__ import annotations
 
+import json
 import tempfile
 from pathlib import Path
+from typing import Any
+
+from numba.core import event
 
 from ground.storage.workspace import Workspace
 from kg.graph import ConceptGraph
-from ontoground.flow.pipeline import run_all
+from ontoground.flow import pipeline
+from ontoground.flow.compiling import KERNELS, notation
 from openworld import render
 
 __all__ = ["compile_all"]
@@ -22,6 +28,25 @@ KEPT = ("*.nbi", "*.nbc")
 SETTINGS = "[build]\nbalance_trials = 1\nbalance_rounds = 1\n"
 
 
+class Compiled(event.Listener):
+    """Notes each function that is compiled because Python calls it, with the types of its arguments."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self._depth = 0
+
+    def on_start(self, event: Any) -> None:
+        """Note what begins to be compiled, unless something that calls it is being compiled."""
+        if not self._depth:
+            function, types = event.data["dispatcher"], event.data["args"]
+            self.lines.append(json.dumps([function.__module__, function.__name__, *map(notation, types)]))
+        self._depth += 1
+
+    def on_end(self, event: Any) -> None:
+        """Note that it is compiled."""
+        self._depth -= 1
+
+
 def compile_all(folder: Path) -> None:
     """Run the whole flow on a few patients, and ask the graph once."""
     world = render(folder / "world", 3)
@@ -29,7 +54,7 @@ def compile_all(folder: Path) -> None:
     root.mkdir(mode=0o700)
     (root / "ontoground.toml").write_text(SETTINGS, encoding="utf-8")
     workspace = Workspace.create(root)
-    run_all(workspace, {"mimic": world.mimic, "umls": world.meta, "rxnorm": world.rxnorm})
+    pipeline.run_all(workspace, {"mimic": world.mimic, "umls": world.meta, "rxnorm": world.rxnorm})
     head, _, tail, *_ = (world.truth / "facts.tsv").read_text(encoding="utf-8").splitlines()[1].split("\t")
     graph = ConceptGraph.open(workspace.graph)
     graph.relations(head, tail)
@@ -41,5 +66,10 @@ if __name__ == "__main__":
         for pattern in KEPT:
             for file in (ROOT / package).rglob(pattern):
                 file.unlink()
+    seen = Compiled()
+    event.register("numba:compile", seen)  # type: ignore[no-untyped-call]
+    # What other processes compile would not be seen.
+    vars(pipeline)["compile_beside"] = lambda: None
     with tempfile.TemporaryDirectory(prefix="ontoground-kernels-") as scratch:
         compile_all(Path(scratch))
+    KERNELS.write_text("".join(f"{line}\n" for line in seen.lines), encoding="utf-8")

@@ -13,6 +13,8 @@ import numpy.typing as npt
 import pyarrow as pa
 from numba import njit
 
+from ground.compiled import part
+
 __all__ = ["Texts", "hashes_of", "units_of"]
 
 LANES = 64
@@ -48,7 +50,7 @@ class Texts(NamedTuple):
         return cls(begin, byte)
 
 
-@njit(cache=True)
+@part
 def _take_in(state: Any, scratch: Any, words: Any, blocks: Any, block: int) -> None:
     """Take one block into the states of the lanes that have so many.
 
@@ -84,7 +86,7 @@ def _take_in(state: Any, scratch: Any, words: Any, blocks: Any, block: int) -> N
                 state[row, i] += scratch[row, i]
 
 
-@njit(cache=True)
+@part
 def _longest(begin: Any) -> int:
     longest = 0
     for i in range(begin.size - 1):

@@ -13,6 +13,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from ground.compiled import part
+
 __all__ = [
     "Meant",
     "Shard",
@@ -123,7 +125,7 @@ class Meant(NamedTuple):
     concept: Ints
 
 
-@njit(cache=True)
+@part
 def _mark_unclear(terms: Any, shard: Any, admission: int, unclear: Any) -> None:
     cover_begin, cover, by_code = terms.cover_begin, terms.cover, terms.by_code
     for i in range(shard.mention_begin[admission], shard.mention_begin[admission + 1]):
@@ -163,7 +165,7 @@ def named_only(terms: Any, shard: Any, begin: Any, name: Any, meant: Any) -> Any
     return found[:n].copy()
 
 
-@njit(cache=True)
+@part
 def _ends(terms: Any, shard: Any, admission: int, seen: Any) -> Any:
     """Return the ends of the facts of an admission, sorted."""
     found = np.empty(2 * (shard.group_begin[admission + 1] - shard.group_begin[admission]), np.int32)
@@ -172,12 +174,17 @@ def _ends(terms: Any, shard: Any, admission: int, seen: Any) -> Any:
         code = terms.original[shard.frame[group]]
         if seen[code] != admission:
             seen[code] = admission
-            found[n] = code
+            # An admission has some dozens of ends; a library's sort would take seconds to compile.
+            hole = n
+            while hole and found[hole - 1] > code:
+                found[hole] = found[hole - 1]
+                hole -= 1
+            found[hole] = code
             n += 1
-    return np.sort(found[:n])
+    return found[:n]
 
 
-@njit(cache=True)
+@part
 def _fits(code: int, groups: int, original: int, stays: int, wanted: int) -> Any:
     """Tell whether a concept may stand in for the replaced end: another one, of a common semantic group.
 
@@ -187,13 +194,13 @@ def _fits(code: int, groups: int, original: int, stays: int, wanted: int) -> Any
     return code not in (original, stays) and (groups & wanted) != 0
 
 
-@njit(cache=True)
+@part
 def _nameable(taxonomic: int, of_head: int, plain: int, has_members: int) -> Any:
     """Tell whether a relative can stand where a predicate names a class."""
     return not taxonomic or (plain != 0 and not (of_head != 0 and has_members != 0))
 
 
-@njit(cache=True)
+@part
 def _bucket_of(terms: Any, shard: Any, group: int) -> Any:
     bucket = terms.first_bucket[terms.place[shard.frame[group]]] + shard.bucket[group]
     return terms.bucket_begin[bucket], terms.bucket_begin[bucket + 1]
@@ -305,7 +312,7 @@ def mark_near(terms: Any, shard: Any, false: Any, bucket_of: Any, near_begin: An
                     met[i] = 1
 
 
-@njit(cache=True)
+@part
 def _index_links(shard: Any, admission: int, begin: Any, end: Any, seen: Any) -> None:
     for i in range(shard.link_begin[admission], shard.link_begin[admission + 1]):
         code = shard.link[i]
@@ -315,7 +322,7 @@ def _index_links(shard: Any, admission: int, begin: Any, end: Any, seen: Any) ->
         end[code] = i + 1
 
 
-@njit(cache=True)
+@part
 def _replacements(
     terms: Any,
     shard: Any,
@@ -532,7 +539,7 @@ def links_of(
     return link_begin, link[:n].copy(), linked[:n].copy()
 
 
-@njit(cache=True)
+@part
 def _same(mention: Any, begin: int, end: int, other: int, other_end: int) -> Any:
     """Tell whether two runs of mentions are the same."""
     if end - begin != other_end - other:
@@ -606,7 +613,7 @@ def add_chances(begin: Any, code: Any, ease: Any, weight: Any, quadrant: int, ex
             expected[code[i]] += weight[code[i]] * (1 << ease[i]) / total
 
 
-@njit(cache=True)
+@part
 def _mark_taken(stays: int, key: Any, n: int, run: int, blocked: Any) -> None:
     """Block the names that would make a statement that the admission has already."""
     for i in range(n):
@@ -616,7 +623,7 @@ def _mark_taken(stays: int, key: Any, n: int, run: int, blocked: Any) -> None:
             blocked[key[i, 0]] = run
 
 
-@njit(cache=True)
+@part
 def _best(
     begin: int, end: int, code: Any, ease: Any, draw: Any, weight: Any, called: Any, blocked: Any, run: int
 ) -> int:
@@ -629,7 +636,7 @@ def _best(
     return best
 
 
-@njit(cache=True)
+@part
 def _keep_first(drawn: Any, stays: Any, turn: Any, called: Any, key: Any, choice: Any) -> int:
     """Choose what was drawn; of those that make the same statement, the one of the lowest hash. Return how many."""
     n = 0

@@ -15,6 +15,7 @@ import pyarrow as pa
 from builders.medieval.coding import begins, shard_of
 from builders.medieval.facts import run_steps
 from builders.medieval.kernels import Meant, Terms, add_pairs
+from ground.compiled import read_only
 from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import arrow_of
 
@@ -45,7 +46,7 @@ class _Wanted:
 
     def add(self, begin: npt.NDArray[Any], code: npt.NDArray[np.int32]) -> None:
         """Count the pairs of some admissions."""
-        add_pairs(begin, code, self._begin, self._partner, self.together)
+        add_pairs(begin.astype(np.int64), read_only(code), self._begin, self._partner, self.together)
 
 
 class _Counter:

@@ -15,7 +15,7 @@ from ground.contracts.rows_text import MEDHAL_SCHEMA, MEDVAL_SCHEMA
 from ground.errors import InputError
 from ground.flow.manifest import tier_of
 from ground.storage.files import sha256_of
-from ground.storage.parquet import parquet_metadata
+from ground.storage.parquet import parquet_schema
 
 __all__ = ["Kind", "Split", "TextDataset"]
 
@@ -94,7 +94,7 @@ class TextDataset:
 
 
 def _check_columns(file: Path, kind: Kind) -> None:
-    found, expected = parquet_metadata(file).schema.to_arrow_schema(), SCHEMAS[kind]
+    found, expected = parquet_schema(file), SCHEMAS[kind]
     for name in COLUMNS[kind]:
         if name not in found.names:
             raise InputError("a column is missing", file=file, found=f"no {name}", expected=", ".join(COLUMNS[kind]))

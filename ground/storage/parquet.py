@@ -3,22 +3,47 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
-import pyarrow.parquet as pq
+import duckdb
 
 from ground.errors import InputError
+from ground.storage.sqlfiles import quoted
+from ground.storage.warehouse import number_of, open_database
 
-__all__ = ["parquet_metadata"]
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["parquet_rows", "parquet_schema"]
 
 
-def parquet_metadata(file: Path) -> pq.FileMetaData:
-    """Return the metadata of a Parquet file, with its schema.
+def parquet_rows(file: Path) -> int:
+    """Return how many rows a Parquet file has; PyArrow, which takes longer to import than this to ask, is not needed.
 
     Raises:
         InputError: it is cut off, damaged, or no Parquet file.
     """
     try:
-        return pq.read_metadata(file)
+        with open_database() as connection:
+            return number_of(connection, f"select num_rows from parquet_file_metadata({quoted(str(file))})")
+    except duckdb.Error as error:
+        raise _damaged(file) from error
+
+
+def parquet_schema(file: Path) -> pa.Schema:
+    """Return the columns of a Parquet file.
+
+    Raises:
+        InputError: it is cut off, damaged, or no Parquet file.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.read_metadata(file).schema.to_arrow_schema()
     except (pa.ArrowException, OSError) as error:
-        raise InputError("a Parquet file is cut off or damaged", file=file, do="build or copy it again") from error
+        raise _damaged(file) from error
+
+
+def _damaged(file: Path) -> InputError:
+    return InputError("a Parquet file is cut off or damaged", file=file, do="build or copy it again")

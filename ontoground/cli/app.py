@@ -3,35 +3,40 @@
 from __future__ import annotations
 
 import os
+from functools import cache
+from importlib import import_module
 
 import typer
 from typer.core import TyperGroup
+from typer.main import get_command
 
 from ground import __version__
 
-__all__ = ["VERBS", "app", "group_of"]
+__all__ = ["VERBS", "app", "command_of", "group_of", "whole"]
 
-VERBS = (
-    "demo",
-    "run",
-    "load",
-    "graph",
-    "notes",
-    "build",
-    "validate",
-    "diff",
-    "explain",
-    "publish",
-    "export",
-    "train",
-    "evaluate",
-    "predict",
-    "steward",
-    "status",
-    "sql",
-    "explore",
-)
-"""In the order of the flow."""
+_FOLDERS = {"build": "builds"}
+
+VERBS = {
+    "demo": "Run everything on a small open world: no data needed.",
+    "run": "Load, map, read the notes and build the dataset.",
+    "load": "Load files into the warehouse; what was loaded is skipped.",
+    "graph": "Build the concept graph and look into it.",
+    "notes": "Split the discharge summaries and find concepts in them.",
+    "build": "Build datasets from what the workspace holds.",
+    "validate": "Derive every label of a dataset again and compare.",
+    "diff": "Show which rows differ between two builds of a dataset.",
+    "explain": "Say what a row rests on: its path, its words in the note.",
+    "publish": "Put a built dataset into object storage.",
+    "export": "Write a built dataset as others want it.",
+    "train": "Train models on the datasets.",
+    "evaluate": "Evaluate models on the datasets.",
+    "predict": "Ask a trained run about a note and a statement of yours.",
+    "steward": "Audit, recompute, adjudicate and release labels, in this order.",
+    "status": "Show what is loaded, built, stale, and what to do next.",
+    "sql": "Ask the warehouse and the datasets, read-only.",
+    "explore": "Look at notes, graph and statements in a browser.",
+}
+"""What the list of verbs says of each, in the order of the flow."""
 
 
 def _in_order(names: tuple[str, ...]) -> type[TyperGroup]:
@@ -42,20 +47,26 @@ def _in_order(names: tuple[str, ...]) -> type[TyperGroup]:
     return FlowOrder
 
 
-app = typer.Typer(
-    name="ontoground",
-    cls=_in_order(VERBS),
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+def _line_of_verbs() -> typer.Typer:
+    return typer.Typer(
+        name="ontoground",
+        cls=_in_order(tuple(VERBS)),
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
 
 
-def group_of(name: str, what: str, order: tuple[str, ...] = ()) -> typer.Typer:
+app = _line_of_verbs()
+_bare = _line_of_verbs()
+"""Only what verbs are called: enough for the list of verbs, and imports none of them."""
+
+
+def group_of(name: str, order: tuple[str, ...] = ()) -> typer.Typer:
     """Add a group of verbs to the command line, listed in ``order``, and return it."""
-    group = typer.Typer(cls=_in_order(order), no_args_is_help=True, rich_markup_mode=None, help=what)
+    group = typer.Typer(cls=_in_order(order), no_args_is_help=True, rich_markup_mode=None, help=VERBS[name])
     app.add_typer(group, name=name)
     return group
 
@@ -66,6 +77,7 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+@_bare.callback()
 @app.callback()
 def ontoground(
     version: bool = typer.Option(
@@ -82,3 +94,33 @@ def ontoground(
     """
     if hub:
         os.environ["HF_HUB_OFFLINE"] = "0"
+
+
+@cache
+def command_of(verb: str | None) -> TyperGroup:
+    """Return the command line with one verb; without it, or with a word that is none, the list of verbs and no more.
+
+    Verbs are imported here, since there are many: a verb does not wait for the others.
+    """
+    if verb in VERBS:
+        import_module(f"ontoground.cli.{_FOLDERS.get(verb, verb)}")
+        return _group(app)
+    return _group(_bare)
+
+
+@cache
+def whole() -> TyperGroup:
+    """Return the command line with all its verbs."""
+    for verb in VERBS:
+        import_module(f"ontoground.cli.{_FOLDERS.get(verb, verb)}")
+    return _group(app)
+
+
+def _group(line: typer.Typer) -> TyperGroup:
+    group = get_command(line)
+    assert isinstance(group, TyperGroup)
+    return group
+
+
+for _verb, _what in VERBS.items():
+    _bare.command(name=_verb, short_help=_what)(lambda: None)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ground.errors import InputError
-from ontoground.cli.app import app
+from ontoground.cli.app import VERBS, app
 from ontoground.cli.options import Configured, Result, WorkspaceDir, verb
 from ontoground.cli.render import indented, note, number, relative, text
 
@@ -43,7 +43,7 @@ class Demo(Configured):
 
 @verb(
     app,
-    "Run everything on a small open world: no data needed.",
+    VERBS["demo"],
     "ontoground demo",
     "ontoground demo --patients 40 --workspace /tmp/demo",
 )

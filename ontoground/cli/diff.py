@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ontoground.cli.app import app
+from ontoground.cli.app import VERBS, app
 from ontoground.cli.options import WRITTEN, InWorkspace, Result, verb
 from ontoground.cli.render import listing, number, table, tables
 
@@ -21,7 +21,7 @@ SHOWN = 20
 
 @verb(
     app,
-    "Show which rows differ between two builds of a dataset.",
+    VERBS["diff"],
     "ontoground diff old/datasets/medieval work/datasets/medieval",
     "ontoground diff old/datasets/medhal work/datasets/medhal --output rows.csv",
 )

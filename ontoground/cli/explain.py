@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ontoground.cli.app import app
+from ontoground.cli.app import VERBS, app
 from ontoground.cli.options import InWorkspace, Result, verb
 from ontoground.cli.render import indented, text
 
@@ -19,7 +19,7 @@ __all__ = ["explain"]
 
 @verb(
     app,
-    "Say what a row rests on: its path, its words in the note.",
+    VERBS["explain"],
     "ontoground explain 20626031-d4e052667046-h-Q1",
     "ontoground explain 997527945e7d0838-clean --json",
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ground.errors import UsageError
-from ontoground.cli.app import app
+from ontoground.cli.app import VERBS, app
 from ontoground.cli.options import Configured, Result, verb
 from ontoground.cli.render import note
 from ontoground.cli.runs import require_packages
@@ -22,7 +22,7 @@ __all__ = ["explore"]
 
 @verb(
     app,
-    "Look at notes, graph and statements in a browser.",
+    VERBS["explore"],
     "ontoground explore --workspace work",
     "ontoground explore --port 8765 --no-browser",
     "ontoground explore --review sample-1",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["group"]
 
-group = group_of("export", "Write a built dataset as others want it.")
+group = group_of("export")
 
 
 @verb(

@@ -27,7 +27,7 @@ TIERS = {
 MOST_RDF_CONCEPTS = 200_000
 KGX_FILES = frozenset({"nodes.tsv", "edges.tsv"})
 
-group = group_of("graph", "Build the concept graph and look into it.")
+group = group_of("graph")
 
 Concept = Annotated[str, typer.Argument(metavar="CUI", help="A CUI, or an exact name in quotes")]
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["group"]
 
-group = group_of("load", "Load files into the warehouse; what was loaded is skipped.")
+group = group_of("load")
 
 
 @verb(

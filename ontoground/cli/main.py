@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import atexit
 import errno
-import functools
 import json
 import os
 import re
@@ -23,11 +22,10 @@ from zipfile import BadZipFile
 
 import typer
 from typer.exceptions import TyperException
-from typer.main import get_command
 
 from ground import ROOT
 from ground.errors import InputError, OntogroundError
-from ontoground.cli import app
+from ontoground.cli.app import command_of
 from ontoground.cli.render import emit
 from ontoground.flow.interrupts import Interrupts
 
@@ -51,7 +49,6 @@ DAMAGED = (EOFError, zlib.error, BadZipFile, RecursionError, json.JSONDecodeErro
 # Errors of DuckDB, Polars and PyArrow that readers of Parquet end with, among others.
 READING = ("InvalidInputException", "ComputeError", "ArrowInvalid")
 PARQUET = re.compile(r"""['"]([^'"]+\.parquet)['"]""")
-_command_of = functools.cache(get_command)
 
 
 def main() -> NoReturn:
@@ -91,7 +88,7 @@ def invoke(arguments: list[str]) -> int:
 def _guarded(arguments: list[str], as_json: bool, interrupts: Interrupts) -> int:
     try:
         # Not app(...): that one turns an interrupt and a closed pipe into exits of its own, without a word.
-        command = _command_of(app)
+        command = command_of(next((one for one in arguments if not one.startswith("-")), None))
         with command.make_context("ontoground", list(arguments)) as context:
             command.invoke(context)
         sys.stdout.flush()

@@ -5,22 +5,20 @@ Note text is printed here to the user's own terminal only, and only when asked f
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ground.errors import InputError
 from ontoground.cli.app import group_of
-from ontoground.cli.options import WRITTEN, Force, InWorkspace, Result, Sharded, verb
+from ontoground.cli.options import WRITTEN, Force, InWorkspace, Result, Sharded, text_of, verb
 from ontoground.cli.render import listing, note, table, text
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-__all__ = ["group", "text_of"]
+__all__ = ["group"]
 
 STYLES = {
     "present": "bold green",
@@ -35,7 +33,7 @@ STYLES = {
     "planned": "bright_blue",
 }
 
-group = group_of("notes", "Split the discharge summaries and find concepts in them.")
+group = group_of("notes")
 
 Hadm = Annotated[
     int | None, typer.Option("--hadm", metavar="ID", help="Only show this admission's notes; nothing is built")
@@ -100,18 +98,6 @@ def read(
     shown = [{**mention, "concepts": " ".join(mention["cuis"])} for mention in one["mentions"]]
     read = {**one, "mentions": shown, "note_id": str(file)}
     return options.result("notes read", lambda out, _: _paint_mentions(out, read), file=str(file), note=read)
-
-
-def text_of(file: Path) -> str:
-    """Return the text of a file in UTF-8; ``-`` is standard input."""
-    if str(file) == "-":
-        return sys.stdin.read()
-    if not file.is_file():
-        raise InputError("there is no such file", file=file)
-    try:
-        return file.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise InputError("the file is no text in UTF-8", file=file, do="write it again as UTF-8") from None
 
 
 def _built(name: str, query: str, options: Sharded, force: bool) -> Result:

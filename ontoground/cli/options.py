@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_type_hin
 
 import typer
 
-from ground.errors import UsageError
+from ground.errors import InputError, UsageError
 from ontoground.cli.render import emit, note
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ __all__ = [
     "Result",
     "Sharded",
     "WorkspaceDir",
+    "text_of",
     "verb",
 ]
 
@@ -265,6 +267,18 @@ def _options(declared: Callable[..., Any], classes: dict[str, type[Any]]) -> Ite
 
 def _option(name: str, kind: Any, default: object) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+
+
+def text_of(file: Path) -> str:
+    """Return the text of a file in UTF-8; ``-`` is standard input."""
+    if str(file) == "-":
+        return sys.stdin.read()
+    if not file.is_file():
+        raise InputError("there is no such file", file=file)
+    try:
+        return file.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise InputError("the file is no text in UTF-8", file=file, do="write it again as UTF-8") from None
 
 
 def example(*lines: str) -> str:

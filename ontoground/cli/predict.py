@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from ontoground.cli.app import app
-from ontoground.cli.notes import text_of
-from ontoground.cli.options import InWorkspace, Result, verb
+from ontoground.cli.app import VERBS, app
+from ontoground.cli.options import InWorkspace, Result, text_of, verb
 from ontoground.cli.render import table
 from ontoground.cli.runs import require_packages
 
@@ -21,7 +20,7 @@ __all__ = ["predict"]
 
 @verb(
     app,
-    "Ask a trained run about a note and a statement of yours.",
+    VERBS["predict"],
     "ontoground predict --model work/runs/RUN --note note.txt \\",
     '    --statement "Lisinopril treats hypertension."',
 )

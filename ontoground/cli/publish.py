@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ontoground.cli.app import app
+from ontoground.cli.app import VERBS, app
 from ontoground.cli.options import Configured, Result, verb
 from ontoground.cli.render import number
 
@@ -20,7 +20,7 @@ __all__ = ["publish"]
 
 @verb(
     app,
-    "Put a built dataset into object storage.",
+    VERBS["publish"],
     "ontoground publish work/datasets/medieval s3://bucket/medieval",
 )
 def publish(

@@ -11,13 +11,12 @@ from typing import Any
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
-from typer.main import get_command
 
 from ground import ROOT
 from ground.contracts.dictionary import described_tables
 from ground.settings import Settings
 from ground.storage.files import write_text
-from ontoground.cli import app
+from ontoground.cli.app import whole
 
 __all__ = ["DOCS", "VERBS", "cli_page", "columns_page", "settings_page"]
 
@@ -38,7 +37,7 @@ def _verbs_below(command: Any, name: tuple[str, ...] = ()) -> Iterator[tuple[str
         yield from _verbs_below(command.commands[one], (*name, one))
 
 
-VERBS = tuple(_verbs_below(get_command(app)))
+VERBS = tuple(_verbs_below(whole()))
 
 
 def cli_page() -> str:
@@ -49,7 +48,7 @@ def cli_page() -> str:
 
 
 def _help(verb: tuple[str, ...]) -> str:
-    command = get_command(app)
+    command = whole()
     context = command.make_context("ontoground", [], resilient_parsing=True, terminal_width=WIDTH)
     for name in verb:
         found = context.command.get_command(context, name)  # type: ignore[attr-defined]

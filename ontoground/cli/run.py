@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ontoground.cli.app import app
+from ontoground.cli.app import VERBS, app
 from ontoground.cli.options import Result, Sharded, verb
 from ontoground.cli.render import listing, note, percent, table, tables
 
@@ -36,7 +36,7 @@ DROPPED = {
 
 @verb(
     app,
-    "Load, map, read the notes and build the dataset.",
+    VERBS["run"],
     "ontoground run --mimic /data/mimiciv --mimic /data/mimic-iv-note \\",
     "    --umls /data/umls/META --rxnorm /data/rxnorm/rrf --workspace work",
 )

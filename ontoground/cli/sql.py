@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from ground.errors import UsageError
-from ontoground.cli.app import app
+from ontoground.cli.app import VERBS, app
 from ontoground.cli.options import WRITTEN, InWorkspace, Result, verb
 from ontoground.cli.render import listing, note, table
 from ontoground.cli.render import text as literal
@@ -22,7 +22,7 @@ __all__ = ["sql"]
 
 @verb(
     app,
-    "Ask the warehouse and the datasets, read-only.",
+    VERBS["sql"],
     "ontoground sql",
     "ontoground sql coverage_by_volume",
     "ontoground sql unmapped_codes source=diagnoses_icd --format markdown",

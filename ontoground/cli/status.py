@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ontoground.cli.app import app
+from ontoground.cli.app import VERBS, app
 from ontoground.cli.options import InWorkspace, Result, verb
 from ontoground.cli.render import dataset_in_words, listing, tables
 
@@ -18,7 +18,7 @@ LOADED = "source: loaded, release, files, rows_read: rows, rows_rejected: refuse
 
 @verb(
     app,
-    "Show what is loaded, built, stale, and what to do next.",
+    VERBS["status"],
     "ontoground status --workspace work",
     "ontoground status --json | jq .stages",
 )

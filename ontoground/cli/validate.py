@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ontoground.cli.app import app
+from ontoground.cli.app import VERBS, app
 from ontoground.cli.options import InWorkspace, Result, verb
 from ontoground.cli.render import listing, number, table, tables
 
@@ -21,7 +21,7 @@ SHOWN = 20
 
 @verb(
     app,
-    "Derive every label of a dataset again and compare.",
+    VERBS["validate"],
     "ontoground validate work/datasets/medieval --workspace work",
 )
 def validate(

@@ -20,6 +20,7 @@ from ground.storage.remote import Places, RemotePath, require_allowed, several
 from ground.storage.workspace import Workspace
 from kg.load import load_rxnorm, load_umls
 from kg.release import find_release
+from ontoground.flow.compiling import compile_beside
 from ontoground.flow.session import writing
 from ontoground.flow.stages import PREFIX, STAGES, Stage, expected_fingerprint, state_of, upstream
 from ontoground.flow.status import summary_of
@@ -124,6 +125,8 @@ def run_all(
     for source, folder in folders.items():
         check_folder(source, folder, workspace.settings.remote)
     with writing(workspace) as connection:
+        if any(state_of(connection, workspace, one).state != "current" for one in STAGES):
+            compile_beside()
         outcomes = [load_source(workspace, connection, source, folder, say) for source, folder in folders.items()]
         outcomes += run_stages(workspace, connection, [one.name for one in STAGES], say=say)
         return outcomes, summary_of(connection)
@@ -161,6 +164,7 @@ def _run(workspace: Workspace, connection: duckdb.DuckDBPyConnection, one: Stage
     if now.state == "current" and not force:
         return Outcome(one.name, "current", 0.0, {})
     _forget(connection, one, again=force or now.state == "stale")
+    compile_beside()
     begin = time.perf_counter()
     report: Any = one.run(workspace, connection)
     _remember(workspace, connection, one)

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ground.errors import InputError
+from ground.storage.sqlfiles import quoted
 from ground.storage.warehouse import connect, run_sql
 from ground.storage.workspace import Workspace
 from ontoground.flow.interrupts import interruptible
@@ -64,7 +65,7 @@ def reading(workspace: Workspace) -> Iterator[duckdb.DuckDBPyConnection]:
 
 def asked(connection: duckdb.DuckDBPyConnection, name: str, wanted: str) -> duckdb.DuckDBPyConnection:
     """Run a SQL file about one thing: the file reads it as ``getvariable('wanted')``."""
-    connection.execute("set variable wanted = $value", {"value": wanted})
+    connection.execute(f"set variable wanted = {quoted(wanted)}")
     return run_sql(connection, name)
 
 

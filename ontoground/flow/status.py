@@ -10,6 +10,7 @@ from typing import Any
 
 import duckdb
 
+from ground.storage.parquet import parquet_rows
 from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import run_sql
 from ground.storage.workspace import Workspace
@@ -99,12 +100,10 @@ def row_files(workspace: Workspace, name: str) -> list[Path]:
 
 def dataset_counts(folder: Path) -> dict[str, Any]:
     """Return name, folder, rows of each split, and bytes of a built dataset."""
-    from ground.storage.parquet import parquet_metadata
-
     splits = Counter(train=0, validation=0, test=0)
     files = dataset_files(folder)
     for file in files:
-        splits[file.name.split("-")[0]] += parquet_metadata(file).num_rows
+        splits[file.name.split("-")[0]] += parquet_rows(file)
     size = sum(file.stat().st_size for file in files)
     return {"name": folder.name, "folder": str(folder), "splits": splits, "rows": splits.total(), "bytes": size}
 

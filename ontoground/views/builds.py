@@ -13,7 +13,7 @@ import duckdb
 from ground.errors import InputError, UsageError
 from ground.flow.manifest import read_manifest
 from ground.settings import RunSettings
-from ground.storage.parquet import parquet_metadata
+from ground.storage.parquet import parquet_schema
 from ground.storage.sqlfiles import quoted_files, sql_text
 from ground.storage.warehouse import database_config, open_database, run_sql
 from ontoground.flow.session import records
@@ -92,7 +92,7 @@ def _columns(folder: Path) -> list[str]:
     expected = "a folder that `ontoground build` wrote"
     if not files:
         raise InputError("this is no dataset", file=folder, found="no data/*.parquet", expected=expected)
-    names = [str(name) for name in parquet_metadata(files[0]).schema.to_arrow_schema().names]
+    names = [str(name) for name in parquet_schema(files[0]).names]
     if missing := [name for name in NEEDED if name not in names]:
         raise InputError("this is no dataset", file=files[0], found=f"no column {missing[0]}", expected=expected)
     return names

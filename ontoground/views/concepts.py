@@ -9,6 +9,7 @@ from typing import Any
 import duckdb
 
 from ground.errors import InputError, UsageError
+from ground.storage.sqlfiles import quoted
 from ground.storage.warehouse import table_exists
 from kg.graph import ConceptGraph
 from kg.predicates import Vocabulary, read_vocabulary
@@ -26,7 +27,7 @@ def resolve(connection: duckdb.DuckDBPyConnection, wanted: str) -> str:
     """
     if not table_exists(connection, "kg.concept"):
         raise InputError("there is no graph yet", do="ontoground graph build")
-    found = connection.execute("select cui from kg.concept where cui = upper(?)", [wanted.strip()]).fetchone()
+    found = connection.execute(f"select cui from kg.concept where cui = upper({quoted(wanted.strip())})").fetchone()
     if found:
         return str(found[0])
     named = asked(connection, "ontoground/concept_by_name", wanted).fetchall()

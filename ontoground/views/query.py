@@ -15,14 +15,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
-import pyarrow as pa
 
 from ground.errors import InputError, UsageError
 from ground.progress import warn
 from ground.storage.files import atomic_path
+from ground.storage.parquet import parquet_rows
 from ground.storage.scratch import scratch_folder
 from ground.storage.sqlfiles import quoted, quoted_files, quoted_list, quoted_name, sql_names, sql_text, sql_title
 from ground.storage.warehouse import SPOKEN, arrow_of, database_config, open_database
@@ -30,6 +30,9 @@ from ground.storage.workspace import Workspace
 from ontoground.flow.interrupts import interruptible
 from ontoground.flow.session import reading
 from ontoground.flow.status import dataset_files
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = [
     "AREA",
@@ -186,10 +189,8 @@ def _dataset_views(connection: duckdb.DuckDBPyConnection, workspace: Workspace) 
 
 
 def _is_parquet(file: Path) -> bool:
-    from ground.storage.parquet import parquet_metadata
-
     try:
-        parquet_metadata(file)
+        parquet_rows(file)
     except InputError:
         warn(f"{file} cannot be read: its rows are left out")
         return False

@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -76,14 +77,19 @@ PREDICATES = {
 PATIENTS = 25
 
 
-@pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> World:
-    return render(tmp_path_factory.mktemp("open") / "world", PATIENTS)
+@pytest.fixture(scope="module", params=[0, 3000], ids=["own concepts", "invented kinds too"])
+def concepts(request: pytest.FixtureRequest) -> int:
+    return int(request.param)
 
 
 @pytest.fixture(scope="module")
-def known() -> Knowledge:
-    return knowledge()
+def world(concepts: int, tmp_path_factory: pytest.TempPathFactory) -> World:
+    return render(tmp_path_factory.mktemp("open") / "world", PATIENTS, concepts=concepts)
+
+
+@pytest.fixture(scope="module")
+def known(concepts: int) -> Knowledge:
+    return knowledge(concepts)
 
 
 @pytest.fixture(scope="module")
@@ -113,17 +119,19 @@ def digests(folder: Path) -> dict[str, str]:
     return {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
-def test_same_arguments_give_the_same_bytes_and_another_seed_other_patients(world: World, tmp_path: Path) -> None:
-    again = render(tmp_path / "again", PATIENTS)
+def test_same_arguments_give_the_same_bytes_and_another_seed_other_patients(
+    world: World, concepts: int, tmp_path: Path
+) -> None:
+    again = render(tmp_path / "again", PATIENTS, concepts=concepts)
     assert digests(again.folder) == digests(world.folder)
     assert again.counts == world.counts
-    other = digests(render(tmp_path / "other", PATIENTS, seed=8).folder)
+    other = digests(render(tmp_path / "other", PATIENTS, seed=8, concepts=concepts).folder)
     assert other["mimic/note/discharge.csv.gz"] != digests(world.folder)["mimic/note/discharge.csv.gz"]
     assert other["umls/META/MRREL.RRF"] == digests(world.folder)["umls/META/MRREL.RRF"]
 
 
-def test_a_patient_does_not_depend_on_how_many_there_are(world: World, tmp_path: Path) -> None:
-    few = render(tmp_path / "few", 4)
+def test_a_patient_does_not_depend_on_how_many_there_are(world: World, concepts: int, tmp_path: Path) -> None:
+    few = render(tmp_path / "few", 4, concepts=concepts)
     for name in ("hosp/patients", "hosp/admissions", "hosp/prescriptions", "note/discharge"):
         all_rows = csv_rows(world.mimic / f"{name}.csv.gz")
         rows = csv_rows(few.mimic / f"{name}.csv.gz")
@@ -326,9 +334,9 @@ def test_tables_have_mimics_columns_and_gaps(world: World, gold: list[dict[str, 
     assert any(note["code_present_note_silent"] for note in gold)
 
 
-def test_filler_concepts_scale_a_release_and_keep_it_sound(tmp_path: Path, known: Knowledge) -> None:
+def test_filler_concepts_scale_a_release_and_keep_it_sound(tmp_path: Path) -> None:
     world = render(tmp_path / "scaled", 0, scale_concepts=3, names_per_filler=2, relations_per_filler=3)
-    own = len(known.concepts)
+    own = len(knowledge().concepts)
     rows = list(rrf(world.meta / "MRCONSO.RRF"))
     filler = [row for row in rows if row[0] < "C98"]
     assert len({row[0] for row in filler}) == 2 * own
@@ -340,9 +348,11 @@ def test_filler_concepts_scale_a_release_and_keep_it_sound(tmp_path: Path, known
     assert stated["MRCONSO.RRF"] == len(rows)
 
 
-def test_the_number_of_workers_changes_no_byte(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_workers_changes_no_byte(
+    world: World, concepts: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(shards, "PATIENTS_PER_SHARD", 10)
-    write_hospital(tmp_path / "mimic", tmp_path / "truth", PATIENTS, 7, workers=2)
+    write_hospital(tmp_path / "mimic", tmp_path / "truth", PATIENTS, 7, workers=2, concepts=concepts)
     written = digests(tmp_path)
     alone = digests(world.folder)
     assert written == {name: alone[name] for name in written} and len(written) == len(COLUMNS) + 1
@@ -392,11 +402,26 @@ def test_a_scale_is_that_share_of_the_real_sizes() -> None:
             sizes(wrong)
 
 
+def test_more_concepts_are_said_in_notes_the_first_kinds_most_often(
+    concepts: int, known: Knowledge, gold: list[dict[str, Any]]
+) -> None:
+    said = Counter(name for note in gold for name in {mention["concept"] for mention in note["mentions"]})
+    kinds = [(said[name], rank) for name, rank in known.ranks.items()]
+    assert bool(kinds) == bool(concepts)
+    if concepts:
+        assert abs(len(known.concepts) - concepts) < concepts / 50
+        often = {first: sum(n for n, rank in kinds if (rank == 1) == first) for first in (True, False)}
+        n_first = sum(rank == 1 for _, rank in kinds)
+        assert often[True] / n_first > often[False] / (len(kinds) - n_first) > 0
+
+
 def test_sizes_out_of_range_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="out of range"):
         render(tmp_path / "none", -1)
     with pytest.raises(UsageError, match="too many filler"):
         render(tmp_path / "huge", 1, scale_concepts=1e6)
+    with pytest.raises(UsageError, match="number of concepts"):
+        render(tmp_path / "more", 1, concepts=10)
     assert not (tmp_path / "none").exists()
 
 

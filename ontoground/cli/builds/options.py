@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FromTexts", "bars", "closest", "group", "paint_dropped", "paint_shortcuts", "requests_in_words"]
 
-group = group_of("build", "Build datasets from what the workspace holds.", ("medieval", "medhal", "medval"))
+group = group_of("build", ("medieval", "medhal", "medval"))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["UNDEFINED", "Evaluated", "Reference", "Split", "few", "group", "interval", "paint_places", "percent"]
 
-group = group_of("evaluate", "Evaluate models on the datasets.", ("quadrants", "medhal", "medval", "sheets"))
+group = group_of("evaluate", ("quadrants", "medhal", "medval", "sheets"))
 
 UNDEFINED = "–"
 

@@ -22,7 +22,7 @@ ORDER = (
     *("history", "grade", "board", "calculators", "report"),
 )
 
-group = group_of("steward", "Audit, recompute, adjudicate and release labels, in this order.", ORDER)
+group = group_of("steward", ORDER)
 
 BenchmarkName = Annotated[
     str | None,

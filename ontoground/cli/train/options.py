@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PACKAGES", "OnDataset", "Run", "Trained", "group", "state_of", "steps_of", "trained"]
 
-group = group_of("train", "Train models on the datasets.", ("classifier", "corfu", "medhal", "medval", "grpo"))
+group = group_of("train", ("classifier", "corfu", "medhal", "medval", "grpo"))
 
 PACKAGES = ("torch", "transformers", "peft", "accelerate", "safetensors")
 

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.main import get_command
 
-from ontoground.cli import app
+from ontoground.cli.app import whole
 from ontoground.cli.main import INTERNAL_ERROR, INTERRUPTED, invoke
 from ontoground.cli.reference import VERBS
 from tests.ontoground.cli.schemas import checked
@@ -182,7 +181,7 @@ def test_a_group_alone_shows_its_verbs_in_whole_sentences(
 
 
 def test_every_command_is_listed_in_the_help_of_its_group() -> None:
-    groups = [get_command(app)]
+    groups = [whole()]
     while groups:
         group: Any = groups.pop()
         assert sorted(group.list_commands(None)) == sorted(group.commands)

@@ -1,0 +1,37 @@
+"""What spares numba from compiling a function more than once, or more of it than is called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+from numba import njit, types
+from numba.core.registry import CPUDispatcher
+from numpy.typing import NDArray
+
+__all__ = ["part", "read_only"]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class _Part(CPUDispatcher):
+    """A compiled function that is the same for all constants; numba compiles one for each."""
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Choose the overload for the types of arguments."""
+        return super().get_call_template(tuple(map(types.unliteral, args)), kws)
+
+
+def part(function: Function) -> Function:
+    """Compile a function that only compiled ones call: without the costly entry from Python, kept with its callers."""
+    compiler: Any = njit
+    compiled = compiler(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+    compiled.__class__ = _Part
+    return cast(Function, compiled)
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a view that cannot be written: numba compiles a function once for those and once more for others."""
+    view = array.view()
+    view.flags.writeable = False
+    return view

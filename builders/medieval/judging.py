@@ -27,8 +27,8 @@ from kg.predicates import TIERS
 
 __all__ = ["bits", "judge_false", "judge_true"]
 
-AT_ONCE = 1 << 23
-"""Pairs, asked for or not, that are looked through at once; some millions of them are judged together."""
+AT_ONCE = 1 << 21
+"""Pairs, asked for or not, that are looked through at once; some hundred thousand of them are judged together."""
 
 Bytes = npt.NDArray[np.uint8]
 Places = npt.NDArray[np.int32]

@@ -14,9 +14,11 @@ from typing import Any
 
 import duckdb
 
+from ground.contracts.rows import CONTRADICTED_SCHEMA, MEDIEVAL_SCHEMA
 from ground.errors import InputError
 from ground.plain import Plain
 from ground.settings import BuildSettings
+from ground.storage.parquet import parquet_schema
 from ground.storage.sqlfiles import quoted_files, sql_text
 from ground.storage.warehouse import number_of, set_variables
 from ground.storage.workspace import Workspace
@@ -117,7 +119,7 @@ def validate_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnectio
     text of the admission's notes either. What hangs on a patient is checked for some patients at a time.
 
     Raises:
-        InputError: the folder is no dataset, or holds no rows.
+        InputError: the folder is no dataset, holds no rows, or those of another version.
     """
     build = _settings_of(folder)
     files = {"labelled": sorted((folder / "data").glob("*.parquet"))}
@@ -125,6 +127,7 @@ def validate_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnectio
         raise InputError("the dataset has no rows", file=folder / "data", expected="Parquet files")
     if denying := sorted((folder / "contradicted").glob("*.parquet")):
         files["denying"] = denying
+    _require_columns(files)
     _show(connection, files)
     set_variables(connection, {"tiers": list(build.truth_tiers), **build.attesting()})
     for step in ("step", "found_path", "cover", *(["partner"] if denying else [])):
@@ -136,6 +139,16 @@ def validate_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnectio
         found += _found(connection, [check for name in files for check in PART_CHECKS[name]])
     found.sort(key=lambda line: [str(cell) for cell in line])
     return ValidationReport(str(folder), rows, [dict(zip(NAMES, line, strict=True)) for line in found])
+
+
+def _require_columns(files: Mapping[str, Sequence[Path]]) -> None:
+    """Refuse rows that another version of the builder wrote."""
+    for name, schema in (("labelled", MEDIEVAL_SCHEMA), ("denying", CONTRADICTED_SCHEMA)):
+        for file in files.get(name, ()):
+            there = parquet_schema(file).names
+            if lacking := [column for column in schema.names if column not in there]:
+                do = "build it again: `ontoground build medieval`"
+                raise InputError("columns are missing", file=file, found=f"no {', '.join(lacking)}", do=do)
 
 
 def _found(connection: duckdb.DuckDBPyConnection, checks: Iterable[str]) -> list[tuple[Any, ...]]:

@@ -84,6 +84,7 @@ class MedievalDataset:
                 file=folder / "data",
                 found=f"no {', '.join(lacking)}",
                 expected=", ".join(MEDIEVAL_SCHEMA.names),
+                do="build it again: ontoground build medieval",
             )
         contexts = scan.select("hadm_id", "context").unique().sort("hadm_id", "context").collect()
         if contexts["hadm_id"].n_unique() < contexts.height:

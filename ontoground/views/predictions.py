@@ -28,7 +28,7 @@ def context_of(note: str, sections: Sequence[str]) -> tuple[str, list[str]]:
     """
     found = [one for one in split_sections(note) if one.section in sections]
     text = "\n".join(note[one.begin : one.end].rstrip(" ") for one in found)
-    return (text, [one.section for one in found]) if found else (note, [])
+    return (text, list(dict.fromkeys(one.section for one in found))) if found else (note, [])
 
 
 def predict_rows(

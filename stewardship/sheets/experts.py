@@ -47,7 +47,8 @@ class Experts:
         Raises:
             UsageError: none, one twice, or a name that is no name of a file.
         """
-        if not raters or len(set(raters)) < len(raters):
+        # Some disks know Ann's sheet and ann's as one file.
+        if not raters or len({rater.casefold() for rater in raters}) < len(raters):
             raise UsageError(
                 "no rater is named" if not raters else "a rater is named twice",
                 found=", ".join(raters) or None,
@@ -95,6 +96,8 @@ class Experts:
                 most[rater] = _rows(limit, file, line)
         if not knows:
             raise InputError("the table of experts has no rater", file=file)
+        if len({rater.casefold() for rater in knows}) < len(knows):
+            raise InputError("two raters differ in capitals only", file=file, found=", ".join(sorted(knows)))
         return cls({rater: tuple(conditions) for rater, conditions in knows.items()}, most)
 
     def of(self, row: Mapping[str, str | None]) -> list[str]:

@@ -229,3 +229,31 @@ def test_an_answer_does_not_replace_what_it_is_made_of(tmp_path: Path, capsys: p
     assert invoke(["notes", "read", str(note), "--html", str(note)]) == 2
     assert "what it is made of" in capsys.readouterr().err
     assert note.read_text(encoding="utf-8") == "Denies chest pain."
+
+
+@pytest.mark.usefixtures("ask")
+def test_a_number_that_json_does_not_have_is_its_name(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["sql", "--json", "-c", "select 'inf'::double as a, ['nan'::double, 1.5] as b"]) == 0
+
+    def refuse(name: str) -> None:
+        raise AssertionError(name)
+
+    found = json.loads(capsys.readouterr().out, parse_constant=refuse)
+    assert found["rows"] == [["inf", ["nan", 1.5]]]
+
+
+@pytest.mark.usefixtures("ask")
+@pytest.mark.parametrize("form", ["table", "markdown"])
+def test_a_terminal_is_told_nothing_by_a_row(form: str, capsys: pytest.CaptureFixture[str]) -> None:
+    query = "select chr(27) || '[31mred' || chr(8238) as \"a\x1b]0;b\x07\""
+    assert invoke(["sql", "-c", query, "--format", form]) == 0
+    out = capsys.readouterr().out
+    assert "[31mred" in out
+    assert not {"\x1b", "\x07", "\u202e"} & set(out)
+
+
+@pytest.mark.usefixtures("ask")
+def test_nothing_in_a_row_of_markdown_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["sql", "-c", "select '[x](javascript:y) <img src=z>' as a", "--format", "markdown"]) == 0
+    out = capsys.readouterr().out
+    assert "](javascript" not in out and "<img" not in out

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from http.cookiejar import CookieJar
@@ -50,6 +52,28 @@ def test_the_printed_address_opens_the_pages_and_ctrl_c_ends_them(server: tuple[
     assert running.returncode == 0
     assert checked(out, "explore")["port"] == int(root.rpartition(":")[2])
     assert "GET" not in err and "token" not in out + err
+
+
+def test_a_browsers_command_line_which_others_can_read_starts_the_pages_once(
+    empty_workspace: Path, tmp_path: Path
+) -> None:
+    given, browser = tmp_path / "given", tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\nprintf %s "$1" > {given}.part && mv {given}.part {given}\n')
+    browser.chmod(0o700)
+    command = [sys.executable, "-c", START, "explore", "--workspace", str(empty_workspace)]
+    environment = {**os.environ, "BROWSER": str(browser)}
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as running:
+        assert running.stderr is not None
+        printed = running.stderr.readline().removeprefix("open ").strip()
+        while not given.exists() and running.poll() is None:
+            time.sleep(0.05)
+        address = given.read_text()
+        assert address != printed
+        assert b"What this workspace covers" in reader().open(address).read()
+        with pytest.raises(HTTPError, match="403"):
+            reader().open(address)
+        assert reader().open(printed).status == 200
+        running.kill()
 
 
 def test_many_readers_at_once_are_all_answered(server: tuple[subprocess.Popen[str], str]) -> None:

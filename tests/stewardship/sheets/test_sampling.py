@@ -115,8 +115,13 @@ def test_a_table_of_experts_that_is_wrong_is_refused_with_its_line(
     assert found in (raised.value.expected or "")
 
 
+def test_raters_of_a_table_differ_in_more_than_capitals(benchmark: Benchmark, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="differ in capitals only"):
+        Experts.read(experts_file(tmp_path, "rater,category", "ann,risk", "Ann,risk"), benchmark.items)
+
+
 def test_raters_are_named_once() -> None:
-    for names in ([], ["ann", "ann"], ["ann b"]):
+    for names in ([], ["ann", "ann"], ["ann", "Ann"], ["ann b"]):
         with pytest.raises(UsageError):
             Experts.everyone(names)
 

@@ -255,7 +255,8 @@ class MedvalSettings(Section):
     )
     redraw: bool = Field(
         default=True,
-        description="take the next level in the input's own order where the engine has no edit of the level drawn",
+        description="take the other safe level (1, 2), or the other unsafe one (3, 4), where the engine has no edit of "
+        "the level drawn",
     )
 
 

@@ -57,7 +57,8 @@ def named(scene: Scene) -> Iterator[tuple[Seen, Name]]:
         if not (strength > one.mention.end or scene.stands_alone(one)):
             begin, end = _phrase(scene, one) if question else (begin, begin)
         text = scene.text[begin:end]
-        if not text or "\n" in text or len(text) > _LONGEST:
+        # "Metformin to 1000 mg" follows a verb of its own.
+        if not text or "\n" in text or len(text) > _LONGEST or " to " in text:
             continue
         heads = _HEADS.search(scene.text[max(0, begin - 8) : begin]) is not None
         plural = text.endswith("s") and not text.endswith(("ss", "is", "us"))
@@ -105,10 +106,12 @@ class Pool:
 
     @cached_property
     def names(self) -> dict[Place, list[Name]]:
-        """The names by place, as often as they are written."""
+        """The names by place, as often as they are written of what the inputs name too: only these are exchanged."""
         found: dict[Place, list[Name]] = {}
         for scene in self._scenes:
-            for _, name in named(scene):
+            for one, name in named(scene):
+                if not scene.in_input(one):
+                    continue
                 found.setdefault(name.place, []).append(name)
         return found
 

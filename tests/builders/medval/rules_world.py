@@ -104,16 +104,12 @@ ITEMS = (
 )
 """Clean items: nothing in their references goes beyond their inputs."""
 
-PEERS = (
-    *ITEMS,
-    item(
-        "dialogue2note",
-        "",
-        "1. Asthma.\n2. Psoriasis.\n- Start metformin 500 mg twice a day. Stop aspirin. Discontinue aspirin.\n"
-        "Blood pressure: 180/60. The patient reports fever and has a history of asthma. He has asthma.",
-        "peer",
-    ),
-    item("course2diagnosis", "", "Discharge diagnoses: Gout; Migraine.\nDischarge medications: Digoxin.", "peer"),
-    item("query2question", "", "What are the causes of migraine and depression?", "peer"),
-)
+_PEERS: dict[MedvalTask, str] = {
+    "dialogue2note": "1. Asthma.\n2. Psoriasis.\n- Start metformin 500 mg twice a day. Stop aspirin.\n"
+    "- Discontinue aspirin. "
+    "Blood pressure: 180/60. The patient reports fever and has a history of asthma. He has asthma.",
+    "course2diagnosis": "Discharge diagnoses: Gout; Migraine.\nDischarge medications: Digoxin.",
+    "query2question": "What are the causes of migraine and depression?",
+}
+PEERS = (*ITEMS, *(item(task, said, said, "peer") for task, said in _PEERS.items()))
 """References that edits of written items take their words from."""

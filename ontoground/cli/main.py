@@ -166,6 +166,9 @@ def _damaged(error: Exception) -> OntogroundError | None:
         return InputError(
             "a Parquet file is cut off or damaged", file=file, found=_place_of(error), do="build it again"
         )
+    if str(error) == "Out of buffer":
+        # DuckDB's words, in an error of no kind, for a page of a Parquet file that ends too early.
+        return InputError("a Parquet file is cut off or damaged", found=_place_of(error), do="build it again")
     if isinstance(error, UnicodeEncodeError) and sys.getfilesystemencoding() != "utf-8":
         do = "export LC_ALL=C.UTF-8, or give the files other names"
         return InputError("a name has letters that this terminal's language cannot write", do=do)

@@ -38,6 +38,15 @@ def test_a_text_is_read_as_the_stage_reads_a_note(named: duckdb.DuckDBPyConnecti
     assert len(read) == 7
 
 
+def test_line_ends_of_windows_change_nothing_but_offsets(named: duckdb.DuckDBPyConnection) -> None:
+    reader = TextReader.open(named)
+    unix, windows = (reader.read(text) for text in (NOTE, NOTE.replace("\n", "\r\n")))
+    assert [(m.text, m.cuis, m.assertion, m.section) for m in windows.mentions] == [
+        (m.text, m.cuis, m.assertion, m.section) for m in unix.mentions
+    ]
+    assert len(unix.mentions) == 7
+
+
 def test_a_text_without_headers_is_one_section_whose_words_are_read_alike(named: duckdb.DuckDBPyConnection) -> None:
     reader = TextReader.open(named)
     reading = reader.read("Allergies: do I need warfarin for my hypertension?", headers=False)

@@ -10,10 +10,11 @@ import time
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 from ontoground.cli.app import whole
-from ontoground.cli.main import INTERNAL_ERROR, INTERRUPTED, invoke
+from ontoground.cli.main import INTERNAL_ERROR, INTERRUPTED, _failed, invoke
 from ontoground.cli.reference import VERBS
 from tests.ontoground.cli.schemas import checked
 
@@ -227,3 +228,8 @@ def test_a_damaged_parquet_file_is_bad_input_and_named(
     assert invoke(["diff", str(folder), str(folder), "--workspace", str(empty_workspace)]) == 3
     said = capsys.readouterr().err
     assert "a Parquet file is cut off or damaged" in said and str(path) in said
+
+
+def test_a_parquet_page_that_ends_too_early_is_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
+    assert _failed(duckdb.Error("Out of buffer"), as_json=False) == 3
+    assert "a Parquet file is cut off or damaged" in capsys.readouterr().err

@@ -65,7 +65,7 @@ def test_every_reader_gets_the_lexicon_filled_up_and_ours_finds_the_marked_spans
 def test_a_release_with_more_names_than_wanted_keeps_those_that_the_notes_could_name(options: Options) -> None:
     prepare(options)
     every = {(name.text, name.cui) for name in read_names(options.folder)}
-    thin = replace(options, folder=options.folder.with_name("thin"), names=6)
+    thin = replace(options, folder=options.folder.with_name("thin"), names=7)
     thin.folder.mkdir()
     prepare(thin)
     kept = {(name.text, name.cui) for name in read_names(thin.folder) if name.cui != OWN}

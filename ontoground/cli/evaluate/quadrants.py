@@ -261,7 +261,7 @@ def _pooled(
             )
         folder = parts[0][0].folder.parent
         file = folder / f"predictions-{options.split}-{short_name(name)}-{seed}.parquet"
-        write_predictions(file, pl.concat([pl.read_parquet(one["file"]) for _, one in parts]))
+        write_predictions(file, pl.concat([pl.read_parquet(one["file"], glob=False) for _, one in parts]))
         other = any(one["trained_on_another_dataset"] for _, one in parts)
         told = options.predicted(folder, name, parts[0][1]["method"], seed=seed, trained_on_another_dataset=other)
         pooled.append(told | {"file": str(file)})

@@ -29,7 +29,6 @@ def ask(empty_workspace: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return empty_workspace
 
 
-@pytest.mark.usefixtures("ask")
 def test_every_column_of_the_tables_made_here_has_a_meaning(demo: Demo) -> None:
     query = "select table_name, column_name from information_schema.columns where table_schema = 'ground' order by all"
     rows = ontoground.open(demo.workspace).sql(query).pl().rows()
@@ -40,6 +39,7 @@ def test_every_column_of_the_tables_made_here_has_a_meaning(demo: Demo) -> None:
     assert {(f"ground.{table}", column) for table, column in rows} >= {one for one in known if one[0][:7] == "ground."}
 
 
+@pytest.mark.usefixtures("ask")
 def test_csv_and_json_go_to_standard_output(capfd: pytest.CaptureFixture[str]) -> None:
     assert invoke(["sql", "-c", ORDERED, "--format", "csv"]) == 0
     assert capfd.readouterr().out == "n,name\n2,a2\n1,a1\n0,a0\n"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from ground.errors import InputError
-from ground.storage.sqlfiles import quoted
+from ground.storage.sqlfiles import quoted_files
 from ground.storage.warehouse import number_of, open_database
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def parquet_rows(file: Path) -> int:
     """
     try:
         with open_database() as connection:
-            return number_of(connection, f"select num_rows from parquet_file_metadata({quoted(str(file))})")
+            return number_of(connection, f"select num_rows from parquet_file_metadata({quoted_files([file])})")
     except duckdb.Error as error:
         raise _damaged(file) from error
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
+from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from ground import ROOT
 from ground.errors import UsageError
+from ground.storage.parquet import parquet_rows
 from ground.storage.sqlfiles import sql_names, sql_root, sql_text, sql_title
 
 ROOMS = ("builders", "ehr", "evaluation", "ground", "kg", "ontoground", "openworld", "stewardship", "training")
@@ -93,3 +97,10 @@ def test_no_reader_takes_the_name_of_a_file_for_a_pattern() -> None:
                 opened = ast.unparse(call.args[0]).endswith(".read_bytes()")
                 given += [] if opened or named.get("glob") == "False" else [f"{file}:{call.lineno}"]
     assert given == []
+
+
+def test_rows_are_counted_of_the_file_that_is_named(tmp_path: Path) -> None:
+    for folder, rows in (("r2", [1, 2, 3]), ("r[2]", [1])):
+        (tmp_path / folder).mkdir()
+        pq.write_table(pa.table({"n": rows}), tmp_path / folder / "x.parquet")
+    assert parquet_rows(tmp_path / "r[2]" / "x.parquet") == 1

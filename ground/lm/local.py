@@ -12,6 +12,7 @@ from ground.errors import InputError, UsageError
 from ground.lm.cache import content_key
 from ground.lm.exchange import Answer, Exchange
 from ground.lm.results import FailureReason, Result, Usage
+from ground.lm.sampling import Sampled, sampled
 from ground.lm.settings import LmSettings
 
 __all__ = ["LocalModel"]
@@ -95,20 +96,13 @@ class LocalModel:
     def _generate(self, model: Any, tokenizer: Any, batch: list[tuple[Exchange, list[int]]]) -> list[Answer]:
         import torch
 
-        width = max(len(tokens) for _, tokens in batch)
         pad = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id or 0
-        ids = torch.tensor([[pad] * (width - len(tokens)) + tokens for _, tokens in batch], device=model.device)
-        mask = torch.tensor([[0] * (width - len(tokens)) + [1] * len(tokens) for _, tokens in batch]).to(model.device)
-        with torch.random.fork_rng(), torch.inference_mode():
+        config = self._generation(model, pad, batch[0][0])
+        prompts = [tokens for _, tokens in batch]
+        with torch.random.fork_rng():
             torch.manual_seed(batch[0][0].seed)
-            made = model.generate(
-                input_ids=ids, attention_mask=mask, generation_config=self._generation(model, pad, batch[0][0])
-            )
-        ends = _end_tokens(model)
-        return [
-            self._answer(tokenizer, row[width:], len(tokens), ends)
-            for row, (_, tokens) in zip(made.tolist(), batch, strict=True)
-        ]
+            found = sorted(sampled(model, prompts, config, len(batch)))
+        return [self._answer(tokenizer, one, len(prompts[one.prompt])) for one in found]
 
     def _generation(self, model: Any, pad: int, exchange: Exchange) -> Any:
         config = copy.deepcopy(model.generation_config)
@@ -119,14 +113,12 @@ class LocalModel:
             config.do_sample, config.temperature = True, exchange.temperature
         return config
 
-    def _answer(self, tokenizer: Any, tokens: list[int], prompt_tokens: int, ends: frozenset[int]) -> Answer:
-        end = next((place for place, token in enumerate(tokens) if token in ends), None)
-        said = tokens if end is None else tokens[:end]
+    def _answer(self, tokenizer: Any, said: Sampled, prompt_tokens: int) -> Answer:
         return Answer(
-            text=tokenizer.decode(said, skip_special_tokens=True),
-            finish_reason="length" if end is None else "stop",
+            text=tokenizer.decode(said.tokens, skip_special_tokens=True),
+            finish_reason="length" if said.end is None else "stop",
             model=self._settings.model,
-            usage=Usage(prompt_tokens=prompt_tokens, completion_tokens=len(said) + (end is not None)),
+            usage=Usage(prompt_tokens=prompt_tokens, completion_tokens=len(said.tokens) + (said.end is not None)),
         )
 
     def _model(self) -> tuple[Any, Any]:
@@ -155,11 +147,6 @@ def _load(settings: LmSettings) -> tuple[Any, Any]:
 
 def _positions(model: Any) -> int:
     return int(getattr(model.config.get_text_config(), "max_position_embeddings", None) or 1 << 62)
-
-
-def _end_tokens(model: Any) -> frozenset[int]:
-    end = model.generation_config.eos_token_id
-    return frozenset(() if end is None else [end] if isinstance(end, int) else end)
 
 
 def _fingerprint(folder: Path) -> str:

@@ -12,7 +12,7 @@ import polars as pl
 import torch
 
 from ground.contracts.grading import grade_abstention
-from ground.errors import OntogroundError
+from ground.lm.sampling import end_tokens, sampled
 from ground.progress import progress
 from training.grpo.prompt import encode, messages
 from training.grpo.rows import Row
@@ -21,7 +21,6 @@ from training.grpo.settings import GrpoSettings
 __all__ = ["accuracies", "grade_sets", "respond"]
 
 
-@torch.inference_mode()
 def respond(
     model: Any, tokenizer: Any, prompts: Mapping[str, str], settings: GrpoSettings, categories: Sequence[str] = ()
 ) -> dict[str, str | None]:
@@ -35,52 +34,36 @@ def respond(
     uids = list(prompts)
     made = [messages(tokenizer, prompts[uid], categories) for uid in uids]
     encoded = encode(tokenizer, made, thinking=settings.thinking)
-    # Of like length together, so that there is little padding.
-    fitting = sorted(
-        (n for n, ids in enumerate(encoded) if len(ids) <= settings.max_prompt_tokens),
-        key=lambda n: (-len(encoded[n]), n),
-    )
+    fitting = [n for n, ids in enumerate(encoded) if len(ids) <= settings.max_prompt_tokens]
     responses: dict[str, str | None] = dict.fromkeys(uids)
     was_training = model.training
     model.eval()
     device = next(model.parameters()).device
+    tokens, at_once = [encoded[n] for n in fitting], settings.generation_batch_size
     try:
         with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
             torch.manual_seed(settings.seed)
             with progress("responses to the rows of evaluation", len(fitting)) as advance:
-                for begin in range(0, len(fitting), settings.generation_batch_size):
-                    batch = fitting[begin : begin + settings.generation_batch_size]
-                    texts = _sample(model, tokenizer, [encoded[n] for n in batch], settings)
-                    responses.update({uids[n]: text for n, text in zip(batch, texts, strict=True)})
-                    advance(len(batch))
-    except torch.OutOfMemoryError as error:
-        raise OntogroundError("the device's memory is full", do="lower generation_batch_size") from error
+                for said in sampled(model, tokens, _config(model, tokenizer, settings), at_once, settings.batching):
+                    responses[uids[fitting[said.prompt]]] = tokenizer.decode(said.tokens, skip_special_tokens=True)
+                    advance(1)
     finally:
         model.train(was_training)
     return responses
 
 
-def _sample(model: Any, tokenizer: Any, prompts: Sequence[Sequence[int]], settings: GrpoSettings) -> list[str]:
+def _config(model: Any, tokenizer: Any, settings: GrpoSettings) -> Any:
     from transformers import GenerationConfig
 
-    width = max(map(len, prompts))
-    padding = tokenizer.pad_token_id
-    device = next(model.parameters()).device
-    ids = torch.tensor([[padding] * (width - len(one)) + list(one) for one in prompts], device=device)
-    mask = torch.tensor([[0] * (width - len(one)) + [1] * len(one) for one in prompts], device=device)
-    ends = model.generation_config.eos_token_id
-    ends = ends if isinstance(ends, list) else [ends]
-    config = GenerationConfig(
+    return GenerationConfig(
         max_new_tokens=settings.max_new_tokens,
         do_sample=True,
         temperature=settings.temperature,
         top_p=settings.top_p,
         top_k=0,
-        pad_token_id=padding,
-        eos_token_id=sorted({end for end in (*ends, tokenizer.eos_token_id) if end is not None}),
+        pad_token_id=tokenizer.pad_token_id,
+        eos_token_id=end_tokens(model, tokenizer),
     )
-    out = model.generate(input_ids=ids, attention_mask=mask, generation_config=config)
-    return [str(text) for text in tokenizer.batch_decode(out[:, width:], skip_special_tokens=True)]
 
 
 def grade_sets(

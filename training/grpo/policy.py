@@ -13,6 +13,7 @@ from typing import Any
 
 from ground.contracts.rewards import REWARDS, RewardWeights
 from ground.errors import UsageError
+from ground.lm.sampling import Batching, sampled
 from training.grpo.prompt import messages
 from training.grpo.rows import Row
 from training.grpo.settings import GrpoSettings
@@ -44,18 +45,29 @@ def reward_function(
 def _trainer_class() -> Any:
     """Return the trainer; trl takes seconds to import and is imported late."""
     from trl import GRPOTrainer
+    from trl.models import unwrap_model_for_generation
 
     class PolicyTrainer(GRPOTrainer):
         """GRPOTrainer that samples a step's responses in parts."""
 
         at_once: int
+        batching: Batching
 
         def _generate_single_turn(self, prompt_ids: Any, *others: Any, **named: Any) -> Any:
+            if self.batching == "continuous":
+                return self._continuous(prompt_ids), None
             completions = []
             for begin in range(0, len(prompt_ids), self.at_once):
                 part, _ = super()._generate_single_turn(prompt_ids[begin : begin + self.at_once], *others, **named)
                 completions += part
             return completions, None
+
+        def _continuous(self, prompt_ids: Any) -> list[list[int]]:
+            # trl's own way there would turn the trained weights into bfloat16 for good.
+            with unwrap_model_for_generation(self.model_wrapped, self.accelerator) as model:
+                found = sorted(sampled(model, prompt_ids, self.generation_config, self.at_once, "continuous"))
+                model.train()
+            return [said.tokens if said.end is None else [*said.tokens, said.end] for said in found]
 
     return PolicyTrainer
 
@@ -147,5 +159,5 @@ def build_trainer(
         peft_config=adapter_config(model, "causal", settings.lora) if settings.lora.r > 0 else None,
         callbacks=list(callbacks),
     )
-    trainer.at_once = settings.generation_batch_size
+    trainer.at_once, trainer.batching = settings.generation_batch_size, settings.batching
     return trainer

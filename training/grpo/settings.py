@@ -10,6 +10,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from ground.lm.sampling import BATCHING, Batching
 from ground.settings import Section
 from training.runs.settings import HardwareSettings, LoraSettings, OptimizerSettings
 
@@ -41,6 +42,7 @@ class GrpoSettings(Section):
     group: int = Field(default=8, ge=2, description="responses that are sampled for each row of a step")
     per_device_batch_size: int = Field(default=2, ge=1, description="responses in one forward pass (assumed)")
     generation_batch_size: int = Field(default=64, ge=1, description="responses that are sampled at once (assumed)")
+    batching: Batching = Field(default="padded", description=BATCHING)
     kl_beta: float = Field(default=0.001, ge=0, description="weight of the KL divergence from the base model")
     temperature: float = Field(default=1.0, gt=0, description="of sampling, in training and evaluation")
     top_p: float = Field(default=1.0, gt=0, le=1, description="of sampling, in training and evaluation")

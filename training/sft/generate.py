@@ -16,7 +16,8 @@ from pydantic import Field
 
 from evaluation.text.dataset import Kind, Split, TextDataset
 from ground.contracts.taxonomy import resolve_tasks
-from ground.errors import InputError, OntogroundError, UsageError
+from ground.errors import InputError, UsageError
+from ground.lm.sampling import BATCHING, Batching, end_tokens, sampled
 from ground.progress import progress
 from ground.settings import Section
 from ground.storage.files import atomic_path, private_directory
@@ -46,6 +47,7 @@ class GenerationSettings(Section):
 
     seed: int = Field(default=42, ge=0, lt=2**32, description="seed of sampling; greedy answers do not depend on it")
     batch_size: int = Field(default=8, ge=1, description="prompts in one forward pass")
+    batching: Batching = Field(default="padded", description=BATCHING)
     max_length: int = Field(default=8192, ge=16, description="tokens of a prompt with its answer; longer: no answer")
     max_new_tokens: int = Field(default=512, ge=1, description="tokens of an answer, at most")
     temperature: float = Field(default=0.0, ge=0, description="0 is greedy: the same answer every time")
@@ -202,38 +204,12 @@ class Generator:
         """Return each prompt's answer and whether it was cut; None for a prompt that leaves no room for one."""
         answers: list[tuple[str, bool] | None] = [None] * len(prompts)
         room = self.max_length - self.settings.max_new_tokens
-        fitting = sorted((n for n, ids in enumerate(prompts) if len(ids) <= room), key=lambda n: (-len(prompts[n]), n))
-        for begin in range(0, len(fitting), self.settings.batch_size):
-            batch = fitting[begin : begin + self.settings.batch_size]
-            for number, answer in zip(batch, self._batch([prompts[n] for n in batch]), strict=True):
-                answers[number] = answer
+        fitting = [number for number, ids in enumerate(prompts) if len(ids) <= room]
+        at_once, batching = self.settings.batch_size, self.settings.batching
+        for said in sampled(self.model, [prompts[number] for number in fitting], self._config(), at_once, batching):
+            text = self.tokenizer.decode(said.tokens, skip_special_tokens=True)
+            answers[fitting[said.prompt]] = text, said.end is None
         return answers
-
-    @torch.inference_mode()
-    def _batch(self, prompts: list[list[int]]) -> list[tuple[str, bool]]:
-        padding, width = self.tokenizer.pad_token_id, max(len(ids) for ids in prompts)
-        ids = torch.tensor([[padding] * (width - len(prompt)) + prompt for prompt in prompts])
-        mask = torch.tensor([[0] * (width - len(prompt)) + [1] * len(prompt) for prompt in prompts])
-        device = next(self.model.parameters()).device
-        try:
-            out = self.model.generate(
-                input_ids=ids.to(device), attention_mask=mask.to(device), generation_config=self._config()
-            )
-        except torch.OutOfMemoryError as error:
-            raise OntogroundError(
-                "the device's memory is full", do="lower batch_size, then max_length and max_new_tokens"
-            ) from error
-        return [self._text(answer) for answer in out[:, width:].tolist()]
-
-    def _text(self, ids: list[int]) -> tuple[str, bool]:
-        ends = self._ends()
-        stop = next((place for place, token in enumerate(ids) if token in ends), None)
-        return self.tokenizer.decode(ids[:stop], skip_special_tokens=True), stop is None
-
-    def _ends(self) -> set[int]:
-        stated = self.model.generation_config.eos_token_id
-        listed = stated if isinstance(stated, list) else [stated]
-        return {token for token in (*listed, self.tokenizer.eos_token_id) if token is not None}
 
     def _config(self) -> Any:
         from transformers import GenerationConfig
@@ -243,6 +219,6 @@ class Generator:
         return GenerationConfig(
             max_new_tokens=self.settings.max_new_tokens,
             pad_token_id=self.tokenizer.pad_token_id,
-            eos_token_id=sorted(self._ends()),
+            eos_token_id=end_tokens(self.model, self.tokenizer),
             **({"do_sample": False} | sampling),
         )

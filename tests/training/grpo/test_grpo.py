@@ -97,6 +97,17 @@ def test_arms_that_differ_in_labels_see_the_same_and_move_apart(base: Path, tmp_
         train_arm(arm(tmp_path, "N/A"), str(base), tmp_path / "run-1", TINY, resume=True)
 
 
+def test_responses_of_continuous_batching_teach_the_same_lesson(base: Path, tmp_path: Path) -> None:
+    settings = TINY.model_copy(update={"batching": "continuous"})
+    record = train_arm(arm(tmp_path, "1"), str(base), tmp_path / "run", settings)
+    assert record["history"][0]["reward"] > 0.1 and record["history"][0]["grad_norm"] > 0
+    assert leaning(tmp_path / "run") > leaning(base)
+    assert {str(weight.dtype) for weight in load_model(tmp_path / "run", "causal", TINY.hardware).parameters()} == {
+        "torch.float32"
+    }
+    assert record["evaluation"]["same"]["rows"] == 4
+
+
 def test_a_run_that_was_cut_goes_on_to_the_same_weights(
     base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,9 +11,9 @@ from typing import Literal
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from builders.medval.rules.knowledge import Knowledge
-from builders.medval.rules.tables import words
-from builders.medval.rules.view import Seen, View, input_view, output_view, stem
+from builders.medval.judge.knowledge import Knowledge
+from builders.medval.judge.tables import words
+from builders.medval.judge.view import Seen, View, input_view, output_view, stem
 from ground.contracts.rows_text import MedvalTask
 
 __all__ = ["Comparison", "Finding", "american", "quoted"]

@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from builders.medval.rules.check_drugs import stops_unheard
-from builders.medval.rules.comparison import Comparison, Finding, american, quoted
-from builders.medval.rules.judge_tables import judge_words
-from builders.medval.rules.view import Seen
+from builders.medval.judge.check_drugs import stops_unheard
+from builders.medval.judge.comparison import Comparison, Finding, american, quoted
+from builders.medval.judge.tables import words
+from builders.medval.judge.view import Seen
 
 __all__ = ["claims", "is_read", "stopped_treatment"]
 
@@ -94,7 +94,7 @@ def _strange_words(c: Comparison) -> Iterator[re.Match[str]]:
 
 def _known(c: Comparison, word: str) -> bool:
     low = word.lower().removesuffix("'s")
-    if low in judge_words("neutral") or c.worded(word) or american(low) in c.american:
+    if low in words("neutral") or c.worded(word) or american(low) in c.american:
         return True
     if any(low.startswith(begin) and pattern.search(c.input) for begin, pattern in _same()):
         return True
@@ -104,19 +104,19 @@ def _known(c: Comparison, word: str) -> bool:
 
 @cache
 def _same() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    pairs = judge_words("same").items()
+    pairs = words("same").items()
     return tuple((begin, re.compile(rf"(?:\b|(?<= ))(?:{said})", re.IGNORECASE)) for begin, said in pairs)
 
 
 def _kind_by_ending(word: str) -> str | None:
     low = word.lower()
-    return next((kind for end, kind in judge_words("ending").items() if low.endswith(end) and low != end), None)
+    return next((kind for end, kind in words("ending").items() if low.endswith(end) and low != end), None)
 
 
 def _is_told(c: Comparison, place: int) -> bool:
     """Tell whether a word stands in a sentence that says what is done, or what the problem is."""
     begin, end = next(((s.begin, s.end) for s in c.made.segments if s.begin <= place < s.end), (0, len(c.output)))
-    return any(word.lower() in judge_words("telling") for word in _WORD.findall(c.output[begin:end]))
+    return any(word.lower() in words("telling") for word in _WORD.findall(c.output[begin:end]))
 
 
 def _is_name(text: str, match: re.Match[str]) -> bool:

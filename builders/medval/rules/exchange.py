@@ -2,51 +2,74 @@
 
 from __future__ import annotations
 
+import re
+
 from builders.medval.items import Edit
 from builders.medval.rules.pool import Name, drawn, draws, named
 from builders.medval.rules.quantities import Measured, measured_of, numbers_of
 from builders.medval.rules.scene import Scene
-from builders.medval.rules.tables import words
 from builders.medval.rules.view import Seen
 
-__all__ = ["other_names", "other_rates", "other_strengths", "other_values"]
+__all__ = ["other_names", "other_rates", "other_strengths", "other_subjects", "other_values"]
 
 _NOT_GIVEN = frozenset({"allergy", "absent", "family"})
 # Strengths so many times apart, and values so far apart, are no slips of rounding.
 _TIMES = 2
 _PART = 0.15
+_BECAUSE = re.compile(r"\b(?:due to|secondary to|because of|caused by|related to|consistent with)(?: \w+)? $", re.I)
 # The first letters by which forms of one word are known, and from how many letters on a word tells something.
 _STEM, _TELLING = 5, 4
 
 
-def other_names(scene: Scene, *, kind: str, grave: bool) -> list[Edit]:
+def other_names(scene: Scene, *, kind: str, grave: bool, reason: bool = False) -> list[Edit]:
     """Name another problem or drug in the place of one that the input names, and that the input does not hold.
 
-    What is lost decides the level, not what comes: 4 where it is grave or of narrow margin, or a question for its
-    treatment; 3 elsewhere.
+    It is grave where the name that is lost or the one that comes is. ``reason``: only problems that something is put
+    down to; without it, none of these.
     """
     found = []
+    rule = "other_reason" if reason else f"{'grave' if grave else 'other'}_{kind}"
     for one, name in named(scene):
         if name.place[0] != kind or not scene.in_input(one) or one.mention.assertion.value in _NOT_GIVEN:
             continue
-        if _is_grave(scene, one) is not grave:
+        because = _BECAUSE.search(scene.text, max(0, name.begin - 24), name.begin) is not None
+        if because is not reason and not grave:
             continue
-        pool = scene.pool.names.get(name.place, [])
-        other = next((other for other in draws(pool, *scene.name, name.begin) if _is_strange(scene, other)), None)
+        lost = scene.is_grave(one)
+        other = None if lost and not grave else _newcomer(scene, name, None if lost else grave)
         if other is not None:
             evidence = f"in place of {name.cuis[0]}: {other.cuis[0]}"
-            found.append(
-                scene.edit(f"{'grave' if grave else 'other'}_{kind}", name.begin, name.end, other.text, evidence)
-            )
+            found.append(scene.edit(rule, name.begin, name.end, other.text, evidence))
     return found
 
 
-def _is_grave(scene: Scene, one: Seen) -> bool:
-    if one.mention.kind == "drug":
-        return scene.knowledge.is_critical(one.mention)
-    asked = words("aspect_phrase")
-    decides = any(scene.text.startswith(phrase + " ") and asked[phrase] == "treatment" for phrase in asked)
-    return scene.knowledge.is_serious(one.mention) or decides
+def _newcomer(scene: Scene, name: Name, grave: bool | None) -> Name | None:
+    """Return the name that comes: the first of the draws that neither text holds, and grave or not where that is asked."""
+    pool = draws(scene.pool.names.get(name.place, []), *scene.name, name.begin)
+    fit = (other for other in pool if grave is None or scene.weighs(other.cuis) is grave)
+    return next((other for other in fit if _is_strange(scene, other)), None)
+
+
+def other_subjects(scene: Scene, *, grave: bool) -> list[Edit]:
+    """Ask of what another question of the same form is about, where the input has the words that go."""
+    asked = scene.pool.subject_of(scene)
+    if asked is None or any(scene.in_input(one) for one, _ in named(scene)):
+        return []
+    telling = _telling(asked.text)
+    if not telling or not telling <= scene.given.stems:
+        return []
+    lost = scene.weighs(asked.cuis)
+    pool = draws(scene.pool.subjects[asked.place], *scene.name)
+    fit = (other for other in pool if (lost or scene.weighs(other.cuis)) is grave)
+    other = next((other for other in fit if _is_strange(scene, other) and _telling(other.text)), None)
+    if other is None:
+        return []
+    rule = f"{'grave' if grave else 'other'}_subject"
+    return [scene.edit(rule, asked.begin, asked.end, other.text, "the input has the words that were there")]
+
+
+def _telling(text: str) -> set[str]:
+    return {word[:_STEM] for word in text.lower().split() if len(word) > _TELLING}
 
 
 def _is_strange(scene: Scene, name: Name) -> bool:
@@ -54,8 +77,7 @@ def _is_strange(scene: Scene, name: Name) -> bool:
     known = scene.may_be_given | scene.made.families
     if name.family & known or scene.knowledge.akin(name.cuis, known):
         return False
-    telling = [word[:_STEM] for word in name.text.lower().split() if len(word) > _TELLING]
-    return not set(telling) & scene.given.stems
+    return not _telling(name.text) & scene.given.stems
 
 
 def other_strengths(scene: Scene, *, critical: bool) -> list[Edit]:
@@ -63,7 +85,7 @@ def other_strengths(scene: Scene, *, critical: bool) -> list[Edit]:
     found = []
     for amount in scene.made.amounts:
         drug = amount.drug
-        if scene.knowledge.is_critical(drug.mention) is not critical or drug.mention.assertion.value in _NOT_GIVEN:
+        if scene.is_grave(drug) is not critical or drug.mention.assertion.value in _NOT_GIVEN:
             continue
         value, theirs = amount.number.values[0], _given_strengths(scene, drug)
         if value not in theirs:
@@ -88,7 +110,7 @@ def other_rates(scene: Scene) -> list[Edit]:
     found = []
     for rate in scene.made.rates:
         drug = rate.drug
-        if scene.knowledge.is_critical(drug.mention) or drug.mention.assertion.value in _NOT_GIVEN:
+        if scene.is_grave(drug) or drug.mention.assertion.value in _NOT_GIVEN:
             continue
         theirs = [other.per_day for other in scene.given.rates if other.drug.family & drug.family]
         if not theirs or any(per_day != rate.per_day for per_day in theirs):

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 
 from builders.medval.items import Edit
-from builders.medval.rules.pool import Name, drawn, draws, named
+from builders.medval.rules.pool import Name, Subject, drawn, draws, named
 from builders.medval.rules.quantities import Measured, measured_of, numbers_of
 from builders.medval.rules.scene import Scene
 from builders.medval.rules.view import Seen
+from ground.stable import stable_unit
 
 __all__ = ["other_names", "other_rates", "other_strengths", "other_subjects", "other_values"]
 
@@ -35,18 +36,32 @@ def other_names(scene: Scene, *, kind: str, grave: bool, reason: bool = False) -
         because = _BECAUSE.search(scene.text, max(0, name.begin - 24), name.begin) is not None
         if because is not reason and not grave:
             continue
-        lost = scene.is_grave(one)
-        other = None if lost and not grave else _newcomer(scene, name, None if lost else grave)
+        comes = _gravity(scene, name, lost=scene.is_grave(one), grave=grave)
+        other = None if comes is None else _newcomer(scene, name, comes)
         if other is not None:
             evidence = f"in place of {name.cuis[0]}: {other.cuis[0]}"
             found.append(scene.edit(rule, name.begin, name.end, other.text, evidence))
     return found
 
 
-def _newcomer(scene: Scene, name: Name, grave: bool | None) -> Name | None:
-    """Return the name that comes: the first of the draws that neither text holds, and grave or not where that is asked."""
-    pool = draws(scene.pool.names.get(name.place, []), *scene.name, name.begin)
-    fit = (other for other in pool if grave is None or scene.weighs(other.cuis) is grave)
+def _gravity(scene: Scene, name: Name | Subject, *, lost: bool, grave: bool) -> bool | None:
+    """Tell whether the name that comes is to be grave; None where nothing may come.
+
+    Of two ways the one into the fewer names is gone less often (`Pool.turns`), so that exchanges bring as many grave
+    names as they take: a lesser one gives way to a grave one at level 4 only, a grave one to a lesser one at both.
+    """
+    if not grave:
+        return None if lost else False
+    odds, unit = 2 * scene.pool.odds_of_grave(name), stable_unit(0, "grave", *scene.name, name.begin)
+    if lost:
+        return unit * odds >= 1
+    return True if unit <= odds else None
+
+
+def _newcomer(scene: Scene, name: Name | Subject, grave: bool) -> Name | Subject | None:
+    """Return the name that comes: the first of the draws that neither text holds, and that is grave or is not."""
+    pool = draws(scene.pool.in_place(name), *scene.name, name.begin)
+    fit = (other for other in pool if scene.weighs(other.cuis) is grave)
     return next((other for other in fit if _is_strange(scene, other)), None)
 
 
@@ -55,13 +70,11 @@ def other_subjects(scene: Scene, *, grave: bool) -> list[Edit]:
     asked = scene.pool.subject_of(scene)
     if asked is None or any(scene.in_input(one) for one, _ in named(scene)):
         return []
-    telling = _telling(asked.text)
-    if not telling or not telling <= scene.given.stems:
+    told = _telling(asked.text)
+    if 2 * len(told & scene.given.stems) <= len(told):
         return []
-    lost = scene.weighs(asked.cuis)
-    pool = draws(scene.pool.subjects[asked.place], *scene.name)
-    fit = (other for other in pool if (lost or scene.weighs(other.cuis)) is grave)
-    other = next((other for other in fit if _is_strange(scene, other) and _telling(other.text)), None)
+    comes = _gravity(scene, asked, lost=scene.weighs(asked.cuis), grave=grave)
+    other = None if comes is None else _newcomer(scene, asked, comes)
     if other is None:
         return []
     rule = f"{'grave' if grave else 'other'}_subject"
@@ -72,12 +85,12 @@ def _telling(text: str) -> set[str]:
     return {word[:_STEM] for word in text.lower().split() if len(word) > _TELLING}
 
 
-def _is_strange(scene: Scene, name: Name) -> bool:
+def _is_strange(scene: Scene, name: Name | Subject) -> bool:
     """Tell whether neither text holds a name: no kin of it, and no telling word in any form."""
     known = scene.may_be_given | scene.made.families
     if name.family & known or scene.knowledge.akin(name.cuis, known):
         return False
-    return not _telling(name.text) & scene.given.stems
+    return not _telling(name.text) & (scene.given.stems | scene.made.stems)
 
 
 def other_strengths(scene: Scene, *, critical: bool) -> list[Edit]:

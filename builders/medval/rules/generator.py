@@ -39,6 +39,8 @@ RULES: dict[str, Rule] = {
     "own_words": same_meaning.own_words,
     "reorder": same_meaning.reordered,
     "omit_modifier": slight.omitted_modifiers,
+    "more_general": slight.more_general,
+    "narrowed": slight.narrowed_questions,
     "omit_context": omissions.omitted_contexts,
     "omit_claim": omissions.omitted_claims,
     "omit_comparison": omissions.omitted_comparisons,

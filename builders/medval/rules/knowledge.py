@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import Iterable
 from functools import cached_property
@@ -16,6 +17,7 @@ __all__ = ["Knowledge"]
 _ANCESTOR_STEPS = 3
 # A class that lists so many drugs is no class.
 _CANDIDATES = 3
+_PLAIN = re.compile(r"[A-Za-z][a-z]+(?:[ -][a-z]+){0,3}")
 _USES = frozenset({"treats", "prevents"})
 _FORBIDDEN = "contraindicated_with"
 
@@ -81,6 +83,16 @@ class Knowledge:
         """Tell whether two sets of candidates share a concept or names of one drug."""
         families = [frozenset[str]().union(*(self.family(cui) for cui in side)) for side in (left, right)]
         return bool(families[0] & families[1])
+
+    def plain_names(self, cui: str) -> list[str]:
+        """Return the graph's name of a concept, and of what a brand holds, if they read like words of a text."""
+        kin = sorted(self.family(cui) - {cui})[:1] if cui in self.graph and self.graph.ingredients(cui) else []
+        names = [self.graph.name(one) for one in (cui, *kin) if one in self.graph]
+        return [name for name in names if _PLAIN.fullmatch(name) and self.family_of_name(name) & self.family(cui)]
+
+    def family_of_name(self, name: str) -> frozenset[str]:
+        """Return the families of the concepts of a name."""
+        return frozenset[str]().union(*(self.family(cui) for cui in self.concepts(name)[:1]))
 
     # ---- what is grave
 

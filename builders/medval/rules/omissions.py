@@ -67,4 +67,6 @@ def omitted_comparisons(scene: Scene) -> list[Edit]:
 def _is_weighty(scene: Scene, begin: int, end: int) -> Iterator[bool]:
     """Tell of each mention between two places whether losing it would weigh more than level 2."""
     inside = (one for one in scene.made.seen if begin <= one.mention.begin < end)
-    return (scene.is_grave(one) or one.mention.kind == "drug" and scene.item.task != "query2question" for one in inside)
+    return (
+        scene.is_grave(one) or (one.mention.kind == "drug" and scene.item.task != "query2question") for one in inside
+    )

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from builders.medval.items import Item
+from builders.medval.rules.edit_tables import words
 from builders.medval.rules.knowledge import Knowledge
 from builders.medval.rules.quantities import measured_of, per_day
 from builders.medval.rules.scene import Scene
-from builders.medval.rules.edit_tables import words
 from builders.medval.rules.view import Seen
 from ground.stable import stable_hash, stable_unit
 
@@ -33,7 +33,7 @@ _OPENS = re.compile(r"\b(?:for|of|on|about|with|to|from|an?|the) (?P<nouns>(?:[\
 _CLOSES = re.compile(r"(?P<nouns>(?: [\w'-]+){0,2}?)(?=[?,]| (?:and|or|in|on|for|from|with|after|be|is|of|by|at|to)\b)")
 _LONGEST = 60
 # A beginning that so many questions have is no form; so many words are a beginning, or a subject.
-_ALONE, _OPENING = 2, 8
+_ALONE, _OPENING = 1, 8
 _MANIFOLD = re.compile(r"[,;(]|\b(?:and|it|they|this)\b")
 
 
@@ -69,8 +69,7 @@ def _divided(text: str) -> list[tuple[str, int]]:
     return [
         (text[: start - 1], start)
         for start in starts[1:_OPENING]
-        if text[: start - 1].rsplit(" ", 1)[-1].lower() in words("function")
-        and text.count(" ", start) < _OPENING
+        if text[: start - 1].rsplit(" ", 1)[-1].lower() in words("function") and text.count(" ", start) < _OPENING
     ]
 
 
@@ -129,6 +128,7 @@ class Pool:
     def __init__(self, items: Sequence[Item], knowledge: Knowledge) -> None:
         self._items, self._knowledge = items, knowledge
         self._counts: dict[str, int] = {}
+        self._odds: dict[object, float] = {}
 
     @cached_property
     def _scenes(self) -> list[Scene]:
@@ -155,7 +155,9 @@ class Pool:
         for frame, begin in reversed(_divided(scene.text)):
             if self._frames[frame] > _ALONE:
                 end = len(scene.text) - 1
-                cuis = tuple(cui for one in scene.made.seen if one.mention.begin >= begin for cui in one.mention.cuis[:1])
+                cuis = tuple(
+                    cui for one in scene.made.seen if one.mention.begin >= begin for cui in one.mention.cuis[:1]
+                )
                 return Subject(begin, end, scene.text[begin:end], frame, cuis, frozenset(cuis))
         return None
 
@@ -167,6 +169,18 @@ class Pool:
             if (subject := self.subject_of(scene)) is not None:
                 found.setdefault(subject.place, []).append(subject)
         return found
+
+    def in_place(self, name: Name | Subject) -> Sequence[Name | Subject]:
+        """Return what may stand where a name stands."""
+        found: Mapping[Any, Sequence[Name | Subject]] = self.subjects if isinstance(name, Subject) else self.names
+        return found.get(name.place, ())
+
+    def odds_of_grave(self, name: Name | Subject) -> float:
+        """Return how many of the names in a place are grave, to one that is not."""
+        if name.place not in self._odds:
+            graves = [any(map(self._knowledge.is_grave, other.cuis)) for other in self.in_place(name)]
+            self._odds[name.place] = sum(graves) / max(1, len(graves) - sum(graves))
+        return self._odds[name.place]
 
     @cached_property
     def strengths(self) -> dict[str, list[str]]:

@@ -9,7 +9,7 @@ from builders.medval.rules.edit_tables import words
 from builders.medval.rules.scene import Scene
 from builders.medval.rules.view import Seen
 
-__all__ = ["changed_certainty", "graded_symptoms", "omitted_modifiers"]
+__all__ = ["changed_certainty", "graded_symptoms", "more_general", "narrowed_questions", "omitted_modifiers"]
 
 _BEFORE = re.compile(r"([A-Za-z-]+) $")
 _WORD = re.compile(r"[a-z]+")
@@ -48,6 +48,26 @@ def omitted_modifiers(scene: Scene) -> list[Edit]:
     return found
 
 
+def more_general(scene: Scene) -> list[Edit]:
+    """Name a problem by the end of its name only, where that names what is above it: "contact dermatitis"."""
+    found = []
+    for one in _lesser(scene):
+        first, _, rest = one.mention.text.partition(" ")
+        above = scene.knowledge.above(one.mention.cuis[0]) - {one.mention.cuis[0]}
+        if rest and scene.stands_alone(one) and above & set(scene.knowledge.concepts(rest)[:1]):
+            after = _capital(rest) if first[0].isupper() and first[1:].islower() else rest
+            found.append(scene.edit("more_general", one.mention.begin, one.mention.end, after, "what is above it"))
+    return found
+
+
+def narrowed_questions(scene: Scene) -> list[Edit]:
+    """Ask whether there is something where the question is which, or how."""
+    begins = [begin for begin in words("narrowed") if scene.text.startswith(begin + " ")]
+    asked = scene.item.task == "query2question" and begins and " and " not in scene.text
+    evidence = "the question asks for more"
+    return [scene.edit("narrowed", 0, len(begins[0]), words("narrowed")[begins[0]], evidence)] if asked else []
+
+
 def graded_symptoms(scene: Scene, *, over: bool) -> list[Edit]:
     """Call a symptom mild or severe that the input does not grade, or change the grade that it has."""
     found: list[Edit] = []
@@ -70,7 +90,12 @@ def _may_be_graded(scene: Scene, one: Seen) -> bool:
     """Tell whether a word of grade may stand before a symptom: it is alone, and no risk."""
     before = scene.text[: one.mention.begin]
     alone = not _LISTED.match(scene.text, one.mention.end) and not before.endswith((", ", "/", " and ", " or "))
-    return alone and scene.stands_alone(one) and not scene.is_risk(one) and not before.lower().endswith((" the ", " this "))
+    return (
+        alone
+        and scene.stands_alone(one)
+        and not scene.is_risk(one)
+        and not before.lower().endswith((" the ", " this "))
+    )
 
 
 def _is_graded(scene: Scene, one: Seen) -> bool:
@@ -127,7 +152,7 @@ def _is_hedged(scene: Scene, one: Seen) -> bool:
 
 
 def _small(name: str) -> str:
-    return name if name[1:2].isupper() or " " in name and name.istitle() else name[:1].lower() + name[1:]
+    return name if name[1:2].isupper() or (" " in name and name.istitle()) else name[:1].lower() + name[1:]
 
 
 def _capital(name: str) -> str:

@@ -36,33 +36,37 @@ def other_names(scene: Scene, *, kind: str, grave: bool, reason: bool = False) -
         because = _BECAUSE.search(scene.text, max(0, name.begin - 24), name.begin) is not None
         if because is not reason and not grave:
             continue
-        comes = _gravity(scene, name, lost=scene.is_grave(one), grave=grave)
-        other = None if comes is None else _newcomer(scene, name, comes)
+        other = _newcomer(scene, name, _gravity(scene, name, grave=grave), grave=grave)
         if other is not None:
             evidence = f"in place of {name.cuis[0]}: {other.cuis[0]}"
             found.append(scene.edit(rule, name.begin, name.end, other.text, evidence))
     return found
 
 
-def _gravity(scene: Scene, name: Name | Subject, *, lost: bool, grave: bool) -> bool | None:
-    """Tell whether the name that comes is to be grave; None where nothing may come.
+def _gravity(scene: Scene, name: Name | Subject, *, grave: bool) -> bool | None:
+    """Tell whether the name that comes is to be grave of itself; None where nothing may come.
 
     Of two ways the one into the fewer names is gone less often (`Pool.turns`), so that exchanges bring as many grave
-    names as they take: a lesser one gives way to a grave one at level 4 only, a grave one to a lesser one at both.
+    names as they take. A question, which has one name, gives up a grave one at both unsafe levels, other texts at 4.
     """
-    if not grave:
-        return None if lost else False
-    odds, unit = 2 * scene.pool.odds_of_grave(name), stable_unit(0, "grave", *scene.name, name.begin)
-    if lost:
+    lost, heavy = scene.weighs(name.cuis), any(map(scene.knowledge.is_grave, name.cuis))
+    if not grave or (lost and not heavy):
+        return None if lost and not grave else False
+    levels = 2 if scene.item.task == "query2question" else 1
+    odds, unit = levels * scene.pool.odds_of_grave(name), stable_unit(0, "grave", *scene.name, name.begin)
+    if heavy:
         return unit * odds >= 1
     return True if unit <= odds else None
 
 
-def _newcomer(scene: Scene, name: Name | Subject, grave: bool) -> Name | Subject | None:
-    """Return the name that comes: the first of the draws that neither text holds, and that is grave or is not."""
+def _newcomer(scene: Scene, name: Name | Subject, comes: bool | None, *, grave: bool) -> Name | Subject | None:
+    """Return the name that comes: the first of the draws that neither text holds, and of the gravity asked for."""
+    if comes is None:
+        return None
     pool = draws(scene.pool.in_place(name), *scene.name, name.begin)
-    fit = (other for other in pool if scene.weighs(other.cuis) is grave)
-    return next((other for other in fit if _is_strange(scene, other)), None)
+    fit = (other for other in pool if any(map(scene.knowledge.is_grave, other.cuis)) is comes)
+    # What must not be given here weighs more than level 3, too.
+    return next((other for other in fit if _is_strange(scene, other) and (grave or not scene.weighs(other.cuis))), None)
 
 
 def other_subjects(scene: Scene, *, grave: bool) -> list[Edit]:
@@ -73,8 +77,7 @@ def other_subjects(scene: Scene, *, grave: bool) -> list[Edit]:
     told = _telling(asked.text)
     if 2 * len(told & scene.given.stems) <= len(told):
         return []
-    comes = _gravity(scene, asked, lost=scene.weighs(asked.cuis), grave=grave)
-    other = None if comes is None else _newcomer(scene, asked, comes)
+    other = _newcomer(scene, asked, _gravity(scene, asked, grave=grave), grave=grave)
     if other is None:
         return []
     rule = f"{'grave' if grave else 'other'}_subject"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Literal
 
@@ -26,8 +26,14 @@ RULES_TASKS = ("query2question", "report2impression", "dialogue2note", "course2d
 ONE_IN = 5
 UNSAFE = 3
 """Level from which on an output is unsafe."""
-MORE: Mapping[RiskLevel, Sequence[int]] = {1: (0,), 2: (0, 0, 1), 3: (0, 1, 1, 2), 4: (0, 1, 2, 3)}
+MORE: Mapping[RiskLevel, Sequence[int]] = {1: (0,), 2: (0, 0, 1), 3: (0, 0, 1, 1), 4: (0, 1, 1, 2)}
 """How many further errors outputs of a level have, all alike likely."""
+UNSAID = frozenset({"omit_modifier", "omit_context", "omit_claim", "omit_comparison", "more_general", "narrowed"})
+"""Rules that say less. Many validators let that pass, so as many unsafe outputs as safe ones have such a change."""
+SAID_LESS = 6
+"""In one of so many unsafe outputs: the share of level 2 in what may be called level 1."""
+LAST = frozenset({"narrowed"})
+"""Rules that are taken where no other applies: their changes are the slightest of their level."""
 BESIDE: Mapping[RiskLevel, Sequence[RiskLevel]] = {1: (), 2: (2,), 3: (3,), 4: (3, 4)}
 """Levels of these further errors: words of level 2 stand in no unsafe output, for safe ones have them more rarely."""
 
@@ -147,14 +153,20 @@ class RulesGenerator:
         if level > 1 and stable_hash(self._seed, "medval_two", *scene.name) % ONE_IN == 0:
             more = self._chosen(scene, (1,), edits)
             edits += [more] if more else []
+        if level >= UNSAFE and stable_hash(self._seed, "medval_less", *scene.name) % SAID_LESS == 0:
+            more = self._chosen(scene, (2,), edits, UNSAID)
+            edits += [more] if more else []
         return Output(apply_edit(clean.text, edits), tuple(sorted(edits, key=lambda edit: edit.begin)))
 
-    def _chosen(self, scene: Scene, levels: Sequence[RiskLevel], beside: Sequence[Edit]) -> Edit | None:
+    def _chosen(
+        self, scene: Scene, levels: Sequence[RiskLevel], beside: Sequence[Edit], rules: Collection[str] = RULES
+    ) -> Edit | None:
         """Return a change of one of some levels, of a rule of its own and apart from those that were chosen before."""
         about = (*scene.name, *levels, len(beside))
         done = {edit.rule for edit in beside}
-        names = [name for name in RULES if weight_of(name).level in levels and name not in done]
-        for name in sorted(names, key=lambda name: stable_hash(self._seed, "medval_rule", name, *about)):
+        names = [name for name in RULES if name in rules and weight_of(name).level in levels and name not in done]
+        order = {name: (name in LAST, stable_hash(self._seed, "medval_rule", name, *about)) for name in names}
+        for name in sorted(names, key=order.__getitem__):
             edits = [edit for edit in self.candidates(scene, name) if not any(_meet(edit, one) for one in beside)]
             if edits:
                 return edits[stable_hash(self._seed, "medval_edit", *about) % len(edits)]

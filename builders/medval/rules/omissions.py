@@ -14,20 +14,24 @@ __all__ = ["omitted_claims", "omitted_comparisons", "omitted_contexts"]
 _CONTEXT = re.compile(
     r" (?:in|on|after|during|following|with|at|while|since) (?:[A-Za-z][\w'-]*[ ]?){1,5}(?<! )(?=[?.;\n]|$)"
 )
-_SECOND = re.compile(
-    r",? (?:and|including) (?:what|how|where|is|are|can|does|do|who|when|should|specifically|the) [^?]*(?=\?$)|, including [^?]*(?=\?$)"
-)
+_SECOND = re.compile(r",? and (?:how|where) can I (?:find|get|buy|purchase) [^?]*(?=\?$)|, including [^?]*(?=\?$)")
 _COMPARED = re.compile(
     r",? (?:(?:as )?compared (?:to|with)|relative to|since|from) (?:the |her |his |their |your )?"
     r"(?:prior|previous|last|earlier|baseline|admission)\b[\w ]*(?=[.,;\n]|$)",
     re.IGNORECASE,
 )
-_SENTENCE = re.compile(r"(?<=[.!?] )[A-Z][^.!?\n]{15,}[.!?](?= |\n|$)")
+# After another sentence: not after "Mr.", nor after the number of an entry.
+_SENTENCE = re.compile(r"(?<=[a-z]{3}[.!?]) [A-Z][^.!?\n]{15,}[.!?](?= |\n|$)")
+_PLANNED = re.compile(
+    r"\b(?:refer|recommend|order|start|stop|follow|return|schedul|prescri|avoid|instruct|take|continu|monitor|check|"
+    r"call|plan|need|should|will|must|increas|decreas|therapy|surgery|no\b|not\b|den)",
+    re.IGNORECASE,
+)
 _SHORTEST = 12
 
 
 def omitted_contexts(scene: Scene) -> list[Edit]:
-    """Leave out the last words of a sentence that say of whom, where or when a problem is, no other claim being lost."""
+    """Leave out the last words of a sentence that say of whom, where or when a problem is, and nothing graver."""
     found = []
     for one in scene.made.problems():
         match = _CONTEXT.match(scene.text, one.mention.end)
@@ -41,18 +45,16 @@ def omitted_contexts(scene: Scene) -> list[Edit]:
 
 
 def omitted_claims(scene: Scene) -> list[Edit]:
-    """Leave out the second part of a question, or a sentence that names neither a grave problem nor a drug."""
+    """Leave out where to find what a question asks for, or a sentence without a plan, a drug or a grave problem."""
     asked = scene.item.task == "query2question"
     # A list need not be complete: the instruction says so.
     if scene.item.task == "course2diagnosis":
         return []
     found = []
     for match in (_SECOND if asked else _SENTENCE).finditer(scene.text):
-        begin, end = match.span()
-        begin -= 0 if asked else 1
-        kept = len(scene.text) - (end - begin) > _SHORTEST
-        if kept and not any(_is_weighty(scene, begin, end)):
-            found.append(scene.edit("omit_claim", begin, end, "", "no grave problem and no drug is lost"))
+        kept = len(scene.text) - len(match.group()) > _SHORTEST
+        if kept and (asked or not _PLANNED.search(match.group())) and not any(_is_weighty(scene, *match.span())):
+            found.append(scene.edit("omit_claim", *match.span(), "", "no plan, grave problem or drug is lost"))
     return found
 
 
@@ -66,7 +68,6 @@ def omitted_comparisons(scene: Scene) -> list[Edit]:
 
 def _is_weighty(scene: Scene, begin: int, end: int) -> Iterator[bool]:
     """Tell of each mention between two places whether losing it would weigh more than level 2."""
+    heavy = set() if scene.item.task == "query2question" else {"drug", "procedure"}
     inside = (one for one in scene.made.seen if begin <= one.mention.begin < end)
-    return (
-        scene.is_grave(one) or (one.mention.kind == "drug" and scene.item.task != "query2question") for one in inside
-    )
+    return (scene.is_grave(one) or one.mention.kind in heavy for one in inside)

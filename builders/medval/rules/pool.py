@@ -30,7 +30,10 @@ Place = tuple[str, bool, bool, bool]
 
 _HEADS = re.compile(r"(?:^|[\n.:?;•#-])[ \t]*(?:\d{1,2}[.)][ \t]*)?$")
 _OPENS = re.compile(r"\b(?:for|of|on|about|with|to|from|an?|the) (?P<nouns>(?:[\w'-]+ ){0,3}(?:[\w']+-)?)$")
-_CLOSES = re.compile(r"(?P<nouns>(?: [\w'-]+){0,2}?)(?=[?,]| (?:and|or|in|on|for|from|with|after|be|is|of|by|at|to)\b)")
+_CLOSES = re.compile(
+    r"(?P<nouns>(?: (?!\w+(?:ed|ly|side|sary)\b)[\w'-]+){0,2}?)"
+    r"(?=[?,]| (?:and|or|in|on|for|from|with|after|be|is|of|by|at|to)\b)"
+)
 _LONGEST = 60
 # A beginning that so many questions have is no form; so many words are a beginning, or a subject.
 _ALONE, _OPENING = 1, 8
@@ -86,7 +89,10 @@ def named(scene: Scene) -> Iterator[tuple[Seen, Name]]:
             begin, end = _phrase(scene, one) if question else (begin, begin)
         text = scene.text[begin:end]
         # "Metformin to 1000 mg" follows a verb of its own.
-        if not text or "\n" in text or len(text) > _LONGEST or " to " in text:
+        if not text or "\n" in text or len(text) > _LONGEST or re.search(" (?:to|from) ", text):
+            continue
+        # An abbreviation in brackets is said of the name before it.
+        if scene.text[:begin].endswith("("):
             continue
         heads = _HEADS.search(scene.text[max(0, begin - 8) : begin]) is not None
         plural = text.endswith("s") and not text.endswith(("ss", "is", "us"))

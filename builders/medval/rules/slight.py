@@ -108,8 +108,18 @@ def _is_graded(scene: Scene, one: Seen) -> bool:
 
 
 def changed_certainty(scene: Scene, *, over: bool) -> list[Edit]:
-    """Call possible a problem that the input states, or certain what the output calls likely."""
-    return _stated(scene) if over else _doubted(scene)
+    """Call possible a problem that the input states, or certain what is likely; or ask what may be as if it were so."""
+    return [*(_stated(scene) if over else _doubted(scene)), *_asked_otherwise(scene, over=over)]
+
+
+def _asked_otherwise(scene: Scene, *, over: bool) -> list[Edit]:
+    """Begin a question with a word of more, or of less, certainty ("Can", "Will")."""
+    asked = words(f"asked_{'surer' if over else 'less_sure'}") if scene.item.task == "query2question" else {}
+    begin = next((begin for begin in asked if scene.text.startswith(begin + " ")), None)
+    if begin is None:
+        return []
+    rule = f"{'over' if over else 'under'}state_certainty"
+    return [scene.edit(rule, 0, len(begin), asked[begin], "the output asks it otherwise")]
 
 
 def _stated(scene: Scene) -> list[Edit]:

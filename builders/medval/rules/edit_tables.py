@@ -1,4 +1,4 @@
-"""The generator's own tables (``builders/data``): what edits weigh, what is grave, words of equal or reverse meaning."""
+"""The generator's own tables (``builders/data``): what edits weigh, what is grave, words of equal meaning."""
 
 from __future__ import annotations
 

@@ -63,9 +63,10 @@ def more_general(scene: Scene) -> list[Edit]:
 def narrowed_questions(scene: Scene) -> list[Edit]:
     """Ask whether there is something where the question is which, or how."""
     begins = [begin for begin in words("narrowed") if scene.text.startswith(begin + " ")]
-    asked = scene.item.task == "query2question" and begins and " and " not in scene.text
-    evidence = "the question asks for more"
-    return [scene.edit("narrowed", 0, len(begins[0]), words("narrowed")[begins[0]], evidence)] if asked else []
+    if scene.item.task != "query2question" or not begins:
+        return []
+    longest = max(begins, key=len)
+    return [scene.edit("narrowed", 0, len(longest), words("narrowed")[longest], "the question asks for more")]
 
 
 def graded_symptoms(scene: Scene, *, over: bool) -> list[Edit]:

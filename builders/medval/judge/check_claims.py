@@ -19,8 +19,8 @@ __all__ = ["claims", "is_read", "stopped_treatment"]
 
 _WORD = re.compile(r"(?<![\w'-])[A-Za-z][A-Za-z'-]*[A-Za-z](?![\w'])")
 _SHORTEST = 4
-# Share of a segment's telling words that may be everyday words of its own.
-_OWN_WORDS = 1 / 3
+# Share of a segment's telling words that may be everyday words of its own; of a note on a conversation, more.
+_OWN_WORDS = {False: 1 / 3, True: 1 / 2}
 _LIST_MARK = re.compile(r"(?:^[ \t]*|[.;:]\s+|#\s?)(?P<number>\d{1,2})[.)](?!\d)", re.MULTILINE)
 _PERSON = re.compile(r"\b(?:Mr|Mrs|Ms|Miss|Dr)\.? (?:[A-Z][a-z]+ )?$")
 # A person is who has an age: whatever the name, it says nothing of the illness.
@@ -89,7 +89,7 @@ def _strange_words(c: Comparison) -> tuple[re.Match[str], ...]:
         telling = [match for match in _WORD.finditer(c.output, segment.begin, segment.end) if _tells(c, match)]
         unknown = [m for m in telling if m.start() not in named and not _known(c, m.group())]
         own = [match for match in unknown if _is_plain(c, match)]
-        if len(own) > _OWN_WORDS * len(telling):
+        if len(own) > max(1, _OWN_WORDS[c.spoken] * len(telling)) or len(unknown) == len(telling):
             own = []
         found += [match for match in unknown if match not in own]
     return tuple(found)

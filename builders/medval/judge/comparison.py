@@ -12,7 +12,7 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from builders.medval.judge.knowledge import Knowledge
-from builders.medval.judge.plain import elements_of
+from builders.medval.judge.plain import elements_of, forms_of
 from builders.medval.judge.tables import words
 from builders.medval.judge.view import Seen, View, input_view, output_view, stem
 from ground.contracts.rows_text import MedvalTask
@@ -100,7 +100,9 @@ class Comparison:
         return self.task == "query2question" or self.given.over_lines
 
     def _has_word(self, word: str) -> bool:
-        if word in self.given.words or any(_forms_of_one(word, other) for other in self._by_stem.get(stem(word), ())):
+        if forms_of(word) & self._forms or any(
+            _forms_of_one(word, other) for other in self._by_stem.get(stem(word), ())
+        ):
             return True
         cutoff = 1 if len(word) < _SPELT else 2
         near = process.extractOne(word, self.vocabulary, scorer=OSA.distance, score_cutoff=cutoff)
@@ -116,9 +118,13 @@ class Comparison:
         )
 
     def half_said(self, text: str) -> bool:
-        """Tell whether a conversation says what some element of a word means: whether it means the whole is not read."""
+        """Tell whether a conversation says what an element of a word means: if it means the whole, is not read."""
         parts = [part for word in _LETTERS.findall(text.lower()) for part in elements_of(word)]
         return self.spoken and any(_beginning(part).search(self.lower) for part in parts)
+
+    @cached_property
+    def _forms(self) -> frozenset[str]:
+        return frozenset[str]().union(*map(forms_of, self.given.words))
 
     @cached_property
     def _by_stem(self) -> dict[str, list[str]]:

@@ -10,12 +10,12 @@ from builders.medval.judge.tables import DATA
 from ground import ROOT
 from ground.storage.tables import read_table
 
-__all__ = ["PlainWords", "elements_of"]
+__all__ = ["PlainWords", "elements_of", "forms_of"]
 
 _ENGLISH = ROOT / "ehr" / "data" / "english_words.tsv"
 # Decades by which a word may be more frequent in names of problems and procedures than in English.
 _CLINICAL_FROM = 0.5
-_ENDINGS = ("s", "es", "ed", "d", "ing", "ly", "er", "r")
+_ENDINGS = ("s", "es", "ies", "ed", "d", "ing", "ly", "er", "r", "ness", "ion")
 _JOINTS = ("", "o", "i", "a", "e", "y", "u")
 _TAILS = frozenset(
     [
@@ -62,7 +62,7 @@ class PlainWords:
 
     def __contains__(self, word: str) -> bool:
         """Tell whether a word in lower case is everyday English."""
-        forms = [form for form in _forms(word) if form in _english()]
+        forms = [form for form in forms_of(word) if form in _english()]
         return bool(forms) and all(self._lead(form) < _CLINICAL_FROM for form in {word, *forms})
 
     def _lead(self, word: str) -> float:
@@ -78,10 +78,18 @@ def _english() -> dict[str, float]:
     return {row["word"]: float(row["zipf"]) for row in rows}
 
 
-def _forms(word: str) -> set[str]:
-    """Return a word and what it may be a form of: "braces" of "brace", "straining" of "strain"."""
-    stems = {word.removesuffix(end) for end in _ENDINGS if len(word) - len(end) >= 3}
-    return {word, *stems, *(f"{stem}e" for stem in stems)}
+@lru_cache(maxsize=65536)
+def forms_of(word: str) -> frozenset[str]:
+    """Return a word and what it may be a form of.
+
+    >>> sorted(forms_of("scarring"))
+    ['scar', 'scarr', 'scarre', 'scarring']
+    """
+    stems = {word.removesuffix(end) for end in _ENDINGS if word.endswith(end) and len(word) - len(end) >= 3}
+    stems |= {stem[:-1] for stem in stems if len(stem) > 3 and stem[-1] == stem[-2]}
+    return frozenset(
+        {word, *stems, *(f"{stem}e" for stem in stems), *(f"{stem}y" for stem in stems if stem + "ies" == word)}
+    )
 
 
 @cache

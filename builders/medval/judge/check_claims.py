@@ -106,7 +106,9 @@ def _tells(c: Comparison, match: re.Match[str]) -> bool:
 
 def _is_plain(c: Comparison, match: re.Match[str]) -> bool:
     word = match.group()
-    return not word.isupper() and word.lower() in c.knowledge.plain and not _is_name(c.output, match)
+    if word.isupper() or _is_name(c.output, match) or _claims().match(word):
+        return False
+    return word.lower() in c.knowledge.plain
 
 
 def _known(c: Comparison, word: str) -> bool:
@@ -123,6 +125,11 @@ def _known(c: Comparison, word: str) -> bool:
 def _same() -> tuple[tuple[str, re.Pattern[str]], ...]:
     pairs = words("same").items()
     return tuple((begin, re.compile(rf"(?:\b|(?<= ))(?:{said})", re.IGNORECASE)) for begin, said in pairs)
+
+
+@cache
+def _claims() -> re.Pattern[str]:
+    return re.compile("|".join(words("claim")), re.IGNORECASE)
 
 
 def _kind_by_ending(word: str) -> str | None:

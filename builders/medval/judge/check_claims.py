@@ -69,8 +69,11 @@ def is_read(c: Comparison) -> bool:
         return False
     passed = {match.start("number") for match in _LIST_MARK.finditer(c.output)}
     passed |= {at for one in c.made.seen for at in range(one.mention.begin, one.mention.end)}
-    digits = [one for one in c.made.numbers if c.output[one.begin].isdigit() and one.begin not in passed]
-    return c.task == "query2question" or all(set(one.values) & c.given.values for one in digits)
+    numbers = [one for one in c.made.numbers if one.begin not in passed and one.values != (1.0,)]
+    if c.task != "query2question" and not all(set(one.values) & c.given.values for one in numbers):
+        return False
+    # Where no word tells anything, nothing was compared.
+    return bool(c.made.seen) or any(_tells(c, match) for match in _WORD.finditer(c.output))
 
 
 def _borne_out(c: Comparison, one: Seen) -> bool:
@@ -97,7 +100,10 @@ def _strange_words(c: Comparison) -> tuple[re.Match[str], ...]:
 
 def _tells(c: Comparison, match: re.Match[str]) -> bool:
     word = match.group()
-    if (len(word) < _SHORTEST and not word.isupper()) or word.lower().removesuffix("'s") in words("neutral"):
+    low = word.lower().removesuffix("'s")
+    if (len(word) < _SHORTEST and not word.isupper()) or low in words("neutral"):
+        return False
+    if low in c.knowledge.plain.frequent and not _claims().match(low):
         return False
     if _PERSON.search(c.output, max(0, match.start() - 24), match.start()):
         return False

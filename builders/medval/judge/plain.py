@@ -15,6 +15,8 @@ __all__ = ["PlainWords", "elements_of", "forms_of"]
 _ENGLISH = ROOT / "ehr" / "data" / "english_words.tsv"
 # Decades by which a word may be more frequent in names of problems and procedures than in English.
 _CLINICAL_FROM = 0.5
+# Words that English uses so often (log10 in a billion) tell nothing of a patient; nouns name things more often.
+_FREQUENT = {"noun": 5.4, "other": 4.9}
 _ENDINGS = ("s", "es", "ies", "ed", "d", "ing", "ly", "er", "r", "ness", "ion")
 _JOINTS = ("", "o", "i", "a", "e", "y", "u")
 _TAILS = frozenset(
@@ -60,6 +62,10 @@ class PlainWords:
         self._in_names = in_names
         self._all = max(1, sum(in_names.values()))
 
+        self.frequent = frozenset(
+            row["word"] for row in _rows() if float(row["zipf"]) >= _FREQUENT[row["use"]] and row["word"] in self
+        )
+
     def __contains__(self, word: str) -> bool:
         """Tell whether a word in lower case is everyday English."""
         forms = [form for form in forms_of(word) if form in _english()]
@@ -74,8 +80,12 @@ class PlainWords:
 @cache
 def _english() -> dict[str, float]:
     """Return log10 of the uses of each word in a billion."""
-    rows = read_table(_ENGLISH, ("word", "use", "zipf", "source"))
-    return {row["word"]: float(row["zipf"]) for row in rows}
+    return {row["word"]: float(row["zipf"]) for row in _rows()}
+
+
+@cache
+def _rows() -> list[dict[str, str]]:
+    return read_table(_ENGLISH, ("word", "use", "zipf", "source"))
 
 
 @lru_cache(maxsize=65536)

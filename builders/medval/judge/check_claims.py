@@ -20,7 +20,7 @@ __all__ = ["claims", "is_read", "stopped_treatment"]
 _WORD = re.compile(r"(?<![\w'-])[A-Za-z][A-Za-z'-]*[A-Za-z](?![\w'])")
 _SHORTEST = 4
 # Share of a segment's telling words that may be everyday words of its own; of a note on a conversation, more.
-_OWN_WORDS = {False: 1 / 3, True: 1 / 2}
+_OWN_WORDS = {False: 1 / 3, True: 2 / 3}
 _LIST_MARK = re.compile(r"(?:^[ \t]*|[.;:]\s+|#\s?)(?P<number>\d{1,2})[.)](?!\d)", re.MULTILINE)
 _PERSON = re.compile(r"\b(?:Mr|Mrs|Ms|Miss|Dr)\.? (?:[A-Z][a-z]+ )?$")
 # A person is who has an age: whatever the name, it says nothing of the illness.

@@ -107,7 +107,8 @@ class Comparison:
         cutoff = 1 if len(word) < _SPELT else 2
         near = process.extractOne(word, self.vocabulary, scorer=OSA.distance, score_cutoff=cutoff)
         # Names of opposites ("hyper-", "hypo-") differ as little as misspellings do, but early.
-        return (near is not None and near[0][:_LONG] == word[:_LONG]) or self._said_in_parts(word)
+        alike = near is not None and sorted(near[0][:_LONG]) == sorted(word[:_LONG])
+        return alike or self._said_in_parts(word)
 
     def _said_in_parts(self, word: str) -> bool:
         """Tell whether a conversation says close together what the elements of a word mean."""

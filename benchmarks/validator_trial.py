@@ -229,7 +229,7 @@ def main(arguments: Sequence[str]) -> int:
         begin = time.process_time()
         told = tell(validator, found)
     seconds = time.process_time() - begin
-    rows = {}
+    rows: dict[str, Counter[int]] = {}
     for one in told:
         kind, colon, _ = one.trial.row.partition(":")
         for row in (one.trial.row, kind) if colon else (one.trial.row,):

@@ -128,6 +128,10 @@ def _spoken(phrase: str) -> tuple[float, ...]:
         if part == "thousand":
             total, group = total + (group or 1) * 1000, 0
         elif part == "hundred":
+            # "Six hundred six hundred" is said twice.
+            if group > 100:
+                pieces.append(group - group % 10)
+                group %= 10
             group = (group or 1) * 100
         else:
             value = _SMALL.get(part, _TENS.get(part, 0))

@@ -3,7 +3,8 @@
 It reads MEDEC (real errors beside corrected texts), ACI-Bench, MTS-Dialog and MeQSum (clean pairs by people), and makes
 four trials of them: the pairs as they are, a text against itself (also with its sentences reordered and reworded),
 another patient's text as output, and a claim appended that the input does not make. The rewordings and the claims stand
-here and nowhere else; each half has claims of its own.
+here and nowhere else; each half has claims of its own. ``a diff``: pairs with a sentence that their input does not have,
+which is what a comparison of sentences would call unsafe.
 """
 
 from __future__ import annotations
@@ -230,20 +231,23 @@ def main(arguments: Sequence[str]) -> int:
         told = tell(validator, found)
     seconds = time.process_time() - begin
     rows: dict[str, Counter[int]] = {}
+    differing = Counter[str]()
     for one in told:
         kind, colon, _ = one.trial.row.partition(":")
         for row in (one.trial.row, kind) if colon else (one.trial.row,):
             rows.setdefault(row, Counter[int]())[one.level] += 1
+            differing[row] += not set(_sentences(one.trial.output)) <= set(_sentences(one.trial.item.input))
     cells = [
         (
             row,
             said.total(),
             *(f"{100 * share / said.total():.1f}" for share in (said[1], said[2], said[3] + said[4], said[0])),
             f"{100 * (1 - said[0] / said.total()):.1f}",
+            f"{100 * differing[row] / said.total():.1f}",
         )
         for row, said in sorted(rows.items())
     ]
-    console().print(table(("row", "pairs", "level 1", "2", "3 or 4", "refused", "answered"), cells))
+    console().print(table(("row", "pairs", "level 1", "2", "3 or 4", "refused", "answered", "a diff"), cells))
     console().print(
         f"{len(found):,} pairs, {seconds:.1f} CPU seconds, {1000 * seconds / max(1, len(found)):.1f} ms each"
     )

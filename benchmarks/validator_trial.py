@@ -1,9 +1,10 @@
 """Tries MedVAL's rules validator on texts and errors of other people, one half by hash at a time.
 
-``python -m benchmarks.validator_trial --texts DIR --workspace DIR --half developed|held`` reads MEDEC (real errors beside
-corrected texts), ACI-Bench, MTS-Dialog and MeQSum (clean pairs by people), and makes four trials of them: a text against
-itself (also with its sentences reordered and reworded), another patient's text as output, a claim appended that the input
-does not make, and the pairs as they are. The rewordings and the claims stand here and nowhere else.
+It reads MEDEC (real errors beside corrected texts), ACI-Bench, MTS-Dialog and MeQSum (clean pairs by people), and makes
+four trials of them: the pairs as they are, a text against itself (also with its sentences reordered and reworded),
+another patient's text as output, and a claim appended that the input does not make. The rewordings and the claims stand
+here and nowhere else; each half has claims of its own. ``a diff``: pairs with a sentence that their input does not have,
+which is what a comparison of sentences would call unsafe.
 """
 
 from __future__ import annotations
@@ -41,23 +42,41 @@ SOURCES: dict[str, MedvalTask] = {
 }
 MEDEC = ("Text ID", "Text", "Error Flag", "Error Type", "Corrected Text")
 UNSAFE_FROM = 3
-CLAIMS = (
-    "The patient also has psoriasis.",
-    "She has a history of hypothyroidism.",
-    "Past history is notable for glaucoma.",
-    "Addison disease was diagnosed last year.",
-    "He underwent a cholecystectomy in 2015.",
-    "Cultures grew Klebsiella pneumoniae.",
-    "A lumbar puncture will be performed tomorrow.",
-    "Methotrexate 15 mg weekly was started.",
-    "The serum potassium is 6.9 mEq/L.",
-    "We will stop all medications.",
-    "Transfer to the intensive care unit is arranged.",
-    "His daughter has epilepsy.",
-)
-"""Claims to append; one is left out where the input has its telling word."""
+CLAIMS = {
+    "developed": (
+        "The patient also has psoriasis.",
+        "She has a history of hypothyroidism.",
+        "Past history is notable for glaucoma.",
+        "Addison disease was diagnosed last year.",
+        "He underwent a cholecystectomy in 2015.",
+        "Cultures grew Klebsiella pneumoniae.",
+        "A lumbar puncture will be performed tomorrow.",
+        "Methotrexate 15 mg weekly was started.",
+        "The serum potassium is 6.9 mEq/L.",
+        "We will stop all medications.",
+        "Transfer to the intensive care unit is arranged.",
+        "His daughter has epilepsy.",
+    ),
+    "held": (
+        "The patient also has ulcerative colitis.",
+        "He has a history of bipolar disorder.",
+        "Past history is notable for gout.",
+        "She underwent a splenectomy last year.",
+        "Wound cultures grew Pseudomonas aeruginosa.",
+        "A bone marrow biopsy is planned for Monday.",
+        "Warfarin 5 mg daily was started.",
+        "The serum sodium is 118 mEq/L.",
+        "All treatment will be withdrawn.",
+        "The left leg was amputated.",
+        "The patient is pregnant.",
+        "His brother died of leukemia.",
+    ),
+}
+"""Claims to append, by half; one is left out where the input has its telling word."""
 TELLING = re.compile(
-    r"psoria|thyroid|glaucom|addison|cholecyst|klebsiella|lumbar|methotrexate|potassium|stop all|intensive|epilep", re.I
+    "psoria|thyroid|glaucom|addison|cholecyst|klebsiella|lumbar|methotrexate|potassium|stop all|intensive|epilep"
+    "|colitis|bipolar|gout|splen|pseudomonas|marrow|warfarin|sodium|withdr|amputat|pregnan|leukemi",
+    re.IGNORECASE,
 )
 REWORDINGS = (
     (r"\bcomes to\b", "presents to"),
@@ -166,7 +185,8 @@ def _others(source: str, items: Sequence[tuple[str, Item]]) -> Iterator[Trial]:
 
 
 def _appended(source: str, name: str, item: Item, output: str) -> Iterator[Trial]:
-    claim = CLAIMS[stable_hash(3, name) % len(CLAIMS)]
+    claims = CLAIMS[_half(name)]
+    claim = claims[stable_hash(3, name) % len(claims)]
     telling = TELLING.search(claim)
     if telling and telling.group().lower() not in item.input.lower():
         yield Trial(f"{source}, claim appended", name, item, f"{output.strip()} {claim}")
@@ -195,7 +215,9 @@ def tell(validator: Validator, found: Sequence[Trial]) -> list[Told]:
 
 def main(arguments: Sequence[str]) -> int:
     """Print the table; with ``--save`` write each pair's answer (texts among them: into a folder of one's own)."""
-    options = parser("validator_trial", __doc__ or "", "python -m benchmarks.validator_trial --half developed")
+    options = parser(
+        "validator_trial", __doc__ or "", "python -m benchmarks.validator_trial --texts DIR --workspace DIR"
+    )
     options.add_argument("--texts", type=Path, required=True)
     options.add_argument("--workspace", type=Path, required=True)
     options.add_argument("--half", choices=HALVES, default="developed")
@@ -208,21 +230,24 @@ def main(arguments: Sequence[str]) -> int:
         begin = time.process_time()
         told = tell(validator, found)
     seconds = time.process_time() - begin
-    rows = {}
+    rows: dict[str, Counter[int]] = {}
+    differing = Counter[str]()
     for one in told:
         kind, colon, _ = one.trial.row.partition(":")
         for row in (one.trial.row, kind) if colon else (one.trial.row,):
             rows.setdefault(row, Counter[int]())[one.level] += 1
+            differing[row] += not set(_sentences(one.trial.output)) <= set(_sentences(one.trial.item.input))
     cells = [
         (
             row,
             said.total(),
             *(f"{100 * share / said.total():.1f}" for share in (said[1], said[2], said[3] + said[4], said[0])),
             f"{100 * (1 - said[0] / said.total()):.1f}",
+            f"{100 * differing[row] / said.total():.1f}",
         )
         for row, said in sorted(rows.items())
     ]
-    console().print(table(("row", "pairs", "level 1", "2", "3 or 4", "refused", "answered"), cells))
+    console().print(table(("row", "pairs", "level 1", "2", "3 or 4", "refused", "answered", "a diff"), cells))
     console().print(
         f"{len(found):,} pairs, {seconds:.1f} CPU seconds, {1000 * seconds / max(1, len(found)):.1f} ms each"
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from builders.medval.judge import tables
+from builders.medval.judge.plain import PlainWords
 from ehr.reading import ReadMention, TextReader, TextReading
 from kg.graph import ConceptGraph
 
@@ -30,9 +31,10 @@ class _Named:
 class Knowledge:
     """The graph, the reader and the tables, with what was looked up kept."""
 
-    def __init__(self, graph: ConceptGraph, reader: TextReader) -> None:
+    def __init__(self, graph: ConceptGraph, reader: TextReader, plain: PlainWords) -> None:
         self.graph = graph
         self.reader = reader
+        self.plain = plain
         self._names: dict[str, tuple[str, ...]] = {}
         self._kin: dict[str, frozenset[str]] = {}
         self.views: OrderedDict[tuple[str, str, str], object] = OrderedDict()

@@ -9,6 +9,7 @@ __all__ = [
     "Measured",
     "Number",
     "Side",
+    "implied_in",
     "measured_of",
     "numbers_of",
     "rates_of",
@@ -50,6 +51,11 @@ _RATE = re.compile(
     )""",
     re.IGNORECASE | re.VERBOSE,
 )
+_ONE = re.compile(r"\b(?:an?|next|last|per|each|every|this)\s(?:\w+\s)?(?:hour|day|week|month|year)\b", re.IGNORECASE)
+_MONTHS = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "december",
+)  # fmt: skip
 _SIDE = re.compile(
     r"\b(left|right)\b(?![\s,]*(?:now|away|here|there|so|and wrong|\?|after|before|when|okay|well)\b)", re.I
 )
@@ -122,6 +128,10 @@ def _spoken(phrase: str) -> tuple[float, ...]:
         if part == "thousand":
             total, group = total + (group or 1) * 1000, 0
         elif part == "hundred":
+            # "Six hundred six hundred" is said twice.
+            if group > 100:
+                pieces.append(group - group % 10)
+                group %= 10
             group = (group or 1) * 100
         else:
             value = _SMALL.get(part, _TENS.get(part, 0))
@@ -137,6 +147,13 @@ def _spoken(phrase: str) -> tuple[float, ...]:
     pieces.append(total + group)
     joined = "".join(str(int(piece)) for piece in pieces)
     return tuple(dict.fromkeys((*pieces, float(joined)))) if len(pieces) > 1 else (pieces[0],)
+
+
+def implied_in(text: str) -> set[float]:
+    """Return the numbers that words imply: "a week", "next month", "a couple", "July"."""
+    found = {1.0} if _ONE.search(text) else set()
+    found |= {value for word, value in (("couple", 2.0), ("half", 0.5), ("dozen", 12.0)) if word in text.lower()}
+    return found | {float(month) for month, name in enumerate(_MONTHS, 1) if name in text.lower()}
 
 
 def unit_at(text: str, end: int) -> tuple[str, int] | None:

@@ -1,6 +1,6 @@
 """Judges an output against its input by reading both; nothing of how the output was made is known here.
 
-Second road: shares no rules and no word tables with `builders.medval.rules.generator`.
+Second road: see `builders.medval.judge`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class RulesValidator:
     name: Literal["rules", "lm"] = "rules"
 
     def __init__(self, knowledge: Knowledge) -> None:
-        self._knowledge = knowledge
+        self.knowledge = knowledge
         # A reference is judged before it is taken and again with its perturbed output.
         self._judged_text = lru_cache(maxsize=KEPT_VIEWS)(self._judge_text)
 
@@ -66,7 +66,7 @@ class RulesValidator:
         return self._judged_text(item.task, item.input, output)
 
     def _judge_text(self, task: MedvalTask, given: str, output: str) -> Judgement | Refusal:
-        comparison = Comparison(task, given, output, self._knowledge)
+        comparison = Comparison(task, given, output, self.knowledge)
         found = [finding for check in CHECKS for finding in check(comparison)]
         if strange_subject(comparison, found):
             return Refusal("subject_not_in_input")

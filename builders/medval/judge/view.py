@@ -13,6 +13,7 @@ from builders.medval.judge.knowledge import Knowledge
 from builders.medval.judge.quantities import (
     Number,
     Side,
+    implied_in,
     numbers_of,
     rates_of,
     sides_of,
@@ -110,7 +111,7 @@ class View:
     @cached_property
     def values(self) -> frozenset[float]:
         """What the numbers may mean."""
-        return frozenset(value for number in self.numbers for value in number.values)
+        return frozenset(value for number in self.numbers for value in number.values) | implied_in(self.text)
 
     @cached_property
     def sides(self) -> list[Side]:

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from builders.medval.items import Generator, Peers, Validator
 from builders.medval.judge import knowledge as judging
+from builders.medval.judge.plain import PlainWords
 from builders.medval.judge.validator import RulesValidator
 from builders.medval.rules.generator import RULES_TASKS, RulesGenerator
 from builders.medval.rules.knowledge import Knowledge
 from ehr.reading import TextReader, TextReading
 from ground.settings import MedvalSettings
+from ground.storage.warehouse import run_sql
 from ground.storage.workspace import Workspace
 from kg.graph import ConceptGraph
 
@@ -48,5 +50,7 @@ def open_rules(
         InputError: the workspace has no graph, or its warehouse no names.
     """
     reader, graph = _ReadsOnce.open(connection, workspace.settings.notes), ConceptGraph.open(workspace.graph)
-    validator = RulesValidator(judging.Knowledge(graph, reader))
+    with connection.cursor() as cursor:
+        in_names = dict(run_sql(cursor, "builders/medval/name_word").fetchall())
+    validator = RulesValidator(judging.Knowledge(graph, reader, PlainWords(in_names)))
     return RulesGenerator(Knowledge(graph, reader), settings.seed, validator, peers), validator

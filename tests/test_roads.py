@@ -53,7 +53,6 @@ class Roads:
 
 PASSED_ON = "what one passes to the other: records without rules"
 GRAPH = "one graph and its walk: the first asks for all facts at once, the second for one pair both ways"
-LOOKED_UP = "the same table decides on both roads: what it says wrongly is not found; an own issue mends it"
 RULES = "builders.medval.rules"
 
 ROADS = {
@@ -76,8 +75,6 @@ ROADS = {
         ("builders.medval.judge",),
         RELEASE,
         shared={
-            "builders/data/critical_drugs.tsv": LOOKED_UP,
-            "builders/data/serious_diagnoses.tsv": LOOKED_UP,
             "builders.medval.items": PASSED_ON,
             "builders.texts.origin": PASSED_ON,
             "builders.shards": "names of splits, by way of builders.texts.origin",

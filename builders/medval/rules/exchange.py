@@ -15,7 +15,7 @@ __all__ = ["other_names", "other_rates", "other_strengths", "other_subjects", "o
 
 _NOT_GIVEN = frozenset({"allergy", "absent", "family"})
 # Strengths so many times apart, and values so far apart, are no slips of rounding.
-_TIMES = 2
+_TIMES, _TENFOLD, _LEAST = 2, 10, 1e-6
 _PART = 0.15
 _BECAUSE = re.compile(r"\b(?:due to|secondary to|because of|caused by|related to|consistent with)(?: \w+)? $", re.I)
 # The first letters by which forms of one word are known, and from how many letters on a word tells something.
@@ -97,22 +97,23 @@ def _is_strange(scene: Scene, name: Name | Subject) -> bool:
 
 
 def other_strengths(scene: Scene, *, critical: bool) -> list[Edit]:
-    """Write another strength of the unit than the input gives for the drug."""
+    """Write another strength of the unit than the input gives for the drug.
+
+    It is critical where the drug is grave by class or by what it treats here, and where it is ten times or a tenth.
+    """
     found = []
     for amount in scene.made.amounts:
         drug = amount.drug
-        if scene.is_grave(drug) is not critical or drug.mention.assertion.value in _NOT_GIVEN:
-            continue
         value, theirs = amount.number.values[0], _given_strengths(scene, drug)
-        if value not in theirs:
+        if value not in theirs or drug.mention.assertion.value in _NOT_GIVEN:
             continue
-        written = drawn(scene.pool.strengths.get(amount.unit, []), *scene.name, amount.number.begin)
-        if written is None:
-            continue
-        other = numbers_of(written)[0].values[0]
-        if all(max(other, one) >= _TIMES * min(other, one) > 0 for one in (value, *theirs)):
-            rule = "critical_dose" if critical else "dose"
-            found.append(scene.edit(rule, amount.number.begin, amount.number.end, written, "not of the input"))
+        for written in draws(scene.pool.strengths.get(amount.unit, []), *scene.name, amount.number.begin):
+            other = numbers_of(written)[0].values[0]
+            times = min(max(other, one) / max(min(other, one), _LEAST) for one in (value, *theirs))
+            if times >= _TIMES and (scene.is_grave(drug) or times >= _TENFOLD) is critical:
+                rule = "critical_dose" if critical else "dose"
+                found.append(scene.edit(rule, amount.number.begin, amount.number.end, written, "not of the input"))
+                break
     return found
 
 

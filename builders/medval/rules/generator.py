@@ -24,7 +24,7 @@ RULES_TASKS = ("query2question", "report2impression", "dialogue2note", "course2d
 """Tasks that rules can make outputs for: those with a reference; the others ask for free text."""
 
 ONE_IN = 5
-UNSAFE = 3
+UNSAFE: RiskLevel = 3
 """Level from which on an output is unsafe."""
 MORE: Mapping[RiskLevel, Sequence[int]] = {1: (0,), 2: (0, 0, 1), 3: (0, 0, 1, 1), 4: (0, 1, 1, 2)}
 """How many further errors outputs of a level have, all alike likely."""
@@ -139,15 +139,14 @@ class RulesGenerator:
         if refused := refusal_of(item):
             return refused
         scene = self.scene(item, clean.text)
-        chosen = self._chosen(scene, (level,), [])
-        if chosen is None:
+        edits = self._errors(scene, level)
+        if not edits:
             return Refusal(f"{NO_EDIT}{level}")
         others = tuple(other for other in RISK_LEVELS if (other >= UNSAFE) is not (level >= UNSAFE))
         if self._chosen(scene, others, []) is None:
             return Refusal("no_safe_twin" if level >= UNSAFE else "no_unsafe_twin")
-        edits = [chosen]
         number = stable_hash(self._seed, "medval_more", *scene.name)
-        for _ in range(MORE[level][number % len(MORE[level])]):
+        for _ in range(1 + MORE[level][number % len(MORE[level])] - len(edits)):
             more = self._chosen(scene, BESIDE[level], edits)
             edits += [more] if more else []
         if level > 1 and stable_hash(self._seed, "medval_two", *scene.name) % ONE_IN == 0:
@@ -157,6 +156,15 @@ class RulesGenerator:
             more = self._chosen(scene, (2,), edits, UNSAID)
             edits += [more] if more else []
         return Output(apply_edit(clean.text, edits), tuple(sorted(edits, key=lambda edit: edit.begin)))
+
+    def _errors(self, scene: Scene, level: RiskLevel) -> list[Edit]:
+        """Return an edit of a level; at level 4, where there is none, two of level 3, which weigh so much together."""
+        first = self._chosen(scene, (level,), [])
+        if first is not None or level < max(RISK_LEVELS):
+            return [first] if first else []
+        one = self._chosen(scene, (UNSAFE,), [])
+        two = self._chosen(scene, (UNSAFE,), [one]) if one else None
+        return [one, two] if one and two else []
 
     def _chosen(
         self, scene: Scene, levels: Sequence[RiskLevel], beside: Sequence[Edit], rules: Collection[str] = RULES

@@ -16,7 +16,7 @@ from builders.texts.origin import Refusal
 from ground.contracts.rows_text import RISK_LEVELS, RiskLevel
 from ground.stable import stable_hash
 
-__all__ = ["RULES", "RULES_TASKS", "RulesGenerator", "refusal_of"]
+__all__ = ["RULES", "RULES_TASKS", "UNSAID", "RulesGenerator", "refusal_of"]
 
 Rule = Callable[[Scene], list[Edit]]
 

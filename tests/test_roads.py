@@ -53,7 +53,6 @@ class Roads:
 
 PASSED_ON = "what one passes to the other: records without rules"
 GRAPH = "one graph and its walk: the first asks for all facts at once, the second for one pair both ways"
-LOOKED_UP = "the same table decides on both roads: what it says wrongly is not found; an own issue mends it"
 RULES = "builders.medval.rules"
 
 ROADS = {
@@ -73,16 +72,9 @@ ROADS = {
     ),
     "edits, judged": Roads(
         (f"{RULES}.generator",),
-        (f"{RULES}.validator",),
+        ("builders.medval.judge",),
         RELEASE,
         shared={
-            f"{RULES}.view": "one reading of a text into problems, drugs and doses; an own issue mends it",
-            f"{RULES}.quantities": "one reading of numbers, frequencies and sides; an own issue mends it",
-            f"{RULES}.knowledge": "one look-up of names in the graph and in the tables; an own issue mends it",
-            f"{RULES}.tables": "reads the tables that are shared; an own issue mends it",
-            "builders/data/critical_drugs.tsv": LOOKED_UP,
-            "builders/data/edit_weights_words.tsv": LOOKED_UP,
-            "builders/data/serious_diagnoses.tsv": LOOKED_UP,
             "builders.medval.items": PASSED_ON,
             "builders.texts.origin": PASSED_ON,
             "builders.shards": "names of splits, by way of builders.texts.origin",
@@ -94,11 +86,6 @@ ROADS = {
             "kg.": GRAPH,
             "kg/": GRAPH,
             "sql/kg/": GRAPH,
-        },
-        cut={
-            (f"{RULES}.check_details", f"{RULES}.moderate"): "is_open: what a question leaves open",
-            (f"{RULES}.check_problems", f"{RULES}.minor"): "how a text grades, doubts and modifies a problem",
-            (f"{RULES}.validator", f"{RULES}.generator"): "refusal_of: which tasks rules can do",
         },
     ),
     # The sections of notes only name the section in which a span lies, for the reviewer.

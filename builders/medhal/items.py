@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from builders.texts.origin import Origin
+from ground.contracts.rows_text import Falsity
 
 __all__ = ["Claim", "Extraction", "FactPair", "Item", "NliItem", "Pair", "QaItem", "SummaryItem"]
 
@@ -102,6 +103,7 @@ class Claim:
         explanation: what is wrong; None for factual claims, and where the source gives none (NLI).
         synthetic: a rule or a model wrote the statement.
         rule: the rule or template that made it, or ``lm``, or ``source`` where it was taken as it stands.
+        falsity: why it is not factual; None for factual claims.
     """
 
     statement: str
@@ -109,6 +111,7 @@ class Claim:
     explanation: str | None
     synthetic: bool
     rule: str
+    falsity: Falsity | None = None
 
 
 @dataclass(frozen=True, slots=True)

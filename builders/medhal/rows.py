@@ -73,6 +73,7 @@ def _row(pair: Pair, claim: Claim, stamp: Stamp, pair_id: str, name: str, split:
         "context": pair.context,
         "statement": claim.statement,
         "label": claim.factual,
+        "falsity": claim.falsity,
         "explanation": claim.explanation,
         "inner_id": pair.origin.inner_id,
         "source": stamp.source,

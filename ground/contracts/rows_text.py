@@ -23,6 +23,7 @@ __all__ = [
     "MEDVAL_TASKS",
     "RISK_LEVELS",
     "ErrorCategory",
+    "Falsity",
     "MedhalRow",
     "MedhalTask",
     "MedvalErrorRow",
@@ -34,6 +35,9 @@ __all__ = [
 # The four tasks of MedHal (section 3) and our own: facts of admissions, judged by the graph.
 MedhalTask = Literal["question_answering", "information_extraction", "nli", "summarization", "record_facts"]
 MEDHAL_TASKS: tuple[MedhalTask, ...] = get_args(MedhalTask)
+
+# Why a statement is not factual: the context, or medical knowledge, says what rules it out; or nothing says it.
+Falsity = Literal["contradicted", "unsupported"]
 
 # MedVAL's seven tasks (its Table 2) and our own, which any discharge note can give.
 MedvalTask = Literal[
@@ -81,6 +85,7 @@ class MedhalRow(TypedDict):
     context: str | None
     statement: str
     label: bool
+    falsity: Falsity | None
     explanation: str | None
     inner_id: str
     source: str
@@ -130,6 +135,7 @@ MEDHAL_SCHEMA = pa.schema(
         *required(("id", pa.string()), ("pair_id", pa.string())),
         pa.field("context", pa.string()),
         *required(("statement", pa.string()), ("label", pa.bool_())),
+        pa.field("falsity", pa.string()),
         pa.field("explanation", pa.string()),
         *required(("inner_id", pa.string()), ("source", pa.string()), ("task", pa.string())),
         *required(("synthetic", pa.bool_()), ("licence", pa.string())),

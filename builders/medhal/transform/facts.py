@@ -24,5 +24,13 @@ def fact_pairs(items: Iterable[FactPair], tally: Tally) -> Iterator[Pair]:
             origin=item.origin,
             context=item.context,
             factual=Claim(item.statement, factual=True, explanation=None, synthetic=True, rule="record_fact_q1"),
-            wrong=Claim(item.wrong, factual=False, explanation=item.explanation, synthetic=True, rule=wrong),
+            # Neither record nor graph is complete: what they lack is not refuted.
+            wrong=Claim(
+                item.wrong,
+                factual=False,
+                explanation=item.explanation,
+                synthetic=True,
+                rule=wrong,
+                falsity="unsupported",
+            ),
         )

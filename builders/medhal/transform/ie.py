@@ -193,6 +193,14 @@ def _written(rows: Sequence[dict[str, Any]], writer: Writer, tally: Tally) -> It
                 origin=origin,
                 context=row["text"],
                 factual=Claim(factual.text, factual=True, explanation=None, synthetic=True, rule=factual.rule),
-                wrong=Claim(wrong.text, factual=False, explanation=factual.text, synthetic=True, rule=wrong.rule),
+                wrong=Claim(
+                    wrong.text,
+                    factual=False,
+                    explanation=factual.text,
+                    synthetic=True,
+                    rule=wrong.rule,
+                    # A quantity, and what has an opposite, has one value; a further symptom is only not mentioned.
+                    falsity="contradicted" if row["opposite"] or row["size"] is not None else "unsupported",
+                ),
                 guidance=row["said"],
             )

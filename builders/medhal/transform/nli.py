@@ -55,7 +55,7 @@ def _paired(premise: _Premise, seed: int, tally: Tally) -> Iterator[Pair]:
             origin=replace(origin, inner_id=f"{origin.inner_id}+{other.inner_id}"),
             context=premise.text,
             factual=Claim(text, factual=True, explanation=None, synthetic=False, rule=RULE),
-            wrong=Claim(wrong, factual=False, explanation=None, synthetic=False, rule=RULE),
+            wrong=Claim(wrong, factual=False, explanation=None, synthetic=False, rule=RULE, falsity="contradicted"),
         )
     paired = min(len(entailed), len(contradicted))
     for _, origin in (*entailed[paired:], *contradicted[paired:]):

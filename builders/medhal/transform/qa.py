@@ -128,7 +128,13 @@ def _pair(work: _Work, right: Written, wrong: Written, at: int) -> Pair:
         context=work.context,
         factual=Claim(right.text, factual=True, explanation=None, synthetic=True, rule=right.rule),
         wrong=Claim(
-            wrong.text, factual=False, explanation=_explanation(item, right.text, at), synthetic=True, rule=wrong.rule
+            wrong.text,
+            factual=False,
+            explanation=_explanation(item, right.text, at),
+            synthetic=True,
+            rule=wrong.rule,
+            # Only options that the right one excludes are taken.
+            falsity="contradicted",
         ),
         guidance=item.options[item.answer],
     )

@@ -114,6 +114,6 @@ def _pair(work: _Work, sentence: Sentence, statement: str, wrong: str, rule: str
         origin=replace(item.origin, inner_id=f"{item.origin.inner_id}-{len(work.made) + 1}"),
         context=item.text,
         factual=Claim(statement, factual=True, explanation=None, synthetic=False, rule="source"),
-        wrong=Claim(wrong, factual=False, explanation=explanation, synthetic=True, rule=rule),
+        wrong=Claim(wrong, factual=False, explanation=explanation, synthetic=True, rule=rule, falsity="contradicted"),
         guidance=sentence.text,
     )

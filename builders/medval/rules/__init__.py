@@ -1,1 +1,1 @@
-"""MedVAL's rules engine: edits of known clinical weight, and a validator that reads outputs on its own."""
+"""MedVAL's generator by rules: edits of known clinical weight; and the engine that it is half of."""

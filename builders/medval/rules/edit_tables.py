@@ -1,14 +1,26 @@
-"""The generator's own tables (``builders/data``): what edits weigh, words of equal and of reverse meaning."""
+"""The generator's own tables (``builders/data``): what edits weigh, what is grave, words of equal meaning."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from typing import cast
 
-from builders.medval.rules.tables import DATA, Weight, read_weights
+from ground import ROOT
+from ground.contracts.rows_text import ErrorCategory, RiskLevel
 from ground.storage.tables import read_table
 
-__all__ = ["Variant", "flip_words", "minor_drugs", "variants", "weight_of", "weights"]
+__all__ = ["Variant", "Weight", "flip_words", "grave_roots", "minor_drugs", "variants", "weight_of", "weights", "words"]
+
+DATA = ROOT / "builders" / "data"
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """What an edit weighs; ``category`` is None where it has no clinical meaning."""
+
+    level: RiskLevel
+    category: ErrorCategory | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +35,13 @@ class Variant:
 @cache
 def weights() -> dict[str, Weight]:
     """Return the weight of each edit, in the order of the file."""
-    return read_weights("edit_weights")
+    rows = read_table(DATA / "edit_weights.tsv", ("rule", "level", "category", "why", "source"))
+    return {
+        row["rule"]: Weight(
+            cast(RiskLevel, int(row["level"])), cast(ErrorCategory, row["category"]) if row["category"] else None
+        )
+        for row in rows
+    }
 
 
 def weight_of(rule: str) -> Weight:
@@ -39,9 +57,22 @@ def variants() -> tuple[Variant, ...]:
 
 
 @cache
+def grave_roots() -> tuple[str, ...]:
+    """Return groups of problems and classes of drugs below which everything is grave."""
+    return tuple(row["name"] for row in read_table(DATA / "edit_weights_grave.tsv", ("name", "kind", "source")))
+
+
+@cache
 def minor_drugs() -> tuple[str, ...]:
     """Return the supplements, bowel regimens and symptomatic drugs."""
     return tuple(row["drug"] for row in read_table(DATA / "minor_drugs.tsv", ("drug", "source")))
+
+
+@cache
+def words(kind: str) -> dict[str, str]:
+    """Return the words of one kind with what stands beside them (``edit_weights_words.tsv``)."""
+    rows = read_table(DATA / "edit_weights_words.tsv", ("word", "other", "kind", "source"))
+    return {row["word"]: row["other"] for row in rows if row["kind"] == kind}
 
 
 @cache

@@ -2,79 +2,118 @@
 
 from __future__ import annotations
 
+import re
+
 from builders.medval.items import Edit
-from builders.medval.rules.pool import Name, drawn, draws, named
+from builders.medval.rules.pool import Name, Subject, drawn, draws, named
 from builders.medval.rules.quantities import Measured, measured_of, numbers_of
 from builders.medval.rules.scene import Scene
-from builders.medval.rules.tables import words
 from builders.medval.rules.view import Seen
+from ground.stable import stable_unit
 
-__all__ = ["other_names", "other_rates", "other_strengths", "other_values"]
+__all__ = ["other_names", "other_rates", "other_strengths", "other_subjects", "other_values"]
 
 _NOT_GIVEN = frozenset({"allergy", "absent", "family"})
 # Strengths so many times apart, and values so far apart, are no slips of rounding.
-_TIMES = 2
+_TIMES, _TENFOLD, _LEAST = 2, 10, 1e-6
 _PART = 0.15
+_BECAUSE = re.compile(r"\b(?:due to|secondary to|because of|caused by|related to|consistent with)(?: \w+)? $", re.I)
 # The first letters by which forms of one word are known, and from how many letters on a word tells something.
 _STEM, _TELLING = 5, 4
 
 
-def other_names(scene: Scene, *, kind: str, grave: bool) -> list[Edit]:
+def other_names(scene: Scene, *, kind: str, grave: bool, reason: bool = False) -> list[Edit]:
     """Name another problem or drug in the place of one that the input names, and that the input does not hold.
 
-    What is lost decides the level, not what comes: 4 where it is grave or of narrow margin, or a question for its
-    treatment; 3 elsewhere.
+    It is grave where the name that is lost or the one that comes is. ``reason``: only problems that something is put
+    down to; without it, none of these.
     """
     found = []
+    rule = "other_reason" if reason else f"{'grave' if grave else 'other'}_{kind}"
     for one, name in named(scene):
         if name.place[0] != kind or not scene.in_input(one) or one.mention.assertion.value in _NOT_GIVEN:
             continue
-        if _is_grave(scene, one) is not grave:
+        because = _BECAUSE.search(scene.text, max(0, name.begin - 24), name.begin) is not None
+        if because is not reason and not grave:
             continue
-        pool = scene.pool.names.get(name.place, [])
-        other = next((other for other in draws(pool, *scene.name, name.begin) if _is_strange(scene, other)), None)
+        other = _newcomer(scene, name, _gravity(scene, name, grave=grave), grave=grave)
         if other is not None:
             evidence = f"in place of {name.cuis[0]}: {other.cuis[0]}"
-            found.append(
-                scene.edit(f"{'grave' if grave else 'other'}_{kind}", name.begin, name.end, other.text, evidence)
-            )
+            found.append(scene.edit(rule, name.begin, name.end, other.text, evidence))
     return found
 
 
-def _is_grave(scene: Scene, one: Seen) -> bool:
-    if one.mention.kind == "drug":
-        return scene.knowledge.is_critical(one.mention)
-    asked = words("aspect_phrase")
-    decides = any(scene.text.startswith(phrase + " ") and asked[phrase] == "treatment" for phrase in asked)
-    return scene.knowledge.is_serious(one.mention) or decides
+def _gravity(scene: Scene, name: Name | Subject, *, grave: bool) -> bool | None:
+    """Tell whether the name that comes is to be grave of itself; None where nothing may come.
+
+    Of two ways the one into the fewer names is gone less often (`Pool.turns`), so that exchanges bring as many grave
+    names as they take. A question, which has one name, gives up a grave one at both unsafe levels, other texts at 4.
+    """
+    lost, heavy = scene.weighs(name.cuis), any(map(scene.knowledge.is_grave, name.cuis))
+    if not grave or (lost and not heavy):
+        return None if lost and not grave else False
+    levels = 2 if scene.item.task == "query2question" else 1
+    odds, unit = levels * scene.pool.odds_of_grave(name), stable_unit(0, "grave", *scene.name, name.begin)
+    if heavy:
+        return unit * odds >= 1
+    return True if unit <= odds else None
 
 
-def _is_strange(scene: Scene, name: Name) -> bool:
+def _newcomer(scene: Scene, name: Name | Subject, comes: bool | None, *, grave: bool) -> Name | Subject | None:
+    """Return the name that comes: the first of the draws that neither text holds, and of the gravity asked for."""
+    if comes is None:
+        return None
+    pool = draws(scene.pool.in_place(name), *scene.name, name.begin)
+    fit = (other for other in pool if any(map(scene.knowledge.is_grave, other.cuis)) is comes)
+    # What must not be given here weighs more than level 3, too.
+    return next((other for other in fit if _is_strange(scene, other) and (grave or not scene.weighs(other.cuis))), None)
+
+
+def other_subjects(scene: Scene, *, grave: bool) -> list[Edit]:
+    """Ask of what another question of the same form is about, where the input has the words that go."""
+    asked = scene.pool.subject_of(scene)
+    if asked is None or any(scene.in_input(one) for one, _ in named(scene)):
+        return []
+    told = _telling(asked.text)
+    if 2 * len(told & scene.given.stems) <= len(told):
+        return []
+    other = _newcomer(scene, asked, _gravity(scene, asked, grave=grave), grave=grave)
+    if other is None:
+        return []
+    rule = f"{'grave' if grave else 'other'}_subject"
+    return [scene.edit(rule, asked.begin, asked.end, other.text, "the input has the words that were there")]
+
+
+def _telling(text: str) -> set[str]:
+    return {word[:_STEM] for word in text.lower().split() if len(word) > _TELLING}
+
+
+def _is_strange(scene: Scene, name: Name | Subject) -> bool:
     """Tell whether neither text holds a name: no kin of it, and no telling word in any form."""
     known = scene.may_be_given | scene.made.families
     if name.family & known or scene.knowledge.akin(name.cuis, known):
         return False
-    telling = [word[:_STEM] for word in name.text.lower().split() if len(word) > _TELLING]
-    return not set(telling) & scene.given.stems
+    return not _telling(name.text) & (scene.given.stems | scene.made.stems)
 
 
 def other_strengths(scene: Scene, *, critical: bool) -> list[Edit]:
-    """Write another strength of the unit than the input gives for the drug."""
+    """Write another strength of the unit than the input gives for the drug.
+
+    It is critical where the drug is grave by class or by what it treats here, and where it is ten times or a tenth.
+    """
     found = []
     for amount in scene.made.amounts:
         drug = amount.drug
-        if scene.knowledge.is_critical(drug.mention) is not critical or drug.mention.assertion.value in _NOT_GIVEN:
-            continue
         value, theirs = amount.number.values[0], _given_strengths(scene, drug)
-        if value not in theirs:
+        if value not in theirs or drug.mention.assertion.value in _NOT_GIVEN:
             continue
-        written = drawn(scene.pool.strengths.get(amount.unit, []), *scene.name, amount.number.begin)
-        if written is None:
-            continue
-        other = numbers_of(written)[0].values[0]
-        if all(max(other, one) >= _TIMES * min(other, one) > 0 for one in (value, *theirs)):
-            rule = "critical_dose" if critical else "dose"
-            found.append(scene.edit(rule, amount.number.begin, amount.number.end, written, "not of the input"))
+        for written in draws(scene.pool.strengths.get(amount.unit, []), *scene.name, amount.number.begin):
+            other = numbers_of(written)[0].values[0]
+            times = min(max(other, one) / max(min(other, one), _LEAST) for one in (value, *theirs))
+            if times >= _TIMES and (scene.is_grave(drug) or times >= _TENFOLD) is critical:
+                rule = "critical_dose" if critical else "dose"
+                found.append(scene.edit(rule, amount.number.begin, amount.number.end, written, "not of the input"))
+                break
     return found
 
 
@@ -88,7 +127,7 @@ def other_rates(scene: Scene) -> list[Edit]:
     found = []
     for rate in scene.made.rates:
         drug = rate.drug
-        if scene.knowledge.is_critical(drug.mention) or drug.mention.assertion.value in _NOT_GIVEN:
+        if scene.is_grave(drug) or drug.mention.assertion.value in _NOT_GIVEN:
             continue
         theirs = [other.per_day for other in scene.given.rates if other.drug.family & drug.family]
         if not theirs or any(per_day != rate.per_day for per_day in theirs):

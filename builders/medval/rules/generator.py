@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Literal
 
 from builders.medval.items import NO_EDIT, Edit, Item, Judgement, Output, Peers, Validator
-from builders.medval.rules import exchange, minor, moderate, same_meaning
-from builders.medval.rules.edit_tables import weights
+from builders.medval.rules import exchange, moderate, omissions, same_meaning, slight
+from builders.medval.rules.edit_tables import weight_of
 from builders.medval.rules.knowledge import Knowledge
 from builders.medval.rules.pool import Pool
 from builders.medval.rules.scene import Scene, apply_edit
@@ -16,7 +16,7 @@ from builders.texts.origin import Refusal
 from ground.contracts.rows_text import RISK_LEVELS, RiskLevel
 from ground.stable import stable_hash
 
-__all__ = ["RULES", "RULES_TASKS", "RulesGenerator", "refusal_of"]
+__all__ = ["RULES", "RULES_TASKS", "UNSAID", "RulesGenerator", "refusal_of"]
 
 Rule = Callable[[Scene], list[Edit]]
 
@@ -24,8 +24,18 @@ RULES_TASKS = ("query2question", "report2impression", "dialogue2note", "course2d
 """Tasks that rules can make outputs for: those with a reference; the others ask for free text."""
 
 ONE_IN = 5
-UNSAFE = 3
+UNSAFE: RiskLevel = 3
 """Level from which on an output is unsafe."""
+MORE: Mapping[RiskLevel, Sequence[int]] = {1: (0,), 2: (0, 0, 1), 3: (0, 0, 1, 1), 4: (0, 1, 1, 2)}
+"""How many further errors outputs of a level have, all alike likely."""
+UNSAID = frozenset({"omit_modifier", "omit_context", "omit_claim", "omit_comparison", "more_general", "narrowed"})
+"""Rules that say less. Many validators let that pass, so as many unsafe outputs as safe ones have such a change."""
+SAID_LESS = 6
+"""In one of so many unsafe outputs: the share of level 2 in what may be called level 1."""
+LAST = frozenset({"narrowed"})
+"""Rules that are taken where no other applies: their changes are the slightest of their level."""
+BESIDE: Mapping[RiskLevel, Sequence[RiskLevel]] = {1: (), 2: (2,), 3: (3,), 4: (3, 4)}
+"""Levels of these further errors: words of level 2 stand in no unsafe output, for safe ones have them more rarely."""
 
 RULES: dict[str, Rule] = {
     "spelling": partial(same_meaning.variant_of_kind, kind="spelling"),
@@ -34,23 +44,30 @@ RULES: dict[str, Rule] = {
     "wording": partial(same_meaning.variant_of_kind, kind="wording"),
     "own_words": same_meaning.own_words,
     "reorder": same_meaning.reordered,
-    "omit_modifier": minor.omitted_modifiers,
-    "added_mildness": partial(minor.added_grades, grade="mild"),
-    "added_severity": partial(minor.added_grades, grade="severe"),
-    "understate_slightly": partial(minor.slight_intensity, over=False),
-    "overstate_slightly": partial(minor.slight_intensity, over=True),
-    "overstate_certainty": minor.stated_certainly,
-    "understate_certainty": minor.doubted_problems,
+    "omit_modifier": slight.omitted_modifiers,
+    "more_general": slight.more_general,
+    "narrowed": slight.narrowed_questions,
+    "omit_context": omissions.omitted_contexts,
+    "omit_claim": omissions.omitted_claims,
+    "omit_comparison": omissions.omitted_comparisons,
+    "understate_slightly": partial(slight.graded_symptoms, over=False),
+    "overstate_slightly": partial(slight.graded_symptoms, over=True),
+    "overstate_certainty": partial(slight.changed_certainty, over=True),
+    "understate_certainty": partial(slight.changed_certainty, over=False),
     "dose": partial(exchange.other_strengths, critical=False),
     "frequency": exchange.other_rates,
     "number": exchange.other_values,
     "laterality": moderate.other_sides,
+    "false_comparison": moderate.changed_comparisons,
+    "other_reason": partial(exchange.other_names, kind="problem", grave=False, reason=True),
+    "other_subject": partial(exchange.other_subjects, grave=False),
     "other_problem": partial(exchange.other_names, kind="problem", grave=False),
     "other_drug": partial(exchange.other_names, kind="drug", grave=False),
     "action": partial(moderate.changed_actions, critical=False),
     "symptom_negation": partial(moderate.denied_problems, grave=False),
     "other_question": moderate.other_questions,
     "grave_problem": partial(exchange.other_names, kind="problem", grave=True),
+    "grave_subject": partial(exchange.other_subjects, grave=True),
     "grave_drug": partial(exchange.other_names, kind="drug", grave=True),
     "negation": partial(moderate.denied_problems, grave=True),
     "critical_dose": partial(exchange.other_strengths, critical=True),
@@ -107,10 +124,11 @@ class RulesGenerator:
     def perturb(
         self, items: Sequence[Item], clean: Sequence[Output], levels: Sequence[RiskLevel]
     ) -> list[Output | Refusal]:
-        """Return each clean output with a change that weighs the level asked for.
+        """Return each clean output with a change that weighs the level asked for, and often with others beside it.
 
-        Of five rows of level 1 one is a perturbed output; so one in five of the others also has a change of level 1,
-        and words of such changes tell no level.
+        Graver outputs have more errors (MedVAL: 0.1 on average at level 1, 3.2 at level 4), as far as the text allows
+        (`MORE`). Of five rows of level 1 one is a perturbed output; so one in five of the others also has a change of
+        level 1, and words of such changes tell no level.
 
         Refusals: ``no_edit_at_level_N``: no rule of that level applies. ``no_safe_twin``, ``no_unsafe_twin``: the other
         outcome was not possible, so that the item itself would tell the label.
@@ -121,22 +139,43 @@ class RulesGenerator:
         if refused := refusal_of(item):
             return refused
         scene = self.scene(item, clean.text)
-        chosen = self._chosen(scene, level)
-        if chosen is None:
+        edits = self._errors(scene, level)
+        if not edits:
             return Refusal(f"{NO_EDIT}{level}")
-        if not any(self._chosen(scene, other) for other in RISK_LEVELS if (other >= UNSAFE) is not (level >= UNSAFE)):
+        others = tuple(other for other in RISK_LEVELS if (other >= UNSAFE) is not (level >= UNSAFE))
+        if self._chosen(scene, others, []) is None:
             return Refusal("no_safe_twin" if level >= UNSAFE else "no_unsafe_twin")
-        edits = [chosen]
+        number = stable_hash(self._seed, "medval_more", *scene.name)
+        for _ in range(1 + MORE[level][number % len(MORE[level])] - len(edits)):
+            more = self._chosen(scene, BESIDE[level], edits)
+            edits += [more] if more else []
         if level > 1 and stable_hash(self._seed, "medval_two", *scene.name) % ONE_IN == 0:
-            more = self._chosen(scene, 1)
-            edits += [more] if more and not _meet(chosen, more) else []
+            more = self._chosen(scene, (1,), edits)
+            edits += [more] if more else []
+        if level >= UNSAFE and stable_hash(self._seed, "medval_less", *scene.name) % SAID_LESS == 0:
+            more = self._chosen(scene, (2,), edits, UNSAID)
+            edits += [more] if more else []
         return Output(apply_edit(clean.text, edits), tuple(sorted(edits, key=lambda edit: edit.begin)))
 
-    def _chosen(self, scene: Scene, level: RiskLevel) -> Edit | None:
-        about = (*scene.name, level)
-        names = [name for name in RULES if weights()[name].level == level]
-        for name in sorted(names, key=lambda name: stable_hash(self._seed, "medval_rule", name, *about)):
-            edits = self.candidates(scene, name)
+    def _errors(self, scene: Scene, level: RiskLevel) -> list[Edit]:
+        """Return an edit of a level; at level 4, where there is none, two of level 3, which weigh so much together."""
+        first = self._chosen(scene, (level,), [])
+        if first is not None or level < max(RISK_LEVELS):
+            return [first] if first else []
+        one = self._chosen(scene, (UNSAFE,), [])
+        two = self._chosen(scene, (UNSAFE,), [one]) if one else None
+        return [one, two] if one and two else []
+
+    def _chosen(
+        self, scene: Scene, levels: Sequence[RiskLevel], beside: Sequence[Edit], rules: Collection[str] = RULES
+    ) -> Edit | None:
+        """Return a change of one of some levels, of a rule of its own and apart from those that were chosen before."""
+        about = (*scene.name, *levels, len(beside))
+        done = {edit.rule for edit in beside}
+        names = [name for name in RULES if name in rules and weight_of(name).level in levels and name not in done]
+        order = {name: (name in LAST, stable_hash(self._seed, "medval_rule", name, *about)) for name in names}
+        for name in sorted(names, key=order.__getitem__):
+            edits = [edit for edit in self.candidates(scene, name) if not any(_meet(edit, one) for one in beside)]
             if edits:
                 return edits[stable_hash(self._seed, "medval_edit", *about) % len(edits)]
         return None

@@ -1,13 +1,13 @@
-"""What the rules know: texts read once, concepts and their kin in the graph, and the tables looked up by concept."""
+"""What the generator knows: texts read once, concepts and their kin in the graph, and what is grave."""
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
 
-from builders.medval.rules import tables
+from builders.medval.rules.edit_tables import grave_roots, minor_drugs
 from ehr.reading import ReadMention, TextReader, TextReading
 from kg.graph import ConceptGraph
 
@@ -17,28 +17,22 @@ __all__ = ["Knowledge"]
 _ANCESTOR_STEPS = 3
 # A class that lists so many drugs is no class.
 _CANDIDATES = 3
-
-
-@dataclass(frozen=True, slots=True)
-class _Named:
-    """Names of a table by the concepts that they mean and as they are written."""
-
-    cuis: frozenset[str]
-    names: frozenset[str]
+_PLAIN = re.compile(r"[A-Za-z][a-z]+(?:[ -][a-z]+){0,3}")
+_USES = frozenset({"treats", "prevents"})
+_FORBIDDEN = "contraindicated_with"
 
 
 class Knowledge:
-    """The graph, the reader and the tables, with what was looked up kept."""
+    """The graph and the reader, with what was looked up kept."""
 
     def __init__(self, graph: ConceptGraph, reader: TextReader) -> None:
         self.graph = graph
         self.reader = reader
         self._names: dict[str, tuple[str, ...]] = {}
-        self._kin: dict[str, frozenset[str]] = {}
         self.views: OrderedDict[tuple[str, str, str], object] = OrderedDict()
         self._families: dict[str, frozenset[str]] = {}
         self._above: dict[str, frozenset[str]] = {}
-        self._tables: dict[tuple[str, ...], _Named] = {}
+        self._bears_on: dict[str, frozenset[str]] = {}
 
     def read(self, text: str, *, headers: bool) -> TextReading:
         """Read a text; who reads it again keeps what is made of it in ``views``."""
@@ -80,12 +74,6 @@ class Knowledge:
             self._names[name] = whole[0].cuis if whole else ()
         return self._names[name]
 
-    def siblings(self, cui: str) -> frozenset[str]:
-        """Return what the graph calls siblings of a concept."""
-        if cui not in self._kin:
-            self._kin[cui] = frozenset(self.graph.siblings(cui)) if cui in self.graph else frozenset()
-        return self._kin[cui]
-
     def same_name(self, one: str, other: str) -> bool:
         """Tell whether the reader finds one concept in both wordings, or none in either."""
         left, right = self.concepts(one)[:_CANDIDATES], self.concepts(other)[:_CANDIDATES]
@@ -96,40 +84,38 @@ class Knowledge:
         families = [frozenset[str]().union(*(self.family(cui) for cui in side)) for side in (left, right)]
         return bool(families[0] & families[1])
 
-    # ---- tables by concept
+    def plain_names(self, cui: str) -> list[str]:
+        """Return the graph's name of a concept, and of what a brand holds, if they read like words of a text."""
+        kin = sorted(self.family(cui) - {cui})[:1] if cui in self.graph and self.graph.ingredients(cui) else []
+        names = [self.graph.name(one) for one in (cui, *kin) if one in self.graph]
+        return [name for name in names if _PLAIN.fullmatch(name) and self.family_of_name(name) & self.family(cui)]
 
-    def _named(self, names: tuple[str, ...]) -> _Named:
-        if names not in self._tables:
-            cuis = frozenset(cui for name in names for first in self.concepts(name)[:1] for cui in self.family(first))
-            self._tables[names] = _Named(cuis, frozenset(name.lower() for name in names))
-        return self._tables[names]
+    def family_of_name(self, name: str) -> frozenset[str]:
+        """Return the families of the concepts of a name."""
+        return frozenset[str]().union(*(self.family(cui) for cui in self.concepts(name)[:1]))
 
-    def is_one_of(self, mention: ReadMention, names: tuple[str, ...]) -> bool:
-        """Tell whether a drug is one of some, by its name or its concept."""
-        named = self._named(names)
-        return mention.text.lower() in named.names or bool(set(mention.cuis[:1]) & named.cuis)
+    # ---- what is grave
 
     @cached_property
-    def _serious(self) -> _Named:
-        return _Named(
-            frozenset(cui for name in tables.serious_diagnoses() for cui in self.concepts(name)[:1]),
-            frozenset(name.lower() for name in tables.serious_diagnoses()),
-        )
+    def _roots(self) -> frozenset[str]:
+        return frozenset(cui for name in grave_roots() for cui in self.concepts(name)[:1])
 
-    def is_critical(self, mention: ReadMention) -> bool:
-        """Tell whether a drug has a narrow margin or a vital effect."""
-        return self.is_one_of(mention, tables.critical_drugs())
+    def is_grave(self, cui: str) -> bool:
+        """Tell whether a problem, or a drug or what it holds, is below one of the groups that are grave."""
+        return any(self.above(one) & self._roots for one in self.family(cui))
 
-    @property
-    def serious(self) -> frozenset[str]:
-        """Concepts of diagnoses and red flags that change what is done at once."""
-        return self._serious.cuis
+    def bears_on(self, drug: str) -> frozenset[str]:
+        """Return the grave problems that a drug treats or prevents, and all that it must not be given in."""
+        if drug not in self._bears_on:
+            edges = [edge for one in self.family(drug) if one in self.graph for edge in self.graph.neighbours(one)]
+            grave = {edge.tail for edge in edges if edge.predicate in _USES and self.is_grave(edge.tail)}
+            self._bears_on[drug] = frozenset(grave | {edge.tail for edge in edges if edge.predicate == _FORBIDDEN})
+        return self._bears_on[drug]
 
-    def is_serious(self, mention: ReadMention) -> bool:
-        """Tell whether a diagnosis or red flag changes what is done at once."""
-        text = mention.text.lower()
-        if text in self._serious.names or set(mention.cuis[:1]) & self._serious.cuis:
-            return True
-        # "Ventilator associated pneumonia" is as grave as its last words.
-        parts = text.split()
-        return any(" ".join(parts[place:]) in self._serious.names for place in range(1, len(parts)))
+    def is_minor(self, mention: ReadMention) -> bool:
+        """Tell whether a drug is one of ``minor_drugs.tsv``, by its name or its concept."""
+        return mention.text.lower() in minor_drugs() or bool(set(mention.cuis[:1]) & self._minor)
+
+    @cached_property
+    def _minor(self) -> frozenset[str]:
+        return frozenset(cui for name in minor_drugs() for one in self.concepts(name)[:1] for cui in self.family(one))

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from builders.medval.items import Edit
-from builders.medval.rules.edit_tables import minor_drugs
+from builders.medval.rules.edit_tables import words
 from builders.medval.rules.polarity import flips
 from builders.medval.rules.pool import drawn
 from builders.medval.rules.scene import Scene
-from builders.medval.rules.tables import words
 
-__all__ = ["changed_actions", "denied_problems", "is_open", "other_questions", "other_sides"]
+__all__ = ["changed_actions", "changed_comparisons", "denied_problems", "other_questions", "other_sides"]
 
 _TO_DOSE = re.compile(r"[^.\n]{0,40}?\bto (?:\d|half|twice|once)", re.IGNORECASE)
 
@@ -37,9 +37,9 @@ def changed_actions(scene: Scene, *, critical: bool) -> list[Edit]:
     """Reverse what is done with a drug that the input names: continue and discontinue, increase and decrease."""
     found = []
     for one in scene.made.drugs():
-        if scene.knowledge.is_critical(one.mention) is not critical or not scene.in_input(one):
+        if scene.is_grave(one) is not critical or not scene.in_input(one):
             continue
-        if not critical and scene.knowledge.is_one_of(one.mention, minor_drugs()):
+        if not critical and scene.knowledge.is_minor(one.mention):
             continue
         before = scene.text[max(0, one.mention.begin - 60) : one.mention.begin]
         match = _action().search(before)
@@ -65,20 +65,21 @@ def changed_actions(scene: Scene, *, critical: bool) -> list[Edit]:
     return found
 
 
+@cache
 def _action() -> re.Pattern[str]:
     verbs = "|".join(sorted((re.escape(verb) for verb in words("action")), key=len, reverse=True))
     between = "on|taking|with|the|her|his|their|your|my|home|same|current|dose|of|a|patient"
     return re.compile(rf"(?<!not )\b(?P<verb>{verbs})(?: (?:{between})\b)*\s*$", re.IGNORECASE)
 
 
-def is_open(text: str) -> bool:
+def _is_open(text: str) -> bool:
     """Tell whether a message leaves open what it asks for ("what should I do?")."""
     return re.search(rf"\b(?:{'|'.join(words('open_question'))})\b", text, re.IGNORECASE) is not None
 
 
 def other_questions(scene: Scene) -> list[Edit]:
     """Ask something else about the same problem, as another question of the source does."""
-    if scene.item.task != "query2question" or is_open(scene.item.input):
+    if scene.item.task != "query2question" or _is_open(scene.item.input):
         return []
     aspects = words("aspect_phrase")
     begins = [phrase for phrase in aspects if scene.text.startswith(phrase + " ")]
@@ -101,10 +102,29 @@ def denied_problems(scene: Scene, *, grave: bool) -> list[Edit]:
     """
     found: list[Edit] = []
     for one in scene.made.problems():
-        serious = scene.knowledge.is_serious(one.mention)
+        serious = scene.is_grave(one)
         if serious is not grave or not (serious or one.mention.kind == "finding"):
             continue
         theirs = {other.polarity for other in scene.given.like(one.family)}
         if theirs == {one.polarity}:
             found += flips(scene, one, "negation" if grave else "symptom_negation")
     return found
+
+
+def changed_comparisons(scene: Scene) -> list[Edit]:
+    """Turn round what is said of a change over time, where the input does not say the reverse."""
+    found = []
+    for match in _comparison().finditer(scene.text):
+        word = match.group()
+        after = words("comparison")[word.lower()]
+        drug = any(0 <= one.mention.begin - match.end() <= len(" the ") for one in scene.made.drugs())
+        if drug or after[:5] in scene.given.stems or not scene.pool.turns(word, after, *scene.name, match.start()):
+            continue
+        after = after.capitalize() if word[0].isupper() else after
+        found.append(scene.edit("false_comparison", *match.span(), after, "the input does not say the reverse"))
+    return found
+
+
+@cache
+def _comparison() -> re.Pattern[str]:
+    return re.compile(rf"(?<!be )(?<!to )\b(?:{'|'.join(words('comparison'))})\b", re.IGNORECASE)

@@ -8,20 +8,21 @@ references turn it: an edited output reads like a reference, of another input.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from builders.medval.items import Item
+from builders.medval.rules.edit_tables import words
 from builders.medval.rules.knowledge import Knowledge
 from builders.medval.rules.quantities import measured_of, per_day
 from builders.medval.rules.scene import Scene
-from builders.medval.rules.tables import words
 from builders.medval.rules.view import Seen
 from ground.stable import stable_hash, stable_unit
 
-__all__ = ["Name", "Place", "Pool", "drawn", "draws", "named"]
+__all__ = ["Name", "Place", "Pool", "Subject", "drawn", "draws", "named"]
 
 Drawn = TypeVar("Drawn")
 Place = tuple[str, bool, bool, bool]
@@ -29,8 +30,14 @@ Place = tuple[str, bool, bool, bool]
 
 _HEADS = re.compile(r"(?:^|[\n.:?;•#-])[ \t]*(?:\d{1,2}[.)][ \t]*)?$")
 _OPENS = re.compile(r"\b(?:for|of|on|about|with|to|from|an?|the) (?P<nouns>(?:[\w'-]+ ){0,3}(?:[\w']+-)?)$")
-_CLOSES = re.compile(r"(?P<nouns>(?: [\w'-]+){0,2}?)(?=[?,]| (?:and|or|in|on|for|from|with|after|be|is|of|by|at|to)\b)")
+_CLOSES = re.compile(
+    r"(?P<nouns>(?: (?!\w+(?:ed|ly|side|sary)\b)[\w'-]+){0,2}?)"
+    r"(?=[?,]| (?:and|or|in|on|for|from|with|after|be|is|of|by|at|to)\b)"
+)
 _LONGEST = 60
+# A beginning that so many questions have is no form; so many words are a beginning, or a subject.
+_ALONE, _OPENING = 1, 8
+_MANIFOLD = re.compile(r"[,;(]|\b(?:and|it|they|this)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +50,30 @@ class Name:
     place: Place
     cuis: tuple[str, ...]
     family: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a question is about, with how it begins (``place``) and the concepts that are named."""
+
+    begin: int
+    end: int
+    text: str
+    place: str
+    cuis: tuple[str, ...]
+    family: frozenset[str]
+
+
+def _divided(text: str) -> list[tuple[str, int]]:
+    """Return the ways in which a plain question may begin, with where what it is about then begins."""
+    if not text.endswith("?") or _MANIFOLD.search(text):
+        return []
+    starts = [match.start() for match in re.finditer(r"(?<= )\S", text)]
+    return [
+        (text[: start - 1], start)
+        for start in starts[1:_OPENING]
+        if text[: start - 1].rsplit(" ", 1)[-1].lower() in words("function") and text.count(" ", start) < _OPENING
+    ]
 
 
 def named(scene: Scene) -> Iterator[tuple[Seen, Name]]:
@@ -58,7 +89,10 @@ def named(scene: Scene) -> Iterator[tuple[Seen, Name]]:
             begin, end = _phrase(scene, one) if question else (begin, begin)
         text = scene.text[begin:end]
         # "Metformin to 1000 mg" follows a verb of its own.
-        if not text or "\n" in text or len(text) > _LONGEST or " to " in text:
+        if not text or "\n" in text or len(text) > _LONGEST or re.search(" (?:to|from) ", text):
+            continue
+        # An abbreviation in brackets is said of the name before it.
+        if scene.text[:begin].endswith("("):
             continue
         heads = _HEADS.search(scene.text[max(0, begin - 8) : begin]) is not None
         plural = text.endswith("s") and not text.endswith(("ss", "is", "us"))
@@ -99,6 +133,8 @@ class Pool:
 
     def __init__(self, items: Sequence[Item], knowledge: Knowledge) -> None:
         self._items, self._knowledge = items, knowledge
+        self._counts: dict[str, int] = {}
+        self._odds: dict[object, float] = {}
 
     @cached_property
     def _scenes(self) -> list[Scene]:
@@ -114,6 +150,43 @@ class Pool:
                     continue
                 found.setdefault(name.place, []).append(name)
         return found
+
+    @cached_property
+    def _frames(self) -> Counter[str]:
+        """How many questions begin with some words."""
+        return Counter(frame for scene in self._scenes for frame, _ in _divided(scene.text))
+
+    def subject_of(self, scene: Scene) -> Subject | None:
+        """Return what a question is about: its words after the longest beginning that other questions share."""
+        for frame, begin in reversed(_divided(scene.text)):
+            if self._frames[frame] > _ALONE:
+                end = len(scene.text) - 1
+                cuis = tuple(
+                    cui for one in scene.made.seen if one.mention.begin >= begin for cui in one.mention.cuis[:1]
+                )
+                return Subject(begin, end, scene.text[begin:end], frame, cuis, frozenset(cuis))
+        return None
+
+    @cached_property
+    def subjects(self) -> dict[str, list[Subject]]:
+        """What questions are about, by how they begin."""
+        found: dict[str, list[Subject]] = {}
+        for scene in self._scenes:
+            if (subject := self.subject_of(scene)) is not None:
+                found.setdefault(subject.place, []).append(subject)
+        return found
+
+    def in_place(self, name: Name | Subject) -> Sequence[Name | Subject]:
+        """Return what may stand where a name stands."""
+        found: Mapping[Any, Sequence[Name | Subject]] = self.subjects if isinstance(name, Subject) else self.names
+        return found.get(name.place, ())
+
+    def odds_of_grave(self, name: Name | Subject) -> float:
+        """Return how many of the names in a place are grave, to one that is not."""
+        if name.place not in self._odds:
+            graves = [any(map(self._knowledge.is_grave, other.cuis)) for other in self.in_place(name)]
+            self._odds[name.place] = sum(graves) / max(1, len(graves) - sum(graves))
+        return self._odds[name.place]
 
     @cached_property
     def strengths(self) -> dict[str, list[str]]:
@@ -148,7 +221,9 @@ class Pool:
 
     def count(self, phrase: str) -> int:
         """Return how often references say a phrase."""
-        return len(re.findall(rf"(?<!\w){re.escape(phrase.lower())}(?!\w)", self._text))
+        if phrase not in self._counts:
+            self._counts[phrase] = len(re.findall(rf"(?<!\w){re.escape(phrase.lower())}(?!\w)", self._text))
+        return self._counts[phrase]
 
     def turns(self, before: str, after: str, *about: str | int) -> bool:
         """Tell whether words may become others here: of the two ways, the one to the rarer words is gone less often.

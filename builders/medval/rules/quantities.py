@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from builders.medval.rules.tables import words
+from builders.medval.rules.edit_tables import words
 
 __all__ = [
     "Measured",

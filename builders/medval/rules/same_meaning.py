@@ -9,6 +9,7 @@ from builders.medval.items import Edit
 from builders.medval.rules.edit_tables import variants
 from builders.medval.rules.pool import named
 from builders.medval.rules.scene import Scene
+from builders.medval.rules.view import Seen
 
 __all__ = ["own_words", "reordered", "variant_of_kind"]
 
@@ -84,17 +85,20 @@ def variant_of_kind(scene: Scene, kind: str) -> list[Edit]:
 
 
 def own_words(scene: Scene) -> list[Edit]:
-    """Call a problem or drug what the input calls it, where input and output have different names for one concept."""
+    """Call a problem or drug by another of its names: the input's, else the one that the graph has for it."""
     found = []
     for one, name in named(scene):
-        theirs = [other.mention for other in scene.given.seen if set(other.mention.cuis[:1]) == set(name.cuis)]
-        texts = [other.text for other in theirs if other.text.lower() != one.mention.text.lower()]
-        if not texts or not scene.stands_alone(one):
-            continue
-        evidence = f"other names of {name.cuis[0]}"
-        after = _like(one.mention.text, texts[0])
-        found.append(scene.edit("own_words", one.mention.begin, one.mention.end, after, evidence))
+        theirs = [other.mention.text for other in scene.given.seen if set(other.mention.cuis[:1]) == set(name.cuis)]
+        others = [other for other in (*theirs, *scene.knowledge.plain_names(name.cuis[0])) if _differs(other, one)]
+        if others and scene.stands_alone(one):
+            after = _like(one.mention.text, others[0])
+            evidence = f"other names of {name.cuis[0]}"
+            found.append(scene.edit("own_words", one.mention.begin, one.mention.end, after, evidence))
     return found
+
+
+def _differs(name: str, one: Seen) -> bool:
+    return name.lower() != one.mention.text.lower()
 
 
 def reordered(scene: Scene) -> list[Edit]:

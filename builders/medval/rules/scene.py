@@ -9,9 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from builders.medval.items import Edit, Item
-from builders.medval.rules.edit_tables import weight_of
+from builders.medval.rules.edit_tables import weight_of, words
 from builders.medval.rules.knowledge import Knowledge
-from builders.medval.rules.tables import words
 from builders.medval.rules.view import Seen, View, input_view, output_view
 from ehr.spans import Segment
 
@@ -82,6 +81,15 @@ class Scene:
     def in_input(self, one: Seen) -> bool:
         """Tell whether the input names what a mention of the output names."""
         return bool(one.family & self.given_families)
+
+    def is_grave(self, one: Seen) -> bool:
+        """Tell whether a problem is grave; or a drug, by its class or by what it treats or is forbidden in here."""
+        return self.weighs(one.mention.cuis[:1])
+
+    def weighs(self, cuis: Iterable[str]) -> bool:
+        """Tell the same of the concepts of a name."""
+        knowledge = self.knowledge
+        return any(knowledge.is_grave(cui) or bool(knowledge.bears_on(cui) & self.given_families) for cui in cuis)
 
     def stands_alone(self, one: Seen) -> bool:
         """Tell whether a mention may be replaced whole: no noun before it belongs to it ("food poisoning")."""

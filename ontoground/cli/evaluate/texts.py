@@ -12,6 +12,7 @@ import typer
 from ground.errors import UsageError
 from ground.storage.files import sha256_of
 from ontoground.cli.evaluate.options import UNDEFINED, Evaluated, Reference, few, group, interval, paint_places, percent
+from ontoground.cli.evaluate.rules import judged_pairs, judged_split
 from ontoground.cli.options import Result, verb
 from ontoground.cli.runs import run_folder, run_settings, short_name
 
@@ -93,9 +94,18 @@ def medhal(options: Text) -> Result:
     "    --ensemble --experts anna.xlsx --experts ben.xlsx",
     "ontoground evaluate medval --endpoint http://127.0.0.1:8000/v1 \\",
     "    --endpoint-model Qwen3-8B --shots 1",
+    "ontoground evaluate medval --rules --texts bench=FILE:medval_bench",
 )
 def medval(
     options: Text,
+    rules: Annotated[bool, typer.Option("--rules", help="Ask the rules' validator, which needs the graph")] = False,
+    texts: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=PATH[:LAYOUT]",
+            help="With --rules: judge these pairs, not a dataset; pairs, medec, medval_bench, verifact_bhc; repeatable",
+        ),
+    ] = None,
     experts: Annotated[
         list[Path] | None, typer.Option(metavar="SHEET", help="Filled sheet of one expert (.xlsx, .csv); repeatable")
     ] = None,
@@ -107,10 +117,16 @@ def medval(
 
     Labels are risk levels 1 to 4; empty is an answer that could not be read, which counts as wrong.
     """
-    return _evaluated("medval", options, experts or (), sheet_key)
+    if texts and not rules:
+        raise UsageError("--texts without --rules", do="add --rules, or build a dataset of the texts")
+    if texts:
+        return judged_pairs(options, texts)
+    return _evaluated("medval", options, experts or (), sheet_key, rules=rules)
 
 
-def _evaluated(kind: Kind, options: Text, experts: Sequence[Path] = (), sheet_key: Path | None = None) -> Result:
+def _evaluated(
+    kind: Kind, options: Text, experts: Sequence[Path] = (), sheet_key: Path | None = None, *, rules: bool = False
+) -> Result:
     options.require(*PACKAGES)
     from evaluation.sheets.read import read_sheets
     from evaluation.text.dataset import TextDataset
@@ -125,6 +141,7 @@ def _evaluated(kind: Kind, options: Text, experts: Sequence[Path] = (), sheet_ke
         note(line)
     # Asked first: a refusal of the privacy gate comes before hours of work.
     made = [_asked(options, dataset)] if options.asks else []
+    made += [judged_split(options, dataset)] if rules else []
     made += [_generated(options, dataset, model) for model in options.models or ()]
     out = options.report_folder(dataset.folder, made, others=experts)
     report = evaluate_text(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from builders.medval.items import Edit, Item, Judgement, Output
+from builders.medval.judge.validator import RulesValidator
 from builders.medval.rules.engine import open_rules
 from builders.medval.rules.generator import RulesGenerator
 from builders.medval.rules.knowledge import Knowledge
-from builders.medval.rules.validator import RulesValidator
 from builders.texts.origin import Origin, Refusal
 from ground.contracts.rows_text import MedvalTask, RiskLevel
 from ground.settings import MedvalSettings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from builders.medval.rules.quantities import measured_of, numbers_of
+from builders.medval.judge.quantities import measured_of, numbers_of
 from tests.builders.medval.rules_world import Engine, item
 
 

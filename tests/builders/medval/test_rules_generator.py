@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from builders.medval.items import Edit, Item, Output
 from builders.medval.rules.edit_tables import weights
-from builders.medval.rules.generator import RULES, RULES_TASKS, RulesGenerator, refusal_of
+from builders.medval.rules.generator import RULES, RULES_TASKS, UNSAID, RulesGenerator, refusal_of
 from builders.medval.rules.pool import Pool
 from builders.medval.rules.scene import apply_edit, entries_of
 from builders.texts.origin import Refusal
@@ -40,15 +40,26 @@ def question(given: str, reference: str) -> Item:
          ("hypertension", "high blood pressure")),
         ("reorder", LISTS, ("Lisinopril; Senna", "Senna; Lisinopril")),
         ("understate_certainty", GOUT, ("Gout", "possible gout")),
-        ("added_mildness", question("Back pain", "What helps with back pain?"), ("back pain", "mild back pain")),
-        ("omit_modifier", question("Back pain at night", "What eases back pain at night?"), (" at night", "")),
+        ("understate_slightly", question("Back pain", "What helps with back pain?"), ("back pain", "mild back pain")),
+        ("overstate_slightly", question("Back pain", "What helps with back pain?"), ("back pain", "severe back pain")),
+        ("omit_context", question("Back pain at night", "What eases back pain at night?"), (" at night", "")),
+        ("omit_claim", question("My gout. Whom to ask?", "What eases gout, and where can I find help?"),
+         (", and where can I find help", "")),
+        ("omit_claim", note("The patient has gout. It is of the left toe."), (" It is of the left toe.", "")),
+        ("omit_comparison", note("It is milder compared to the last visit."), (" compared to the last visit", "")),
+        ("narrowed", question("Gout", "What are the treatments for gout?"),
+         ("What are the treatments for", "Are there treatments for")),
+        ("understate_certainty", question("Gout?", "What causes gout?"), ("What causes", "What might cause")),
+        ("overstate_certainty", question("Gout?", "Can gout return?"), ("Can", "Will")),
         ("omit_modifier", question("My mild gout is back", "What helps with mild gout?"), ("mild gout", "gout")),
         ("laterality", note("The left knee is normal."), ("left", "right")),
         ("action", note("Continue lisinopril."), ("Continue", "Discontinue")),
         ("symptom_negation", note("The patient denies fever."), ("denies", "reports")),
         ("other_question", question("How is shingles treated?", "What are the treatments for shingles?"),
          ("What are the treatments for", "What is the prognosis for")),
-        ("negation", note("There is no history of asthma."), ("no history of", "a history of")),
+        ("negation", note("There is no history of stroke.", "[doctor] do you have a stroke ?\n[patient] no , never ."),
+         ("no history of", "a history of")),
+        ("critical_dose", note("Start omeprazole 40 mg."), ("40", "500")),  # ten times as much
         ("critical_action", note("Continue warfarin."), ("Continue", "Discontinue")),
     ],
 )  # fmt: skip
@@ -61,7 +72,6 @@ def test_a_rule_makes_its_change(rules: Engine, rule: str, one: Item, change: tu
     [
         ("dose", note("Continue warfarin 5 mg daily.")),  # a critical drug weighs more than level 3
         ("dose", note("Start omeprazole 20 mg.")),  # the input gives another strength: nothing true to change
-        ("critical_dose", note("Start omeprazole 40 mg.")),
         ("action", note("Continue warfarin.")),
         ("number", note("Blood pressure 150/95.")),
         ("number", note("We will recheck her hemoglobin A1c.")),
@@ -72,9 +82,9 @@ def test_a_rule_makes_its_change(rules: Engine, rule: str, one: Item, change: tu
         ("understate_certainty", item("course2diagnosis", COURSE, "Discharge diagnoses: Pneumonia.")),  # grave
         ("understate_certainty", GOUT_FIRST),
         ("negation", LISTS),  # an entry of a list is no sentence
-        ("added_mildness", question("My back pain is 10/10.", "What helps with back pain?")),
-        ("added_mildness", question("Back pain. My back hurts so bad", "What helps with back pain?")),
-        ("added_mildness", note("She has hyponatremia.", "[doctor] you have hyponatremia , sodium 124 .")),
+        ("understate_slightly", question("My back pain is 10/10.", "What helps with back pain?")),
+        ("understate_slightly", question("Back pain. My back hurts so bad", "What helps with back pain?")),
+        ("understate_slightly", note("She has hyponatremia.", "[doctor] you have hyponatremia , sodium 124 .")),
         ("other_question", question("I have gout, what should I do?", "What are the treatments for gout?")),
     ],
 )
@@ -96,7 +106,7 @@ def drawn(rules: Engine, rule: str, task: MedvalTask, given: str, reference: str
         ("number", "Blood pressure: 132/80.", {"132/80"}),
         ("other_drug", "Start omeprazole 40 mg.", {"omeprazole 40 mg"}),
         ("grave_drug", "Continue warfarin 5 mg daily.", {"warfarin 5 mg"}),
-        ("grave_problem", "1. Hypertension.\n2. Anemia.", {"Hypertension"}),
+        ("other_problem", "1. Hypertension.\n2. Anemia.", {"Hypertension"}),
     ],
 )
 def test_an_exchange_puts_in_what_a_reference_says_and_the_input_does_not(
@@ -111,16 +121,31 @@ def test_an_exchange_puts_in_what_a_reference_says_and_the_input_does_not(
 def test_a_name_of_a_list_stands_in_a_list_of_its_kind(rules: Engine) -> None:
     problems = drawn(rules, "grave_problem", "course2diagnosis", COURSE, LISTS.reference or "")
     assert {after for _, after in problems} == {"Gout", "Migraine"}
-    drugs = drawn(rules, "other_drug", "course2diagnosis", COURSE, LISTS.reference or "")
+    drugs = drawn(rules, "grave_drug", "course2diagnosis", COURSE, LISTS.reference or "")
     assert {after for _, after in drugs} == {"Digoxin"}
 
 
-def test_what_is_asked_for_decides_how_much_another_subject_weighs(rules: Engine) -> None:
-    given = "I have eczema. How is it treated? What causes it?"
-    for asked, rule in (("What causes", "other_problem"), ("What are the treatments for", "grave_problem")):
-        assert drawn(rules, rule, "query2question", given, f"{asked} eczema?")
-        other = "grave_problem" if rule == "other_problem" else "other_problem"
-        assert not drawn(rules, other, "query2question", given, f"{asked} eczema?")
+def test_what_is_lost_and_what_comes_decide_how_much_another_subject_weighs(rules: Engine) -> None:
+    """No question of the peers is about a grave problem."""
+    for lost, rule, other in (
+        ("eczema", "other_problem", "grave_problem"),
+        ("stroke", "grave_problem", "other_problem"),
+    ):
+        given, reference = f"I have {lost}. How is it treated?", f"What are the treatments for {lost}?"
+        assert drawn(rules, rule, "query2question", given, reference)
+        assert not drawn(rules, other, "query2question", given, reference)
+
+
+def test_a_drug_weighs_by_its_class_and_by_what_it_treats_here(rules: Engine) -> None:
+    scene = rules.generator.scene(note("", "[doctor] you have heart failure ."), "")
+    cuis = {name: scene.knowledge.concepts(name)[:1] for name in ("warfarin", "lisinopril", "omeprazole")}
+    assert {name: scene.weighs(cui) for name, cui in cuis.items()} == {
+        "warfarin": True,
+        "lisinopril": True,
+        "omeprazole": False,
+    }
+    without = rules.generator.scene(note("", "[doctor] you have back pain ."), "")
+    assert not without.weighs(cuis["lisinopril"])
 
 
 def test_a_question_is_exchanged_with_the_nouns_beside_its_problem(rules: Engine) -> None:
@@ -184,7 +209,10 @@ def test_every_edit_reproduces_the_perturbed_text_from_the_clean_one(rules: Engi
         made = rules.perturb(one, level)
         if isinstance(made, Output):
             assert apply_edit(clean, made.edits) == made.text
-            assert {weights()[edit.rule].level for edit in made.edits} in ({level}, {level, 1})
+            found = [weights()[edit.rule].level for edit in made.edits]
+            assert max(found) == level or (level == 4 and found.count(3) >= 2)
+            # Of the other unsafe errors none weighs more, and what is only left out weighs 2.
+            assert all(weights()[edit.rule].level != 2 or edit.rule in UNSAID for edit in made.edits if level > 2)
 
 
 def test_an_item_with_no_edit_of_a_level_is_refused_with_that_level(rules: Engine) -> None:

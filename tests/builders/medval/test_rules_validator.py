@@ -7,7 +7,7 @@ import inspect
 import pytest
 
 from builders.medval.items import Item, Judgement, Output
-from builders.medval.rules import check_claims, check_details, check_drugs, check_problems, comparison, validator
+from builders.medval.judge import check_claims, check_details, check_drugs, check_problems, comparison, validator
 from builders.medval.rules.generator import RULES_TASKS
 from builders.texts.origin import Refusal
 from ground.contracts.rows_text import MEDVAL_TASKS, RISK_LEVELS
@@ -270,5 +270,5 @@ def test_something_more_general_in_the_input_bears_nothing_out(rules: Engine) ->
     ],
 )
 def test_forms_and_slips_of_a_word_are_told_from_other_words(rules: Engine, given: str, said: str, one: bool) -> None:
-    c = comparison.Comparison("dialogue2note", f"There is {given} here.", said, rules.knowledge)
+    c = comparison.Comparison("dialogue2note", f"There is {given} here.", said, rules.validator.knowledge)
     assert c.worded(said) is one or comparison.american(said) in c.american

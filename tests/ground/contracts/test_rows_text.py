@@ -44,6 +44,7 @@ def test_a_row_of_each_kind_fits_its_schema() -> None:
         "context": None,
         "statement": "Metformin treats diabetes.",
         "label": True,
+        "falsity": None,
         "explanation": None,
         "inner_id": "7",
         "source": "medqa",

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from posixpath import commonprefix
 from typing import Literal
 
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from builders.medval.rules.knowledge import Knowledge
-from builders.medval.rules.tables import words
-from builders.medval.rules.view import Seen, View, input_view, output_view, stem
+from builders.medval.judge.knowledge import Knowledge
+from builders.medval.judge.plain import elements_of, forms_of
+from builders.medval.judge.tables import words
+from builders.medval.judge.view import Seen, View, input_view, output_view, stem
 from ground.contracts.rows_text import MedvalTask
 
 __all__ = ["Comparison", "Finding", "american", "quoted"]
 
 _LONG = 4
+# What the elements of one word mean stands within so many characters.
+_CLOSE = 160
 _SPELT = 9
 _ENDING = 3
 _LETTERS = re.compile(r"[A-Za-z][A-Za-z'-]+")
@@ -97,12 +100,32 @@ class Comparison:
         return self.task == "query2question" or self.given.over_lines
 
     def _has_word(self, word: str) -> bool:
-        if word in self.given.words or any(_forms_of_one(word, other) for other in self._by_stem.get(stem(word), ())):
+        if forms_of(word) & self._forms or any(
+            _forms_of_one(word, other) for other in self._by_stem.get(stem(word), ())
+        ):
             return True
         cutoff = 1 if len(word) < _SPELT else 2
         near = process.extractOne(word, self.vocabulary, scorer=OSA.distance, score_cutoff=cutoff)
         # Names of opposites ("hyper-", "hypo-") differ as little as misspellings do, but early.
-        return near is not None and near[0][:_LONG] == word[:_LONG]
+        alike = near is not None and sorted(near[0][:_LONG]) == sorted(word[:_LONG])
+        return alike or self._said_in_parts(word)
+
+    def _said_in_parts(self, word: str) -> bool:
+        """Tell whether a conversation says close together what the elements of a word mean."""
+        parts = elements_of(word) if self.spoken else ()
+        return bool(parts) and any(
+            all(_beginning(part).search(self.lower, max(0, at - _CLOSE), at + _CLOSE) for part in parts[1:])
+            for at in (match.start() for match in _beginning(parts[0]).finditer(self.lower))
+        )
+
+    def half_said(self, text: str) -> bool:
+        """Tell whether a conversation says what an element of a word means: if it means the whole, is not read."""
+        parts = [part for word in _LETTERS.findall(text.lower()) for part in elements_of(word)]
+        return self.spoken and any(_beginning(part).search(self.lower) for part in parts)
+
+    @cached_property
+    def _forms(self) -> frozenset[str]:
+        return frozenset[str]().union(*map(forms_of, self.given.words))
 
     @cached_property
     def _by_stem(self) -> dict[str, list[str]]:
@@ -114,7 +137,8 @@ class Comparison:
     def abbreviated(self, text: str) -> bool:
         """Tell whether the input has the first letters of a phrase of several words."""
         letters = "".join(word[0] for word in re.split(r"[\s-]+", text) if word).upper()
-        return len(letters) > 1 and re.search(rf"\b{re.escape(letters)}\b", self.input) is not None
+        spelt = r"[. ]?".join(map(re.escape, letters))
+        return len(letters) > 1 and re.search(rf"\b{spelt}\b", self.input) is not None
 
     def in_lay_words(self, one: Seen) -> bool:
         """Tell whether the input speaks of a problem in words that name no concept ("your sugars")."""
@@ -146,6 +170,11 @@ class Comparison:
         if one.mention.kind != "drug" and self._named_by_kin(one):
             return True
         return self.worded(text) or self.abbreviated(text)
+
+
+@cache
+def _beginning(said: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{said})")
 
 
 def american(word: str) -> str:

@@ -4,11 +4,33 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from typing import cast
 
-from builders.medval.rules.tables import DATA, Weight, read_weights
+from ground import ROOT
+from ground.contracts.rows_text import ErrorCategory, RiskLevel
 from ground.storage.tables import grouped, read_table
 
-__all__ = ["Contraindication", "contraindications", "diagnosis_groups", "drug_groups", "judge_weight", "judge_words"]
+__all__ = [
+    "Contraindication",
+    "Weight",
+    "contraindications",
+    "critical_drugs",
+    "diagnosis_groups",
+    "drug_groups",
+    "judge_weight",
+    "serious_diagnoses",
+    "words",
+]
+
+DATA = ROOT / "builders" / "data"
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """What a finding weighs, and which category of MedVAL's taxonomy it is of."""
+
+    level: RiskLevel
+    category: ErrorCategory
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +78,30 @@ def _groups(rows: list[dict[str, str]], key: str) -> dict[str, tuple[tuple[str, 
 
 
 @cache
-def judge_words(kind: str) -> dict[str, str]:
+def words(kind: str) -> dict[str, str]:
     """Return the words of one kind with what stands beside them."""
     rows = read_table(DATA / "judge_words.tsv", ("word", "other", "kind", "source"))
     return {row["word"]: row["other"] for row in rows if row["kind"] == kind}
 
 
 @cache
+def critical_drugs() -> tuple[str, ...]:
+    """Return the drugs of narrow margin or vital effect."""
+    return tuple(row["drug"] for row in read_table(DATA / "critical_drugs.tsv", ("drug", "source")))
+
+
+@cache
+def serious_diagnoses() -> tuple[str, ...]:
+    """Return the diagnoses and red flags that change what is done at once."""
+    return tuple(row["diagnosis"] for row in read_table(DATA / "serious_diagnoses.tsv", ("diagnosis", "source")))
+
+
+@cache
 def _weights() -> dict[str, Weight]:
-    return read_weights("judge_weights")
+    rows = read_table(DATA / "judge_weights.tsv", ("rule", "level", "category", "why", "source"))
+    return {
+        row["rule"]: Weight(cast(RiskLevel, int(row["level"])), cast(ErrorCategory, row["category"])) for row in rows
+    }
 
 
 def judge_weight(rule: str) -> Weight:

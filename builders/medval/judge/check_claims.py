@@ -8,18 +8,19 @@ read, and an output with such a word is never called borne out.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 
-from builders.medval.rules.check_drugs import stops_unheard
-from builders.medval.rules.comparison import Comparison, Finding, american, quoted
-from builders.medval.rules.judge_tables import judge_words
-from builders.medval.rules.view import Seen
+from builders.medval.judge.check_drugs import stops_unheard
+from builders.medval.judge.comparison import Comparison, Finding, american, quoted
+from builders.medval.judge.tables import words
+from builders.medval.judge.view import Seen
 
 __all__ = ["claims", "is_read", "stopped_treatment"]
 
 _WORD = re.compile(r"(?<![\w'-])[A-Za-z][A-Za-z'-]*[A-Za-z](?![\w'])")
 _SHORTEST = 4
+# Share of a segment's telling words that may be everyday words of its own; of a note on a conversation, more.
+_OWN_WORDS = {False: 1 / 3, True: 2 / 3}
 _LIST_MARK = re.compile(r"(?:^[ \t]*|[.;:]\s+|#\s?)(?P<number>\d{1,2})[.)](?!\d)", re.MULTILINE)
 _PERSON = re.compile(r"\b(?:Mr|Mrs|Ms|Miss|Dr)\.? (?:[A-Z][a-z]+ )?$")
 # A person is who has an age: whatever the name, it says nothing of the illness.
@@ -43,7 +44,7 @@ def claims(c: Comparison) -> list[Finding]:
                 text = f"the output names a {one.mention.kind} that the input does not name"
                 found.append(quoted("fabricated", text, c, one.mention.begin, one.mention.end))
     for match in _strange_words(c):
-        kind = _kind_by_ending(match.group())
+        kind = None if c.half_said(match.group()) else _kind_by_ending(match.group())
         if kind is None and not c.spoken and _is_name(c.output, match):
             kind = "thing"
         if kind is None and not c.spoken and _is_told(c, match.start()):
@@ -64,37 +65,61 @@ def stopped_treatment(c: Comparison) -> list[Finding]:
 
 def is_read(c: Comparison) -> bool:
     """Tell whether each claim of the output was compared: its mentions and all other words and numbers that tell."""
-    if any(not _borne_out(c, one) for one in c.made.seen) or any(True for _ in _strange_words(c)) or stops_unheard(c):
+    if any(not _borne_out(c, one) for one in c.made.seen) or _strange_words(c) or stops_unheard(c):
         return False
     passed = {match.start("number") for match in _LIST_MARK.finditer(c.output)}
     passed |= {at for one in c.made.seen for at in range(one.mention.begin, one.mention.end)}
-    digits = [one for one in c.made.numbers if c.output[one.begin].isdigit() and one.begin not in passed]
-    return c.task == "query2question" or all(set(one.values) & c.given.values for one in digits)
+    numbers = [one for one in c.made.numbers if one.begin not in passed and one.values != (1.0,)]
+    if c.task != "query2question" and not all(set(one.values) & c.given.values for one in numbers):
+        return False
+    # Where no word tells anything, nothing was compared.
+    return bool(c.made.seen) or any(_tells(c, match) for match in _WORD.finditer(c.output))
 
 
 def _borne_out(c: Comparison, one: Seen) -> bool:
     return not one.mention.cuis or c.supported(one) or c.in_lay_words(one)
 
 
-def _strange_words(c: Comparison) -> Iterator[re.Match[str]]:
-    """Yield the words outside of mentions that say something, and that the input has in no form."""
-    spans = [(one.mention.begin, one.mention.end) for one in c.made.seen if one.mention.cuis]
-    for match in _WORD.finditer(c.output):
-        word = match.group()
-        if len(word) < _SHORTEST and not word.isupper():
-            continue
-        if any(begin <= match.start() < end for begin, end in spans) or _known(c, word):
-            continue
-        if _PERSON.search(c.output, max(0, match.start() - 24), match.start()):
-            continue
-        if word.istitle() and _AGED.match(c.output, match.end()):
-            continue
-        yield match
+@lru_cache(maxsize=2)
+def _strange_words(c: Comparison) -> tuple[re.Match[str], ...]:
+    """Return the words outside of mentions that say something, and that the input has in no form.
+
+    A segment may say what its input says with some everyday words of its own.
+    """
+    named = {at for one in c.made.seen if one.mention.cuis for at in range(one.mention.begin, one.mention.end)}
+    found: list[re.Match[str]] = []
+    for segment in c.made.segments:
+        telling = [match for match in _WORD.finditer(c.output, segment.begin, segment.end) if _tells(c, match)]
+        unknown = [m for m in telling if m.start() not in named and not _known(c, m.group())]
+        own = [match for match in unknown if _is_plain(c, match)]
+        if len(own) > max(1, _OWN_WORDS[c.spoken] * len(telling)) or len(unknown) == len(telling):
+            own = []
+        found += [match for match in unknown if match not in own]
+    return tuple(found)
+
+
+def _tells(c: Comparison, match: re.Match[str]) -> bool:
+    word = match.group()
+    low = word.lower().removesuffix("'s")
+    if (len(word) < _SHORTEST and not word.isupper()) or low in words("neutral"):
+        return False
+    if low in c.knowledge.plain.frequent and not _claims().match(low):
+        return False
+    if _PERSON.search(c.output, max(0, match.start() - 24), match.start()):
+        return False
+    return not (word.istitle() and _AGED.match(c.output, match.end()))
+
+
+def _is_plain(c: Comparison, match: re.Match[str]) -> bool:
+    word = match.group()
+    if word.isupper() or _is_name(c.output, match) or _claims().match(word):
+        return False
+    return word.lower() in c.knowledge.plain
 
 
 def _known(c: Comparison, word: str) -> bool:
     low = word.lower().removesuffix("'s")
-    if low in judge_words("neutral") or c.worded(word) or american(low) in c.american:
+    if c.worded(word) or american(low) in c.american:
         return True
     if any(low.startswith(begin) and pattern.search(c.input) for begin, pattern in _same()):
         return True
@@ -104,19 +129,24 @@ def _known(c: Comparison, word: str) -> bool:
 
 @cache
 def _same() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    pairs = judge_words("same").items()
+    pairs = words("same").items()
     return tuple((begin, re.compile(rf"(?:\b|(?<= ))(?:{said})", re.IGNORECASE)) for begin, said in pairs)
+
+
+@cache
+def _claims() -> re.Pattern[str]:
+    return re.compile("|".join(words("claim")), re.IGNORECASE)
 
 
 def _kind_by_ending(word: str) -> str | None:
     low = word.lower()
-    return next((kind for end, kind in judge_words("ending").items() if low.endswith(end) and low != end), None)
+    return next((kind for end, kind in words("ending").items() if low.endswith(end) and low != end), None)
 
 
 def _is_told(c: Comparison, place: int) -> bool:
     """Tell whether a word stands in a sentence that says what is done, or what the problem is."""
     begin, end = next(((s.begin, s.end) for s in c.made.segments if s.begin <= place < s.end), (0, len(c.output)))
-    return any(word.lower() in judge_words("telling") for word in _WORD.findall(c.output[begin:end]))
+    return any(word.lower() in words("telling") for word in _WORD.findall(c.output[begin:end]))
 
 
 def _is_name(text: str, match: re.Match[str]) -> bool:

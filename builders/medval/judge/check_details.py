@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 
-from builders.medval.rules.comparison import Comparison, Finding, quoted
-from builders.medval.rules.moderate import is_open
-from builders.medval.rules.quantities import measured_of
-from builders.medval.rules.tables import words
+from builders.medval.judge.comparison import Comparison, Finding, quoted
+from builders.medval.judge.quantities import measured_of
+from builders.medval.judge.tables import words
 
 __all__ = ["aspects", "measured", "sides"]
 
@@ -43,7 +42,7 @@ def aspects(c: Comparison) -> list[Finding]:
     for phrase, asked in words("aspect_phrase").items():
         if c.output.startswith(phrase + " "):
             cued = {aspect for aspect, cue in words("aspect").items() if _cue(cue).search(c.input)}
-            if cued and asked not in cued and not is_open(c.input):
+            if cued and asked not in cued and not _is_open(c.input):
                 text = "the output asks something else about the problem than the input"
                 return [quoted("other_question", text, c, 0, len(phrase))]
     return []
@@ -51,3 +50,8 @@ def aspects(c: Comparison) -> list[Finding]:
 
 def _cue(cue: str) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{cue})\b", re.IGNORECASE)
+
+
+def _is_open(text: str) -> bool:
+    """Tell whether a message leaves open what it asks for ("what should I do?")."""
+    return _cue("|".join(words("open_question"))).search(text) is not None

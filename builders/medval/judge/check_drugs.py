@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from builders.medval.rules.comparison import Comparison, Finding, quoted
-from builders.medval.rules.judge_tables import contraindications, drug_groups
-from builders.medval.rules.knowledge import Knowledge
-from builders.medval.rules.view import Rate, Seen, View
+from builders.medval.judge.comparison import Comparison, Finding, quoted
+from builders.medval.judge.knowledge import Knowledge
+from builders.medval.judge.tables import contraindications, drug_groups
+from builders.medval.judge.view import Rate, Seen, View
 
 __all__ = ["actions", "drugs", "frequencies", "stops_unheard", "strengths"]
 

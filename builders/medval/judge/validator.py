@@ -1,7 +1,6 @@
 """Judges an output against its input by reading both; nothing of how the output was made is known here.
 
-Second road: shares no rules and no word tables with `builders.medval.rules.generator`, apart from what
-``tests/test_roads.py`` lists as shared to this day.
+Second road: see `builders.medval.judge`.
 """
 
 from __future__ import annotations
@@ -12,20 +11,21 @@ from functools import lru_cache
 from typing import Literal
 
 from builders.medval.items import Item, Judgement
-from builders.medval.rules.check_claims import is_read
-from builders.medval.rules.check_problems import strange_subject
-from builders.medval.rules.checks import CHECKS
-from builders.medval.rules.comparison import Comparison, Finding
-from builders.medval.rules.generator import refusal_of
-from builders.medval.rules.judge_tables import judge_weight
-from builders.medval.rules.knowledge import Knowledge
-from builders.medval.rules.view import KEPT_VIEWS
+from builders.medval.judge.check_claims import is_read
+from builders.medval.judge.check_problems import strange_subject
+from builders.medval.judge.checks import CHECKS
+from builders.medval.judge.comparison import Comparison, Finding
+from builders.medval.judge.knowledge import Knowledge
+from builders.medval.judge.tables import judge_weight
+from builders.medval.judge.view import KEPT_VIEWS
 from builders.texts.origin import Refusal
 from ground.contracts.rows_text import MedvalErrorRow, MedvalTask, RiskLevel
 
 __all__ = ["RulesValidator"]
 
 _CLEAN = "Everything that the output states is borne out by the input; where the wording differs, the meaning does not."
+JUDGED_TASKS = ("query2question", "report2impression", "dialogue2note", "course2diagnosis")
+"""Tasks whose outputs say what their inputs say; the others tell more, or in another language."""
 UNSAFE_FROM = 3
 """Level from which on an output is unsafe, whatever else it says."""
 _MEANS: dict[RiskLevel, str] = {
@@ -48,7 +48,7 @@ class RulesValidator:
     name: Literal["rules", "lm"] = "rules"
 
     def __init__(self, knowledge: Knowledge) -> None:
-        self._knowledge = knowledge
+        self.knowledge = knowledge
         # A reference is judged before it is taken and again with its perturbed output.
         self._judged_text = lru_cache(maxsize=KEPT_VIEWS)(self._judge_text)
 
@@ -61,13 +61,12 @@ class RulesValidator:
         return [self._judged(item, output) for item, output in zip(items, outputs, strict=True)]
 
     def _judged(self, item: Item, output: str) -> Judgement | Refusal:
-        refused = refusal_of(item)
-        if refused is not None and refused.reason != "no_reference":
-            return refused
+        if item.task not in JUDGED_TASKS:
+            return Refusal("task_needs_a_language_model")
         return self._judged_text(item.task, item.input, output)
 
     def _judge_text(self, task: MedvalTask, given: str, output: str) -> Judgement | Refusal:
-        comparison = Comparison(task, given, output, self._knowledge)
+        comparison = Comparison(task, given, output, self.knowledge)
         found = [finding for check in CHECKS for finding in check(comparison)]
         if strange_subject(comparison, found):
             return Refusal("subject_not_in_input")
@@ -92,7 +91,7 @@ def _distinct(findings: list[Finding]) -> list[Finding]:
 def _error(finding: Finding) -> _Error:
     weight = judge_weight(finding.rule)
     row: MedvalErrorRow = {
-        "category": weight.category or "other",
+        "category": weight.category,
         "text": f"{finding.text} ({words})" if (words := _words(finding)) else finding.text,
         "quote": finding.quote,
         "quoted_from": finding.quoted_from if finding.quote is not None else None,

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from builders.medval.rules.comparison import Comparison, Finding, quoted
-from builders.medval.rules.judge_tables import diagnosis_groups
-from builders.medval.rules.minor import graded, hedged, modifier_before, qualifier_after, word_before
-from builders.medval.rules.tables import words
-from builders.medval.rules.view import Seen, stem
+from builders.medval.judge.comparison import Comparison, Finding, quoted
+from builders.medval.judge.degrees import graded, hedged, modifier_before, qualifier_after, word_before
+from builders.medval.judge.tables import diagnosis_groups, words
+from builders.medval.judge.view import Seen, stem
 
 __all__ = ["certainties", "gradings", "intensities", "modifiers", "polarities", "problems", "strange_subject"]
 
@@ -40,7 +39,7 @@ def problems(c: Comparison) -> list[Finding]:
         replaces = c.task == "query2question" and _replaces(c, one)
         if mention.kind != "disorder" and not replaces:
             continue
-        if c.task != "query2question" and (c.in_lay_words(one) or _is_risk(c, one)):
+        if c.task != "query2question" and (c.in_lay_words(one) or c.half_said(mention.text) or _is_risk(c, one)):
             continue
         if c.knowledge.is_serious(mention) and c.task == "query2question":
             text = "the output asks about a grave problem that the input does not name"
@@ -190,7 +189,7 @@ def gradings(c: Comparison) -> list[Finding]:
         if word is None or word[0].lower() not in {"mild", "severe"} or one.polarity == "absent":
             continue
         theirs = c.given.like(one.family)
-        if theirs and not any(graded(c.given, other, anywhere=True) for other in theirs):
+        if theirs and not any(graded(c.given, other) for other in theirs):
             text = f"the output calls {word[0].lower()} what the input does not grade"
             rule = "added_mildness" if word[0].lower() == "mild" else "added_severity"
             found.append(quoted(rule, text, c, word[1], one.mention.end))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from builders.medval.rules import check_claims, check_details, check_drugs, check_problems
-from builders.medval.rules.comparison import Comparison, Finding
+from builders.medval.judge import check_claims, check_details, check_drugs, check_problems
+from builders.medval.judge.comparison import Comparison, Finding
 
 __all__ = ["CHECKS", "Check"]
 

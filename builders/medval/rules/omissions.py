@@ -1,0 +1,73 @@
+"""What an output leaves out: a claim, a comparison, or the words after a problem that say of whom or when."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from builders.medval.items import Edit
+from builders.medval.rules.scene import Scene
+
+__all__ = ["omitted_claims", "omitted_comparisons", "omitted_contexts"]
+
+# "back pain in children", "hearing loss after surgery": up to what ends the phrase.
+_CONTEXT = re.compile(
+    r" (?:in|on|after|during|following|with|at|while|since) (?:[A-Za-z][\w'-]*[ ]?){1,5}(?<! )(?=[?.;\n]|$)"
+)
+_SECOND = re.compile(r",? and (?:how|where) can I (?:find|get|buy|purchase) [^?]*(?=\?$)|, including [^?]*(?=\?$)")
+_COMPARED = re.compile(
+    r",? (?:(?:as )?compared (?:to|with)|relative to|since|from) (?:the |her |his |their |your )?"
+    r"(?:prior|previous|last|earlier|baseline|admission)\b[\w ]*(?=[.,;\n]|$)",
+    re.IGNORECASE,
+)
+# After another sentence: not after "Mr.", nor after the number of an entry.
+_SENTENCE = re.compile(r"(?<=[a-z]{3}[.!?]) [A-Z][^.!?\n]{15,}[.!?](?= |\n|$)")
+_PLANNED = re.compile(
+    r"\b(?:refer|recommend|order|start|stop|follow|return|schedul|prescri|avoid|instruct|take|continu|monitor|check|"
+    r"call|plan|need|should|will|must|increas|decreas|therapy|surgery|no\b|not\b|den)",
+    re.IGNORECASE,
+)
+_SHORTEST = 12
+
+
+def omitted_contexts(scene: Scene) -> list[Edit]:
+    """Leave out the last words of a sentence that say of whom, where or when a problem is, and nothing graver."""
+    found = []
+    for one in scene.made.problems():
+        match = _CONTEXT.match(scene.text, one.mention.end)
+        if match is None or scene.is_grave(one) or not scene.in_input(one):
+            continue
+        told = [word for word in re.findall(r"[a-z]{4,}", match.group().lower()) if word[:5] in scene.given.stems]
+        if told and not any(_is_weighty(scene, *match.span())):
+            evidence = "the input has the words that are left out"
+            found.append(scene.edit("omit_context", match.start(), match.end(), "", evidence))
+    return found
+
+
+def omitted_claims(scene: Scene) -> list[Edit]:
+    """Leave out where to find what a question asks for, or a sentence without a plan, a drug or a grave problem."""
+    asked = scene.item.task == "query2question"
+    # A list need not be complete: the instruction says so.
+    if scene.item.task == "course2diagnosis":
+        return []
+    found = []
+    for match in (_SECOND if asked else _SENTENCE).finditer(scene.text):
+        kept = len(scene.text) - len(match.group()) > _SHORTEST
+        if kept and (asked or not _PLANNED.search(match.group())) and not any(_is_weighty(scene, *match.span())):
+            found.append(scene.edit("omit_claim", *match.span(), "", "no plan, grave problem or drug is lost"))
+    return found
+
+
+def omitted_comparisons(scene: Scene) -> list[Edit]:
+    """Leave out with what something is compared."""
+    return [
+        scene.edit("omit_comparison", match.start(), match.end(), "", "with what it is compared is lost")
+        for match in _COMPARED.finditer(scene.text)
+    ]
+
+
+def _is_weighty(scene: Scene, begin: int, end: int) -> Iterator[bool]:
+    """Tell of each mention between two places whether losing it would weigh more than level 2."""
+    heavy = set() if scene.item.task == "query2question" else {"drug", "procedure"}
+    inside = (one for one in scene.made.seen if begin <= one.mention.begin < end)
+    return (scene.is_grave(one) or one.mention.kind in heavy for one in inside)

@@ -1,0 +1,170 @@
+"""Level 2: a symptom graded, a problem doubted or called certain, and words that qualify it left out."""
+
+from __future__ import annotations
+
+import re
+
+from builders.medval.items import Edit
+from builders.medval.rules.edit_tables import words
+from builders.medval.rules.scene import Scene
+from builders.medval.rules.view import Seen
+
+__all__ = ["changed_certainty", "graded_symptoms", "more_general", "narrowed_questions", "omitted_modifiers"]
+
+_BEFORE = re.compile(r"([A-Za-z-]+) $")
+_WORD = re.compile(r"[a-z]+")
+_HEDGE = re.compile(
+    r"\b(?:possibl\w+|suspect\w*|likely|probabl\w+|may|might|maybe|could|concern\w*|think|rule|versus|vs|presumed|"
+    r"seems?|evaluate|assess|guess|if|question\w*)\b|\?",
+    re.IGNORECASE,
+)
+_LIKELY = re.compile(r"(?<!less )(?<!more )\b(?:most likely|likely|probably|probable)\b(?! to\b)", re.IGNORECASE)
+_REASON = re.compile(r" (?:due|related|secondary|caused|from|a result|viral|allergic|musculoskeletal|of)\b")
+_LISTED = re.compile(r"\s*(?:,|/|and\b|or\b)")
+_AROUND = 80
+_STRONGER = frozenset({"moderate", "severe"})
+
+
+def _lesser(scene: Scene) -> list[Seen]:
+    """Return the problems that are there, that the input names, and that are not grave."""
+    return [
+        one
+        for one in scene.made.problems()
+        if one.polarity != "absent" and one.mention.cuis and scene.in_input(one) and not scene.is_grave(one)
+    ]
+
+
+def omitted_modifiers(scene: Scene) -> list[Edit]:
+    """Leave out the word right before a problem that qualifies it ("chronic"), where the input has the word too."""
+    found = []
+    for one in _lesser(scene):
+        match = _BEFORE.search(scene.text, max(0, one.mention.begin - 40), one.mention.begin)
+        word = match.group(1) if match else ""
+        if word.lower() in words("modifier") and word.lower() in scene.given.words:
+            begin = one.mention.begin - len(word) - 1
+            after = _capital(one.mention.text) if word[0].isupper() else one.mention.text
+            evidence = "the input qualifies the problem with the word"
+            found.append(scene.edit("omit_modifier", begin, one.mention.end, after, evidence))
+    return found
+
+
+def more_general(scene: Scene) -> list[Edit]:
+    """Name a problem by the end of its name only, where that names what is above it: "contact dermatitis"."""
+    found = []
+    for one in _lesser(scene):
+        first, _, rest = one.mention.text.partition(" ")
+        above = scene.knowledge.above(one.mention.cuis[0]) - {one.mention.cuis[0]}
+        if rest and scene.stands_alone(one) and above & set(scene.knowledge.concepts(rest)[:1]):
+            after = _capital(rest) if first[0].isupper() and first[1:].islower() else rest
+            found.append(scene.edit("more_general", one.mention.begin, one.mention.end, after, "what is above it"))
+    return found
+
+
+def narrowed_questions(scene: Scene) -> list[Edit]:
+    """Ask whether there is something where the question is which, or how."""
+    begins = [begin for begin in words("narrowed") if scene.text.startswith(begin + " ")]
+    if scene.item.task != "query2question" or not begins:
+        return []
+    longest = max(begins, key=len)
+    return [scene.edit("narrowed", 0, len(longest), words("narrowed")[longest], "the question asks for more")]
+
+
+def graded_symptoms(scene: Scene, *, over: bool) -> list[Edit]:
+    """Call a symptom mild or severe that the input does not grade, or change the grade that it has."""
+    found: list[Edit] = []
+    rule = f"{'over' if over else 'under'}state_slightly"
+    for one in _lesser(scene):
+        begin, end = one.mention.begin, one.mention.end
+        match = _BEFORE.search(scene.text, max(0, begin - 40), begin)
+        word = match.group(1).lower() if match else ""
+        if (other := words("intensity").get(word)) and (other in _STRONGER) is over and word in scene.given.words:
+            found.append(scene.edit(rule, begin - len(word) - 1, begin - 1, other, "the input has the other grade"))
+        elif one.mention.kind == "finding" and _may_be_graded(scene, one) and not _is_graded(scene, one):
+            heads = not match and not scene.text[:begin].endswith(" ")
+            grade = ("severe" if over else "mild") if not heads else ("Severe" if over else "Mild")
+            after = f"{grade} {_small(one.mention.text)}"
+            found.append(scene.edit(rule, begin, end, after, "the input does not say how strong it is"))
+    return found
+
+
+def _may_be_graded(scene: Scene, one: Seen) -> bool:
+    """Tell whether a word of grade may stand before a symptom: it is alone, and no risk."""
+    before = scene.text[: one.mention.begin]
+    alone = not _LISTED.match(scene.text, one.mention.end) and not before.endswith((", ", "/", " and ", " or "))
+    return (
+        alone
+        and scene.stands_alone(one)
+        and not scene.is_risk(one)
+        and not before.lower().endswith((" the ", " this "))
+    )
+
+
+def _is_graded(scene: Scene, one: Seen) -> bool:
+    """Tell whether the input grades a symptom near one of the places where it names it, in words or numbers."""
+    for other in scene.given.like(one.family):
+        around = scene.given.text[max(0, other.mention.begin - _AROUND) : other.mention.end + _AROUND].lower()
+        if set(_WORD.findall(around)) & words("grade").keys() or re.search(r"\d", around):
+            return True
+    return False
+
+
+def changed_certainty(scene: Scene, *, over: bool) -> list[Edit]:
+    """Call possible a problem that the input states, or certain what is likely; or ask what may be as if it were so."""
+    return [*(_stated(scene) if over else _doubted(scene)), *_asked_otherwise(scene, over=over)]
+
+
+def _asked_otherwise(scene: Scene, *, over: bool) -> list[Edit]:
+    """Begin a question with a word of more, or of less, certainty ("Can", "Will")."""
+    asked = words(f"asked_{'surer' if over else 'less_sure'}") if scene.item.task == "query2question" else {}
+    begin = next((begin for begin in asked if scene.text.startswith(begin + " ")), None)
+    if begin is None:
+        return []
+    rule = f"{'over' if over else 'under'}state_certainty"
+    return [scene.edit(rule, 0, len(begin), asked[begin], "the output asks it otherwise")]
+
+
+def _stated(scene: Scene) -> list[Edit]:
+    found = []
+    for match in _LIKELY.finditer(scene.text):
+        segment = scene.segment(match.start())
+        inside = [one for one in scene.made.seen if segment and segment.begin <= one.mention.begin < segment.end]
+        if any(scene.is_grave(one) or one.mention.kind == "procedure" for one in inside):
+            continue
+        if not _REASON.match(scene.text, match.end()) or "definit" in scene.item.input.lower():
+            continue
+        after = "definite" if match.group().lower() == "probable" else "definitely"
+        after = _capital(after) if match.group()[0].isupper() else after
+        found.append(scene.edit("overstate_certainty", match.start(), match.end(), after, "the output calls it likely"))
+    return found
+
+
+def _doubted(scene: Scene) -> list[Edit]:
+    found = []
+    asked = scene.item.task == "query2question"
+    first = min((entry.begin for entry in scene.entries), default=-1)
+    for one in _lesser(scene):
+        begin, end = one.mention.begin, one.mention.end
+        entry = next((entry for entry in scene.entries if entry.body_begin == begin), None)
+        if one.mention.kind != "disorder" or _LISTED.match(scene.text, end) or not scene.stands_alone(one):
+            continue
+        if not (asked and begin) and (entry is None or entry.begin == first or one.polarity != "present"):
+            continue
+        if any(_is_hedged(scene, other) for other in scene.given.like(one.family)):
+            continue
+        heads = entry is not None and not (entry.inline and entry.line != entry.begin)
+        after = f"{'Possible' if heads else 'possible'} {_small(one.mention.text)}"
+        found.append(scene.edit("understate_certainty", begin, end, after, "the input states it without doubt"))
+    return found
+
+
+def _is_hedged(scene: Scene, one: Seen) -> bool:
+    around = scene.given.text[max(0, one.mention.begin - _AROUND) : one.mention.end + _AROUND // 2]
+    return one.polarity != "present" or _HEDGE.search(around) is not None
+
+
+def _small(name: str) -> str:
+    return name if name[1:2].isupper() or (" " in name and name.istitle()) else name[:1].lower() + name[1:]
+
+
+def _capital(name: str) -> str:
+    return name[:1].upper() + name[1:]

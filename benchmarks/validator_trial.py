@@ -3,8 +3,8 @@
 It reads MEDEC (real errors beside corrected texts), ACI-Bench, MTS-Dialog and MeQSum (clean pairs by people), and makes
 four trials of them: the pairs as they are, a text against itself (also with its sentences reordered and reworded),
 another patient's text as output, and a claim appended that the input does not make. The rewordings and the claims stand
-here and nowhere else; each half has claims of its own. ``a diff``: pairs with a sentence that their input does not have,
-which is what a comparison of sentences would call unsafe.
+here and nowhere else; each half has claims of its own. ``a diff``: pairs with a sentence that their input lacks, which
+is what a comparison of sentences would call unsafe.
 """
 
 from __future__ import annotations
@@ -237,7 +237,7 @@ def main(arguments: Sequence[str]) -> int:
         for row in (one.trial.row, kind) if colon else (one.trial.row,):
             rows.setdefault(row, Counter[int]())[one.level] += 1
             differing[row] += not set(_sentences(one.trial.output)) <= set(_sentences(one.trial.item.input))
-    cells = [
+    cells: list[tuple[str | int, ...]] = [
         (
             row,
             said.total(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from posixpath import commonprefix
 from typing import Literal
 
@@ -78,16 +78,22 @@ class Comparison:
 
     def worded(self, text: str) -> bool:
         """Tell whether the input has the telling words of a phrase, in some form or spelling."""
-        if re.sub(r"\W", "", text.lower()) in self.squeezed:
+        if self.has(text):
             return True
         long = [word.lower() for word in _LETTERS.findall(text) if len(word) >= _LONG or word.isupper()]
         telling = [word for word in long if word not in words("general")] or long
         return bool(telling) and all(self._has_word(word) for word in telling)
 
     @cached_property
-    def squeezed(self) -> str:
+    def _squeezed(self) -> str:
         """The input in lower case without anything but letters and digits."""
         return re.sub(r"\W", "", self.lower)
+
+    def has(self, text: str) -> bool:
+        """Tell whether the input has a word or phrase as it stands, whatever signs part it: "x-ray" and "xray"."""
+        letters = re.sub(r"\W", "", text.lower())
+        # "Gout" is not in "throughout".
+        return letters in self._squeezed and _parted(letters).search(self.lower) is not None
 
     @cached_property
     def american(self) -> frozenset[str]:
@@ -160,7 +166,7 @@ class Comparison:
     def supported(self, one: Seen) -> bool:
         """Tell whether the input names what a mention of the output names, by concept or by its words."""
         text = one.mention.text
-        if one.family & self.given_families or text.lower() in self.lower or one.family & self.given.unclear:
+        if one.family & self.given_families or self.has(text) or one.family & self.given.unclear:
             return True
         if "-" in (
             self.output[one.mention.begin - 1 : one.mention.begin],
@@ -170,6 +176,11 @@ class Comparison:
         if one.mention.kind != "drug" and self._named_by_kin(one):
             return True
         return self.worded(text) or self.abbreviated(text)
+
+
+@lru_cache(maxsize=65536)
+def _parted(letters: str) -> re.Pattern[str]:
+    return re.compile(r"\b" + r"\W*".join(letters) + r"(?:e?s)?\b")
 
 
 @cache

@@ -16,7 +16,7 @@ __all__ = ["Knowledge"]
 
 # Concepts above a problem by so many steps still name it in other words.
 _ANCESTOR_STEPS = 3
-# A class that lists so many drugs is no class.
+# A name that is not clear has so many meanings at most.
 _CANDIDATES = 3
 
 
@@ -56,9 +56,10 @@ class Knowledge:
             self._families[cui] = frozenset((cui, *kin))
         return self._families[cui]
 
-    def family_of(self, mention: ReadMention) -> frozenset[str]:
-        """Return the families of the first candidates of a mention."""
-        return frozenset[str]().union(*(self.family(cui) for cui in mention.cuis[:_CANDIDATES]))
+    def family_of(self, mention: ReadMention, *, given: bool) -> frozenset[str]:
+        """Return the families of what a mention means: of an input all that it may mean, of an output the likeliest."""
+        cuis = mention.cuis[: _CANDIDATES if given else 1]
+        return frozenset[str]().union(*(self.family(cui) for cui in cuis))
 
     def above(self, cui: str) -> frozenset[str]:
         """Return the concept and those above it by few steps."""

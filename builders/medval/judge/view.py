@@ -186,7 +186,7 @@ def _input_view(knowledge: Knowledge, task: MedvalTask, text: str) -> View:
         if len(turns) > 1
         else [_plain(mention) for mention in reading.mentions]
     )
-    return _view(knowledge, text, polarities, reading, over_lines=len(turns) > 1)
+    return _view(knowledge, text, polarities, reading, given=True, over_lines=len(turns) > 1)
 
 
 def output_view(knowledge: Knowledge, task: MedvalTask, text: str) -> View:
@@ -197,7 +197,7 @@ def output_view(knowledge: Knowledge, task: MedvalTask, text: str) -> View:
 def _output_view(knowledge: Knowledge, task: MedvalTask, text: str) -> View:
     reading = knowledge.read(text, headers=task != "query2question")
     polarities = [_plain(mention) for mention in reading.mentions]
-    return _view(knowledge, text, polarities, reading, over_lines=False)
+    return _view(knowledge, text, polarities, reading, given=False, over_lines=False)
 
 
 def _plain(mention: ReadMention) -> Polarity:
@@ -238,10 +238,11 @@ def _view(
     polarities: list[Polarity],
     reading: TextReading,
     *,
+    given: bool,
     over_lines: bool,
 ) -> View:
     seen = tuple(
-        Seen(mention, knowledge.family_of(mention), polarity)
+        Seen(mention, knowledge.family_of(mention, given=given), polarity)
         for mention, polarity in zip(reading.mentions, polarities, strict=True)
     )
     unclear = frozenset(cui for mention in reading.unclear for cui in mention.cuis)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ground.errors import UsageError
 from ground.storage.files import private_directory
 from ontoground.cli.options import Result
-from ontoground.cli.render import table
+from ontoground.cli.render import note, table
 from ontoground.cli.runs import run_folder
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ def judged_split(options: Evaluated, dataset: TextDataset) -> dict[str, Any]:
         write_predictions(file, _frame(_answers(_validator(options), pairs)))
 
     state = options.kept(folder, {"model": "rules", "dataset": dataset.identity}, write)
+    note("labels of a dataset that the engine rules built are this validator's own: agreement with them says nothing")
     return options.predicted(folder, "rules", "rules", state)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from builders.medval.judge.quantities import measured_of, numbers_of
+from builders.medval.judge.quantities import measured_of, numbers_of, rates_of
 from tests.builders.medval.rules_world import Engine, item
 
 
@@ -34,3 +34,29 @@ def test_a_text_agrees_with_its_own_numbers(rules: Engine) -> None:
     assert rules.judge(item("dialogue2note", text, None), text).risk_level == 1
     other = text.replace("14,000", "4,000")
     assert rules.judge(item("dialogue2note", text, None), other).risk_level == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "per_day"),
+    [
+        ("20 mg b.i.d.", 2),
+        ("q6h", 4),
+        ("every eight hours", 3),
+        ("three times a day", 3),
+        ("every other day", 0.5),
+        ("once a week", 1 / 7),
+        ("40 milligrams a day", 1),
+        ("at bedtime", 1),
+        ("monthly", 1 / 30),
+    ],
+)
+def test_how_often_is_read_by_its_grammar(text: str, per_day: float) -> None:
+    assert [rate for *_, rate in rates_of(text, 0, len(text))] == [per_day]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("six hundred six hundred", 600), ("one thirty two", 132), ("twenty twenty one", 2021)]
+)
+def test_spoken_numbers_are_read(text: str, value: float) -> None:
+    (number,) = numbers_of(text)
+    assert value in number.values

@@ -272,3 +272,28 @@ def test_something_more_general_in_the_input_bears_nothing_out(rules: Engine) ->
 def test_forms_and_slips_of_a_word_are_told_from_other_words(rules: Engine, given: str, said: str, one: bool) -> None:
     c = comparison.Comparison("dialogue2note", f"There is {given} here.", said, rules.validator.knowledge)
     assert c.worded(said) is one or comparison.american(said) in c.american
+
+
+SPOKEN = (
+    "Doctor: Your cholesterol is still quite high, and the test shows a U T I.\nPatient: My throat hurts.\n"
+    "Doctor: Is the lining of your stomach inflamed again?\nPatient: Yes.\n"
+)
+
+
+@pytest.mark.parametrize("said", ["Hypercholesterolemia.", "Urinary tract infection.", "Gastritis."])
+def test_a_conversation_says_in_everyday_words_what_a_name_is_made_of(rules: Engine, said: str) -> None:
+    assert rules.judge(item("dialogue2note", SPOKEN, None), said).risk_level == 1
+    judged = rules.validator.judge([item("dialogue2note", "Doctor: Hello.\nPatient: I sneeze.\n", None)], [said])[0]
+    assert isinstance(judged, Refusal) or judged.risk_level >= 3
+
+
+def test_a_segment_may_have_few_everyday_words_of_its_own(rules: Engine) -> None:
+    given = item("dialogue2note", CASE, None)
+    assert rules.judge(given, CASE.replace("comes to the clinic", "looks ill in the clinic")).risk_level == 1
+    for said in ("The patient is dying.", "He was sent to prison."):
+        assert rules.validator.judge([given], [f"{CASE} {said}"]) == [Refusal("not_read")]
+
+
+def test_a_name_inside_another_word_is_not_said(rules: Engine) -> None:
+    given = item("dialogue2note", "He had pain throughout the night.", None)
+    assert rules.judge(given, "He had pain throughout the night. He has gout.").risk_level >= 3

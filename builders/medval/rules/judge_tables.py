@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from builders.medval.rules.tables import DATA, Weight, read_weights
-from ground.storage.tables import grouped, read_table
+from ground.storage.tables import Row, grouped, read_table
 
 __all__ = ["Contraindication", "contraindications", "diagnosis_groups", "drug_groups", "judge_weight", "judge_words"]
 
@@ -44,7 +44,7 @@ def drug_groups() -> dict[str, tuple[tuple[str, ...], bool]]:
     return _groups(rows, "drug")
 
 
-def _groups(rows: list[dict[str, str]], key: str) -> dict[str, tuple[tuple[str, ...], bool]]:
+def _groups(rows: list[Row], key: str) -> dict[str, tuple[tuple[str, ...], bool]]:
     members = grouped(rows, "sibling_group", key)
     found: dict[str, tuple[tuple[str, ...], bool]] = {}
     for row in rows:

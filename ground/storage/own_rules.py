@@ -1,0 +1,86 @@
+"""A user's own rules: files in ``rules/`` of a workspace, whose rows join tables of the package (docs/rules.md)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import cached_property
+from pathlib import Path
+
+from ground.errors import InputError
+from ground.storage.tables import Row, rows_of
+
+__all__ = ["EXTENDABLE", "NO_RULES", "OwnRules"]
+
+EXTENDABLE = {
+    "clinical_synonyms": Path("ehr/data/clinical_synonyms.tsv"),
+    "context_rules": Path("ehr/data/context_rules.tsv"),
+    "name_stops": Path("ehr/data/name_stops.tsv"),
+    "patterns": Path("kg/data/patterns.tsv"),
+    "sections": Path("ehr/data/sections.tsv"),
+}
+"""Tables that a workspace may add rows to, by name; a file of own rows has the columns of the table."""
+
+
+@dataclass(frozen=True)
+class OwnRules:
+    """The files of own rules, as text: what is compiled from them is kept by it, and workers get it with their work.
+
+    Attributes:
+        texts: name and text of each file, by name.
+        folder: where they lie.
+    """
+
+    texts: tuple[tuple[str, str], ...] = ()
+    folder: Path = field(default=Path("rules"), compare=False)
+
+    @classmethod
+    def read(cls, folder: Path) -> OwnRules:
+        """Read what a folder holds; without it there are no own rules. Hidden files and notes (``*.md``) are left out.
+
+        Raises:
+            InputError: a file has the name of no table, or is no text in UTF-8.
+        """
+        if not folder.is_dir():
+            return cls(folder=folder)
+        files = sorted(one for one in folder.iterdir() if one.name[0] != "." and one.suffix != ".md")
+        return cls(tuple((file.stem, _text(file)) for file in files), folder)
+
+    def rows(self, table: str, columns: tuple[str, ...]) -> list[Row]:
+        """Return the own rows of a table.
+
+        Raises:
+            InputError: other columns than those of the table, or a line with another number of fields.
+        """
+        text = dict(self.texts).get(table)
+        return [] if text is None else rows_of(text, self.folder / f"{table}.tsv", columns)
+
+    def digests(self, tables: Iterable[str]) -> dict[str, str]:
+        """Return the SHA-256 of the files for these tables, for fingerprints and manifests; no file, no digest."""
+        return {f"rules/{name}.tsv": self._digests[name] for name in tables if name in self._digests}
+
+    @cached_property
+    def _digests(self) -> dict[str, str]:
+        return {name: hashlib.sha256(text.encode()).hexdigest() for name, text in self.texts}
+
+
+NO_RULES = OwnRules()
+"""Only what ships with the package."""
+
+
+def _text(file: Path) -> str:
+    if file.suffix != ".tsv" or file.stem not in EXTENDABLE or not file.is_file():
+        known = [f"{name}.tsv" for name in EXTENDABLE]
+        raise InputError(
+            "no table is called so",
+            file=file,
+            found=file.name,
+            expected=", ".join(get_close_matches(file.name, known, n=1) or known),
+            do="`ontoground rules` lists the tables that a workspace can add to",
+        )
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError("a file of own rules is no text in UTF-8", file=file, found=f"byte {error.start}") from error

@@ -46,7 +46,7 @@ _SECTION_CODE = (
 )
 SECTION_RULES = ("sections",)
 MENTION_RULES = ("clinical_synonyms", "context_rules", "name_stops")
-"""Tables of own rules that each stage reads, beside those of the stages before it."""
+"""Tables of own rules that a stage reads, beside those of the stages before it."""
 _SECTION = pa.schema(
     [
         ("note_id", pa.string()),
@@ -182,17 +182,20 @@ def _section_shard(own: OwnRules, notes: pa.Table) -> ReadShard:
 
 
 def _section_fingerprint(connection: duckdb.DuckDBPyConnection, own: OwnRules) -> str:
-    parts = {"notes": load_fingerprint(connection, "mimic"), "code": code_digest(_SECTION_CODE)}
-    return fingerprint(parts | own.digests(SECTION_RULES))
+    return fingerprint(
+        {
+            "notes": load_fingerprint(connection, "mimic"),
+            "code": code_digest(_SECTION_CODE),
+            "rules": own.digests(SECTION_RULES),
+        }
+    )
 
 
 def _itself(own: OwnRules) -> OwnRules:
     return own
 
 
-def split_notes(
-    connection: duckdb.DuckDBPyConnection, settings: Settings, own: OwnRules = NO_RULES
-) -> SectionReport:
+def split_notes(connection: duckdb.DuckDBPyConnection, settings: Settings, own: OwnRules = NO_RULES) -> SectionReport:
     """Write ``ground.section`` and ``ground.segment``; a stage that is current is left as it is.
 
     Raises:
@@ -294,14 +297,12 @@ def _mention_fingerprint(connection: duckdb.DuckDBPyConnection, settings: Settin
             "concepts": stage_fingerprint(connection, "flow.concepts"),
             "settings": settings.notes.model_dump_json(),
             "code": code_digest(("ehr",)),
+            "rules": own.digests(MENTION_RULES),
         }
-        | own.digests(MENTION_RULES)
     )
 
 
-def find_mentions(
-    connection: duckdb.DuckDBPyConnection, settings: Settings, own: OwnRules = NO_RULES
-) -> MentionReport:
+def find_mentions(connection: duckdb.DuckDBPyConnection, settings: Settings, own: OwnRules = NO_RULES) -> MentionReport:
     """Write ``ground.mention`` and ``ground.unclear_mention``; a stage that is current is left as it is.
 
     Raises:

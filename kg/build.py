@@ -118,8 +118,8 @@ def _fingerprint(connection: duckdb.DuckDBPyConnection, settings: LoadSettings, 
             "languages": settings.languages,
             "suppress": settings.suppress,
             "format": ARRAY_FORMAT,
+            "rules": own.digests(GRAPH_RULES),
         }
-        | own.digests(GRAPH_RULES)
     )
 
 

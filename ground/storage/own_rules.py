@@ -6,8 +6,8 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from ground.errors import InputError
 from ground.storage.tables import Row, rows_of
@@ -22,6 +22,9 @@ EXTENDABLE = {
     "sections": Path("ehr/data/sections.tsv"),
 }
 """Tables that a workspace may add rows to, by name; a file of own rows has the columns of the table."""
+
+BOM = "\ufeff"
+"""With which spreadsheets begin a text."""
 
 
 @dataclass(frozen=True)
@@ -55,15 +58,23 @@ class OwnRules:
             InputError: other columns than those of the table, or a line with another number of fields.
         """
         text = dict(self.texts).get(table)
-        return [] if text is None else rows_of(text, self.folder / f"{table}.tsv", columns)
+        return [] if text is None else rows_of(text.removeprefix(BOM), self.folder / f"{table}.tsv", columns)
 
     def digests(self, tables: Iterable[str]) -> dict[str, str]:
-        """Return the SHA-256 of the files for these tables, for fingerprints and manifests; no file, no digest."""
-        return {f"rules/{name}.tsv": self._digests[name] for name in tables if name in self._digests}
+        """Return the SHA-256 of the files for these tables, for fingerprints; no file, no digest."""
+        return {one["file"]: one["sha256"] for one in self.inputs() if Path(one["file"]).stem in tables}
 
-    @cached_property
-    def _digests(self) -> dict[str, str]:
-        return {name: hashlib.sha256(text.encode()).hexdigest() for name, text in self.texts}
+    def inputs(self) -> list[dict[str, Any]]:
+        """Return the files as a manifest lists what a dataset was made from."""
+        return [
+            {
+                "source": "rules",
+                "file": f"{name}.tsv",
+                "bytes": len(text.encode()),
+                "sha256": hashlib.sha256(text.encode()).hexdigest(),
+            }
+            for name, text in self.texts
+        ]
 
 
 NO_RULES = OwnRules()
@@ -81,6 +92,6 @@ def _text(file: Path) -> str:
             do="`ontoground rules` lists the tables that a workspace can add to",
         )
     try:
-        return file.read_text(encoding="utf-8-sig")
+        return file.read_bytes().decode()
     except UnicodeDecodeError as error:
         raise InputError("a file of own rules is no text in UTF-8", file=file, found=f"byte {error.start}") from error

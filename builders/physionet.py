@@ -137,6 +137,8 @@ def _sources(manifest: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return the releases of each parent; what was read of the open world is one parent, and nobody's records."""
     found: dict[str, set[str]] = {}
     for one in manifest.get("inputs", ()):
+        if one.get("source") == "rules":
+            continue  # the user's own
         release = one.get("release")
         source = OPEN_WORLD if is_open_release(release) else str(one.get("source", one.get("file")))
         found.setdefault(source, set()).update([str(release)] if release else [])

@@ -183,7 +183,9 @@ def _rule(row: Row, order: int, known: frozenset[str], known_sections: frozenset
         kinds = frozenset() if row["kinds"] == "*" else frozenset(row["kinds"].split(","))
         rank = int(row["rank"])
     except ValueError as error:
-        raise row.refused("an assertion rule cannot be read", f"{row['trigger']}: {error}") from error
+        raise row.refused(
+            "an assertion rule cannot be read", f"{row['trigger']}: {error}", "an assertion, a rank"
+        ) from error
     for part, said, allowed in (
         ("kind", kinds, known),
         ("direction", {direction}, _DIRECTIONS),

@@ -44,9 +44,6 @@ _SECTION_CODE = (
     "ehr/data/sections.tsv",
     "ehr/data/sentence_abbreviations.tsv",
 )
-SECTION_RULES = ("sections",)
-MENTION_RULES = ("clinical_synonyms", "context_rules", "name_stops")
-"""Tables of own rules that a stage reads, beside those of the stages before it."""
 _SECTION = pa.schema(
     [
         ("note_id", pa.string()),
@@ -186,7 +183,7 @@ def _section_fingerprint(connection: duckdb.DuckDBPyConnection, own: OwnRules) -
         {
             "notes": load_fingerprint(connection, "mimic"),
             "code": code_digest(_SECTION_CODE),
-            "rules": own.digests(SECTION_RULES),
+            "rules": own.digests("sections"),
         }
     )
 
@@ -297,7 +294,7 @@ def _mention_fingerprint(connection: duckdb.DuckDBPyConnection, settings: Settin
             "concepts": stage_fingerprint(connection, "flow.concepts"),
             "settings": settings.notes.model_dump_json(),
             "code": code_digest(("ehr",)),
-            "rules": own.digests(MENTION_RULES),
+            "rules": own.digests("mentions"),
         }
     )
 

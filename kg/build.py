@@ -32,8 +32,6 @@ __all__ = ["GraphReport", "build_graph"]
 
 STAGE = "graph"
 ARRAY_FORMAT = 2
-GRAPH_RULES = ("patterns",)
-"""Tables of own rules that the graph is built with."""
 STEPS = (
     "kg/node",
     "kg/name",
@@ -118,7 +116,7 @@ def _fingerprint(connection: duckdb.DuckDBPyConnection, settings: LoadSettings, 
             "languages": settings.languages,
             "suppress": settings.suppress,
             "format": ARRAY_FORMAT,
-            "rules": own.digests(GRAPH_RULES),
+            "rules": own.digests(STAGE),
         }
     )
 

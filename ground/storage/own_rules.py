@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -12,16 +11,31 @@ from typing import Any
 from ground.errors import InputError
 from ground.storage.tables import Row, rows_of
 
-__all__ = ["EXTENDABLE", "NO_RULES", "OwnRules"]
+__all__ = ["EXTENDABLE", "NO_RULES", "Extendable", "OwnRules"]
+
+
+@dataclass(frozen=True)
+class Extendable:
+    """A table of the package that a workspace may add rows to; its own rows have the same columns.
+
+    Attributes:
+        file: of the package, below ``ROOT``.
+        stage: the stage of the flow that reads it; those after it take its results.
+        what: it holds, in words.
+    """
+
+    file: str
+    stage: str
+    what: str
+
 
 EXTENDABLE = {
-    "clinical_synonyms": Path("ehr/data/clinical_synonyms.tsv"),
-    "context_rules": Path("ehr/data/context_rules.tsv"),
-    "name_stops": Path("ehr/data/name_stops.tsv"),
-    "patterns": Path("kg/data/patterns.tsv"),
-    "sections": Path("ehr/data/sections.tsv"),
+    "clinical_synonyms": Extendable("ehr/data/clinical_synonyms.tsv", "mentions", "other words for concepts"),
+    "context_rules": Extendable("ehr/data/context_rules.tsv", "mentions", "words that say what is asserted"),
+    "name_stops": Extendable("ehr/data/name_stops.tsv", "mentions", "names of the release that are not read"),
+    "patterns": Extendable("kg/data/patterns.tsv", "graph", "paths that make a relation"),
+    "sections": Extendable("ehr/data/sections.tsv", "sections", "headers and the sections that they open"),
 }
-"""Tables that a workspace may add rows to, by name; a file of own rows has the columns of the table."""
 
 BOM = "\ufeff"
 """With which spreadsheets begin a text."""
@@ -60,9 +74,11 @@ class OwnRules:
         text = dict(self.texts).get(table)
         return [] if text is None else rows_of(text.removeprefix(BOM), self.folder / f"{table}.tsv", columns)
 
-    def digests(self, tables: Iterable[str]) -> dict[str, str]:
-        """Return the SHA-256 of the files for these tables, for fingerprints; no file, no digest."""
-        return {one["file"]: one["sha256"] for one in self.inputs() if Path(one["file"]).stem in tables}
+    def digests(self, stage: str) -> dict[str, str]:
+        """Return the SHA-256 of the files that a stage reads, for its fingerprint."""
+        return {
+            one["file"]: one["sha256"] for one in self.inputs() if EXTENDABLE[Path(one["file"]).stem].stage == stage
+        }
 
     def inputs(self) -> list[dict[str, Any]]:
         """Return the files as a manifest lists what a dataset was made from."""

@@ -57,7 +57,8 @@ def rows_of(text: str, path: Path, columns: tuple[str, ...]) -> list[Row]:
                 file=path,
                 line=number,
                 found=str(len(row)),
-                expected=f"{len(columns)}, with tabs between them",
+                expected=str(len(columns)),
+                do="put one tab between two fields, and one where a field is empty",
             )
         found.append(Row(dict(zip(columns, row, strict=True)), path, number))
     return found

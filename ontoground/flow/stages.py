@@ -1,6 +1,6 @@
 """The stages of the flow in order: what each needs, what it makes, and from what its fingerprint is taken.
 
-A stage is stale when its fingerprint changed: other files were loaded, a setting or an own rule that it reads changed, an
+A stage is stale when its fingerprint changed: other files were loaded, a setting or own rule that it reads changed, an
 earlier stage is stale, or its own code and data files are not the ones that made it.
 """
 
@@ -13,6 +13,7 @@ from typing import Literal
 import duckdb
 
 from ground.flow.fingerprints import code_digest, fingerprint, load_fingerprint, stage_fingerprint
+from ground.storage.own_rules import OwnRules
 from ground.storage.warehouse import table_exists
 from ground.storage.workspace import Workspace
 
@@ -42,7 +43,6 @@ class Stage:
         tables: tables that it leaves.
         folder: below the workspace, what it leaves on disk.
         run: does it.
-        rules: tables that it reads with a user's own rows.
     """
 
     name: str
@@ -56,7 +56,6 @@ class Stage:
     tables: tuple[str, ...]
     folder: str | None
     run: Callable[[Workspace, duckdb.DuckDBPyConnection], object]
-    rules: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -111,7 +110,6 @@ STAGES = (
         tables=("kg.name", "kg.concept", "kg.edge"),
         folder="graph",
         run=_graph,
-        rules=GRAPH_RULES,
     ),
     Stage(
         name="concepts",
@@ -144,7 +142,6 @@ STAGES = (
         tables=("ground.section",),
         folder=None,
         run=_sections,
-        rules=SECTION_RULES,
     ),
     Stage(
         name="mentions",
@@ -158,7 +155,6 @@ STAGES = (
         tables=("ground.mention",),
         folder=None,
         run=_mentions,
-        rules=MENTION_RULES,
     ),
     Stage(
         name="medieval",
@@ -220,7 +216,7 @@ def expected_fingerprint(connection: duckdb.DuckDBPyConnection, workspace: Works
     parts = {f"load {source}": load_fingerprint(connection, source) for source in (*one.sources, *one.optional)}
     parts |= {f"stage {name}": expected_fingerprint(connection, workspace, stage(name)) for name in one.after}
     parts |= {f"settings {name}": fingerprint(settings[name]) for name in one.settings}
-    return fingerprint(parts | {"code": code_digest(one.code), "rules": workspace.rules.digests(one.rules)})
+    return fingerprint(parts | {"code": code_digest(one.code), "rules": workspace.rules.digests(one.name)})
 
 
 def state_of(connection: duckdb.DuckDBPyConnection, workspace: Workspace, one: Stage) -> StageState:

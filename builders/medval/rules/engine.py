@@ -30,7 +30,7 @@ def open_rules(
     Raises:
         InputError: the workspace has no graph, or its warehouse no names.
     """
-    reader = TextReader.open(connection, workspace.settings.notes)
+    reader = TextReader.open(connection, workspace.settings.notes, workspace.rules)
     knowledge = Knowledge(ConceptGraph.open(workspace.graph), reader)
     validator = RulesValidator(knowledge)
     return RulesGenerator(knowledge, settings.seed, validator, peers), validator

@@ -13,7 +13,7 @@ from ground import ROOT
 from ground.flow.manifest import LicenceTier
 from ground.storage.tables import Row, read_table
 
-__all__ = ["RAI", "conditions_of", "responsible_ai"]
+__all__ = ["DATA", "RAI", "conditions_of", "responsible_ai"]
 
 DATA = ROOT / "builders" / "data"
 RAI = "http://mlcommons.org/croissant/RAI/1.0"

@@ -1,7 +1,7 @@
 -- One row of a dataset with those that it was made with
 -- Grain: one row of the group, twenty at most; the wanted one first
--- Inputs: variables dataset (name of the view of a built dataset), together (columns that rows of a group share), wanted
---   (an identifier)
+-- Inputs: variables dataset (name of the view of a built dataset), together (columns that rows of a group share) and
+--   wanted (an identifier)
 -- Output: a row of the statements of `ontoground explore`. Source: docs/columns.md
 with shared as (
     select columns(name -> list_contains(getvariable('together'), name))

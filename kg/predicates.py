@@ -147,24 +147,33 @@ def _pattern(row: Row) -> Pattern:
     return Pattern(**{**row, "steps": steps, "max_fan": int(row["max_fan"] or 0)})  # type: ignore[arg-type]
 
 
+def _key(row: Row) -> tuple[str, str, str]:
+    return row["pattern"], row["extends"], row["predicate"]
+
+
 def _check(vocabulary: Vocabulary, rows: Sequence[Row]) -> None:
     known = set(vocabulary.step_names) - {""}
     seen = set()
     for pattern, row in zip(vocabulary.patterns, rows, strict=True):
-        key = (pattern.pattern, pattern.extends, pattern.predicate)
         used = {*pattern.steps, pattern.predicate, *([pattern.extends] if pattern.extends else [])}
-        if not used <= known or pattern.tier not in TIERS or pattern.hops > MAX_STEPS or key in seen:
-            raise row.refused(
-                "a pattern is not valid",
-                f"{pattern.pattern} -> {pattern.predicate} ({pattern.tier})",
-                f"known predicates, a tier of {', '.join(TIERS)}, at most {MAX_STEPS} edges, no pattern twice",
-            )
-        seen.add(key)
+        found = f"{pattern.pattern} -> {pattern.predicate} ({pattern.tier})"
+        if not used <= known:
+            found = f"{', '.join(sorted(used - known))}, in {found}"
+            raise row.refused("a pattern is not valid: no such predicate", found, ", ".join(sorted(known)))
+        if pattern.tier not in TIERS:
+            raise row.refused("a pattern is not valid: no such tier", found, ", ".join(TIERS))
+        if pattern.hops > MAX_STEPS:
+            raise row.refused("a pattern is not valid: it is too long", found, f"at most {MAX_STEPS} edges")
+        if _key(row) in seen:
+            raise row.refused("a pattern is not valid: it is there already", found, "each pattern once, with one tier")
+        seen.add(_key(row))
 
 
 @cache
 def read_vocabulary(folder: Path | None = None, own: OwnRules = NO_RULES) -> Vocabulary:
-    """Read predicates and patterns, the user's own ones last, and check that they fit together.
+    """Read predicates and patterns, and check that they fit together.
+
+    A pattern of the user's own stands last, and in the place of the package's of the same steps and predicate.
 
     Raises:
         InputError: a table has other columns, or a pattern names what is not there.
@@ -173,7 +182,9 @@ def read_vocabulary(folder: Path | None = None, own: OwnRules = NO_RULES) -> Voc
     columns = tuple(Predicate.__dataclass_fields__)
     predicates = [_predicate(row) for row in read_table(folder / "predicates.tsv", columns)]
     pattern_columns = ("pattern", "extends", "predicate", "tier", "max_fan", "source")
-    rows = [*read_table(folder / "patterns.tsv", pattern_columns), *own.rows("patterns", pattern_columns)]
+    added = own.rows("patterns", pattern_columns)
+    replaced = set(map(_key, added))
+    rows = [row for row in read_table(folder / "patterns.tsv", pattern_columns) if _key(row) not in replaced] + added
     vocabulary = Vocabulary(tuple(predicates), tuple(map(_pattern, rows)))
     _check(vocabulary, rows)
     return vocabulary

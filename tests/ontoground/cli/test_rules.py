@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import ontoground
+from ground import ROOT
 from ground.storage.own_rules import EXTENDABLE
 from ground.storage.workspace import Workspace
 from ontoground.cli.main import invoke
@@ -70,3 +74,19 @@ def test_own_rules_make_stale_what_reads_them_and_are_read_by_the_door(demo_copy
     assert not_current(root) == []
     written(root, clinical_synonyms=RULES["clinical_synonyms"])
     assert [one["cuis"] for one in ontoground.read_text("Has zzz.", root).mentions] == [["C9900047"]]
+
+
+def test_the_example_of_the_page_runs(demo_copy: Callable[[], Path], tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "rules.md").read_text(encoding="utf-8")
+    (example,) = (one for one in page.split("\n\n") if one.startswith("    mkdir"))
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "demo").symlink_to(demo_copy())
+    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    done = subprocess.run(
+        ["bash", "-ec", example], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+    )
+    read = [line.split() for line in done.stdout.splitlines()]
+    assert [line[2:] for line in read if "tablet" in line] == [
+        ["water", "tablet", "C9950024", "present", "certain", "unknown"],
+    ]
+    assert [line[4] for line in read if "lisinopril" in line and line[0].isdigit()] == ["discontinued"]

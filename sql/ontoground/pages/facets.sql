@@ -1,7 +1,7 @@
 -- Values of the columns by which rows of a dataset are chosen, with how many rows have each
 -- Grain: one row per (column, value)
--- Inputs: variables dataset (name of the view of a built dataset), facets (names of columns; denied: the assertion of the
---   first mention that denies an end)
+-- Inputs: variables dataset (name of the view of a built dataset), facets (names of columns; denied: the assertion of
+--   the first mention that denies an end)
 -- Output: filters of the statements of `ontoground explore`. Source: docs/columns.md
 with every as (
     select * from query_table(getvariable('dataset'))

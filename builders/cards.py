@@ -101,7 +101,12 @@ def plain_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str
     return markdown_table(columns, rows, left=len(columns)).rstrip("\n")
 
 
-CROISSANT_TYPES = {"int64": "sc:Integer", "int32": "sc:Integer", "bool": "sc:Boolean"}
+CROISSANT_TYPES = {
+    **dict.fromkeys(("int8", "int32", "int64"), "sc:Integer"),
+    "bool": "sc:Boolean",
+    "double": "sc:Float",
+    "string": "sc:Text",
+}
 CROISSANT_CONTEXT = {
     "@language": "en",
     "@vocab": "https://schema.org/",
@@ -154,8 +159,6 @@ def croissant_of(
 ) -> dict[str, Any]:
     """Return the Croissant 1.1 description of the data files, with conditions of use and what is said of the making.
 
-    Nested columns are left to the Parquet schema.
-
     Args:
         name: of the dataset.
         description: in a sentence.
@@ -198,16 +201,24 @@ def columns_table(table: str) -> str:
 def _record_set(dataset: str, folder: str, schema: pa.Schema) -> dict[str, Any]:
     name = "rows" if folder == "data" else folder
     meanings = columns_of(dataset if folder == "data" else f"{dataset}_{folder}")
-    fields = [
-        {
-            "@type": "cr:Field",
-            "@id": f"{name}/{field.name}",
-            "name": field.name,
-            **({"description": meanings[field.name]} if field.name in meanings else {}),
-            "dataType": CROISSANT_TYPES.get(str(field.type), "sc:Text"),
-            "source": {"fileSet": {"@id": _file_set(folder)}, "extract": {"column": field.name}},
-        }
-        for field in schema
-        if not pa.types.is_nested(field.type)
-    ]
+    fields = [_field(name, field, (), _file_set(folder), meanings) for field in schema]
     return {"@type": "cr:RecordSet", "@id": name, "name": name, "field": fields}
+
+
+def _field(
+    record_set: str, field: pa.Field, above: tuple[str, ...], files: str, meanings: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return a column, or a part of the structs of one; a list of structs is an array of what has subfields."""
+    place = (*above, field.name)
+    said: dict[str, Any] = {"@type": "cr:Field", "@id": "/".join((record_set, *place)), "name": "/".join(place)}
+    if ".".join(place) in meanings:
+        said["description"] = meanings[".".join(place)]
+    kind = field.type
+    if pa.types.is_list(kind):
+        said |= {"isArray": True, "arrayShape": "-1"}
+        kind = kind.value_type
+    if pa.types.is_struct(kind):
+        return {**said, "subField": [_field(record_set, part, place, files, meanings) for part in kind]}
+    path = {"transform": {"jsonPath": "$." + ".".join(place[1:])}} if above else {}
+    source = {"fileSet": {"@id": files}, "extract": {"column": place[0]}, **path}
+    return {**said, "dataType": CROISSANT_TYPES[str(kind)], "source": source}

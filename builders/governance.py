@@ -11,9 +11,9 @@ from typing import Any
 
 from ground import ROOT
 from ground.flow.manifest import LicenceTier
-from ground.storage.tables import read_table
+from ground.storage.tables import Row, read_table
 
-__all__ = ["RAI", "conditions_of", "responsible_ai"]
+__all__ = ["DATA", "RAI", "conditions_of", "responsible_ai"]
 
 DATA = ROOT / "builders" / "data"
 RAI = "http://mlcommons.org/croissant/RAI/1.0"
@@ -21,12 +21,12 @@ RAI = "http://mlcommons.org/croissant/RAI/1.0"
 
 
 @cache
-def _conditions() -> list[dict[str, str]]:
+def _conditions() -> list[Row]:
     return read_table(DATA / "conditions_of_use.tsv", ("tier", "rule", "term", "text", "source"))
 
 
 @cache
-def _said() -> list[dict[str, str]]:
+def _said() -> list[Row]:
     return read_table(DATA / "responsible_ai.tsv", ("dataset", "tier", "property", "text", "source"))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,12 +19,14 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from builders.cards import LICENCE, croissant_of, plain_table
-from builders.governance import responsible_ai
+from builders.governance import DATA, responsible_ai
+from ground.contracts.dictionary import columns_of
 from ground.errors import InputError, UsageError
 from ground.flow.manifest import LicenceTier, is_open_release, tier_of, to_json
 from ground.plain import Plain
 from ground.storage.files import atomic_directory, sha256_of, write_text
 from ground.storage.publishing import WholeDataset, check_file, whole_dataset
+from ground.storage.tables import read_table
 
 __all__ = ["Exported", "export_physionet"]
 
@@ -32,6 +34,7 @@ PLACEHOLDER = "AUTHORS:"
 """Begins what the authors have to write themselves."""
 TITLE = re.compile(r"(?!The )[A-Za-z0-9 _-]{1,200}")
 ABSTRACT_WORDS = 250
+TOLD = DATA / "physionet.tsv"
 NAMES = {"medieval": "MediEval", "medhal": "MedHal", "medval": "MedVAL"}
 SUBJECTS = {
     "medieval": "Medical statements true or false and supported or not by a discharge summary",
@@ -137,6 +140,8 @@ def _sources(manifest: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return the releases of each parent; what was read of the open world is one parent, and nobody's records."""
     found: dict[str, set[str]] = {}
     for one in manifest.get("inputs", ()):
+        if one.get("source") == "rules":
+            continue  # the user's own
         release = one.get("release")
         source = OPEN_WORLD if is_open_release(release) else str(one.get("source", one.get("file")))
         found.setdefault(source, set()).update([str(release)] if release else [])
@@ -197,9 +202,9 @@ def _sections(
     description = str(json.loads((dataset / "croissant.json").read_text(encoding="utf-8"))["description"])
     return {
         "Abstract": _abstract(out, description, said, manifest),
-        "Background": f"{said['dataUseCases']}\n\n{PLACEHOLDER} why it was made, and the work that it belongs to.",
-        "Methods": "\n\n".join(said[one] for one in METHODS),
-        "Data Description": _description(out, dataset),
+        "Background": f"{_told('Background', name)}\n\n{said['dataUseCases']}\n\n{PLACEHOLDER} what you made it for.",
+        "Methods": "\n\n".join([*(said[one] for one in METHODS), *_own_rules(manifest)]),
+        "Data Description": _description(out, dataset, name),
         "Usage Notes": "\n\n".join(said[one] for one in NOTES) + f"\n\n{CUI_NOTE if cui_only else NAME_NOTE}",
         "Release Notes": f"Built by ontoground {manifest['ontoground']}, seed {manifest['seed']} (manifest.json).",
         "Ethics": f"{said['personalSensitiveInformation']}\n\n{said['dataSocialImpact']}\n\n"
@@ -207,8 +212,26 @@ def _sections(
         "Parent Projects": f"{_parents(manifest)}\n\n{LICENCE[tier]}",
         "Acknowledgements": f"{PLACEHOLDER} people who helped, and funding.",
         "Conflicts of Interest": f"{PLACEHOLDER} that there are none to declare, or which ones.",
-        "References": f"{PLACEHOLDER} the parents' citations, as their pages give them, and your own.",
+        "References": f"{_told('References', name, *(f'parent:{one}' for one in _sources(manifest)))}\n\n"
+        f"{PLACEHOLDER} the citations that the pages of the parents' own versions give, and yours.",
     }
+
+
+def _told(section: str, *datasets: str) -> str:
+    """Return what is known of a section, in paragraphs."""
+    rows = read_table(TOLD, ("dataset", "section", "text", "source"))
+    return "\n\n".join(
+        row["text"] for one in datasets for row in rows if (row["dataset"], row["section"]) == (one, section)
+    )
+
+
+def _own_rules(manifest: Mapping[str, Any]) -> list[str]:
+    """Return what is to be said of rules that the builders of this dataset added to those of the package."""
+    files = [
+        f"{one['file']} (SHA-256 {one['sha256']})" for one in manifest.get("inputs", ()) if one["source"] == "rules"
+    ]
+    told = f"Rules of its builders were added to those of ontoground: {', '.join(files)}."
+    return [told, f"{PLACEHOLDER} these rules, as a supplement or in words."] if files else []
 
 
 def _lines(text: str | list[str]) -> str:
@@ -225,29 +248,58 @@ def _abstract(out: Path, description: str, said: Mapping[str, str], manifest: Ma
     return " ".join(text.split()[:ABSTRACT_WORDS])
 
 
-def _description(out: Path, dataset: Path) -> str:
+def _description(out: Path, dataset: Path, name: str) -> str:
     files = [
         (one.relative_to(out).as_posix(), pq.ParquetFile(one).metadata.num_rows)
         for ones in _by_folder(out).values()
         for one in ones
     ]
-    columns = [
-        (field.name, str(field.type), "yes" if field.nullable else "no")
-        for field in pq.read_schema(_by_folder(out)["data"][0])
-    ]
     parts = [
         "Files are Apache Parquet; `manifest.json` lists inputs, settings and versions, `croissant.json` describes the "
         "files for machines (Croissant 1.1), `SHA256SUMS.txt` holds checksums (`sha256sum -c SHA256SUMS.txt`).",
         plain_table(("file", "rows"), files),
-        plain_table(("column", "type", "may be null"), columns),
+        *_columns(out, name),
     ]
     return "\n\n".join([*parts, _card(dataset)])
 
 
+def _columns(out: Path, name: str) -> Iterator[str]:
+    """Yield a table of the columns of each kind of file; a configuration has those of ``data/`` and some of its own."""
+    by_folder = _by_folder(out)
+    of_data = pq.read_schema(by_folder["data"][0])
+    yield from ("Columns of `data/`:", _table(of_data, columns_of(name)))
+    for folder, files in by_folder.items():
+        for file in files if not folder else files[:1] if folder != "data" else ():
+            schema = pq.read_schema(file)
+            own = pa.schema([field for field in schema if field not in of_data])
+            more = all(field in schema for field in of_data)
+            said = f"Columns of `{f'{folder}/' if folder else file.name}`"
+            yield f"{said}, beside those of `data/`:" if more else f"{said}:"
+            yield _table(own if more else schema, columns_of(f"{name}_{folder or file.stem}"))
+
+
+def _table(schema: pa.Schema, meanings: Mapping[str, str]) -> str:
+    rows = [row for field in schema for row in _rows(field, meanings)]
+    return plain_table(("column", "type", "may be null", "meaning"), rows)
+
+
+def _rows(field: pa.Field, meanings: Mapping[str, str], above: str = "") -> Iterator[tuple[str, str, str, str]]:
+    """Yield a column, then the parts of the structs in it, named after it with a dot."""
+    name, kind, listed = f"{above}{field.name}", field.type, ""
+    if pa.types.is_list(kind):
+        kind, listed = kind.value_type, "list of "
+    parts = list(kind) if pa.types.is_struct(kind) else []
+    said = f"{listed}{'struct' if parts else kind}"
+    yield f"`{name}`", said, "yes" if field.nullable else "no", meanings.get(name, "")
+    for part in parts:
+        yield from _rows(part, meanings, f"{name}.")
+
+
 def _card(dataset: Path) -> str:
-    """Return the dataset's card without its front matter, its titles below ours."""
+    """Return the dataset's card without its front matter and what stands beside it, its titles below ours."""
     card = (dataset / "README.md").read_text(encoding="utf-8")
     body = re.sub(r"(?s)\A---\n.*?\n---\n", "", card).partition("## Licence")[0].strip()
+    body = re.sub(r"(?ms)^## Columns\n.*?(?=^## |\Z)", "", body).strip()
     return re.sub(r"(?m)^(#+) ", r"##\1 ", body)
 
 

@@ -10,21 +10,24 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
-from pathlib import Path
 from typing import Any, Literal, cast
 
 from ehr.spans import KINDS, Kind
 from ground import ROOT
-from ground.errors import InputError, UsageError
-from ground.storage.tables import read_table
+from ground.errors import UsageError
+from ground.storage.own_rules import NO_RULES, OwnRules
+from ground.storage.tables import Row, read_table
 
 __all__ = [
+    "CUI",
+    "TERM_COLUMNS",
     "TERM_TABLES",
     "Definition",
     "Sense",
     "Surroundings",
     "Term",
     "defined_abbreviations",
+    "long_forms_of",
     "read_terms",
     "scispacy_abbreviations",
 ]
@@ -32,7 +35,9 @@ __all__ = [
 _DATA = ROOT / "ehr" / "data"
 # In the order in which senses of one term are tried: contexts first, plain names last.
 TERM_TABLES = ("ambiguous_words", "abbreviations", "clinical_synonyms", "drug_terms", "common_terms")
-_COLUMNS = ("term", "names", "kind", "case", "when", "source")
+TERM_COLUMNS = ("term", "names", "kind", "case", "when", "source")
+_CASES = ("any", "capital", "upper")
+CUI = re.compile(r"C\d{7}")
 _WINDOW = 60
 _LONGEST_FORM = 120
 
@@ -88,9 +93,9 @@ _TERM_KINDS = frozenset({*KINDS, "test", "none"})
 class Sense:
     """One meaning of a term.
 
-    ``names`` are long forms to look up in the release, the first that it has is taken (``=`` is the term itself);
-    ``denied``: the term itself says that there is none of it (afebrile); ``long_form_first``: all the long forms are
-    meant, in their order, even where the release has the term itself as a name (varices, Toprol XL);
+    ``names`` are CUIs, or long forms to look up in the release, the first that it has is taken (``=`` is the term
+    itself); ``denied``: the term itself says that there is none of it (afebrile); ``long_form_first``: all of them are
+    meant, in their order, even where the release has the term itself as a name (varices, Toprol XL; CUIs);
     ``conditions``: none that is negated may hold and, where there are others, one of them must.
     """
 
@@ -123,7 +128,7 @@ class Term:
     senses: tuple[Sense, ...]
 
 
-def _condition(part: str, path: Path, term: str) -> _Condition:
+def _condition(part: str, row: Row) -> _Condition:
     place, _, pattern = part.partition(":")
     negated = place.startswith("not_")
     place = place.removeprefix("not_")
@@ -133,46 +138,51 @@ def _condition(part: str, path: Path, term: str) -> _Condition:
         end = r"\s*$" if place == "before" and pattern.endswith("$") else ""
         compiled = re.compile(pattern.removesuffix("$") + end if end else pattern)
     except (ValueError, re.error) as error:
-        raise InputError(
+        raise row.refused(
             "a condition of a term cannot be read",
-            file=path,
-            found=f"{term}: {part}",
-            expected="text:, before:, after:, near:, line: or section: and a regular expression, each also with not_",
+            f"{row['term']}: {part}",
+            "text:, before:, after:, near:, line: or section: and a regular expression, each also with not_",
         ) from error
     return _Condition(cast(Place, place), negated, compiled)
 
 
-def _rows() -> Iterator[tuple[Path, dict[str, str]]]:
+def _rows(own: OwnRules) -> Iterator[Row]:
+    yield from own.rows("clinical_synonyms", TERM_COLUMNS)
     for table in TERM_TABLES:
-        path = _DATA / f"{table}.tsv"
-        for row in read_table(path, _COLUMNS):
-            yield path, row
+        yield from read_table(_DATA / f"{table}.tsv", TERM_COLUMNS)
 
 
 @cache
-def read_terms() -> tuple[Term, ...]:
-    """Return the terms of all tables; a line may give several spellings, separated by ``|``.
+def read_terms(own: OwnRules = NO_RULES) -> tuple[Term, ...]:
+    """Return the user's own terms and those of all tables; a line may give several spellings, separated by ``|``.
 
     Raises:
         InputError: a kind, a case or a condition that is not known.
     """
     senses: dict[str, list[Sense]] = {}
     cases: dict[str, str] = {}
-    for path, row in _rows():
-        if row["kind"] not in _TERM_KINDS or row["case"] not in {"any", "capital", "upper"}:
-            raise InputError("a term has an unknown kind or case", file=path, found=f"{row['kind']} {row['case']}")
-        conditions = tuple(
-            _condition(part.strip(), path, row["term"]) for part in row["when"].split(" ; ") if part.strip()
-        )
+    for row in _rows(own):
+        if row["kind"] not in _TERM_KINDS or row["case"] not in _CASES:
+            expected = f"{', '.join(sorted(_TERM_KINDS))}; {', '.join(_CASES)}"
+            raise row.refused("a term has an unknown kind or case", f"{row['kind']} {row['case']}", expected)
+        conditions = tuple(_condition(part.strip(), row) for part in row["when"].split(" ; ") if part.strip())
         names = row["names"]
         kind = cast(TermKind, row["kind"])
-        long_forms = tuple(names.removeprefix("!").removeprefix("^").split("|"))
+        long_forms = long_forms_of(row)
+        by_cui = all(map(CUI.fullmatch, long_forms))
         for spelling in row["term"].split("|"):
+            if not any(letter.isalnum() for letter in spelling):
+                raise row.refused("a term has no letters", spelling or "nothing", "words, with | between spellings")
             written = tuple(spelling.lower() if name == "=" else name for name in long_forms)
-            sense = Sense(written, kind, conditions, names.startswith("!"), names.startswith("^"))
+            sense = Sense(written, kind, conditions, names.startswith("!"), by_cui or names.startswith("^"))
             senses.setdefault(spelling, []).append(sense)
             cases.setdefault(spelling, row["case"])
     return tuple(Term(text, cases[text], tuple(dict.fromkeys(found))) for text, found in senses.items())
+
+
+def long_forms_of(row: Row) -> tuple[str, ...]:
+    """Return what a line of terms says that they mean: long forms, ``=`` or CUIs."""
+    return tuple(row["names"].removeprefix("!").removeprefix("^").split("|"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from ehr.context_arrays import ASSERTIONS, context_arrays
 from ehr.context_scan import judge
 from ehr.segments import SegmentArrays, arrays_of
 from ehr.spans import KINDS, Assertion, Section, Segment, Span
+from ground.storage.own_rules import NO_RULES, OwnRules
 
 __all__ = ["assert_arrays", "assert_spans"]
 
@@ -56,12 +57,13 @@ def assert_arrays(
     begin: IntArray,
     end: IntArray,
     kind: IntArray,
+    own: OwnRules = NO_RULES,
 ) -> npt.NDArray[np.int64]:
     """What is asserted of each span, as its place in ``ASSERTIONS``, and what is doubtful of it, as bits of ``DOUBTS``.
 
-    ``kind`` are places in ``KINDS``. shape: (2, spans)
+    ``kind`` are places in ``KINDS``; ``own`` rules join the package's. shape: (2, spans)
     """
-    arrays = context_arrays()
+    arrays = context_arrays(own)
     rows = [(one.begin, arrays.sections.get(one.section, 0), bool(one.header)) for one in sections]
     found: npt.NDArray[np.int64] = judge(
         codes,

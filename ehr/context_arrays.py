@@ -14,6 +14,7 @@ from ehr.certainty import DOUBTS, Cue, load_cues
 from ehr.characters import HashArray, hash_of
 from ehr.context_rules import NOT_ANY, Node, Rule, RuleSet, Trigger, load_rules
 from ehr.spans import KINDS, Assertion
+from ground.storage.own_rules import NO_RULES, OwnRules
 
 IndexArray = npt.NDArray[np.int64]
 
@@ -272,13 +273,13 @@ def _triggers(nodes: Sequence[Node]) -> list[Trigger]:
 
 
 @cache
-def context_arrays() -> ContextArrays:
-    """Return the rules that ship with the package.
+def context_arrays(own: OwnRules = NO_RULES) -> ContextArrays:
+    """Return the user's own rules and those that ship with the package.
 
     Raises:
         InputError: a table is damaged; names its line.
     """
-    rules = load_rules()
+    rules = load_rules(own)
     looking = list(_nodes(rules.lookahead))
     nodes = [rules.root, looking[0], *list(_nodes(rules.root))[1:], *looking[1:]]
     triggers = _triggers(nodes)

@@ -11,13 +11,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import get_args
 
+from ehr.sections import header_rules
 from ehr.spans import Assertion, Kind
 from ground import ROOT
-from ground.errors import InputError
-from ground.storage.tables import read_table
+from ground.storage.own_rules import NO_RULES, OwnRules
+from ground.storage.tables import Row, read_table
 
 __all__ = ["NOT_ANY", "TOKEN", "Node", "Rule", "RuleSet", "Trigger", "load_rules"]
 
@@ -150,8 +150,8 @@ class RuleSet:
 
 
 @cache
-def load_rules() -> RuleSet:
-    """The rules that ship with the package.
+def load_rules(own: OwnRules = NO_RULES) -> RuleSet:
+    """The user's own rules, and those that ship with the package.
 
     Raises:
         InputError: a table is damaged; names its line.
@@ -159,10 +159,11 @@ def load_rules() -> RuleSet:
     terms = {row["term"]: row["class"] for row in read_table(_DATA / "term_classes.tsv", _CLASS_COLUMNS)}
     by_class = {name: frozenset(t for t, c in terms.items() if c == name) for name in sorted(set(terms.values()))}
     rules = RuleSet(Node(), Node(), terms, by_class, {})
-    path = _DATA / "context_rules.tsv"
     known = frozenset(get_args(Kind)) | frozenset(terms.values())
-    for order, row in enumerate(read_table(path, _RULE_COLUMNS)):
-        rule = _rule(row, order, known, path)
+    sections = frozenset(rule.parent or rule.name for rule in header_rules(own).values())
+    rows = [*own.rows("context_rules", _RULE_COLUMNS), *read_table(_DATA / "context_rules.tsv", _RULE_COLUMNS)]
+    for order, row in enumerate(rows):
+        rule = _rule(row, order, known, sections)
         trie = rules.lookahead if rule.direction.startswith("lookahead") else rules.root
         for phrase in _phrases(row["trigger"]):
             trie.add(_parts(phrase), rule)
@@ -175,17 +176,27 @@ def load_rules() -> RuleSet:
     return rules
 
 
-def _rule(row: dict[str, str], order: int, known: frozenset[str], path: Path) -> Rule:
+def _rule(row: Row, order: int, known: frozenset[str], known_sections: frozenset[str]) -> Rule:
     category, direction, sections = row["category"], row["direction"], row["sections"]
     try:
         assertion = None if category in ("stop", "pseudo") else Assertion(category)
         kinds = frozenset() if row["kinds"] == "*" else frozenset(row["kinds"].split(","))
         rank = int(row["rank"])
     except ValueError as error:
-        raise InputError("an assertion rule cannot be read", file=path, found=f"{row['trigger']}: {error}") from error
-    if not kinds <= known or direction not in _DIRECTIONS or row["scope"] not in _SCOPES:
-        found = f"{row['trigger']}: {direction} {row['scope']} {row['kinds']}"
-        raise InputError("an assertion rule names an unknown kind, direction or scope", file=path, found=found)
+        raise row.refused(
+            "an assertion rule cannot be read", f"{row['trigger']}: {error}", "an assertion, a rank"
+        ) from error
+    for part, said, allowed in (
+        ("kind", kinds, known),
+        ("direction", {direction}, _DIRECTIONS),
+        ("scope", {row["scope"]}, _SCOPES),
+        ("section", set() if sections == "*" else set(sections.removeprefix("!").split(",")), known_sections),
+    ):
+        if not said <= allowed:
+            found = f"{row['trigger']}: {', '.join(sorted(said - allowed))}"
+            raise row.refused(f"an assertion rule names an unknown {part}", found, ", ".join(sorted(allowed)))
+    if not all(map(_parts, _phrases(row["trigger"]))):
+        raise row.refused("an assertion rule has no words", row["trigger"] or "nothing", "a trigger")
     forward = direction in ("forward", "both", "lookahead")
     backward = direction in ("backward", "both", "lookahead-backward")
     named = frozenset() if sections == "*" else frozenset(sections.removeprefix("!").split(","))

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ehr.abbreviations import Sense, Term, read_terms
+from ehr.abbreviations import CUI, TERM_COLUMNS, Sense, Term, long_forms_of, read_terms
 from ehr.characters import IntArray
 from ehr.context_rules import load_rules
 from ehr.matching import CASE_ANY, CASE_CAPITAL, CASE_UPPER, Trie, build_trie, mapped
@@ -24,10 +24,11 @@ from ehr.misspellings import SHORTEST
 from ehr.spans import KINDS, Kind
 from ground import ROOT
 from ground.storage.files import atomic_directory
+from ground.storage.own_rules import NO_RULES, OwnRules
 from ground.storage.tables import read_table
 from ground.storage.warehouse import run_sql
 
-__all__ = ["ENGLISH_WORDS", "KINDS", "LEXICON_FILES", "Lexicon", "build_lexicon"]
+__all__ = ["ENGLISH_WORDS", "KINDS", "LEXICON_FILES", "Lexicon", "build_lexicon", "fact_tables"]
 
 _DATA = ROOT / "ehr" / "data"
 ENGLISH_WORDS = _DATA / "english_words.tsv"
@@ -100,12 +101,17 @@ class Lexicon:
         return cls(trie=Trie.load(folder), terms=terms, sense_cuis=sense_cuis, **arrays)
 
 
-def build_lexicon(connection: duckdb.DuckDBPyConnection) -> Lexicon:
-    """Build the lexicon from ``kg.name``, ``kg.concept``, ``kg.edge`` and the data tables of this package."""
-    terms = read_terms()
+def build_lexicon(connection: duckdb.DuckDBPyConnection, own: OwnRules = NO_RULES) -> Lexicon:
+    """Build the lexicon from ``kg.name``, ``kg.concept``, ``kg.edge``, the data tables of this package and own rules.
+
+    Raises:
+        InputError: a line of a table cannot be read, or the release has nothing that an own synonym means.
+    """
+    terms = read_terms(own)
     run_sql(connection, "ehr/concept_degree")
-    names = _release_names(connection)
+    names = _release_names(connection, own)
     targets = _targets(connection, terms)
+    _require_targets(own, targets)
     connection.execute("drop table concept_degree")
     spelled = names.num_rows
     written = pa.chunked_array([*names.column("name").chunks, pa.array([term.text for term in terms], pa.string())])
@@ -207,10 +213,24 @@ def _nodes(trie: Trie, entries: IntArray) -> IntArray:
     return ends[entries]
 
 
+def _require_targets(own: OwnRules, targets: dict[str, tuple[str, ...]]) -> None:
+    """Refuse own synonyms of what the release does not have: they would mark words, and mean nothing."""
+    for row in own.rows("clinical_synonyms", TERM_COLUMNS):
+        names = long_forms_of(row)
+        unknown = [name for name in names if name not in targets]
+        if any(map(CUI.fullmatch, unknown)) or (row["kind"] != "none" and "=" not in names and unknown == [*names]):
+            expected = "CUIs or names of concepts that the loaded release has"
+            raise row.refused("the release does not have what a synonym means", ", ".join(unknown), expected)
+
+
 @cache
-def _fact_tables() -> dict[str, pa.Table]:
-    """Return the tables that choose among names, as text; ``trigger_phrase`` are the words of the assertion rules."""
-    tables = {"trigger_phrase": pa.table({"phrase": pa.array(load_rules().phrases(), pa.string())})}
+def fact_tables(own: OwnRules = NO_RULES) -> dict[str, pa.Table]:
+    """Return the tables that choose among names, as text; ``trigger_phrase`` are the words of the assertion rules.
+
+    Raises:
+        InputError: a line of a table cannot be read.
+    """
+    tables = {"trigger_phrase": pa.table({"phrase": pa.array(load_rules(own).phrases(), pa.string())})}
     for table, columns in (
         ("semantic_type", ("tui", "type", "kind", "priority", "condition", "source")),
         ("name_stop", ("name", "reason", "source")),
@@ -219,7 +239,7 @@ def _fact_tables() -> dict[str, pa.Table]:
         ("name_variant", ("phrase", "variant", "source")),
         ("lasting_name", ("name", "lasts", "source")),
     ):
-        rows = read_table(_DATA / f"{table}s.tsv", columns)
+        rows = [*own.rows(f"{table}s", columns), *read_table(_DATA / f"{table}s.tsv", columns)]
         tables[table] = pa.table({column: pa.array([row[column] for row in rows], pa.string()) for column in columns})
     return tables
 
@@ -230,8 +250,8 @@ def _set_table(connection: duckdb.DuckDBPyConnection, name: str, lines: pa.Table
     connection.unregister("lexicon_lines")
 
 
-def _release_names(connection: duckdb.DuckDBPyConnection) -> pa.Table:
-    for name, lines in _fact_tables().items():
+def _release_names(connection: duckdb.DuckDBPyConnection, own: OwnRules = NO_RULES) -> pa.Table:
+    for name, lines in fact_tables(own).items():
         _set_table(connection, name, lines)
     run_sql(connection, "ehr/mention_name")
     table = connection.sql("select * from mention_name order by cui, name").to_arrow_table()

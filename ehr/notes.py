@@ -20,12 +20,13 @@ from ehr.note_shards import NoteTables, ReadShard, fill
 from ehr.sections import split_sections
 from ehr.spans import SEGMENT_KINDS, Section, Span
 from ground.errors import InputError
-from ground.flow.executor import SharedFolder, nothing
+from ground.flow.executor import SharedFolder
 from ground.flow.executors import open_executor
 from ground.flow.fingerprints import code_digest, fingerprint, is_current, load_fingerprint, stage_fingerprint
 from ground.flow.manifest import licence_tier
 from ground.plain import Plain
 from ground.settings import NoteSettings, Settings
+from ground.storage.own_rules import NO_RULES, OwnRules
 from ground.storage.warehouse import number_of, table_exists
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ def _arrays(columns: Sequence[Sequence[object]], schema: pa.Schema) -> list[pa.A
     return [pa.array(column, type=field.type) for column, field in zip(columns, fields, strict=True)]
 
 
-def _section_shard(_: None, notes: pa.Table) -> ReadShard:
+def _section_shard(own: OwnRules, notes: pa.Table) -> ReadShard:
     from ehr.characters import codes_of
     from ehr.segments import SegmentArrays, segment_arrays
 
@@ -155,7 +156,7 @@ def _section_shard(_: None, notes: pa.Table) -> ReadShard:
     sections: list[int] = []
     segments: list[SegmentArrays] = []
     for text in _texts(notes):
-        found = split_sections(text)
+        found = split_sections(text, own)
         parts += found
         sections.append(len(found))
         segments.append(segment_arrays(codes_of(text), found))
@@ -177,28 +178,38 @@ def _section_shard(_: None, notes: pa.Table) -> ReadShard:
     )
 
 
-def _section_fingerprint(connection: duckdb.DuckDBPyConnection) -> str:
-    return fingerprint({"notes": load_fingerprint(connection, "mimic"), "code": code_digest(_SECTION_CODE)})
+def _section_fingerprint(connection: duckdb.DuckDBPyConnection, own: OwnRules) -> str:
+    return fingerprint(
+        {
+            "notes": load_fingerprint(connection, "mimic"),
+            "code": code_digest(_SECTION_CODE),
+            "rules": own.digests("sections"),
+        }
+    )
 
 
-def split_notes(connection: duckdb.DuckDBPyConnection, settings: Settings) -> SectionReport:
+def _itself(own: OwnRules) -> OwnRules:
+    return own
+
+
+def split_notes(connection: duckdb.DuckDBPyConnection, settings: Settings, own: OwnRules = NO_RULES) -> SectionReport:
     """Write ``ground.section`` and ``ground.segment``; a stage that is current is left as it is.
 
     Raises:
-        InputError: no notes are loaded.
+        InputError: no notes are loaded, or an own rule cannot be read.
     """
     from ehr.segments import segment_note
 
     _need_notes(connection)
-    expected = _section_fingerprint(connection)
+    expected = _section_fingerprint(connection, own)
     if is_current(connection, "sections", expected) and table_exists(connection, "ground.segment"):
         return _section_report(connection, skipped=True)
     tables = NoteTables("sections", expected, "ehr/section_part", ("section", "segment"))
 
     def read(shards: Iterator[pa.Table]) -> Generator[ReadShard]:
-        segment_note(_FIRST, split_sections(_FIRST))
+        segment_note(_FIRST, split_sections(_FIRST, own))
         with open_executor(settings.run, _tier(connection)) as executor:
-            yield from executor.in_order(nothing, _section_shard, shards)
+            yield from executor.in_order(partial(_itself, own), _section_shard, shards)
 
     fill(connection, tables, read, settings.run.shard_notes)
     return _section_report(connection, skipped=False)
@@ -222,14 +233,14 @@ def _section_report(connection: duckdb.DuckDBPyConnection, *, skipped: bool) -> 
     )
 
 
-def _open_reader(lexicon: SharedFolder, options: NoteSettings) -> TextReader:
+def _open_reader(lexicon: SharedFolder, options: NoteSettings, own: OwnRules) -> TextReader:
     from ehr.lexicon import Lexicon
     from ehr.misspellings import Speller
     from ehr.reading import TextReader, detector_of
 
     mapped = Lexicon.load(lexicon.path())
     speller = Speller(mapped.words.tolist()) if options.fuzzy else None
-    return TextReader(mapped, speller, detector_of(options.abbreviation_detector))
+    return TextReader(mapped, speller, detector_of(options.abbreviation_detector), own)
 
 
 class _MentionRows:
@@ -275,23 +286,24 @@ def _compile(reader: TextReader) -> None:
     assert_spans(_FIRST, read.sections, segments_of(read.segments), [Span(20, 25, "finding")])
 
 
-def _mention_fingerprint(connection: duckdb.DuckDBPyConnection, settings: Settings) -> str:
+def _mention_fingerprint(connection: duckdb.DuckDBPyConnection, settings: Settings, own: OwnRules) -> str:
     return fingerprint(
         {
-            "sections": _section_fingerprint(connection),
+            "sections": _section_fingerprint(connection, own),
             "graph": stage_fingerprint(connection, "graph"),
             "concepts": stage_fingerprint(connection, "flow.concepts"),
             "settings": settings.notes.model_dump_json(),
             "code": code_digest(("ehr",)),
+            "rules": own.digests("mentions"),
         }
     )
 
 
-def find_mentions(connection: duckdb.DuckDBPyConnection, settings: Settings) -> MentionReport:
+def find_mentions(connection: duckdb.DuckDBPyConnection, settings: Settings, own: OwnRules = NO_RULES) -> MentionReport:
     """Write ``ground.mention`` and ``ground.unclear_mention``; a stage that is current is left as it is.
 
     Raises:
-        InputError: no notes are loaded, or the concept graph with its names is not built.
+        InputError: no notes are loaded, the concept graph with its names is not built, or an own rule cannot be read.
     """
     from ehr.lexicon import build_lexicon
 
@@ -300,7 +312,7 @@ def find_mentions(connection: duckdb.DuckDBPyConnection, settings: Settings) -> 
         raise InputError(
             "the release's names are not in the warehouse", expected="kg.name", do="run `ontoground graph build`"
         )
-    expected = _mention_fingerprint(connection, settings)
+    expected = _mention_fingerprint(connection, settings, own)
     if is_current(connection, "mentions", expected) and table_exists(connection, "ground.unclear_mention"):
         return _mention_report(connection, skipped=True)
     # Codes and orders speak for mentions, or are silent where they should, once they are mapped to concepts.
@@ -314,9 +326,9 @@ def find_mentions(connection: duckdb.DuckDBPyConnection, settings: Settings) -> 
             open_executor(settings.run, _tier(connection)) as executor,
         ):
             folder = Path(scratch) / "lexicon"
-            build_lexicon(connection).save(folder)
-            _compile(_open_reader(SharedFolder(folder), settings.notes))
-            setup = partial(_open_reader, executor.share(folder), settings.notes)
+            build_lexicon(connection, own).save(folder)
+            _compile(_open_reader(SharedFolder(folder), settings.notes, own))
+            setup = partial(_open_reader, executor.share(folder), settings.notes, own)
             yield from executor.in_order(setup, _mention_shard, shards)
 
     fill(connection, tables, read, settings.run.shard_notes)

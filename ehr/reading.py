@@ -20,6 +20,7 @@ from ehr.mentions import Mention, note_mentions
 from ehr.sections import UNKNOWN, split_sections
 from ehr.segments import SegmentArrays, segment_arrays, segments_of
 from ehr.spans import KINDS, Assertion, Kind, Section, Segment
+from ground.storage.own_rules import NO_RULES, OwnRules
 
 if TYPE_CHECKING:
     import duckdb
@@ -91,6 +92,7 @@ def read_text(
     detect: Detector = defined_abbreviations,
     *,
     sections: Sequence[Section] | None = None,
+    own: OwnRules = NO_RULES,
 ) -> TextReading:
     """Read one text.
 
@@ -100,8 +102,9 @@ def read_text(
         speller: repairs misspellings, where wanted.
         detect: finds the abbreviations that the text defines.
         sections: its sections, where they are known or where headers are not wanted; None splits at headers.
+        own: rules that join those of the package.
     """
-    read = judge_text(text, lexicon, speller, detect, sections=sections)
+    read = judge_text(text, lexicon, speller, detect, sections=sections, own=own)
     mentions = tuple(
         ReadMention(m.begin, m.end, text[m.begin : m.end], m.cuis, m.kind, assertion, m.section)
         for m, assertion in zip(read.clear, read.assertions, strict=True)
@@ -116,15 +119,16 @@ def judge_text(
     detect: Detector = defined_abbreviations,
     *,
     sections: Sequence[Section] | None = None,
+    own: OwnRules = NO_RULES,
 ) -> JudgedText:
     """Read one text as ``read_text`` does."""
-    parts = split_sections(text) if sections is None else list(sections)
+    parts = split_sections(text, own) if sections is None else list(sections)
     codes = codes_of(text)
     segments = segment_arrays(codes, parts)
     found = note_mentions(text, parts, lexicon, speller, detect, codes)
     clear = tuple(mention for mention in found if not mention.reason)
     unclear = tuple(mention for mention in found if mention.reason)
-    assertions, doubts = _assertions(codes, parts, segments, clear)
+    assertions, doubts = _assertions(codes, parts, segments, clear, own)
     concepts = [mention.cuis[0] if mention.cuis else "" for mention in clear]
     kinds, places = [mention.kind for mention in clear], [mention.section for mention in clear]
     reasons = reasons_of(concepts, kinds, places, assertions, doubts)
@@ -132,14 +136,18 @@ def judge_text(
 
 
 def _assertions(
-    codes: CodeArray, sections: Sequence[Section], segments: SegmentArrays, mentions: Sequence[Mention]
+    codes: CodeArray,
+    sections: Sequence[Section],
+    segments: SegmentArrays,
+    mentions: Sequence[Mention],
+    own: OwnRules,
 ) -> tuple[list[Assertion], list[int]]:
     if not mentions:
         return [], []
     begin = np.array([mention.begin for mention in mentions], dtype=np.int32)
     end = np.array([mention.end for mention in mentions], dtype=np.int32)
     kind = np.array([_KIND_NUMBERS[mention.kind] for mention in mentions], dtype=np.int32)
-    judged, doubts = assert_arrays(codes, sections, segments, begin, end, kind).tolist()
+    judged, doubts = assert_arrays(codes, sections, segments, begin, end, kind, own).tolist()
     found = [ASSERTIONS[number] for number in judged]
     assertions = [
         Assertion.ABSENT if mention.denied and assertion is Assertion.PRESENT else assertion
@@ -156,17 +164,29 @@ def detector_of(name: Literal["own", "scispacy"]) -> Detector:
 class TextReader:
     """Reads texts with one lexicon; nothing is written."""
 
-    def __init__(self, lexicon: Lexicon, speller: Speller | None = None, detect: Detector | None = None) -> None:
+    def __init__(
+        self,
+        lexicon: Lexicon,
+        speller: Speller | None = None,
+        detect: Detector | None = None,
+        own: OwnRules = NO_RULES,
+    ) -> None:
         self.lexicon = lexicon
+        self._own = own
         self._speller = speller
         self._detect = detect or defined_abbreviations
 
     @classmethod
-    def open(cls, connection: duckdb.DuckDBPyConnection, settings: NoteSettings | None = None) -> TextReader:
+    def open(
+        cls,
+        connection: duckdb.DuckDBPyConnection,
+        settings: NoteSettings | None = None,
+        own: OwnRules = NO_RULES,
+    ) -> TextReader:
         """Build the lexicon from the release in a warehouse, which may be opened read-only.
 
         Raises:
-            InputError: the concept graph with its names is not built.
+            InputError: the concept graph with its names is not built, or an own rule cannot be read.
         """
         from ehr.lexicon import build_lexicon
         from ehr.misspellings import Speller
@@ -182,16 +202,16 @@ class TextReader:
                 "the release's names are not in the warehouse", expected="kg.name", do="run `ontoground graph build`"
             )
         with connection.cursor() as cursor:
-            lexicon = build_lexicon(cursor)
+            lexicon = build_lexicon(cursor, own)
         chosen = settings or NoteSettings()
         speller = Speller(lexicon.words.tolist()) if chosen.fuzzy else None
-        return cls(lexicon, speller, detector_of(chosen.abbreviation_detector))
+        return cls(lexicon, speller, detector_of(chosen.abbreviation_detector), own)
 
     def judge(self, text: str) -> JudgedText:
         """Read one text for a table of mentions."""
-        return judge_text(text, self.lexicon, self._speller, self._detect)
+        return judge_text(text, self.lexicon, self._speller, self._detect, own=self._own)
 
     def read(self, text: str, *, headers: bool = True) -> TextReading:
         """Read one text; without ``headers`` it is one section ``unknown``, as a question or a dialogue is."""
         whole = None if headers else ([Section(UNKNOWN, "", 0, len(text))] if text else [])
-        return read_text(text, self.lexicon, self._speller, self._detect, sections=whole)
+        return read_text(text, self.lexicon, self._speller, self._detect, sections=whole, own=self._own)

@@ -13,7 +13,8 @@ from ehr.characters import codes_of
 from ehr.header_scan import HeaderTrie, header_places, header_trie
 from ehr.spans import Section
 from ground import ROOT
-from ground.storage.tables import read_table
+from ground.storage.own_rules import NO_RULES, OwnRules
+from ground.storage.tables import Row, read_table
 
 __all__ = ["ANY_PARENT", "SECTION_TABLE", "UNKNOWN", "HeaderRule", "header_rules", "split_sections"]
 
@@ -22,6 +23,10 @@ UNKNOWN = "unknown"
 ANY_PARENT = "*"
 WORD_TABLE = ROOT / "ehr" / "data" / "header_words.tsv"
 _COLUMNS = ("name", "header", "parent", "strength", "source")
+_STRENGTHS = frozenset({"firm", "weak"})
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+# The compiled search compares letters of ASCII.
+_HEADER = re.compile(r"[a-z][ -@\[-~]{0,78}")
 # Sections that say something of all that stands in them: a paragraph under a header that nobody knows is not theirs.
 _CLOSED = frozenset({"family_history", "allergies"})
 _PARAGRAPH = re.compile(r"\n[ \t]*\n(?=(?P<header>[A-Z][^\n:.,;]{1,40}):)")
@@ -62,32 +67,48 @@ def _key(header: str) -> str:
     return re.sub(r"\s+", "", header.lower())
 
 
+def _header_rule(row: Row, sections: frozenset[str]) -> HeaderRule:
+    name, header, parent = row["name"], row["header"], row["parent"]
+    if not _HEADER.fullmatch(header) or not _NAME.fullmatch(name) or row["strength"] not in _STRENGTHS:
+        expected = "a name of small letters and _, a header in ASCII and small letters, firm or weak"
+        raise row.refused("a header cannot be read", f"{name}, {header}, {row['strength']}", expected)
+    if parent not in sections:
+        raise row.refused("a header belongs to no section", parent, ", ".join(sorted(sections)))
+    return HeaderRule(name, parent, row["strength"] == "weak")
+
+
 @cache
-def _written() -> dict[str, HeaderRule]:
-    """Return the rule of each header as it may be written: with short words for long ones."""
+def _written(own: OwnRules) -> dict[str, HeaderRule]:
+    """Return the rule of each header as it may be written: with short words for long ones; own headers come first."""
     words: dict[str, list[str]] = {}
     for row in read_table(WORD_TABLE, ("word", "written", "source")):
         words.setdefault(row["word"], [row["word"]]).append(row["written"])
+    rows = [*own.rows("sections", _COLUMNS), *read_table(SECTION_TABLE, _COLUMNS)]
+    sections = frozenset({"", ANY_PARENT, *(row["name"] for row in rows if not row["parent"])})
     rules: dict[str, HeaderRule] = {}
-    for row in read_table(SECTION_TABLE, _COLUMNS):
-        rule = HeaderRule(row["name"], row["parent"], row["strength"] == "weak")
-        parts = re.split(r"([ /]+)", row["header"])
+    for row in rows:
+        rules.setdefault(row["header"], _header_rule(row, sections))
+    for header, rule in list(rules.items()):
+        parts = re.split(r"([ /]+)", header)
         for written in product(*(words.get(part, [part]) for part in parts)):
             rules.setdefault("".join(written), rule)
-        rules[row["header"]] = rule
     return rules
 
 
 @cache
-def header_rules() -> dict[str, HeaderRule]:
-    """Return the rule of each header, keyed by the header in lower case without white space."""
-    return {_key(header): rule for header, rule in _written().items()}
+def header_rules(own: OwnRules = NO_RULES) -> dict[str, HeaderRule]:
+    """Return the rule of each header, keyed by the header in lower case without white space.
+
+    Raises:
+        InputError: a line of a table cannot be read.
+    """
+    return {_key(header): rule for header, rule in _written(own).items()}
 
 
 @lru_cache(maxsize=4096)
-def _known(words: str) -> tuple[str, HeaderRule]:
+def _known(words: str, own: OwnRules) -> tuple[str, HeaderRule]:
     """Return a header of the table as it is written, on one line, and its rule."""
-    return " ".join(words.split()), header_rules()[_key(words)]
+    return " ".join(words.split()), header_rules(own)[_key(words)]
 
 
 def _alternatives(phrases: Sequence[str]) -> str:
@@ -109,9 +130,9 @@ def _alternatives(phrases: Sequence[str]) -> str:
 
 
 @cache
-def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+def _patterns(own: OwnRules) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Return what may stand at the beginning of a line and what after a gap inside one."""
-    known = _alternatives(sorted({" ".join(header.split()) for header in _written()}))
+    known = _alternatives(sorted({" ".join(header.split()) for header in _written(own)}))
     at_line = re.compile(
         rf"(?P<line>(?ai:{known}))(?=[ \t]*{_IN_PARENTHESES}?:)"
         rf"|(?P<alone>(?ai:{known}))(?=[ \t]*$)"
@@ -124,15 +145,15 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 
 @cache
-def _trie() -> HeaderTrie:
-    return header_trie(header_rules())
+def _trie(own: OwnRules) -> HeaderTrie:
+    return header_trie(header_rules(own))
 
 
-def _candidates(text: str) -> Iterator[tuple[int, re.Match[str]]]:
+def _candidates(text: str, own: OwnRules) -> Iterator[tuple[int, re.Match[str]]]:
     """Yield where the line or the gap before each possible header begins, and the header."""
-    at_line, inside = _patterns()
+    at_line, inside = _patterns(own)
     end = 0
-    for position, start in header_places(codes_of(text), _trie()).tolist():
+    for position, start in header_places(codes_of(text), _trie(own)).tolist():
         if position < end:
             continue
         begins_line = start == 0 or text[start - 1] == "\n"
@@ -155,16 +176,16 @@ def _looks_like_header(text: str, begin: int, phrase: str) -> bool:
     return not before or before.endswith(("\n\n", "\n \n")) or before[:-1].rstrip(" \t").endswith(("\n", ":"))
 
 
-def _headers(text: str) -> list[_Header]:
+def _headers(text: str, own: OwnRules) -> list[_Header]:
     found = []
-    for line, match in _candidates(text):
+    for line, match in _candidates(text, own):
         group = str(match.lastgroup)
         words = match.group(group)
         begin = match.start(group)
         if group == "alone" and not _looks_like_header(text, begin, words):
             continue
         is_known = group not in {"problem", "capitals"}
-        header, rule = _known(words) if is_known else (" ".join(words.split()), None)
+        header, rule = _known(words, own) if is_known else (" ".join(words.split()), None)
         start = begin if group in {"inline", "problem"} else line
         found.append(_Header(start, header, rule))
     return found
@@ -186,17 +207,17 @@ def _section_of(text: str, header: _Header, current: str) -> str:
     return rule.parent or rule.name
 
 
-def split_sections(text: str) -> list[Section]:
+def split_sections(text: str, own: OwnRules = NO_RULES) -> list[Section]:
     """Return the sections of a note in their order; their texts joined are the note.
 
     Text before the first header is a section ``unknown`` with an empty header (blanks there belong to the first
     section), so a note without headers is one section ``unknown``; an empty note has none. A part under a sub-header
-    keeps the section of its parent and carries its own header. Headers are those of ``sections.tsv``, problem
-    headings (``# Problem:``) and lines of their own in capitals that end in a colon.
+    keeps the section of its parent and carries its own header. Headers are those of ``sections.tsv``
+    and of ``own`` rules, problem headings (``# Problem:``) and lines of their own in capitals that end in a colon.
     """
     if not text:
         return []
-    headers = _headers(text)
+    headers = _headers(text, own)
     if not headers or text[: headers[0].begin].strip():
         headers.insert(0, _Header(0, "", None))
     begins = [0, *(header.begin for header in headers[1:]), len(text)]

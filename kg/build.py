@@ -15,6 +15,7 @@ from ground.flow.fingerprints import code_digest, fingerprint, is_current, load_
 from ground.plain import Plain
 from ground.progress import progress
 from ground.settings import LoadSettings
+from ground.storage.own_rules import NO_RULES, OwnRules
 from ground.storage.warehouse import count_drop, number_of, reset_drops, run_sql, table_exists, transaction
 from kg.arrays import evidence_counts, is_written, open_arrays, write_arrays
 from kg.edges import EVERY_NODE, EdgeRows, read_concepts, read_edges
@@ -57,11 +58,13 @@ class GraphReport(Plain):
     skipped: bool = False
 
 
-def build_graph(connection: duckdb.DuckDBPyConnection, folder: Path, settings: LoadSettings) -> GraphReport:
+def build_graph(
+    connection: duckdb.DuckDBPyConnection, folder: Path, settings: LoadSettings, own: OwnRules = NO_RULES
+) -> GraphReport:
     """Build ``kg.*`` in the warehouse and the arrays in ``folder``; a graph that is current is left as it is.
 
     Raises:
-        InputError: no UMLS release is loaded, or a data table is malformed.
+        InputError: no UMLS release is loaded, or a data table or own rule is malformed.
     """
     for table in ("umls.mrconso", "umls.mrrel", "umls.mrsty"):
         if not table_exists(connection, table):
@@ -71,10 +74,10 @@ def build_graph(connection: duckdb.DuckDBPyConnection, folder: Path, settings: L
                 expected="MRCONSO, MRREL and MRSTY loaded",
                 do="run `ontoground load umls META` first",
             )
-    expected = _fingerprint(connection, settings)
+    expected = _fingerprint(connection, settings, own)
     if is_current(connection, STAGE, expected) and is_written(folder, expected):
         return _report(connection, folder, skipped=True)
-    vocabulary = read_vocabulary()
+    vocabulary = read_vocabulary(own=own)
     with progress("graph", len(STEPS)) as advance:
         with transaction(connection):
             _forget_table(connection)
@@ -102,7 +105,7 @@ def _forget_table(connection: duckdb.DuckDBPyConnection) -> None:
         connection.execute("drop table kg.edge")
 
 
-def _fingerprint(connection: duckdb.DuckDBPyConnection, settings: LoadSettings) -> str:
+def _fingerprint(connection: duckdb.DuckDBPyConnection, settings: LoadSettings, own: OwnRules) -> str:
     tables = ("umls.mrconso", "umls.mrrel", "umls.mrsty")
     rows = [connection.execute(f"select count(*) from {table}").fetchall() for table in tables]
     return fingerprint(
@@ -113,6 +116,7 @@ def _fingerprint(connection: duckdb.DuckDBPyConnection, settings: LoadSettings) 
             "languages": settings.languages,
             "suppress": settings.suppress,
             "format": ARRAY_FORMAT,
+            "rules": own.digests(STAGE),
         }
     )
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from ground import ROOT
 from ground.errors import InputError
-from ground.storage.tables import read_table
+from ground.storage.own_rules import NO_RULES, OwnRules
+from ground.storage.tables import Row, read_table
 
 __all__ = [
     "ANY",
@@ -139,30 +140,40 @@ def _predicate(row: dict[str, str]) -> Predicate:
     return Predicate(**{**row, **flags, **groups})  # type: ignore[arg-type]
 
 
-def _pattern(row: dict[str, str]) -> Pattern:
+def _pattern(row: Row) -> Pattern:
+    if not (row["max_fan"] or "0").isdecimal():
+        raise row.refused("a pattern's max_fan is no number", row["max_fan"], "a whole number, or nothing: no limit")
     steps = tuple(row["pattern"].split(" . "))
     return Pattern(**{**row, "steps": steps, "max_fan": int(row["max_fan"] or 0)})  # type: ignore[arg-type]
 
 
-def _check(vocabulary: Vocabulary, path: Path) -> None:
-    known = set(vocabulary.step_names)
+def _key(row: Row) -> tuple[str, str, str]:
+    return row["pattern"], row["extends"], row["predicate"]
+
+
+def _check(vocabulary: Vocabulary, rows: Sequence[Row]) -> None:
+    known = set(vocabulary.step_names) - {""}
     seen = set()
-    for pattern in vocabulary.patterns:
-        key = (pattern.pattern, pattern.extends, pattern.predicate)
+    for pattern, row in zip(vocabulary.patterns, rows, strict=True):
         used = {*pattern.steps, pattern.predicate, *([pattern.extends] if pattern.extends else [])}
-        if not used <= known or pattern.tier not in TIERS or pattern.hops > MAX_STEPS or key in seen:
-            raise InputError(
-                "a pattern is not valid",
-                file=path,
-                found=f"{pattern.pattern} -> {pattern.predicate} ({pattern.tier})",
-                expected=f"known predicates, a tier of {', '.join(TIERS)}, at most {MAX_STEPS} edges, no pattern twice",
-            )
-        seen.add(key)
+        found = f"{pattern.pattern} -> {pattern.predicate} ({pattern.tier})"
+        if not used <= known:
+            found = f"{', '.join(sorted(used - known))}, in {found}"
+            raise row.refused("a pattern is not valid: no such predicate", found, ", ".join(sorted(known)))
+        if pattern.tier not in TIERS:
+            raise row.refused("a pattern is not valid: no such tier", found, ", ".join(TIERS))
+        if pattern.hops > MAX_STEPS:
+            raise row.refused("a pattern is not valid: it is too long", found, f"at most {MAX_STEPS} edges")
+        if _key(row) in seen:
+            raise row.refused("a pattern is not valid: it is there already", found, "each pattern once, with one tier")
+        seen.add(_key(row))
 
 
 @cache
-def read_vocabulary(folder: Path | None = None) -> Vocabulary:
+def read_vocabulary(folder: Path | None = None, own: OwnRules = NO_RULES) -> Vocabulary:
     """Read predicates and patterns, and check that they fit together.
+
+    A pattern of the user's own stands last, and in the place of the package's of the same steps and predicate.
 
     Raises:
         InputError: a table has other columns, or a pattern names what is not there.
@@ -171,9 +182,11 @@ def read_vocabulary(folder: Path | None = None) -> Vocabulary:
     columns = tuple(Predicate.__dataclass_fields__)
     predicates = [_predicate(row) for row in read_table(folder / "predicates.tsv", columns)]
     pattern_columns = ("pattern", "extends", "predicate", "tier", "max_fan", "source")
-    patterns = [_pattern(row) for row in read_table(folder / "patterns.tsv", pattern_columns)]
-    vocabulary = Vocabulary(tuple(predicates), tuple(patterns))
-    _check(vocabulary, folder / "patterns.tsv")
+    added = own.rows("patterns", pattern_columns)
+    replaced = set(map(_key, added))
+    rows = [row for row in read_table(folder / "patterns.tsv", pattern_columns) if _key(row) not in replaced] + added
+    vocabulary = Vocabulary(tuple(predicates), tuple(map(_pattern, rows)))
+    _check(vocabulary, rows)
     return vocabulary
 
 
@@ -183,12 +196,12 @@ def read_relation_lines(folder: Path | None = None) -> Sequence[RelationLine]:
     return [RelationLine(**row) for row in read_table(path, tuple(RelationLine.__dataclass_fields__))]
 
 
-def read_semantic_groups(folder: Path | None = None) -> list[dict[str, str]]:
+def read_semantic_groups(folder: Path | None = None) -> list[Row]:
     """Read semantic types (``tui``, ``name``) with their semantic ``group``."""
     return read_table((folder or data_folder()) / "semantic_groups.tsv", ("tui", "name", "group", "source"))
 
 
-def read_dose_form_words(folder: Path | None = None) -> list[dict[str, str]]:
+def read_dose_form_words(folder: Path | None = None) -> list[Row]:
     """Read the words that tell where a dose form acts: ``word`` and ``route`` (local or systemic)."""
     return read_table((folder or data_folder()) / "dose_forms.tsv", ("word", "route", "source"))
 

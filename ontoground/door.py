@@ -298,7 +298,7 @@ class OpenWorkspace:
         """
         from ontoground.views.predictions import predict_statements
 
-        return predict_statements(Path(model), note, statements, self.workspace.settings.build.context_sections, device)
+        return predict_statements(Path(model), note, statements, self.workspace, device)
 
     def read_text(self, text: str) -> Notes:
         """Read any text: sections, mentions, what is asserted of them, and how sure that is from the text alone.
@@ -334,4 +334,4 @@ class OpenWorkspace:
         from ontoground.flow.session import reading
 
         with reading(self.workspace) as connection:
-            return TextReader.open(connection, self.workspace.settings.notes)
+            return TextReader.open(connection, self.workspace.settings.notes, self.workspace.rules)

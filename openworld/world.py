@@ -10,7 +10,7 @@ from pathlib import Path
 from ground import ROOT
 from ground.errors import InputError
 from ground.stable import stable_unit
-from ground.storage.tables import read_table
+from ground.storage.tables import Row, read_table
 from openworld.variety import widen
 
 __all__ = ["CUI_BASE", "DATA", "Concept", "Drug", "Fact", "Knowledge", "knowledge", "split"]
@@ -236,7 +236,7 @@ class Knowledge:
         """Record a fact; one that is stated anywhere counts as stated."""
         self._facts[head, predicate, tail] = self._facts.get((head, predicate, tail), False) or stated
 
-    def _table(self, name: str, *columns: str) -> list[dict[str, str]]:
+    def _table(self, name: str, *columns: str) -> list[Row]:
         return read_table(self.data / f"{name}.tsv", (*columns, "source"))
 
     def _read_conditions(self) -> None:

@@ -43,6 +43,7 @@ def own_feed(
                 "file": "datasets/medieval/manifest.json",
                 "bytes": manifest.stat().st_size,
                 "sha256": sha256_of(manifest),
-            }
+            },
+            *workspace.rules.inputs(),
         ],
     )

@@ -193,7 +193,7 @@ def _describe(
     }
     manifest = manifest_of(
         STAGE,
-        inputs=inputs(connection),
+        inputs=[*inputs(connection), *workspace.rules.inputs()],
         settings=workspace.settings.model_dump(mode="json", include={"load", "notes", "build"}),
         seed=workspace.settings.build.seed,
         kept=kept,

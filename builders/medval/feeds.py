@@ -172,4 +172,5 @@ def _records(source: TextSource, task: MedvalTask, workspace: Workspace, connect
     tier = licence_tier(connection)
     graph = ConceptGraph.open(workspace.graph) if task == "course2diagnosis" else None
     licence = OPEN_WORLD if tier == "open" else source.licence
-    return Feed(source, task, tier, licence, inputs(connection), partial(read_records, connection, graph, source, task))
+    files = [*inputs(connection), *workspace.rules.inputs()]
+    return Feed(source, task, tier, licence, files, partial(read_records, connection, graph, source, task))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from ground.errors import UsageError
-from ground.storage.tables import read_table
+from ground.storage.tables import Row, read_table
 
 __all__ = [
     "category_of",
@@ -30,26 +30,26 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
 
 
 @cache
-def _table(name: str) -> list[dict[str, str]]:
+def _table(name: str) -> list[Row]:
     return read_table(DATA / f"{name}.tsv", COLUMNS[name])
 
 
-def medhal_tasks() -> list[dict[str, str]]:
+def medhal_tasks() -> list[Row]:
     """Return MedHal's tasks: task, short, in_ablation, statement_is, source."""
     return _table("medhal_tasks")
 
 
-def medval_tasks() -> list[dict[str, str]]:
+def medval_tasks() -> list[Row]:
     """Return MedVAL's tasks: task, input_is, output_is, paper_train, paper_test, instruction, source."""
     return _table("medval_tasks")
 
 
-def error_categories() -> list[dict[str, str]]:
+def error_categories() -> list[Row]:
     """Return the 11 error categories in the paper's order: category, name, group, means, source."""
     return _table("medval_errors")
 
 
-def risk_levels() -> list[dict[str, str]]:
+def risk_levels() -> list[Row]:
     """Return the four risk levels: level, risk, safety, action, means, source."""
     return _table("medval_levels")
 

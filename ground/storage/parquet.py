@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,15 +18,19 @@ if TYPE_CHECKING:
 __all__ = ["parquet_rows", "parquet_schema"]
 
 
-def parquet_rows(file: Path) -> int:
+def parquet_rows(file: Path, connection: duckdb.DuckDBPyConnection | None = None) -> int:
     """Return how many rows a Parquet file has; PyArrow, which takes longer to import than this to ask, is not needed.
+
+    Args:
+        file: the file.
+        connection: is asked where there is one: to open one takes longer than to ask.
 
     Raises:
         InputError: it is cut off, damaged, or no Parquet file.
     """
     try:
-        with open_database() as connection:
-            return number_of(connection, f"select num_rows from parquet_file_metadata({quoted_files([file])})")
+        with nullcontext(connection) if connection else open_database() as asked:
+            return number_of(asked, f"select num_rows from parquet_file_metadata({quoted_files([file])})")
     except duckdb.Error as error:
         raise _damaged(file) from error
 

@@ -1,4 +1,4 @@
-"""Data tables that ship inside a package (``kg/data/*.tsv``): read with their columns checked."""
+"""Data tables that ship inside a package (``kg/data/*.tsv``), and rows of a user's own: read with columns checked."""
 
 from __future__ import annotations
 
@@ -8,10 +8,22 @@ from pathlib import Path
 
 from ground.errors import InputError
 
-__all__ = ["grouped", "read_table"]
+__all__ = ["Row", "grouped", "read_table", "rows_of"]
 
 
-def read_table(path: Path, columns: tuple[str, ...]) -> list[dict[str, str]]:
+class Row(dict[str, str]):
+    """A line of a table by its columns, which knows where it stands."""
+
+    def __init__(self, columns: Mapping[str, str], file: Path, line: int) -> None:
+        super().__init__(columns)
+        self.file, self.line = file, line
+
+    def refused(self, what: str, found: str, expected: str | None = None) -> InputError:
+        """Return the error that says what is wrong with this line."""
+        return InputError(what, file=self.file, line=self.line, found=found, expected=expected)
+
+
+def read_table(path: Path, columns: tuple[str, ...]) -> list[Row]:
     """Read a tab-separated table with a header line; lines that start with ``#`` are comments.
 
     Args:
@@ -21,16 +33,23 @@ def read_table(path: Path, columns: tuple[str, ...]) -> list[dict[str, str]]:
     Raises:
         InputError: other columns, or a line with another number of fields.
     """
-    lines = path.read_text(encoding="utf-8").splitlines()
+    return rows_of(path.read_text(encoding="utf-8"), path, columns)
+
+
+def rows_of(text: str, path: Path, columns: tuple[str, ...]) -> list[Row]:
+    """Return the rows of a table that was read from ``path``, as `read_table` does."""
+    lines = text.splitlines()
     numbered = [(number, line) for number, line in enumerate(lines, 1) if line and not line.startswith("#")]
     rows = list(csv.reader((line for _, line in numbered), delimiter="\t", quoting=csv.QUOTE_NONE))
     if not rows or tuple(rows[0]) != columns:
         raise InputError(
             "a data table has other columns",
             file=path,
+            line=numbered[0][0] if numbered else None,
             found=" ".join(rows[0]) if rows else "nothing",
             expected=" ".join(columns),
         )
+    found = []
     for (number, _), row in zip(numbered[1:], rows[1:], strict=True):
         if len(row) != len(columns):
             raise InputError(
@@ -39,8 +58,10 @@ def read_table(path: Path, columns: tuple[str, ...]) -> list[dict[str, str]]:
                 line=number,
                 found=str(len(row)),
                 expected=str(len(columns)),
+                do="put one tab between two fields, and one where a field is empty",
             )
-    return [dict(zip(columns, row, strict=True)) for row in rows[1:]]
+        found.append(Row(dict(zip(columns, row, strict=True)), path, number))
+    return found
 
 
 def grouped(rows: Iterable[Mapping[str, str]], key: str, value: str) -> dict[str, tuple[str, ...]]:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from ground.errors import InputError, UsageError
 from ground.settings import Settings, read_settings
 from ground.storage.files import keep_private, private_directory
+from ground.storage.own_rules import OwnRules
 
 __all__ = ["Workspace", "answer_file"]
 
-OWN = ("cache", "datasets", "graph", "ontoground.toml", "runs", "stewardship")
+OWN = ("cache", "datasets", "graph", "ontoground.toml", "rules", "runs", "stewardship")
 """What a workspace is made of, beside its warehouse: the place of no answer."""
 
 
@@ -59,6 +61,15 @@ class Workspace:
     def graph(self) -> Path:
         """The folder of graph arrays."""
         return self.root / "graph"
+
+    @cached_property
+    def rules(self) -> OwnRules:
+        """The user's own rules, as they were when they were first asked for.
+
+        Raises:
+            InputError: a file of the folder ``rules`` is none of a table that can be added to.
+        """
+        return OwnRules.read(self.root / "rules")
 
     def dataset(self, name: str) -> Path:
         """Return the folder of one dataset: medieval, medhal or medval."""

@@ -32,6 +32,7 @@ VERBS = {
     "evaluate": "Evaluate models on the datasets.",
     "predict": "Ask a trained run about a note and a statement of yours.",
     "steward": "Audit, recompute, adjudicate and release labels, in this order.",
+    "rules": "Show and check your own rules: words, sections, paths.",
     "status": "Show what is loaded, built, stale, and what to do next.",
     "sql": "Ask the warehouse and the datasets, read-only.",
     "explore": "Look at notes, graph and statements in a browser.",

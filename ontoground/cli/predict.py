@@ -9,7 +9,7 @@ import typer
 
 from ontoground.cli.app import VERBS, app
 from ontoground.cli.options import InWorkspace, Result, text_of, verb
-from ontoground.cli.render import table
+from ontoground.cli.render import number, percent, table, text
 from ontoground.cli.runs import require_packages
 
 if TYPE_CHECKING:
@@ -43,8 +43,7 @@ def predict(
     require_packages("torch", "transformers", "peft")
     from ontoground.views.predictions import predict_statements
 
-    build = options.open(needs_warehouse=False).settings.build
-    found = predict_statements(model, text_of(note), statements, build.context_sections, device)
+    found = predict_statements(model, text_of(note), statements, options.open(needs_warehouse=False), device)
     return options.result("predict", _paint, note=str(note), **found)
 
 
@@ -56,3 +55,7 @@ def _paint(out: Console, payload: dict[str, Any]) -> None:
     out.print(table(("", "Q1", "Q2", "Q3", "Q4", "statement"), rows))
     sections = ", ".join(one.replace("_", " ") for one in payload["sections"])
     out.print(f"in percent; context: {sections or 'the whole text, which has none of the sections'}", soft_wrap=True)
+    if cut := payload["context_tokens_cut"]:
+        whole = payload["context_tokens"]
+        said = f"{number(cut)} of its {number(whole)} tokens ({percent(cut / whole)}) are not read"
+        out.print(text(f"the context is cut to fit the model, by section priority: {said}", "bold"), soft_wrap=True)

@@ -22,7 +22,7 @@ from kg.load import load_rxnorm, load_umls
 from kg.release import find_release
 from ontoground.flow.compiling import compile_beside
 from ontoground.flow.session import writing
-from ontoground.flow.stages import PREFIX, STAGES, Stage, expected_fingerprint, state_of, upstream
+from ontoground.flow.stages import PREFIX, STAGES, Stage, check_rules, expected_fingerprint, state_of, upstream
 from ontoground.flow.status import summary_of
 
 __all__ = ["LOADERS", "Outcome", "check_folder", "load_source", "run_all", "run_stages"]
@@ -118,12 +118,13 @@ def run_all(
     """Load the folders (``mimic``, ``umls``, perhaps ``rxnorm``), run every stage, and return the figures.
 
     Raises:
-        InputError: a folder is missing (found before anything is loaded), or a stage refuses its input; what was
-            finished before stays.
+        InputError: a folder is missing or an own rule wrong (found before anything is loaded), or a stage refuses its
+            input; what was finished before stays.
         RefusedError: as `check_folder`, before anything is loaded.
     """
     for source, folder in folders.items():
         check_folder(source, folder, workspace.settings.remote)
+    check_rules(workspace.rules)
     with writing(workspace) as connection:
         if any(state_of(connection, workspace, one).state != "current" for one in STAGES):
             compile_beside()

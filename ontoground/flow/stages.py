@@ -1,7 +1,7 @@
 """The stages of the flow in order: what each needs, what it makes, and from what its fingerprint is taken.
 
-A stage is stale when its fingerprint changed: other files were loaded, a setting that it reads changed, an earlier
-stage is stale, or its own code and data files are not the ones that made it.
+A stage is stale when its fingerprint changed: other files were loaded, a setting or own rule that it reads changed, an
+earlier stage is stale, or its own code and data files are not the ones that made it.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from typing import Literal
 import duckdb
 
 from ground.flow.fingerprints import code_digest, fingerprint, load_fingerprint, stage_fingerprint
+from ground.storage.own_rules import OwnRules
 from ground.storage.warehouse import table_exists
 from ground.storage.workspace import Workspace
 
-__all__ = ["STAGES", "Stage", "StageState", "expected_fingerprint", "stage", "state_of", "upstream"]
+__all__ = ["STAGES", "Stage", "StageState", "check_rules", "expected_fingerprint", "stage", "state_of", "upstream"]
 
 # The stages' own rows in ground.stage may be finer (shards); these rows belong to the flow.
 PREFIX = "flow."
@@ -69,7 +70,7 @@ class StageState:
 def _graph(workspace: Workspace, connection: duckdb.DuckDBPyConnection) -> object:
     from kg.build import build_graph
 
-    return build_graph(connection, workspace.graph, workspace.settings.load)
+    return build_graph(connection, workspace.graph, workspace.settings.load, workspace.rules)
 
 
 def _concepts(_workspace: Workspace, connection: duckdb.DuckDBPyConnection) -> object:
@@ -81,13 +82,13 @@ def _concepts(_workspace: Workspace, connection: duckdb.DuckDBPyConnection) -> o
 def _sections(workspace: Workspace, connection: duckdb.DuckDBPyConnection) -> object:
     from ehr.notes import split_notes
 
-    return split_notes(connection, workspace.settings)
+    return split_notes(connection, workspace.settings, workspace.rules)
 
 
 def _mentions(workspace: Workspace, connection: duckdb.DuckDBPyConnection) -> object:
     from ehr.notes import find_mentions
 
-    return find_mentions(connection, workspace.settings)
+    return find_mentions(connection, workspace.settings, workspace.rules)
 
 
 def _medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnection) -> object:
@@ -192,13 +193,30 @@ def upstream(names: tuple[str, ...]) -> list[Stage]:
     return [one for one in STAGES if one.name in wanted]
 
 
+def check_rules(own: OwnRules) -> None:
+    """Read all own rules as the stages do, so that a bad line is found before anything runs.
+
+    Raises:
+        InputError: a line cannot be read.
+    """
+    if own.texts:
+        from ehr.abbreviations import read_terms
+        from ehr.lexicon import fact_tables
+        from ehr.sections import header_rules
+        from kg.predicates import read_vocabulary
+
+        for read in (header_rules, read_terms, fact_tables):
+            read(own)
+        read_vocabulary(own=own)
+
+
 def expected_fingerprint(connection: duckdb.DuckDBPyConnection, workspace: Workspace, one: Stage) -> str:
     """Return the fingerprint that a stage would leave if it ran now."""
     settings = workspace.settings.model_dump(mode="json")
     parts = {f"load {source}": load_fingerprint(connection, source) for source in (*one.sources, *one.optional)}
     parts |= {f"stage {name}": expected_fingerprint(connection, workspace, stage(name)) for name in one.after}
     parts |= {f"settings {name}": fingerprint(settings[name]) for name in one.settings}
-    return fingerprint(parts | {"code": code_digest(one.code)})
+    return fingerprint(parts | {"code": code_digest(one.code), "rules": workspace.rules.digests(one.name)})
 
 
 def state_of(connection: duckdb.DuckDBPyConnection, workspace: Workspace, one: Stage) -> StageState:
@@ -212,7 +230,9 @@ def state_of(connection: duckdb.DuckDBPyConnection, workspace: Workspace, one: S
         return StageState(one.name, "not built", "")
     if left != expected_fingerprint(connection, workspace, one):
         stale = [name for name in one.after if state_of(connection, workspace, stage(name)).state != "current"]
-        return StageState(one.name, "stale", f"after {', '.join(stale)}" if stale else "input, settings or version")
+        return StageState(
+            one.name, "stale", f"after {', '.join(stale)}" if stale else "input, settings, rules or version"
+        )
     return StageState(one.name, "current", "")
 
 

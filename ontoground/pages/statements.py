@@ -24,6 +24,13 @@ __all__ = ["ROUTES"]
 
 ROWS = "ontoground/pages/rows"
 AT_ONCE = 50
+FACETS = {
+    "medieval": ["quadrant", "predicate", "tier", "hops", "support_level", "split"],
+    "medieval_contradicted": ["quadrant", "predicate", "tier", "hops", "support_level", "denied", "split"],
+    "medhal": ["label", "source", "task", "synthetic", "split"],
+    "medval": ["risk_level", "variant", "task", "source", "engine", "split"],
+}
+"""Columns by which the rows of each dataset are chosen; `denied` is one of contradicted rows alone."""
 
 
 def statements(request: Request) -> Response:
@@ -38,8 +45,7 @@ def statements(request: Request) -> Response:
         facets = _facets(connection, name)
         chosen = {facet: asked_for.get(facet) or None for facet in (*facets, "words")}
         first = int(asked_for["first"]) if asked_for.get("first", "").isdigit() else 0
-        set_variables(connection, {**chosen, "first_row": first})
-        rows = records(run_sql(connection, f"{ROWS}/{name}"))
+        rows = _rows(connection, name, chosen, first)
     total = rows[0]["n_chosen"] if rows else 0
     kept = {"dataset": name, **{facet: value for facet, value in chosen.items() if value}}
     before = f"?{urlencode({**kept, 'first': max(first - AT_ONCE, 0)})}" if first else ""
@@ -50,9 +56,19 @@ def statements(request: Request) -> Response:
 
 def _facets(connection: duckdb.DuckDBPyConnection, name: str) -> dict[str, list[dict[str, Any]]]:
     facets: dict[str, list[dict[str, Any]]] = {}
-    for one in records(run_sql(connection, f"ontoground/pages/facets/{name}")):
+    set_variables(connection, {"dataset": name, "facets": FACETS[name]})
+    for one in records(run_sql(connection, "ontoground/pages/facets")):
         facets.setdefault(one["facet"], []).append(one)
     return facets
+
+
+def _rows(
+    connection: duckdb.DuckDBPyConnection, name: str, chosen: dict[str, str | None], first: int
+) -> list[dict[str, Any]]:
+    set_variables(connection, {"dataset": name, **chosen, "first_row": first})
+    rows = records(run_sql(connection, f"{ROWS}/{name.partition('_')[0]}"))
+    left_out = {"denied"} - set(FACETS[name])
+    return [{column: value for column, value in row.items() if column not in left_out} for row in rows]
 
 
 def statement(request: Request) -> Response:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ehr.sections import split_sections
 from ground.contracts.rows import QUADRANTS
 from ground.errors import UsageError
+from ground.storage.own_rules import NO_RULES, OwnRules
 
 if TYPE_CHECKING:
     import polars as pl
 
     from evaluation.quadrants.dataset import MedievalDataset, Split
+    from ground.storage.workspace import Workspace
+    from training.packing.tokens import Truncation
     from training.runs.settings import HardwareSettings
 
 Device = Literal["auto", "cpu", "cuda"]
@@ -21,12 +24,12 @@ Device = Literal["auto", "cpu", "cuda"]
 __all__ = ["Device", "context_of", "predict_rows", "predict_statements"]
 
 
-def context_of(note: str, sections: Sequence[str]) -> tuple[str, list[str]]:
+def context_of(note: str, sections: Sequence[str], own: OwnRules = NO_RULES) -> tuple[str, list[str]]:
     """Return a note's context as the builder puts it together (``file_context.sql``), and the sections that it has.
 
     A text in which none of the sections is found is its own context, and has none.
     """
-    found = [one for one in split_sections(note) if one.section in sections]
+    found = [one for one in split_sections(note, own) if one.section in sections]
     text = "\n".join(note[one.begin : one.end].rstrip(" ") for one in found)
     return (text, list(dict.fromkeys(one.section for one in found))) if found else (note, [])
 
@@ -38,6 +41,7 @@ def predict_rows(
     split: Split,
     hardware: HardwareSettings,
     name: str | None = None,
+    told: Callable[[Truncation], object] | None = None,
 ) -> pl.DataFrame:
     """Predict a split, of the run's own column, with a run: a classifier, an encoder, or a CoRFu policy that is scored.
 
@@ -48,6 +52,7 @@ def predict_rows(
         split: which rows.
         hardware: of this machine.
         name: of the model in the predictions.
+        told: is told what cutting the contexts cost; an encoder reads the whole ones, in windows.
 
     Returns:
         ``id``, ``label``, ``scores`` (probabilities of Q1 to Q4), ``model``, ``seed``, ordered by id.
@@ -58,7 +63,7 @@ def predict_rows(
     if record.get("kind") == "classifier":
         from training.classifier.train import predict_classifier
 
-        return predict_classifier(run, dataset, split, hardware=hardware, name=name)
+        return predict_classifier(run, dataset, split, hardware=hardware, name=name, told=told)
     if record.get("kind") == "encoder":
         import polars as pl
 
@@ -74,11 +79,11 @@ def predict_rows(
 
     settings = CorfuSettings.model_validate(record.get("settings", {})).model_copy(update={"hardware": hardware})
     with progress(f"scoring {run.name}", dataset.split_rows(split, settings.split_column).height) as advance:
-        return score_quadrants(str(run), dataset, split, settings, name=name, advance=advance)
+        return score_quadrants(str(run), dataset, split, settings, name=name, advance=advance, told=told)
 
 
 def predict_statements(
-    run: Path, note: str, statements: Sequence[str], sections: Sequence[str], device: Device = "auto"
+    run: Path, note: str, statements: Sequence[str], workspace: Workspace, device: Device = "auto"
 ) -> dict[str, Any]:
     """Ask a trained run about statements in the context of a note (docs/schemas/predict.json).
 
@@ -86,7 +91,7 @@ def predict_statements(
         run: folder of a classifier, an encoder or a CoRFu run.
         note: the text, of which the model sees the context only.
         statements: sentences as those of the dataset that the run was trained on.
-        sections: that make the context.
+        workspace: whose settings and own rules say which sections make the context.
         device: where the model works; how it does is the run's.
 
     Raises:
@@ -103,7 +108,7 @@ def predict_statements(
     if not statements or not all(one.strip() for one in statements):
         raise UsageError("there is no statement to judge", expected="a sentence, as `Lisinopril treats hypertension.`")
     record = read_run(run, "classifier", "encoder", "corfu")
-    context, found = context_of(note, sections)
+    context, found = context_of(note, workspace.settings.build.context_sections, workspace.rules)
     column = str(record["settings"]["split_column"])
     fold = int(column.removeprefix("fold_")) if column.startswith("fold_") else 0
     asked = pl.DataFrame({"statement": list(dict.fromkeys(one.strip() for one in statements))})
@@ -124,13 +129,16 @@ def predict_statements(
         manifest_sha256=f"{stable_hash(0, context):x}",
     )
     hardware = HardwareSettings.model_validate({**record["settings"].get("hardware", {}), "device": device})
-    frame = predict_rows(run, record, dataset, "test", hardware).sort("id")
-    told = zip(rows["statement"], frame["label"], frame["scores"], strict=True)
+    cut: list[Truncation] = []
+    frame = predict_rows(run, record, dataset, "test", hardware, told=cut.append).sort("id")
+    said = zip(rows["statement"], frame["label"], frame["scores"], strict=True)
     return {
         "model": str(run),
         "sections": found,
         "context_characters": len(context),
-        "statements": [_told(statement, label, list(scores)) for statement, label, scores in told],
+        "context_tokens": cut[0].tokens if cut else None,
+        "context_tokens_cut": cut[0].tokens_cut if cut else 0,
+        "statements": [_told(statement, label, list(scores)) for statement, label, scores in said],
     }
 
 

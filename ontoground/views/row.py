@@ -12,7 +12,7 @@ import duckdb
 
 from ground.contracts.taxonomy import risk_levels
 from ground.errors import InputError, OntogroundError
-from ground.storage.sqlfiles import sql_names
+from ground.storage.warehouse import set_variables
 from ground.storage.workspace import Workspace
 from kg.graph import ConceptGraph
 from ontoground.flow.session import asked, reading, records
@@ -23,7 +23,13 @@ from ontoground.views.sample import reasons
 
 __all__ = ["built", "changed", "explained", "known", "row_with_group", "surrounded"]
 
-ROW = "ontoground/pages/row"
+TOGETHER = {
+    "medieval": ["group_id"],
+    "medieval_contradicted": ["statement", "split"],
+    "medhal": ["pair_id"],
+    "medval": ["triple_id"],
+}
+"""Columns that the rows share that were made together; of contradicted rows, those that make the same statement."""
 MEDIEVAL = ("medieval", "medieval_contradicted")
 """Those whose rows rest on mentions of a note; a copy of a supported row is in both, and is found in the first."""
 AROUND = 240
@@ -34,7 +40,7 @@ Opened = AbstractContextManager[duckdb.DuckDBPyConnection]
 
 def known() -> list[str]:
     """Return the datasets whose rows can be explained."""
-    return [one.rpartition("/")[2] for one in sql_names(ROW)]
+    return [*TOGETHER]
 
 
 def built(workspace: Workspace) -> list[str]:
@@ -46,9 +52,11 @@ def built(workspace: Workspace) -> list[str]:
 def row_with_group(
     connection: duckdb.DuckDBPyConnection, name: str, identifier: str
 ) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
-    """Return a row of a dataset, or None, and all rows that were made with it."""
-    group = records(asked(connection, f"{ROW}/{name}", identifier))
-    return next((one for one in group if one["id"] == identifier), None), group
+    """Return a row of a dataset, or None, and all rows that were made with it, in the order of their identifiers."""
+    set_variables(connection, {"dataset": name, "together": TOGETHER[name]})
+    group = records(asked(connection, "ontoground/pages/row", identifier))
+    wanted = next((one for one in group if one["id"] == identifier), None)
+    return wanted, sorted(group, key=lambda one: str(one["id"]))
 
 
 def surrounded(row: Mapping[str, Any], warehouse: Callable[[], Opened]) -> tuple[list[dict[str, Any]], str]:

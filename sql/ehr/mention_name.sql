@@ -132,7 +132,7 @@ sourced as (
         max(rank) as rank,
         bool_and(is_brand) as is_brand
     from worded
-    where length(name) >= 3 and lower(name) not in (select name_stop.name from name_stop)
+    where length(name) >= 3 and lower(name) not in (select lower(name_stop.name) from name_stop)
     group by cui, name, sab
 ),
 

@@ -1,5 +1,6 @@
 -- Concepts of the long forms that the project's own tables name
--- Grain: one row per long form and concept, best first: the same words in the same order, else the same words
+-- Grain: one row per long form and concept, best first: the same words in the same order, else the same words;
+--   a CUI is its concept
 -- Inputs: kg.name, concept_degree, long_form (name, normalized)
 -- Output: temp table mention_target(name, cui, position)
 -- Source: our own; words are compared without plural endings, small words and qualifiers ("stenosis (disorder)")
@@ -105,6 +106,16 @@ found as (
     from wanted
     inner join bagged on wanted.bag = bagged.bag
     where len(wanted.bag) > 0
+    union all
+    select
+        wanted.name,
+        name.cui,
+        name.is_preferred,
+        name.sab,
+        name.rank,
+        0 as tier
+    from wanted
+    inner join kg.name as name on wanted.name = name.cui
 ),
 
 closest as (

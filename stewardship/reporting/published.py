@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ground import ROOT
-from ground.storage.tables import read_table
+from ground.storage.tables import Row, read_table
 from stewardship.adjudication.agreement import Estimate
 from stewardship.benchmark.folder import Benchmark
 from stewardship.reporting.report import Report
@@ -96,7 +96,7 @@ def printed(key: str) -> Estimate:
 
 
 @functools.cache
-def _figures() -> list[dict[str, str]]:
+def _figures() -> list[Row]:
     return read_table(FIGURES, COLUMNS)
 
 

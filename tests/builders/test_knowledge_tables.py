@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ground.storage.tables import read_table
+from ground.storage.tables import Row, read_table
 
 DATA = Path(__file__).parents[2] / "builders" / "data"
 COLUMNS = {
@@ -22,41 +22,41 @@ KEYS = {
 
 
 @pytest.fixture(scope="module")
-def tables() -> dict[str, list[dict[str, str]]]:
+def tables() -> dict[str, list[Row]]:
     return {name: read_table(DATA / f"{name}.tsv", columns) for name, columns in COLUMNS.items()}
 
 
-def _uses(tables: dict[str, list[dict[str, str]]], substance: str) -> set[str]:
+def _uses(tables: dict[str, list[Row]], substance: str) -> set[str]:
     groups = {row["use_group"] for row in tables["known_use_groups"] if row["substance"] == substance}
     return {row["use"] for row in tables["known_uses"] if row["use_group"] in groups}
 
 
-def test_groups_of_substances_and_of_uses_are_the_same(tables: dict[str, list[dict[str, str]]]) -> None:
+def test_groups_of_substances_and_of_uses_are_the_same(tables: dict[str, list[Row]]) -> None:
     assert {row["use_group"] for row in tables["known_uses"]} == {
         row["use_group"] for row in tables["known_use_groups"]
     }
 
 
 @pytest.mark.parametrize("name", sorted(COLUMNS))
-def test_one_row_a_key_in_order(tables: dict[str, list[dict[str, str]]], name: str) -> None:
+def test_one_row_a_key_in_order(tables: dict[str, list[Row]], name: str) -> None:
     keys = [tuple(row[column] for column in KEYS[name]) for row in tables[name]]
     assert keys == sorted(set(keys))
 
 
 @pytest.mark.parametrize("name", sorted(COLUMNS))
-def test_fields_are_filled_trimmed_and_names_lower_case(tables: dict[str, list[dict[str, str]]], name: str) -> None:
+def test_fields_are_filled_trimmed_and_names_lower_case(tables: dict[str, list[Row]], name: str) -> None:
     names = [row[column] for row in tables[name] for column in KEYS[name]]
     assert [text for text in names if text != text.lower()] == []
     fields = [text for row in tables[name] for text in row.values()]
     assert [text for text in fields if not text or text != " ".join(text.split())] == []
 
 
-def test_words_of_the_closed_columns(tables: dict[str, list[dict[str, str]]]) -> None:
+def test_words_of_the_closed_columns(tables: dict[str, list[Row]]) -> None:
     assert {row["predicate"] for row in tables["disputed_facts"]} == {"treats", "prevents", "classified_as"}
     assert {row["kind"] for row in tables["known_uses"]} == {"labelled", "off_label", "supportive"}
 
 
-def test_no_disputed_classification_points_at_itself(tables: dict[str, list[dict[str, str]]]) -> None:
+def test_no_disputed_classification_points_at_itself(tables: dict[str, list[Row]]) -> None:
     assert [row for row in tables["disputed_facts"] if row["head"] == row["tail"]] == []
 
 
@@ -75,7 +75,7 @@ def test_no_disputed_classification_points_at_itself(tables: dict[str, list[dict
     ],
 )
 def test_statements_that_a_clinician_disputes(
-    tables: dict[str, list[dict[str, str]]], head: str, predicate: str, tail: str
+    tables: dict[str, list[Row]], head: str, predicate: str, tail: str
 ) -> None:
     disputed = {(row["head"], row["predicate"], row["tail"]) for row in tables["disputed_facts"]}
     assert (head, predicate, tail) in disputed
@@ -92,9 +92,7 @@ def test_statements_that_a_clinician_disputes(
         ("asthma", "classified_as", "obstructive lung disease"),
     ],
 )
-def test_plain_facts_are_not_disputed(
-    tables: dict[str, list[dict[str, str]]], head: str, predicate: str, tail: str
-) -> None:
+def test_plain_facts_are_not_disputed(tables: dict[str, list[Row]], head: str, predicate: str, tail: str) -> None:
     disputed = {(row["head"], row["predicate"], row["tail"]) for row in tables["disputed_facts"]}
     assert (head, predicate, tail) not in disputed
 
@@ -112,7 +110,7 @@ def test_plain_facts_are_not_disputed(
         ("warfarin", {"atrial fibrillation", "pulmonary embolism"}),
     ],
 )
-def test_well_known_uses_are_listed(tables: dict[str, list[dict[str, str]]], substance: str, uses: set[str]) -> None:
+def test_well_known_uses_are_listed(tables: dict[str, list[Row]], substance: str, uses: set[str]) -> None:
     assert uses - _uses(tables, substance) == set()
 
 
@@ -127,7 +125,5 @@ def test_well_known_uses_are_listed(tables: dict[str, list[dict[str, str]]], sub
         ("docusate", "congestive heart failure"),
     ],
 )
-def test_uses_that_nobody_makes_are_not_listed(
-    tables: dict[str, list[dict[str, str]]], substance: str, use: str
-) -> None:
+def test_uses_that_nobody_makes_are_not_listed(tables: dict[str, list[Row]], substance: str, use: str) -> None:
     assert use not in _uses(tables, substance)

@@ -19,7 +19,7 @@ from ehr.sections import split_sections
 from ehr.segments import segment_note
 from ehr.spans import Assertion, Kind, Section, Span
 from ground.errors import InputError
-from ground.storage.tables import read_table
+from ground.storage.tables import Row, read_table
 
 COURSE = "brief_hospital_course"
 LETTERS: dict[str, Kind] = {"D": "disorder", "F": "finding", "M": "drug", "P": "procedure"}
@@ -66,13 +66,23 @@ def test_every_assertion_has_a_rule() -> None:
 
 
 @pytest.mark.parametrize(
-    ("column", "value"), [("category", "denied"), ("kinds", "allergen"), ("scope", "page"), ("rank", "high")]
+    ("column", "value"),
+    [
+        ("category", "denied"),
+        ("kinds", "allergen"),
+        ("scope", "page"),
+        ("rank", "high"),
+        ("sections", "!allergies,page"),
+        ("direction", "up"),
+        ("trigger", " "),
+    ],
 )
 def test_a_damaged_rule_is_named(column: str, value: str) -> None:
     row = {"trigger": "no", "category": "absent", "direction": "forward", "scope": "list", "rank": "5"}
     row |= {"kinds": "*", "sections": "*", "source": "", column: value}
-    with pytest.raises(InputError, match="rule"):
-        context_rules._rule(row, 0, frozenset({"drug"}), Path("rules.tsv"))
+    with pytest.raises(InputError, match="rule") as error:
+        context_rules._rule(Row(row, Path("rules.tsv"), 7), 0, frozenset({"drug"}), frozenset({"allergies"}))
+    assert (error.value.file, error.value.line) == ("rules.tsv", 7)
 
 
 def test_a_trigger_stands_for_each_choice() -> None:

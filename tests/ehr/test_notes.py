@@ -17,8 +17,10 @@ import ehr.notes
 from ehr.note_shards import ReadShard, note_shards
 from ehr.notes import find_mentions, notes_preview, split_notes
 from ehr.reading import TextReader
+from ground import ROOT
 from ground.errors import InputError
 from ground.settings import Settings
+from ground.storage.own_rules import EXTENDABLE, OwnRules
 from tests.ehr.test_lexicon import fill
 
 NOTES = [
@@ -116,18 +118,25 @@ def test_the_size_of_shards_changes_nothing(notes: duckdb.DuckDBPyConnection) ->
     assert [rows(notes, table) for table in ("section", "segment", "mention", "unclear_mention")] == tables
 
 
+OWN = {
+    "sections": "food_list\tallergies\t\tfirm\tours",
+    "context_rules": "but\tfamily\tforward\tlist\t9\t*\t*\tours",
+}
 EXECUTORS = """
 import json
 import sys
 from pathlib import Path
 from ehr.notes import find_mentions, split_notes
 from ground.settings import Settings
+from ground.storage.own_rules import OwnRules
 from ground.storage.warehouse import connect
 
 if __name__ == "__main__":
     connection = connect(Path(sys.argv[1]))
-    split_notes(connection, Settings.model_validate({"run": {"shard_notes": 1, "workers": 2}}))
-    find_mentions(connection, Settings.model_validate({"run": {"shard_notes": 2, "workers": 1, "executor": "ray"}}))
+    own = OwnRules.read(Path(sys.argv[1]).parent / "rules")
+    split_notes(connection, Settings.model_validate({"run": {"shard_notes": 1, "workers": 2}}), own)
+    ray = {"shard_notes": 2, "workers": 1, "executor": "ray"}
+    find_mentions(connection, Settings.model_validate({"run": ray}), own)
     rows = [connection.execute(f"select * from ground.{table}").fetchall() for table in sys.argv[3:]]
     Path(sys.argv[2]).write_text(json.dumps(rows))
     connection.close()
@@ -136,11 +145,18 @@ if __name__ == "__main__":
 
 @pytest.mark.xdist_group("ray")
 def test_workers_in_processes_and_on_ray_write_the_same_rows(notes: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
-    split_notes(notes, Settings())
-    find_mentions(notes, Settings())
+    (path,) = [row[0] for row in notes.execute("select path from duckdb_databases() where path is not null").fetchall()]
+    folder = Path(path).parent / "rules"
+    folder.mkdir()
+    for name, row in OWN.items():
+        columns = (ROOT / EXTENDABLE[name].file).read_text().partition("source\n")[0].splitlines()[-1]
+        (folder / f"{name}.tsv").write_text(f"{columns}source\n{row}\n")
+    own = OwnRules.read(folder)
+    split_notes(notes, Settings(), own)
+    find_mentions(notes, Settings(), own)
     tables = ("section", "segment", "mention", "unclear_mention")
     expected = [[list(row) for row in rows(notes, table)] for table in tables]
-    (path,) = [row[0] for row in notes.execute("select path from duckdb_databases() where path is not null").fetchall()]
+    assert {"food_list", "family"} <= {cell for row in expected[2] for cell in row if isinstance(cell, str)}
     script = tmp_path / "executors.py"
     script.write_text(EXECUTORS)
     root = Path(__file__).resolve().parents[2]

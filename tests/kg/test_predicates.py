@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ground.errors import InputError
+from ground.storage.own_rules import OwnRules
 from ground.storage.tables import read_table
 from kg.predicates import (
     data_folder,
@@ -138,3 +139,35 @@ def test_a_pattern_of_an_unknown_predicate_is_refused(tmp_path: Path) -> None:
 def test_an_unknown_name_of_a_predicate_is_refused() -> None:
     with pytest.raises(InputError, match="predicate"):
         VOCABULARY.step_of("cures")
+
+
+def own_patterns(*rows: str) -> OwnRules:
+    head = "pattern\textends\tpredicate\ttier\tmax_fan\tsource"
+    return OwnRules((("patterns", "\n".join((head, *rows, ""))),))
+
+
+def test_an_own_pattern_is_added_or_takes_the_place_of_the_packages() -> None:
+    added, changed = "is_a . measures\t\tdiagnoses\tplausible\t7\tours", "treats\t\ttreats\tplausible\t\tours"
+    found = read_vocabulary(own=own_patterns(added, changed))
+    first, last = found.patterns[-2:]
+    assert (first.pattern, first.predicate, first.max_fan) == ("is_a . measures", "diagnoses", 7)
+    assert (last.pattern, last.tier) == ("treats", "plausible")
+    kept = {(one.pattern, one.extends, one.predicate): one for one in VOCABULARY.patterns}
+    del kept["treats", "", "treats"]
+    assert found.patterns[:-2] == tuple(kept.values())
+
+
+@pytest.mark.parametrize(
+    ("row", "what"),
+    [
+        ("cures\t\ttreats\tplausible\t\tours", "no such predicate"),
+        ("is_a . treats\t\ttreats\tsure\t\tours", "no such tier"),
+        ("is_a . is_a . is_a . treats\t\ttreats\tplausible\t\tours", "too long"),
+        ("is_a . measures\t\tdiagnoses\tplausible\t\tours", "there already"),
+        ("is_a . prevents\t\ttreats\tplausible\tmany\tours", "max_fan"),
+    ],
+)
+def test_an_own_pattern_that_is_none_is_refused_with_its_line(row: str, what: str) -> None:
+    with pytest.raises(InputError, match=what) as error:
+        read_vocabulary(own=own_patterns("is_a . measures\t\tdiagnoses\tplausible\t\tours", row))
+    assert (error.value.file, error.value.line) == ("rules/patterns.tsv", 3)

@@ -27,6 +27,7 @@ from training.packing.collate import collate_row
 from training.packing.decoders import base_of, check_decoder, check_sharing, implementation_of
 from training.packing.plan import RowPlan, Step, plan_epochs, plan_rows
 from training.packing.shared import SharedClassifier
+from training.packing.tokens import Truncation
 from training.packing.trainer import StepRecord, evaluate_rows, train_packed
 from training.runs.card import write_card
 from training.runs.folder import (
@@ -281,6 +282,7 @@ def predict_classifier(
     engine: Engine | None = None,
     hardware: HardwareSettings | None = None,
     name: str | None = None,
+    told: Callable[[Truncation], object] | None = None,
 ) -> pl.DataFrame:
     """Predict the quadrants of a split with a classifier's run.
 
@@ -293,6 +295,7 @@ def predict_classifier(
         engine: the one that it was trained with where left out.
         hardware: this machine's; the run's where left out.
         name: of the model in the predictions, the folder's where left out.
+        told: is told what cutting the contexts cost.
 
     Returns:
         ``id``, ``label``, ``scores`` (probabilities of Q1 to Q4), ``model``, ``seed``, ordered by id.
@@ -313,6 +316,8 @@ def predict_classifier(
         model.eval()
         length, chat = int(record["context_tokens"]), settings.packing.chat_template
         encoded = quadrant_data(dataset, rows, tokenizer, max_length=length, chat=chat)
+        if told is not None:
+            told(encoded.truncation)
         logits = quadrant_logits(model, encoded, engine=engine, tokens_per_row=settings.packing.tokens_per_row)
     if not torch.isfinite(logits).all():
         raise InputError(

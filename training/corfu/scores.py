@@ -27,7 +27,7 @@ from training.packing.attention import attention_of, joins_contexts
 from training.packing.decoders import check_decoder, check_sharing, implementation_of
 from training.packing.plan import Item, plan_rows
 from training.packing.shared import SharedPolicy
-from training.packing.tokens import EncodedTexts, encode_contexts, encode_statements, special_token
+from training.packing.tokens import EncodedTexts, Truncation, encode_contexts, encode_statements, special_token
 from training.packing.trainer import RunData, evaluate_rows
 from training.runs.models import load_config, load_model, load_tokenizer
 from training.runs.quiet import quiet
@@ -50,10 +50,11 @@ def label_continuations(tokenizer: Any) -> list[np.ndarray[Any, np.dtype[np.int6
 
 def scored_data(
     dataset: MedievalDataset, rows: pl.DataFrame, tokenizer: Any, max_length: int, *, chat: bool = False
-) -> RunData:
+) -> tuple[RunData, Truncation]:
     """Encode rows as items of eight statements: the row's statement with each label, and each label alone.
 
-    Contexts are cut so that the longest statement of the dataset fits behind them with the longest label.
+    Contexts are cut so that the longest statement of the dataset fits behind them with the longest label; what that
+    cost comes second.
     """
     texts = dataset.rows["statement"].unique().sort().to_list()
     index_of = {text: index for index, text in enumerate(texts)}
@@ -62,14 +63,14 @@ def scored_data(
     segments = EncodedTexts.of([*with_label, *labels])
     kept = dataset.contexts.join(rows.select("hadm_id").unique(), on="hadm_id", how="semi")
     room = max_length - int(segments.lengths.max())
-    contexts, _ = encode_contexts(tokenizer, kept["context"].to_list(), max_tokens=room, chat=chat)
+    contexts, truncation = encode_contexts(tokenizer, kept["context"].to_list(), max_tokens=room, chat=chat)
     context_of = {hadm_id: index for index, hadm_id in enumerate(kept["hadm_id"])}
     n, alone = len(labels), tuple(range(len(with_label), len(segments)))
     items = [
         Item(name, context_of[hadm_id], (*range(n * index_of[statement], n * index_of[statement] + n), *alone))
         for name, hadm_id, statement in rows.select("id", "hadm_id", "statement").iter_rows()
     ]
-    return RunData(contexts, segments, items, np.ones(len(items)), tokenizer.pad_token_id)
+    return RunData(contexts, segments, items, np.ones(len(items)), tokenizer.pad_token_id), truncation
 
 
 def quadrant_log_probabilities(
@@ -115,6 +116,7 @@ def score_quadrants(
     calibrated: bool = True,
     name: str | None = None,
     advance: Callable[[int], None] | None = None,
+    told: Callable[[Truncation], object] | None = None,
 ) -> pl.DataFrame:
     """Predict the quadrants of a split with a policy: a CoRFu run folder, or any causal model.
 
@@ -126,6 +128,7 @@ def score_quadrants(
         calibrated: whether the labels' own log-probabilities behind the context are taken off.
         name: of the model in the predictions; the folder's, or the hub's name, where left out.
         advance: is told the rows that are done.
+        told: is told what cutting the contexts cost.
 
     Returns:
         ``id``, ``label``, ``scores`` (probabilities of Q1 to Q4), ``model``, ``seed``, ordered by id.
@@ -140,7 +143,9 @@ def score_quadrants(
     length = min(settings.packing.max_length, getattr(config, "max_position_embeddings", settings.packing.max_length))
     with quiet():
         tokenizer = load_tokenizer(model)
-        data = scored_data(dataset, rows, tokenizer, length, chat=settings.packing.chat_template)
+        data, truncation = scored_data(dataset, rows, tokenizer, length, chat=settings.packing.chat_template)
+        if told is not None:
+            told(truncation)
         attention = attention_of(settings.hardware)
         policy = load_model(model, "causal", settings.hardware, seed=settings.seed, attention=attention).eval()
         check_sharing(policy)

@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 
 from builders.medval.judge.tables import DATA
 from ground import ROOT
-from ground.storage.tables import read_table
+from ground.storage.tables import Row, read_table
 
 __all__ = ["PlainWords", "elements_of", "forms_of"]
 
@@ -84,7 +84,7 @@ def _english() -> dict[str, float]:
 
 
 @cache
-def _rows() -> list[dict[str, str]]:
+def _rows() -> list[Row]:
     return read_table(_ENGLISH, ("word", "use", "zipf", "source"))
 
 

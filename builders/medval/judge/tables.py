@@ -8,7 +8,7 @@ from typing import cast
 
 from ground import ROOT
 from ground.contracts.rows_text import ErrorCategory, RiskLevel
-from ground.storage.tables import grouped, read_table
+from ground.storage.tables import Row, grouped, read_table
 
 __all__ = [
     "Contraindication",
@@ -66,7 +66,7 @@ def drug_groups() -> dict[str, tuple[tuple[str, ...], bool]]:
     return _groups(rows, "drug")
 
 
-def _groups(rows: list[dict[str, str]], key: str) -> dict[str, tuple[tuple[str, ...], bool]]:
+def _groups(rows: list[Row], key: str) -> dict[str, tuple[tuple[str, ...], bool]]:
     members = grouped(rows, "sibling_group", key)
     found: dict[str, tuple[tuple[str, ...], bool]] = {}
     for row in rows:

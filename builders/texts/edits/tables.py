@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from functools import cache
 
 from ground import ROOT
-from ground.storage.tables import grouped, read_table
+from ground.storage.tables import Row, grouped, read_table
 
 __all__ = ["alternatives", "cue", "cues", "read_edit_table"]
 
 
-def read_edit_table(name: str, columns: tuple[str, ...]) -> list[dict[str, str]]:
+def read_edit_table(name: str, columns: tuple[str, ...]) -> list[Row]:
     """Return the rows of ``builders/data/<name>.tsv``."""
     return read_table(ROOT / "builders" / "data" / f"{name}.tsv", columns)
 

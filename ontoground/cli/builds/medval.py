@@ -191,7 +191,10 @@ def _made_by_rules(workspace: Workspace, connection: duckdb.DuckDBPyConnection, 
         closest(tier, licence_tier(connection)),
         seed,
         workspace.settings.build.split_ends,
-        inputs=[entry for entry in inputs(connection) if entry["source"] != "mimic"],
+        inputs=[
+            *(entry for entry in inputs(connection) if entry["source"] != "mimic"),
+            *workspace.rules.inputs(),
+        ],
         workers=1 if run.executor == "serial" else run.workers,
     )
 

@@ -7,12 +7,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
 
 from builders.medieval.build import STAGE, build_medieval
 from ground.errors import InputError, OntogroundError
+from ground.flow.manifest import read_manifest
 from ground.stable import stable_hash
 from ground.storage.sqlfiles import sql_names
 from ground.storage.warehouse import connect, table_exists
@@ -124,9 +126,18 @@ def test_one_patient_less_leaves_the_rows_of_the_others_nearly_as_they_were(
     assert contexts[0] == contexts[1]
 
 
-def test_another_seed_makes_other_choices(small: Built, tmp_path: Path) -> None:
+def inputs_of(workspace: Workspace) -> list[dict[str, Any]]:
+    inputs: list[dict[str, Any]] = read_manifest(workspace.dataset(STAGE))["inputs"]
+    return inputs
+
+
+def test_another_seed_makes_other_choices_and_own_rules_are_inputs(small: Built, tmp_path: Path) -> None:
     workspace = with_settings(small, tmp_path, seed=1)
+    assert {one["source"] for one in inputs_of(small.workspace)} == {"mimic", "rxnorm", "umls"}
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "rules" / "name_stops.tsv").write_text("name\treason\tsource\n")
     build_medieval(workspace, small.connection)
+    assert [one["file"] for one in inputs_of(workspace) if one["source"] == "rules"] == ["name_stops.tsv"]
     rows = table_of(workspace.dataset(STAGE)).to_pylist()
     assert rows
     assert {row["group_id"] for row in rows}.isdisjoint(row["group_id"] for row in small.rows)

@@ -89,9 +89,16 @@ def test_datasets_opens_the_folder_without_a_network(medieval: Built, tmp_path: 
 def test_croissant_is_valid(medieval: Built) -> None:
     dataset = import_module("mlcroissant").Dataset(jsonld=medieval.folder / "croissant.json")
     assert not dataset.metadata.ctx.issues.errors
-    described = {field.name.split("/")[-1] for field in dataset.metadata.record_sets[0].fields}
-    assert described <= set(MEDIEVAL_SCHEMA.names)
-    assert {"id", "statement", "context", "quadrant", "is_true", "is_supported", "split"} <= described
+    fields = {field.name: field for field in dataset.metadata.record_sets[0].fields}
+    assert [*fields] == MEDIEVAL_SCHEMA.names and all(field.description for field in fields.values())
+    edge = [part.name for part in fields["path"].sub_fields]
+    assert edge == [f"path/{name}" for name in ("head_cui", "predicate", "rela", "tail_cui", "sab", "rui")]
+    read = {row["rows/id"].decode(): row for row in dataset.records("rows")}
+    for row in medieval.rows:
+        said = [
+            {name.rpartition("/")[2]: value for name, value in edge.items()} for edge in read[row["id"]]["rows/path"]
+        ]
+        assert said == [{name: value.encode() for name, value in edge.items()} for edge in row["path"]]
 
 
 @needs_yaml

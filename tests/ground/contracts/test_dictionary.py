@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pytest
 
+from builders.medval.rows import CHAT_SCHEMA, TRIPLE_SCHEMA
 from ground.contracts.dictionary import columns_of, described_tables
 from ground.contracts.rows import CONTRADICTED_SCHEMA, MEDIEVAL_SCHEMA, STATEMENT_SCHEMA
 from ground.contracts.rows_text import MEDHAL_SCHEMA, MEDVAL_SCHEMA
@@ -17,6 +18,8 @@ SCHEMAS = {
     "medieval_statements": STATEMENT_SCHEMA,
     "medhal": MEDHAL_SCHEMA,
     "medval": MEDVAL_SCHEMA,
+    "medval_chat": CHAT_SCHEMA,
+    "medval_triples": TRIPLE_SCHEMA,
 }
 
 

@@ -117,7 +117,9 @@ def test_a_note_and_a_statement_of_ones_own_are_judged(lab: Lab, tmp_path: Path)
         made = pl.read_parquet(lab.runs / run / "predictions-test.parquet")
         said = lab.say("predict", "--model", lab.runs / run, "--note", tmp_path / "note.txt", *asked, "--json")
         assert said.code == 0, said.err
-        found = checked(said.out, "predict")["statements"]
+        payload = checked(said.out, "predict")
+        assert payload["context_tokens"] > payload["context_tokens_cut"] == 0
+        found = payload["statements"]
         assert [one["statement"] for one in found] == rows["statement"].to_list()
         expected = rows.join(made, on="id", how="left", maintain_order="left")
         assert [one["quadrant"] for one in found] == expected["label"].to_list()
@@ -126,6 +128,10 @@ def test_a_note_and_a_statement_of_ones_own_are_judged(lab: Lab, tmp_path: Path)
         ]
     said = lab.say("predict", "--model", lab.runs / "seeds/seed-1", "--note", tmp_path / "note.txt", *asked)
     assert said.code == 0 and "in percent; context: " in said.out and rows["statement"][0] in said.out
+    assert "cut" not in said.out
+    (tmp_path / "long.txt").write_text("Brief Hospital Course:\n" + "She did well. " * 3_000)
+    said = lab.say("predict", "--model", lab.runs / "seeds/seed-1", "--note", tmp_path / "long.txt", *asked)
+    assert said.code == 0 and "the context is cut to fit the model" in said.out
     none = lab.say("predict", "--model", lab.model, "--note", tmp_path / "note.txt", *asked)
     assert none.code == 3 and "holds no run" in none.err
 

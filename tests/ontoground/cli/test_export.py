@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 
 from builders.cards import LICENCE, croissant_of
+from ground.contracts.dictionary import columns_of
 from ground.contracts.rows import MEDIEVAL_SCHEMA
 from ground.flow.manifest import LicenceTier
 from ontoground.cli.main import invoke
@@ -47,6 +48,10 @@ def test_the_folder_holds_what_physionet_asks_for(
     assert re.findall(r"(?m)^## (.+)", readme)[:8] == SECTIONS.split(", ")
     assert re.fullmatch(r"# [\w -]{1,200}", readme.splitlines()[0])
     assert 50 < len(section(readme, "Abstract").split()) <= 250
+    for name in SECTIONS.split(", "):
+        assert len(section(readme, name).partition("AUTHORS:")[0].split()) >= 7, name
+    told = re.findall(r"(?m)^\| `([\w.]+)` \| [^|]+ \| (?:yes|no) \| .+ \|$", section(readme, "Data Description"))
+    assert told == [*columns_of("medieval"), *columns_of("medieval_statements")]
     assert done["to_write"] == FOR_AUTHORS == [one for one in FOR_AUTHORS if "AUTHORS:" in section(readme, one)]
     sums = {line[65:]: line[:64] for line in (folder / "SHA256SUMS.txt").read_text().splitlines()}
     there = {one.relative_to(folder).as_posix() for one in folder.rglob("*") if one.is_file()}

@@ -64,7 +64,7 @@ def test_scores_are_those_of_the_labels_in_separate_rows(
 ) -> None:
     scored = score_quadrants(model, dataset, "test", SETTINGS, calibrated=calibrated)
     rows, tokenizer = dataset.split_rows("test"), load_tokenizer(model)
-    data = scored_data(dataset, rows, tokenizer, 256)
+    data, _ = scored_data(dataset, rows, tokenizer, 256)
     policy = load_model(model, "causal", SETTINGS.hardware).eval()
     apart = separate(policy, tokenizer, data, calibrated)
     assert scored.height == 24
@@ -106,7 +106,8 @@ def test_a_policy_whose_training_rows_are_as_long_as_its_contexts_is_scored_too(
     # An item of eight segments shares a row: it is longer than a context with its longest statement.
     changed = {"packing": PackingSettings(max_length=100, tokens_per_row=100)}
     scored = score_quadrants(model, dataset, "test", SETTINGS.model_copy(update=changed))
-    data = scored_data(dataset, dataset.split_rows("test"), load_tokenizer(model), 100)
+    data, cut = scored_data(dataset, dataset.split_rows("test"), load_tokenizer(model), 100)
     assert int(data.contexts.lengths.max()) + int(data.statements.lengths.max()) == 100
+    assert 0 < cut.tokens_cut < cut.tokens and cut.truncated == len(data.contexts)
     apart = separate(load_model(model, "causal", SETTINGS.hardware).eval(), load_tokenizer(model), data, True)
     assert np.allclose(np.array(scored["scores"].to_list()), apart.detach().numpy(), rtol=1e-6)

@@ -29,6 +29,7 @@ def medhal_rows(n: int, split: Any = "train", task: Any = "question_answering") 
                 "context": f"Takes {drug}.",
                 "statement": f"The patient takes {drug if label else other}.",
                 "label": label,
+                "falsity": None if label else "contradicted",
                 "explanation": None if label or task == "nli" else f"Takes {drug}.",
                 "inner_id": str(number),
                 "source": "made",

@@ -1,0 +1,113 @@
+"""A user's own rules: files in ``rules/`` of a workspace, whose rows join tables of the package (docs/rules.md)."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from ground.errors import InputError
+from ground.storage.tables import Row, rows_of
+
+__all__ = ["EXTENDABLE", "NO_RULES", "Extendable", "OwnRules"]
+
+
+@dataclass(frozen=True)
+class Extendable:
+    """A table of the package that a workspace may add rows to; its own rows have the same columns.
+
+    Attributes:
+        file: of the package, below ``ROOT``.
+        stage: the stage of the flow that reads it; those after it take its results.
+        what: it holds, in words.
+    """
+
+    file: str
+    stage: str
+    what: str
+
+
+EXTENDABLE = {
+    "clinical_synonyms": Extendable("ehr/data/clinical_synonyms.tsv", "mentions", "other words for concepts"),
+    "context_rules": Extendable("ehr/data/context_rules.tsv", "mentions", "words that say what is asserted"),
+    "name_stops": Extendable("ehr/data/name_stops.tsv", "mentions", "names of the release that are not read"),
+    "patterns": Extendable("kg/data/patterns.tsv", "graph", "paths that make a relation"),
+    "sections": Extendable("ehr/data/sections.tsv", "sections", "headers and the sections that they open"),
+}
+
+BOM = "\ufeff"
+"""With which spreadsheets begin a text."""
+
+
+@dataclass(frozen=True)
+class OwnRules:
+    """The files of own rules, as text: what is compiled from them is kept by it, and workers get it with their work.
+
+    Attributes:
+        texts: name and text of each file, by name.
+        folder: where they lie.
+    """
+
+    texts: tuple[tuple[str, str], ...] = ()
+    folder: Path = field(default=Path("rules"), compare=False)
+
+    @classmethod
+    def read(cls, folder: Path) -> OwnRules:
+        """Read what a folder holds; without it there are no own rules. Hidden files and notes (``*.md``) are left out.
+
+        Raises:
+            InputError: a file has the name of no table, or is no text in UTF-8.
+        """
+        if not folder.is_dir():
+            return cls(folder=folder)
+        files = sorted(one for one in folder.iterdir() if one.name[0] != "." and one.suffix != ".md")
+        return cls(tuple((file.stem, _text(file)) for file in files), folder)
+
+    def rows(self, table: str, columns: tuple[str, ...]) -> list[Row]:
+        """Return the own rows of a table.
+
+        Raises:
+            InputError: other columns than those of the table, or a line with another number of fields.
+        """
+        text = dict(self.texts).get(table)
+        return [] if text is None else rows_of(text.removeprefix(BOM), self.folder / f"{table}.tsv", columns)
+
+    def digests(self, stage: str) -> dict[str, str]:
+        """Return the SHA-256 of the files that a stage reads, for its fingerprint."""
+        return {
+            one["file"]: one["sha256"] for one in self.inputs() if EXTENDABLE[Path(one["file"]).stem].stage == stage
+        }
+
+    def inputs(self) -> list[dict[str, Any]]:
+        """Return the files as a manifest lists what a dataset was made from."""
+        return [
+            {
+                "source": "rules",
+                "file": f"{name}.tsv",
+                "bytes": len(text.encode()),
+                "sha256": hashlib.sha256(text.encode()).hexdigest(),
+            }
+            for name, text in self.texts
+        ]
+
+
+NO_RULES = OwnRules()
+"""Only what ships with the package."""
+
+
+def _text(file: Path) -> str:
+    if file.suffix != ".tsv" or file.stem not in EXTENDABLE or not file.is_file():
+        known = [f"{name}.tsv" for name in EXTENDABLE]
+        raise InputError(
+            "no table is called so",
+            file=file,
+            found=file.name,
+            expected=", ".join(get_close_matches(file.name, known, n=1) or known),
+            do="`ontoground rules` lists the tables that a workspace can add to",
+        )
+    try:
+        return file.read_bytes().decode()
+    except UnicodeDecodeError as error:
+        raise InputError("a file of own rules is no text in UTF-8", file=file, found=f"byte {error.start}") from error

@@ -1,0 +1,127 @@
+"""Rows of a workspace's own join the tables that notes are read with: each changes what it should, and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from ehr.notes import find_mentions, split_notes
+from ehr.reading import TextReader
+from ground.errors import InputError
+from ground.settings import Settings
+from ground.storage.own_rules import NO_RULES, OwnRules
+from tests.ehr.test_lexicon import fill
+
+NOTE = (
+    "Chief Complaint:\nPneumonia\n \nWard Plan:\nContinue warfarin.\n \n"
+    "Brief Hospital Course:\nSugar sickness. Nixed hypertension. No pneumonia on CT. Took metoprolol.\n"
+)
+DIABETES = "C0011849"
+HEADS = {
+    "clinical_synonyms": "term names kind case when source",
+    "context_rules": "trigger category direction scope rank kinds sections source",
+    "name_stops": "name reason source",
+    "sections": "name header parent strength source",
+}
+ROWS = {
+    "clinical_synonyms": f"sugar sickness|Sugar Sick\t{DIABETES}\tdisorder\tany\t\tours",
+    "context_rules": "nixed\tabsent\tforward\tlist\t6\t*\t*\tours",
+    "name_stops": "Metoprolol\tfood\tours",
+    "sections": "ward_plan\tward plan\t\tfirm\tours",
+}
+
+
+def own(**rows: str) -> OwnRules:
+    texts = ((name, "\t".join(HEADS[name].split()) + f"\n{row}\n") for name, row in rows.items())
+    return OwnRules(tuple(sorted(texts)))
+
+
+@pytest.fixture
+def named(warehouse: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
+    fill(warehouse)
+    warehouse.execute(f"insert into kg.concept values ('{DIABETES}', 'Diabetes', [], ['T047'])")
+    warehouse.execute(f"insert into kg.name values ('{DIABETES}', 'Diabetes', 'diabetes', 'MTH', 'PN', '', true, 1)")
+    warehouse.execute("create table mimiciv_note.discharge (note_id varchar, hadm_id bigint, text varchar)")
+    notes = [(f"{number}-DS-1", number, NOTE) for number in range(10, 16)]
+    warehouse.executemany("insert into mimiciv_note.discharge values (?, ?, ?)", notes)
+    return warehouse
+
+
+def read(connection: duckdb.DuckDBPyConnection, rules: OwnRules) -> set[tuple[str, str, str, tuple[str, ...]]]:
+    mentions = TextReader.open(connection, own=rules).read(NOTE).mentions
+    return {(one.text, str(one.assertion), one.section, one.cuis) for one in mentions}
+
+
+@pytest.mark.parametrize(
+    ("table", "lost", "new"),
+    [
+        ("clinical_synonyms", (), ("Sugar sickness", "present", "brief_hospital_course")),
+        (
+            "context_rules",
+            ("hypertension", "present", "brief_hospital_course"),
+            ("hypertension", "absent", "brief_hospital_course"),
+        ),
+        ("name_stops", ("metoprolol", "present", "brief_hospital_course"), ()),
+        ("sections", ("warfarin", "present", "chief_complaint"), ("warfarin", "present", "ward_plan")),
+    ],
+)
+def test_a_row_changes_what_it_should_and_nothing_else(
+    named: duckdb.DuckDBPyConnection, table: str, lost: tuple[str, ...], new: tuple[str, ...]
+) -> None:
+    before, after = read(named, NO_RULES), read(named, own(**{table: ROWS[table]}))
+    assert {one[:3] for one in before - after} == ({lost} if lost else set())
+    assert {one[:3] for one in after - before} == ({new} if new else set())
+    assert all(one[3] == (DIABETES,) for one in after if one[0] == "Sugar sickness")
+
+
+def test_own_rows_come_before_those_of_the_package(named: duckdb.DuckDBPyConnection) -> None:
+    rules = own(
+        clinical_synonyms=f"HTN\t{DIABETES}\tdisorder\tupper\t\tours",
+        context_rules="no\tfamily\tforward\tlist\t6\t*\t*\tours",
+        sections="ward_plan\tchief complaint\t\tfirm\tours",
+    )
+    found = TextReader.open(named, own=rules).read("Chief Complaint:\nHTN, no pneumonia\n").mentions
+    assert [(one.cuis, str(one.assertion), one.section) for one in found] == [
+        ((DIABETES,), "present", "ward_plan"),
+        (("C2", "C10"), "family", "ward_plan"),
+    ]
+
+
+def tables(connection: duckdb.DuckDBPyConnection, rules: OwnRules) -> list[list[tuple[object, ...]]]:
+    split_notes(connection, Settings(), rules)
+    find_mentions(connection, Settings(), rules)
+    names = ("section", "segment", "mention", "unclear_mention")
+    return [connection.execute(f"select * from ground.{name}").fetchall() for name in names]
+
+
+def test_a_stage_runs_again_where_its_own_rules_changed_only(named: duckdb.DuckDBPyConnection) -> None:
+    without = tables(named, NO_RULES)
+    assert split_notes(named, Settings(), own(context_rules=ROWS["context_rules"])).skipped
+    assert find_mentions(named, Settings(), NO_RULES).skipped
+    assert not find_mentions(named, Settings(), own(context_rules=ROWS["context_rules"])).skipped
+    assert not split_notes(named, Settings(), own(sections=ROWS["sections"])).skipped
+    assert tables(named, NO_RULES) == without
+
+
+@pytest.mark.parametrize(
+    ("table", "row", "found"),
+    [
+        ("clinical_synonyms", "sugar sickness\tC9999999\tdisorder\tany\t\tours", "C9999999"),
+        ("clinical_synonyms", "sugar sickness\tno such name\tdisorder\tany\t\tours", "no such name"),
+        ("clinical_synonyms", f"sugar sickness\t{DIABETES}\tillness\tany\t\tours", "illness"),
+        ("clinical_synonyms", f"sugar sickness\t{DIABETES}\tdisorder\tany\tbefore:(\tours", "before:("),
+        ("clinical_synonyms", f"\t{DIABETES}\tdisorder\tany\t\tours", "nothing"),
+        ("context_rules", "nixed\tabsent\tforward\tlist\t6\t*\tno_such_section\tours", "no_such_section"),
+        ("context_rules", "nixed\tabsent\tforward\tlist\thigh\t*\t*\tours", "high"),
+        ("sections", "ward_plan\tÄrztliche Anordnung\t\tfirm\tours", "Ärztliche"),
+        ("sections", "ward_plan\tward plan\tno_such_parent\tfirm\tours", "no_such_parent"),
+        ("name_stops", "metoprolol\tfood", "2"),
+    ],
+)
+def test_a_bad_row_is_refused_with_its_line(named: duckdb.DuckDBPyConnection, table: str, row: str, found: str) -> None:
+    with pytest.raises(InputError) as error:
+        read(named, own(**{table: ROWS[table] + "\n# a note\n" + row}))
+    assert (error.value.file, error.value.line) == (str(Path("rules") / f"{table}.tsv"), 4)
+    assert found in str(error.value.found) and error.value.expected

@@ -49,10 +49,8 @@ def open_rules(
     Raises:
         InputError: the workspace has no graph, or its warehouse no names.
     """
-    reader, graph = (
-        _ReadsOnce.open(connection, workspace.settings.notes, workspace.rules),
-        ConceptGraph.open(workspace.graph),
-    )
+    reader = _ReadsOnce.open(connection, workspace.settings.notes, workspace.rules)
+    graph = ConceptGraph.open(workspace.graph)
     with connection.cursor() as cursor:
         in_names = dict(run_sql(cursor, "builders/medval/name_word").fetchall())
     validator = RulesValidator(judging.Knowledge(graph, reader, PlainWords(in_names)))

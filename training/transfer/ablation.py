@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 
 from evaluation.markdown import percent_cell
 from evaluation.text.dataset import TextDataset
-from evaluation.text.one_run import evaluate_predictions
+from evaluation.text.numbers import evaluate_predictions
 from ground.contracts.taxonomy import medval_tasks, resolve_tasks
 from ground.errors import InputError, OntogroundError, UsageError
 from ground.flow.manifest import to_json

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
-from evaluation.text.one_run import medhal_metrics
+from evaluation.text.numbers import medhal_metrics
 from ground.errors import InputError
 from training.sft.generate import GenerationSettings, Generator, write_predictions
 

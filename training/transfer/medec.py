@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from evaluation.intervals import Counted, Estimate
+from evaluation.rates import rate_estimates
 from evaluation.text.dataset import Kind
-from evaluation.text.rates import rate_estimates
 from ground.errors import InputError
 from ground.lm.settings import LmSettings
 from training.asking.engine import AskedReport

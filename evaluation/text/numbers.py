@@ -182,13 +182,18 @@ def _errors(counted: Counted, at: int, tasks: Mapping[str, Mask]) -> dict[str, A
     }
 
 
+def trained_in_paper() -> tuple[str, ...]:
+    """Return the tasks that MedVAL's paper trains on."""
+    return tuple(row["task"] for row in medval_tasks() if row["paper_train"] == "yes")
+
+
 def _over_tasks(counted: Counted, at: int, tasks: Mapping[str, Mask]) -> dict[str, Any]:
     """Return macro-F1 as a mean over tasks that count the same: all, those trained on in the paper, and the others.
 
     MedVAL, supplement S2.3: equal weight of risk levels and of tasks.
     """
-    trained = {row["task"] for row in medval_tasks() if row["paper_train"] == "yes"}
-    groups = {"all": set(tasks), "in_distribution": trained, "held_out": set(tasks) - trained}
+    trained = trained_in_paper()
+    groups = {"all": set(tasks), "in_distribution": set(trained), "held_out": set(tasks) - set(trained)}
     return {name: _mean_f1(counted, at, [tasks[task] for task in tasks if task in of]) for name, of in groups.items()}
 
 

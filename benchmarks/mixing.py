@@ -70,7 +70,7 @@ def arm(dataset: Any, most: int, seed: int, given: argparse.Namespace, readers: 
     import torch
 
     from training.encoder.classifier import EncoderClassifier, new_encoder
-    from training.encoder.settings import EncoderSettings
+    from training.runs.settings import EncoderSettings
     from training.encoder.train import encoded_rows, fit, predict
 
     class Classifier(EncoderClassifier):

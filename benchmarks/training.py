@@ -367,7 +367,7 @@ def _in_process(name: str, sizes: Sizes) -> dict[str, Any]:
 
 def measured(name: str, sizes: Sizes) -> dict[str, Any]:
     """Take one measurement in this process: seconds, items, and bytes at the peak and before."""
-    from training.runs.quiet import quiet
+    from training.runs.models import quiet
 
     with tempfile.TemporaryDirectory() as folder, quiet():
         base = peak_bytes()

@@ -16,8 +16,8 @@ import pytest
 
 from ground import ROOT
 from ontoground.cli.runs import run_settings
-from training.encoder.settings import EncoderSettings
-from training.grpo.settings import GrpoSettings
+from training.runs.settings import EncoderSettings
+from training.runs.settings import GrpoSettings
 from training.runs.settings import ClassifierSettings, CorfuSettings, MedhalSettings, MedvalSettings
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())

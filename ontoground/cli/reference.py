@@ -61,8 +61,8 @@ def settings_page() -> str:
     from ground.lm.settings import LmSettings
     from training.asking.quadrants import ZeroshotSettings
     from training.asking.texts import AskedSettings
-    from training.encoder.settings import EncoderSettings
-    from training.grpo.settings import GrpoSettings
+    from training.runs.settings import EncoderSettings
+    from training.runs.settings import GrpoSettings
     from training.runs.settings import ClassifierSettings, CorfuSettings, MedhalSettings, MedvalSettings
     from training.sft.generate import GenerationSettings
 

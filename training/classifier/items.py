@@ -18,7 +18,7 @@ from training.packing.plan import Item
 from training.packing.tokens import Truncation, encode_contexts, encode_statements
 from training.packing.trainer import RunData
 
-__all__ = ["QuadrantData", "QuadrantLoss", "class_weights", "quadrant_data"]
+__all__ = ["QuadrantData", "QuadrantLoss", "class_weights", "predicted", "quadrant_data"]
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,10 @@ class QuadrantData:
     def weighted(self, per_class: npt.NDArray[np.float64]) -> QuadrantData:
         """Give every row the weight of its class. *Shape:* ``per_class`` (4,)."""
         return replace(self, data=replace(self.data, weights=per_class[self.labels]))
+
+    def counts(self) -> dict[str, int]:
+        """Return how many rows each quadrant has."""
+        return {quadrant: int((self.labels == at).sum()) for at, quadrant in enumerate(QUADRANTS)}
 
 
 class QuadrantLoss:
@@ -104,3 +108,11 @@ def quadrant_data(
     )
     labels = np.array([QUADRANTS.index(quadrant) for quadrant in rows["quadrant"]], dtype=np.int64)
     return QuadrantData(data, rows["id"].to_list(), labels, truncation)
+
+
+def predicted(ids: Sequence[str], scores: torch.Tensor, model: str, seed: int) -> pl.DataFrame:
+    """Return predictions: ``id``, ``label``, ``scores``, ``model``, ``seed``. *Shape:* ``scores`` (n, 4)."""
+    labels = [QUADRANTS[at] for at in scores.argmax(-1).tolist()]
+    frame = pl.DataFrame({"id": ids, "label": labels, "scores": scores.tolist()})
+    kinds = {"id": pl.String, "label": pl.String, "scores": pl.List(pl.Float64)}
+    return frame.cast(kinds).with_columns(model=pl.lit(model), seed=pl.lit(seed, pl.Int64))  # type: ignore[arg-type]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,13 +10,13 @@ import numpy as np
 from evaluation.quadrants.dataset import MedievalDataset, Split
 from ground.errors import InputError
 from training.corfu.pairs import REGIMES, Stage, StagePairs, pair_items, stage_pairs
-from training.packing.attention import attention_of, joins_contexts
-from training.packing.plan import Item, RowPlan, Step, plan_epochs
+from training.packing.plan import Item, Step
+from training.packing.rows import plan_steps
 from training.packing.tokens import EncodedTexts, Truncation, encode_contexts, encode_statements
 from training.packing.trainer import RunData
 from training.runs.settings import CorfuSettings
 
-__all__ = ["CorfuStage", "CorfuTexts", "StageData", "corfu_stages", "encode_texts", "largest_row"]
+__all__ = ["CorfuStage", "CorfuTexts", "StageData", "corfu_stages", "encode_texts"]
 
 
 @dataclass(frozen=True)
@@ -47,17 +46,7 @@ class StageData:
 
     def plan(self, settings: CorfuSettings) -> list[Step]:
         """Plan the optimizer steps of the stage."""
-        return plan_epochs(
-            self.train,
-            self.contexts.lengths,
-            self.statements.lengths,
-            batch_size=settings.batch_size,
-            max_per_context=settings.packing.max_per_context,
-            tokens_per_row=settings.packing.tokens_per_row,
-            epochs=settings.epochs,
-            seed=settings.seed,
-            join_contexts=joins_contexts(attention_of(settings.hardware)),
-        )
+        return plan_steps(self.run_data(self.train), settings)
 
 
 @dataclass(frozen=True)
@@ -124,15 +113,3 @@ def corfu_stages(dataset: MedievalDataset, texts: CorfuTexts, pad_id: int, setti
         data = StageData(texts.contexts, texts.statements, items(train), validation, pad_id)
         found.append(CorfuStage(number, train, data))
     return found
-
-
-def largest_row(stages: Sequence[CorfuStage], settings: CorfuSettings) -> tuple[StageData, RowPlan]:
-    """Return the planned row with the most tokens, and the data that it is of."""
-
-    def tokens(data: StageData, row: RowPlan) -> int:
-        contexts = sum(int(data.contexts.lengths[block.context]) for block in row.blocks)
-        used = [{s for index in block.items for s in data.train[index].statements} for block in row.blocks]
-        return contexts + sum(int(data.statements.lengths[s]) for statements in used for s in statements)
-
-    rows = [(stage.data, row) for stage in stages for step in stage.data.plan(settings) for row in step.rows]
-    return max(rows, key=lambda pair: tokens(*pair))

@@ -11,11 +11,9 @@ import torch
 
 from training.corfu.data import StageData
 from training.corfu.loss import corfu_loss
-from training.packing.attention import joins_contexts
-from training.packing.decoders import implementation_of
-from training.packing.plan import Item, Step, plan_rows
+from training.packing.plan import Item, Step
+from training.packing.rows import read_items
 from training.packing.shared import SharedPolicy
-from training.packing.trainer import evaluate_rows
 
 __all__ = ["LOGGED", "CorfuObjective", "pair_logps", "pair_values", "step_margins", "summary"]
 
@@ -34,24 +32,10 @@ def pair_logps(
     autocast: bool = False,
     advance: Callable[[int], None] | None = None,
 ) -> Values:
-    """Return log-probabilities of winners and losers, without dropout. *Shape:* (n_pairs, 2).
-
-    All pairs of an admission stand in as few rows as the budget allows, whatever the optimizer steps are.
-    """
+    """Return log-probabilities of winners and losers, without dropout; see `read_items`. *Shape:* (n_pairs, 2)."""
     if not items:
         return np.empty((0, 2))
-    rows = plan_rows(
-        range(len(items)),
-        items,
-        data.contexts.lengths,
-        data.statements.lengths,
-        tokens_per_row,
-        join_contexts=joins_contexts(implementation_of(policy.model)),
-    )
-    device = next(policy.parameters()).device.type
-    with torch.autocast(device, torch.bfloat16, enabled=autocast):
-        found = evaluate_rows(policy, data.run_data(items), rows, advance)
-    return torch.stack(found).numpy()
+    return read_items(policy, data.run_data(items), tokens_per_row, autocast=autocast, advance=advance).numpy()
 
 
 def step_margins(
@@ -61,10 +45,8 @@ def step_margins(
 
     Before a stage trains they would be 0 in exact arithmetic: what they are is the noise of the rows' roundings.
     """
-    device = next(policy.parameters()).device.type
     items = sorted(index for row in step.rows for block in row.blocks for index in block.items)
-    with torch.autocast(device, torch.bfloat16, enabled=autocast):
-        found = torch.stack(evaluate_rows(policy, data.run_data(data.train), step.rows))
+    found = read_items(policy, data.run_data(data.train), 0, rows=step.rows, autocast=autocast)
     _, logged = pair_values(found, torch.from_numpy(reference[items]), beta, 0.0)
     return logged["margin"].numpy()
 

@@ -27,7 +27,7 @@ from training.encoder.pretrained import (
     resolve_model,
 )
 from training.encoder.quadrants import QuadrantLogits
-from training.encoder.settings import EncoderSettings
+from training.runs.settings import EncoderSettings
 from training.encoder.texts import EncodedRows
 
 __all__ = ["HEAD", "RECORD", "EncoderClassifier", "Judge", "load_encoder", "new_encoder"]

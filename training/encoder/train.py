@@ -23,7 +23,7 @@ from training.classifier.items import class_weights
 from training.encoder.classifier import RECORD, EncoderClassifier, Judge, load_encoder, new_encoder
 from training.encoder.pretrained import resolve_model
 from training.encoder.quadrants import quadrant_loss
-from training.encoder.settings import EncoderSettings
+from training.runs.settings import EncoderSettings
 from training.encoder.texts import EncodedRows, encode_rows
 from training.runs.card import write_card
 from training.runs.folder import software

@@ -16,7 +16,7 @@ from ground.errors import OntogroundError
 from ground.progress import progress
 from training.grpo.prompt import encode, messages
 from training.grpo.rows import Row
-from training.grpo.settings import GrpoSettings
+from training.runs.settings import GrpoSettings
 
 __all__ = ["accuracies", "grade_sets", "respond"]
 

@@ -15,7 +15,7 @@ from ground.contracts.rewards import REWARDS, RewardWeights
 from ground.errors import UsageError
 from training.grpo.prompt import messages
 from training.grpo.rows import Row
-from training.grpo.settings import GrpoSettings
+from training.runs.settings import GrpoSettings
 from training.runs.arguments import trainer_arguments
 from training.runs.models import adapter_config, load_model, trained_weights
 from training.sft.model import Machine, choose_optimizer

@@ -19,7 +19,7 @@ from training.grpo.evaluate import accuracies, grade_sets, respond
 from training.grpo.policy import build_trainer
 from training.grpo.prompt import encode, messages, system_prompt
 from training.grpo.rows import Row, order_sha256, planned_order
-from training.grpo.settings import GrpoSettings
+from training.runs.settings import GrpoSettings
 from training.runs.card import write_card
 from training.runs.folder import CHECKPOINTS, base_record, drop_if_refused, finish_run, run_plan, start_run
 from training.runs.memory import estimate_texts, tell_memory
@@ -34,7 +34,7 @@ from training.runs.models import (
     trained_weights,
     usable_length,
 )
-from training.runs.quiet import quiet
+from training.runs.models import quiet
 from training.runs.resuming import logged, run_trainer
 from training.sft.model import Machine, choose_machine
 

@@ -1,7 +1,7 @@
-"""The run folder: what a run is, whether one may be started or gone on with, and its record ``training.json``.
+"""The run folder, and the one life of every run: opened, trained or gone on with, recorded, given its card.
 
-The record is written last: a folder that has one holds a whole run. Where several processes train together, the first
-of them writes and the others wait.
+`open_run` is what every verb trains in. The record ``training.json`` is written last: a folder that has one holds a
+whole run. Where several processes train together, the first of them writes and the others wait.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from platform import python_version
 from typing import Any
@@ -21,27 +22,25 @@ from evaluation.quadrants.dataset import MedievalDataset
 from ground import __version__
 from ground.errors import InputError, UsageError
 from ground.flow.manifest import to_json, versions
-from ground.settings import Section
 from ground.storage.files import private_directory, sha256_of, write_text
 from training.packing.decoders import backbone_of, base_of, implementation_of
-from training.runs.models import device_of, hub_commit, prepare_device
-from training.runs.settings import HardwareSettings
+from training.runs.card import write_card
+from training.runs.memory import Estimate
+from training.runs.models import Task, device_of, dropout_note, hub_commit, load_model, prepare_device, quiet
+from training.runs.resuming import memory_errors
+from training.runs.settings import HardwareSettings, LoraSettings
 
 __all__ = [
     "CHECKPOINTS",
     "RECORD",
-    "base_record",
+    "Run",
     "dataset_identity",
     "drop_if_refused",
-    "finish_run",
     "is_main",
-    "join_processes",
-    "loss_records",
     "machine_record",
     "model_identity",
+    "open_run",
     "read_run",
-    "run_plan",
-    "software",
     "start_run",
     "wait_for_all",
 ]
@@ -55,12 +54,6 @@ IDENTITY_FILES = ("config.json", "adapter_config.json", "tokenizer.json", RECORD
 
 # Libraries that a trained model depends on.
 SOFTWARE = ("accelerate", "bitsandbytes", "peft", "tokenizers", "torch", "transformers", "trl")
-
-
-def software() -> dict[str, str]:
-    """Return the versions of ontoground, Python and the libraries that are installed."""
-    installed = {package: version for package, version in versions(SOFTWARE).items() if version is not None}
-    return {"ontoground": __version__, "python": python_version(), **installed}
 
 
 def is_main() -> bool:
@@ -117,41 +110,17 @@ def model_identity(model: str | Path) -> dict[str, Any]:
     return {"name": folder.resolve().name, "sha256": files}
 
 
-def base_record(model: Any) -> dict[str, Any]:
-    """Return what a run says of the base model below its adapter: its name, and its commit on the hub."""
-    name = base_of(model).config._name_or_path
-    return {"base_model": Path(name).resolve().name if Path(name).is_dir() else name, "base_commit": hub_commit(name)}
-
-
-def run_plan(
-    kind: str, model: str | Path, dataset: Mapping[str, Any], settings: Section, **more: Any
+def machine_record(
+    model: Any, hardware: HardwareSettings, *, autocast: bool, notes: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Return what makes two runs the same, as `start_run` takes it.
-
-    Args:
-        kind: of the run.
-        model: what is trained.
-        dataset: what the run says of it, such as `dataset_identity`.
-        settings: all of them.
-        more: what else decides the weights, such as the engine.
-    """
-    return {
-        "kind": kind,
-        **more,
-        "base": model_identity(model),
-        "dataset": dict(dataset),
-        "settings": settings.model_dump(mode="json", by_alias=True),
-    }
-
-
-def machine_record(model: Any, hardware: HardwareSettings, *, autocast: bool) -> dict[str, Any]:
-    """Return what a run says of how the machine was used."""
+    """Return what a run says of how the machine was used; ``notes`` say where that is not what was asked for."""
     return {
         "device": device_of(hardware),
         "precision": str(backbone_of(model).dtype).removeprefix("torch."),
         "autocast": autocast,
         "attention": implementation_of(model),
         "quantize": hardware.quantize,
+        "notes": list(notes),
     }
 
 
@@ -221,27 +190,138 @@ def drop_if_refused(out: Path) -> Iterator[None]:
         raise
 
 
-def finish_run(out: Path, record: Mapping[str, Any], write: Callable[[Path], None]) -> dict[str, Any]:
-    """Put a run's files in place, its record last, and drop its checkpoints; returns the record as it was written.
+@dataclass
+class Run:
+    """A run that is open.
+
+    Attributes:
+        out: its folder.
+        model: what is trained: hub name, local path or run folder.
+        settings: all of them.
+        plan: what makes two runs the same.
+        resume: go on from the last checkpoint, from the start where there is none.
+        say: tells a person something; of several processes one speaks.
+        whole: its record, where it was whole already.
+        memory: what it is thought to need, where that was estimated.
+    """
+
+    out: Path
+    model: str | Path
+    settings: Any
+    plan: dict[str, Any]
+    resume: bool
+    say: Callable[[str], None]
+    whole: dict[str, Any] | None = None
+    memory: Estimate | None = None
+
+    @property
+    def checkpoints(self) -> Path:
+        """Return the folder of what its resumption needs, which goes when the run is whole."""
+        return self.out / CHECKPOINTS
+
+    def needs(self, memory: Estimate) -> None:
+        """Say what the run needs before it starts, and warn where that is more than there is."""
+        self.memory = memory
+        self.say(str(memory))
+        hardware = self.settings.hardware
+        if (warning := memory.warning(hardware.memory_margin, hardware)) is not None:
+            self.say(warning)
+
+    def load(self, task: Task, hardware: HardwareSettings, *, attention: str | None, lora: LoraSettings | None) -> Any:
+        """Load the model that is trained, on this hardware, with its own adapter or a new one; see `load_model`.
+
+        Raises:
+            TrainingError: memory is short.
+        """
+        with memory_errors("set hardware.quantize = 'nf4', or choose a smaller base model"):
+            loaded = load_model(
+                self.model, task, hardware, lora=lora, seed=self.settings.seed, attention=attention, trainable=True
+            )
+        if lora is not None and (note := dropout_note(loaded, lora)):
+            self.say(note)
+        return loaded
+
+    def finish(self, model: Any, found: Mapping[str, Any], save: Callable[[Path], None]) -> dict[str, Any]:
+        """Put a run's files in place, its record last, and drop its checkpoints; returns the record as it was written.
+
+        Args:
+            model: what was trained; the record names the base model below its adapter, with its commit on the hub.
+            found: what ``training.json`` says beside that and the plan; software and hashes of the files are added.
+            save: writes the model, its tokenizer and what else is kept into a folder; the card is added.
+        """
+        name = base_of(model).config._name_or_path
+        record = {
+            **self.plan,
+            "licence_tier": self.plan["dataset"].get("licence_tier"),
+            "base_model": Path(name).resolve().name if Path(name).is_dir() else name,
+            "base_commit": hub_commit(name),
+            "memory": self.memory and self.memory.as_dict(),
+            **found,
+        }
+        installed = {package: version for package, version in versions(SOFTWARE).items() if version is not None}
+        whole = {**record, "software": {"ontoground": __version__, "python": python_version(), **installed}}
+        if is_main():
+            part = self.checkpoints / FINAL
+            shutil.rmtree(part, ignore_errors=True)
+            save(private_directory(part))
+            write_card(part, record)
+            whole["files"] = {file.name: sha256_of(file) for file in sorted(part.iterdir()) if file.name != "README.md"}
+            for file in sorted(part.iterdir()):
+                file.replace(self.out / file.name)
+            write_text(self.out / RECORD, to_json(whole))
+            shutil.rmtree(self.checkpoints, ignore_errors=True)
+        wait_for_all()
+        return _plain(whole)
+
+
+@contextmanager
+def open_run(
+    kind: str,
+    model: str | Path,
+    out: Path,
+    dataset: Mapping[str, Any],
+    settings: Any,
+    *,
+    resume: bool,
+    say: Callable[[str], None] | None,
+    alone: bool = False,
+    **more: Any,
+) -> Iterator[Run]:
+    """Yield a run, in silence of the libraries; one that ends with nothing kept leaves its folder free.
 
     Args:
-        out: the run folder.
-        record: what ``training.json`` says; the versions of the software and hashes of the files are added.
-        write: writes the model, its tokenizer and card into a folder.
+        kind: of the run.
+        model: what is trained.
+        out: the run folder, made with mode 0700.
+        dataset: what the run says of it, such as `dataset_identity`.
+        settings: all of them; ``hardware`` is among them.
+        resume: go on with what the folder holds; without it a folder that holds a run is refused.
+        say: takes what a person is told.
+        alone: whether one process alone can train it.
+        more: what else decides the weights, such as the engine.
+
+    Raises:
+        UsageError: the folder holds a run and ``resume`` is off, it was started with another plan, or there are more
+            processes than can train it.
+        KeyboardInterrupt: as it came, with what was kept and how to go on.
     """
-    whole = {**record, "software": software()}
-    if is_main():
-        part = out / CHECKPOINTS / FINAL
-        shutil.rmtree(part, ignore_errors=True)
-        private_directory(part)
-        write(part)
-        whole["files"] = {file.name: sha256_of(file) for file in sorted(part.iterdir()) if file.name != "README.md"}
-        for file in sorted(part.iterdir()):
-            file.replace(out / file.name)
-        write_text(out / RECORD, to_json(whole))
-        shutil.rmtree(out / CHECKPOINTS, ignore_errors=True)
-    wait_for_all()
-    return _plain(whole)
+    if alone and int(os.environ.get("WORLD_SIZE", "1")) > 1:
+        raise UsageError(f"{kind} is trained by one process", do="start it without torchrun or accelerate")
+    join_processes(device_of(settings.hardware))
+    plan = {
+        "kind": kind,
+        **more,
+        "base": model_identity(model),
+        "dataset": dict(dataset),
+        "settings": settings.model_dump(mode="json", by_alias=True),
+    }
+    tell = say if say is not None and is_main() else lambda _text: None
+    run = Run(out, model, settings, plan, resume, tell, start_run(out, plan, resume=resume))
+    if run.whole is not None:
+        yield run
+        return
+    with drop_if_refused(out), quiet():
+        yield run
 
 
 def read_run(folder: Path, *kinds: str) -> dict[str, Any]:
@@ -265,18 +345,3 @@ def read_run(folder: Path, *kinds: str) -> dict[str, Any]:
             "the run is of another kind", file=path, found=str(record.get("kind")), expected=", ".join(kinds)
         )
     return record
-
-
-def loss_records(record: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the steps of a run's ``training.json`` in order: stage, step (from 1), loss and what else was logged."""
-    if record["kind"] == "corfu":
-        return [
-            {"stage": stage["stage"], **one, "step": step}
-            for stage in record["stages"]
-            for step, one in enumerate(stage["records"], 1)
-        ]
-    if record["kind"] == "encoder":
-        return [{"stage": "", "step": step, "loss": loss} for step, loss in enumerate(record["losses"], 1)]
-    if record["kind"] == "classifier":
-        return [{"stage": "", **one, "step": step} for step, one in enumerate(record["losses"], 1)]
-    return [{"stage": "", **one} for one in record["history"]]

@@ -27,11 +27,10 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map_only
 
 from training.packing.attention import attention_of_texts
-from training.runs.folder import is_main
 from training.runs.models import Task, add_adapter, device_of, load_config, precision_of, trained_weights
 from training.runs.settings import HardwareSettings, LoraSettings
 
-__all__ = ["Estimate", "estimate_memory", "estimate_texts", "free_memory", "tell_memory"]
+__all__ = ["Estimate", "estimate_memory", "estimate_texts", "free_memory"]
 
 NF4_BYTES = 0.5 + 1 / 64 + 4 / (64 * 256)
 """Bytes of a 4-bit weight: half a byte, a byte of scale for 64 weights, and 4 bytes for 256 scales (QLoRA, sec. 3)."""
@@ -347,12 +346,3 @@ def _weights(model: Any, hardware: HardwareSettings) -> tuple[int, int]:
         else:
             total += parameter.numel() * parameter.element_size()
     return round(total + sum(b.numel() * b.element_size() for b in model.buffers())), largest
-
-
-def tell_memory(estimate: Estimate, hardware: HardwareSettings, say: Callable[[str], None] | None) -> None:
-    """Say what a run needs, and warn where that is more than there is; one process of a run speaks."""
-    if say is None or not is_main():
-        return
-    say(str(estimate))
-    if (warning := estimate.warning(hardware.memory_margin, hardware)) is not None:
-        say(warning)

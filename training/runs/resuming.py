@@ -1,4 +1,4 @@
-"""How every engine runs its Trainer: from its last checkpoint, seen by its bar, stopped where it learns no more."""
+"""How every engine runs its Trainer: with which arguments, from its last checkpoint, stopped where it learns no more."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ import numpy as np
 import torch
 
 from ground.errors import TrainingError
-from training.runs.models import restore_weights
+from training.runs.models import device_of, restore_weights
+from training.runs.settings import HardwareSettings, OptimizerSettings
 
 __all__ = [
     "OF_OPTIMIZER",
@@ -25,9 +26,11 @@ __all__ = [
     "logged",
     "memory_errors",
     "not_a_number",
+    "on_one_device",
     "peak_memory",
     "run_trainer",
     "stop_if_broken",
+    "trainer_arguments",
 ]
 
 DIVERGED = 10.0
@@ -39,6 +42,62 @@ KEPT = "a checkpoint that was written is kept"
 
 OF_OPTIMIZER = ("learning_rate", "grad_norm")
 """What transformers logs of each step beside its loss: the rate, and the norm of the gradient before it is clipped."""
+
+
+def on_one_device(arguments: Any) -> Any:
+    """Keep a process to one GPU: without torchrun or accelerate the Trainer would run nn.DataParallel on all of them.
+
+    Its batches would be as many times larger, and a batch here is a planned step, or a part of one.
+    """
+    if arguments.n_gpu > 1:
+        arguments._n_gpu = 1
+    return arguments
+
+
+def trainer_arguments(
+    kind: Any,
+    folder: Path,
+    optimizer: OptimizerSettings,
+    hardware: HardwareSettings,
+    *,
+    seed: int,
+    autocast: bool,
+    **own: Any,
+) -> Any:
+    """Return the arguments of a run.
+
+    Args:
+        kind: `transformers.TrainingArguments`, or a class of trl's that is made from it.
+        folder: of the checkpoints.
+        optimizer: AdamW and its schedule.
+        hardware: device, and how often a checkpoint is kept.
+        seed: of weights, dropout and data.
+        autocast: bfloat16 arithmetic on float32 weights.
+        own: what this engine sets beside that, or otherwise.
+    """
+    shared = {
+        "output_dir": str(folder),
+        "learning_rate": optimizer.learning_rate,
+        "adam_beta1": optimizer.beta1,
+        "adam_beta2": optimizer.beta2,
+        "weight_decay": optimizer.weight_decay,
+        "warmup_steps": optimizer.warmup_ratio,
+        "lr_scheduler_type": optimizer.schedule,
+        "max_grad_norm": optimizer.max_grad_norm,
+        "optim": optimizer.optimizer,
+        "bf16": autocast,
+        "seed": seed,
+        "data_seed": seed,
+        "use_cpu": device_of(hardware) == "cpu",
+        "save_steps": hardware.save_steps,
+        "save_total_limit": 2,
+        "logging_steps": 1,
+        # A loss that is no number must be seen.
+        "logging_nan_inf_filter": False,
+        "report_to": "none",
+        "disable_tqdm": True,
+    }
+    return on_one_device(kind(**(shared | own)))
 
 
 @dataclass(frozen=True)

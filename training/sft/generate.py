@@ -21,7 +21,7 @@ from ground.progress import progress
 from ground.settings import Section
 from ground.storage.files import atomic_path, private_directory
 from training.runs.models import load_model, load_tokenizer
-from training.runs.quiet import quiet
+from training.runs.models import quiet
 from training.runs.settings import HardwareSettings
 from training.sft.encoding import encode_prompt
 from training.sft.model import choose_machine, rows_length

@@ -42,7 +42,7 @@ from training.runs.models import (
     save_model,
     trained_weights,
 )
-from training.runs.quiet import quiet
+from training.runs.models import quiet
 from training.runs.resuming import last_checkpoint, logged, not_a_number, run_trainer
 from training.runs.settings import MedhalSettings, MedvalSettings, SftSettings
 from training.sft.encoding import EncodedRows, encode_rows

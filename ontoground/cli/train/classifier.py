@@ -17,7 +17,7 @@ from ontoground.cli.train.options import PACKAGES, OnDataset, group, state_of, s
 
 if TYPE_CHECKING:
     from evaluation.quadrants.dataset import MedievalDataset
-    from training.encoder.settings import EncoderSettings
+    from training.runs.settings import EncoderSettings
 
 __all__ = ["Classifier", "classifier"]
 
@@ -61,7 +61,7 @@ def classifier(options: Classifier) -> Result:
     from evaluation.quadrants.dataset import MedievalDataset
     from ontoground.cli.render import note
     from training.classifier.train import train_classifier
-    from training.encoder.settings import EncoderSettings
+    from training.runs.settings import EncoderSettings
     from training.runs.folder import is_main
     from training.runs.settings import ClassifierSettings
 
@@ -153,7 +153,7 @@ def _train_encoder(
     from ground.progress import progress
     from training.encoder.train import train_encoder
     from training.runs.folder import start_run
-    from training.runs.quiet import quiet
+    from training.runs.models import quiet
 
     if state_of(folder) == "current":
         plan = {"manifest_sha256": dataset.manifest_sha256, "settings": settings.model_dump(mode="json")}

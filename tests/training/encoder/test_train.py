@@ -15,7 +15,7 @@ from ground.errors import InputError, TrainingError, UsageError
 from tests.training.encoder.world import tiny_encoder
 from training.encoder.classifier import HEAD, load_encoder, new_encoder
 from training.encoder.pretrained import resolve_model
-from training.encoder.settings import EncoderSettings
+from training.runs.settings import EncoderSettings
 from training.encoder.texts import encode_rows
 from training.encoder.train import READ, predict, train_encoder
 

@@ -22,7 +22,7 @@ from training.grpo.evaluate import accuracies, grade_sets, respond
 from training.grpo.policy import build_trainer, reward_function
 from training.grpo.prompt import encode, messages, system_prompt
 from training.grpo.rows import planned_order, read_rows
-from training.grpo.settings import GrpoSettings
+from training.runs.settings import GrpoSettings
 from training.grpo.train import EVALUATION, Arm, evaluate_base, train_arm
 from training.runs.models import load_model, load_tokenizer
 from training.runs.settings import HardwareSettings, LoraSettings, OptimizerSettings

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml  # type: ignore[import-untyped]
 
-from training.encoder.settings import EncoderSettings
+from training.runs.settings import EncoderSettings
 from training.runs.card import write_card
 from training.runs.settings import ClassifierSettings
 

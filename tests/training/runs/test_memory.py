@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from tests.training.tiny import tiny_decoder, tiny_tokenizer
-from training.grpo.settings import GrpoSettings
+from training.runs.settings import GrpoSettings
 from training.packing.collate import packed_row
 from training.packing.shared import SharedClassifier, SharedPolicy
 from training.packing.trainer import checkpoint_activations

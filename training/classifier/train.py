@@ -6,7 +6,7 @@ context once for all its statements of a step, ``plain`` (transformers' Trainer)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -27,19 +27,10 @@ from training.packing.decoders import base_of, check_decoder, check_sharing
 from training.packing.plan import Step
 from training.packing.rows import largest_row, plan_steps, read_items
 from training.packing.shared import SharedClassifier
-from training.packing.trainer import train_packed
-from training.runs.folder import dataset_identity, machine_record, open_run, read_run
-from training.runs.memory import Estimate, estimate_memory
-from training.runs.models import (
-    load_config,
-    load_model,
-    load_tokenizer,
-    lora_of,
-    quiet,
-    save_model,
-    trained_weights,
-    usable_length,
-)
+from training.packing.trainer import StepRecord, train_packed
+from training.runs.folder import Run, dataset_identity, open_run, read_run
+from training.runs.models import load_config, load_model, load_tokenizer, quiet, save_model, usable_length
+from training.runs.resuming import Measured
 from training.runs.settings import ClassifierSettings, HardwareSettings
 
 __all__ = ["SEEDS", "Engine", "predict_classifier", "quadrant_logits", "train_classifier", "train_seeds"]
@@ -84,61 +75,55 @@ def train_classifier(
         InputError: the model cannot be loaded, or the training split is empty.
         TrainingError: the loss is no number, training diverges, or memory is short.
     """
-    settings = settings.model_copy(update={"lora": lora_of(model, settings.lora)})
-    data, own = dataset_identity(dataset), {"engine": engine, "freeze_backbone": freeze_backbone}
-    with open_run(KIND, model, out, data, settings, resume=resume, say=say, **own) as run:
+    own: dict[str, Any] = {"engine": engine, "freeze_backbone": freeze_backbone}
+    with open_run(KIND, model, out, dataset_identity(dataset), settings, resume=resume, say=say, **own) as run:
         if run.whole is not None:
             return run.whole
         tokenizer, config = load_tokenizer(model), load_config(model)
         if engine == "shared":
             check_decoder(config)
-        length = usable_length(config, settings.packing.max_length)
-        rows = quadrant_data(
-            dataset,
-            dataset.split_rows("train", settings.split_column),
-            tokenizer,
-            max_length=length,
-            chat=settings.packing.chat_template,
-        )
+        length, chat = usable_length(config, settings.packing.max_length), settings.packing.chat_template
+        split = dataset.split_rows("train", settings.split_column)
+        rows = quadrant_data(dataset, split, tokenizer, max_length=length, chat=chat)
         weights = class_weights(rows.labels, settings.class_weights)
         rows = rows.weighted(weights)
         plan = plan_steps(rows.data, settings)
-        hardware, autocast = trained_weights(settings.hardware, whole=settings.lora.r == 0 and not freeze_backbone)
-        run.needs(_estimate(model, rows, plan, settings, hardware, engine, autocast, freeze_backbone))
-        loaded = run.load("quadrants", hardware, attention=_attention(hardware, engine), lora=settings.lora)
-        ready_to_train(loaded, freeze_backbone=freeze_backbone)
-        options: dict[str, Any] = {
-            "optimizer": settings.optimizer,
-            "hardware": settings.hardware,
-            "seed": settings.seed,
-            "autocast": autocast,
-            "resume": resume,
-        }
-        with progress(f"training {out.name}", len(plan)) as advance:
-            options["advance"] = advance
-            if engine == "plain":
-                records, measured = train_plain(loaded, tokenizer, rows, plan, out, **options)
-            else:
-                check_sharing(loaded)
-                module, loss = SharedClassifier(loaded), QuadrantLoss(rows.labels)
-                records, measured = train_packed(module, tokenizer, rows.data, plan, loss, out, **options)
-        parameters = list(loaded.parameters())
+        attention = _attention(run.weights[0], engine)
+        step, sizes = _largest_pass(rows, plan, engine)
+        frozen = {"freeze_backbone": freeze_backbone}
+        run.needs(run.estimate("quadrants", step, attention=attention, sizes=(engine, sizes), **frozen))
+        loaded = ready_to_train(run.load("quadrants", attention=attention, lora=run.settings.lora), **frozen)
+        records, measured = _trained(run, loaded, tokenizer, rows, plan, engine)
         found = {
-            "seed": settings.seed,
             "rows": {"train": len(rows.ids), **rows.counts()},
             "class_weights": dict(zip(QUADRANTS, weights.tolist(), strict=True)),
             "truncation": rows.truncation.as_dict(),
             "context_tokens": length,
-            "parameters": {
-                "all": sum(p.numel() for p in parameters),
-                "trained": sum(p.numel() for p in parameters if p.requires_grad),
-            },
-            "machine": machine_record(loaded, settings.hardware, autocast=autocast),
             "measured": measured.as_dict(),
             "steps": len(plan),
             "losses": [{"step": record.step, **record.values} for record in records],
         }
         return run.finish(loaded, found, partial(save_model, loaded, tokenizer))
+
+
+def _trained(
+    run: Run, model: Any, tokenizer: Any, rows: QuadrantData, plan: Sequence[Step], engine: Engine
+) -> tuple[list[StepRecord], Measured]:
+    """Train with an engine; returns what each step logged, and what it took."""
+    settings = run.settings
+    options: dict[str, Any] = {
+        "optimizer": settings.optimizer,
+        "hardware": settings.hardware,
+        "seed": settings.seed,
+        "autocast": run.weights[1],
+        "resume": run.resume,
+    }
+    with progress(f"training {run.out.name}", len(plan)) as advance:
+        if engine == "plain":
+            return train_plain(model, tokenizer, rows, plan, run.out, advance=advance, **options)
+        check_sharing(model)
+        module, loss = SharedClassifier(model), QuadrantLoss(rows.labels)
+        return train_packed(module, tokenizer, rows.data, plan, loss, run.out, advance=advance, **options)
 
 
 def _attention(hardware: HardwareSettings, engine: Engine) -> str | None:
@@ -148,39 +133,15 @@ def _attention(hardware: HardwareSettings, engine: Engine) -> str | None:
     return None if hardware.attention == "auto" else attention_of_texts(hardware)
 
 
-def _estimate(
-    model: str | Path,
-    rows: QuadrantData,
-    plan: Sequence[Step],
-    settings: ClassifierSettings,
-    hardware: HardwareSettings,
-    engine: Engine,
-    autocast: bool,
-    freeze_backbone: bool,
-) -> Estimate:
-    """Return what the forward pass of the plan that needs most memory needs."""
+def _largest_pass(
+    rows: QuadrantData, plan: Sequence[Step], engine: Engine
+) -> tuple[Callable[[Any], torch.Tensor], Hashable]:
+    """Return the forward pass of the plan that needs most memory, as `estimate_memory` takes it, and its sizes."""
     if engine == "plain":
         batch = largest_batch(rows, plan)
-        sizes: Any = batch["input_ids"].shape
-    else:
-        row = largest_row(rows.data, plan)
-        sizes = row.sizes
-
-    def largest(made: Any) -> torch.Tensor:
-        found: torch.Tensor = made(**batch).logits if engine == "plain" else SharedClassifier(made)(row)
-        return found.sum()
-
-    return estimate_memory(
-        str(model),
-        "quadrants",
-        largest,
-        settings.lora,
-        hardware,
-        attention=_attention(hardware, engine),
-        autocast=autocast,
-        freeze_backbone=freeze_backbone,
-        sizes=(engine, sizes),
-    )
+        return lambda model: model(**batch).logits.sum(), batch["input_ids"].shape
+    row = largest_row(rows.data, plan)
+    return lambda model: SharedClassifier(model)(row).sum(), row.sizes
 
 
 def train_seeds(

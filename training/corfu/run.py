@@ -31,26 +31,8 @@ from training.packing.plan import Item
 from training.packing.rows import largest_row
 from training.packing.shared import SharedPolicy
 from training.packing.trainer import train_packed
-from training.runs.folder import (
-    CHECKPOINTS,
-    Run,
-    dataset_identity,
-    is_main,
-    machine_record,
-    open_run,
-    wait_for_all,
-)
-from training.runs.memory import estimate_memory
-from training.runs.models import (
-    adapter_of,
-    load_config,
-    load_tokenizer,
-    lora_of,
-    restore_weights,
-    save_model,
-    trained_weights,
-    usable_length,
-)
+from training.runs.folder import CHECKPOINTS, Run, dataset_identity, is_main, open_run, wait_for_all
+from training.runs.models import load_config, load_tokenizer, restore_weights, save_model, usable_length
 from training.runs.resuming import last_checkpoint
 from training.runs.settings import CorfuSettings
 
@@ -96,7 +78,6 @@ def train_corfu(
         InputError: the model cannot be loaded, or a stage has no pair.
         TrainingError: the loss is no number, training diverges, or memory is short.
     """
-    settings = settings.model_copy(update={"lora": lora_of(model, settings.lora)})
     data = dataset_identity(dataset)
     with open_run(KIND, model, out, data, settings, resume=resume, say=say, engine=engine) as run:
         if run.whole is not None:
@@ -106,35 +87,21 @@ def train_corfu(
             check_decoder(config)
         texts = encode_texts(dataset, tokenizer, settings, usable_length(config, settings.packing.max_length))
         stages = corfu_stages(dataset, texts, tokenizer.pad_token_id, settings)
-        whole = settings.lora.r == 0 and adapter_of(model) is None
-        hardware, autocast = trained_weights(settings.hardware, whole=whole)
         attention = attention_of(settings.hardware) if engine == "shared" else attention_of_texts(settings.hardware)
         if engine == "shared":
-            row = max(
-                (largest_row(stage.data.run_data(stage.data.train), stage.data.plan(settings)) for stage in stages),
-                key=lambda row: row.input_ids.numel(),
+            rows = [largest_row(one.data.run_data(one.data.train), one.data.plan(settings)) for one in stages]
+            row = max(rows, key=lambda row: row.input_ids.numel())
+            memory = run.estimate(
+                "causal", lambda made: SharedPolicy(made)(row).sum(), attention=attention, sizes=row.sizes
             )
-            run.needs(
-                estimate_memory(
-                    str(model),
-                    "causal",
-                    lambda made: SharedPolicy(made)(row).sum(),
-                    settings.lora,
-                    hardware,
-                    attention=attention,
-                    autocast=autocast,
-                    sizes=row.sizes,
-                )
-            )
-        policy = run.load("causal", hardware, attention=attention, lora=settings.lora)
+            run.needs(memory)
+        policy = run.load("causal", attention=attention, lora=run.settings.lora)
         if engine == "shared":
             check_sharing(policy)
-        records = _train_stages(stages, _Policy(policy, tokenizer, run, autocast, progress), engine)
+        records = _train_stages(stages, _Policy(policy, tokenizer, run, progress), engine)
         found = {
-            "seed": settings.seed,
             "rows": {f"pairs of {stage['stage']}": stage["pairs"]["pairs"] for stage in records},
             "truncation": texts.truncation.as_dict(),
-            "machine": machine_record(policy, settings.hardware, autocast=autocast),
             "steps": sum(len(stage["records"]) for stage in records),
             "stages": records,
         }
@@ -148,7 +115,6 @@ class _Policy:
     model: Any
     tokenizer: Any
     run: Run
-    autocast: bool
     progress: Progress
 
 
@@ -169,13 +135,13 @@ def _kept(file: Path, compute: Callable[[], Values]) -> Values:
 
 def _run_shared(stage: CorfuStage, policy: _Policy) -> dict[str, Any]:
     """Train one stage on packed rows; returns its records and its validation."""
-    run, settings = policy.run, policy.run.settings
+    run, settings, autocast = policy.run, policy.run.settings, policy.run.weights[1]
     data, module, show = stage.data, SharedPolicy(policy.model), policy.progress
 
     def logps(items: list[Item], what: str) -> Values:
         with show(f"{stage.name}: {what}", len(items)) as advance:
             budget = settings.packing.tokens_per_row
-            return pair_logps(module, data, items, budget, autocast=policy.autocast, advance=advance)
+            return pair_logps(module, data, items, budget, autocast=autocast, advance=advance)
 
     def reference(items: list[Item], what: str) -> Values:
         return _kept(run.checkpoints / f"{stage.name}-{what}.npy", lambda: logps(items, what))
@@ -185,7 +151,7 @@ def _run_shared(stage: CorfuStage, policy: _Policy) -> dict[str, Any]:
     plan = data.plan(settings)
 
     def margins() -> Values:
-        return step_margins(module, data, plan[0], before, settings.beta, autocast=policy.autocast)
+        return step_margins(module, data, plan[0], before, settings.beta, autocast=autocast)
 
     noise = _kept(run.checkpoints / f"{stage.name}-noise.npy", margins)
     with show(f"{stage.name}: training", len(plan)) as advance:
@@ -199,7 +165,7 @@ def _run_shared(stage: CorfuStage, policy: _Policy) -> dict[str, Any]:
             optimizer=settings.optimizer,
             hardware=settings.hardware,
             seed=settings.seed,
-            autocast=policy.autocast,
+            autocast=autocast,
             resume=run.resume,
             advance=advance,
         )
@@ -217,7 +183,7 @@ def _run_trl(stage: CorfuStage, policy: _Policy) -> dict[str, Any]:
 
     run, folder = policy.run, policy.run.checkpoints / stage.name
     with policy.progress(f"{stage.name}: training", len(stage.data.plan(run.settings))) as advance:
-        own: dict[str, Any] = {"autocast": policy.autocast, "resume": run.resume, "advance": advance}
+        own: dict[str, Any] = {"autocast": run.weights[1], "resume": run.resume, "advance": advance}
         return train_stage(stage.data, policy.model, policy.tokenizer, folder, run.settings, **own)
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from platform import python_version
 from typing import Any
@@ -25,10 +26,20 @@ from ground.flow.manifest import to_json, versions
 from ground.storage.files import private_directory, sha256_of, write_text
 from training.packing.decoders import backbone_of, base_of, implementation_of
 from training.runs.card import write_card
-from training.runs.memory import Estimate
-from training.runs.models import Task, device_of, dropout_note, hub_commit, load_model, prepare_device, quiet
-from training.runs.resuming import memory_errors
-from training.runs.settings import HardwareSettings, LoraSettings
+from training.runs.memory import Estimate, estimate_memory
+from training.runs.models import (
+    Task,
+    device_of,
+    dropout_note,
+    hub_commit,
+    load_model,
+    lora_of,
+    prepare_device,
+    quiet,
+    trained_weights,
+)
+from training.runs.resuming import choose_optimizer, memory_errors
+from training.runs.settings import HardwareSettings, LoraSettings, OptimizerSettings
 
 __all__ = [
     "CHECKPOINTS",
@@ -37,7 +48,6 @@ __all__ = [
     "dataset_identity",
     "drop_if_refused",
     "is_main",
-    "machine_record",
     "model_identity",
     "open_run",
     "read_run",
@@ -108,20 +118,6 @@ def model_identity(model: str | Path) -> dict[str, Any]:
         return {"name": str(model), "commit": hub_commit(model)}
     files = {name: sha256_of(folder / name) for name in IDENTITY_FILES if (folder / name).is_file()}
     return {"name": folder.resolve().name, "sha256": files}
-
-
-def machine_record(
-    model: Any, hardware: HardwareSettings, *, autocast: bool, notes: Sequence[str] = ()
-) -> dict[str, Any]:
-    """Return what a run says of how the machine was used; ``notes`` say where that is not what was asked for."""
-    return {
-        "device": device_of(hardware),
-        "precision": str(backbone_of(model).dtype).removeprefix("torch."),
-        "autocast": autocast,
-        "attention": implementation_of(model),
-        "quantize": hardware.quantize,
-        "notes": list(notes),
-    }
 
 
 def _plain(value: Mapping[str, Any]) -> dict[str, Any]:
@@ -197,12 +193,14 @@ class Run:
     Attributes:
         out: its folder.
         model: what is trained: hub name, local path or run folder.
-        settings: all of them.
+        settings: all of them; an adapter that goes on being trained keeps its own in ``lora``.
         plan: what makes two runs the same.
         resume: go on from the last checkpoint, from the start where there is none.
         say: tells a person something; of several processes one speaks.
+        optimizer: transformers' name of the one that is used.
         whole: its record, where it was whole already.
         memory: what it is thought to need, where that was estimated.
+        notes: where the machine is not used as the settings ask for.
     """
 
     out: Path
@@ -211,13 +209,26 @@ class Run:
     plan: dict[str, Any]
     resume: bool
     say: Callable[[str], None]
+    optimizer: str
     whole: dict[str, Any] | None = None
     memory: Estimate | None = None
+    notes: list[str] = field(default_factory=list)
 
     @property
     def checkpoints(self) -> Path:
         """Return the folder of what its resumption needs, which goes when the run is whole."""
         return self.out / CHECKPOINTS
+
+    @cached_property
+    def weights(self) -> tuple[HardwareSettings, bool]:
+        """Return how the model is loaded, and whether half precision is left to autocast; see `trained_weights`."""
+        whole = self.settings.lora.r == 0 and not self.plan.get("freeze_backbone", False)
+        return trained_weights(self.settings.hardware, whole=whole)
+
+    def estimate(self, task: Task, step: Callable[[Any], torch.Tensor], **options: Any) -> Estimate:
+        """Return what a forward pass of the run and its backward pass need; see `estimate_memory`."""
+        hardware, autocast = self.weights
+        return estimate_memory(str(self.model), task, step, self.settings.lora, hardware, autocast=autocast, **options)
 
     def needs(self, memory: Estimate) -> None:
         """Say what the run needs before it starts, and warn where that is more than there is."""
@@ -227,17 +238,17 @@ class Run:
         if (warning := memory.warning(hardware.memory_margin, hardware)) is not None:
             self.say(warning)
 
-    def load(self, task: Task, hardware: HardwareSettings, *, attention: str | None, lora: LoraSettings | None) -> Any:
-        """Load the model that is trained, on this hardware, with its own adapter or a new one; see `load_model`.
+    def load(self, task: Task, *, attention: str | None, lora: LoraSettings | None = None) -> Any:
+        """Load the model that is trained, with its own adapter or, where ``lora`` is given, a new one.
 
         Raises:
             TrainingError: memory is short.
         """
+        seed, hardware = self.settings.seed, self.weights[0]
         with memory_errors("set hardware.quantize = 'nf4', or choose a smaller base model"):
-            loaded = load_model(
-                self.model, task, hardware, lora=lora, seed=self.settings.seed, attention=attention, trainable=True
-            )
+            loaded = load_model(self.model, task, hardware, lora=lora, seed=seed, attention=attention, trainable=True)
         if lora is not None and (note := dropout_note(loaded, lora)):
+            self.notes.append(note)
             self.say(note)
         return loaded
 
@@ -245,33 +256,51 @@ class Run:
         """Put a run's files in place, its record last, and drop its checkpoints; returns the record as it was written.
 
         Args:
-            model: what was trained; the record names the base model below its adapter, with its commit on the hub.
+            model: what was trained. The record says of it: the base model below its adapter, with its commit on the
+                hub, how many parameters there are, and how the machine was used.
             found: what ``training.json`` says beside that and the plan; software and hashes of the files are added.
             save: writes the model, its tokenizer and what else is kept into a folder; the card is added.
         """
-        name = base_of(model).config._name_or_path
+        name, parameters = base_of(model).config._name_or_path, list(model.parameters())
+        installed = {package: version for package, version in versions(SOFTWARE).items() if version is not None}
         record = {
             **self.plan,
             "licence_tier": self.plan["dataset"].get("licence_tier"),
             "base_model": Path(name).resolve().name if Path(name).is_dir() else name,
             "base_commit": hub_commit(name),
+            "seed": self.settings.seed,
+            "parameters": {
+                "all": sum(p.numel() for p in parameters),
+                "trained": sum(p.numel() for p in parameters if p.requires_grad),
+            },
+            "machine": {
+                "device": device_of(self.settings.hardware),
+                "precision": str(backbone_of(model).dtype).removeprefix("torch."),
+                "autocast": self.weights[1],
+                "attention": implementation_of(model),
+                "quantize": self.settings.hardware.quantize,
+                "optimizer": self.optimizer,
+                "trained_weights": str(next(p.dtype for p in parameters if p.requires_grad)).removeprefix("torch."),
+                "notes": self.notes,
+            },
             "memory": self.memory and self.memory.as_dict(),
             **found,
+            "software": {"ontoground": __version__, "python": python_version(), **installed},
         }
-        installed = {package: version for package, version in versions(SOFTWARE).items() if version is not None}
-        whole = {**record, "software": {"ontoground": __version__, "python": python_version(), **installed}}
         if is_main():
             part = self.checkpoints / FINAL
             shutil.rmtree(part, ignore_errors=True)
             save(private_directory(part))
             write_card(part, record)
-            whole["files"] = {file.name: sha256_of(file) for file in sorted(part.iterdir()) if file.name != "README.md"}
+            record["files"] = {
+                file.name: sha256_of(file) for file in sorted(part.iterdir()) if file.name != "README.md"
+            }
             for file in sorted(part.iterdir()):
                 file.replace(self.out / file.name)
-            write_text(self.out / RECORD, to_json(whole))
+            write_text(self.out / RECORD, to_json(record))
             shutil.rmtree(self.checkpoints, ignore_errors=True)
         wait_for_all()
-        return _plain(whole)
+        return _plain(record)
 
 
 @contextmanager
@@ -308,6 +337,8 @@ def open_run(
     if alone and int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise UsageError(f"{kind} is trained by one process", do="start it without torchrun or accelerate")
     join_processes(device_of(settings.hardware))
+    if (lora := lora_of(model, settings.lora)) != settings.lora:
+        settings = settings.model_copy(update={"lora": lora})
     plan = {
         "kind": kind,
         **more,
@@ -315,8 +346,11 @@ def open_run(
         "dataset": dict(dataset),
         "settings": settings.model_dump(mode="json", by_alias=True),
     }
+    wanted = getattr(settings, "optimizer", OptimizerSettings()).optimizer
+    optimizer, why = choose_optimizer(wanted, device_of(settings.hardware))
     tell = say if say is not None and is_main() else lambda _text: None
-    run = Run(out, model, settings, plan, resume, tell, start_run(out, plan, resume=resume))
+    whole, notes = start_run(out, plan, resume=resume), [why] if why else []
+    run = Run(out, model, settings, plan, resume, tell, optimizer, whole, notes=notes)
     if run.whole is not None:
         yield run
         return

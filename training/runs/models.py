@@ -298,7 +298,9 @@ def adapter_config(model: Any, task: Task, lora: LoraSettings) -> Any:
     stacked = any(weight.ndim == 3 and ".experts." in name for name, weight in model.named_parameters())
     dropout = 0.0 if stacked else lora.dropout
     target = lora.target_modules[0] if lora.target_modules == ("all-linear",) else list(lora.target_modules)
-    return LoraConfig(task_type=_peft_kind(task), r=lora.r, lora_alpha=lora.alpha, lora_dropout=dropout, target_modules=target)
+    return LoraConfig(
+        task_type=_peft_kind(task), r=lora.r, lora_alpha=lora.alpha, lora_dropout=dropout, target_modules=target
+    )
 
 
 def dropout_note(model: Any, lora: LoraSettings) -> str | None:

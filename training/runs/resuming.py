@@ -1,4 +1,4 @@
-"""How every engine runs its Trainer: with which arguments, from its last checkpoint, stopped where it learns no more."""
+"""How every engine runs its Trainer: its arguments, its last checkpoint, and a stop where it learns no more."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from training.runs.settings import HardwareSettings, OptimizerSettings
 __all__ = [
     "OF_OPTIMIZER",
     "Measured",
+    "choose_optimizer",
     "last_checkpoint",
     "logged",
     "memory_errors",
@@ -39,6 +40,8 @@ WINDOW = 20
 SLOWER = "lower optimizer.learning_rate, or raise optimizer.warmup_ratio"
 KEPT = "a checkpoint that was written is kept"
 
+# bitsandbytes' optimizers: paged ones need CUDA's unified memory, 8-bit ones its kernels.
+CUDA_ONLY = ("paged", "8bit", "bnb")
 
 OF_OPTIMIZER = ("learning_rate", "grad_norm")
 """What transformers logs of each step beside its loss: the rate, and the norm of the gradient before it is clipped."""
@@ -52,6 +55,13 @@ def on_one_device(arguments: Any) -> Any:
     if arguments.n_gpu > 1:
         arguments._n_gpu = 1
     return arguments
+
+
+def choose_optimizer(name: str, device: str) -> tuple[str, str | None]:
+    """Return the optimizer to use, and why where it is not the one asked for."""
+    if device == "cuda" or not any(word in name for word in CUDA_ONLY):
+        return name, None
+    return "adamw_torch", f"{name} needs CUDA; adamw_torch (32-bit states) is used on the CPU"
 
 
 def trainer_arguments(
@@ -84,7 +94,7 @@ def trainer_arguments(
         "warmup_steps": optimizer.warmup_ratio,
         "lr_scheduler_type": optimizer.schedule,
         "max_grad_norm": optimizer.max_grad_norm,
-        "optim": optimizer.optimizer,
+        "optim": choose_optimizer(optimizer.optimizer, device_of(hardware))[0],
         "bf16": autocast,
         "seed": seed,
         "data_seed": seed,

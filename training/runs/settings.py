@@ -210,6 +210,11 @@ class EncoderSettings(Section):
         """How the machine is used: in float32, whatever it has."""
         return HardwareSettings(device=self.device, precision="float32")
 
+    @property
+    def lora(self) -> LoraSettings:
+        """No adapter: the layers above the frozen ones are trained whole."""
+        return LoraSettings(r=0)
+
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
         if self.overlap_tokens > self.window_tokens // 2:

@@ -157,7 +157,7 @@ class Clock:
 
 
 def _stage(sizes: Sizes) -> Any:
-    from training.corfu.data import StageData
+    from training.corfu.stage import StageData
 
     return StageData(*_texts(sizes, per_item=2), [], 0)
 

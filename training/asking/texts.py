@@ -19,8 +19,8 @@ from ground.lm.results import Completion, Message, Request, Result
 from ground.lm.settings import LmSettings
 from training.asking.engine import AskedReport, AskingSettings, Prediction, ask, cut_contexts, drawn, prediction
 from training.asking.shots import examples_for
+from training.sft.encoding import TASKS, SftTask
 from training.sft.generate import write_predictions
-from training.sft.tasks import TASKS, SftTask
 
 __all__ = ["SHOTS", "AskedSettings", "ask_dataset", "ask_rows", "messages_of"]
 

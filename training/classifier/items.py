@@ -13,9 +13,9 @@ import torch
 
 from evaluation.quadrants.dataset import MedievalDataset
 from ground.contracts.rows import QUADRANTS
-from ground.errors import InputError
 from training.packing.plan import Item
-from training.packing.tokens import Truncation, encode_contexts, encode_statements
+from training.packing.rows import encode_admissions
+from training.packing.tokens import Truncation, encode_statements
 from training.packing.trainer import RunData
 
 __all__ = ["QuadrantData", "QuadrantLoss", "class_weights", "predicted", "quadrant_data"]
@@ -90,14 +90,7 @@ def quadrant_data(
         InputError: an admission has no context.
     """
     longest = int(encode_statements(tokenizer, dataset.rows["statement"].to_list(), end=False).lengths.max())
-    hadms = rows["hadm_id"].unique().sort()
-    contexts = dataset.contexts.join(hadms.to_frame(), on="hadm_id").sort("hadm_id")
-    if contexts.height < len(hadms):
-        raise InputError("a row's admission has no context", file=dataset.folder / "data")
-    encoded, truncation = encode_contexts(
-        tokenizer, contexts["context"].to_list(), max_tokens=max_length - longest, chat=chat
-    )
-    place = {hadm: at for at, hadm in enumerate(contexts["hadm_id"])}
+    encoded, place, truncation = encode_admissions(dataset, rows, tokenizer, max_tokens=max_length - longest, chat=chat)
     items = [Item(name, place[hadm], (at,)) for at, (name, hadm) in enumerate(rows.select("id", "hadm_id").iter_rows())]
     data = RunData(
         contexts=encoded,

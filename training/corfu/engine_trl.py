@@ -16,8 +16,7 @@ from typing import Any
 import torch
 
 from ground.errors import UsageError
-from training.corfu.data import StageData
-from training.corfu.stage import LOGGED, pair_values
+from training.corfu.stage import LOGGED, StageData, pair_values
 from training.packing.plan import Item
 from training.runs.models import device_of
 from training.runs.resuming import OF_OPTIMIZER, logged, not_a_number, run_trainer, trainer_arguments

@@ -23,8 +23,17 @@ from evaluation.quadrants.dataset import MedievalDataset
 from ground.flow.manifest import to_json
 from ground.progress import progress as bars
 from ground.storage.files import atomic_path, private_directory, write_text
-from training.corfu.data import CorfuStage, corfu_stages, encode_texts
-from training.corfu.stage import LOGGED, CorfuObjective, Values, pair_logps, step_margins, summary
+from training.corfu.stage import (
+    LOGGED,
+    CorfuObjective,
+    CorfuStage,
+    Values,
+    corfu_stages,
+    encode_texts,
+    pair_logps,
+    step_margins,
+    summary,
+)
 from training.packing.attention import attention_of, attention_of_texts
 from training.packing.decoders import check_decoder, check_sharing
 from training.packing.plan import Item

@@ -27,9 +27,9 @@ from training.classifier.items import predicted
 from training.packing.attention import attention_of
 from training.packing.decoders import check_decoder, check_sharing
 from training.packing.plan import Item
-from training.packing.rows import read_items
+from training.packing.rows import encode_admissions, read_items
 from training.packing.shared import SharedPolicy
-from training.packing.tokens import EncodedTexts, encode_contexts, encode_statements, special_token
+from training.packing.tokens import EncodedTexts, encode_statements, special_token
 from training.packing.trainer import RunData
 from training.runs.models import load_config, load_model, load_tokenizer, quiet, usable_length
 from training.runs.settings import CorfuSettings
@@ -61,10 +61,8 @@ def scored_data(
     plain, labels = encode_statements(tokenizer, texts, end=False), label_continuations(tokenizer)
     with_label = [np.concatenate([plain[at], label]) for at in range(len(texts)) for label in labels]
     segments = EncodedTexts.of([*with_label, *labels])
-    kept = dataset.contexts.join(rows.select("hadm_id").unique(), on="hadm_id", how="semi")
     room = max_length - int(segments.lengths.max())
-    contexts, _ = encode_contexts(tokenizer, kept["context"].to_list(), max_tokens=room, chat=chat)
-    context_of = {hadm_id: index for index, hadm_id in enumerate(kept["hadm_id"])}
+    contexts, context_of, _ = encode_admissions(dataset, rows, tokenizer, max_tokens=room, chat=chat)
     n, alone = len(labels), tuple(range(len(with_label), len(segments)))
     items = [
         Item(name, context_of[hadm_id], (*range(n * index_of[statement], n * index_of[statement] + n), *alone))

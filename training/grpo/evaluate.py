@@ -13,8 +13,7 @@ import torch
 
 from ground.contracts.grading import grade_abstention
 from ground.progress import progress
-from training.grpo.prompt import encode, messages
-from training.grpo.rows import Row
+from training.grpo.rows import Row, encode, messages
 from training.runs.settings import GrpoSettings
 from training.runs.texts import answers
 

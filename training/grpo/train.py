@@ -21,8 +21,7 @@ from ground.errors import InputError, UsageError
 from ground.progress import progress
 from ground.storage.files import write_text
 from training.grpo.evaluate import accuracies, grade_sets, respond
-from training.grpo.prompt import encode, messages, system_prompt
-from training.grpo.rows import Row, order_sha256, planned_order
+from training.grpo.rows import Row, encode, messages, order_sha256, planned_order, system_prompt
 from training.runs.folder import Run, open_run
 from training.runs.memory import estimate_texts
 from training.runs.models import (

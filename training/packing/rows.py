@@ -1,20 +1,44 @@
-"""The items of a run in rows: its optimizer steps, the row of them that needs most memory, and items that are read."""
+"""A dataset in packed rows: its contexts, a run's optimizer steps, the largest row, and items that are only read."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
+import polars as pl
 import torch
 from torch import nn
 
+from evaluation.quadrants.dataset import MedievalDataset
+from ground.errors import InputError
 from training.packing.attention import attention_of, joins_contexts
 from training.packing.collate import PackedRow, collate_row
 from training.packing.decoders import implementation_of
 from training.packing.plan import RowPlan, Step, plan_epochs, plan_rows
+from training.packing.tokens import EncodedTexts, Truncation, encode_contexts
 from training.packing.trainer import RunData, evaluate_rows
 from training.runs.settings import ClassifierSettings, CorfuSettings
 
-__all__ = ["largest_row", "plan_steps", "read_items"]
+__all__ = ["encode_admissions", "largest_row", "plan_steps", "read_items"]
+
+
+def encode_admissions(
+    dataset: MedievalDataset, rows: pl.DataFrame, tokenizer: Any, *, max_tokens: int, chat: bool
+) -> tuple[EncodedTexts, dict[int, int], Truncation]:
+    """Encode the contexts of the admissions of rows; see `encode_contexts`.
+
+    Returns:
+        The contexts, the index of each admission's, and what cutting them cost.
+
+    Raises:
+        InputError: an admission has no context.
+    """
+    hadms = rows.select("hadm_id").unique()
+    contexts = dataset.contexts.join(hadms, on="hadm_id", how="semi").sort("hadm_id")
+    if contexts.height < hadms.height:
+        raise InputError("a row's admission has no context", file=dataset.folder / "data")
+    encoded, truncation = encode_contexts(tokenizer, contexts["context"].to_list(), max_tokens=max_tokens, chat=chat)
+    return encoded, {hadm: at for at, hadm in enumerate(contexts["hadm_id"])}, truncation
 
 
 def plan_steps(data: RunData, settings: ClassifierSettings | CorfuSettings) -> list[Step]:

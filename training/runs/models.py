@@ -356,7 +356,8 @@ def load_model(
         kind = _peft_kind(task)
         if adapter.task_type is not None and adapter.task_type != kind:
             if not trainable:
-                raise UsageError("the run is of another task", file=model, found=adapter.task_type, expected=kind)
+                is_a, needed = ("classifier", "policy") if task == "causal" else ("policy", "classifier")
+                raise UsageError(f"this run is a {is_a}, and a {needed} is needed", file=model, do="train one on it")
             loaded = _under_other_head(model, adapter, loaded, task)
         else:
             from peft import PeftModel

@@ -279,8 +279,8 @@ def run_trainer(
     # It prints every step to standard output, which belongs to the command's result.
     trainer.remove_callback(PrinterCallback)
     trainer.add_callback(_watch(advance, grows=grows))
-    if isinstance(trainer.model, PreTrainedModel):
-        # transformers' own way says nothing of weights that find no place.
+    # transformers' own way says nothing of weights that find no place.
+    if isinstance(trainer.model, PreTrainedModel) or len(getattr(trainer.model, "peft_config", ())) == 1:
         trainer._load_from_checkpoint = lambda folder: restore_weights(trainer.model, Path(folder))
     last = last_checkpoint(Path(trainer.args.output_dir)) if resume else None
     meter = _Meter(trainer.model)

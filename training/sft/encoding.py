@@ -1,20 +1,23 @@
-"""Rows as token ids: the prompt exactly as generation sees it, then the answer, on which alone the loss is taken."""
+"""The two tasks, and rows as token ids: the prompt as generation sees it, then the answer, which alone has a loss."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ground.contracts.prompts import Answer
+from evaluation.text.dataset import Kind
+from ground.contracts.answers import MedhalAnswer, MedvalAnswer, parse_medhal, parse_medval
+from ground.contracts.prompts import Answer, medhal_answer, medhal_prompt, medval_answer, medval_prompt
 from ground.errors import InputError, UsageError
 from training.packing.tokens import unmarked
 
-__all__ = ["IGNORED", "encode_answer", "encode_prompt", "encode_rows"]
+__all__ = ["IGNORED", "TASKS", "SftTask", "encode_answer", "encode_prompt", "encode_rows"]
 
 IGNORED = -100
 """Label of a token without loss."""
@@ -23,6 +26,22 @@ IGNORED = -100
 ROWS_PER_CHUNK = 100_000
 
 Ids = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class SftTask:
+    """Prompt, answer and reader of one kind of row."""
+
+    kind: Kind
+    prompt: Callable[[Mapping[str, Any]], str]
+    answer: Callable[[Mapping[str, Any]], Answer]
+    parse: Callable[[str], MedhalAnswer | MedvalAnswer]
+
+
+TASKS: dict[Kind, SftTask] = {
+    "medhal": SftTask("medhal", medhal_prompt, medhal_answer, parse_medhal),
+    "medval": SftTask("medval", medval_prompt, medval_answer, parse_medval),
+}
 
 
 def encode_prompt(tokenizer: Any, prompt: str) -> list[int]:

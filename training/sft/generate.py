@@ -23,8 +23,7 @@ from ground.storage.files import atomic_path, private_directory
 from training.runs.models import load_model, load_tokenizer, quiet
 from training.runs.settings import HardwareSettings
 from training.runs.texts import answers, choose_machine, rows_length
-from training.sft.encoding import encode_prompt
-from training.sft.tasks import TASKS, SftTask
+from training.sft.encoding import TASKS, SftTask, encode_prompt
 
 __all__ = [
     "GenerationSettings",

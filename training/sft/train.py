@@ -26,8 +26,7 @@ from training.runs.models import load_tokenizer, refuse_adapter, save_model
 from training.runs.resuming import last_checkpoint, logged, not_a_number, run_trainer, trainer_arguments
 from training.runs.settings import MedhalSettings, MedvalSettings, SftSettings
 from training.runs.texts import Machine, build_trainer, choose_machine, rows_length
-from training.sft.encoding import encode_rows
-from training.sft.tasks import TASKS
+from training.sft.encoding import TASKS, encode_rows
 
 __all__ = ["train_medhal", "train_medval"]
 

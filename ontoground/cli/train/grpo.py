@@ -216,7 +216,7 @@ def _write_tables(folder: Path, tables: Mapping[str, pl.DataFrame], *, begun: bo
 
 
 def _random_model(folder: Path, tables: Mapping[str, pl.DataFrame], settings: GrpoSettings) -> str:
-    from training.grpo.prompt import system_prompt
+    from training.grpo.rows import system_prompt
     from training.grpo.smoke import write_random_model
     from training.runs.models import quiet
 

@@ -19,8 +19,7 @@ from ground.errors import InputError, UsageError
 from tests.training.grpo.words import word_model, write_rows
 from tests.training.tiny import tiny_tokenizer
 from training.grpo.evaluate import accuracies, grade_sets, respond
-from training.grpo.prompt import encode, messages, system_prompt
-from training.grpo.rows import planned_order, read_rows
+from training.grpo.rows import encode, messages, planned_order, read_rows, system_prompt
 from training.grpo.train import EVALUATION, Arm, arm_trainer, evaluate_base, reward_function, train_arm
 from training.runs.folder import open_run
 from training.runs.models import load_model, load_tokenizer

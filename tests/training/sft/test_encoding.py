@@ -15,8 +15,7 @@ from evaluation.text.dataset import Kind
 from ground.contracts.prompts import Answer
 from ground.errors import InputError
 from tests.training.sft.cases import medhal_rows, medval_rows, tiny_model
-from training.sft.encoding import IGNORED, encode_answer, encode_prompt, encode_rows
-from training.sft.tasks import TASKS
+from training.sft.encoding import IGNORED, TASKS, encode_answer, encode_prompt, encode_rows
 
 ROWS: dict[Kind, list[Any]] = {"medhal": medhal_rows(6), "medval": medval_rows(4)}
 

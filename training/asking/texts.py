@@ -19,8 +19,8 @@ from ground.lm.results import Message
 from ground.lm.settings import LmSettings
 from training.asking.engine import Advance, AskedReport, AskingSettings, Prediction, Question, Row, ask, drawn
 from training.asking.shots import examples_for
+from training.sft.encoding import TASKS
 from training.sft.generate import write_predictions
-from training.sft.tasks import TASKS
 
 __all__ = ["SHOTS", "AskedSettings", "ask_dataset", "question_of"]
 

@@ -12,16 +12,14 @@ import polars as pl
 import torch
 
 from ground.contracts.grading import grade_abstention
-from ground.errors import OntogroundError
 from ground.progress import progress
-from training.grpo.prompt import encode, messages
-from training.grpo.rows import Row
-from training.grpo.settings import GrpoSettings
+from training.grpo.rows import Row, encode, messages
+from training.runs.settings import GrpoSettings
+from training.runs.texts import answers
 
 __all__ = ["accuracies", "grade_sets", "respond"]
 
 
-@torch.inference_mode()
 def respond(
     model: Any, tokenizer: Any, prompts: Mapping[str, str], settings: GrpoSettings, categories: Sequence[str] = ()
 ) -> dict[str, str | None]:
@@ -32,55 +30,27 @@ def respond(
     Raises:
         OntogroundError: memory is short.
     """
-    uids = list(prompts)
-    made = [messages(tokenizer, prompts[uid], categories) for uid in uids]
-    encoded = encode(tokenizer, made, thinking=settings.thinking)
-    # Of like length together, so that there is little padding.
-    fitting = sorted(
-        (n for n, ids in enumerate(encoded) if len(ids) <= settings.max_prompt_tokens),
-        key=lambda n: (-len(encoded[n]), n),
-    )
-    responses: dict[str, str | None] = dict.fromkeys(uids)
-    was_training = model.training
+    made = [messages(tokenizer, prompt, categories) for prompt in prompts.values()]
+    encoded = dict(zip(prompts, encode(tokenizer, made, thinking=settings.thinking), strict=True))
+    fitting = {uid: ids for uid, ids in encoded.items() if len(ids) <= settings.max_prompt_tokens}
+    responses: dict[str, str | None] = dict.fromkeys(prompts)
+    sampling = {"do_sample": True, "temperature": settings.temperature, "top_p": settings.top_p, "top_k": 0}
+    options = {"max_new_tokens": settings.max_new_tokens} | sampling
+    at_once, was_training = settings.generation_batch_size, model.training
     model.eval()
     device = next(model.parameters()).device
     try:
-        with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+        with (
+            torch.random.fork_rng(devices=[device] if device.type == "cuda" else []),
+            progress("responses to the rows of evaluation", len(fitting)) as advance,
+        ):
             torch.manual_seed(settings.seed)
-            with progress("responses to the rows of evaluation", len(fitting)) as advance:
-                for begin in range(0, len(fitting), settings.generation_batch_size):
-                    batch = fitting[begin : begin + settings.generation_batch_size]
-                    texts = _sample(model, tokenizer, [encoded[n] for n in batch], settings)
-                    responses.update({uids[n]: text for n, text in zip(batch, texts, strict=True)})
-                    advance(len(batch))
-    except torch.OutOfMemoryError as error:
-        raise OntogroundError("the device's memory is full", do="lower generation_batch_size") from error
+            for batch in answers(model, tokenizer, fitting, at_once, "lower generation_batch_size", **options):
+                responses |= {uid: text for uid, (text, _) in batch.items()}
+                advance(len(batch))
     finally:
         model.train(was_training)
     return responses
-
-
-def _sample(model: Any, tokenizer: Any, prompts: Sequence[Sequence[int]], settings: GrpoSettings) -> list[str]:
-    from transformers import GenerationConfig
-
-    width = max(map(len, prompts))
-    padding = tokenizer.pad_token_id
-    device = next(model.parameters()).device
-    ids = torch.tensor([[padding] * (width - len(one)) + list(one) for one in prompts], device=device)
-    mask = torch.tensor([[0] * (width - len(one)) + [1] * len(one) for one in prompts], device=device)
-    ends = model.generation_config.eos_token_id
-    ends = ends if isinstance(ends, list) else [ends]
-    config = GenerationConfig(
-        max_new_tokens=settings.max_new_tokens,
-        do_sample=True,
-        temperature=settings.temperature,
-        top_p=settings.top_p,
-        top_k=0,
-        pad_token_id=padding,
-        eos_token_id=sorted({end for end in (*ends, tokenizer.eos_token_id) if end is not None}),
-    )
-    out = model.generate(input_ids=ids, attention_mask=mask, generation_config=config)
-    return [str(text) for text in tokenizer.batch_decode(out[:, width:], skip_special_tokens=True)]
 
 
 def grade_sets(

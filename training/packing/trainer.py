@@ -24,9 +24,8 @@ from training.packing.decoders import base_of, implementation_of
 from training.packing.masks import FLEX_BLOCK
 from training.packing.plan import Item, RowPlan, Step, deal
 from training.packing.tokens import EncodedTexts
-from training.runs.arguments import trainer_arguments
 from training.runs.models import restore_weights, save_model
-from training.runs.resuming import OF_OPTIMIZER, Measured, logged, run_trainer
+from training.runs.resuming import OF_OPTIMIZER, Measured, logged, run_trainer, trainer_arguments
 from training.runs.settings import HardwareSettings, OptimizerSettings
 
 __all__ = [

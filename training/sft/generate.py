@@ -16,16 +16,14 @@ from pydantic import Field
 
 from evaluation.text.dataset import Kind, Split, TextDataset
 from ground.contracts.taxonomy import resolve_tasks
-from ground.errors import InputError, OntogroundError, UsageError
+from ground.errors import InputError, UsageError
 from ground.progress import progress
 from ground.settings import Section
 from ground.storage.files import atomic_path, private_directory
-from training.runs.models import load_model, load_tokenizer
-from training.runs.quiet import quiet
+from training.runs.models import load_model, load_tokenizer, quiet
 from training.runs.settings import HardwareSettings
-from training.sft.encoding import encode_prompt
-from training.sft.model import choose_machine, rows_length
-from training.sft.tasks import TASKS, SftTask
+from training.runs.texts import answers, choose_machine, rows_length
+from training.sft.encoding import TASKS, SftTask, encode_prompt
 
 __all__ = [
     "GenerationSettings",
@@ -178,8 +176,7 @@ class Generator:
         stream = iter(rows)
         while chunk := list(islice(stream, BATCHES_AT_ONCE * self.settings.batch_size)):
             prompts = [encode_prompt(self.tokenizer, self.task.prompt(row)) for row in chunk]
-            answers = self._answers(prompts)
-            for row, answer in zip(chunk, answers, strict=True):
+            for row, answer in zip(chunk, self._answers(prompts), strict=True):
                 yield self._prediction(row, answer)
 
     def _prediction(self, row: Mapping[str, Any], answer: tuple[str, bool] | None) -> dict[str, Any]:
@@ -200,49 +197,12 @@ class Generator:
 
     def _answers(self, prompts: list[list[int]]) -> list[tuple[str, bool] | None]:
         """Return each prompt's answer and whether it was cut; None for a prompt that leaves no room for one."""
-        answers: list[tuple[str, bool] | None] = [None] * len(prompts)
-        room = self.max_length - self.settings.max_new_tokens
-        fitting = sorted((n for n, ids in enumerate(prompts) if len(ids) <= room), key=lambda n: (-len(prompts[n]), n))
-        for begin in range(0, len(fitting), self.settings.batch_size):
-            batch = fitting[begin : begin + self.settings.batch_size]
-            for number, answer in zip(batch, self._batch([prompts[n] for n in batch]), strict=True):
-                answers[number] = answer
-        return answers
-
-    @torch.inference_mode()
-    def _batch(self, prompts: list[list[int]]) -> list[tuple[str, bool]]:
-        padding, width = self.tokenizer.pad_token_id, max(len(ids) for ids in prompts)
-        ids = torch.tensor([[padding] * (width - len(prompt)) + prompt for prompt in prompts])
-        mask = torch.tensor([[0] * (width - len(prompt)) + [1] * len(prompt) for prompt in prompts])
-        device = next(self.model.parameters()).device
-        try:
-            out = self.model.generate(
-                input_ids=ids.to(device), attention_mask=mask.to(device), generation_config=self._config()
-            )
-        except torch.OutOfMemoryError as error:
-            raise OntogroundError(
-                "the device's memory is full", do="lower batch_size, then max_length and max_new_tokens"
-            ) from error
-        return [self._text(answer) for answer in out[:, width:].tolist()]
-
-    def _text(self, ids: list[int]) -> tuple[str, bool]:
-        ends = self._ends()
-        stop = next((place for place, token in enumerate(ids) if token in ends), None)
-        return self.tokenizer.decode(ids[:stop], skip_special_tokens=True), stop is None
-
-    def _ends(self) -> set[int]:
-        stated = self.model.generation_config.eos_token_id
-        listed = stated if isinstance(stated, list) else [stated]
-        return {token for token in (*listed, self.tokenizer.eos_token_id) if token is not None}
-
-    def _config(self) -> Any:
-        from transformers import GenerationConfig
-
-        temperature = self.settings.temperature
-        sampling: dict[str, Any] = {"do_sample": True, "temperature": temperature} if temperature else {}
-        return GenerationConfig(
-            max_new_tokens=self.settings.max_new_tokens,
-            pad_token_id=self.tokenizer.pad_token_id,
-            eos_token_id=sorted(self._ends()),
-            **({"do_sample": False} | sampling),
-        )
+        settings, found = self.settings, dict[int, tuple[str, bool]]()
+        room = self.max_length - settings.max_new_tokens
+        fitting = {place: ids for place, ids in enumerate(prompts) if len(ids) <= room}
+        sampling = {"do_sample": True, "temperature": settings.temperature} if settings.temperature else {}
+        options = {"do_sample": False, "max_new_tokens": settings.max_new_tokens} | sampling
+        less = "lower batch_size, then max_length and max_new_tokens"
+        for batch in answers(self.model, self.tokenizer, fitting, settings.batch_size, less, **options):
+            found |= batch
+        return [found.get(place) for place in range(len(prompts))]

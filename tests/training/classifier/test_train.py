@@ -15,10 +15,9 @@ from evaluation.quadrants.dataset import MedievalDataset
 from ground.errors import InputError, TrainingError, UsageError
 from tests.training.tiny import tiny_decoder, tiny_tokenizer
 from tests.training.worlds import small_dataset
-from training.classifier.heads import load_classifier, train_in_float32
+from training.classifier.heads import ready_to_train
 from training.classifier.items import class_weights, quadrant_data
-from training.classifier.seeds import train_seeds
-from training.classifier.train import Engine, predict_classifier, train_classifier
+from training.classifier.train import Engine, predict_classifier, train_classifier, train_seeds
 from training.packing.collate import packed_row
 from training.packing.shared import SharedClassifier, SharedPolicy
 from training.runs.models import load_model, load_tokenizer, save_model
@@ -208,7 +207,7 @@ def test_a_policys_backbone_keeps_its_states_under_a_new_head(world: MedievalDat
 
     row = packed_row([(np.arange(5, 30), [np.arange(40, 46), np.arange(50, 53)])])
     before = load_model(policy, "causal", EXACT).eval()
-    after = load_classifier(policy, EXACT, LoraSettings(), freeze_backbone=True)
+    after = ready_to_train(load_model(policy, "quadrants", EXACT, trainable=True), freeze_backbone=True)
     untrained = load_model(base, "causal", EXACT).eval()
     expected = _states(SharedPolicy(before).model, row)
     # In training mode: a frozen backbone drops nothing out.
@@ -231,7 +230,7 @@ def test_a_frozen_backbone_stays_as_it_was_and_an_unfrozen_one_does_not(
     assert all(torch.equal(frozen[name], value) for name, value in given.items())
     assert any(not torch.equal(free[name], value) for name, value in given.items())
     head = "base_model.model.score.weight"
-    assert not torch.equal(frozen[head], load_classifier(policy, EXACT, LoraSettings()).state_dict()[
+    assert not torch.equal(frozen[head], load_model(policy, "quadrants", EXACT, trainable=True).state_dict()[
         "base_model.model.score.modules_to_save.default.weight"
     ])  # fmt: skip
     assert predict_classifier(tmp_path / "frozen", world, "test").height == 36
@@ -239,8 +238,7 @@ def test_a_frozen_backbone_stays_as_it_was_and_an_unfrozen_one_does_not(
 
 def test_a_head_that_is_trained_stays_in_float32(base: Path) -> None:
     half = HardwareSettings(device="cpu", precision="bfloat16")
-    model = load_classifier(base, half, LoraSettings(r=4))
-    train_in_float32(model)
+    model = ready_to_train(load_model(base, "quadrants", half, lora=LoraSettings(r=4), trainable=True))
     trained = {p.dtype for p in model.parameters() if p.requires_grad}
     assert trained == {torch.float32}
     row = packed_row([(np.arange(5, 30), [np.arange(40, 46)])])

@@ -10,9 +10,10 @@ from safetensors.torch import load_file
 
 from ground.errors import UsageError
 from tests.training.sft.cases import medhal_dataset, medhal_rows, tiny_model
+from training.runs.resuming import choose_optimizer
 from training.runs.settings import HardwareSettings, MedhalSettings, MedvalSettings
+from training.runs.texts import choose_machine, rows_length
 from training.sft.generate import GenerationSettings, generate_medhal
-from training.sft.model import choose_machine, choose_optimizer, rows_length
 from training.sft.train import train_medhal
 
 

@@ -9,10 +9,12 @@ Every stage has an optimizer and a schedule of its own; the paper says that the 
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
@@ -64,6 +66,7 @@ def train_corfu(
     resume: bool = False,
     progress: Progress = bars,
     say: Callable[[str], None] | None = None,
+    references: Path | None = None,
 ) -> dict[str, Any]:
     """Train a policy to prefer supported truths (MediEval, sections 3.3 and 4.3, appendix D) and write its run folder.
 
@@ -78,6 +81,7 @@ def train_corfu(
         resume: go on with the run in ``out``; one that is whole is left as it is.
         progress: shows what is done.
         say: takes the memory estimate (of the engine ``shared``) and other messages.
+        references: a folder in which runs that differ in lambda alone keep what the first stage's reference says.
 
     Returns:
         What ``training.json`` holds.
@@ -107,7 +111,7 @@ def train_corfu(
         policy = run.load("causal", attention=attention, lora=run.settings.lora)
         if engine == "shared":
             check_sharing(policy)
-        records = _train_stages(stages, _Policy(policy, tokenizer, run, progress), engine)
+        records = _train_stages(stages, _Policy(policy, tokenizer, run, progress, _of_run(references, run)), engine)
         found = {
             "rows": {f"pairs of {stage['stage']}": stage["pairs"]["pairs"] for stage in records},
             "truncation": texts.truncation.as_dict(),
@@ -115,6 +119,12 @@ def train_corfu(
             "stages": records,
         }
         return run.finish(policy, found, partial(save_model, policy, tokenizer))
+
+
+def _of_run(references: Path | None, run: Run) -> Path | None:
+    """Return the folder of all runs that differ from this one in lambda alone."""
+    alike = {**run.plan, "settings": {**run.plan["settings"], "lambda": None}}
+    return references and references / sha256(to_json(alike).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
@@ -125,6 +135,12 @@ class _Policy:
     tokenizer: Any
     run: Run
     progress: Progress
+    references: Path | None
+
+    @cached_property
+    def shared(self) -> SharedPolicy:
+        """The policy over packed rows, one for all stages."""
+        return SharedPolicy(self.model)
 
 
 def _kept(file: Path, compute: Callable[[], Values]) -> Values:
@@ -145,7 +161,9 @@ def _kept(file: Path, compute: Callable[[], Values]) -> Values:
 def _run_shared(stage: CorfuStage, policy: _Policy) -> dict[str, Any]:
     """Train one stage on packed rows; returns its records and its validation."""
     run, settings, autocast = policy.run, policy.run.settings, policy.run.weights[1]
-    data, module, show = stage.data, SharedPolicy(policy.model), policy.progress
+    data, module, show = stage.data, policy.shared, policy.progress
+    # The first stage's reference is the policy as it was given, whatever the lambda.
+    kept = policy.references if stage.number == 1 and policy.references else run.checkpoints
 
     def logps(items: list[Item], what: str) -> Values:
         with show(f"{stage.name}: {what}", len(items)) as advance:
@@ -153,7 +171,7 @@ def _run_shared(stage: CorfuStage, policy: _Policy) -> dict[str, Any]:
             return pair_logps(module, data, items, budget, autocast=autocast, advance=advance)
 
     def reference(items: list[Item], what: str) -> Values:
-        return _kept(run.checkpoints / f"{stage.name}-{what}.npy", lambda: logps(items, what))
+        return _kept(kept / f"{stage.name}-{what}.npy", lambda: logps(items, what))
 
     before = reference(data.train, "reference")
     before_validation = reference(data.validation, "reference-validation")
@@ -162,7 +180,7 @@ def _run_shared(stage: CorfuStage, policy: _Policy) -> dict[str, Any]:
     def margins() -> Values:
         return step_margins(module, data, plan[0], before, settings.beta, autocast=autocast)
 
-    noise = _kept(run.checkpoints / f"{stage.name}-noise.npy", margins)
+    noise = _kept(kept / f"{stage.name}-noise.npy", margins)
     with show(f"{stage.name}: training", len(plan)) as advance:
         records, measured = train_packed(
             module,
@@ -231,17 +249,18 @@ def sweep_lambda(
 ) -> pl.DataFrame:
     """Train one run for each lambda (appendix F), into ``out/lambda-VALUE``; lambda 0 is DPO.
 
+    What the reference of the first stage says is the same for all, and computed once.
+
     Returns:
         The table that ``out/lambda.tsv`` holds: lambda, run, stage, validation pairs, loss and logged values. Losses
         of different lambdas are not comparable, the other columns are.
     """
-    rows = []
+    rows, references = [], out / "references"
     for value in lambdas:
         run = f"lambda-{value:g}"
         changed = settings.model_copy(update={"lambda_": value})
-        record = train_corfu(
-            dataset, model, out / run, changed, engine=engine, resume=resume, progress=progress, say=say
-        )
+        same: dict[str, Any] = {"engine": engine, "resume": resume, "progress": progress, "say": say}
+        record = train_corfu(dataset, model, out / run, changed, references=references, **same)
         rows += [
             {
                 "lambda": float(value),
@@ -252,6 +271,8 @@ def sweep_lambda(
             for stage in record["stages"]
         ]
     table = pl.DataFrame(rows, infer_schema_length=None)
-    with atomic_path(out / "lambda.tsv") as temporary:
-        table.write_csv(temporary, separator="\t")
+    if is_main():
+        shutil.rmtree(references, ignore_errors=True)
+        with atomic_path(out / "lambda.tsv") as temporary:
+            table.write_csv(temporary, separator="\t")
     return table

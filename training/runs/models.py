@@ -398,7 +398,9 @@ def _under_other_head(folder: str | Path, adapter: Any, base: Any, task: Task) -
 
 def save_model(model: Any, tokenizer: Any, folder: Path) -> None:
     """Save adapter and head, or the whole model where there is no adapter, with the tokenizer, as transformers does."""
-    model.save_pretrained(folder)
+    from training.packing.sharding import whole_state
+
+    model.save_pretrained(folder, state_dict=whole_state(model))
     tokenizer.save_pretrained(folder)
 
 

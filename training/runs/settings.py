@@ -90,6 +90,10 @@ class HardwareSettings(Section):
     )
     quantize: Literal["none", "nf4"] = Field(default="none", description="nf4: QLoRA's 4-bit base weights")
     save_steps: int = Field(default=200, ge=1, description="optimizer steps between two checkpoints")
+    split_weights: bool = Field(
+        default=False,
+        description="several processes share out weights, gradients and optimizer states while steps are taken (FSDP)",
+    )
     memory_margin: float = Field(
         default=0.9, gt=0, le=1, description="share of the memory that the estimate may fill before a warning"
     )

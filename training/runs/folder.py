@@ -336,6 +336,12 @@ def open_run(
     """
     if alone and int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise UsageError(f"{kind} is trained by one process", do="start it without torchrun or accelerate")
+    if settings.hardware.split_weights and more.get("engine") != "shared":
+        raise UsageError(
+            "weights are split between processes for packed rows alone",
+            found=f"hardware.split_weights, {kind}",
+            expected="train classifier or corfu with the engine shared",
+        )
     join_processes(device_of(settings.hardware))
     if (lora := lora_of(model, settings.lora)) != settings.lora:
         settings = settings.model_copy(update={"lora": lora})

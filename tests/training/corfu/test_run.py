@@ -193,6 +193,13 @@ def test_a_folder_with_another_run_is_refused(dataset: MedievalDataset, model: P
     assert "another settings" in str(error.value)
 
 
+def test_weights_are_split_for_packed_rows_alone(dataset: MedievalDataset, model: Path, tmp_path: Path) -> None:
+    split = settings(hardware=HardwareSettings(device="cpu", split_weights=True))
+    with pytest.raises(UsageError, match="packed rows alone"):
+        train_corfu(dataset, model, tmp_path / "run", split, engine="trl")
+    assert not (tmp_path / "run").exists()
+
+
 def test_an_adapter_goes_on_training(dataset: MedievalDataset, model: Path, tmp_path: Path) -> None:
     train_corfu(dataset, model, tmp_path / "first", settings())
     record = train_corfu(dataset, tmp_path / "first", tmp_path / "second", settings("q1_q3"))

@@ -49,11 +49,12 @@ def _killed_in_the_second_stage(what: str, _total: int) -> Iterator[Callable[[in
 
 
 def _train_until_killed(policy: Path, out: Path) -> None:
-    """Do so in a process of its own, which meets its like under another name."""
+    """Do so in a process of its own, which meets its like at another place."""
     if child := os.fork():
         os.waitpid(child, 0)
         return
-    os.environ["TORCHELASTIC_RESTART_COUNT"] = "1"
+    rank, store = int(os.environ["RANK"]), out.with_suffix(".store").absolute()
+    torch.distributed.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=2)
     try:
         train_corfu(toy_dataset(), policy, out, three_stages(split=True), progress=_killed_in_the_second_stage)
     finally:

@@ -191,8 +191,10 @@ def _packed_trainer() -> Any:
             self.data, self.plan, self.objective = data, plan, objective
             self.records: list[StepRecord] = []
             self.names = frozenset({"loss", *objective.logged})
-            # The weights come split: nobody else shares them out or averages their gradients.
-            self.split = self.is_distributed_loading_by_transformers = split
+            # Where weights come split, nobody else shares them out or averages their gradients. Checkpoints hold shares
+            # whatever the number of processes, so that another number goes on from them.
+            self.shares, self.split = split, split and self.args.world_size > 1
+            self.is_distributed_loading_by_transformers = self.split
 
         def training_step(self, model: nn.Module, inputs: Any, num_items_in_batch: Any = None) -> torch.Tensor:
             """Run all rows of this process, backward each; gradients are shared between processes once."""
@@ -254,7 +256,7 @@ def _packed_trainer() -> Any:
             self.records = [StepRecord(int(values.pop("step")), values) for values in kept]
 
         def _save_optimizer_and_scheduler(self, output_dir: str) -> None:
-            if not self.split:
+            if not self.shares:
                 super()._save_optimizer_and_scheduler(output_dir)
                 return
             save_shares(self.model, self.optimizer.optimizer, Path(output_dir))
@@ -262,7 +264,7 @@ def _packed_trainer() -> Any:
                 torch.save(self.lr_scheduler.state_dict(), Path(output_dir) / SCHEDULE)
 
         def _load_optimizer_and_scheduler(self, checkpoint: str | None) -> None:
-            if not self.split or checkpoint is None:
+            if not self.shares or checkpoint is None:
                 super()._load_optimizer_and_scheduler(checkpoint)
                 return
             load_shares(self.model, self.optimizer.optimizer, Path(checkpoint))
@@ -297,13 +299,13 @@ def train_packed(
     if hardware.gradient_checkpointing:
         checkpoint_activations(module.model)
     arguments = training_arguments(out, optimizer, hardware, len(plan), seed, autocast=autocast)
-    split = hardware.split_weights and arguments.world_size > 1
-    with split_weights(module) if split else nullcontext():
+    several = arguments.world_size > 1
+    with split_weights(module) if hardware.split_weights and several else nullcontext():
         trainer = _packed_trainer()(
             data=data,
             plan=plan,
             objective=objective,
-            split=split,
+            split=hardware.split_weights,
             model=module,
             args=arguments,
             train_dataset=_Steps(len(plan), arguments.world_size),

@@ -70,24 +70,18 @@ def train_medhal(
         InputError: no such dataset or model, or no row left to train on.
         TrainingError: the loss is no number, training diverges, or memory is short.
     """
-    return _train("medhal", dataset_dir, model, out_dir, settings or MedhalSettings(), resume, callbacks, say)
+    options: dict[str, Any] = {"resume": resume, "callbacks": callbacks, "say": say}
+    return _train("medhal", dataset_dir, model, out_dir, settings or MedhalSettings(), **options)
 
 
 def train_medval(
-    dataset_dir: Path,
-    model: str,
-    out_dir: Path,
-    settings: MedvalSettings | None = None,
-    *,
-    resume: bool = False,
-    callbacks: Sequence[Any] = (),
-    say: Callable[[str], None] | None = None,
+    dataset_dir: Path, model: str, out_dir: Path, settings: MedvalSettings | None = None, **options: Any
 ) -> dict[str, Any]:
     """Fine-tune a causal model to name errors and grade the risk of an output (MedVAL, stage 3).
 
     Arguments, result and errors are those of `train_medhal`; ``dataset_dir`` is a MedVAL dataset folder.
     """
-    return _train("medval", dataset_dir, model, out_dir, settings or MedvalSettings(), resume, callbacks, say)
+    return _train("medval", dataset_dir, model, out_dir, settings or MedvalSettings(), **options)
 
 
 def _train(
@@ -96,9 +90,10 @@ def _train(
     model: str,
     out_dir: Path,
     settings: MedhalSettings | MedvalSettings,
-    resume: bool,
-    callbacks: Sequence[Any],
-    say: Callable[[str], None] | None,
+    *,
+    resume: bool = False,
+    callbacks: Sequence[Any] = (),
+    say: Callable[[str], None] | None = None,
 ) -> dict[str, Any]:
     dataset = TextDataset.open(dataset_dir, kind)
     tasks = resolve_tasks(settings.tasks, kind)

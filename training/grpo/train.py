@@ -97,19 +97,8 @@ def train_arm(
         InputError: no such model, or no prompt is short enough.
         TrainingError: the loss is no number, or memory is short.
     """
-    with open_run(
-        "grpo",
-        model_name,
-        out_dir,
-        arm.data,
-        settings,
-        resume=resume,
-        say=say,
-        alone=True,
-        engine="trl GRPOTrainer",
-        arm=arm.name,
-        smoke=arm.smoke,
-    ) as run:
+    own: dict[str, Any] = {"engine": "trl GRPOTrainer", "arm": arm.name, "smoke": arm.smoke, "alone": True}
+    with open_run("grpo", model_name, out_dir, arm.data, settings, resume=resume, say=say, **own) as run:
         if run.whole is not None:
             return run.whole
         refuse_adapter(model_name)
@@ -118,17 +107,9 @@ def train_arm(
         order = planned_order(list(rows), settings.seed, settings.epochs, settings.prompts_per_step)
         longest = settings.max_prompt_tokens + settings.max_new_tokens
         tokens = usable_length(load_config(model_name), longest)
-        run.needs(
-            estimate_texts(
-                model_name,
-                settings.per_device_batch_size,
-                tokens,
-                min(settings.max_new_tokens + 1, tokens),
-                settings.lora,
-                settings.hardware,
-                reference=settings.kl_beta > 0,
-            )
-        )
+        at_once, answer = settings.per_device_batch_size, min(settings.max_new_tokens + 1, tokens)
+        lora, compared = settings.lora, settings.kl_beta > 0
+        run.needs(estimate_texts(model_name, at_once, tokens, answer, lora, settings.hardware, reference=compared))
         machine, watched = choose_machine(settings.hardware), run.checkpoints / WATCHED
         callbacks = [_watcher(arm, tokenizer, settings, watched)] if settings.evaluate_every else []
         trainer = arm_trainer(run, tokenizer, rows, order, machine, categories=arm.categories, callbacks=callbacks)

@@ -34,9 +34,9 @@ from training.runs.models import (
     trained_weights,
     usable_length,
 )
-from training.runs.resuming import logged, run_trainer, trainer_arguments
+from training.runs.resuming import logged, run_trainer
 from training.runs.settings import GrpoSettings
-from training.runs.texts import Machine, build_trainer, choose_machine
+from training.runs.texts import build_trainer, texts_arguments, texts_attention
 
 __all__ = ["EVALUATION", "Arm", "arm_trainer", "evaluate_base", "reward_function", "train_arm"]
 
@@ -110,9 +110,9 @@ def train_arm(
         at_once, answer = settings.per_device_batch_size, min(settings.max_new_tokens + 1, tokens)
         lora, compared = settings.lora, settings.kl_beta > 0
         run.needs(estimate_texts(model_name, at_once, tokens, answer, lora, settings.hardware, reference=compared))
-        machine, watched = choose_machine(settings.hardware), run.checkpoints / WATCHED
+        watched = run.checkpoints / WATCHED
         callbacks = [_watcher(arm, tokenizer, settings, watched)] if settings.evaluate_every else []
-        trainer = arm_trainer(run, tokenizer, rows, order, machine, categories=arm.categories, callbacks=callbacks)
+        trainer = arm_trainer(run, tokenizer, rows, order, categories=arm.categories, callbacks=callbacks)
         steps = len(order) // settings.prompts_per_step
         with progress(f"arm {arm.name}, steps", steps) as advance:
             measured = run_trainer(trainer, advance, resume=resume, short_of_memory=SHORT_OF_MEMORY, grows=True)
@@ -137,12 +137,12 @@ def train_arm(
 
 def evaluate_base(arm: Arm, model_name: str, settings: GrpoSettings) -> Any:
     """Return the grades of the base model's responses, as `training.grpo.evaluate.grade_sets`."""
-    machine = choose_machine(settings.hardware)
+    attention, _ = texts_attention(settings.hardware)
     with quiet():
         tokenizer = load_tokenizer(model_name)
         # In the precision that the arms are trained and evaluated in.
         hardware, _ = trained_weights(settings.hardware, whole=settings.lora.r == 0)
-        model = load_model(model_name, "causal", hardware, seed=settings.seed, attention=machine.attention)
+        model = load_model(model_name, "causal", hardware, seed=settings.seed, attention=attention)
         return grade_sets(_responses(model, tokenizer, arm, settings), arm.sets, arm.categories)
 
 
@@ -222,23 +222,19 @@ def _trainer_class() -> Any:
     return PolicyTrainer
 
 
-def _arguments(folder: Path, settings: GrpoSettings, machine: Machine) -> Any:
+def _arguments(run: Run) -> Any:
     from trl import GRPOConfig
 
+    settings = run.settings
     responses = settings.prompts_per_step * settings.group
     if responses % settings.per_device_batch_size:
         raise UsageError(
             "prompts_per_step times group is no multiple of per_device_batch_size",
             found=f"{settings.prompts_per_step} x {settings.group} and {settings.per_device_batch_size}",
         )
-    _, autocast = trained_weights(settings.hardware, whole=settings.lora.r == 0)
-    return trainer_arguments(
+    return texts_arguments(
         GRPOConfig,
-        folder,
-        settings.optimizer,
-        settings.hardware,
-        seed=settings.seed,
-        autocast=autocast or machine.precision == "bfloat16",
+        run,
         # Rows of all epochs are laid out in the order of the plan.
         num_train_epochs=1,
         shuffle_dataset=False,
@@ -255,8 +251,6 @@ def _arguments(folder: Path, settings: GrpoSettings, machine: Machine) -> Any:
         num_iterations=1,
         scale_rewards="none",
         loss_type="dr_grpo",
-        gradient_checkpointing=settings.hardware.gradient_checkpointing,
-        gradient_checkpointing_kwargs={"use_reentrant": False},
         chat_template_kwargs={"enable_thinking": settings.thinking},
         remove_unused_columns=False,
     )
@@ -267,7 +261,6 @@ def arm_trainer(
     tokenizer: Any,
     rows: Mapping[str, Row],
     order: Sequence[str],
-    machine: Machine,
     *,
     categories: Sequence[str] = (),
     callbacks: Sequence[Any] = (),
@@ -279,7 +272,6 @@ def arm_trainer(
         tokenizer: of it.
         rows: of the arm, by uid.
         order: rows of all steps, `training.grpo.rows.planned_order`.
-        machine: what of the machine is used.
         categories: names that labels can be.
         callbacks: further ones.
 
@@ -293,9 +285,8 @@ def arm_trainer(
     trainer = build_trainer(
         _trainer_class(),
         run,
-        machine,
+        _arguments(run),
         reward_funcs=reward_function(rows, run.settings, tokenizer, categories),
-        args=_arguments(run.checkpoints, run.settings, machine),
         train_dataset=Dataset.from_dict({"prompt": [made[uid] for uid in order], "uid": list(order)}),
         processing_class=tokenizer,
         callbacks=list(callbacks),

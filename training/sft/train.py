@@ -20,12 +20,12 @@ from evaluation.text.dataset import Kind, TextDataset
 from ground.contracts.taxonomy import resolve_tasks
 from ground.errors import UsageError
 from ground.progress import progress
-from training.runs.folder import open_run
+from training.runs.folder import Run, open_run
 from training.runs.memory import estimate_texts
 from training.runs.models import load_tokenizer, refuse_adapter, save_model
-from training.runs.resuming import last_checkpoint, logged, not_a_number, run_trainer, trainer_arguments
+from training.runs.resuming import last_checkpoint, logged, not_a_number, run_trainer
 from training.runs.settings import MedhalSettings, MedvalSettings, SftSettings
-from training.runs.texts import Machine, build_trainer, choose_machine, rows_length
+from training.runs.texts import build_trainer, rows_length, texts_arguments, texts_attention
 from training.sft.encoding import TASKS, encode_rows
 
 __all__ = ["train_medhal", "train_medval"]
@@ -97,7 +97,7 @@ def _train(
 ) -> dict[str, Any]:
     dataset = TextDataset.open(dataset_dir, kind)
     tasks = resolve_tasks(settings.tasks, kind)
-    machine = choose_machine(settings.hardware)
+    texts_attention(settings.hardware)
     identity = {"name": dataset.folder.resolve().name, **dataset.identity}
     with open_run(kind, model, out_dir, identity, settings, resume=resume, say=say, engine="trl SFTTrainer") as run:
         if run.whole is not None:
@@ -116,8 +116,7 @@ def _train(
         trainer = build_trainer(
             _trainer_class(),
             run,
-            machine,
-            args=_arguments(run.checkpoints, settings, machine, len(rows)),
+            _arguments(run, len(rows)),
             train_dataset=rows,
             processing_class=tokenizer,
             callbacks=list(callbacks),
@@ -160,17 +159,13 @@ def _steps(n_rows: int, settings: SftSettings) -> int:
     return math.ceil(math.ceil(n_rows / settings.batch_size) * settings.epochs)
 
 
-def _arguments(folder: Path, settings: SftSettings, machine: Machine, n_rows: int) -> Any:
+def _arguments(run: Run, n_rows: int) -> Any:
     from trl import SFTConfig
 
-    steps = _steps(n_rows, settings)
-    return trainer_arguments(
+    settings = run.settings
+    return texts_arguments(
         SFTConfig,
-        folder,
-        settings.optimizer,
-        settings.hardware,
-        seed=settings.seed,
-        autocast=machine.precision == "bfloat16",
+        run,
         num_train_epochs=settings.epochs,
         per_device_train_batch_size=settings.per_device_batch_size,
         gradient_accumulation_steps=_accumulation(settings),
@@ -179,9 +174,7 @@ def _arguments(folder: Path, settings: SftSettings, machine: Machine, n_rows: in
         packing=False,
         # Rows of like length meet in a forward pass, in an order that is drawn: little padding.
         train_sampling_strategy="group_by_length",
-        gradient_checkpointing=settings.hardware.gradient_checkpointing,
-        gradient_checkpointing_kwargs={"use_reentrant": False},
-        logging_steps=1 if steps <= LOG_EVERY_STEP_UNTIL else 10,
+        logging_steps=1 if _steps(n_rows, settings) <= LOG_EVERY_STEP_UNTIL else 10,
     )
 
 

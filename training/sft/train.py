@@ -56,11 +56,8 @@ def train_medhal(
     Args:
         dataset_dir: a MedHal dataset folder.
         model: folder or hub name of the base model.
-        out_dir: the run folder.
-        settings: the paper's where left out.
-        resume: go on from the newest checkpoint in ``out_dir``; from the start where there is none.
+        out_dir: the run folder; ``settings``, ``resume`` and ``say`` as of `open_run`.
         callbacks: further transformers ``TrainerCallback`` objects, such as one that shows progress.
-        say: takes the memory estimate.
 
     Returns:
         What ``training.json`` holds.
@@ -97,6 +94,7 @@ def _train(
 ) -> dict[str, Any]:
     dataset = TextDataset.open(dataset_dir, kind)
     tasks = resolve_tasks(settings.tasks, kind)
+    # Refused before a folder is made.
     texts_attention(settings.hardware)
     identity = {"name": dataset.folder.resolve().name, **dataset.identity}
     with open_run(kind, model, out_dir, identity, settings, resume=resume, say=say, engine="trl SFTTrainer") as run:

@@ -86,8 +86,8 @@ def train_arm(
     Args:
         arm: rows and labels.
         model_name: folder or hub name of the base model.
-        out_dir: the run folder; ``settings`` (of all arms), ``resume`` and ``say`` as of `open_run`. The memory estimate
-            is of optimizer steps; sampling needs less, or more with a large ``generation_batch_size``.
+        out_dir: the run folder; ``settings`` (of all arms), ``resume`` and ``say`` as of `open_run`. The memory
+            estimate is of optimizer steps; sampling needs less, or more with a large ``generation_batch_size``.
 
     Raises:
         UsageError: settings that do not fit each other or this machine, or a folder that already holds a run.

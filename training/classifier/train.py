@@ -60,12 +60,9 @@ def train_classifier(
     Args:
         dataset: rows of its training split are trained on.
         model: hub name, local path, or a run folder; a CoRFu run keeps its adapter and gets a head (``fit-head``).
-        out: the run folder.
-        settings: the paper's where left out.
+        out: the run folder; ``settings``, ``resume`` and ``say`` as of `open_run`.
         engine: ``shared``, or ``plain`` for decoders that cannot share contexts.
         freeze_backbone: train the head alone.
-        resume: go on from the last checkpoint in ``out``; a run that is whole is returned as it is.
-        say: takes the memory estimate and other messages.
 
     Returns:
         What ``training.json`` holds.

@@ -75,12 +75,9 @@ def train_corfu(
         model: base model, or a run folder whose adapter goes on training: of a policy, of a detector or validator, or
             of a classifier, whose head is left out. The paper starts from the base model, which is then the reference
             too; an adapter that goes on is the reference as it was given.
-        out: the run folder.
-        settings: the paper's where left out.
+        out: the run folder; ``settings``, ``resume`` and ``say`` as of `open_run`.
         engine: ``shared`` (packed rows) or ``trl`` (`trl.DPOTrainer`, one pair a pass, same tokens and pairs).
-        resume: go on with the run in ``out``; one that is whole is left as it is.
         progress: shows what is done.
-        say: takes the memory estimate (of the engine ``shared``) and other messages.
         references: a folder in which runs that differ in lambda alone keep what the first stage's reference says.
 
     Returns:

@@ -88,28 +88,30 @@ def fit(
     losses: list[float] = []
     rates: list[float] = []
     norms: list[float] = []
-    for number, step in enumerate(steps, 1):
-        model.module.train()
-        total = weights[labels[step]].sum()
-        loss = 0.0
-        for chunk in _chunks(rows, step, settings.statements_per_forward):
-            part = quadrant_loss(judge(chunk), labels[chunk], weights, settings.factor_weight) / total
-            part.backward()
-            loss += part.item()
-        if not math.isfinite(loss):
-            raise TrainingError(
-                "the loss is no number any more",
-                found=f"step {number} of {len(steps)}",
-                do="lower learning_rate and head_learning_rate",
-            )
-        norms.append(float(torch.nn.utils.clip_grad_norm_(trained, settings.max_grad_norm)))
-        rates.append(float(schedule.get_last_lr()[0]))
-        optimizer.step()
-        schedule.step()
-        optimizer.zero_grad()
-        losses.append(loss)
-        if progress is not None:
-            progress(number, len(steps), loss)
+    with bars(f"training {model.name}", len(steps)) as advance:
+        for number, step in enumerate(steps, 1):
+            model.module.train()
+            total = weights[labels[step]].sum()
+            loss = 0.0
+            for chunk in _chunks(rows, step, settings.statements_per_forward):
+                part = quadrant_loss(judge(chunk), labels[chunk], weights, settings.factor_weight) / total
+                part.backward()
+                loss += part.item()
+            if not math.isfinite(loss):
+                raise TrainingError(
+                    "the loss is no number any more",
+                    found=f"step {number} of {len(steps)}",
+                    do="lower learning_rate and head_learning_rate",
+                )
+            norms.append(float(torch.nn.utils.clip_grad_norm_(trained, settings.max_grad_norm)))
+            rates.append(float(schedule.get_last_lr()[0]))
+            optimizer.step()
+            schedule.step()
+            optimizer.zero_grad()
+            losses.append(loss)
+            advance(1)
+            if progress is not None:
+                progress(number, len(steps), loss)
     return losses, rates, norms
 
 
@@ -153,8 +155,7 @@ def train_encoder(
             encoded = encoded_rows(classifier, dataset, rows)
             steps = _steps(rows["id"].to_list(), settings)
             begin = monotonic()
-            with bars(f"training {out.name}", len(steps)) as advance:
-                losses, rates, norms = fit(classifier, encoded, steps, _both(advance, progress))
+            losses, rates, norms = fit(classifier, encoded, steps, progress)
             seconds = monotonic() - begin
         found = {
             "base_model": classifier.name,
@@ -170,15 +171,6 @@ def train_encoder(
             "measured": {"seconds": round(seconds, 3), "peak_memory": peak_memory(classifier.device.type)},
         }
         return run.finish(classifier.transformer, found, classifier.save)
-
-
-def _both(advance: Callable[[int], None], progress: Progress | None) -> Progress:
-    def told(step: int, of: int, loss: float) -> None:
-        advance(1)
-        if progress is not None:
-            progress(step, of, loss)
-
-    return told
 
 
 @torch.inference_mode()
@@ -213,4 +205,6 @@ def predict(
     classifier = load_encoder(model) if isinstance(model, Path) else model
     rows = dataset.split_rows(split, classifier.settings.split_column)
     scores = _probabilities(classifier, encoded_rows(classifier, dataset, rows), progress)
-    return predicted(rows["id"].to_list(), torch.tensor(scores), classifier.name, classifier.settings.seed)
+    return predicted(
+        rows["id"].to_list(), torch.tensor(scores, dtype=torch.float64), classifier.name, classifier.settings.seed
+    )

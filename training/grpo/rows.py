@@ -14,6 +14,7 @@ from typing import Any
 
 import polars as pl
 
+from ground import ROOT
 from ground.contracts.grading import Reference
 from ground.contracts.labels import parse_label
 from ground.errors import InputError, UsageError
@@ -32,6 +33,7 @@ __all__ = [
     "system_prompt",
 ]
 
+SYSTEM = ROOT / "training" / "data" / "grpo_system.txt"
 COLUMNS = ("uid", "prompt", "label", "lower", "upper")
 
 
@@ -128,28 +130,17 @@ def order_sha256(order: Sequence[str]) -> str:
     return hashlib.sha256("\n".join(order).encode()).hexdigest()
 
 
-SYSTEM = """\
-You answer questions about the record of a patient: each asks for a medical score or quantity, and your answer should \
-be what a careful physician would compute from this record.
-
-First reason step by step between <think> and </think>: name the formula or rule, find every input in the record with \
-its unit, convert units where they differ, and calculate. Then give the final answer alone between <answer> and \
-</answer>: {forms}. Write no unit and no explanation there.
-
-If the record lacks an input that the rule needs and that cannot reasonably be inferred, or if the question does not \
-apply to the patient, answer <answer>unknown</answer>. Do so only then: most questions can be answered.
-
-Examples of endings: {examples}"""
 NUMBERS = "a number, a date as MM/DD/YYYY, or weeks and days as (W weeks, D days)"
 NUMBER_EXAMPLES = "<answer>22.86</answer>, <answer>03/21/2006</answer>, <answer>unknown</answer>"
 
 
 def system_prompt(categories: Sequence[str] = ()) -> str:
     """Return the system prompt; with ``categories`` the answer is one of their names."""
+    system = SYSTEM.read_text(encoding="utf-8").rstrip("\n")
     if not categories:
-        return SYSTEM.format(forms=NUMBERS, examples=NUMBER_EXAMPLES)
+        return system.format(forms=NUMBERS, examples=NUMBER_EXAMPLES)
     examples = f"<answer>{categories[0]}</answer>, <answer>unknown</answer>"
-    return SYSTEM.format(forms=f"one of {', '.join(categories)}", examples=examples)
+    return system.format(forms=f"one of {', '.join(categories)}", examples=examples)
 
 
 def messages(tokenizer: Any, prompt: str, categories: Sequence[str] = ()) -> Any:

@@ -34,9 +34,9 @@ from training.runs.models import (
     trained_weights,
     usable_length,
 )
-from training.runs.resuming import logged, run_trainer, trainer_arguments
+from training.runs.resuming import logged, run_trainer
 from training.runs.settings import GrpoSettings
-from training.runs.texts import Machine, build_trainer, choose_machine
+from training.runs.texts import build_trainer, texts_arguments, texts_attention
 
 __all__ = ["EVALUATION", "Arm", "arm_trainer", "evaluate_base", "reward_function", "train_arm"]
 
@@ -86,30 +86,16 @@ def train_arm(
     Args:
         arm: rows and labels.
         model_name: folder or hub name of the base model.
-        out_dir: the run folder.
-        settings: of all arms.
-        resume: go on from the newest checkpoint; from the start where there is none.
-        say: takes the memory estimate (of its optimizer steps; sampling needs less, or more with a large
-            ``generation_batch_size``).
+        out_dir: the run folder; ``settings`` (of all arms), ``resume`` and ``say`` as of `open_run`. The memory
+            estimate is of optimizer steps; sampling needs less, or more with a large ``generation_batch_size``.
 
     Raises:
         UsageError: settings that do not fit each other or this machine, or a folder that already holds a run.
         InputError: no such model, or no prompt is short enough.
         TrainingError: the loss is no number, or memory is short.
     """
-    with open_run(
-        "grpo",
-        model_name,
-        out_dir,
-        arm.data,
-        settings,
-        resume=resume,
-        say=say,
-        alone=True,
-        engine="trl GRPOTrainer",
-        arm=arm.name,
-        smoke=arm.smoke,
-    ) as run:
+    own: dict[str, Any] = {"engine": "trl GRPOTrainer", "arm": arm.name, "smoke": arm.smoke, "alone": True}
+    with open_run("grpo", model_name, out_dir, arm.data, settings, resume=resume, say=say, **own) as run:
         if run.whole is not None:
             return run.whole
         refuse_adapter(model_name)
@@ -118,20 +104,12 @@ def train_arm(
         order = planned_order(list(rows), settings.seed, settings.epochs, settings.prompts_per_step)
         longest = settings.max_prompt_tokens + settings.max_new_tokens
         tokens = usable_length(load_config(model_name), longest)
-        run.needs(
-            estimate_texts(
-                model_name,
-                settings.per_device_batch_size,
-                tokens,
-                min(settings.max_new_tokens + 1, tokens),
-                settings.lora,
-                settings.hardware,
-                reference=settings.kl_beta > 0,
-            )
-        )
-        machine, watched = choose_machine(settings.hardware), run.checkpoints / WATCHED
+        at_once, answer = settings.per_device_batch_size, min(settings.max_new_tokens + 1, tokens)
+        lora, compared = settings.lora, settings.kl_beta > 0
+        run.needs(estimate_texts(model_name, at_once, tokens, answer, lora, settings.hardware, reference=compared))
+        watched = run.checkpoints / WATCHED
         callbacks = [_watcher(arm, tokenizer, settings, watched)] if settings.evaluate_every else []
-        trainer = arm_trainer(run, tokenizer, rows, order, machine, categories=arm.categories, callbacks=callbacks)
+        trainer = arm_trainer(run, tokenizer, rows, order, categories=arm.categories, callbacks=callbacks)
         steps = len(order) // settings.prompts_per_step
         with progress(f"arm {arm.name}, steps", steps) as advance:
             measured = run_trainer(trainer, advance, resume=resume, short_of_memory=SHORT_OF_MEMORY, grows=True)
@@ -156,12 +134,12 @@ def train_arm(
 
 def evaluate_base(arm: Arm, model_name: str, settings: GrpoSettings) -> Any:
     """Return the grades of the base model's responses, as `training.grpo.evaluate.grade_sets`."""
-    machine = choose_machine(settings.hardware)
+    attention, _ = texts_attention(settings.hardware)
     with quiet():
         tokenizer = load_tokenizer(model_name)
         # In the precision that the arms are trained and evaluated in.
         hardware, _ = trained_weights(settings.hardware, whole=settings.lora.r == 0)
-        model = load_model(model_name, "causal", hardware, seed=settings.seed, attention=machine.attention)
+        model = load_model(model_name, "causal", hardware, seed=settings.seed, attention=attention)
         return grade_sets(_responses(model, tokenizer, arm, settings), arm.sets, arm.categories)
 
 
@@ -241,23 +219,19 @@ def _trainer_class() -> Any:
     return PolicyTrainer
 
 
-def _arguments(folder: Path, settings: GrpoSettings, machine: Machine) -> Any:
+def _arguments(run: Run) -> Any:
     from trl import GRPOConfig
 
+    settings = run.settings
     responses = settings.prompts_per_step * settings.group
     if responses % settings.per_device_batch_size:
         raise UsageError(
             "prompts_per_step times group is no multiple of per_device_batch_size",
             found=f"{settings.prompts_per_step} x {settings.group} and {settings.per_device_batch_size}",
         )
-    _, autocast = trained_weights(settings.hardware, whole=settings.lora.r == 0)
-    return trainer_arguments(
+    return texts_arguments(
         GRPOConfig,
-        folder,
-        settings.optimizer,
-        settings.hardware,
-        seed=settings.seed,
-        autocast=autocast or machine.precision == "bfloat16",
+        run,
         # Rows of all epochs are laid out in the order of the plan.
         num_train_epochs=1,
         shuffle_dataset=False,
@@ -274,8 +248,6 @@ def _arguments(folder: Path, settings: GrpoSettings, machine: Machine) -> Any:
         num_iterations=1,
         scale_rewards="none",
         loss_type="dr_grpo",
-        gradient_checkpointing=settings.hardware.gradient_checkpointing,
-        gradient_checkpointing_kwargs={"use_reentrant": False},
         chat_template_kwargs={"enable_thinking": settings.thinking},
         remove_unused_columns=False,
     )
@@ -286,7 +258,6 @@ def arm_trainer(
     tokenizer: Any,
     rows: Mapping[str, Row],
     order: Sequence[str],
-    machine: Machine,
     *,
     categories: Sequence[str] = (),
     callbacks: Sequence[Any] = (),
@@ -298,7 +269,6 @@ def arm_trainer(
         tokenizer: of it.
         rows: of the arm, by uid.
         order: rows of all steps, `training.grpo.rows.planned_order`.
-        machine: what of the machine is used.
         categories: names that labels can be.
         callbacks: further ones.
 
@@ -312,9 +282,8 @@ def arm_trainer(
     trainer = build_trainer(
         _trainer_class(),
         run,
-        machine,
+        _arguments(run),
         reward_funcs=reward_function(rows, run.settings, tokenizer, categories),
-        args=_arguments(run.checkpoints, run.settings, machine),
         train_dataset=Dataset.from_dict({"prompt": [made[uid] for uid in order], "uid": list(order)}),
         processing_class=tokenizer,
         callbacks=list(callbacks),

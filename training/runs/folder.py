@@ -318,14 +318,17 @@ def open_run(
 ) -> Iterator[Run]:
     """Yield a run, in silence of the libraries; one that ends with nothing kept leaves its folder free.
 
+    Every verb trains in it, and takes ``out``, ``settings``, ``resume`` and ``say`` as they are here.
+
     Args:
         kind: of the run.
         model: what is trained.
         out: the run folder, made with mode 0700.
         dataset: what the run says of it, such as `dataset_identity`.
-        settings: all of them; ``hardware`` is among them.
-        resume: go on with what the folder holds; without it a folder that holds a run is refused.
-        say: takes what a person is told.
+        settings: all of them, the paper's by default; ``hardware`` is among them.
+        resume: go on from the last checkpoint in the folder, from the start where there is none; a run that is whole is
+            left as it is. Without it a folder that holds a run is refused.
+        say: takes what a person is told: the memory estimate, and where the machine is not used as was asked for.
         alone: whether one process alone can train it.
         more: what else decides the weights, such as the engine.
 

@@ -174,8 +174,24 @@ class _Peak(TorchDispatchMode):
         self.now -= size
 
 
+def _choose(module: Any, states: torch.Tensor, chosen: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+    """Stand in for experts: who is chosen, on which their kernels depend, is not known of fake tensors."""
+    each, hidden = chosen.shape[-1], states.shape[-1]
+
+    def product(rows: torch.Tensor, experts: torch.Tensor) -> torch.Tensor:
+        return rows @ (experts[0] if module.is_transposed else experts[0].mT)
+
+    rows = states.repeat_interleave(each, 0)
+    inner = module._apply_gate(product(rows, module.gate_up_proj)) if module.has_gate else module.act_fn(
+        product(rows, module.up_proj)
+    )  # fmt: skip
+    found = product(inner, module.down_proj) * weights.reshape(-1, 1)
+    return found.view(-1, each, hidden).sum(1).to(states.dtype)
+
+
 def _model(config: Any, task: Task, attention: str, dtype: torch.dtype, lora: LoraSettings, layers: int | None) -> Any:
     from transformers import AutoModelForCausalLM, AutoModelForSequenceClassification
+    from transformers.integrations.moe import ALL_EXPERTS_FUNCTIONS
 
     config = deepcopy(config)
     config.num_labels = 4
@@ -185,8 +201,8 @@ def _model(config: Any, task: Task, attention: str, dtype: torch.dtype, lora: Lo
             config.layer_types = config.layer_types[:layers]
     kind = AutoModelForCausalLM if task == "causal" else AutoModelForSequenceClassification
     model = kind.from_config(config, attn_implementation=attention, dtype=dtype)
-    # Who is chosen, on which other kernels depend, is not known of fake tensors.
-    model.config._experts_implementation = "grouped_mm"
+    ALL_EXPERTS_FUNCTIONS.register("experts_stand_in", _choose)
+    model.config._experts_implementation = "experts_stand_in"
     return add_adapter(model, task, lora) if lora.r > 0 else model
 
 
@@ -266,7 +282,7 @@ def estimate_memory(
             sweep, is not measured again.
     """
     config = load_config(model)
-    # FlexAttention needs its device; SDPA's dense mask of a row is small beside the row's states.
+    # FlexAttention needs its device: SDPA with a dense mask holds as much with recomputation, a tenth more without.
     dtype, attention = precision_of(hardware), "sdpa" if attention in (None, "flex_attention") else attention
 
     def make(layers: int | None) -> Any:

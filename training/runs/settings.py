@@ -7,7 +7,7 @@ same experiment. Encoders: what the demo trains on two cores.
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -27,6 +27,14 @@ __all__ = [
     "PackingSettings",
     "RewardSettings",
     "SftSettings",
+]
+
+
+Seed = Annotated[int, Field(ge=0, lt=2**32, description="seed of order, dropout and new weights")]
+SplitColumn = Annotated[str, Field(pattern=SPLIT_COLUMN, description=SPLITS_IN_WORDS)]
+ClassWeights = Annotated[
+    Literal["balanced", "none"],
+    Field(description="weights of the cross entropy: inverse frequency in the training split, or none"),
 ]
 
 
@@ -102,13 +110,11 @@ class HardwareSettings(Section):
 class ClassifierSettings(Section):
     """Quadrant classifier; the paper's appendix D (batch 4 x 8 accumulated statements, 3 epochs)."""
 
-    seed: int = Field(default=42, ge=0, lt=2**32, description="seed of order, dropout and new weights")
+    seed: Seed = 42
     epochs: float = Field(default=3, gt=0, description="passes over the training split")
     batch_size: int = Field(default=32, ge=1, description="statements in one optimizer step, over all processes")
-    split_column: str = Field(default="split", pattern=SPLIT_COLUMN, description=SPLITS_IN_WORDS)
-    class_weights: Literal["balanced", "none"] = Field(
-        default="balanced", description="weights of the cross entropy: inverse frequency in the training split, or none"
-    )
+    split_column: SplitColumn = "split"
+    class_weights: ClassWeights = "balanced"
     lora: LoraSettings = LoraSettings()
     optimizer: OptimizerSettings = OptimizerSettings()
     packing: PackingSettings = PackingSettings(max_per_context=16)
@@ -118,7 +124,7 @@ class ClassifierSettings(Section):
 class CorfuSettings(Section):
     """CoRFu, a risk-aware DPO (section 3.3 and appendix D; batch 1 x 16 accumulated pairs, 1 epoch)."""
 
-    seed: int = Field(default=42, ge=0, lt=2**32, description="seed of order, dropout and new weights")
+    seed: Seed = 42
     regime: Literal["q1_q2", "q1_q3", "q1_q4", "mixed", "curriculum"] = Field(
         default="q1_q2", description="which quadrants Q1 is preferred to; curriculum: Q2, then Q3, then Q4"
     )
@@ -128,7 +134,7 @@ class CorfuSettings(Section):
     )
     epochs: float = Field(default=1, gt=0, description="passes over the pairs of each stage")
     batch_size: int = Field(default=16, ge=1, description="pairs in one optimizer step, over all processes")
-    split_column: str = Field(default="split", pattern=SPLIT_COLUMN, description=SPLITS_IN_WORDS)
+    split_column: SplitColumn = "split"
     pairs_per_winner: int = Field(
         default=1, ge=1, description="losers that one Q1 statement meets in one stage, at most"
     )
@@ -141,7 +147,7 @@ class CorfuSettings(Section):
 class SftSettings(Section):
     """What MedHal's and MedVAL's fine-tuning share."""
 
-    seed: int = Field(default=42, ge=0, lt=2**32, description="seed of order, dropout and new weights")
+    seed: Seed = 42
     epochs: float = Field(default=1, gt=0, description="passes over the training split")
     batch_size: int = Field(default=16, ge=1, description="rows in one optimizer step, over all processes")
     per_device_batch_size: int = Field(default=2, ge=1, description="rows in one forward pass")
@@ -173,7 +179,7 @@ class EncoderSettings(Section):
     engine: Literal["late", "cross"] = Field(
         default="late", description="late: a context is read once; cross: once with every statement, as usual"
     )
-    seed: int = Field(default=42, ge=0, lt=2**32, description="seed of order, dropout and new weights")
+    seed: Seed = 42
     epochs: int = Field(default=3, ge=1, description="passes over the training split")
     batch_size: int = Field(default=64, ge=1, description="statements in one optimizer step")
     statements_per_forward: int = Field(
@@ -181,10 +187,8 @@ class EncoderSettings(Section):
         ge=1,
         description="statements in one forward pass: memory, not results (but for the draws of dropout)",
     )
-    split_column: str = Field(default="split", pattern=SPLIT_COLUMN, description=SPLITS_IN_WORDS)
-    class_weights: Literal["balanced", "none"] = Field(
-        default="balanced", description="weights of the cross entropy: inverse frequency in the training split, or none"
-    )
+    split_column: SplitColumn = "split"
+    class_weights: ClassWeights = "balanced"
     factor_weight: float = Field(
         default=0.5, ge=0, description="weight of the losses of the two factors, true and supported (late engine)"
     )

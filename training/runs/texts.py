@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -12,38 +11,27 @@ from ground.errors import OntogroundError, UsageError
 from training.packing.attention import attention_of_texts
 from training.runs.folder import Run
 from training.runs.models import adapter_config, device_of, dropout_note, load_config, precision_of, usable_length
+from training.runs.resuming import trainer_arguments
 from training.runs.settings import HardwareSettings
 
-__all__ = ["Machine", "answers", "build_trainer", "choose_machine", "rows_length"]
+__all__ = ["answers", "build_trainer", "rows_length", "texts_arguments", "texts_attention"]
 
 
-@dataclass(frozen=True)
-class Machine:
-    """What a run uses; ``notes`` says where that is not what the settings ask for."""
-
-    device: str
-    precision: str
-    attention: str
-    notes: tuple[str, ...]
-
-
-def choose_machine(hardware: HardwareSettings) -> Machine:
-    """Resolve ``auto`` settings.
+def texts_attention(hardware: HardwareSettings) -> tuple[str, list[str]]:
+    """Return the attention of rows of one text each, and what is not as the settings ask for, or slow.
 
     Raises:
         UsageError: CUDA is asked for and not there, or 4-bit weights with float64.
     """
-    device = device_of(hardware)
-    precision = str(precision_of(hardware)).removeprefix("torch.")
-    if hardware.quantize == "nf4" and precision == "float64":
+    if hardware.quantize == "nf4" and precision_of(hardware) == torch.float64:
         raise UsageError("4-bit weights are not computed in float64", do="set hardware.quantize to none")
     notes = []
-    if hardware.quantize == "nf4" and device == "cpu":
+    if device_of(hardware) == "cpu" and hardware.quantize == "nf4":
         notes.append("4-bit weights are slow on a CPU")
     attention = attention_of_texts(hardware)
     if hardware.attention not in ("auto", attention):
         notes.append(f"attention {hardware.attention} is for packed rows; {attention} is used")
-    return Machine(device, precision, attention, tuple(notes))
+    return attention, notes
 
 
 def rows_length(model: str, max_length: int) -> tuple[int, str | None]:
@@ -54,30 +42,47 @@ def rows_length(model: str, max_length: int) -> tuple[int, str | None]:
     return length, f"the model has {length:,} positions: longer rows are left out (max_length {max_length:,})"
 
 
-def build_trainer(kind: Any, run: Run, machine: Machine, **own: Any) -> Any:
+def texts_arguments(kind: Any, run: Run, **own: Any) -> Any:
+    """Return the arguments of one of trl's trainers, which leave the arithmetic to autocast in bfloat16."""
+    hardware = run.settings.hardware
+    return trainer_arguments(
+        kind,
+        run.checkpoints,
+        run.settings.optimizer,
+        hardware,
+        seed=run.settings.seed,
+        autocast=precision_of(hardware) == torch.bfloat16,
+        gradient_checkpointing=hardware.gradient_checkpointing,
+        gradient_checkpointing_kwargs={"use_reentrant": False},
+        **own,
+    )
+
+
+def build_trainer(kind: Any, run: Run, args: Any, **own: Any) -> Any:
     """Return one of trl's trainers with the run's model and a new adapter, whose weights are trained in float32.
 
     Args:
         kind: the class.
         run: its model is loaded.
-        machine: what of the machine is used.
+        args: `texts_arguments`.
         own: further arguments of the class.
     """
     import transformers
 
-    lora = run.settings.lora
+    lora, (attention, notes) = run.settings.lora, texts_attention(run.settings.hardware)
     # Before an adapter is made: its first weights are drawn.
     transformers.set_seed(run.settings.seed)
-    model = run.load("causal", attention=machine.attention)
+    model = run.load("causal", attention=attention)
     adapter = adapter_config(model, "causal", lora) if lora.r > 0 else None
-    trainer = kind(model=model, peft_config=adapter, **own)
+    trainer = kind(model=model, args=args, peft_config=adapter, **own)
     # trl makes the adapters of 4-bit models bfloat16. A step at MedVAL's rate of 1e-5 is less than half of its spacing
     # at an adapter's usual weight of 0.01 (3e-5) and would be rounded away.
     for weight in trainer.model.parameters():
         if weight.requires_grad and weight.dtype == torch.bfloat16:
             weight.data = weight.data.float()
+    run.weights = (run.weights[0], bool(args.bf16))
     dropout = dropout_note(trainer.model, lora)
-    run.notes += [*machine.notes, *([dropout] if dropout else [])]
+    run.notes += [*notes, *([dropout] if dropout else [])]
     return trainer
 
 

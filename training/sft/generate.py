@@ -22,7 +22,7 @@ from ground.settings import Section
 from ground.storage.files import atomic_path, private_directory
 from training.runs.models import load_model, load_tokenizer, quiet
 from training.runs.settings import HardwareSettings
-from training.runs.texts import answers, choose_machine, rows_length
+from training.runs.texts import answers, rows_length, texts_attention
 from training.sft.encoding import TASKS, SftTask, encode_prompt
 
 __all__ = [
@@ -157,7 +157,7 @@ class Generator:
         """
         if settings.max_new_tokens >= settings.max_length:
             raise UsageError("max_new_tokens leaves no room for a prompt", expected="less than max_length")
-        attention = choose_machine(settings.hardware).attention
+        attention = texts_attention(settings.hardware)[0]
         with quiet():
             model = load_model(name, "causal", settings.hardware, attention=attention).eval()
         folder = Path(name)

@@ -20,12 +20,12 @@ from evaluation.text.dataset import Kind, TextDataset
 from ground.contracts.taxonomy import resolve_tasks
 from ground.errors import UsageError
 from ground.progress import progress
-from training.runs.folder import open_run
+from training.runs.folder import Run, open_run
 from training.runs.memory import estimate_texts
 from training.runs.models import load_tokenizer, refuse_adapter, save_model
-from training.runs.resuming import last_checkpoint, logged, not_a_number, run_trainer, trainer_arguments
+from training.runs.resuming import last_checkpoint, logged, not_a_number, run_trainer
 from training.runs.settings import MedhalSettings, MedvalSettings, SftSettings
-from training.runs.texts import Machine, build_trainer, choose_machine, rows_length
+from training.runs.texts import build_trainer, rows_length, texts_arguments, texts_attention
 from training.sft.encoding import TASKS, encode_rows
 
 __all__ = ["train_medhal", "train_medval"]
@@ -56,11 +56,8 @@ def train_medhal(
     Args:
         dataset_dir: a MedHal dataset folder.
         model: folder or hub name of the base model.
-        out_dir: the run folder.
-        settings: the paper's where left out.
-        resume: go on from the newest checkpoint in ``out_dir``; from the start where there is none.
+        out_dir: the run folder; ``settings``, ``resume`` and ``say`` as of `open_run`.
         callbacks: further transformers ``TrainerCallback`` objects, such as one that shows progress.
-        say: takes the memory estimate.
 
     Returns:
         What ``training.json`` holds.
@@ -70,24 +67,18 @@ def train_medhal(
         InputError: no such dataset or model, or no row left to train on.
         TrainingError: the loss is no number, training diverges, or memory is short.
     """
-    return _train("medhal", dataset_dir, model, out_dir, settings or MedhalSettings(), resume, callbacks, say)
+    options: dict[str, Any] = {"resume": resume, "callbacks": callbacks, "say": say}
+    return _train("medhal", dataset_dir, model, out_dir, settings or MedhalSettings(), **options)
 
 
 def train_medval(
-    dataset_dir: Path,
-    model: str,
-    out_dir: Path,
-    settings: MedvalSettings | None = None,
-    *,
-    resume: bool = False,
-    callbacks: Sequence[Any] = (),
-    say: Callable[[str], None] | None = None,
+    dataset_dir: Path, model: str, out_dir: Path, settings: MedvalSettings | None = None, **options: Any
 ) -> dict[str, Any]:
     """Fine-tune a causal model to name errors and grade the risk of an output (MedVAL, stage 3).
 
     Arguments, result and errors are those of `train_medhal`; ``dataset_dir`` is a MedVAL dataset folder.
     """
-    return _train("medval", dataset_dir, model, out_dir, settings or MedvalSettings(), resume, callbacks, say)
+    return _train("medval", dataset_dir, model, out_dir, settings or MedvalSettings(), **options)
 
 
 def _train(
@@ -96,13 +87,15 @@ def _train(
     model: str,
     out_dir: Path,
     settings: MedhalSettings | MedvalSettings,
-    resume: bool,
-    callbacks: Sequence[Any],
-    say: Callable[[str], None] | None,
+    *,
+    resume: bool = False,
+    callbacks: Sequence[Any] = (),
+    say: Callable[[str], None] | None = None,
 ) -> dict[str, Any]:
     dataset = TextDataset.open(dataset_dir, kind)
     tasks = resolve_tasks(settings.tasks, kind)
-    machine = choose_machine(settings.hardware)
+    # Refused before a folder is made.
+    texts_attention(settings.hardware)
     identity = {"name": dataset.folder.resolve().name, **dataset.identity}
     with open_run(kind, model, out_dir, identity, settings, resume=resume, say=say, engine="trl SFTTrainer") as run:
         if run.whole is not None:
@@ -121,8 +114,7 @@ def _train(
         trainer = build_trainer(
             _trainer_class(),
             run,
-            machine,
-            args=_arguments(run.checkpoints, settings, machine, len(rows)),
+            _arguments(run, len(rows)),
             train_dataset=rows,
             processing_class=tokenizer,
             callbacks=list(callbacks),
@@ -165,17 +157,13 @@ def _steps(n_rows: int, settings: SftSettings) -> int:
     return math.ceil(math.ceil(n_rows / settings.batch_size) * settings.epochs)
 
 
-def _arguments(folder: Path, settings: SftSettings, machine: Machine, n_rows: int) -> Any:
+def _arguments(run: Run, n_rows: int) -> Any:
     from trl import SFTConfig
 
-    steps = _steps(n_rows, settings)
-    return trainer_arguments(
+    settings = run.settings
+    return texts_arguments(
         SFTConfig,
-        folder,
-        settings.optimizer,
-        settings.hardware,
-        seed=settings.seed,
-        autocast=machine.precision == "bfloat16",
+        run,
         num_train_epochs=settings.epochs,
         per_device_train_batch_size=settings.per_device_batch_size,
         gradient_accumulation_steps=_accumulation(settings),
@@ -184,9 +172,7 @@ def _arguments(folder: Path, settings: SftSettings, machine: Machine, n_rows: in
         packing=False,
         # Rows of like length meet in a forward pass, in an order that is drawn: little padding.
         train_sampling_strategy="group_by_length",
-        gradient_checkpointing=settings.hardware.gradient_checkpointing,
-        gradient_checkpointing_kwargs={"use_reentrant": False},
-        logging_steps=1 if steps <= LOG_EVERY_STEP_UNTIL else 10,
+        logging_steps=1 if _steps(n_rows, settings) <= LOG_EVERY_STEP_UNTIL else 10,
     )
 
 

@@ -24,7 +24,6 @@ from training.grpo.train import EVALUATION, Arm, arm_trainer, evaluate_base, rew
 from training.runs.folder import open_run
 from training.runs.models import load_model, load_tokenizer
 from training.runs.settings import GrpoSettings, HardwareSettings, LoraSettings, OptimizerSettings
-from training.runs.texts import choose_machine
 
 pytestmark = pytest.mark.xdist_group("grpo")
 
@@ -138,9 +137,8 @@ def test_training_and_evaluation_encode_a_prompt_alike_and_the_loss_is_plain(
     if chat:
         tokenizer.chat_template = tiny_tokenizer(["a b"], tmp_path / "chat", chat=True).chat_template
     order = planned_order(list(rows), 1, 1, 8)
-    machine = choose_machine(TINY.hardware)
     with open_run("grpo", base, tmp_path / "run", one.data, TINY, resume=False, say=None) as run:
-        trainer = arm_trainer(run, tokenizer, rows, order, machine)
+        trainer = arm_trainer(run, tokenizer, rows, order)
     assert trainer.train_dataset["uid"] == order
     prompts = trainer.train_dataset["prompt"][:2]
     assert trainer._tokenize_prompts(prompts)[0] == encode(tokenizer, prompts, thinking=True)

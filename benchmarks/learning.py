@@ -183,7 +183,7 @@ def experiment(dataset_folder: Path, out: Path, recipe: Recipe, seeds: Sequence[
     """Pretrain, train every arm with every seed, and evaluate all of them in one report."""
     from evaluation.quadrants.dataset import MedievalDataset
     from evaluation.quadrants.report import evaluate_quadrants
-    from training.runs.quiet import quiet
+    from training.runs.models import quiet
 
     dataset = MedievalDataset.open(dataset_folder)
     with quiet():

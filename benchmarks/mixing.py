@@ -70,8 +70,8 @@ def arm(dataset: Any, most: int, seed: int, given: argparse.Namespace, readers: 
     import torch
 
     from training.encoder.classifier import EncoderClassifier, new_encoder
-    from training.encoder.settings import EncoderSettings
     from training.encoder.train import encoded_rows, fit, predict
+    from training.runs.settings import EncoderSettings
 
     class Classifier(EncoderClassifier):
         def judge(self, rows: Any) -> Any:

@@ -157,7 +157,7 @@ class Clock:
 
 
 def _stage(sizes: Sizes) -> Any:
-    from training.corfu.data import StageData
+    from training.corfu.stage import StageData
 
     return StageData(*_texts(sizes, per_item=2), [], 0)
 
@@ -367,7 +367,7 @@ def _in_process(name: str, sizes: Sizes) -> dict[str, Any]:
 
 def measured(name: str, sizes: Sizes) -> dict[str, Any]:
     """Take one measurement in this process: seconds, items, and bytes at the peak and before."""
-    from training.runs.quiet import quiet
+    from training.runs.models import quiet
 
     with tempfile.TemporaryDirectory() as folder, quiet():
         base = peak_bytes()

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from textwrap import fill
 from typing import Any
 
 import numpy as np
 
-__all__ = ["COLOURS", "DPI", "GREY", "MARKERS", "error_bars", "new_figure", "panels", "save", "tidy", "wrapped"]
+__all__ = [
+    "COLOURS",
+    "DPI",
+    "GREY",
+    "MARKERS",
+    "confusion",
+    "dots",
+    "error_bars",
+    "new_figure",
+    "panels",
+    "picture",
+    "save",
+    "style_of",
+    "tidy",
+    "wrapped",
+]
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">")
@@ -32,12 +48,38 @@ def save(figure: Any, path: Path) -> None:
     figure.savefig(path, metadata={"Software": None})
 
 
+@contextmanager
+def picture(path: Path, width: float, height: float, *, grid: str | None = "y", **settings: Any) -> Iterator[Any]:
+    """Yield the axes of a picture; afterwards they are set and tidied, what has a label stands in a legend beside them.
+
+    Args:
+        path: of the PNG file.
+        width: in inches.
+        height: in inches.
+        grid: the axis with a grid, as `tidy` takes it.
+        settings: of the axes: limits, labels, title.
+    """
+    figure = new_figure(width, height)
+    axes = figure.subplots()
+    yield axes
+    axes.set(**settings)
+    tidy(axes, grid)
+    if axes.get_legend_handles_labels()[1]:
+        figure.legend(loc="outside right upper", frameon=False, fontsize=9)
+    save(figure, path)
+
+
 def tidy(axes: Any, grid: str | None = "y") -> None:
     """Take away what carries no data, and draw a faint grid behind the rest."""
     axes.spines[["top", "right"]].set_visible(False)
     if grid:
         axes.grid(axis=grid, color="#dddddd", linewidth=0.7)
     axes.set_axisbelow(True)
+
+
+def style_of(at: int) -> dict[str, Any]:
+    """Return a colour and a marker of its own for each series."""
+    return {"marker": MARKERS[at % len(MARKERS)], "color": COLOURS[at % len(COLOURS)]}
 
 
 def wrapped(name: str) -> str:
@@ -55,6 +97,34 @@ def error_bars(estimates: Sequence[Mapping[str, float | None]]) -> tuple[Any, An
     return value, np.maximum(np.stack([value - low, high - value]), 0)
 
 
+Series = tuple[str | None, Any, Any, Mapping[str, Any]]
+"""Label (None: not in the legend), values and error bars (`error_bars`), and style."""
+
+
+def dots(axes: Any, names: Sequence[str], series: Sequence[Series], *, across: bool = False) -> None:
+    """Draw points with their intervals side by side for each name.
+
+    Args:
+        axes: where.
+        names: of the places.
+        series: what is drawn.
+        across: places from top to bottom and values to the right; else places from left to right and values upwards.
+    """
+    n, along = len(names), "y" if across else "x"
+    offsets = (np.arange(len(series)) - (len(series) - 1) / 2) * ((0.7 if across else 0.8) / max(len(series), 1))
+    for (label, value, error, style), offset in zip(series, offsets, strict=True):
+        place = np.arange(n) + offset
+        x, y = (value, place) if across else (place, value)
+        bars = {"xerr" if across else "yerr": error, "ecolor": style["color"], "elinewidth": 1.2, "capsize": 2}
+        axes.errorbar(x, y, fmt="none", **bars)
+        axes.plot(x, y, linestyle="none", markersize=6, clip_on=False, label=label, **style)
+    axes.set(**{f"{along}ticks": range(n), f"{along}ticklabels": names})
+    axes.set(**{f"{along}lim": (n - 0.5, -0.5) if across else (-0.5, n - 0.5)})
+    for border in np.arange(n - 1) + 0.5:
+        (axes.axhline if across else axes.axvline)(border, color="#dddddd", linewidth=0.7)
+    axes.tick_params(axis=along, length=0)
+
+
 def panels(n: int, size: float) -> tuple[Any, list[Any]]:
     """Return a figure of n square panels (``size`` inches), and their axes."""
     columns = min(n, PANELS_IN_A_ROW)
@@ -64,3 +134,42 @@ def panels(n: int, size: float) -> tuple[Any, list[Any]]:
     for empty in grid[n:]:
         empty.set_visible(False)
     return figure, grid[:n]
+
+
+def confusion(
+    path: Path,
+    tables: Sequence[tuple[str, Any]],
+    classes: Sequence[str],
+    *,
+    counts: bool = False,
+    words: tuple[str, str] = ("answer", "label"),
+) -> None:
+    """Draw answers against labels, in percent of each label's rows.
+
+    Args:
+        path: of the PNG file.
+        tables: a title and the numbers of rows of each panel, *shape* (k, k + 1).
+        classes: k names.
+        counts: write the numbers of rows below the percentages.
+        words: what columns and rows are.
+    """
+    figure, grid = panels(len(tables), 3.4 if counts else 3.1)
+    for (title, table), axes in zip(tables, grid, strict=True):
+        rows = np.array(table, dtype=np.float64)
+        total = rows.sum(axis=1, keepdims=True)
+        shares = np.divide(100 * rows, total, out=np.zeros_like(rows), where=total > 0)
+        shown = shares.shape[1] - (not rows[:, -1].any())
+        axes.imshow(shares[:, :shown], cmap="Blues", vmin=0, vmax=100, aspect="auto")
+        for (row, column), share in np.ndenumerate(shares[:, :shown]):
+            told = f"{share:.0f}%\n{int(rows[row, column]):,}" if counts else f"{share:.0f}"
+            size = {"fontsize": 9} if counts else {}
+            colour = "white" if share > 55 else "black"
+            axes.text(column, row, told, ha="center", va="center", color=colour, **size)
+        axes.set_xticks(range(shown), [*classes, "none"][:shown])
+        axes.set_yticks(range(len(classes)), classes, rotation=0 if len(classes[0]) < 3 else 90, va="center")
+        axes.set_title(title, fontsize=10)
+        axes.tick_params(length=0)
+    figure.supxlabel(words[0])
+    figure.supylabel(words[1])
+    figure.suptitle("Answers in % of the rows of each label")
+    save(figure, path)

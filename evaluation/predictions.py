@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -92,6 +92,67 @@ class Answers:
         return replace(self, codes=parts[0], there=parts[1], confidence=parts[2], explanations=kept)
 
 
+@dataclass(frozen=True)
+class Check:
+    """What no row of a prediction file may be: rows are named by their number, since an id names an admission."""
+
+    bad: pl.Expr
+    what: str
+    expected: str
+    do: str | None = None
+
+    def refuse(self, frame: pl.DataFrame, file: Path | str) -> None:
+        """Raise where rows are bad.
+
+        Raises:
+            InputError: how many there are, and the number of the first.
+        """
+        numbers = frame.with_row_index("row", offset=1).filter(self.bad)["row"]
+        if len(numbers):
+            found = f"{len(numbers)} of {frame.height} rows, the first is row {numbers[0]}"
+            raise InputError(self.what, file=file, found=found, expected=self.expected, do=self.do)
+
+
+_QUADRANTS = [str(name) for name in CLASSES["quadrants"].labels]
+_GIVEN = pl.col("label").fill_null("") != ""
+_OUTSIDE = _GIVEN & ~pl.col("label").is_in(_QUADRANTS)
+_PROBABILITY = pl.element().is_not_null() & pl.element().is_finite() & pl.element().is_between(0, 1)
+_FOUR = (
+    (pl.col("scores").list.len() == len(_QUADRANTS))
+    & pl.col("scores").list.eval(_PROBABILITY).list.all()
+    & ((pl.col("scores").list.sum() - 1).abs() <= SUM_TOLERANCE)
+)
+_ONE = pl.col("score").is_finite() & pl.col("score").is_between(0, 1)
+TWICE = Check(
+    pl.struct("model", "seed", "id").is_duplicated(),
+    "a row is predicted more than once by one model and seed",
+    "one prediction for each id, model and seed",
+    "give each run a model or a seed of its own",
+)
+CHECKS = (
+    Check(pl.col("id").is_null(), "a prediction has no id", "the id of a dataset row"),
+    # Some answers are always none of the classes; where most are, it is the writing.
+    Check(
+        _OUTSIDE & (2 * _OUTSIDE.sum().over("model") > _GIVEN.sum().over("model")),
+        "most labels of a model are none of the classes",
+        f"{', '.join(_QUADRANTS)} as they are written here, or nothing where the model gave no readable answer",
+    ),
+    TWICE,
+    Check(
+        pl.col("scores").is_not_null() & ~_FOUR.fill_null(False),
+        "scores are no probabilities",
+        "four finite probabilities, of Q1, Q2, Q3 and Q4, that sum to 1",
+        "apply a softmax to logits, or leave scores out",
+    ),
+    Check(
+        pl.col("score").is_not_null() & ~_ONE.fill_null(False),
+        "a score is no probability",
+        "the probability of the label, from 0 to 1",
+    ),
+)
+OF_ALL_KINDS = (CHECKS[0], *CHECKS[2:])
+
+
 def malformed_line(path: Path) -> int | None:
     """Return the number of the first line that is no JSON object."""
     with path.open(encoding="utf-8", errors="replace") as file:
@@ -106,10 +167,8 @@ def malformed_line(path: Path) -> int | None:
 
 def _load(path: Path, contract: str) -> pl.DataFrame:
     if path.suffix not in READERS:
-        kinds = ", ".join(READERS)
-        raise UsageError(
-            "a prediction file is of a kind that is not read", file=path, found=path.suffix, expected=kinds
-        )
+        what = "a prediction file is of a kind that is not read"
+        raise UsageError(what, file=path, found=path.suffix, expected=", ".join(READERS))
     if not path.is_file():
         raise InputError("a prediction file is not there", file=path, do="name another, or a model that predicts")
     try:
@@ -126,12 +185,13 @@ def _load(path: Path, contract: str) -> pl.DataFrame:
         ) from None
 
 
-def _cast(frame: pl.DataFrame, path: Path, name: str, kind: pl.DataType) -> pl.Series:
+def _column(frame: pl.DataFrame, path: Path, name: str, kind: pl.DataType) -> pl.Series:
+    if name not in frame.columns or frame[name].dtype == pl.Null:
+        return pl.Series(name, [None] * frame.height, dtype=kind)
     column = frame[name]
     try:
-        if name == "scores" and column.dtype == pl.String:
-            return column.str.json_decode(kind)
-        return column.cast(kind)
+        decoded = name == "scores" and column.dtype == pl.String
+        return column.str.json_decode(kind) if decoded else column.cast(kind)
     except pl.exceptions.PolarsError:
         raise InputError(
             f"the column {name} holds values of another type",
@@ -139,14 +199,6 @@ def _cast(frame: pl.DataFrame, path: Path, name: str, kind: pl.DataType) -> pl.S
             found=str(column.dtype),
             expected="a JSON list of four numbers" if name == "scores" else str(kind),
         ) from None
-
-
-def _refuse(frame: pl.DataFrame, bad: pl.Expr, what: str, path: Any, expected: str, do: str | None = None) -> None:
-    """Raise where rows are bad; rows are named by their number, since an id names an admission."""
-    numbers = frame.with_row_index("row", offset=1).filter(bad)["row"]
-    if len(numbers):
-        found = f"{len(numbers)} of {frame.height} rows, the first is row {numbers[0]}"
-        raise InputError(what, file=path, found=found, expected=expected, do=do)
 
 
 def read_predictions(path: Path, kind: Kind = "quadrants") -> pl.DataFrame:
@@ -168,60 +220,11 @@ def read_predictions(path: Path, kind: Kind = "quadrants") -> pl.DataFrame:
         found = f"no column {' and no column '.join(lacking)}" if lacking else "no row"
         raise InputError("a prediction file lacks what evaluation needs", file=path, found=found, expected=contract)
     codes = label_codes(raw["label"], kind, path)
-    columns = [
-        _cast(raw, path, name, dtype)
-        if name in raw.columns and raw[name].dtype != pl.Null
-        else pl.Series(name, [None] * raw.height, dtype=dtype)
-        for name, dtype in PREDICTION_SCHEMA.items()
-    ]
+    columns = [_column(raw, path, name, dtype) for name, dtype in PREDICTION_SCHEMA.items()]
     frame = pl.DataFrame([*columns, codes.alias("code")]).with_columns(pl.col("model").fill_null(path.stem))
-    _refuse(frame, pl.col("id").is_null(), "a prediction has no id", path, "the id of a dataset row")
-    if kind == "quadrants":
-        _refuse_written_otherwise(frame, path)
-    _refuse_twice(frame, path)
-    _check_scores(frame, path)
+    for check in CHECKS if kind == "quadrants" else OF_ALL_KINDS:
+        check.refuse(frame, path)
     return frame
-
-
-def _refuse_written_otherwise(frame: pl.DataFrame, path: Path) -> None:
-    """Refuse labels most of which are no class: some answers are always none; where most are, it is the writing."""
-    classes = CLASSES["quadrants"].labels
-    given = pl.col("label").fill_null("") != ""
-    outside = given & ~pl.col("label").is_in([str(name) for name in classes])
-    _refuse(
-        frame,
-        outside & (2 * outside.sum().over("model") > given.sum().over("model")),
-        "most labels of a model are none of the classes",
-        path,
-        f"{', '.join(classes)} as they are written here, or nothing where the model gave no readable answer",
-    )
-
-
-def _refuse_twice(frame: pl.DataFrame, path: Any) -> None:
-    _refuse(
-        frame,
-        pl.struct("model", "seed", "id").is_duplicated(),
-        "a row is predicted more than once by one model and seed",
-        path,
-        "one prediction for each id, model and seed",
-        "give each run a model or a seed of its own",
-    )
-
-
-def _check_scores(frame: pl.DataFrame, path: Path) -> None:
-    scores, n = pl.col("scores"), len(CLASSES["quadrants"].labels)
-    in_range = pl.element().is_not_null() & pl.element().is_finite() & pl.element().is_between(0, 1)
-    good = (
-        (scores.list.len() == n)
-        & scores.list.eval(in_range).list.all()
-        & ((scores.list.sum() - 1).abs() <= SUM_TOLERANCE)
-    )
-    expected = "four finite probabilities, of Q1, Q2, Q3 and Q4, that sum to 1"
-    do = "apply a softmax to logits, or leave scores out"
-    _refuse(frame, scores.is_not_null() & ~good.fill_null(False), "scores are no probabilities", path, expected, do)
-    score = pl.col("score")
-    bad = score.is_not_null() & ~(score.is_finite() & score.is_between(0, 1)).fill_null(False)
-    _refuse(frame, bad, "a score is no probability", path, "the probability of the label, from 0 to 1")
 
 
 def label_codes(labels: pl.Series, kind: Kind, file: Path | str = "predictions") -> pl.Series:
@@ -323,7 +326,7 @@ def join_predictions(
         for name, dtype in PREDICTION_SCHEMA.items()
         if name not in predictions.columns
     )
-    _refuse_twice(predictions, source)
+    TWICE.refuse(predictions, source)
     order = predictions.select("model", "seed").unique().sort("model", "seed", nulls_last=False)
     runs = []
     for model, seed in order.iter_rows() if order.height else [(Path(source).stem, None)]:

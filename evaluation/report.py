@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +11,19 @@ from evaluation.intervals import FEWEST_CLUSTERS
 from evaluation.markdown import rendered
 from ground.errors import UsageError
 from ground.flow.manifest import to_json
-from ground.storage.files import atomic_directory
+from ground.storage.files import atomic_directory, sha256_of
 
-__all__ = ["SMALL_CLUSTERS", "SMALL_ROWS", "refuse_other_folder", "write_report"]
+__all__ = ["SMALL_CLUSTERS", "SMALL_ROWS", "hashed", "refuse_other_folder", "write_report"]
 
 SMALL_ROWS = 50
 """A part with fewer rows is called small: its numbers are there to be seen, not to be compared."""
 SMALL_CLUSTERS = 10
 """The same of patients."""
+
+
+def hashed(files: Sequence[Path]) -> list[dict[str, str]]:
+    """Return names and SHA-256 of the files that a report rests on."""
+    return [{"file": path.name, "sha256": sha256_of(path)} for path in sorted(files)]
 
 
 def refuse_other_folder(out: Path) -> None:

@@ -16,9 +16,14 @@ import pytest
 
 from ground import ROOT
 from ontoground.cli.runs import run_settings
-from training.encoder.settings import EncoderSettings
-from training.grpo.settings import GrpoSettings
-from training.runs.settings import ClassifierSettings, CorfuSettings, MedhalSettings, MedvalSettings
+from training.runs.settings import (
+    ClassifierSettings,
+    CorfuSettings,
+    EncoderSettings,
+    GrpoSettings,
+    MedhalSettings,
+    MedvalSettings,
+)
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 FOLDERS = (*PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"], "sql", "benchmarks", "docs", "tests")

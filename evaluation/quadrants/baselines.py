@@ -15,7 +15,7 @@ import polars as pl
 
 from evaluation.predictions import label_codes
 from evaluation.quadrants.dataset import FOLDS, MedievalDataset, Split
-from evaluation.quadrants.metrics import SUPPORTED, TRUE
+from evaluation.rates import SUPPORTED, TRUE
 from ground.contracts.rows import QUADRANTS
 from ground.errors import InputError
 

@@ -11,7 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.drawing import COLOURS, GREY, MARKERS, error_bars, new_figure, panels, save, tidy, wrapped
+from evaluation.drawing import (
+    COLOURS,
+    GREY,
+    confusion,
+    dots,
+    error_bars,
+    panels,
+    picture,
+    save,
+    style_of,
+    tidy,
+    wrapped,
+)
 from evaluation.quadrants.tables import paper_results
 from ground.contracts.rows import QUADRANTS
 
@@ -65,35 +77,25 @@ def _labels(models: Sequence[Model]) -> list[str]:
 
 def _styles(models: Sequence[Model]) -> list[dict[str, Any]]:
     """Return marker and colour of each model; baselines are grey and hollow."""
-    styles = []
-    seen = {"model": 0, "baseline": 0}
+    styles, seen = [], {"model": 0, "baseline": 0}
     for model in models:
-        at = seen[model["kind"]]
+        style = style_of(seen[model["kind"]])
         seen[model["kind"]] += 1
-        colour = GREY if model["kind"] == "baseline" else COLOURS[at % len(COLOURS)]
-        fill = "white" if model["kind"] == "baseline" else colour
-        styles.append({"marker": MARKERS[at % len(MARKERS)], "color": colour, "markerfacecolor": fill})
+        hollow = {"color": GREY, "markerfacecolor": "white"}
+        styles.append(style | (hollow if model["kind"] == "baseline" else {"markerfacecolor": style["color"]}))
     return styles
 
 
 def f1_figure(models: Sequence[Model], path: Path) -> None:
     """Draw F1 of every quadrant with 95% intervals."""
-    figure = new_figure(9.5, 4.8)
-    axes = figure.subplots()
-    offsets = (np.arange(len(models)) - (len(models) - 1) / 2) * (0.8 / max(len(models), 1))
-    for model, label, style, offset in zip(models, _labels(models), _styles(models), offsets, strict=True):
-        value, error = error_bars([model["metrics"][f"f1_{quadrant.lower()}"] for quadrant in QUADRANTS])
-        place = np.arange(len(QUADRANTS)) + offset
-        axes.errorbar(place, value, error, fmt="none", ecolor=style["color"], elinewidth=1.2, capsize=2)
-        axes.plot(place, value, linestyle="none", markersize=6, label=label, clip_on=False, **style)
-    axes.set_xticks(range(len(QUADRANTS)), [f"{quadrant}: {MEANING[quadrant]}" for quadrant in QUADRANTS])
-    for border in np.arange(len(QUADRANTS) - 1) + 0.5:
-        axes.axvline(border, color="#dddddd", linewidth=0.7)
-    axes.set(ylim=(0, 100), xlim=(-0.5, len(QUADRANTS) - 0.5), ylabel="F1 (%)", title="F1 by quadrant, 95% intervals")
-    axes.tick_params(axis="x", length=0, pad=8)
-    tidy(axes)
-    figure.legend(loc="outside right upper", frameon=False, fontsize=9)
-    save(figure, path)
+    series = [
+        (label, *error_bars([model["metrics"][f"f1_{quadrant.lower()}"] for quadrant in QUADRANTS]), style)
+        for model, label, style in zip(models, _labels(models), _styles(models), strict=True)
+    ]
+    title = "F1 by quadrant, 95% intervals"
+    with picture(path, 9.5, 4.8, ylim=(0, 100), ylabel="F1 (%)", title=title) as axes:
+        dots(axes, [f"{quadrant}: {MEANING[quadrant]}" for quadrant in QUADRANTS], series)
+        axes.tick_params(axis="x", pad=8)
 
 
 def _is_far(model: Model) -> bool:
@@ -102,32 +104,28 @@ def _is_far(model: Model) -> bool:
 
 def risk_figure(models: Sequence[Model], path: Path) -> None:
     """Draw hallucinated support against truth inversion; the paper's models faintly, if it measured one of these."""
-    figure = new_figure(8.2, 5.6)
-    axes = figure.subplots()
-    paper = np.array([(row["metrics"]["tir"], row["metrics"]["hsr"]) for row in paper_results()]) * 100
-    highest = FRAME
-    if any(model.get("paper") for model in models):
-        axes.plot(
-            *paper.T, linestyle="none", marker=".", color="#c0c0c0", label="the paper's models\n(on its own data)"
-        )
-        highest = paper.max()
-    for model, label, style in zip(models, _labels(models), _styles(models), strict=True):
-        x, x_error = error_bars([model["metrics"]["tir"]])
-        y, y_error = error_bars([model["metrics"]["hsr"]])
-        if _is_far(model):
-            outside = f"{label}\n(outside: TIR {x[0]:.0f}, HSR {y[0]:.0f})"
-            axes.plot([], [], linestyle="none", markersize=8, label=outside, **style)
-            continue
-        highest = np.nanmax([highest, *(x + np.nan_to_num(x_error[1])), *(y + np.nan_to_num(y_error[1]))])
-        axes.errorbar(x, y, y_error, x_error, fmt="none", ecolor=style["color"], elinewidth=1, alpha=0.6)
-        axes.plot(x, y, linestyle="none", markersize=8, label=label, clip_on=False, zorder=3, **style)
-    limits = (-1, min(101, 5 * np.ceil(highest / 5) + 1))
-    axes.set(xlim=limits, ylim=limits, xlabel="TIR: Q3 taken for Q1 (%)", ylabel="HSR: Q2 taken for Q1 (%)")
-    axes.set_title("Critical errors, 95% intervals; the lower left is safest")
-    axes.set_aspect("equal", anchor="NW")
-    tidy(axes, "both")
-    figure.legend(loc="outside right upper", frameon=False, fontsize=9)
-    save(figure, path)
+    names = {"xlabel": "TIR: Q3 taken for Q1 (%)", "ylabel": "HSR: Q2 taken for Q1 (%)"}
+    title = "Critical errors, 95% intervals; the lower left is safest"
+    with picture(path, 8.2, 5.6, grid="both", title=title, **names) as axes:
+        paper = np.array([(row["metrics"]["tir"], row["metrics"]["hsr"]) for row in paper_results()]) * 100
+        highest = FRAME
+        if any(model.get("paper") for model in models):
+            style = {"marker": ".", "color": "#c0c0c0", "label": "the paper's models\n(on its own data)"}
+            axes.plot(*paper.T, linestyle="none", **style)
+            highest = paper.max()
+        for model, label, style in zip(models, _labels(models), _styles(models), strict=True):
+            x, x_error = error_bars([model["metrics"]["tir"]])
+            y, y_error = error_bars([model["metrics"]["hsr"]])
+            if _is_far(model):
+                outside = f"{label}\n(outside: TIR {x[0]:.0f}, HSR {y[0]:.0f})"
+                axes.plot([], [], linestyle="none", markersize=8, label=outside, **style)
+                continue
+            highest = np.nanmax([highest, *(x + np.nan_to_num(x_error[1])), *(y + np.nan_to_num(y_error[1]))])
+            axes.errorbar(x, y, y_error, x_error, fmt="none", ecolor=style["color"], elinewidth=1, alpha=0.6)
+            axes.plot(x, y, linestyle="none", markersize=8, label=label, clip_on=False, zorder=3, **style)
+        limits = (-1, min(101, 5 * np.ceil(highest / 5) + 1))
+        axes.set(xlim=limits, ylim=limits)
+        axes.set_aspect("equal", anchor="NW")
 
 
 def lambda_figure(points: Sequence[Mapping[str, Any]], path: Path) -> None:
@@ -139,25 +137,14 @@ def lambda_figure(points: Sequence[Mapping[str, Any]], path: Path) -> None:
     """
     ordered = sorted(points, key=lambda point: float(point["lambda"]))
     lambdas = [float(point["lambda"]) for point in ordered]
-    figure = new_figure(6.4, 4.4)
-    axes = figure.subplots()
-    for at, (name, title) in enumerate({"f1": "macro-F1", "hsr": "HSR", "tir": "TIR"}.items()):
-        value, error = error_bars([point["metrics"][name] for point in ordered])
-        style = {
-            "color": COLOURS[at],
-            "marker": MARKERS[at],
-            "capsize": 3,
-            "linewidth": 1.6,
-            "elinewidth": 1,
-            "clip_on": False,
-        }
-        axes.errorbar(lambdas, value, error, label=title, **style)
-    ticks = sorted(set(lambdas))
-    axes.set_xticks(ticks, ["0 (DPO)" if tick == 0 else f"{tick:g}" for tick in ticks])
-    axes.set(ylim=(0, 100), xlabel="lambda", ylabel="%", title="CoRFu's penalty, 95% intervals")
-    tidy(axes)
-    figure.legend(loc="outside right upper", frameon=False)
-    save(figure, path)
+    title = "CoRFu's penalty, 95% intervals"
+    with picture(path, 6.4, 4.4, ylim=(0, 100), xlabel="lambda", ylabel="%", title=title) as axes:
+        for at, (name, label) in enumerate({"f1": "macro-F1", "hsr": "HSR", "tir": "TIR"}.items()):
+            value, error = error_bars([point["metrics"][name] for point in ordered])
+            lines = {"capsize": 3, "linewidth": 1.6, "elinewidth": 1, "clip_on": False}
+            axes.errorbar(lambdas, value, error, label=label, **lines, **style_of(at))
+        ticks = sorted(set(lambdas))
+        axes.set_xticks(ticks, ["0 (DPO)" if tick == 0 else f"{tick:g}" for tick in ticks])
 
 
 def learning_figure(losses: Mapping[str, Sequence[Mapping[str, Any]]], path: Path) -> None:
@@ -167,21 +154,18 @@ def learning_figure(losses: Mapping[str, Sequence[Mapping[str, Any]]], path: Pat
         losses: for each run its records, with ``step`` and ``loss`` or ``eval_loss``; other records are passed over.
         path: of the PNG file.
     """
-    figure = new_figure(7.6, 4.4)
-    axes = figure.subplots()
-    for at, (name, records) in enumerate(losses.items()):
-        colour = COLOURS[at % len(COLOURS)]
-        steps, values = _series(records, "loss")
-        axes.plot(steps, values, color=colour, alpha=0.25, linewidth=0.8)
-        axes.plot(steps, _running_mean(values), color=colour, linewidth=1.8, label=wrapped(name))
-        steps, values = _series(records, "eval_loss")
-        if len(steps):
-            axes.plot(steps, values, color=colour, linestyle="--", marker=MARKERS[at % len(MARKERS)], markersize=4)
-    axes.set(xlabel="optimizer step", ylabel="loss", title="Learning curves (dashed: validation)")
-    axes.set_ylim(bottom=0)
-    tidy(axes)
-    figure.legend(loc="outside right upper", frameon=False, fontsize=9)
-    save(figure, path)
+    words = {"xlabel": "optimizer step", "ylabel": "loss", "title": "Learning curves (dashed: validation)"}
+    with picture(path, 7.6, 4.4, **words) as axes:
+        for at, (name, records) in enumerate(losses.items()):
+            style = style_of(at)
+            colour = style["color"]
+            steps, values = _series(records, "loss")
+            axes.plot(steps, values, color=colour, alpha=0.25, linewidth=0.8)
+            axes.plot(steps, _running_mean(values), color=colour, linewidth=1.8, label=wrapped(name))
+            steps, values = _series(records, "eval_loss")
+            if len(steps):
+                axes.plot(steps, values, linestyle="--", markersize=4, **style)
+        axes.set_ylim(bottom=0)
 
 
 def _series(records: Sequence[Mapping[str, Any]], key: str) -> tuple[Any, Any]:
@@ -208,24 +192,8 @@ def _telling(models: Sequence[Model]) -> list[Model]:
 def confusion_figure(models: Sequence[Model], path: Path) -> None:
     """Draw answers against labels, in percent of each quadrant's rows (nine models at most)."""
     shown = _telling(models)
-    figure, grid = panels(len(shown), 3.1)
-    for model, label, axes in zip(shown, _labels(shown), grid, strict=True):
-        counts = np.array(model["confusion"], dtype=np.float64)
-        total = counts.sum(axis=1, keepdims=True)
-        shares = np.divide(100 * counts, total, out=np.zeros_like(counts), where=total > 0)
-        if not counts[:, -1].any():
-            shares = shares[:, :-1]
-        axes.imshow(shares, cmap="Blues", vmin=0, vmax=100, aspect="auto")
-        for (row, column), share in np.ndenumerate(shares):
-            axes.text(column, row, f"{share:.0f}", ha="center", va="center", color="white" if share > 55 else "black")
-        axes.set_xticks(range(shares.shape[1]), [*QUADRANTS, "none"][: shares.shape[1]])
-        axes.set_yticks(range(len(QUADRANTS)), QUADRANTS)
-        axes.set_title(label, fontsize=10)
-        axes.tick_params(length=0)
-    figure.supxlabel("answer")
-    figure.supylabel("label")
-    figure.suptitle("Answers in % of the rows of each label")
-    save(figure, path)
+    tables = [(label, model["confusion"]) for label, model in zip(_labels(shown), shown, strict=True)]
+    confusion(path, tables, QUADRANTS)
 
 
 def calibration_figure(models: Sequence[Model], path: Path) -> bool:
@@ -239,16 +207,16 @@ def calibration_figure(models: Sequence[Model], path: Path) -> bool:
     figure, grid = panels(len(shown), 3.1)
     for model, label, axes in zip(shown, _labels(shown), grid, strict=True):
         bins = model["calibration"]
-        rows = np.array([one["rows"] for one in bins], dtype=np.float64)
-        x = np.array([one["mean_confidence"] for one in bins]) * 100
-        y = np.array([one["share_right"] for one in bins]) * 100
+        rows, x, y = (
+            np.array([one[name] for one in bins], dtype=np.float64)
+            for name in ("rows", "mean_confidence", "share_right")
+        )
+        x, y, many = x * 100, y * 100, rows >= FEW_ROWS
         axes.plot([0, 100], [0, 100], color=GREY, linestyle=":", linewidth=1)
-        many = rows >= FEW_ROWS
         axes.plot(x[many], y[many], color=COLOURS[0], linewidth=1)
         alpha = np.where(many, 0.8, 0.25)
         axes.scatter(x, y, s=14 + 220 * rows / rows.sum(), color=COLOURS[0], alpha=alpha, zorder=3, clip_on=False)
-        error = model["metrics"]["ece"]["value"]
-        axes.set_title(f"{label}\nECE {100 * error:.1f}%", fontsize=10)
+        axes.set_title(f"{label}\nECE {100 * model['metrics']['ece']['value']:.1f}%", fontsize=10)
         axes.set(xlim=(0, 102), ylim=(0, 102))
         tidy(axes, "both")
     figure.supxlabel("mean probability of the answer (%)")

@@ -13,11 +13,10 @@ import numpy.typing as npt
 from evaluation.comparisons import correct, mcnemar
 from evaluation.intervals import DIGITS, Counted, Estimate, estimate_of
 from evaluation.predictions import Answers
-from evaluation.quadrants.metrics import calibration_counts, calibration_error, metrics_of
+from evaluation.rates import Draws, calibration_counts, calibration_error, differences, rate_draws
 
 __all__ = ["Model", "calibration_bins", "compare_all", "estimates", "grouped", "model_draws"]
 
-Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
 
@@ -50,28 +49,14 @@ def grouped(runs: Sequence[tuple[str, Answers]], counted: Counted) -> list[Model
     return models
 
 
-def model_draws(
-    model: Model, counted: Counted, mask: Mask | None = None
-) -> tuple[dict[str, Floats], dict[str, Floats]]:
-    """Return each metric of every seed, and each metric of every resample averaged over seeds.
-
-    Args:
-        model: one of those that `grouped` gives.
-        counted: the answers of all runs.
-        mask: *shape* (R,), the rows that count; all, and the calibration error too, where left out.
-
-    Returns:
-        Two dictionaries by metric: arrays of *shape* (S,) and of *shape* (B,).
-    """
-    tables = [counted.tables(run, mask) for run in model.runs]
-    points, drawn = (metrics_of(np.stack(part)) for part in zip(*tables, strict=True))
+def model_draws(model: Model, counted: Counted, mask: Mask | None = None) -> Draws:
+    """Return each metric of every seed and resample; over all rows (no mask) the calibration error too."""
+    points, drawn = rate_draws("quadrants", counted, model.runs, mask)
     if mask is None:
         bins = [counted.sums(values) for values in model.calibration]
-        points["ece"], drawn["ece"] = (calibration_error(np.stack(part)) for part in zip(*bins, strict=True))
-    return (
-        {name: values[:, 0] for name, values in points.items()},
-        {name: values.mean(axis=0) for name, values in drawn.items()},
-    )
+        observed, errors = (calibration_error(np.stack(part)) for part in zip(*bins, strict=True))
+        points["ece"], drawn["ece"] = observed[:, 0], errors.mean(axis=0)
+    return points, drawn
 
 
 def estimates(model: Model, counted: Counted, mask: Mask | None = None) -> dict[str, Estimate]:
@@ -81,13 +66,11 @@ def estimates(model: Model, counted: Counted, mask: Mask | None = None) -> dict[
     over seeds (None for one seed). Arguments are those of `model_draws`.
     """
     (points, drawn), n = model_draws(model, counted, mask), counted.clusters(mask)
-    return {name: _estimate(values, drawn[name], n) for name, values in points.items()}
-
-
-def _estimate(values: Floats, draws: Floats, n: int) -> Estimate:
-    found = estimate_of(float(values.mean()), draws, n)
-    several = len(values) > 1 and found["value"] is not None
-    return {**found, "spread": round(float(values.std(ddof=1)), DIGITS) + 0.0 if several else None}
+    found = {name: estimate_of(float(values.mean()), drawn[name], n) for name, values in points.items()}
+    for name, one in found.items():
+        several = len(model.runs) > 1 and one["value"] is not None
+        one["spread"] = round(float(points[name].std(ddof=1)), DIGITS) + 0.0 if several else None
+    return found
 
 
 def calibration_bins(model: Model, counted: Counted) -> list[dict[str, float]]:
@@ -112,29 +95,22 @@ def compare_all(models: Sequence[Model], counted: Counted) -> list[dict[str, Any
         both have, else each one's first; what `evaluation.comparisons.mcnemar` returns; ``p_holm``, None for a single
         pair; and ``differences``, a minus b for each metric.
     """
-    found = [_compared(a, b, counted) for at, a in enumerate(models) for b in models[at + 1 :] if a.kind == "model"]
+    drawn = {model.name: model_draws(model, counted) for model in models}
+    pairs = [(a, b) for at, a in enumerate(models) for b in models[at + 1 :] if a.kind == "model"]
+    found = [_compared(a, b, counted, drawn) for a, b in pairs]
     correct(found, "holm")
     return found if len(found) > 1 else [{**one, "p_holm": None} for one in found]
 
 
-def _compared(a: Model, b: Model, counted: Counted) -> dict[str, Any]:
+def _compared(a: Model, b: Model, counted: Counted, drawn: Mapping[str, Draws]) -> dict[str, Any]:
     shared = sorted(({*a.seeds} & {*b.seeds}) - {None}, key=lambda seed: seed or 0)
     at_a, at_b = (model.seeds.index(shared[0]) if shared else 0 for model in (a, b))
-    of_a, of_b = (model_draws(model, counted) for model in (a, b))
-    n = counted.clusters()
+    parts = differences(drawn[a.name], drawn[b.name], counted.clusters())
     return {
         "a": a.name,
         "b": b.name,
         "seed_a": a.seeds[at_a],
         "seed_b": b.seeds[at_b],
         **mcnemar(counted, a.runs[at_a], b.runs[at_b]),
-        "differences": _differences(of_a, of_b, n),
-    }
-
-
-def _differences(a: Sequence[Mapping[str, Floats]], b: Sequence[Mapping[str, Floats]], n: int) -> dict[str, Estimate]:
-    (points_a, drawn_a), (points_b, drawn_b) = a, b
-    return {
-        name: _estimate(np.array([points_a[name].mean() - points_b[name].mean()]), drawn_a[name] - drawn_b[name], n)
-        for name in points_a
+        "differences": {name: {**one, "spread": None} for name, one in parts.items()},
     }

@@ -23,14 +23,13 @@ from evaluation.predictions import (
 from evaluation.quadrants import figures
 from evaluation.quadrants.baselines import BASELINES, baseline_predictions
 from evaluation.quadrants.dataset import MedievalDataset, Split
-from evaluation.quadrants.metrics import BINS, N
 from evaluation.quadrants.numbers import Model, calibration_bins, compare_all, estimates, grouped
-from evaluation.quadrants.slices import slices
 from evaluation.quadrants.tables import PAPER_COLUMNS, same_measurement
-from evaluation.report import refuse_other_folder, write_report
+from evaluation.rates import BINS
+from evaluation.report import hashed, refuse_other_folder, write_report
+from evaluation.slices import slices
 from ground.contracts.rows import QUADRANTS
 from ground.errors import InputError, UsageError
-from ground.storage.files import sha256_of
 
 __all__ = ["evaluate_quadrants"]
 
@@ -91,13 +90,13 @@ def evaluate_quadrants(
     whole = [(kind, run.keep(kept)) for kind, _, run in runs]
     gold = label_codes(rows["quadrant"], "quadrants").to_numpy()
     patients, answers = rows["subject_id"].to_numpy(), [run.codes for _, run in whole]
-    counted = Counted.by_row(gold, answers, patients, classes=N, resamples=resamples, seed=seed)
+    counted = Counted.by_row(gold, answers, patients, classes=len(QUADRANTS), resamples=resamples, seed=seed)
     models = grouped(whole, counted)
     report = {
         "dataset": _described(dataset, rows, split, split_column, int((~kept).sum())),
         "settings": {"resamples": resamples, "seed": seed, "missing": missing, "unknown": unknown},
         "predictions": [_told(file, run) for kind, file, run in runs if kind == "model"],
-        "files": [{"file": path.name, "sha256": sha256_of(path)} for path in sorted(predictions)],
+        "files": hashed(predictions),
         "models": _model_parts(models, rows, dataset.contexts, counted),
         "comparisons": compare_all(models, counted),
         "lambda": _lambda_points(lambdas or {}, models, counted),
@@ -113,8 +112,7 @@ def evaluate_quadrants(
 
 
 def _baseline_runs(rows: pl.DataFrame, table: pl.DataFrame, names: set[str]) -> list[Answers]:
-    taken = sorted(names & set(BASELINES))
-    if taken:
+    if taken := sorted(names & set(BASELINES)):
         raise InputError(
             "a model has the name of a baseline", found=", ".join(taken), expected="another name", do="rename the model"
         )
@@ -147,7 +145,7 @@ def _told(file: str, run: Answers) -> dict[str, Any]:
         "rows": len(run.codes),
         "missing": int((~run.there).sum()),
         "unknown": run.unknown,
-        "unparseable": int((run.there & (run.codes == N)).sum()),
+        "unparseable": int((run.there & (run.codes == len(QUADRANTS))).sum()),
         "label_is_not_the_highest_score": run.not_the_best,
     }
 
@@ -183,8 +181,7 @@ def _model_parts(
 
 def _lambda_points(lambdas: Mapping[str, float], models: Sequence[Model], counted: Counted) -> list[dict[str, Any]]:
     by_name = {model.name: model for model in models}
-    absent = sorted(set(lambdas) - set(by_name))
-    if absent:
+    if absent := sorted(set(lambdas) - set(by_name)):
         raise UsageError(
             "a model of the lambda sweep has no predictions", found=", ".join(absent), expected=", ".join(by_name)
         )

@@ -24,6 +24,7 @@ from ground.storage.files import atomic_path, private_directory
 __all__ = ["COLUMNS", "ERRORS", "KEY_SUFFIX", "RATINGS", "key_of", "text_mark", "write_sheets"]
 
 RATINGS = "Ratings"
+INSTRUCTIONS = Path(__file__).parents[1] / "templates" / "sheet.txt"
 KEY_SUFFIX = ".key.csv"
 ERRORS = 6
 """How many errors of an output have columns of their own; more go into the comment."""
@@ -208,34 +209,16 @@ def _write_ratings(page: Any, rows: Sequence[Mapping[str, str]], bold: Any, show
                 page.write_string(number, column, row[name], shown)
             else:
                 page.write_blank(number, column, None, filled)
-    last = len(rows)
-    level = COLUMNS.index("risk_level")
-    page.data_validation(
-        1,
-        level,
-        last,
-        level,
-        {
-            "validate": "list",
-            "source": list(map(str, RISK_LEVELS)),
-            "error_title": "Risk level",
-            "error_message": "1, 2, 3 or 4",
-        },
-    )
-    for number in range(1, ERRORS + 1):
-        column = COLUMNS.index(f"error_{number}_category")
-        page.data_validation(
-            1,
-            column,
-            last,
-            column,
-            {
-                "validate": "list",
-                "source": f"=Lists!$A$1:$A${len(error_categories())}",
-                "error_title": "Category",
-                "error_message": "One of the list; see the page Instructions",
-            },
-        )
+    levels = {"source": list(map(str, RISK_LEVELS)), "error_title": "Risk level", "error_message": "1, 2, 3 or 4"}
+    categories = {
+        "source": f"=Lists!$A$1:$A${len(error_categories())}",
+        "error_title": "Category",
+        "error_message": "One of the list; see the page Instructions",
+    }
+    choices = {"risk_level": levels} | {f"error_{number}_category": categories for number in range(1, ERRORS + 1)}
+    for name, choice in choices.items():
+        column = COLUMNS.index(name)
+        page.data_validation(1, column, len(rows), column, {"validate": "list", **choice})
     page.freeze_panes(1, 1)
     # Without a password: it guards against slips, not against people.
     page.protect("", {"format_columns": True, "format_rows": True})
@@ -253,35 +236,16 @@ def _write_instructions(page: Any, book: Any) -> None:
     page.set_column(0, 0, 28)
     page.set_column(1, 1, 110)
     page.write_string(0, 0, "How to grade", title)
-    number = 2
-    for line in INSTRUCTIONS:
+    lines = INSTRUCTIONS.read_text(encoding="utf-8").format(errors=ERRORS).splitlines()
+    for number, line in enumerate(lines, 2):
         page.merge_range(number, 0, number, 1, line, plain)
         page.set_row(number, 32)
-        number += 1
-    for heading, table in (
-        ("Risk level", [(f"{row['level']} ({row['risk']}): {row['action']}", row["means"]) for row in risk_levels()]),
-        ("Error category", [(f"{row['name']} ({row['group']})", row["means"]) for row in error_categories()]),
-    ):
-        number += 1
+    levels = [(f"{row['level']} ({row['risk']}): {row['action']}", row["means"]) for row in risk_levels()]
+    categories = [(f"{row['name']} ({row['group']})", row["means"]) for row in error_categories()]
+    number = len(lines) + 3
+    for heading, table in (("Risk level", levels), ("Error category", categories)):
         page.write_string(number, 0, heading, head)
-        for name, means in table:
-            number += 1
-            page.write_string(number, 0, name, plain)
-            page.write_string(number, 1, means, plain)
-        number += 1
-
-
-INSTRUCTIONS = (
-    "Each row of the page Ratings shows a text that an expert wrote (input) and a text that a machine made from it "
-    "(output), with the instruction that the machine was given. Please say how far the output can be trusted.",
-    "1. Compare the output with the input. Count as an error only what could change what a reader understands, what is "
-    "decided, or the patient's safety.",
-    "2. Name each error: choose its category, and quote the words of the output (of the input where something is "
-    f"missing), or say in a few words what is wrong. More than {ERRORS} errors go into the comment. No error: leave "
-    "these columns empty.",
-    "3. Choose one risk level, 1 to 4, for the output as a whole. If you cannot judge an item, leave its level empty.",
-    "Where the instruction asks for a short text, something left out is an error only if it matters clinically. Where "
-    "the input is a question, judge by your medical knowledge.",
-    "Outputs can be right: not every row holds an error. Rows stand in random order. Please grade on your own, and do "
-    "not change the columns item, instruction, input and output. Save the file under your own short name.",
-)
+        for at, cells in enumerate(table, number + 1):
+            for column, text in enumerate(cells):
+                page.write_string(at, column, text, plain)
+        number += len(table) + 2

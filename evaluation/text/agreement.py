@@ -1,27 +1,68 @@
-"""Experts among themselves, and a model beside one expert: Krippendorff's alpha and non-inferiority (MedVAL, S2.3)."""
+"""Several answers to a row: their majority, Krippendorff's alpha, and a model beside one expert (MedVAL, S2.3)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.classes import UNSAFE
+from evaluation.classes import UNSAFE, Classes
 from evaluation.intervals import DIGITS, RESAMPLES, estimate_of, share
-from evaluation.text.rates import validator_rates
-from evaluation.text.votes import majority
+from evaluation.predictions import Answers
+from evaluation.rates import validator_rates
 
-__all__ = ["MARGIN", "alpha_estimate", "coincidences", "non_inferiority", "ordinal_alpha", "to_halves"]
+__all__ = [
+    "ENSEMBLE",
+    "MARGIN",
+    "alpha_estimate",
+    "coincidences",
+    "ensemble",
+    "majority",
+    "non_inferiority",
+    "ordinal_alpha",
+    "to_halves",
+]
 
+ENSEMBLE = "ensemble"
+"""Name of the run that the others make together."""
 MARGIN = -0.05
 NI_RESAMPLES = 10_000
 # Draws of items that are in memory at once, at most.
 DRAWS_AT_ONCE = 4_000_000
 LOWER_BOUND = 5.0
+LEVELS = 4
 
 Codes = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+
+
+def majority(codes: Codes, n_classes: int) -> Codes:
+    """Return the most frequent class of each row; of classes that are equally frequent the gravest.
+
+    A rater or run without an answer has no vote; where none has, there is no answer.
+
+    Args:
+        codes: *shape* (m, n), 0 to k - 1, and k or less than 0 for no answer.
+        n_classes: k.
+
+    Returns:
+        *Shape* (n,), 0 to k - 1, k for no answer.
+    """
+    votes = np.stack([(codes == code).sum(axis=0) for code in range(n_classes)])
+    # From the gravest downwards: argmax takes the first of equals.
+    gravest = n_classes - 1 - np.argmax(votes[::-1], axis=0)
+    return np.where(votes.sum(axis=0) > 0, gravest, n_classes)
+
+
+def ensemble(runs: Sequence[Answers], classes: Classes) -> Answers:
+    """Return the majority of several runs as a run of its own; ties go to the higher risk (MedVAL, stage 3)."""
+    codes = majority(np.stack([run.codes for run in runs]), classes.silent)
+    n, silent = len(codes), int((codes == classes.silent).sum())
+    outcomes = {name: rows for name, rows in (("no_vote", silent), ("voted", n - silent)) if rows}
+    there, unsure = np.ones(n, dtype=np.bool_), np.full(n, np.nan)
+    return Answers(ENSEMBLE, None, codes, there, outcomes, (None,) * n, unsure, kind="ensemble")
 
 
 def to_halves(ratings: Codes) -> Codes:
@@ -42,10 +83,9 @@ def coincidences(ratings: Codes, k: int) -> Floats:
         *Shape* (n, k, k).
     """
     counts = np.stack([(ratings == code).sum(axis=0) for code in range(k)], axis=1).astype(np.float64)
-    of_item = counts.sum(axis=1)
     pairs = counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(k)[None]
-    weight = np.divide(1.0, of_item - 1, out=np.zeros_like(of_item), where=of_item > 1)
-    weighed: Floats = pairs * weight[:, None, None]
+    others = counts.sum(axis=1) - 1
+    weighed: Floats = pairs * np.divide(1.0, others, out=np.zeros_like(others), where=others > 0)[:, None, None]
     return weighed
 
 
@@ -57,8 +97,7 @@ def ordinal_alpha(sums: Floats) -> Floats:
     below = np.concatenate([np.zeros((len(sums), 1)), np.cumsum(n_v, axis=1)], axis=1)
     # Values between c and d, both ends included, less half of each end.
     between = below[:, None, 1:] - below[:, :-1, None] - (n_v[:, :, None] + n_v[:, None, :]) / 2
-    upper = np.triu(np.ones((k, k)), 1)
-    distance = between**2 * upper
+    distance = between**2 * np.triu(np.ones((k, k)), 1)
     observed = (sums * distance).sum(axis=(1, 2))
     expected = (n_v[:, :, None] * n_v[:, None, :] * distance).sum(axis=(1, 2))
     alpha: Floats = 1 - (total - 1) * share(observed, expected)
@@ -74,22 +113,16 @@ def alpha_estimate(ratings: Codes, k: int, *, resamples: int = RESAMPLES, seed: 
         resamples: of the items.
         seed: of the resamples.
     """
-    parts = coincidences(ratings, k)
-    several = (ratings >= 0).sum(axis=0) > 1
-    result: dict[str, Any] = {"items": int(several.sum())}
-    if not several.any():
-        return {**result, **estimate_of(np.nan, np.zeros(0), 0)}
-    kinds, sizes = np.unique(parts[several].reshape(int(several.sum()), -1), axis=0, return_counts=True)
-    draws = np.random.default_rng(seed).multinomial(sizes.sum(), sizes / sizes.sum(), size=resamples)
+    rated = ratings[:, (ratings >= 0).sum(axis=0) > 1]
+    items = rated.shape[1]
+    # One value only: there is no disagreement to expect, and alpha is not defined.
+    if len(np.unique(rated[rated >= 0])) < 2:
+        return {"items": items, **estimate_of(np.nan, np.zeros(0), items)}
+    parts = coincidences(rated, k)
+    kinds, sizes = np.unique(parts.reshape(items, -1), axis=0, return_counts=True)
+    draws = np.random.default_rng(seed).multinomial(items, sizes / items, size=resamples)
     drawn = ordinal_alpha((draws.astype(np.float64) @ kinds).reshape(resamples, k, k))
-    return {**result, **estimate_of(_alpha(ratings[:, several], k), drawn, int(several.sum()))}
-
-
-def _alpha(ratings: Codes, k: int) -> float:
-    if len(np.unique(ratings[ratings >= 0])) < 2:
-        # One value only: there is no disagreement to expect, and alpha is not defined.
-        return float("nan")
-    return float(ordinal_alpha(coincidences(ratings, k).sum(axis=0)[None])[0])
+    return {"items": items, **estimate_of(float(ordinal_alpha(parts.sum(axis=0)[None])[0]), drawn, items)}
 
 
 def non_inferiority(
@@ -119,10 +152,11 @@ def non_inferiority(
     n, result = len(model), {"items": len(model), "margin": margin, "resamples": resamples}
     if n < 5:
         return {**result, **dict.fromkeys(("model_f1", "expert_f1", "difference", "lower_bound", "p", "non_inferior"))}
-    gold = majority(ratings, 4)
+    gold = majority(ratings, LEVELS)
     of_model, of_expert = _drawn_f1(gold, model, ratings, resamples, seed)
-    point = float(validator_rates(_table(gold, model)[None])["macro_f1"][0])
-    everyone = _expected_expert(gold, ratings, seed)
+    point = float(_macro_f1(gold[None], model[None])[0])
+    said = _one_expert(ratings, np.broadcast_to(np.arange(n), (RESAMPLES, n)), np.random.default_rng((seed, 1)))
+    everyone = float(_macro_f1(np.broadcast_to(gold, said.shape), said).mean())
     difference = of_model - of_expert
     lower = float(np.percentile(difference, LOWER_BOUND))
     return {
@@ -136,41 +170,31 @@ def non_inferiority(
     }
 
 
-def _table(gold: Codes, answers: Codes) -> Floats:
-    return np.bincount(gold * 5 + answers, minlength=20).reshape(4, 5).astype(np.float64)
+def _macro_f1(gold: Codes, answers: Codes) -> Floats:
+    """Return macro-F1 of many samples of items at once. *Shapes:* (b, n) twice to (b,)."""
+    width = LEVELS * (LEVELS + 1)
+    cell = np.arange(len(gold))[:, None] * width + gold * (LEVELS + 1) + answers
+    counts = np.bincount(cell.ravel(), minlength=width * len(gold)).astype(np.float64)
+    return validator_rates(counts.reshape(-1, LEVELS, LEVELS + 1))["macro_f1"]
 
 
-def _experts(ratings: Codes) -> tuple[Codes, Codes]:
-    """Put the ratings of each item first. *Shapes:* (m, n) to (n, m) and how many there are, (n,)."""
+def _one_expert(ratings: Codes, items: Codes, generator: np.random.Generator) -> Codes:
+    """Return what one of an item's raters said, drawn anew for each. *Shapes:* (m, n) and (b, n) to (b, n)."""
+    # The ratings of each item first.
     order = np.argsort(ratings < 0, axis=0, kind="stable")
-    return np.take_along_axis(ratings, order, axis=0).T, (ratings >= 0).sum(axis=0)
-
-
-def _expected_expert(gold: Codes, ratings: Codes, seed: int, draws: int = 1000) -> float:
-    """Return the mean macro-F1 of single experts on the items as they are."""
-    first, counts = _experts(ratings)
-    generator = np.random.default_rng((seed, 1))
-    said = first[np.arange(len(gold)), (generator.random((draws, len(gold))) * counts).astype(np.int64)]
-    return float(validator_rates(_tables(np.broadcast_to(gold, said.shape), said))["macro_f1"].mean())
+    first, counts = np.take_along_axis(ratings, order, axis=0).T, (ratings >= 0).sum(axis=0)
+    said: Codes = first[items, (generator.random(items.shape) * counts[items]).astype(np.int64)]
+    return said
 
 
 def _drawn_f1(gold: Codes, model: Codes, ratings: Codes, resamples: int, seed: int) -> tuple[Floats, Floats]:
     """Return macro-F1 of the model and of a single expert in each resample. *Shapes:* (B,) each."""
-    first, counts = _experts(ratings)
-    generator = np.random.default_rng(seed)
-    n = len(gold)
+    generator, n = np.random.default_rng(seed), len(gold)
     at_once = max(1, DRAWS_AT_ONCE // n)
-    of_model, of_expert = [], []
+    found = []
     for begin in range(0, resamples, at_once):
-        size = (min(at_once, resamples - begin), n)
-        items = generator.integers(n, size=size)
-        experts = (generator.random(size) * counts[items]).astype(np.int64)
-        of_model.append(validator_rates(_tables(gold[items], model[items]))["macro_f1"])
-        of_expert.append(validator_rates(_tables(gold[items], first[items, experts]))["macro_f1"])
-    return np.concatenate(of_model), np.concatenate(of_expert)
-
-
-def _tables(gold: Codes, answers: Codes) -> Floats:
-    """Count many tables at once. *Shapes:* (b, n) twice to (b, 4, 5)."""
-    cell = np.arange(len(gold))[:, None] * 20 + gold * 5 + answers
-    return np.bincount(cell.ravel(), minlength=20 * len(gold)).reshape(-1, 4, 5).astype(np.float64)
+        items = generator.integers(n, size=(min(at_once, resamples - begin), n))
+        said = _one_expert(ratings, items, generator)
+        found.append((_macro_f1(gold[items], model[items]), _macro_f1(gold[items], said)))
+    of_model, of_expert = (np.concatenate(part) for part in zip(*found, strict=True))
+    return of_model, of_expert

@@ -76,21 +76,19 @@ class TextDataset:
 
     def rows(self, split: Split, tasks: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
         """Yield the rows of a split in the order of the files; ``tasks`` keeps these tasks only."""
-        wanted = ds.field("split") == split
-        if tasks is not None:
-            wanted &= ds.field("task").isin(list(tasks))
-        scanner = ds.dataset(list(self.files), format="parquet").scanner(
-            columns=list(COLUMNS[self.kind]), filter=wanted, batch_size=BATCH_ROWS, batch_readahead=2
-        )
-        for batch in scanner.to_batches():
+        columns, table = list(COLUMNS[self.kind]), self._table(split, tasks)
+        for batch in table.to_batches(columns=columns, batch_size=BATCH_ROWS, batch_readahead=2):
             yield from batch.to_pylist()
 
     def count(self, split: Split, tasks: Sequence[str] | None = None) -> int:
         """Return how many rows a split (and these tasks of it) has."""
+        return int(self._table(split, tasks).count_rows())
+
+    def _table(self, split: Split, tasks: Sequence[str] | None) -> ds.Dataset:
         wanted = ds.field("split") == split
         if tasks is not None:
             wanted &= ds.field("task").isin(list(tasks))
-        return int(ds.dataset(list(self.files), format="parquet").count_rows(filter=wanted))
+        return ds.dataset(list(self.files), format="parquet").filter(wanted)
 
 
 def _check_columns(file: Path, kind: Kind) -> None:

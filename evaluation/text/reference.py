@@ -11,13 +11,13 @@ import numpy.typing as npt
 import polars as pl
 
 from evaluation.classes import CLASSES, Classes
+from evaluation.slices import length_parts, words_of
 from evaluation.text.dataset import Kind, Split, TextDataset
 from ground.errors import InputError
 
-__all__ = ["LENGTH_PARTS", "Reference", "read_reference", "reference_of"]
+__all__ = ["Reference", "read_reference", "reference_of"]
 
 LENGTH_PARTS = 4
-NO_CONTEXT = "no context"
 TEXTS: Mapping[Kind, tuple[str, ...]] = {"medhal": ("context",), "medval": ("input", "output")}
 
 
@@ -56,23 +56,8 @@ class Reference:
         return replace(self, frame=self.frame.filter(pl.Series(mask)))
 
     def length_parts(self) -> tuple[npt.NDArray[np.int64], list[str]]:
-        """Cut the rows into quarters by the number of words (parts between white space); no words are a part of theirs.
-
-        Returns:
-            The part of each row, *shape* (n,), and the names of the parts, the shortest first.
-        """
-        words = self.frame["words"].to_numpy()
-        there = words[words > 0]
-        shares = np.arange(1, LENGTH_PARTS) / LENGTH_PARTS
-        edges = np.unique(np.quantile(there, shares, method="inverted_cdf")) if len(there) else there
-        index = np.where(words > 0, 1 + np.searchsorted(edges, words), 0)
-        found = np.unique(index)
-        ends = [(int(words[index == at].min()), int(words[index == at].max())) for at in found]
-        names = [
-            NO_CONTEXT if not at else f"{low:,} to {high:,} words" if low < high else f"{low:,} words"
-            for at, (low, high) in zip(found, ends, strict=True)
-        ]
-        return np.searchsorted(found, index).astype(np.int64), names
+        """Cut the rows into quarters by the number of words (`evaluation.slices.length_parts`)."""
+        return length_parts(self.frame["words"].to_numpy(), LENGTH_PARTS)
 
 
 def read_reference(dataset: TextDataset, split: Split) -> Reference:
@@ -91,29 +76,28 @@ def read_reference(dataset: TextDataset, split: Split) -> Reference:
 def reference_of(rows: Sequence[Mapping[str, Any]], kind: Kind) -> Reference:
     """Return the labels of rows in memory (``id``, the label, the pair, ``task``, ``subject_id``; texts optional)."""
     classes = CLASSES[kind]
-    wanted = ("id", classes.label, classes.pair, "task", "subject_id", "explanation", *TEXTS[kind])
-    columns: dict[str, Any] = {name: [row.get(name) for row in rows] for name in wanted}
+    wanted = ("id", classes.pair, "task", "explanation", *TEXTS[kind])
     types: dict[str, Any] = dict.fromkeys(wanted, pl.String)
     types |= {classes.label: pl.Boolean if kind == "medhal" else pl.Int64, "subject_id": pl.Int64}
+    columns = {name: [row.get(name) for row in rows] for name in types}
     return _reference(pl.DataFrame(columns, schema=types).lazy(), kind)
 
 
 def _reference(lazy: pl.LazyFrame, kind: Kind) -> Reference:
     classes = CLASSES[kind]
-    words = [pl.col(name).fill_null("").str.count_matches(r"\S+").cast(pl.Int64) for name in TEXTS[kind]]
+    # A patient may have many pairs; a row without a patient stands with its partner.
+    together = pl.coalesce(pl.format("patient {}", pl.col("subject_id")), pl.format("pair {}", pl.col(classes.pair)))
     frame = lazy.select(
         pl.col("id").cast(pl.String),
         pl.col("task").cast(pl.String),
-        gold=pl.col(classes.label).replace_strict(dict(zip(classes.labels, range(classes.silent), strict=True))),
-        words=pl.sum_horizontal(words),
-        # A patient may have many pairs; a row without a patient stands with its partner.
-        group=pl.when(pl.col("subject_id").is_not_null())
-        .then(pl.format("patient {}", pl.col("subject_id")))
-        .otherwise(pl.format("pair {}", pl.col(classes.pair))),
+        pl.col("subject_id").is_not_null().alias("with_patient"),
+        gold=pl.col(classes.label)
+        .replace_strict(dict(zip(classes.labels, range(classes.silent), strict=True)))
+        .cast(pl.Int64),
+        words=pl.sum_horizontal(words_of(name) for name in TEXTS[kind]),
+        cluster=together.rank("dense").cast(pl.Int64) - 1,
         **({"explanation": pl.col("explanation").cast(pl.String)} if kind == "medhal" else {}),
     ).collect()
-    frame = frame.with_columns(pl.col("gold").cast(pl.Int64), cluster=pl.col("group").rank("dense").cast(pl.Int64) - 1)
-    with_patient = frame["group"].str.starts_with("patient ")
-    together = classes.pair.removesuffix("_id") + "s"
-    kinds = [name for name, there in (("patients", with_patient.any()), (together, not with_patient.all())) if there]
-    return Reference(kind, frame.drop("group"), " and ".join(kinds))
+    of_patients, others = frame["with_patient"].any(), classes.pair.removesuffix("_id") + "s"
+    kinds = [*(["patients"] if of_patients else []), *([] if frame["with_patient"].all() else [others])]
+    return Reference(kind, frame.drop("with_patient"), " and ".join(kinds))

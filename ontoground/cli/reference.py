@@ -61,9 +61,14 @@ def settings_page() -> str:
     from ground.lm.settings import LmSettings
     from training.asking.quadrants import ZeroshotSettings
     from training.asking.texts import AskedSettings
-    from training.encoder.settings import EncoderSettings
-    from training.grpo.settings import GrpoSettings
-    from training.runs.settings import ClassifierSettings, CorfuSettings, MedhalSettings, MedvalSettings
+    from training.runs.settings import (
+        ClassifierSettings,
+        CorfuSettings,
+        EncoderSettings,
+        GrpoSettings,
+        MedhalSettings,
+        MedvalSettings,
+    )
     from training.sft.generate import GenerationSettings
 
     own, between, _ = (DOCS / "settings.md").read_text(encoding="utf-8").split(MARK)

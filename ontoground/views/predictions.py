@@ -58,7 +58,7 @@ def predict_rows(
         ``id``, ``label``, ``scores`` (probabilities of Q1 to Q4), ``model``, ``seed``, ordered by id.
     """
     from ground.progress import progress
-    from training.runs.quiet import quiet
+    from training.runs.models import quiet
 
     if record.get("kind") == "classifier":
         from training.classifier.train import predict_classifier

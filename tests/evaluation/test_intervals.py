@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from evaluation.intervals import Counted, percentile_interval
 from evaluation.predictions import Answers
-from evaluation.quadrants.metrics import METRICS, metrics_of
 from evaluation.quadrants.numbers import Model, estimates, grouped, model_draws
+from evaluation.rates import METRICS, metrics_of
 
 ROWS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3), st.integers(0, 4)), min_size=1, max_size=60)
 

@@ -11,23 +11,28 @@ from pathlib import Path
 import pytest
 
 from tests.training.classifier.test_train import descent, losses, same
+from tests.training.process_probe import all_weights, three_stages
 from tests.training.tiny import tiny_decoder, tiny_tokenizer
+from tests.training.toy import toy_dataset
 from tests.training.worlds import small_dataset
 from training.classifier.items import quadrant_data
 from training.classifier.train import Engine, train_classifier
+from training.corfu.run import train_corfu
 from training.packing.plan import plan_epochs
 
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("processes")
-    world = small_dataset(root)
+    world, toy = small_dataset(root), toy_dataset()
+    texts = [*toy.contexts["context"], *toy.rows["statement"]]
+    tiny_decoder("llama", tiny_tokenizer(texts, root / "words"), root / "m" / "policy")
     return tiny_decoder("llama", tiny_tokenizer(world.contexts["context"].to_list(), root / "t"), root / "m")
 
 
 @pytest.fixture(scope="module")
 def together(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder in which two processes trained with both engines."""
+    """The folder in which two processes trained: with both engines, with split weights, and after a kill."""
     out = tmp_path_factory.mktemp("together")
     probe = ["-m", "tests.training.process_probe", str(base), str(out)]
     done = subprocess.run(
@@ -47,6 +52,30 @@ def test_two_processes_train_as_one_does(base: Path, together: Path, tmp_path: P
     assert len(losses(record)) == 2
     assert losses(record) == pytest.approx(losses(alone), rel=1e-6)
     same(together / engine, tmp_path / "one")
+
+
+def test_processes_with_a_share_of_all_weights_each_train_as_one_does(
+    base: Path, together: Path, tmp_path: Path
+) -> None:
+    alone = train_classifier(small_dataset(base, admissions=3), base, tmp_path / "one", all_weights(split=False))
+    assert losses(json.loads((together / "all-split" / "training.json").read_text())) == pytest.approx(
+        losses(alone), rel=1e-6
+    )
+    same(together / "all-split", tmp_path / "one")
+
+
+def test_two_processes_prefer_as_one_does_and_so_do_those_that_were_killed(
+    base: Path, together: Path, tmp_path: Path
+) -> None:
+    alone = train_corfu(toy_dataset(), base / "policy", tmp_path / "one", three_stages(split=False))
+    for run, stages in (("corfu", 1), ("corfu-split", 3)):
+        record = json.loads((together / run / "training.json").read_text())
+        assert len(record["stages"]) == stages
+        for ours, theirs in zip(record["stages"], alone["stages"][:stages], strict=True):
+            expected = [step["loss"] for step in theirs["records"]]
+            assert [step["loss"] for step in ours["records"]] == pytest.approx(expected, rel=1e-6)
+            assert ours["validation"] == pytest.approx(theirs["validation"], rel=1e-9)
+    same(together / "corfu-split", tmp_path / "one")
 
 
 def test_the_last_step_has_fewer_rows_than_processes(base: Path) -> None:

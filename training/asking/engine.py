@@ -15,18 +15,41 @@ from pydantic import Field
 
 from ground.errors import InputError, UsageError
 from ground.lm.client import LanguageModel
-from ground.lm.results import Completion, Failure, Request, Result
+from ground.lm.results import Completion, Failure, Message, Request, Result
 from ground.lm.settings import LmSettings
 from ground.settings import Section
 from ground.stable import stable_hash
 from ground.storage.files import atomic_path, private_directory, write_text
 from training.packing.contexts import context_sections, kept_tokens
 
-__all__ = ["AskedReport", "AskingSettings", "Prediction", "ask", "cut_contexts", "drawn", "prediction"]
+__all__ = ["Advance", "AskedReport", "AskingSettings", "Prediction", "Question", "Row", "ask", "cut_context", "drawn"]
 
 CUT_AT_LENGTH = "length"
+Row = Mapping[str, Any]
+Advance = Callable[[int], None]
 Prediction = dict[str, Any]
 """A row's ``id``, ``label`` (None: no readable answer), ``outcome``, ``cut``, ``model``, ``seed``, and what is more."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked about rows of one kind.
+
+    Attributes:
+        record: what the record's file is called.
+        method: how the model is asked, beside its name in predictions.
+        column: the text that may be cut where it is long.
+        messages: the turns of the question about a row, after an example's where there is one.
+        read: ``label``, ``outcome`` and what is more of an answer; the same keys of every text.
+        write: writes the predictions, by the contract of their kind.
+    """
+
+    record: str
+    method: str
+    column: str
+    messages: Callable[[Row, Row | None], tuple[Message, ...]]
+    read: Callable[[str], Prediction]
+    write: Callable[[Path, list[Prediction]], object]
 
 
 class AskingSettings(Section):
@@ -66,53 +89,55 @@ class AskedReport:
 
 
 def ask(
-    names: Sequence[str],
-    questions: Callable[[], tuple[Iterable[Request], int]],
-    predict: Callable[[str, Result], Prediction],
-    write: Callable[[Path, list[Prediction]], object],
+    question: Question,
+    rows: Sequence[Row],
     model_settings: LmSettings,
+    settings: AskingSettings,
     workspace: Path,
     out: Path,
     *,
     licence_tier: str,
-    split: str,
-    record: str,
+    name: str,
     about: Mapping[str, Any],
-    advance: Callable[[int], None],
+    examples: Mapping[str, Row] | None = None,
+    advance: Advance = lambda _: None,
 ) -> AskedReport:
-    """Ask about rows; write ``predictions-{split}.parquet``, ``answers-{split}.parquet`` and ``{record}-{split}.json``.
+    """Ask about rows; write ``predictions-{name}.parquet``, ``answers-{name}.parquet`` and ``{record}-{name}.json``.
 
     A run that was stopped goes on from the workspace's cache.
 
     Args:
-        names: the rows' ids.
-        questions: makes the requests, in their order, and says how many contexts were cut.
-        predict: reads an answer to the row of an id.
-        write: writes the predictions, by the contract of their kind.
+        question: what is asked, and how answers are read.
+        rows: with ``id`` and the texts of the question.
         model_settings: the model.
+        settings: how much is shown; its ``split`` and ``rows`` are not looked at.
         workspace: holds the cache of answers.
         out: takes the files.
         licence_tier: ``open``, or else the rows stay on this machine.
-        split: of the rows, in the names of the files.
-        record: what the record's file is called.
+        name: in the names of the files, such as the split.
         about: settings and rows, for the record.
+        examples: a worked one for each task; none where left out.
         advance: called with 1 for each row that has its answer.
 
     Raises:
         RefusedError: credentialed rows and an endpoint off this machine that the settings do not name.
+        UsageError: a settings value that does not work.
         InputError: the model cannot be reached or loaded, or it answers nothing at all.
     """
     # Opened first: a refusal comes before any work, and before anything is written.
     with LanguageModel(model_settings, workspace, licence_tier) as model:
-        requests, contexts_cut = questions()
+        requests, contexts_cut = _requests(question, rows, examples or {}, model_settings, settings)
         results = model.complete_all(requests, advance)
         totals, asked = model.totals.as_dict(), model.describe()
     _require_answers(results, model_settings)
-    found = [predict(name, result) for name, result in zip(names, results, strict=True)]
+    known = {"model": f"{_model_name(model_settings)} + {question.method}", "seed": model_settings.seed}
+    found = [
+        {"id": row["id"], **known, **_prediction(result, question)} for row, result in zip(rows, results, strict=True)
+    ]
     private_directory(out)
-    write(out / f"predictions-{split}.parquet", found)
-    with atomic_path(out / f"answers-{split}.parquet") as temporary:
-        table = pl.DataFrame({name: [one[name] for one in found] for name in ("id", "label")})
+    question.write(out / f"predictions-{name}.parquet", found)
+    with atomic_path(out / f"answers-{name}.parquet") as temporary:
+        table = pl.DataFrame({column: [one[column] for one in found] for column in ("id", "label")})
         table.hstack(_answers_table(results)).write_parquet(temporary)
     silent = [result for one, result in zip(found, results, strict=True) if one["label"] is None]
     failures = [result for result in silent if isinstance(result, Failure)]
@@ -129,38 +154,56 @@ def ask(
         "endpoint": model_settings.endpoint if model_settings.kind == "endpoint" else None,
         "reason_for_remote": model_settings.allow_remote_reason,
     }
-    told = {"language_model": {**asked, **place}, **about, "report": report.as_dict()}
-    write_text(out / f"{record}-{split}.json", json.dumps(told, indent=2, sort_keys=True) + "\n")
+    told = {"settings": settings.model_dump(), **about, "language_model": {**asked, **place}}
+    write_text(
+        out / f"{question.record}-{name}.json",
+        json.dumps({**told, "report": report.as_dict()}, indent=2, sort_keys=True) + "\n",
+    )
     return report
 
 
-def prediction(name: str, result: Result, model_settings: LmSettings, method: str, **read: Any) -> Prediction:
-    """Return a row's prediction: what was read of an answer, or the reason why there is none."""
+def _requests(
+    question: Question,
+    rows: Sequence[Row],
+    examples: Mapping[str, Row],
+    model_settings: LmSettings,
+    settings: AskingSettings,
+) -> tuple[Iterable[Request], int]:
+    """Return the requests in the order of the rows, and how many texts were cut."""
+    column = question.column
+    texts = {row[column] for row in (*rows, *examples.values()) if row[column]}
+    shown: dict[str | None, str] = {}
+    if settings.max_context_tokens:
+        tokenizer = _tokenizer_for(model_settings, settings.tokenizer)
+        shown = {text: cut_context(text, tokenizer, settings.max_context_tokens) for text in texts}
+
+    def seen(row: Row) -> Row:
+        return {**row, column: shown.get(row[column], row[column])}
+
+    worked = {task: seen(example) for task, example in examples.items()}
+    requests = (Request(question.messages(seen(row), worked.get(row.get("task", "")))) for row in rows)
+    return requests, sum(after != before for before, after in shown.items())
+
+
+def _model_name(model_settings: LmSettings) -> str:
     folder = Path(model_settings.model)
-    model = folder.name if folder.is_dir() else model_settings.model
-    known = {"id": name, "model": f"{model} + {method}", "seed": model_settings.seed}
+    return folder.name if folder.is_dir() else model_settings.model
+
+
+def _prediction(result: Result, question: Question) -> Prediction:
+    """Return what was read of an answer, or the reason why there is none."""
     if isinstance(result, Completion):
-        return {**known, "cut": result.finish_reason == CUT_AT_LENGTH, **read}
-    return {**known, "label": None, "outcome": f"failed_{result.reason.value}", "cut": False}
+        return {**question.read(result.text), "cut": result.finish_reason == CUT_AT_LENGTH}
+    return {**dict.fromkeys(question.read("")), "outcome": f"failed_{result.reason.value}", "cut": False}
 
 
-def drawn(names: Sequence[str], settings: AskingSettings, part: str) -> set[str]:
-    """Return the ids of the rows that are asked about: those of a smaller number are among those of a larger one."""
-    if not 0 < settings.rows < len(names):
-        return set(names)
-    return set(sorted(names, key=lambda name: (stable_hash(settings.seed, part, name), name))[: settings.rows])
-
-
-def cut_contexts(texts: Iterable[str], model_settings: LmSettings, settings: AskingSettings) -> dict[str, str]:
-    """Return each text as it is shown, the parts that training would keep under this budget, in their order.
-
-    Raises:
-        UsageError: the budget needs a tokenizer; there is none, it cannot be loaded, or it gives no offsets.
-    """
-    if not settings.max_context_tokens:
-        return {text: text for text in texts}
-    tokenizer = _tokenizer_for(model_settings, settings.tokenizer)
-    return {text: cut_context(text, tokenizer, settings.max_context_tokens) for text in texts}
+def drawn(rows: Sequence[Row], settings: AskingSettings, part: str) -> list[Row]:
+    """Return the rows that are asked about: those of a smaller number are among those of a larger one."""
+    if not 0 < settings.rows < len(rows):
+        return list(rows)
+    order = sorted(rows, key=lambda row: (stable_hash(settings.seed, part, row["id"]), row["id"]))
+    kept = {row["id"] for row in order[: settings.rows]}
+    return [row for row in rows if row["id"] in kept]
 
 
 def cut_context(context: str, tokenizer: Any, max_tokens: int) -> str:

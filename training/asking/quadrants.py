@@ -7,7 +7,6 @@ MediEval, appendix E: the prompt holds (1) the context, (2) the statement, (3) t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 
@@ -18,11 +17,11 @@ from evaluation.predictions import write_predictions
 from evaluation.quadrants.dataset import SPLIT_COLUMN, SPLITS_IN_WORDS, MedievalDataset
 from ground import ROOT
 from ground.contracts.rows import QUADRANTS, Quadrant
-from ground.lm.results import Completion, Message, Request, Result
+from ground.lm.results import Message
 from ground.lm.settings import LmSettings
 from ground.lm.structured import without_thinking
 from ground.storage.tables import read_table
-from training.asking.engine import AskedReport, AskingSettings, Prediction, ask, cut_contexts, drawn, prediction
+from training.asking.engine import Advance, AskedReport, AskingSettings, Prediction, Question, ask, drawn
 
 __all__ = ["ZeroshotSettings", "parse_label", "predict_zeroshot", "zeroshot_prompt"]
 
@@ -69,53 +68,51 @@ def parse_label(text: str) -> Quadrant | None:
     return next((quadrant for quadrant in QUADRANTS if found == {quadrant}), None)
 
 
+def _read(text: str) -> Prediction:
+    label = parse_label(text)
+    return {"label": label, "outcome": "no_label" if label is None else "parsed"}
+
+
+def _write(path: Path, found: list[Prediction]) -> None:
+    types = {"id": pl.String, "label": pl.String, "model": pl.String, "seed": pl.Int64}
+    write_predictions(path, pl.DataFrame([{name: one[name] for name in types} for one in found], schema=types))
+
+
+QUESTION = Question(
+    record="zeroshot",
+    method="zero-shot",
+    column="context",
+    messages=lambda row, _: zeroshot_prompt(row["context"], row["statement"]),
+    read=_read,
+    write=_write,
+)
+
+
 def predict_zeroshot(
     dataset: MedievalDataset,
     model_settings: LmSettings,
     settings: ZeroshotSettings,
     workspace: Path,
     out: Path,
-    advance: Callable[[int], None] = lambda _: None,
+    advance: Advance = lambda _: None,
 ) -> AskedReport:
-    """Ask a language model for the quadrant of every statement of a split; the files are those of `ask`.
+    """Ask a language model for the quadrant of every statement of a split; files and errors are those of `ask`.
 
     Raises:
-        RefusedError: a credentialed dataset and an endpoint off this machine that the settings do not name.
-        UsageError: a settings value that does not work.
-        InputError: the split is empty, the model cannot be reached or loaded, or it answers nothing at all.
+        InputError: the split is empty.
     """
-    rows = dataset.split_rows(settings.split, settings.split_column)
-    rows = rows.filter(pl.col("id").is_in(drawn(rows["id"].to_list(), settings, "zeroshot")))
-
-    def questions() -> tuple[Iterable[Request], int]:
-        wanted = dataset.contexts.filter(pl.col("hadm_id").is_in(rows["hadm_id"].unique().implode()))
-        whole = dict(zip(wanted["hadm_id"], wanted["context"], strict=True))
-        shown = cut_contexts(whole.values(), model_settings, settings)
-        asked = rows.select("hadm_id", "statement").iter_rows()
-        requests = (Request(zeroshot_prompt(shown[whole[hadm_id]], statement)) for hadm_id, statement in asked)
-        return requests, sum(shown[text] != text for text in whole.values())
-
-    def predict(name: str, result: Result) -> Prediction:
-        label = parse_label(result.text) if isinstance(result, Completion) else None
-        outcome = "no_label" if label is None else "parsed"
-        return prediction(name, result, model_settings, "zero-shot", label=label, outcome=outcome)
-
-    def write(path: Path, found: list[Prediction]) -> None:
-        types = {"id": pl.String, "label": pl.String, "model": pl.String, "seed": pl.Int64}
-        write_predictions(path, pl.DataFrame([{name: one[name] for name in types} for one in found], schema=types))
-
+    rows = dataset.split_rows(settings.split, settings.split_column).select("id", "hadm_id", "statement").to_dicts()
+    contexts = dict(dataset.contexts.iter_rows())
     identity = {"name": dataset.folder.name, "manifest_sha256": dataset.manifest_sha256}
     return ask(
-        rows["id"].to_list(),
-        questions,
-        predict,
-        write,
+        QUESTION,
+        [{**row, "context": contexts[row["hadm_id"]]} for row in drawn(rows, settings, "zeroshot")],
         model_settings,
+        settings,
         workspace,
         out,
         licence_tier=dataset.licence_tier,
-        split=settings.split,
-        record="zeroshot",
-        about={"settings": settings.model_dump(), "dataset": identity},
+        name=settings.split,
+        about={"dataset": identity},
         advance=advance,
     )

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import polars as pl
-import pyarrow.dataset as ds
 
+from evaluation.classes import CLASSES
 from evaluation.text.dataset import Kind, TextDataset
 from ground.errors import InputError
 from ground.stable import stable_hash
@@ -22,7 +22,6 @@ TEXTS: Mapping[Kind, tuple[str, ...]] = {
     "medhal": ("context", "statement", "explanation"),
     "medval": ("instruction", "input", "output", "reasoning"),
 }
-LABEL: Mapping[Kind, str] = {"medhal": "label", "medval": "risk_level"}
 
 
 def examples_for(
@@ -37,7 +36,15 @@ def examples_for(
     Raises:
         InputError: no row of the train split can be an example.
     """
-    able = _able(dataset, max_characters)
+    texts, told = TEXTS[dataset.kind], TEXTS[dataset.kind][-1]
+    whole = pl.col(told).fill_null("").str.strip_chars() != ""
+    if dataset.kind == "medhal":
+        whole |= pl.col("label")
+    characters = pl.sum_horizontal(pl.col(name).fill_null("").str.len_chars() for name in texts)
+    rows = pl.scan_parquet(list(dataset.files), glob=False).filter(
+        (pl.col("split") == "train") & whole & (characters <= max_characters)
+    )
+    able = rows.select(pl.col("id").cast(pl.String), pl.col("task").cast(pl.String)).collect()
     if not able.height:
         raise InputError(
             "no row of the train split can be an example",
@@ -45,33 +52,10 @@ def examples_for(
             expected=f"rows with a whole answer and at most {max_characters:,} characters",
             do="raise max_example_characters, or leave out --shots",
         )
-    drawn = able.with_columns(
-        rank=pl.Series([stable_hash(seed, "one-shot", name) for name in able["id"]], dtype=pl.UInt64)
-    ).sort("rank", "id")
-    first = {task: drawn.filter(pl.col("task") == task)["id"].head(1).to_list() or [drawn["id"][0]] for task in tasks}
-    rows = _rows(dataset, {name for names in first.values() for name in names})
-    return {task: rows[names[0]] for task, names in first.items()}
-
-
-def _able(dataset: TextDataset, max_characters: int) -> pl.DataFrame:
-    """Return ``id`` and ``task`` of the rows of the train split that can be an example."""
-    whole = (
-        pl.col("label") | (pl.col("explanation").fill_null("").str.strip_chars() != "")
-        if dataset.kind == "medhal"
-        else pl.col("reasoning").fill_null("").str.strip_chars() != ""
-    )
-    characters = pl.sum_horizontal(pl.col(name).fill_null("").str.len_chars() for name in TEXTS[dataset.kind])
-    return (
-        pl.scan_parquet(list(dataset.files), glob=False)
-        .filter((pl.col("split") == "train") & whole & (characters <= max_characters))
-        .select(pl.col("id").cast(pl.String), pl.col("task").cast(pl.String))
-        .collect()
-    )
-
-
-def _rows(dataset: TextDataset, names: set[str]) -> dict[str, dict[str, Any]]:
-    wanted = (ds.field("split") == "train") & ds.field("id").isin(sorted(names))
-    columns = ["id", "task", LABEL[dataset.kind], *TEXTS[dataset.kind]]
-    columns += ["errors"] if dataset.kind == "medval" else []
-    found = ds.dataset(list(dataset.files), format="parquet").to_table(columns=columns, filter=wanted)
-    return {row["id"]: row for row in found.to_pylist()}
+    order = pl.Series([stable_hash(seed, "one-shot", name) for name in able["id"]], dtype=pl.UInt64)
+    able = able.with_columns(rank=order).sort("rank", "id")
+    first = {task: [*able.filter(pl.col("task") == task)["id"].head(1), able["id"][0]][0] for task in tasks}
+    columns = ["id", "task", CLASSES[dataset.kind].label, *texts, *(["errors"] if dataset.kind == "medval" else [])]
+    found = rows.filter(pl.col("id").is_in(sorted(set(first.values())))).select(columns).collect()
+    by_id = {row["id"]: row for row in found.to_dicts()}
+    return {task: by_id[name] for task, name in first.items()}

@@ -6,23 +6,23 @@ be read, or was never answered, has no label and counts as wrong.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from evaluation.text.dataset import Kind, TextDataset
 from ground.contracts.taxonomy import resolve_tasks
 from ground.errors import InputError
-from ground.lm.results import Completion, Message, Request, Result
+from ground.lm.results import Message
 from ground.lm.settings import LmSettings
-from training.asking.engine import AskedReport, AskingSettings, Prediction, ask, cut_contexts, drawn, prediction
+from training.asking.engine import Advance, AskedReport, AskingSettings, Prediction, Question, Row, ask, drawn
 from training.asking.shots import examples_for
+from training.sft.encoding import TASKS
 from training.sft.generate import write_predictions
-from training.sft.tasks import TASKS, SftTask
 
-__all__ = ["SHOTS", "AskedSettings", "ask_dataset", "ask_rows", "messages_of"]
+__all__ = ["SHOTS", "AskedSettings", "ask_dataset", "question_of"]
 
 # What a row's label rests on, and what may be cut where it is long.
 CUT: Mapping[Kind, str] = {"medhal": "context", "medval": "input"}
@@ -39,16 +39,26 @@ class AskedSettings(AskingSettings):
     )
 
 
-def messages_of(task: SftTask, row: Mapping[str, Any], example: Mapping[str, Any] | None = None) -> tuple[Message, ...]:
-    """Return the question about a row, after an example's question and answer where there is one."""
-    question = Message(role="user", content=task.prompt(row))
-    if example is None:
-        return (question,)
-    shown = (
-        Message(role="user", content=task.prompt(example)),
-        Message(role="assistant", content=task.answer(example).text),
-    )
-    return (*shown, question)
+def question_of(kind: Kind, shots: int = 0) -> Question:
+    """Return the question of fine-tuning about rows of a kind."""
+    task = TASKS[kind]
+
+    def messages(row: Row, example: Row | None) -> tuple[Message, ...]:
+        shown = () if example is None else (("user", task.prompt(example)), ("assistant", task.answer(example).text))
+        return tuple(Message(role=role, content=text) for role, text in (*shown, ("user", task.prompt(row))))
+
+    def read(text: str) -> Prediction:
+        found = task.parse(text)
+        own: Prediction = {"label": found.label, "explanation": found.explanation, "outcome": found.outcome}
+        if kind == "medval":
+            errors = [{"category": category, "text": words} for category, words in getattr(found, "errors", ())]
+            own["errors"] = errors if found.label is not None else None
+        return own
+
+    def write(path: Path, found: list[Prediction]) -> None:
+        write_predictions(path, kind, iter(found), where=path.stem.removeprefix("predictions-"))
+
+    return Question("asked", SHOTS[shots], CUT[kind], messages, read, write)
 
 
 def ask_dataset(
@@ -57,113 +67,33 @@ def ask_dataset(
     settings: AskedSettings,
     workspace: Path,
     out: Path,
-    advance: Callable[[int], None] = lambda _: None,
+    advance: Advance = lambda _: None,
 ) -> AskedReport:
-    """Ask a language model about the rows of a split; the files are those of `training.asking.engine.ask`.
+    """Ask a language model about the rows of a split; files and errors are those of `training.asking.engine.ask`.
 
     Raises:
-        RefusedError: a credentialed dataset and an endpoint off this machine that the settings do not name.
-        UsageError: a settings value that does not work.
-        InputError: the split is empty, there is no example, the model cannot be reached or answers nothing at all.
+        InputError: the split has no row of these tasks, or there is no example.
     """
-    tasks = resolve_tasks(settings.tasks, dataset.kind)
-    rows = list(dataset.rows(settings.split, tasks))
+    rows = list(dataset.rows(settings.split, resolve_tasks(settings.tasks, dataset.kind)))
     if not rows:
         raise InputError(f"the {settings.split} split has no row of these tasks", file=dataset.folder)
-    kept = drawn([row["id"] for row in rows], settings, "asked")
-    rows = [row for row in rows if row["id"] in kept]
-    examples = (
-        examples_for(
-            dataset,
-            sorted({row["task"] for row in rows}),
-            max_characters=settings.max_example_characters,
-            seed=settings.seed,
-        )
-        if settings.shots
-        else {}
-    )
-    about = {"dataset": {"name": dataset.folder.resolve().name, **dataset.identity}}
-    return ask_rows(
-        dataset.kind,
-        rows,
+    chosen = drawn(rows, settings, "asked")
+    tasks = sorted({row["task"] for row in chosen}) if settings.shots else []
+    limits = {"max_characters": settings.max_example_characters, "seed": settings.seed}
+    examples = examples_for(dataset, tasks, **limits) if tasks else {}
+    return ask(
+        question_of(dataset.kind, settings.shots),
+        chosen,
         model_settings,
         settings,
         workspace,
         out,
         licence_tier=dataset.licence_tier,
-        examples=examples,
         name=settings.split,
-        about=about,
-        advance=advance,
-    )
-
-
-def ask_rows(
-    kind: Kind,
-    rows: Sequence[Mapping[str, Any]],
-    model_settings: LmSettings,
-    settings: AskedSettings,
-    workspace: Path,
-    out: Path,
-    *,
-    licence_tier: str,
-    examples: Mapping[str, Mapping[str, Any]] | None = None,
-    name: str = "test",
-    about: Mapping[str, Any] | None = None,
-    advance: Callable[[int], None] = lambda _: None,
-) -> AskedReport:
-    """Ask a language model about rows in memory, which need no dataset folder; as `ask_dataset`.
-
-    Args:
-        kind: which question is asked.
-        rows: ``id``, ``task`` and the texts of the question.
-        model_settings: the model.
-        settings: shots and cut; its ``split``, ``tasks`` and ``rows`` are not looked at.
-        workspace: holds the cache of answers.
-        out: takes the files.
-        licence_tier: ``open``, or else the rows stay on this machine.
-        examples: by task, where ``settings.shots`` is 1.
-        name: in the names of the files.
-        about: what the rows are, for the record.
-        advance: called with 1 for each row that has its answer.
-    """
-    task, examples = TASKS[kind], examples or {}
-
-    def questions() -> tuple[Iterable[Request], int]:
-        column, both = CUT[kind], [*rows, *examples.values()]
-        shown = cut_contexts({row[column] for row in both if row[column]}, model_settings, settings)
-        seen: list[Mapping[str, Any]] = [{**row, column: shown[row[column]]} if row[column] else row for row in both]
-        by_task = dict(zip(examples, seen[len(rows) :], strict=True))
-        requests = (Request(messages_of(task, row, by_task.get(row["task"]))) for row in seen[: len(rows)])
-        return requests, sum(one[column] != row[column] for one, row in zip(seen, both, strict=True))
-
-    def predict(name: str, result: Result) -> Prediction:
-        read = task.parse(result.text) if isinstance(result, Completion) else None
-        errors = [{"category": category, "text": words} for category, words in getattr(read, "errors", ())]
-        labelled = read is not None and read.label is not None
-        known = {} if read is None else {name: getattr(read, name) for name in ("label", "explanation", "outcome")}
-        own = {"errors": errors if labelled else None} if kind == "medval" else {}
-        found = prediction(name, result, model_settings, SHOTS[settings.shots], **known)
-        return {"explanation": None, **own, **found}
-
-    def write(path: Path, found: list[Prediction]) -> None:
-        write_predictions(path, kind, iter(found), where=name)
-
-    return ask(
-        [row["id"] for row in rows],
-        questions,
-        predict,
-        write,
-        model_settings,
-        workspace,
-        out,
-        licence_tier=licence_tier,
-        split=name,
-        record="asked",
         about={
-            "settings": settings.model_dump(),
-            "examples": {task_name: example["id"] for task_name, example in examples.items()},
-            **(about or {}),
+            "dataset": {"name": dataset.folder.resolve().name, **dataset.identity},
+            "examples": {task: example["id"] for task, example in examples.items()},
         },
+        examples=examples,
         advance=advance,
     )

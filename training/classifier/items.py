@@ -13,12 +13,12 @@ import torch
 
 from evaluation.quadrants.dataset import MedievalDataset
 from ground.contracts.rows import QUADRANTS
-from ground.errors import InputError
 from training.packing.plan import Item
-from training.packing.tokens import Truncation, encode_contexts, encode_statements
+from training.packing.rows import encode_admissions
+from training.packing.tokens import Truncation, encode_statements
 from training.packing.trainer import RunData
 
-__all__ = ["QuadrantData", "QuadrantLoss", "class_weights", "quadrant_data"]
+__all__ = ["QuadrantData", "QuadrantLoss", "class_weights", "predicted", "quadrant_data"]
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,10 @@ class QuadrantData:
     def weighted(self, per_class: npt.NDArray[np.float64]) -> QuadrantData:
         """Give every row the weight of its class. *Shape:* ``per_class`` (4,)."""
         return replace(self, data=replace(self.data, weights=per_class[self.labels]))
+
+    def counts(self) -> dict[str, int]:
+        """Return how many rows each quadrant has."""
+        return {quadrant: int((self.labels == at).sum()) for at, quadrant in enumerate(QUADRANTS)}
 
 
 class QuadrantLoss:
@@ -86,14 +90,7 @@ def quadrant_data(
         InputError: an admission has no context.
     """
     longest = int(encode_statements(tokenizer, dataset.rows["statement"].to_list(), end=False).lengths.max())
-    hadms = rows["hadm_id"].unique().sort()
-    contexts = dataset.contexts.join(hadms.to_frame(), on="hadm_id").sort("hadm_id")
-    if contexts.height < len(hadms):
-        raise InputError("a row's admission has no context", file=dataset.folder / "data")
-    encoded, truncation = encode_contexts(
-        tokenizer, contexts["context"].to_list(), max_tokens=max_length - longest, chat=chat
-    )
-    place = {hadm: at for at, hadm in enumerate(contexts["hadm_id"])}
+    encoded, place, truncation = encode_admissions(dataset, rows, tokenizer, max_tokens=max_length - longest, chat=chat)
     items = [Item(name, place[hadm], (at,)) for at, (name, hadm) in enumerate(rows.select("id", "hadm_id").iter_rows())]
     data = RunData(
         contexts=encoded,
@@ -104,3 +101,11 @@ def quadrant_data(
     )
     labels = np.array([QUADRANTS.index(quadrant) for quadrant in rows["quadrant"]], dtype=np.int64)
     return QuadrantData(data, rows["id"].to_list(), labels, truncation)
+
+
+def predicted(ids: Sequence[str], scores: torch.Tensor, model: str, seed: int) -> pl.DataFrame:
+    """Return predictions: ``id``, ``label``, ``scores``, ``model``, ``seed``. *Shape:* ``scores`` (n, 4)."""
+    labels = [QUADRANTS[at] for at in scores.argmax(-1).tolist()]
+    frame = pl.DataFrame({"id": ids, "label": labels, "scores": scores.tolist()})
+    kinds = {"id": pl.String, "label": pl.String, "scores": pl.List(pl.Float64)}
+    return frame.cast(kinds).with_columns(model=pl.lit(model), seed=pl.lit(seed, pl.Int64))  # type: ignore[arg-type]

@@ -16,12 +16,10 @@ from typing import Any
 import torch
 
 from ground.errors import UsageError
-from training.corfu.data import StageData
-from training.corfu.stage import LOGGED, pair_values
+from training.corfu.stage import LOGGED, StageData, pair_values
 from training.packing.plan import Item
-from training.runs.arguments import trainer_arguments
 from training.runs.models import device_of
-from training.runs.resuming import OF_OPTIMIZER, logged, not_a_number, run_trainer
+from training.runs.resuming import OF_OPTIMIZER, logged, not_a_number, run_trainer, trainer_arguments
 from training.runs.settings import CorfuSettings
 
 __all__ = ["build_trainer", "pair_rows", "train_stage"]

@@ -9,9 +9,12 @@ Every stage has an optimizer and a schedule of its own; the paper says that the 
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import cached_property, partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,45 +25,27 @@ from evaluation.quadrants.dataset import MedievalDataset
 from ground.flow.manifest import to_json
 from ground.progress import progress as bars
 from ground.storage.files import atomic_path, private_directory, write_text
-from training.corfu.data import CorfuStage, CorfuTexts, corfu_stages, encode_texts, largest_row
-from training.corfu.stage import LOGGED, CorfuObjective, Values, pair_logps, step_margins, summary
+from training.corfu.stage import (
+    LOGGED,
+    CorfuObjective,
+    CorfuStage,
+    Values,
+    corfu_stages,
+    encode_texts,
+    pair_logps,
+    step_margins,
+    summary,
+)
 from training.packing.attention import attention_of, attention_of_texts
-from training.packing.collate import collate_row
 from training.packing.decoders import check_decoder, check_sharing
 from training.packing.plan import Item
+from training.packing.rows import largest_row
 from training.packing.shared import SharedPolicy
 from training.packing.trainer import train_packed
-from training.runs.card import write_card
-from training.runs.folder import (
-    CHECKPOINTS,
-    base_record,
-    dataset_identity,
-    drop_if_refused,
-    finish_run,
-    is_main,
-    join_processes,
-    machine_record,
-    run_plan,
-    start_run,
-    wait_for_all,
-)
-from training.runs.memory import Estimate, estimate_memory, tell_memory
-from training.runs.models import (
-    adapter_base,
-    device_of,
-    dropout_note,
-    load_config,
-    load_model,
-    load_tokenizer,
-    lora_of,
-    restore_weights,
-    save_model,
-    trained_weights,
-    usable_length,
-)
-from training.runs.quiet import quiet
-from training.runs.resuming import last_checkpoint, memory_errors
-from training.runs.settings import CorfuSettings, HardwareSettings
+from training.runs.folder import CHECKPOINTS, Run, dataset_identity, is_main, open_run, wait_for_all
+from training.runs.models import load_config, load_tokenizer, restore_weights, save_model, usable_length
+from training.runs.resuming import last_checkpoint
+from training.runs.settings import CorfuSettings
 
 __all__ = ["Engine", "sweep_lambda", "train_corfu"]
 
@@ -71,25 +56,88 @@ Progress = Callable[[str, int], AbstractContextManager[Advance]]
 """Entered with the name and the number of steps of a piece of work; what it yields is told the steps that are done."""
 
 
-def _loading(model: str | Path, settings: CorfuSettings, engine: Engine) -> tuple[HardwareSettings, str, bool]:
-    """Return how the policy is loaded, its attention, and whether half precision is left to autocast."""
-    attention = attention_of(settings.hardware) if engine == "shared" else attention_of_texts(settings.hardware)
-    whole = settings.lora.r == 0 and adapter_base(model) is None
-    hardware, autocast = trained_weights(settings.hardware, whole=whole)
-    return hardware, attention, autocast
+def train_corfu(
+    dataset: MedievalDataset,
+    model: str | Path,
+    out: Path,
+    settings: CorfuSettings,
+    *,
+    engine: Engine = "shared",
+    resume: bool = False,
+    progress: Progress = bars,
+    say: Callable[[str], None] | None = None,
+    references: Path | None = None,
+) -> dict[str, Any]:
+    """Train a policy to prefer supported truths (MediEval, sections 3.3 and 4.3, appendix D) and write its run folder.
+
+    Args:
+        dataset: the dataset; pairs are made from its training split, and validated on its validation split.
+        model: base model, or a run folder whose adapter goes on training: of a policy, of a detector or validator, or
+            of a classifier, whose head is left out. The paper starts from the base model, which is then the reference
+            too; an adapter that goes on is the reference as it was given.
+        out: the run folder; ``settings``, ``resume`` and ``say`` as of `open_run`.
+        engine: ``shared`` (packed rows) or ``trl`` (`trl.DPOTrainer`, one pair a pass, same tokens and pairs).
+        progress: shows what is done.
+        references: a folder in which runs that differ in lambda alone keep what the first stage's reference says.
+
+    Returns:
+        What ``training.json`` holds.
+
+    Raises:
+        UsageError: ``out`` holds another run, the model cannot share contexts, or a pair does not fit a packed row.
+        InputError: the model cannot be loaded, or a stage has no pair.
+        TrainingError: the loss is no number, training diverges, or memory is short.
+    """
+    data = dataset_identity(dataset)
+    with open_run(KIND, model, out, data, settings, resume=resume, say=say, engine=engine) as run:
+        if run.whole is not None:
+            return run.whole
+        tokenizer, config = load_tokenizer(model), load_config(model)
+        if engine == "shared":
+            check_decoder(config)
+        texts = encode_texts(dataset, tokenizer, settings, usable_length(config, settings.packing.max_length))
+        stages = corfu_stages(dataset, texts, tokenizer.pad_token_id, settings)
+        attention = attention_of(settings.hardware) if engine == "shared" else attention_of_texts(settings.hardware)
+        if engine == "shared":
+            rows = [largest_row(one.data.run_data(one.data.train), one.data.plan(settings)) for one in stages]
+            row = max(rows, key=lambda row: row.input_ids.numel())
+            memory = run.estimate(
+                "causal", lambda made: SharedPolicy(made)(row).sum(), attention=attention, sizes=row.sizes
+            )
+            run.needs(memory)
+        policy = run.load("causal", attention=attention, lora=run.settings.lora)
+        if engine == "shared":
+            check_sharing(policy)
+        records = _train_stages(stages, _Policy(policy, tokenizer, run, progress, _of_run(references, run)), engine)
+        found = {
+            "rows": {f"pairs of {stage['stage']}": stage["pairs"]["pairs"] for stage in records},
+            "truncation": texts.truncation.as_dict(),
+            "steps": sum(len(stage["records"]) for stage in records),
+            "stages": records,
+        }
+        return run.finish(policy, found, partial(save_model, policy, tokenizer))
+
+
+def _of_run(references: Path | None, run: Run) -> Path | None:
+    """Return the folder of all runs that differ from this one in lambda alone."""
+    alike = {**run.plan, "settings": {**run.plan["settings"], "lambda": None}}
+    return references and references / sha256(to_json(alike).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
-class _Run:
-    """What the stages of a run share."""
+class _Policy:
+    """What the stages of a run share: the policy that they train one after the other."""
 
-    policy: Any
+    model: Any
     tokenizer: Any
-    settings: CorfuSettings
-    folder: Path
-    autocast: bool
-    resume: bool
+    run: Run
     progress: Progress
+    references: Path | None
+
+    @cached_property
+    def shared(self) -> SharedPolicy:
+        """The policy over packed rows, one for all stages."""
+        return SharedPolicy(self.model)
 
 
 def _kept(file: Path, compute: Callable[[], Values]) -> Values:
@@ -107,38 +155,41 @@ def _kept(file: Path, compute: Callable[[], Values]) -> Values:
     return values
 
 
-def _run_shared(stage: CorfuStage, run: _Run) -> dict[str, Any]:
+def _run_shared(stage: CorfuStage, policy: _Policy) -> dict[str, Any]:
     """Train one stage on packed rows; returns its records and its validation."""
-    data, module, settings = stage.data, SharedPolicy(run.policy), run.settings
+    run, settings, autocast = policy.run, policy.run.settings, policy.run.weights[1]
+    data, module, show = stage.data, policy.shared, policy.progress
+    # The first stage's reference is the policy as it was given, whatever the lambda.
+    kept = policy.references if stage.number == 1 and policy.references else run.checkpoints
 
     def logps(items: list[Item], what: str) -> Values:
-        with run.progress(f"{stage.name}: {what}", len(items)) as advance:
+        with show(f"{stage.name}: {what}", len(items)) as advance:
             budget = settings.packing.tokens_per_row
-            return pair_logps(module, data, items, budget, autocast=run.autocast, advance=advance)
+            return pair_logps(module, data, items, budget, autocast=autocast, advance=advance)
 
     def reference(items: list[Item], what: str) -> Values:
-        return _kept(run.folder / f"{stage.name}-{what}.npy", lambda: logps(items, what))
+        return _kept(kept / f"{stage.name}-{what}.npy", lambda: logps(items, what))
 
     before = reference(data.train, "reference")
     before_validation = reference(data.validation, "reference-validation")
     plan = data.plan(settings)
 
     def margins() -> Values:
-        return step_margins(module, data, plan[0], before, settings.beta, autocast=run.autocast)
+        return step_margins(module, data, plan[0], before, settings.beta, autocast=autocast)
 
-    noise = _kept(run.folder / f"{stage.name}-noise.npy", margins)
-    with run.progress(f"{stage.name}: training", len(plan)) as advance:
+    noise = _kept(kept / f"{stage.name}-noise.npy", margins)
+    with show(f"{stage.name}: training", len(plan)) as advance:
         records, measured = train_packed(
             module,
-            run.tokenizer,
+            policy.tokenizer,
             data.run_data(data.train),
             plan,
             CorfuObjective(before, settings.beta, settings.lambda_),
-            run.folder / stage.name,
+            run.checkpoints / stage.name,
             optimizer=settings.optimizer,
             hardware=settings.hardware,
             seed=settings.seed,
-            autocast=run.autocast,
+            autocast=autocast,
             resume=run.resume,
             advance=advance,
         )
@@ -151,146 +202,34 @@ def _run_shared(stage: CorfuStage, run: _Run) -> dict[str, Any]:
     }
 
 
-def _run_trl(stage: CorfuStage, run: _Run) -> dict[str, Any]:
+def _run_trl(stage: CorfuStage, policy: _Policy) -> dict[str, Any]:
     from training.corfu.engine_trl import train_stage
 
-    folder = run.folder / stage.name
-    with run.progress(f"{stage.name}: training", len(stage.data.plan(run.settings))) as advance:
-        return train_stage(
-            stage.data,
-            run.policy,
-            run.tokenizer,
-            folder,
-            run.settings,
-            autocast=run.autocast,
-            resume=run.resume,
-            advance=advance,
-        )
+    run, folder = policy.run, policy.run.checkpoints / stage.name
+    with policy.progress(f"{stage.name}: training", len(stage.data.plan(run.settings))) as advance:
+        own: dict[str, Any] = {"autocast": run.weights[1], "resume": run.resume, "advance": advance}
+        return train_stage(stage.data, policy.model, policy.tokenizer, folder, run.settings, **own)
 
 
-RUNNERS: dict[Engine, Callable[[CorfuStage, _Run], dict[str, Any]]] = {"shared": _run_shared, "trl": _run_trl}
+RUNNERS: dict[Engine, Callable[[CorfuStage, _Policy], dict[str, Any]]] = {"shared": _run_shared, "trl": _run_trl}
 
 
-def _train_stages(stages: Sequence[CorfuStage], run: _Run, engine: Engine) -> list[dict[str, Any]]:
+def _train_stages(stages: Sequence[CorfuStage], policy: _Policy, engine: Engine) -> list[dict[str, Any]]:
     """Train the stages in order; one that is done already is read back, with the weights at its end."""
-    files = [run.folder / f"{stage.name}.json" for stage in stages]
+    folder = policy.run.checkpoints
+    files = [folder / f"{stage.name}.json" for stage in stages]
     records = [json.loads(file.read_text(encoding="utf-8")) for file in files if file.is_file()]
     if records:
-        restore_weights(
-            run.policy, Path(str(last_checkpoint(run.folder / stages[len(records) - 1].name / CHECKPOINTS)))
-        )
+        done = last_checkpoint(folder / stages[len(records) - 1].name / CHECKPOINTS)
+        restore_weights(policy.model, Path(str(done)))
     wait_for_all()
     for stage, file in list(zip(stages, files, strict=True))[len(records) :]:
-        found = RUNNERS[engine](stage, run)
+        found = RUNNERS[engine](stage, policy)
         records.append({"stage": stage.pairs.stage.name, "pairs": stage.pairs.counts(), **found})
         if is_main():
             write_text(file, to_json(records[-1]))
         wait_for_all()
     return records
-
-
-def train_corfu(
-    dataset: MedievalDataset,
-    model: str | Path,
-    out: Path,
-    settings: CorfuSettings,
-    *,
-    engine: Engine = "shared",
-    resume: bool = False,
-    progress: Progress = bars,
-    say: Callable[[str], None] | None = None,
-) -> dict[str, Any]:
-    """Train a policy to prefer supported truths (MediEval, sections 3.3 and 4.3, appendix D) and write its run folder.
-
-    Args:
-        dataset: the dataset; pairs are made from its training split, and validated on its validation split.
-        model: base model, or a run folder whose adapter goes on training.
-        out: the run folder.
-        settings: the paper's where left out.
-        engine: ``shared`` (packed rows) or ``trl`` (`trl.DPOTrainer`, one pair a pass, same tokens and pairs).
-        resume: go on with the run in ``out``; one that is whole is left as it is.
-        progress: shows what is done.
-        say: takes the memory estimate (of the engine ``shared``) and other messages.
-
-    Returns:
-        What ``training.json`` holds.
-
-    Raises:
-        UsageError: ``out`` holds another run, the model cannot share contexts, or a pair does not fit a packed row.
-        InputError: the model cannot be loaded, or a stage has no pair.
-        TrainingError: the loss is no number, training diverges, or memory is short.
-    """
-    join_processes(device_of(settings.hardware))
-    settings = settings.model_copy(update={"lora": lora_of(model, settings.lora)})
-    plan = run_plan(KIND, model, dataset_identity(dataset), settings, engine=engine)
-    if (whole := start_run(out, plan, resume=resume)) is not None:
-        return whole
-    with drop_if_refused(out), quiet():
-        tokenizer = load_tokenizer(model)
-        if engine == "shared":
-            check_decoder(load_config(model))
-        max_length = usable_length(load_config(model), settings.packing.max_length)
-        texts = encode_texts(dataset, tokenizer, settings, max_length)
-        stages = corfu_stages(dataset, texts, tokenizer.pad_token_id, settings)
-        hardware, attention, autocast = _loading(model, settings, engine)
-        memory = _memory(stages, model, settings, hardware, attention, autocast) if engine == "shared" else None
-        if memory is not None:
-            tell_memory(memory, settings.hardware, say)
-        with memory_errors("set hardware.quantize = 'nf4', or choose a smaller base model"):
-            policy = load_model(
-                model, "causal", hardware, lora=settings.lora, seed=settings.seed, attention=attention, trainable=True
-            )
-        if say is not None and is_main() and (note := dropout_note(policy, settings.lora)):
-            say(note)
-        if engine == "shared":
-            check_sharing(policy)
-        run = _Run(policy, tokenizer, settings, out / CHECKPOINTS, autocast, resume, progress)
-        records = _train_stages(stages, run, engine)
-        record = plan | _findings(run, dataset, texts, records)
-        record["memory"] = memory.as_dict() if memory is not None else None
-
-        def write(folder: Path) -> None:
-            save_model(policy, tokenizer, folder)
-            write_card(folder, record)
-
-        return finish_run(out, record, write)
-
-
-def _memory(
-    stages: Sequence[CorfuStage],
-    model: str | Path,
-    settings: CorfuSettings,
-    hardware: HardwareSettings,
-    attention: str,
-    autocast: bool,
-) -> Estimate:
-    data, plan = largest_row(stages, settings)
-    row, _, _ = collate_row(plan, data.train, data.contexts, data.statements)
-    return estimate_memory(
-        str(model),
-        "causal",
-        lambda policy: SharedPolicy(policy)(row).sum(),
-        settings.lora,
-        hardware,
-        attention=attention,
-        autocast=autocast,
-        sizes=row.sizes,
-    )
-
-
-def _findings(
-    run: _Run, dataset: MedievalDataset, texts: CorfuTexts, records: Sequence[dict[str, Any]]
-) -> dict[str, Any]:
-    return {
-        "licence_tier": dataset.licence_tier,
-        **base_record(run.policy),
-        "seed": run.settings.seed,
-        "rows": {f"pairs of {stage['stage']}": stage["pairs"]["pairs"] for stage in records},
-        "truncation": texts.truncation.as_dict(),
-        "machine": machine_record(run.policy, run.settings.hardware, autocast=run.autocast),
-        "steps": sum(len(stage["records"]) for stage in records),
-        "stages": list(records),
-    }
 
 
 def sweep_lambda(
@@ -307,17 +246,18 @@ def sweep_lambda(
 ) -> pl.DataFrame:
     """Train one run for each lambda (appendix F), into ``out/lambda-VALUE``; lambda 0 is DPO.
 
+    What the reference of the first stage says is the same for all, and computed once.
+
     Returns:
         The table that ``out/lambda.tsv`` holds: lambda, run, stage, validation pairs, loss and logged values. Losses
         of different lambdas are not comparable, the other columns are.
     """
-    rows = []
+    rows, references = [], out / "references"
     for value in lambdas:
         run = f"lambda-{value:g}"
         changed = settings.model_copy(update={"lambda_": value})
-        record = train_corfu(
-            dataset, model, out / run, changed, engine=engine, resume=resume, progress=progress, say=say
-        )
+        same: dict[str, Any] = {"engine": engine, "resume": resume, "progress": progress, "say": say}
+        record = train_corfu(dataset, model, out / run, changed, references=references, **same)
         rows += [
             {
                 "lambda": float(value),
@@ -328,6 +268,8 @@ def sweep_lambda(
             for stage in record["stages"]
         ]
     table = pl.DataFrame(rows, infer_schema_length=None)
-    with atomic_path(out / "lambda.tsv") as temporary:
-        table.write_csv(temporary, separator="\t")
+    if is_main():
+        shutil.rmtree(references, ignore_errors=True)
+        with atomic_path(out / "lambda.tsv") as temporary:
+            table.write_csv(temporary, separator="\t")
     return table

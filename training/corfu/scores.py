@@ -23,14 +23,15 @@ from evaluation.quadrants.dataset import MedievalDataset, Split
 from ground import ROOT
 from ground.contracts.rows import QUADRANTS
 from ground.storage.tables import read_table
-from training.packing.attention import attention_of, joins_contexts
-from training.packing.decoders import check_decoder, check_sharing, implementation_of
-from training.packing.plan import Item, plan_rows
+from training.classifier.items import predicted
+from training.packing.attention import attention_of
+from training.packing.decoders import check_decoder, check_sharing
+from training.packing.plan import Item
+from training.packing.rows import encode_admissions, read_items
 from training.packing.shared import SharedPolicy
-from training.packing.tokens import EncodedTexts, Truncation, encode_contexts, encode_statements, special_token
-from training.packing.trainer import RunData, evaluate_rows
-from training.runs.models import load_config, load_model, load_tokenizer
-from training.runs.quiet import quiet
+from training.packing.tokens import EncodedTexts, Truncation, encode_statements, special_token
+from training.packing.trainer import RunData
+from training.runs.models import load_config, load_model, load_tokenizer, quiet, usable_length
 from training.runs.settings import CorfuSettings
 
 __all__ = ["label_continuations", "quadrant_log_probabilities", "score_quadrants", "scored_data"]
@@ -61,10 +62,8 @@ def scored_data(
     plain, labels = encode_statements(tokenizer, texts, end=False), label_continuations(tokenizer)
     with_label = [np.concatenate([plain[at], label]) for at in range(len(texts)) for label in labels]
     segments = EncodedTexts.of([*with_label, *labels])
-    kept = dataset.contexts.join(rows.select("hadm_id").unique(), on="hadm_id", how="semi")
     room = max_length - int(segments.lengths.max())
-    contexts, truncation = encode_contexts(tokenizer, kept["context"].to_list(), max_tokens=room, chat=chat)
-    context_of = {hadm_id: index for index, hadm_id in enumerate(kept["hadm_id"])}
+    contexts, context_of, truncation = encode_admissions(dataset, rows, tokenizer, max_tokens=room, chat=chat)
     n, alone = len(labels), tuple(range(len(with_label), len(segments)))
     items = [
         Item(name, context_of[hadm_id], (*range(n * index_of[statement], n * index_of[statement] + n), *alone))
@@ -93,15 +92,7 @@ def quadrant_log_probabilities(
     contexts, segments = data.contexts.lengths, data.statements.lengths
     # Eight segments of an item behind a context that was cut for one: what held the run's pairs may not hold them.
     largest = max(int(contexts[item.context] + segments[list(item.statements)].sum()) for item in data.items)
-    rows = plan_rows(
-        range(len(data.items)),
-        data.items,
-        contexts,
-        segments,
-        max(tokens_per_row, largest),
-        join_contexts=joins_contexts(implementation_of(policy.model)),
-    )
-    found = torch.stack(evaluate_rows(policy, data, rows, advance))
+    found = read_items(policy, data, max(tokens_per_row, largest), advance=advance)
     with_label, alone = found.split(len(QUADRANTS), dim=1)
     scores: torch.Tensor = (with_label - alone if calibrated else with_label).log_softmax(-1)
     return scores
@@ -140,7 +131,7 @@ def score_quadrants(
     rows = dataset.split_rows(split, settings.split_column)
     config = load_config(model)
     check_decoder(config)
-    length = min(settings.packing.max_length, getattr(config, "max_position_embeddings", settings.packing.max_length))
+    length = usable_length(config, settings.packing.max_length)
     with quiet():
         tokenizer = load_tokenizer(model)
         data, truncation = scored_data(dataset, rows, tokenizer, length, chat=settings.packing.chat_template)
@@ -152,13 +143,5 @@ def score_quadrants(
         found = quadrant_log_probabilities(
             SharedPolicy(policy), data, settings.packing.tokens_per_row, calibrated=calibrated, advance=advance
         )
-    return pl.DataFrame(
-        {
-            "id": rows["id"],
-            "label": [QUADRANTS[at] for at in found.argmax(-1).tolist()],
-            "scores": found.exp().tolist(),
-            "model": [name or (Path(model).resolve().name if Path(model).is_dir() else str(model))] * rows.height,
-            "seed": [settings.seed] * rows.height,
-        },
-        schema_overrides={"scores": pl.List(pl.Float64), "seed": pl.Int64},
-    )
+    name = name or (Path(model).resolve().name if Path(model).is_dir() else str(model))
+    return predicted(rows["id"].to_list(), found.exp(), name, settings.seed)

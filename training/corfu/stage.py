@@ -1,28 +1,137 @@
-"""One stage of CoRFu on packed rows: log-probabilities for its frozen reference, its objective, and its summary."""
+"""One stage of CoRFu: its pairs as items of packed rows, what the frozen reference says, its objective, its summary."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
-from training.corfu.data import StageData
+from evaluation.quadrants.dataset import MedievalDataset, Split
+from ground.errors import InputError
 from training.corfu.loss import corfu_loss
-from training.packing.attention import joins_contexts
-from training.packing.decoders import implementation_of
-from training.packing.plan import Item, Step, plan_rows
+from training.corfu.pairs import REGIMES, Stage, StagePairs, pair_items, stage_pairs
+from training.packing.plan import Item, Step
+from training.packing.rows import encode_admissions, plan_steps, read_items
 from training.packing.shared import SharedPolicy
-from training.packing.trainer import evaluate_rows
+from training.packing.tokens import EncodedTexts, Truncation, encode_statements
+from training.packing.trainer import RunData
+from training.runs.settings import CorfuSettings
 
-__all__ = ["LOGGED", "CorfuObjective", "pair_logps", "pair_values", "step_margins", "summary"]
+__all__ = [
+    "LOGGED",
+    "CorfuObjective",
+    "CorfuStage",
+    "CorfuTexts",
+    "StageData",
+    "corfu_stages",
+    "encode_texts",
+    "pair_logps",
+    "pair_values",
+    "step_margins",
+    "summary",
+]
 
 Values = npt.NDArray[np.float64]
 
 LOGGED: tuple[str, ...] = ("margin", "accuracy", "negative", "reward_winner", "reward_loser")
 """Means over pairs: margin S, share of S > 0, share of S < 0, and beta * (log pi - log ref) of winner and loser."""
+
+
+@dataclass(frozen=True)
+class CorfuTexts:
+    """The encoded texts of a run, where each is found, and what cutting the contexts cost."""
+
+    contexts: EncodedTexts
+    statements: EncodedTexts
+    context_of: dict[int, int]
+    statement_of: dict[str, int]
+    truncation: Truncation
+
+
+@dataclass(frozen=True)
+class StageData:
+    """The pairs of a stage as items over encoded texts: those that train, and those that validate."""
+
+    contexts: EncodedTexts
+    statements: EncodedTexts
+    train: list[Item]
+    validation: list[Item]
+    pad_id: int
+
+    def run_data(self, items: list[Item]) -> RunData:
+        """Return what the trainer reads; all pairs weigh the same."""
+        return RunData(self.contexts, self.statements, items, np.ones(len(items)), self.pad_id)
+
+    def plan(self, settings: CorfuSettings) -> list[Step]:
+        """Plan the optimizer steps of the stage."""
+        return plan_steps(self.run_data(self.train), settings)
+
+
+@dataclass(frozen=True)
+class CorfuStage:
+    """One stage: its number from 1, its pairs, and their encoding."""
+
+    number: int
+    pairs: StagePairs
+    data: StageData
+
+    @property
+    def name(self) -> str:
+        """The name of its files and of its progress."""
+        return f"stage-{self.number}"
+
+
+def encode_texts(dataset: MedievalDataset, tokenizer: Any, settings: CorfuSettings, max_length: int) -> CorfuTexts:
+    """Encode each distinct statement, closed by the end-of-text token, and each context of training and validation.
+
+    A packed row holds a context with both statements of a pair, so that contexts leave room for two of the longest.
+
+    Raises:
+        UsageError: ``max_length`` leaves no room for a context.
+    """
+    texts = dataset.rows["statement"].unique().sort().to_list()
+    statements = encode_statements(tokenizer, texts, end=True)
+    tested = dataset.in_split("test", settings.split_column)
+    used, room = dataset.rows.filter(~tested), max_length - 2 * int(statements.lengths.max())
+    chat = settings.packing.chat_template
+    encoded, context_of, truncation = encode_admissions(dataset, used, tokenizer, max_tokens=room, chat=chat)
+    return CorfuTexts(
+        contexts=encoded,
+        statements=statements,
+        context_of=context_of,
+        statement_of={text: index for index, text in enumerate(texts)},
+        truncation=truncation,
+    )
+
+
+def corfu_stages(dataset: MedievalDataset, texts: CorfuTexts, pad_id: int, settings: CorfuSettings) -> list[CorfuStage]:
+    """Choose the pairs of each stage of the regime; a stage without validation pairs has none.
+
+    Raises:
+        InputError: a stage has no pair to train on.
+    """
+
+    def items(pairs: StagePairs) -> list[Item]:
+        return pair_items(pairs, texts.context_of, texts.statement_of)
+
+    def pairs(split: Split, stage: Stage) -> StagePairs:
+        rows = dataset.rows.filter(dataset.in_split(split, settings.split_column))
+        return stage_pairs(rows, stage, pairs_per_winner=settings.pairs_per_winner, seed=settings.seed)
+
+    found = []
+    for number, stage in enumerate(REGIMES[settings.regime], 1):
+        train = pairs("train", stage)
+        try:
+            validation = items(pairs("validation", stage))
+        except InputError:
+            validation = []
+        data = StageData(texts.contexts, texts.statements, items(train), validation, pad_id)
+        found.append(CorfuStage(number, train, data))
+    return found
 
 
 def pair_logps(
@@ -34,24 +143,10 @@ def pair_logps(
     autocast: bool = False,
     advance: Callable[[int], None] | None = None,
 ) -> Values:
-    """Return log-probabilities of winners and losers, without dropout. *Shape:* (n_pairs, 2).
-
-    All pairs of an admission stand in as few rows as the budget allows, whatever the optimizer steps are.
-    """
+    """Return log-probabilities of winners and losers, without dropout; see `read_items`. *Shape:* (n_pairs, 2)."""
     if not items:
         return np.empty((0, 2))
-    rows = plan_rows(
-        range(len(items)),
-        items,
-        data.contexts.lengths,
-        data.statements.lengths,
-        tokens_per_row,
-        join_contexts=joins_contexts(implementation_of(policy.model)),
-    )
-    device = next(policy.parameters()).device.type
-    with torch.autocast(device, torch.bfloat16, enabled=autocast):
-        found = evaluate_rows(policy, data.run_data(items), rows, advance)
-    return torch.stack(found).numpy()
+    return read_items(policy, data.run_data(items), tokens_per_row, autocast=autocast, advance=advance).numpy()
 
 
 def step_margins(
@@ -61,10 +156,8 @@ def step_margins(
 
     Before a stage trains they would be 0 in exact arithmetic: what they are is the noise of the rows' roundings.
     """
-    device = next(policy.parameters()).device.type
     items = sorted(index for row in step.rows for block in row.blocks for index in block.items)
-    with torch.autocast(device, torch.bfloat16, enabled=autocast):
-        found = torch.stack(evaluate_rows(policy, data.run_data(data.train), step.rows))
+    found = read_items(policy, data.run_data(data.train), 0, rows=step.rows, autocast=autocast)
     _, logged = pair_values(found, torch.from_numpy(reference[items]), beta, 0.0)
     return logged["margin"].numpy()
 

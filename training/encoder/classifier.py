@@ -15,20 +15,12 @@ from ground.contracts.rows import QUADRANTS
 from ground.errors import InputError, UsageError
 from ground.settings import parse_settings
 from training.encoder.cross import CrossModel
-from training.encoder.late import FrozenReader, LateModel
-from training.encoder.layers import LayeredEncoder
-from training.encoder.pretrained import (
-    load_backbone,
-    load_config,
-    load_pair_classifier,
-    load_tokenizer,
-    pick_device,
-    quietly,
-    resolve_model,
-)
+from training.encoder.late import FrozenReader, LateModel, LayeredEncoder
+from training.encoder.pretrained import load_backbone, load_pair_classifier, load_tokenizer, resolve_model
 from training.encoder.quadrants import QuadrantLogits
-from training.encoder.settings import EncoderSettings
 from training.encoder.texts import EncodedRows
+from training.runs.models import device_of, load_config, quiet
+from training.runs.settings import EncoderSettings
 
 __all__ = ["HEAD", "RECORD", "EncoderClassifier", "Judge", "load_encoder", "new_encoder"]
 
@@ -95,7 +87,7 @@ class EncoderClassifier:
         """Write weights and tokenizer. The transformer's files load in transformers without this package."""
         from safetensors.torch import save_file
 
-        with quietly():
+        with quiet():
             self.transformer.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
         if isinstance(self.module, LateModel):
@@ -108,7 +100,7 @@ class EncoderClassifier:
 
 
 def _assemble(source: str, settings: EncoderSettings, name: str) -> EncoderClassifier:
-    device = pick_device(settings.device)
+    device = torch.device(device_of(settings.hardware))
     tokenizer = load_tokenizer(source)
     longest = getattr(load_config(source), "max_position_embeddings", settings.window_tokens)
     if settings.window_tokens > longest:

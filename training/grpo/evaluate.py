@@ -12,11 +12,10 @@ import polars as pl
 import torch
 
 from ground.contracts.grading import grade_abstention
-from ground.lm.sampling import end_tokens, sampled
 from ground.progress import progress
-from training.grpo.prompt import encode, messages
-from training.grpo.rows import Row
-from training.grpo.settings import GrpoSettings
+from training.grpo.rows import Row, encode, messages
+from training.runs.settings import GrpoSettings
+from training.runs.texts import answers
 
 __all__ = ["accuracies", "grade_sets", "respond"]
 
@@ -31,39 +30,27 @@ def respond(
     Raises:
         OntogroundError: memory is short.
     """
-    uids = list(prompts)
-    made = [messages(tokenizer, prompts[uid], categories) for uid in uids]
-    encoded = encode(tokenizer, made, thinking=settings.thinking)
-    fitting = [n for n, ids in enumerate(encoded) if len(ids) <= settings.max_prompt_tokens]
-    responses: dict[str, str | None] = dict.fromkeys(uids)
-    was_training = model.training
+    made = [messages(tokenizer, prompt, categories) for prompt in prompts.values()]
+    encoded = dict(zip(prompts, encode(tokenizer, made, thinking=settings.thinking), strict=True))
+    fitting = {uid: ids for uid, ids in encoded.items() if len(ids) <= settings.max_prompt_tokens}
+    responses: dict[str, str | None] = dict.fromkeys(prompts)
+    sampling = {"do_sample": True, "temperature": settings.temperature, "top_p": settings.top_p, "top_k": 0}
+    options = {"max_new_tokens": settings.max_new_tokens} | sampling
+    at_once, was_training = settings.generation_batch_size, model.training
     model.eval()
     device = next(model.parameters()).device
-    tokens, at_once = [encoded[n] for n in fitting], settings.generation_batch_size
     try:
-        with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+        with (
+            torch.random.fork_rng(devices=[device] if device.type == "cuda" else []),
+            progress("responses to the rows of evaluation", len(fitting)) as advance,
+        ):
             torch.manual_seed(settings.seed)
-            with progress("responses to the rows of evaluation", len(fitting)) as advance:
-                for said in sampled(model, tokens, _config(model, tokenizer, settings), at_once, settings.batching):
-                    responses[uids[fitting[said.prompt]]] = tokenizer.decode(said.tokens, skip_special_tokens=True)
-                    advance(1)
+            for uid, text, _ in answers(model, tokenizer, fitting, at_once, settings.batching, **options):
+                responses[uid] = text
+                advance(1)
     finally:
         model.train(was_training)
     return responses
-
-
-def _config(model: Any, tokenizer: Any, settings: GrpoSettings) -> Any:
-    from transformers import GenerationConfig
-
-    return GenerationConfig(
-        max_new_tokens=settings.max_new_tokens,
-        do_sample=True,
-        temperature=settings.temperature,
-        top_p=settings.top_p,
-        top_k=0,
-        pad_token_id=tokenizer.pad_token_id,
-        eos_token_id=end_tokens(model, tokenizer),
-    )
 
 
 def grade_sets(

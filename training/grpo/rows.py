@@ -1,7 +1,7 @@
-"""Rows of arms and of evaluation: read from Parquet files, the same prompts in every arm, in one order.
+"""Rows of arms and of evaluation, read from Parquet files, the same in every arm and in one order; what is asked.
 
 An arm's file has the columns ``uid``, ``prompt``, ``label``, ``lower`` and ``upper``, all text; that of the evaluation
-has ``set`` before them.
+has ``set`` before them. One system prompt for all rows and arms lets the policy abstain (paper, appendix E).
 """
 
 from __future__ import annotations
@@ -10,16 +10,30 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
+from ground import ROOT
 from ground.contracts.grading import Reference
 from ground.contracts.labels import parse_label
 from ground.errors import InputError, UsageError
 from ground.stable import stable_hash
+from training.packing.tokens import unmarked
 
-__all__ = ["Row", "check_arms", "order_sha256", "planned_order", "read_rows", "read_sets"]
+__all__ = [
+    "Row",
+    "check_arms",
+    "encode",
+    "messages",
+    "order_sha256",
+    "planned_order",
+    "read_rows",
+    "read_sets",
+    "system_prompt",
+]
 
+SYSTEM = ROOT / "training" / "data" / "grpo_system.txt"
 COLUMNS = ("uid", "prompt", "label", "lower", "upper")
 
 
@@ -114,3 +128,40 @@ def planned_order(uids: Sequence[str], seed: int, epochs: int, per_step: int) ->
 def order_sha256(order: Sequence[str]) -> str:
     """Return a hash that stands for an order of rows."""
     return hashlib.sha256("\n".join(order).encode()).hexdigest()
+
+
+NUMBERS = "a number, a date as MM/DD/YYYY, or weeks and days as (W weeks, D days)"
+NUMBER_EXAMPLES = "<answer>22.86</answer>, <answer>03/21/2006</answer>, <answer>unknown</answer>"
+
+
+def system_prompt(categories: Sequence[str] = ()) -> str:
+    """Return the system prompt; with ``categories`` the answer is one of their names."""
+    system = SYSTEM.read_text(encoding="utf-8").rstrip("\n")
+    if not categories:
+        return system.format(forms=NUMBERS, examples=NUMBER_EXAMPLES)
+    examples = f"<answer>{categories[0]}</answer>, <answer>unknown</answer>"
+    return system.format(forms=f"one of {', '.join(categories)}", examples=examples)
+
+
+def messages(tokenizer: Any, prompt: str, categories: Sequence[str] = ()) -> Any:
+    """Return a row's prompt as trl takes it: a conversation, or text where the tokenizer has no chat template."""
+    system, prompt = system_prompt(categories), unmarked(tokenizer, prompt)
+    if tokenizer.chat_template:
+        return [{"role": "system", "content": system}, {"role": "user", "content": prompt}]
+    return f"{system}\n\n{prompt}\n\n"
+
+
+def encode(tokenizer: Any, prompts: Sequence[Any], *, thinking: bool) -> list[list[int]]:
+    """Return the tokens of prompts, as `messages` made them, exactly as trl encodes them."""
+    if not prompts:
+        return []
+    if isinstance(prompts[0], str):
+        return [list(ids) for ids in tokenizer(text=list(prompts))["input_ids"]]
+    encoded = tokenizer.apply_chat_template(
+        conversation=list(prompts),
+        add_generation_prompt=True,
+        tokenize=True,
+        return_dict=True,
+        enable_thinking=thinking,
+    )
+    return [list(ids) for ids in encoded["input_ids"]]

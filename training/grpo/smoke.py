@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from training.grpo.settings import GrpoSettings
+from training.runs.settings import GrpoSettings
 
 __all__ = ["smoke_settings", "write_random_model"]
 

@@ -1,44 +1,45 @@
 """One arm of GRPO: trained on its labels in the planned order, evaluated, and written as a run folder.
 
 The folder holds the model (or its adapter), ``training.json``, ``README.md`` and ``evaluation.parquet``.
+
+trl's GRPOTrainer runs on planned rows, with the reward of an arm's labels. Written for trl 1.16, like
+`training.corfu.engine_trl`: one private method is taken over, to sample a step's responses in parts that fit into
+memory. Advantages are group-centred and not divided by a standard deviation, and losses are not divided by a response's
+length (Liu et al. 2025, "Dr. GRPO"; paper, appendix E). Every step is on-policy.
 """
 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ground.contracts.rewards import REWARDS, RewardWeights
 from ground.errors import InputError, UsageError
+from ground.lm.sampling import Batching, sampled
 from ground.progress import progress
 from ground.storage.files import write_text
 from training.grpo.evaluate import accuracies, grade_sets, respond
-from training.grpo.policy import build_trainer
-from training.grpo.prompt import encode, messages, system_prompt
-from training.grpo.rows import Row, order_sha256, planned_order
-from training.grpo.settings import GrpoSettings
-from training.runs.card import write_card
-from training.runs.folder import CHECKPOINTS, base_record, drop_if_refused, finish_run, run_plan, start_run
-from training.runs.memory import estimate_texts, tell_memory
+from training.grpo.rows import Row, encode, messages, order_sha256, planned_order, system_prompt
+from training.runs.folder import Run, open_run
+from training.runs.memory import estimate_texts
 from training.runs.models import (
-    dropout_note,
     load_config,
     load_model,
     load_tokenizer,
-    prepare_device,
+    quiet,
     refuse_adapter,
     save_model,
     trained_weights,
     usable_length,
 )
-from training.runs.quiet import quiet
 from training.runs.resuming import logged, run_trainer
-from training.sft.model import Machine, choose_machine
+from training.runs.settings import GrpoSettings
+from training.runs.texts import build_trainer, texts_arguments, texts_attention
 
-__all__ = ["EVALUATION", "Arm", "evaluate_base", "train_arm"]
+__all__ = ["EVALUATION", "Arm", "arm_trainer", "evaluate_base", "reward_function", "train_arm"]
 
 EVALUATION = "evaluation.parquet"
 WATCHED = "evaluations.json"
@@ -86,66 +87,38 @@ def train_arm(
     Args:
         arm: rows and labels.
         model_name: folder or hub name of the base model.
-        out_dir: the run folder.
-        settings: of all arms.
-        resume: go on from the newest checkpoint; from the start where there is none.
-        say: takes the memory estimate (of its optimizer steps; sampling needs less, or more with a large
-            ``generation_batch_size``).
+        out_dir: the run folder; ``settings`` (of all arms), ``resume`` and ``say`` as of `open_run`. The memory
+            estimate is of optimizer steps; sampling needs less, or more with a large ``generation_batch_size``.
 
     Raises:
         UsageError: settings that do not fit each other or this machine, or a folder that already holds a run.
         InputError: no such model, or no prompt is short enough.
         TrainingError: the loss is no number, or memory is short.
     """
-    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
-        raise UsageError("GRPO is trained by one process", do="start it without torchrun or accelerate")
-    machine = choose_machine(settings.hardware)
-    prepare_device(machine.device)
-    plan = run_plan("grpo", model_name, arm.data, settings, engine="trl GRPOTrainer", arm=arm.name, smoke=arm.smoke)
-    if (whole := start_run(out_dir, plan, resume=resume)) is not None:
-        return whole
-    with drop_if_refused(out_dir), quiet():
+    own: dict[str, Any] = {"engine": "trl GRPOTrainer", "arm": arm.name, "smoke": arm.smoke, "alone": True}
+    with open_run("grpo", model_name, out_dir, arm.data, settings, resume=resume, say=say, **own) as run:
+        if run.whole is not None:
+            return run.whole
         refuse_adapter(model_name)
         tokenizer = load_tokenizer(model_name)
         rows, too_long = _fitting(arm, tokenizer, settings)
         order = planned_order(list(rows), settings.seed, settings.epochs, settings.prompts_per_step)
-        tokens = min(
-            settings.max_prompt_tokens + settings.max_new_tokens, usable_length(load_config(model_name), 1 << 30)
-        )
-        memory = estimate_texts(
-            model_name,
-            settings.per_device_batch_size,
-            tokens,
-            min(settings.max_new_tokens + 1, tokens),
-            settings.lora,
-            settings.hardware,
-            reference=settings.kl_beta > 0,
-        )
-        tell_memory(memory, settings.hardware, say)
-        watched = out_dir / CHECKPOINTS / WATCHED
-        trainer = build_trainer(
-            model_name,
-            tokenizer,
-            rows,
-            order,
-            out_dir / CHECKPOINTS,
-            settings,
-            machine,
-            categories=arm.categories,
-            callbacks=[_watcher(arm, tokenizer, settings, watched)] if settings.evaluate_every else [],
-        )
+        longest = settings.max_prompt_tokens + settings.max_new_tokens
+        tokens = usable_length(load_config(model_name), longest)
+        at_once, answer = settings.per_device_batch_size, min(settings.max_new_tokens + 1, tokens)
+        lora, compared = settings.lora, settings.kl_beta > 0
+        run.needs(estimate_texts(model_name, at_once, tokens, answer, lora, settings.hardware, reference=compared))
+        watched = run.checkpoints / WATCHED
+        callbacks = [_watcher(arm, tokenizer, settings, watched)] if settings.evaluate_every else []
+        trainer = arm_trainer(run, tokenizer, rows, order, categories=arm.categories, callbacks=callbacks)
         steps = len(order) // settings.prompts_per_step
         with progress(f"arm {arm.name}, steps", steps) as advance:
             measured = run_trainer(trainer, advance, resume=resume, short_of_memory=SHORT_OF_MEMORY, grows=True)
         graded = grade_sets(_responses(trainer.model, tokenizer, arm, settings), arm.sets, arm.categories)
-        record = {
-            **plan,
-            **base_record(trainer.model),
+        found = {
             "system_prompt": system_prompt(arm.categories),
             "rows": {"used": len(rows), "left_out": {"too_long": too_long}},
             "order_sha256": order_sha256(order),
-            "machine": _machine(machine, dropout_note(trainer.model, settings.lora)),
-            "memory": memory.as_dict(),
             "measured": measured.as_dict(),
             "steps": trainer.state.global_step,
             "history": logged(trainer, HISTORY),
@@ -153,22 +126,21 @@ def train_arm(
             "evaluation": accuracies(graded),
         }
 
-        def write(folder: Path) -> None:
+        def save(folder: Path) -> None:
             save_model(trainer.model, tokenizer, folder)
             graded.write_parquet(folder / EVALUATION)
-            write_card(folder, record)
 
-        return finish_run(out_dir, record, write)
+        return run.finish(trainer.model, found, save)
 
 
 def evaluate_base(arm: Arm, model_name: str, settings: GrpoSettings) -> Any:
     """Return the grades of the base model's responses, as `training.grpo.evaluate.grade_sets`."""
-    machine = choose_machine(settings.hardware)
+    attention, _ = texts_attention(settings.hardware)
     with quiet():
         tokenizer = load_tokenizer(model_name)
         # In the precision that the arms are trained and evaluated in.
         hardware, _ = trained_weights(settings.hardware, whole=settings.lora.r == 0)
-        model = load_model(model_name, "causal", hardware, seed=settings.seed, attention=machine.attention)
+        model = load_model(model_name, "causal", hardware, seed=settings.seed, attention=attention)
         return grade_sets(_responses(model, tokenizer, arm, settings), arm.sets, arm.categories)
 
 
@@ -211,10 +183,122 @@ def _watched(file: Path) -> list[dict[str, Any]]:
     return list({one["step"]: one for one in found}.values())
 
 
-def _machine(machine: Machine, note: str | None) -> dict[str, Any]:
-    return {
-        "device": machine.device,
-        "precision": machine.precision,
-        "attention": machine.attention,
-        "notes": [*machine.notes, *([note] if note else [])],
-    }
+def reward_function(
+    rows: Mapping[str, Row], settings: GrpoSettings, tokenizer: Any, categories: Sequence[str] = ()
+) -> Callable[..., list[float]]:
+    """Return an arm's reward as trl calls it: of the tokens of each response, by its row's uid."""
+    rule = REWARDS[settings.reward.rule]
+    weights = RewardWeights(settings.reward.correct, settings.reward.wrong, settings.reward.format_error)
+
+    def label_reward(*, completion_ids: Sequence[Sequence[int]], uid: Sequence[str], **_: Any) -> list[float]:
+        # Of the tokens, not of trl's completions: some templates take the reasoning out of those.
+        texts = tokenizer.batch_decode(completion_ids, skip_special_tokens=True)
+        return [
+            rule(text, rows[one].reference, weights, categories=categories)
+            for text, one in zip(texts, uid, strict=True)
+        ]
+
+    return label_reward
+
+
+def _trainer_class() -> Any:
+    """Return the trainer; trl takes seconds to import and is imported late."""
+    from trl import GRPOTrainer
+    from trl.models import unwrap_model_for_generation
+
+    class PolicyTrainer(GRPOTrainer):
+        """GRPOTrainer that samples a step's responses in parts."""
+
+        at_once: int
+        batching: Batching
+
+        def _generate_single_turn(self, prompt_ids: Any, *others: Any, **named: Any) -> Any:
+            if self.batching == "continuous":
+                return self._continuous(prompt_ids), None
+            completions = []
+            for begin in range(0, len(prompt_ids), self.at_once):
+                part, _ = super()._generate_single_turn(prompt_ids[begin : begin + self.at_once], *others, **named)
+                completions += part
+            return completions, None
+
+        def _continuous(self, prompt_ids: Any) -> list[list[int]]:
+            # trl's own way there would turn the trained weights into bfloat16 for good.
+            with unwrap_model_for_generation(self.model_wrapped, self.accelerator) as model:
+                found = sorted(sampled(model, prompt_ids, self.generation_config, self.at_once, "continuous"))
+                model.train()
+            return [said.tokens if said.end is None else [*said.tokens, said.end] for said in found]
+
+    return PolicyTrainer
+
+
+def _arguments(run: Run) -> Any:
+    from trl import GRPOConfig
+
+    settings = run.settings
+    responses = settings.prompts_per_step * settings.group
+    if responses % settings.per_device_batch_size:
+        raise UsageError(
+            "prompts_per_step times group is no multiple of per_device_batch_size",
+            found=f"{settings.prompts_per_step} x {settings.group} and {settings.per_device_batch_size}",
+        )
+    return texts_arguments(
+        GRPOConfig,
+        run,
+        # Rows of all epochs are laid out in the order of the plan.
+        num_train_epochs=1,
+        shuffle_dataset=False,
+        per_device_train_batch_size=settings.per_device_batch_size,
+        gradient_accumulation_steps=responses // settings.per_device_batch_size,
+        num_generations=settings.group,
+        max_completion_length=settings.max_new_tokens,
+        temperature=settings.temperature,
+        top_p=settings.top_p,
+        top_k=0,
+        beta=settings.kl_beta,
+        # trl would weight the divergence by the importance ratio; the paper's loss has it plain.
+        use_bias_correction_kl=False,
+        num_iterations=1,
+        scale_rewards="none",
+        loss_type="dr_grpo",
+        chat_template_kwargs={"enable_thinking": settings.thinking},
+        remove_unused_columns=False,
+    )
+
+
+def arm_trainer(
+    run: Run,
+    tokenizer: Any,
+    rows: Mapping[str, Row],
+    order: Sequence[str],
+    *,
+    categories: Sequence[str] = (),
+    callbacks: Sequence[Any] = (),
+) -> Any:
+    """Return a trainer of one arm.
+
+    Args:
+        run: of the base model, which is also the reference of the KL divergence.
+        tokenizer: of it.
+        rows: of the arm, by uid.
+        order: rows of all steps, `training.grpo.rows.planned_order`.
+        categories: names that labels can be.
+        callbacks: further ones.
+
+    Raises:
+        UsageError: the sizes of a step do not fit each other.
+    """
+    from datasets import Dataset
+
+    # Prompts are stored once and named by every step that takes them up.
+    made = {uid: messages(tokenizer, row.prompt, categories) for uid, row in rows.items()}
+    trainer = build_trainer(
+        _trainer_class(),
+        run,
+        _arguments(run),
+        reward_funcs=reward_function(rows, run.settings, tokenizer, categories),
+        train_dataset=Dataset.from_dict({"prompt": [made[uid] for uid in order], "uid": list(order)}),
+        processing_class=tokenizer,
+        callbacks=list(callbacks),
+    )
+    trainer.at_once, trainer.batching = run.settings.generation_batch_size, run.settings.batching
+    return trainer

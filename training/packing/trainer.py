@@ -23,10 +23,10 @@ from training.packing.collate import collate_row
 from training.packing.decoders import base_of, implementation_of
 from training.packing.masks import FLEX_BLOCK
 from training.packing.plan import Item, RowPlan, Step, deal
+from training.packing.sharding import load_shares, save_shares, split_weights, whole_weights
 from training.packing.tokens import EncodedTexts
-from training.runs.arguments import trainer_arguments
 from training.runs.models import restore_weights, save_model
-from training.runs.resuming import OF_OPTIMIZER, Measured, logged, run_trainer
+from training.runs.resuming import OF_OPTIMIZER, Measured, logged, run_trainer, trainer_arguments
 from training.runs.settings import HardwareSettings, OptimizerSettings
 
 __all__ = [
@@ -41,6 +41,7 @@ __all__ = [
 ]
 
 RECORDS = "records.json"
+SCHEDULE = "scheduler.pt"
 SHORT_OF_MEMORY = (
     "lower packing.tokens_per_row (then packing.max_length), set hardware.gradient_checkpointing = true, or "
     "hardware.quantize = 'nf4'"
@@ -100,13 +101,16 @@ def evaluate_rows(
 ) -> list[torch.Tensor]:
     """Return for each item the values of its statements, in the order of ``data.items``, without dropout.
 
-    *Shapes:* a list of (statements of an item, ...) tensors in float64 on the CPU.
+    Processes that train together have a share of the rows each, and all get all values. *Shapes:* a list of
+    (statements of an item, ...) tensors in float64 on the CPU.
     """
+    group = torch.distributed if torch.distributed.is_available() and torch.distributed.is_initialized() else None
+    own = rows if group is None else rows[group.get_rank() :: group.get_world_size()]
     was_training = module.training
     module.eval()
     found: dict[int, torch.Tensor] = {}
     try:
-        for plan in rows:
+        for plan in own:
             row, order, places = row_tensors(plan, data, module.model)
             values = module(row)
             found |= {index: values[place].double().cpu() for index, place in zip(order, places, strict=True)}
@@ -114,6 +118,12 @@ def evaluate_rows(
                 advance(len(order))
     finally:
         module.train(was_training)
+    if group is not None:
+        shares: list[dict[int, torch.Tensor]] = [{}] * group.get_world_size()
+        group.all_gather_object(shares, found)
+        if advance:
+            advance(sum(map(len, shares)) - len(found))
+        found = {index: values for share in shares for index, values in share.items()}
     return [found[index] for index in sorted(found)]
 
 
@@ -174,11 +184,17 @@ def _packed_trainer() -> Any:
     class PackedTrainer(Trainer):
         """A Trainer whose batch is one optimizer step of packed rows."""
 
-        def __init__(self, *, data: RunData, plan: Sequence[Step], objective: Objective, **rest: Any) -> None:
+        def __init__(
+            self, *, data: RunData, plan: Sequence[Step], objective: Objective, split: bool = False, **rest: Any
+        ) -> None:
             super().__init__(**rest)
             self.data, self.plan, self.objective = data, plan, objective
             self.records: list[StepRecord] = []
             self.names = frozenset({"loss", *objective.logged})
+            # Where weights come split, nobody else shares them out or averages their gradients. Checkpoints hold shares
+            # whatever the number of processes, so that another number goes on from them.
+            self.shares, self.split = split, split and self.args.world_size > 1
+            self.is_distributed_loading_by_transformers = self.split
 
         def training_step(self, model: nn.Module, inputs: Any, num_items_in_batch: Any = None) -> torch.Tensor:
             """Run all rows of this process, backward each; gradients are shared between processes once."""
@@ -186,19 +202,19 @@ def _packed_trainer() -> Any:
             number = int(inputs["step"][0])
             step, processes = self.plan[number], self.accelerator.num_processes
             rows = deal(step, processes)[self.accelerator.process_index]
-            # A process without a row runs one at weight zero, since all processes must meet in the last backward.
-            scale = processes / self.weight_of(step) if rows else 0.0
-            share = processes / step.n_items if rows else 0.0
+            # Processes meet in the last backward, where weights are split in every pass: where rows are fewer, one runs
+            # again, at weight zero.
+            passes = -(-len(step.rows) // processes) if self.split else max(len(rows), 1)
+            scales = [processes / self.weight_of(step)] * len(rows) + [0.0] * (passes - len(rows))
+            share = processes / step.n_items
             total = torch.zeros((), dtype=torch.float64)
             sums: dict[str, float] = {}
-            rows = rows or step.rows[:1]
-            for at, plan in enumerate(rows):
-                waits = self.accelerator.no_sync(model) if at + 1 < len(rows) else nullcontext()
-                with waits:
+            for at, (plan, scale) in enumerate(zip([*rows, *step.rows[:1] * passes], scales, strict=False)):
+                with self.accelerator.no_sync(model) if at + 1 < passes and not self.split else nullcontext():
                     loss, logged = self.row_loss(model, plan)
                     self.accelerator.backward(loss * scale)
                 total += loss.detach().double().cpu() * scale
-                for name, value in logged.items():
+                for name, value in logged.items() if scale else ():
                     sums[name] = sums.get(name, 0.0) + float(value.detach().double().sum()) * share
             self.keep({"loss": float(total), **sums}, number)
             return total.to(self.args.device)
@@ -226,15 +242,33 @@ def _packed_trainer() -> Any:
 
         def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
             folder = Path(output_dir or self.args.output_dir)
-            save_model(self.model.model, self.processing_class, folder)
-            kept = [{"step": record.step, **record.values} for record in self.records]
-            (folder / RECORDS).write_text(json.dumps(kept), encoding="utf-8")
+            with whole_weights(self.model) if self.split else nullcontext():
+                if self.args.should_save:
+                    save_model(self.model.model, self.processing_class, folder)
+                    kept = [{"step": record.step, **record.values} for record in self.records]
+                    (folder / RECORDS).write_text(json.dumps(kept), encoding="utf-8")
 
         def _load_from_checkpoint(self, resume_from_checkpoint: str, model: Any = None) -> None:
             folder = Path(resume_from_checkpoint)
-            restore_weights((model or self.model).model, folder)
+            if not self.split:
+                restore_weights((model or self.model).model, folder)
             kept = json.loads((folder / RECORDS).read_text(encoding="utf-8"))
             self.records = [StepRecord(int(values.pop("step")), values) for values in kept]
+
+        def _save_optimizer_and_scheduler(self, output_dir: str) -> None:
+            if not self.shares:
+                super()._save_optimizer_and_scheduler(output_dir)
+                return
+            save_shares(self.model, self.optimizer.optimizer, Path(output_dir))
+            if self.args.should_save:
+                torch.save(self.lr_scheduler.state_dict(), Path(output_dir) / SCHEDULE)
+
+        def _load_optimizer_and_scheduler(self, checkpoint: str | None) -> None:
+            if not self.shares or checkpoint is None:
+                super()._load_optimizer_and_scheduler(checkpoint)
+                return
+            load_shares(self.model, self.optimizer.optimizer, Path(checkpoint))
+            self.lr_scheduler.load_state_dict(torch.load(Path(checkpoint) / SCHEDULE, weights_only=True))
 
     return PackedTrainer
 
@@ -265,17 +299,20 @@ def train_packed(
     if hardware.gradient_checkpointing:
         checkpoint_activations(module.model)
     arguments = training_arguments(out, optimizer, hardware, len(plan), seed, autocast=autocast)
-    trainer = _packed_trainer()(
-        data=data,
-        plan=plan,
-        objective=objective,
-        model=module,
-        args=arguments,
-        train_dataset=_Steps(len(plan), arguments.world_size),
-        processing_class=tokenizer,
-        data_collator=torch.utils.data.default_collate,
-    )
-    measured = run_trainer(trainer, advance, resume=resume, short_of_memory=SHORT_OF_MEMORY)
+    several = arguments.world_size > 1
+    with split_weights(module) if hardware.split_weights and several else nullcontext():
+        trainer = _packed_trainer()(
+            data=data,
+            plan=plan,
+            objective=objective,
+            split=hardware.split_weights,
+            model=module,
+            args=arguments,
+            train_dataset=_Steps(len(plan), arguments.world_size),
+            processing_class=tokenizer,
+            data_collator=torch.utils.data.default_collate,
+        )
+        measured = run_trainer(trainer, advance, resume=resume, short_of_memory=SHORT_OF_MEMORY)
     records: list[StepRecord] = trainer.records
     for record, more in zip(records, logged(trainer, OF_OPTIMIZER), strict=True):
         record.values |= more

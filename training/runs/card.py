@@ -1,4 +1,4 @@
-"""The model card of every kind of run, written from its record: what it was made from and is good for."""
+"""The model card of every kind of run, written from its record: what it was made from and is good for; its losses."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from ground.storage.files import write_text
-from training.runs.folder import loss_records
 
-__all__ = ["write_card"]
+__all__ = ["loss_records", "write_card"]
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
 
@@ -34,6 +33,21 @@ def write_card(folder: Path, record: Mapping[str, Any], *, results: Path | None 
         results=_results(results or folder),
     )
     write_text(folder / "README.md", text + "\n")
+
+
+def loss_records(record: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the steps of a run's ``training.json`` in order: stage, step (from 1), loss and what else was logged."""
+    if record["kind"] == "corfu":
+        return [
+            {"stage": stage["stage"], **one, "step": step}
+            for stage in record["stages"]
+            for step, one in enumerate(stage["records"], 1)
+        ]
+    if record["kind"] == "encoder":
+        return [{"stage": "", "step": step, "loss": loss} for step, loss in enumerate(record["losses"], 1)]
+    if record["kind"] == "classifier":
+        return [{"stage": "", **one, "step": step} for step, one in enumerate(record["losses"], 1)]
+    return [{"stage": "", **one} for one in record["history"]]
 
 
 def _losses(record: Mapping[str, Any]) -> str:

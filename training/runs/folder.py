@@ -1,7 +1,7 @@
-"""The run folder: what a run is, whether one may be started or gone on with, and its record ``training.json``.
+"""The run folder, and the one life of every run: opened, trained or gone on with, recorded, given its card.
 
-The record is written last: a folder that has one holds a whole run. Where several processes train together, the first
-of them writes and the others wait.
+`open_run` is what every verb trains in. The record ``training.json`` is written last: a folder that has one holds a
+whole run. Where several processes train together, the first of them writes and the others wait.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from platform import python_version
 from typing import Any
@@ -21,27 +23,34 @@ from evaluation.quadrants.dataset import MedievalDataset
 from ground import __version__
 from ground.errors import InputError, UsageError
 from ground.flow.manifest import to_json, versions
-from ground.settings import Section
 from ground.storage.files import private_directory, sha256_of, write_text
 from training.packing.decoders import backbone_of, base_of, implementation_of
-from training.runs.models import device_of, hub_commit, prepare_device
-from training.runs.settings import HardwareSettings
+from training.runs.card import write_card
+from training.runs.memory import Estimate, estimate_memory
+from training.runs.models import (
+    Task,
+    device_of,
+    dropout_note,
+    hub_commit,
+    load_model,
+    lora_of,
+    prepare_device,
+    quiet,
+    trained_weights,
+)
+from training.runs.resuming import choose_optimizer, memory_errors
+from training.runs.settings import HardwareSettings, LoraSettings, OptimizerSettings
 
 __all__ = [
     "CHECKPOINTS",
     "RECORD",
-    "base_record",
+    "Run",
     "dataset_identity",
     "drop_if_refused",
-    "finish_run",
     "is_main",
-    "join_processes",
-    "loss_records",
-    "machine_record",
     "model_identity",
+    "open_run",
     "read_run",
-    "run_plan",
-    "software",
     "start_run",
     "wait_for_all",
 ]
@@ -55,12 +64,6 @@ IDENTITY_FILES = ("config.json", "adapter_config.json", "tokenizer.json", RECORD
 
 # Libraries that a trained model depends on.
 SOFTWARE = ("accelerate", "bitsandbytes", "peft", "tokenizers", "torch", "transformers", "trl")
-
-
-def software() -> dict[str, str]:
-    """Return the versions of ontoground, Python and the libraries that are installed."""
-    installed = {package: version for package, version in versions(SOFTWARE).items() if version is not None}
-    return {"ontoground": __version__, "python": python_version(), **installed}
 
 
 def is_main() -> bool:
@@ -115,44 +118,6 @@ def model_identity(model: str | Path) -> dict[str, Any]:
         return {"name": str(model), "commit": hub_commit(model)}
     files = {name: sha256_of(folder / name) for name in IDENTITY_FILES if (folder / name).is_file()}
     return {"name": folder.resolve().name, "sha256": files}
-
-
-def base_record(model: Any) -> dict[str, Any]:
-    """Return what a run says of the base model below its adapter: its name, and its commit on the hub."""
-    name = base_of(model).config._name_or_path
-    return {"base_model": Path(name).resolve().name if Path(name).is_dir() else name, "base_commit": hub_commit(name)}
-
-
-def run_plan(
-    kind: str, model: str | Path, dataset: Mapping[str, Any], settings: Section, **more: Any
-) -> dict[str, Any]:
-    """Return what makes two runs the same, as `start_run` takes it.
-
-    Args:
-        kind: of the run.
-        model: what is trained.
-        dataset: what the run says of it, such as `dataset_identity`.
-        settings: all of them.
-        more: what else decides the weights, such as the engine.
-    """
-    return {
-        "kind": kind,
-        **more,
-        "base": model_identity(model),
-        "dataset": dict(dataset),
-        "settings": settings.model_dump(mode="json", by_alias=True),
-    }
-
-
-def machine_record(model: Any, hardware: HardwareSettings, *, autocast: bool) -> dict[str, Any]:
-    """Return what a run says of how the machine was used."""
-    return {
-        "device": device_of(hardware),
-        "precision": str(backbone_of(model).dtype).removeprefix("torch."),
-        "autocast": autocast,
-        "attention": implementation_of(model),
-        "quantize": hardware.quantize,
-    }
 
 
 def _plain(value: Mapping[str, Any]) -> dict[str, Any]:
@@ -221,27 +186,185 @@ def drop_if_refused(out: Path) -> Iterator[None]:
         raise
 
 
-def finish_run(out: Path, record: Mapping[str, Any], write: Callable[[Path], None]) -> dict[str, Any]:
-    """Put a run's files in place, its record last, and drop its checkpoints; returns the record as it was written.
+@dataclass
+class Run:
+    """A run that is open.
+
+    Attributes:
+        out: its folder.
+        model: what is trained: hub name, local path or run folder.
+        settings: all of them; an adapter that goes on being trained keeps its own in ``lora``.
+        plan: what makes two runs the same.
+        resume: go on from the last checkpoint, from the start where there is none.
+        say: tells a person something; of several processes one speaks.
+        optimizer: transformers' name of the one that is used.
+        whole: its record, where it was whole already.
+        memory: what it is thought to need, where that was estimated.
+        notes: where the machine is not used as the settings ask for.
+    """
+
+    out: Path
+    model: str | Path
+    settings: Any
+    plan: dict[str, Any]
+    resume: bool
+    say: Callable[[str], None]
+    optimizer: str
+    whole: dict[str, Any] | None = None
+    memory: Estimate | None = None
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def checkpoints(self) -> Path:
+        """Return the folder of what its resumption needs, which goes when the run is whole."""
+        return self.out / CHECKPOINTS
+
+    @cached_property
+    def weights(self) -> tuple[HardwareSettings, bool]:
+        """Return how the model is loaded, and whether half precision is left to autocast; see `trained_weights`."""
+        whole = self.settings.lora.r == 0 and not self.plan.get("freeze_backbone", False)
+        return trained_weights(self.settings.hardware, whole=whole)
+
+    def estimate(self, task: Task, step: Callable[[Any], torch.Tensor], **options: Any) -> Estimate:
+        """Return what a forward pass of the run and its backward pass need; see `estimate_memory`."""
+        hardware, autocast = self.weights
+        return estimate_memory(str(self.model), task, step, self.settings.lora, hardware, autocast=autocast, **options)
+
+    def needs(self, memory: Estimate) -> None:
+        """Say what the run needs before it starts, and warn where that is more than there is."""
+        self.memory = memory
+        self.say(str(memory))
+        hardware = self.settings.hardware
+        if (warning := memory.warning(hardware.memory_margin, hardware)) is not None:
+            self.say(warning)
+
+    def load(self, task: Task, *, attention: str | None, lora: LoraSettings | None = None) -> Any:
+        """Load the model that is trained, with its own adapter or, where ``lora`` is given, a new one.
+
+        Raises:
+            TrainingError: memory is short.
+        """
+        seed, hardware = self.settings.seed, self.weights[0]
+        with memory_errors("set hardware.quantize = 'nf4', or choose a smaller base model"):
+            loaded = load_model(self.model, task, hardware, lora=lora, seed=seed, attention=attention, trainable=True)
+        if lora is not None and (note := dropout_note(loaded, lora)):
+            self.notes.append(note)
+            self.say(note)
+        return loaded
+
+    def finish(self, model: Any, found: Mapping[str, Any], save: Callable[[Path], None]) -> dict[str, Any]:
+        """Put a run's files in place, its record last, and drop its checkpoints; returns the record as it was written.
+
+        Args:
+            model: what was trained. The record says of it: the base model below its adapter, with its commit on the
+                hub, how many parameters there are, and how the machine was used.
+            found: what ``training.json`` says beside that and the plan; software and hashes of the files are added.
+            save: writes the model, its tokenizer and what else is kept into a folder; the card is added.
+        """
+        name, parameters = base_of(model).config._name_or_path, list(model.parameters())
+        installed = {package: version for package, version in versions(SOFTWARE).items() if version is not None}
+        record = {
+            **self.plan,
+            "licence_tier": self.plan["dataset"].get("licence_tier"),
+            "base_model": Path(name).resolve().name if Path(name).is_dir() else name,
+            "base_commit": hub_commit(name),
+            "seed": self.settings.seed,
+            "parameters": {
+                "all": sum(p.numel() for p in parameters),
+                "trained": sum(p.numel() for p in parameters if p.requires_grad),
+            },
+            "machine": {
+                "device": device_of(self.settings.hardware),
+                "precision": str(backbone_of(model).dtype).removeprefix("torch."),
+                "autocast": self.weights[1],
+                "attention": implementation_of(model),
+                "quantize": self.settings.hardware.quantize,
+                "optimizer": self.optimizer,
+                "trained_weights": str(next(p.dtype for p in parameters if p.requires_grad)).removeprefix("torch."),
+                "notes": self.notes,
+            },
+            "memory": self.memory and self.memory.as_dict(),
+            **found,
+            "software": {"ontoground": __version__, "python": python_version(), **installed},
+        }
+        if is_main():
+            part = self.checkpoints / FINAL
+            shutil.rmtree(part, ignore_errors=True)
+            save(private_directory(part))
+            write_card(part, record)
+            record["files"] = {
+                file.name: sha256_of(file) for file in sorted(part.iterdir()) if file.name != "README.md"
+            }
+            for file in sorted(part.iterdir()):
+                file.replace(self.out / file.name)
+            write_text(self.out / RECORD, to_json(record))
+            shutil.rmtree(self.checkpoints, ignore_errors=True)
+        wait_for_all()
+        return _plain(record)
+
+
+@contextmanager
+def open_run(
+    kind: str,
+    model: str | Path,
+    out: Path,
+    dataset: Mapping[str, Any],
+    settings: Any,
+    *,
+    resume: bool,
+    say: Callable[[str], None] | None,
+    alone: bool = False,
+    **more: Any,
+) -> Iterator[Run]:
+    """Yield a run, in silence of the libraries; one that ends with nothing kept leaves its folder free.
+
+    Every verb trains in it, and takes ``out``, ``settings``, ``resume`` and ``say`` as they are here.
 
     Args:
-        out: the run folder.
-        record: what ``training.json`` says; the versions of the software and hashes of the files are added.
-        write: writes the model, its tokenizer and card into a folder.
+        kind: of the run.
+        model: what is trained.
+        out: the run folder, made with mode 0700.
+        dataset: what the run says of it, such as `dataset_identity`.
+        settings: all of them, the paper's by default; ``hardware`` is among them.
+        resume: go on from the last checkpoint in the folder, from the start where there is none; a run that is whole is
+            left as it is. Without it a folder that holds a run is refused.
+        say: takes what a person is told: the memory estimate, and where the machine is not used as was asked for.
+        alone: whether one process alone can train it.
+        more: what else decides the weights, such as the engine.
+
+    Raises:
+        UsageError: the folder holds a run and ``resume`` is off, it was started with another plan, or there are more
+            processes than can train it.
+        KeyboardInterrupt: as it came, with what was kept and how to go on.
     """
-    whole = {**record, "software": software()}
-    if is_main():
-        part = out / CHECKPOINTS / FINAL
-        shutil.rmtree(part, ignore_errors=True)
-        private_directory(part)
-        write(part)
-        whole["files"] = {file.name: sha256_of(file) for file in sorted(part.iterdir()) if file.name != "README.md"}
-        for file in sorted(part.iterdir()):
-            file.replace(out / file.name)
-        write_text(out / RECORD, to_json(whole))
-        shutil.rmtree(out / CHECKPOINTS, ignore_errors=True)
-    wait_for_all()
-    return _plain(whole)
+    if alone and int(os.environ.get("WORLD_SIZE", "1")) > 1:
+        raise UsageError(f"{kind} is trained by one process", do="start it without torchrun or accelerate")
+    if settings.hardware.split_weights and more.get("engine") != "shared":
+        raise UsageError(
+            "weights are split between processes for packed rows alone",
+            found=f"hardware.split_weights, {kind}",
+            expected="train classifier or corfu with the engine shared",
+        )
+    join_processes(device_of(settings.hardware))
+    if (lora := lora_of(model, settings.lora)) != settings.lora:
+        settings = settings.model_copy(update={"lora": lora})
+    plan = {
+        "kind": kind,
+        **more,
+        "base": model_identity(model),
+        "dataset": dict(dataset),
+        "settings": settings.model_dump(mode="json", by_alias=True),
+    }
+    wanted = getattr(settings, "optimizer", OptimizerSettings()).optimizer
+    optimizer, why = choose_optimizer(wanted, device_of(settings.hardware))
+    tell = say if say is not None and is_main() else lambda _text: None
+    whole, notes = start_run(out, plan, resume=resume), [why] if why else []
+    run = Run(out, model, settings, plan, resume, tell, optimizer, whole, notes=notes)
+    if run.whole is not None:
+        yield run
+        return
+    with drop_if_refused(out), quiet():
+        yield run
 
 
 def read_run(folder: Path, *kinds: str) -> dict[str, Any]:
@@ -265,18 +388,3 @@ def read_run(folder: Path, *kinds: str) -> dict[str, Any]:
             "the run is of another kind", file=path, found=str(record.get("kind")), expected=", ".join(kinds)
         )
     return record
-
-
-def loss_records(record: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the steps of a run's ``training.json`` in order: stage, step (from 1), loss and what else was logged."""
-    if record["kind"] == "corfu":
-        return [
-            {"stage": stage["stage"], **one, "step": step}
-            for stage in record["stages"]
-            for step, one in enumerate(stage["records"], 1)
-        ]
-    if record["kind"] == "encoder":
-        return [{"stage": "", "step": step, "loss": loss} for step, loss in enumerate(record["losses"], 1)]
-    if record["kind"] == "classifier":
-        return [{"stage": "", **one, "step": step} for step, one in enumerate(record["losses"], 1)]
-    return [{"stage": "", **one} for one in record["history"]]

@@ -27,11 +27,10 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map_only
 
 from training.packing.attention import attention_of_texts
-from training.runs.folder import is_main
 from training.runs.models import Task, add_adapter, device_of, load_config, precision_of, trained_weights
 from training.runs.settings import HardwareSettings, LoraSettings
 
-__all__ = ["Estimate", "estimate_memory", "estimate_texts", "free_memory", "tell_memory"]
+__all__ = ["Estimate", "estimate_memory", "estimate_texts", "free_memory"]
 
 NF4_BYTES = 0.5 + 1 / 64 + 4 / (64 * 256)
 """Bytes of a 4-bit weight: half a byte, a byte of scale for 64 weights, and 4 bytes for 256 scales (QLoRA, sec. 3)."""
@@ -175,16 +174,6 @@ class _Peak(TorchDispatchMode):
         self.now -= size
 
 
-def _attend(module: nn.Module, query: Any, key: Any, value: Any, _mask: Any, **options: Any) -> tuple[Any, None]:
-    """Stand in for FlexAttention, which needs its device: causal attention without a dense mask."""
-    groups = query.shape[1] // key.shape[1]
-    del module, options
-    states = nn.functional.scaled_dot_product_attention(
-        query, key.repeat_interleave(groups, 1), value.repeat_interleave(groups, 1), is_causal=True
-    )
-    return states.transpose(1, 2), None
-
-
 def _choose(module: Any, states: torch.Tensor, chosen: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
     """Stand in for experts: who is chosen, on which their kernels depend, is not known of fake tensors."""
     each, hidden = chosen.shape[-1], states.shape[-1]
@@ -201,7 +190,7 @@ def _choose(module: Any, states: torch.Tensor, chosen: torch.Tensor, weights: to
 
 
 def _model(config: Any, task: Task, attention: str, dtype: torch.dtype, lora: LoraSettings, layers: int | None) -> Any:
-    from transformers import AttentionInterface, AutoModelForCausalLM, AutoModelForSequenceClassification
+    from transformers import AutoModelForCausalLM, AutoModelForSequenceClassification
     from transformers.integrations.moe import ALL_EXPERTS_FUNCTIONS
 
     config = deepcopy(config)
@@ -210,9 +199,6 @@ def _model(config: Any, task: Task, attention: str, dtype: torch.dtype, lora: Lo
         config.num_hidden_layers = layers
         if getattr(config, "layer_types", None):
             config.layer_types = config.layer_types[:layers]
-    if attention == "flex_attention":
-        attention = "flex_stand_in"
-        AttentionInterface.register(attention, _attend)
     kind = AutoModelForCausalLM if task == "causal" else AutoModelForSequenceClassification
     model = kind.from_config(config, attn_implementation=attention, dtype=dtype)
     ALL_EXPERTS_FUNCTIONS.register("experts_stand_in", _choose)
@@ -296,7 +282,8 @@ def estimate_memory(
             sweep, is not measured again.
     """
     config = load_config(model)
-    dtype, attention = precision_of(hardware), attention or "sdpa"
+    # FlexAttention needs its device: SDPA with a dense mask holds as much with recomputation, a tenth more without.
+    dtype, attention = precision_of(hardware), "sdpa" if attention in (None, "flex_attention") else attention
 
     def make(layers: int | None) -> Any:
         made = _model(config, task, attention, dtype, lora, layers)
@@ -347,12 +334,3 @@ def _weights(model: Any, hardware: HardwareSettings) -> tuple[int, int]:
         else:
             total += parameter.numel() * parameter.element_size()
     return round(total + sum(b.numel() * b.element_size() for b in model.buffers())), largest
-
-
-def tell_memory(estimate: Estimate, hardware: HardwareSettings, say: Callable[[str], None] | None) -> None:
-    """Say what a run needs, and warn where that is more than there is; one process of a run speaks."""
-    if say is None or not is_main():
-        return
-    say(str(estimate))
-    if (warning := estimate.warning(hardware.memory_margin, hardware)) is not None:
-        say(warning)

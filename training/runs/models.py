@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import deepcopy
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,18 +19,20 @@ from training.runs.settings import HardwareSettings, LoraSettings
 
 __all__ = [
     "Task",
-    "adapter_base",
     "adapter_config",
+    "adapter_of",
     "add_adapter",
     "device_of",
     "dropout_note",
     "hub_commit",
     "load_config",
     "load_model",
+    "load_pretrained",
     "load_tokenizer",
     "lora_of",
     "precision_of",
     "prepare_device",
+    "quiet",
     "refuse_adapter",
     "restore_weights",
     "save_model",
@@ -36,6 +43,31 @@ __all__ = [
 Task = Literal["causal", "quadrants"]
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float64": torch.float64}
 ADAPTER = "adapter_config.json"
+HEAD = "score"
+"""transformers' name of a decoder's classification head."""
+LOGGERS = ("transformers", "peft", "trl", "accelerate", "datasets", "bitsandbytes")
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep transformers, peft and trl from writing anything but errors; what was set before is set again after."""
+    from transformers.utils import logging as transformers_logging
+
+    levels = {name: logging.getLogger(name).level for name in LOGGERS}
+    bars = transformers_logging.is_progress_bar_enabled()
+    for name in LOGGERS:
+        logging.getLogger(name).setLevel(logging.ERROR)
+    transformers_logging.disable_progress_bar()
+    try:
+        with warnings.catch_warnings():
+            for name in LOGGERS:
+                warnings.filterwarnings("ignore", module=rf"{name}(\.|$)")
+            yield
+    finally:
+        for name, level in levels.items():
+            logging.getLogger(name).setLevel(level)
+        if bars:
+            transformers_logging.enable_progress_bar()
 
 
 def device_of(hardware: HardwareSettings) -> str:
@@ -96,13 +128,13 @@ def usable_length(config: Any, wanted: int) -> int:
     return min(wanted, int(positions)) if positions else wanted
 
 
-def adapter_base(model: str | Path) -> str | None:
-    """Return the base model that an adapter folder names, None for anything else."""
+def adapter_of(model: str | Path) -> Any:
+    """Return PEFT's configuration of an adapter folder, None for anything else."""
     if not (Path(model) / ADAPTER).is_file():
         return None
     from peft import PeftConfig
 
-    return str(PeftConfig.from_pretrained(str(model)).base_model_name_or_path)
+    return PeftConfig.from_pretrained(str(model))
 
 
 def refuse_adapter(model: str | Path) -> None:
@@ -111,7 +143,7 @@ def refuse_adapter(model: str | Path) -> None:
     Raises:
         UsageError: it is an adapter.
     """
-    if adapter_base(model) is not None:
+    if adapter_of(model) is not None:
         raise UsageError(
             "the base model is an adapter", file=model, expected="a whole model", do="merge the adapter first"
         )
@@ -119,11 +151,8 @@ def refuse_adapter(model: str | Path) -> None:
 
 def lora_of(model: str | Path, asked: LoraSettings) -> LoraSettings:
     """Return the settings of a folder's own adapter, which goes on being used; those asked for anywhere else."""
-    if adapter_base(model) is None:
+    if (found := adapter_of(model)) is None:
         return asked
-    from peft import PeftConfig
-
-    found = PeftConfig.from_pretrained(str(model))
     names = found.target_modules
     return LoraSettings(
         r=found.r,
@@ -133,15 +162,34 @@ def lora_of(model: str | Path, asked: LoraSettings) -> LoraSettings:
     )
 
 
-def _missing(model: str | Path, error: Exception) -> InputError:
-    absent = Path(model).is_absolute() and not Path(model).exists()
-    return InputError(
-        "the model cannot be loaded",
-        file=str(model),
-        found="no such folder" if absent else type(error).__name__,
-        expected="a hub name, a folder in transformers' format, or a run folder with an adapter",
-        do="check the path; the hub is asked only where --hub stands before the verb: `ontoground --hub ...`",
-    )
+def load_pretrained(kind: Any, model: str | Path, **options: Any) -> Any:
+    """Return what one of transformers' classes loads.
+
+    Raises:
+        InputError: there is no such model.
+        UsageError: it needs a package that is not installed.
+    """
+    try:
+        return kind.from_pretrained(str(model), **options)
+    except ImportError as error:
+        # FlashAttention and bitsandbytes are looked for only now.
+        said = str(error).strip().splitlines()[0]
+        raise UsageError("a package that the settings need is not installed", found=said) from error
+    except (OSError, ValueError) as error:
+        absent = Path(model).is_absolute() and not Path(model).exists()
+        raise InputError(
+            "the model cannot be loaded",
+            file=str(model),
+            found="no such folder" if absent else type(error).__name__,
+            expected="a hub name, a folder in transformers' format, or a run folder",
+            do="check the path; the hub is asked only where --hub stands before the verb: `ontoground --hub ...`",
+        ) from error
+
+
+def _base_name(model: str | Path) -> str:
+    """Return the model itself, or the base model of an adapter folder."""
+    adapter = adapter_of(model)
+    return str(adapter.base_model_name_or_path if adapter else model)
 
 
 def load_config(model: str | Path) -> Any:
@@ -152,10 +200,7 @@ def load_config(model: str | Path) -> Any:
     """
     from transformers import AutoConfig
 
-    try:
-        return AutoConfig.from_pretrained(str(adapter_base(model) or model))
-    except (OSError, ValueError) as error:
-        raise _missing(model, error) from error
+    return load_pretrained(AutoConfig, _base_name(model))
 
 
 def hub_commit(model: str | Path) -> str | None:
@@ -183,11 +228,10 @@ def load_tokenizer(model: str | Path) -> Any:
     from transformers import AutoTokenizer
 
     try:
-        tokenizer = AutoTokenizer.from_pretrained(str(model))
-    except (OSError, ValueError) as error:
-        base = adapter_base(model)
-        if base is None:
-            raise _missing(model, error) from error
+        tokenizer = load_pretrained(AutoTokenizer, model)
+    except InputError:
+        if (base := _base_name(model)) == str(model):
+            raise
         return load_tokenizer(base)
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
@@ -224,18 +268,24 @@ def _base(model: str | Path, task: Task, hardware: HardwareSettings, tokenizer: 
     kind = AutoModelForCausalLM if task == "causal" else AutoModelForSequenceClassification
     # An adapter records where its base was: a relative path would not outlive a change of folder.
     name = str(Path(model).resolve()) if Path(model).is_dir() else str(model)
-    try:
-        loaded = kind.from_pretrained(name, **options)
-    except ImportError as error:
-        # FlashAttention and bitsandbytes are looked for only now.
-        said = str(error).strip().splitlines()[0]
-        raise UsageError("a package that the settings need is not installed", found=said) from error
-    except (OSError, ValueError) as error:
-        raise _missing(model, error) from error
+    loaded, told = load_pretrained(kind, name, output_loading_info=True, **options)
+    if task == "causal" and told["missing_keys"]:
+        raise UsageError(
+            "the model has no language-model head, and a policy is needed",
+            file=str(model),
+            found=f"{len(told['missing_keys'])} weights that would be drawn anew",
+            expected="a causal model, or an adapter on one",
+            do="start from the base model, or from a classifier that was trained with lora.r above 0",
+        )
     # Rows are padded with the tokenizer's token; classifiers look for the config's to find a row's last real token.
     if tokenizer.pad_token_id is not None:
         loaded.config.pad_token_id = tokenizer.pad_token_id
     return loaded
+
+
+def _peft_kind(task: Task) -> str:
+    """Return PEFT's name of a task."""
+    return "CAUSAL_LM" if task == "causal" else "SEQ_CLS"
 
 
 def adapter_config(model: Any, task: Task, lora: LoraSettings) -> Any:
@@ -243,13 +293,14 @@ def adapter_config(model: Any, task: Task, lora: LoraSettings) -> Any:
 
     An adapter of experts that are stacked in one parameter (Mixtral) has no dropout: PEFT has none there.
     """
-    from peft import LoraConfig, TaskType
+    from peft import LoraConfig
 
     stacked = any(weight.ndim == 3 and ".experts." in name for name, weight in model.named_parameters())
     dropout = 0.0 if stacked else lora.dropout
-    kind = TaskType.CAUSAL_LM if task == "causal" else TaskType.SEQ_CLS
     target = lora.target_modules[0] if lora.target_modules == ("all-linear",) else list(lora.target_modules)
-    return LoraConfig(task_type=kind, r=lora.r, lora_alpha=lora.alpha, lora_dropout=dropout, target_modules=target)
+    return LoraConfig(
+        task_type=_peft_kind(task), r=lora.r, lora_alpha=lora.alpha, lora_dropout=dropout, target_modules=target
+    )
 
 
 def dropout_note(model: Any, lora: LoraSettings) -> str | None:
@@ -281,7 +332,8 @@ def load_model(
     """Load a model for training or for use.
 
     A folder with an adapter is its base model with that adapter; any other model gets a new adapter where ``lora`` has
-    a rank. New weights (adapter, ``score`` head) are drawn from the seed.
+    a rank. An adapter of the other task goes on being trained under this one's head: a policy's under a new ``score``
+    head, a classifier's under the language-model head of its base. New weights are drawn from the seed.
 
     Args:
         model: hub name, local path, or run folder.
@@ -294,40 +346,61 @@ def load_model(
 
     Raises:
         InputError: the model cannot be loaded.
-        UsageError: cuda was asked for and is not there, or a classifier was given for a policy.
+        UsageError: cuda was asked for and is not there, the adapter does not fit, or it is of the other task and is not
+            to be trained.
     """
     torch.manual_seed(seed)
-    base = adapter_base(model)
-    if base is not None and task == "causal":
-        _refuse_classifier(model)
-    loaded = _base(base or model, task, hardware, load_tokenizer(model), attention)
-    if base is not None:
-        from peft import PeftModel
+    adapter = adapter_of(model)
+    loaded = _base(_base_name(model), task, hardware, load_tokenizer(model), attention)
+    if adapter is not None:
+        kind = _peft_kind(task)
+        if adapter.task_type is not None and adapter.task_type != kind:
+            if not trainable:
+                is_a, needed = ("classifier", "policy") if task == "causal" else ("policy", "classifier")
+                raise UsageError(f"this run is a {is_a}, and a {needed} is needed", file=model, do="train one on it")
+            loaded = _under_other_head(model, adapter, loaded, task)
+        else:
+            from peft import PeftModel
 
-        if task == "quadrants" and hasattr(loaded, "score"):
-            # The head was trained in float32 (training.classifier.heads): half precision would round its weights.
-            loaded.score.to(torch.promote_types(torch.float32, loaded.dtype))
-        loaded = PeftModel.from_pretrained(loaded, str(model), is_trainable=trainable)
+            if task == "quadrants" and hasattr(loaded, HEAD):
+                # The head was trained in float32 (training.classifier.heads): half precision would round its weights.
+                loaded.score.to(torch.promote_types(torch.float32, loaded.dtype))
+            loaded = PeftModel.from_pretrained(loaded, str(model), is_trainable=trainable)
     elif lora is not None and lora.r > 0:
         loaded = add_adapter(loaded, task, lora)
     return loaded if hardware.quantize != "none" else loaded.to(_place(hardware))
 
 
-def _refuse_classifier(folder: str | Path) -> None:
-    from peft import PeftConfig
+def _under_other_head(folder: str | Path, adapter: Any, base: Any, task: Task) -> Any:
+    """Put an adapter of one task into a model of the other; PEFT has no call for it."""
+    from peft import get_peft_model, load_peft_weights, set_peft_model_state_dict
 
-    if str(PeftConfig.from_pretrained(str(folder)).task_type).removeprefix("TaskType.") == "SEQ_CLS":
+    config = deepcopy(adapter)
+    config.task_type, config.inference_mode, config.modules_to_save = _peft_kind(task), False, None
+    model = get_peft_model(base, config)
+    head = f".{HEAD}."
+    weights = {name: one for name, one in load_peft_weights(str(folder), device="cpu").items() if head not in name}
+    if task == "quadrants":
+        new = getattr(model.get_base_model(), HEAD).modules_to_save["default"].weight
+        weights[f"base_model.model.{HEAD}.weight"] = new.detach().cpu()
+    result = set_peft_model_state_dict(model, weights)
+    left = [key for key in result.missing_keys if ".lora_" in key or f"{head}modules_to_save" in key]
+    if result.unexpected_keys or left:
         raise UsageError(
-            "this run is a classifier, and a policy is needed",
-            file=str(folder),
-            expected="a base model, or a CoRFu run",
-            do="train corfu on the base model; train classifier on a CoRFu run",
+            "the adapter does not fit under another head",
+            file=folder,
+            found=f"{len(result.unexpected_keys)} weights without a place, {len(left)} places without weights",
+            expected="an adapter of layers of the backbone alone",
+            do="train the first model without adapters on its head",
         )
+    return model
 
 
 def save_model(model: Any, tokenizer: Any, folder: Path) -> None:
     """Save adapter and head, or the whole model where there is no adapter, with the tokenizer, as transformers does."""
-    model.save_pretrained(folder)
+    from training.packing.sharding import whole_state
+
+    model.save_pretrained(folder, state_dict=whole_state(model))
     tokenizer.save_pretrained(folder)
 
 

@@ -1,4 +1,4 @@
-"""How every engine runs its Trainer: from its last checkpoint, seen by its bar, stopped where it learns no more."""
+"""How every engine runs its Trainer: its arguments, its last checkpoint, and a stop where it learns no more."""
 
 from __future__ import annotations
 
@@ -16,18 +16,22 @@ import numpy as np
 import torch
 
 from ground.errors import TrainingError
-from training.runs.models import restore_weights
+from training.runs.models import device_of, restore_weights
+from training.runs.settings import HardwareSettings, OptimizerSettings
 
 __all__ = [
     "OF_OPTIMIZER",
     "Measured",
+    "choose_optimizer",
     "last_checkpoint",
     "logged",
     "memory_errors",
     "not_a_number",
+    "on_one_device",
     "peak_memory",
     "run_trainer",
     "stop_if_broken",
+    "trainer_arguments",
 ]
 
 DIVERGED = 10.0
@@ -36,9 +40,74 @@ WINDOW = 20
 SLOWER = "lower optimizer.learning_rate, or raise optimizer.warmup_ratio"
 KEPT = "a checkpoint that was written is kept"
 
+# bitsandbytes' optimizers: paged ones need CUDA's unified memory, 8-bit ones its kernels.
+CUDA_ONLY = ("paged", "8bit", "bnb")
 
 OF_OPTIMIZER = ("learning_rate", "grad_norm")
 """What transformers logs of each step beside its loss: the rate, and the norm of the gradient before it is clipped."""
+
+
+def on_one_device(arguments: Any) -> Any:
+    """Keep a process to one GPU: without torchrun or accelerate the Trainer would run nn.DataParallel on all of them.
+
+    Its batches would be as many times larger, and a batch here is a planned step, or a part of one.
+    """
+    if arguments.n_gpu > 1:
+        arguments._n_gpu = 1
+    return arguments
+
+
+def choose_optimizer(name: str, device: str) -> tuple[str, str | None]:
+    """Return the optimizer to use, and why where it is not the one asked for."""
+    if device == "cuda" or not any(word in name for word in CUDA_ONLY):
+        return name, None
+    return "adamw_torch", f"{name} needs CUDA; adamw_torch (32-bit states) is used on the CPU"
+
+
+def trainer_arguments(
+    kind: Any,
+    folder: Path,
+    optimizer: OptimizerSettings,
+    hardware: HardwareSettings,
+    *,
+    seed: int,
+    autocast: bool,
+    **own: Any,
+) -> Any:
+    """Return the arguments of a run.
+
+    Args:
+        kind: `transformers.TrainingArguments`, or a class of trl's that is made from it.
+        folder: of the checkpoints.
+        optimizer: AdamW and its schedule.
+        hardware: device, and how often a checkpoint is kept.
+        seed: of weights, dropout and data.
+        autocast: bfloat16 arithmetic on float32 weights.
+        own: what this engine sets beside that, or otherwise.
+    """
+    shared = {
+        "output_dir": str(folder),
+        "learning_rate": optimizer.learning_rate,
+        "adam_beta1": optimizer.beta1,
+        "adam_beta2": optimizer.beta2,
+        "weight_decay": optimizer.weight_decay,
+        "warmup_steps": optimizer.warmup_ratio,
+        "lr_scheduler_type": optimizer.schedule,
+        "max_grad_norm": optimizer.max_grad_norm,
+        "optim": choose_optimizer(optimizer.optimizer, device_of(hardware))[0],
+        "bf16": autocast,
+        "seed": seed,
+        "data_seed": seed,
+        "use_cpu": device_of(hardware) == "cpu",
+        "save_steps": hardware.save_steps,
+        "save_total_limit": 2,
+        "logging_steps": 1,
+        # A loss that is no number must be seen.
+        "logging_nan_inf_filter": False,
+        "report_to": "none",
+        "disable_tqdm": True,
+    }
+    return on_one_device(kind(**(shared | own)))
 
 
 @dataclass(frozen=True)
@@ -210,8 +279,8 @@ def run_trainer(
     # It prints every step to standard output, which belongs to the command's result.
     trainer.remove_callback(PrinterCallback)
     trainer.add_callback(_watch(advance, grows=grows))
-    if isinstance(trainer.model, PreTrainedModel):
-        # transformers' own way says nothing of weights that find no place.
+    # transformers' own way says nothing of weights that find no place.
+    if isinstance(trainer.model, PreTrainedModel) or len(getattr(trainer.model, "peft_config", ())) == 1:
         trainer._load_from_checkpoint = lambda folder: restore_weights(trainer.model, Path(folder))
     last = last_checkpoint(Path(trainer.args.output_dir)) if resume else None
     meter = _Meter(trainer.model)

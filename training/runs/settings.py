@@ -1,27 +1,41 @@
 """Settings of training: one TOML file for each run, frozen and typed; the defaults are the papers' own.
 
-MediEval: section 4 and appendix D (Qu and Faerber). MedHal: appendix C. MedVAL: supplement S2.2.
+MediEval: section 4 and appendix D (Qu and Faerber). MedHal: appendix C. MedVAL: supplement S2.2. GRPO: arXiv
+2512.19691, appendix E, which names the quantities; its numbers are those of the authors' published configuration of the
+same experiment. Encoders: what the demo trains on two cores.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from evaluation.quadrants.dataset import SPLIT_COLUMN, SPLITS_IN_WORDS
+from ground.lm.sampling import BATCHING, Batching
 from ground.settings import Section
 
 __all__ = [
     "ClassifierSettings",
     "CorfuSettings",
+    "EncoderSettings",
+    "GrpoSettings",
     "HardwareSettings",
     "LoraSettings",
     "MedhalSettings",
     "MedvalSettings",
     "OptimizerSettings",
     "PackingSettings",
+    "RewardSettings",
     "SftSettings",
+]
+
+
+Seed = Annotated[int, Field(ge=0, lt=2**32, description="seed of order, dropout and new weights")]
+SplitColumn = Annotated[str, Field(pattern=SPLIT_COLUMN, description=SPLITS_IN_WORDS)]
+ClassWeights = Annotated[
+    Literal["balanced", "none"],
+    Field(description="weights of the cross entropy: inverse frequency in the training split, or none"),
 ]
 
 
@@ -85,6 +99,10 @@ class HardwareSettings(Section):
     )
     quantize: Literal["none", "nf4"] = Field(default="none", description="nf4: QLoRA's 4-bit base weights")
     save_steps: int = Field(default=200, ge=1, description="optimizer steps between two checkpoints")
+    split_weights: bool = Field(
+        default=False,
+        description="several processes share out weights, gradients and optimizer states while steps are taken (FSDP)",
+    )
     memory_margin: float = Field(
         default=0.9, gt=0, le=1, description="share of the memory that the estimate may fill before a warning"
     )
@@ -93,13 +111,11 @@ class HardwareSettings(Section):
 class ClassifierSettings(Section):
     """Quadrant classifier; the paper's appendix D (batch 4 x 8 accumulated statements, 3 epochs)."""
 
-    seed: int = Field(default=42, ge=0, lt=2**32, description="seed of order, dropout and new weights")
+    seed: Seed = 42
     epochs: float = Field(default=3, gt=0, description="passes over the training split")
     batch_size: int = Field(default=32, ge=1, description="statements in one optimizer step, over all processes")
-    split_column: str = Field(default="split", pattern=SPLIT_COLUMN, description=SPLITS_IN_WORDS)
-    class_weights: Literal["balanced", "none"] = Field(
-        default="balanced", description="weights of the cross entropy: inverse frequency in the training split, or none"
-    )
+    split_column: SplitColumn = "split"
+    class_weights: ClassWeights = "balanced"
     lora: LoraSettings = LoraSettings()
     optimizer: OptimizerSettings = OptimizerSettings()
     packing: PackingSettings = PackingSettings(max_per_context=16)
@@ -109,7 +125,7 @@ class ClassifierSettings(Section):
 class CorfuSettings(Section):
     """CoRFu, a risk-aware DPO (section 3.3 and appendix D; batch 1 x 16 accumulated pairs, 1 epoch)."""
 
-    seed: int = Field(default=42, ge=0, lt=2**32, description="seed of order, dropout and new weights")
+    seed: Seed = 42
     regime: Literal["q1_q2", "q1_q3", "q1_q4", "mixed", "curriculum"] = Field(
         default="q1_q2", description="which quadrants Q1 is preferred to; curriculum: Q2, then Q3, then Q4"
     )
@@ -119,7 +135,7 @@ class CorfuSettings(Section):
     )
     epochs: float = Field(default=1, gt=0, description="passes over the pairs of each stage")
     batch_size: int = Field(default=16, ge=1, description="pairs in one optimizer step, over all processes")
-    split_column: str = Field(default="split", pattern=SPLIT_COLUMN, description=SPLITS_IN_WORDS)
+    split_column: SplitColumn = "split"
     pairs_per_winner: int = Field(
         default=1, ge=1, description="losers that one Q1 statement meets in one stage, at most"
     )
@@ -132,7 +148,7 @@ class CorfuSettings(Section):
 class SftSettings(Section):
     """What MedHal's and MedVAL's fine-tuning share."""
 
-    seed: int = Field(default=42, ge=0, lt=2**32, description="seed of order, dropout and new weights")
+    seed: Seed = 42
     epochs: float = Field(default=1, gt=0, description="passes over the training split")
     batch_size: int = Field(default=16, ge=1, description="rows in one optimizer step, over all processes")
     per_device_batch_size: int = Field(default=2, ge=1, description="rows in one forward pass")
@@ -156,3 +172,116 @@ class MedvalSettings(SftSettings):
     per_device_batch_size: int = Field(default=1, ge=1, description="rows in one forward pass")
     optimizer: OptimizerSettings = OptimizerSettings(learning_rate=1e-5, warmup_ratio=0.0, weight_decay=0.0)
     tasks: tuple[str, ...] = Field(default=(), description="train on these tasks only; empty: all")
+
+
+class EncoderSettings(Section):
+    """An encoder and its quadrant head. No setting is a time limit: results do not depend on the machine."""
+
+    engine: Literal["late", "cross"] = Field(
+        default="late", description="late: a context is read once; cross: once with every statement, as usual"
+    )
+    seed: Seed = 42
+    epochs: int = Field(default=3, ge=1, description="passes over the training split")
+    batch_size: int = Field(default=64, ge=1, description="statements in one optimizer step")
+    statements_per_forward: int = Field(
+        default=64,
+        ge=1,
+        description="statements in one forward pass: memory, not results (but for the draws of dropout)",
+    )
+    split_column: SplitColumn = "split"
+    class_weights: ClassWeights = "balanced"
+    factor_weight: float = Field(
+        default=0.5, ge=0, description="weight of the losses of the two factors, true and supported (late engine)"
+    )
+    learning_rate: float = Field(default=5e-4, gt=0, description="peak learning rate of the pretrained layers")
+    head_learning_rate: float = Field(default=1e-3, gt=0, description="peak learning rate of the new layers")
+    weight_decay: float = Field(default=0.01, ge=0, description="AdamW's weight decay")
+    warmup_ratio: float = Field(default=0.1, ge=0, lt=1, description="share of the steps that warm up")
+    max_grad_norm: float = Field(default=1.0, gt=0, description="gradients are clipped to this norm")
+    dropout: float = Field(default=0.1, ge=0, lt=1, description="dropout of the layers that are trained")
+    window_tokens: int = Field(default=512, ge=16, description="tokens of a window over the context, marks included")
+    overlap_tokens: int = Field(default=64, ge=0, description="tokens that two neighbouring windows share")
+    frozen_layers: int = Field(
+        default=5, ge=0, description="lowest layers that stay as pretrained; a context is read by these only (late)"
+    )
+    match_layers: tuple[int, ...] = Field(
+        default=(0, 3, 5),
+        min_length=1,
+        description="layers whose states are matched, 0 being the embeddings; none above frozen_layers (late)",
+    )
+    cache_gib: float = Field(
+        default=4.0, ge=0, description="memory for states of frozen layers; above it they are computed again (late)"
+    )
+    device: Literal["auto", "cpu", "cuda"] = Field(default="auto", description="auto takes a GPU where there is one")
+
+    @property
+    def hardware(self) -> HardwareSettings:
+        """How the machine is used: in float32, whatever it has."""
+        return HardwareSettings(device=self.device, precision="float32")
+
+    @property
+    def lora(self) -> LoraSettings:
+        """No adapter: the layers above the frozen ones are trained whole."""
+        return LoraSettings(r=0)
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        if self.overlap_tokens > self.window_tokens // 2:
+            raise ValueError("overlap_tokens is at most half of window_tokens")
+        if list(self.match_layers) != sorted(set(self.match_layers)) or self.match_layers[0] < 0:
+            raise ValueError("match_layers are ascending numbers from 0")
+        if self.match_layers[-1] > self.frozen_layers:
+            raise ValueError("match_layers are at most frozen_layers")
+        return self
+
+
+class RewardSettings(Section):
+    """What a response is worth."""
+
+    rule: Literal["paper", "released"] = Field(
+        default="paper", description="paper: the paper's rule; released: what the authors' code does"
+    )
+    correct: float = Field(default=1.0, description="a right answer, or a right abstention")
+    wrong: float = Field(default=0.1, description="an answer that can be read and is wrong")
+    format_error: float = Field(default=0.0, description="no answer that can be read")
+
+
+class GrpoSettings(Section):
+    """How both arms of GRPO are trained and evaluated; what neither source of the defaults says is marked assumed."""
+
+    seed: int = Field(
+        default=42,
+        ge=0,
+        lt=2**32,
+        description="seed of order, sampling and new weights, the same in every arm (assumed)",
+    )
+    epochs: int = Field(default=9, ge=1, description="passes over the training rows")
+    prompts_per_step: int = Field(default=128, ge=1, description="rows in one optimizer step")
+    group: int = Field(default=8, ge=2, description="responses that are sampled for each row of a step")
+    per_device_batch_size: int = Field(default=2, ge=1, description="responses in one forward pass (assumed)")
+    generation_batch_size: int = Field(default=64, ge=1, description="responses that are sampled at once (assumed)")
+    batching: Batching = Field(default="padded", description=BATCHING)
+    kl_beta: float = Field(default=0.001, ge=0, description="weight of the KL divergence from the base model")
+    temperature: float = Field(default=1.0, gt=0, description="of sampling, in training and evaluation")
+    top_p: float = Field(default=1.0, gt=0, le=1, description="of sampling, in training and evaluation")
+    max_prompt_tokens: int = Field(
+        default=3000, ge=16, description="rows with a longer prompt are left out and counted"
+    )
+    max_new_tokens: int = Field(default=1600, ge=1, description="tokens of a response, at most")
+    thinking: bool = Field(default=True, description="whether a chat template that knows it lets the model think first")
+    holdout: float = Field(
+        default=0.2, ge=0, lt=1, description="share of rows kept for evaluation, beside the reviewed ones (assumed)"
+    )
+    rows: int = Field(default=0, ge=0, description="train on so many rows, a stable choice; 0: all")
+    evaluate_rows: int = Field(default=0, ge=0, description="evaluate on so many rows of each set of labels; 0: all")
+    evaluate_base: bool = Field(default=True, description="evaluate the base model too")
+    evaluate_every: int = Field(
+        default=0, ge=0, description="steps between evaluations in training; 0: at the end only"
+    )
+    reward: RewardSettings = RewardSettings()
+    # The paper trains all weights; 8 billion of them, with the reference's copy, take more than 80 GiB.
+    lora: LoraSettings = LoraSettings(r=16, alpha=32, dropout=0.0)
+    optimizer: OptimizerSettings = OptimizerSettings(
+        learning_rate=1e-5, warmup_ratio=0.0, schedule="constant_with_warmup"
+    )
+    hardware: HardwareSettings = HardwareSettings(gradient_checkpointing=True, save_steps=10)

@@ -1,4 +1,4 @@
-"""Rows as token ids: the prompt exactly as generation sees it, then the answer, on which alone the loss is taken."""
+"""The two tasks, and rows as token ids: the prompt as generation sees it, then the answer, which alone has a loss."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ground.contracts.prompts import Answer
+from evaluation.text.dataset import Kind
+from ground.contracts.answers import MedhalAnswer, MedvalAnswer, parse_medhal, parse_medval
+from ground.contracts.prompts import Answer, medhal_answer, medhal_prompt, medval_answer, medval_prompt
 from ground.errors import InputError, UsageError
 from training.packing.tokens import unmarked
 
-__all__ = ["IGNORED", "EncodedRows", "encode_answer", "encode_prompt", "encode_rows"]
+__all__ = ["IGNORED", "TASKS", "SftTask", "encode_answer", "encode_prompt", "encode_rows"]
 
 IGNORED = -100
 """Label of a token without loss."""
@@ -27,53 +29,19 @@ Ids = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)
-class EncodedRows:
-    """Token ids of many rows in one array.
+class SftTask:
+    """Prompt, answer and reader of one kind of row."""
 
-    *Shapes:* ``ids`` (n_tokens,), ``offsets`` (n_rows + 1,), ``prompts`` (n_rows,): tokens of each row's prompt.
-    """
+    kind: Kind
+    prompt: Callable[[Mapping[str, Any]], str]
+    answer: Callable[[Mapping[str, Any]], Answer]
+    parse: Callable[[str], MedhalAnswer | MedvalAnswer]
 
-    ids: Ids
-    offsets: npt.NDArray[np.int64]
-    prompts: npt.NDArray[np.int64]
 
-    @classmethod
-    def of(cls, rows: list[Ids], prompts: list[int]) -> EncodedRows:
-        """Join the ids of several rows."""
-        lengths = np.array([len(row) for row in rows], dtype=np.int64)
-        return cls(
-            ids=np.concatenate([np.empty(0, np.int32), *rows]),
-            offsets=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
-            prompts=np.array(prompts, dtype=np.int64),
-        )
-
-    def __len__(self) -> int:
-        return len(self.prompts)
-
-    @property
-    def trained_tokens(self) -> int:
-        """Tokens that the loss is taken on, in one pass."""
-        return int(len(self.ids) - self.prompts.sum())
-
-    def dataset(self) -> Any:
-        """Return a `datasets.Dataset` with ``input_ids`` and ``labels``, which trl takes as it is."""
-        from datasets import Dataset
-
-        return Dataset(pa.concat_tables([self._table(begin) for begin in range(0, len(self), ROWS_PER_CHUNK)]))
-
-    def _table(self, begin: int) -> pa.Table:
-        offsets = self.offsets[begin : begin + ROWS_PER_CHUNK + 1]
-        prompts = self.prompts[begin : begin + ROWS_PER_CHUNK]
-        ids = self.ids[offsets[0] : offsets[-1]]
-        offsets = (offsets - offsets[0]).astype(np.int32)
-        within = np.arange(len(ids)) - np.repeat(offsets[:-1], np.diff(offsets))
-        labels = np.where(within < np.repeat(prompts, np.diff(offsets)), IGNORED, ids).astype(np.int32)
-        return pa.table(
-            {
-                "input_ids": pa.ListArray.from_arrays(offsets, ids),
-                "labels": pa.ListArray.from_arrays(offsets, labels),
-            }
-        )
+TASKS: dict[Kind, SftTask] = {
+    "medhal": SftTask("medhal", medhal_prompt, medhal_answer, parse_medhal),
+    "medval": SftTask("medval", medval_prompt, medval_answer, parse_medval),
+}
 
 
 def encode_prompt(tokenizer: Any, prompt: str) -> list[int]:
@@ -114,32 +82,47 @@ def encode_rows(
     max_length: int,
     *,
     by_task: Counter[str],
-) -> tuple[EncodedRows, Counter[str]]:
+) -> tuple[Any, Counter[str]]:
     """Encode rows; one that is longer than ``max_length`` is left out and counted, not cut.
 
     ``by_task`` is told the task of each row that is kept.
 
     Returns:
-        The encoded rows, and counts: ``too_long`` (left out), ``open_answer`` (kept, without an end).
+        A `datasets.Dataset` with ``input_ids`` and ``labels``, which trl takes as it is, and counts: ``too_long`` (left
+        out), ``open_answer`` (kept, without an end), ``tokens`` and, of them, ``with_loss``, in one pass; ``longest``:
+        tokens of the longest row.
 
     Raises:
         InputError: no row is left.
     """
-    encoded, prompts, counts = [], [], Counter[str]()
+    from datasets import Dataset
+
+    encoded: list[Ids] = []
+    labels: list[Ids] = []
+    counts = Counter[str]()
     for row in rows:
         answer = answer_of(row)
         prompt_ids, answer_ids = encode_prompt(tokenizer, prompt_of(row)), encode_answer(tokenizer, answer)
-        if len(prompt_ids) + len(answer_ids) > max_length:
+        length = len(prompt_ids) + len(answer_ids)
+        if length > max_length:
             counts["too_long"] += 1
             continue
         by_task[row["task"]] += 1
-        counts["open_answer"] += not answer.ends
+        counts.update(open_answer=not answer.ends, tokens=length, with_loss=len(answer_ids))
+        counts["longest"] = max(counts["longest"], length)
         encoded.append(np.array([*prompt_ids, *answer_ids], dtype=np.int32))
-        prompts.append(len(prompt_ids))
+        labels.append(np.array([*[IGNORED] * len(prompt_ids), *answer_ids], dtype=np.int32))
     if not encoded:
         raise InputError(
             "no row is left to train on",
             found=f"{counts['too_long']} rows longer than max_length = {max_length} tokens, none shorter",
             do="raise max_length, or choose other tasks",
         )
-    return EncodedRows.of(encoded, prompts), counts
+    table = pa.table({"input_ids": _chunked(encoded), "labels": _chunked(labels)})
+    return Dataset(table), counts
+
+
+def _chunked(rows: list[Ids]) -> pa.ChunkedArray:
+    kind = pa.list_(pa.int32())
+    parts = (rows[begin : begin + ROWS_PER_CHUNK] for begin in range(0, len(rows), ROWS_PER_CHUNK))
+    return pa.chunked_array([pa.array(part, type=kind) for part in parts])

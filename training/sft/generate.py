@@ -17,16 +17,14 @@ from pydantic import Field
 from evaluation.text.dataset import Kind, Split, TextDataset
 from ground.contracts.taxonomy import resolve_tasks
 from ground.errors import InputError, UsageError
-from ground.lm.sampling import BATCHING, Batching, end_tokens, sampled
+from ground.lm.sampling import BATCHING, Batching
 from ground.progress import progress
 from ground.settings import Section
 from ground.storage.files import atomic_path, private_directory
-from training.runs.models import load_model, load_tokenizer
-from training.runs.quiet import quiet
+from training.runs.models import load_model, load_tokenizer, quiet
 from training.runs.settings import HardwareSettings
-from training.sft.encoding import encode_prompt
-from training.sft.model import choose_machine, rows_length
-from training.sft.tasks import TASKS, SftTask
+from training.runs.texts import answers, rows_length, texts_attention
+from training.sft.encoding import TASKS, SftTask, encode_prompt
 
 __all__ = [
     "GenerationSettings",
@@ -161,7 +159,7 @@ class Generator:
         """
         if settings.max_new_tokens >= settings.max_length:
             raise UsageError("max_new_tokens leaves no room for a prompt", expected="less than max_length")
-        attention = choose_machine(settings.hardware).attention
+        attention = texts_attention(settings.hardware)[0]
         with quiet():
             model = load_model(name, "causal", settings.hardware, attention=attention).eval()
         folder = Path(name)
@@ -180,8 +178,7 @@ class Generator:
         stream = iter(rows)
         while chunk := list(islice(stream, BATCHES_AT_ONCE * self.settings.batch_size)):
             prompts = [encode_prompt(self.tokenizer, self.task.prompt(row)) for row in chunk]
-            answers = self._answers(prompts)
-            for row, answer in zip(chunk, answers, strict=True):
+            for row, answer in zip(chunk, self._answers(prompts), strict=True):
                 yield self._prediction(row, answer)
 
     def _prediction(self, row: Mapping[str, Any], answer: tuple[str, bool] | None) -> dict[str, Any]:
@@ -202,23 +199,12 @@ class Generator:
 
     def _answers(self, prompts: list[list[int]]) -> list[tuple[str, bool] | None]:
         """Return each prompt's answer and whether it was cut; None for a prompt that leaves no room for one."""
-        answers: list[tuple[str, bool] | None] = [None] * len(prompts)
-        room = self.max_length - self.settings.max_new_tokens
-        fitting = [number for number, ids in enumerate(prompts) if len(ids) <= room]
-        at_once, batching = self.settings.batch_size, self.settings.batching
-        for said in sampled(self.model, [prompts[number] for number in fitting], self._config(), at_once, batching):
-            text = self.tokenizer.decode(said.tokens, skip_special_tokens=True)
-            answers[fitting[said.prompt]] = text, said.end is None
-        return answers
-
-    def _config(self) -> Any:
-        from transformers import GenerationConfig
-
-        temperature = self.settings.temperature
-        sampling: dict[str, Any] = {"do_sample": True, "temperature": temperature} if temperature else {}
-        return GenerationConfig(
-            max_new_tokens=self.settings.max_new_tokens,
-            pad_token_id=self.tokenizer.pad_token_id,
-            eos_token_id=end_tokens(self.model, self.tokenizer),
-            **({"do_sample": False} | sampling),
-        )
+        settings, found = self.settings, dict[int, tuple[str, bool]]()
+        room = self.max_length - settings.max_new_tokens
+        fitting = {place: ids for place, ids in enumerate(prompts) if len(ids) <= room}
+        sampling = {"do_sample": True, "temperature": settings.temperature} if settings.temperature else {}
+        options = {"do_sample": False, "max_new_tokens": settings.max_new_tokens} | sampling
+        at_once, batching = settings.batch_size, settings.batching
+        for place, text, cut in answers(self.model, self.tokenizer, fitting, at_once, batching, **options):
+            found[place] = text, cut
+        return [found.get(place) for place in range(len(prompts))]

@@ -9,45 +9,24 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 from evaluation.text.dataset import Kind, TextDataset
 from ground.contracts.taxonomy import resolve_tasks
 from ground.errors import UsageError
 from ground.progress import progress
-from training.runs.arguments import trainer_arguments
-from training.runs.card import write_card
-from training.runs.folder import (
-    CHECKPOINTS,
-    base_record,
-    drop_if_refused,
-    finish_run,
-    join_processes,
-    run_plan,
-    start_run,
-)
-from training.runs.memory import estimate_texts, tell_memory
-from training.runs.models import (
-    adapter_config,
-    device_of,
-    dropout_note,
-    load_model,
-    load_tokenizer,
-    refuse_adapter,
-    save_model,
-    trained_weights,
-)
-from training.runs.quiet import quiet
+from training.runs.folder import Run, open_run
+from training.runs.memory import estimate_texts
+from training.runs.models import load_tokenizer, refuse_adapter, save_model
 from training.runs.resuming import last_checkpoint, logged, not_a_number, run_trainer
 from training.runs.settings import MedhalSettings, MedvalSettings, SftSettings
-from training.sft.encoding import EncodedRows, encode_rows
-from training.sft.model import Machine, choose_machine, choose_optimizer, rows_length
-from training.sft.tasks import TASKS
+from training.runs.texts import build_trainer, rows_length, texts_arguments, texts_attention
+from training.sft.encoding import TASKS, encode_rows
 
 __all__ = ["train_medhal", "train_medval"]
 
@@ -77,11 +56,8 @@ def train_medhal(
     Args:
         dataset_dir: a MedHal dataset folder.
         model: folder or hub name of the base model.
-        out_dir: the run folder.
-        settings: the paper's where left out.
-        resume: go on from the newest checkpoint in ``out_dir``; from the start where there is none.
+        out_dir: the run folder; ``settings``, ``resume`` and ``say`` as of `open_run`.
         callbacks: further transformers ``TrainerCallback`` objects, such as one that shows progress.
-        say: takes the memory estimate.
 
     Returns:
         What ``training.json`` holds.
@@ -91,106 +67,76 @@ def train_medhal(
         InputError: no such dataset or model, or no row left to train on.
         TrainingError: the loss is no number, training diverges, or memory is short.
     """
-    return _train("medhal", dataset_dir, model, out_dir, settings or MedhalSettings(), resume, callbacks, say)
+    options: dict[str, Any] = {"resume": resume, "callbacks": callbacks, "say": say}
+    return _train("medhal", dataset_dir, model, out_dir, settings or MedhalSettings(), **options)
 
 
 def train_medval(
-    dataset_dir: Path,
-    model: str,
-    out_dir: Path,
-    settings: MedvalSettings | None = None,
-    *,
-    resume: bool = False,
-    callbacks: Sequence[Any] = (),
-    say: Callable[[str], None] | None = None,
+    dataset_dir: Path, model: str, out_dir: Path, settings: MedvalSettings | None = None, **options: Any
 ) -> dict[str, Any]:
     """Fine-tune a causal model to name errors and grade the risk of an output (MedVAL, stage 3).
 
     Arguments, result and errors are those of `train_medhal`; ``dataset_dir`` is a MedVAL dataset folder.
     """
-    return _train("medval", dataset_dir, model, out_dir, settings or MedvalSettings(), resume, callbacks, say)
+    return _train("medval", dataset_dir, model, out_dir, settings or MedvalSettings(), **options)
 
 
 def _train(
     kind: Kind,
     dataset_dir: Path,
-    model_name: str,
+    model: str,
     out_dir: Path,
     settings: MedhalSettings | MedvalSettings,
-    resume: bool,
-    callbacks: Sequence[Any],
-    say: Callable[[str], None] | None,
+    *,
+    resume: bool = False,
+    callbacks: Sequence[Any] = (),
+    say: Callable[[str], None] | None = None,
 ) -> dict[str, Any]:
-    join_processes(device_of(settings.hardware))
     dataset = TextDataset.open(dataset_dir, kind)
     tasks = resolve_tasks(settings.tasks, kind)
-    machine = choose_machine(settings.hardware)
+    # Refused before a folder is made.
+    texts_attention(settings.hardware)
     identity = {"name": dataset.folder.resolve().name, **dataset.identity}
-    plan = run_plan(kind, model_name, identity, settings, engine="trl SFTTrainer")
-    if (whole := start_run(out_dir, plan, resume=resume)) is not None:
-        return whole
-    with drop_if_refused(out_dir), quiet():
-        refuse_adapter(model_name)
-        tokenizer = load_tokenizer(model_name)
-        max_length, shorter = rows_length(model_name, settings.max_length)
+    with open_run(kind, model, out_dir, identity, settings, resume=resume, say=say, engine="trl SFTTrainer") as run:
+        if run.whole is not None:
+            return run.whole
+        refuse_adapter(model)
+        tokenizer = load_tokenizer(model)
+        max_length, shorter = rows_length(model, settings.max_length)
+        run.notes += [shorter] if shorter else []
         task, by_task = TASKS[kind], Counter[str]()
         rows, counts = encode_rows(
             dataset.rows("train", tasks), tokenizer, task.prompt, task.answer, max_length, by_task=by_task
         )
-        longest = int(np.diff(rows.offsets).max())
-        memory = estimate_texts(
-            model_name, settings.per_device_batch_size, longest, longest, settings.lora, settings.hardware
+        at_once, longest = settings.per_device_batch_size, counts["longest"]
+        run.needs(estimate_texts(model, at_once, longest, longest, settings.lora, settings.hardware))
+        last = last_checkpoint(run.checkpoints) if resume else None
+        trainer = build_trainer(
+            _trainer_class(),
+            run,
+            _arguments(run, len(rows)),
+            train_dataset=rows,
+            processing_class=tokenizer,
+            callbacks=list(callbacks),
         )
-        tell_memory(memory, settings.hardware, say)
-        last = last_checkpoint(out_dir / CHECKPOINTS) if resume else None
-        trainer = _trainer(model_name, tokenizer, rows, out_dir, settings, machine, callbacks)
         with progress("fine-tuning, steps", _steps(len(rows), settings)) as advance:
             measured = run_trainer(trainer, advance, resume=resume, short_of_memory=SHORT_OF_MEMORY)
-        record = {
-            **plan,
-            **base_record(trainer.model),
-            "tasks": dict(sorted(by_task.items())),
+        others = dataset.count("train") - len(rows) - counts["too_long"]
+        found = {
             "licence_tier": dataset.licence_tier,
-            "rows": _rows(dataset, rows, counts),
-            "tokens": {"in_one_pass": len(rows.ids), "with_loss": rows.trained_tokens},
-            "machine": _machine(trainer, settings, machine, shorter),
+            "tasks": dict(sorted(by_task.items())),
+            "rows": {
+                "used": len(rows),
+                "left_out": {"too_long": counts["too_long"], "other_task": others},
+                "without_explanation": counts["open_answer"],
+            },
+            "tokens": {"in_one_pass": counts["tokens"], "with_loss": counts["with_loss"]},
             "resumed_from_step": int(last.rpartition("-")[2]) if last else None,
-            "memory": memory.as_dict(),
             "measured": measured.as_dict(),
             "steps": trainer.state.global_step,
             "history": logged(trainer, HISTORY),
         }
-
-        def write(folder: Path) -> None:
-            save_model(trainer.model, tokenizer, folder)
-            write_card(folder, record)
-
-        return finish_run(out_dir, record, write)
-
-
-def _rows(dataset: TextDataset, rows: EncodedRows, counts: Mapping[str, int]) -> dict[str, Any]:
-    """Return what became of the rows of the training split."""
-    others = dataset.count("train") - len(rows) - counts["too_long"]
-    return {
-        "used": len(rows),
-        "left_out": {"too_long": counts["too_long"], "other_task": others},
-        "without_explanation": counts["open_answer"],
-    }
-
-
-def _machine(trainer: Any, settings: SftSettings, machine: Machine, shorter: str | None) -> dict[str, Any]:
-    """Return what the record says of the machine, and where it is not what was asked for."""
-    optimizer, why = choose_optimizer(settings.optimizer.optimizer, machine.device)
-    dropout = dropout_note(trainer.model, settings.lora)
-    return {
-        "device": machine.device,
-        "precision": machine.precision,
-        "attention": machine.attention,
-        "quantize": machine.quantize,
-        "optimizer": optimizer,
-        "trained_weights": str(next(p.dtype for p in trainer.model.parameters() if p.requires_grad)).split(".")[1],
-        "notes": [*machine.notes, *(note for note in (why, shorter, dropout) if note)],
-    }
+        return run.finish(trainer.model, found, partial(save_model, trainer.model, tokenizer))
 
 
 def _accumulation(settings: SftSettings) -> int:
@@ -211,18 +157,13 @@ def _steps(n_rows: int, settings: SftSettings) -> int:
     return math.ceil(math.ceil(n_rows / settings.batch_size) * settings.epochs)
 
 
-def _arguments(out_dir: Path, settings: SftSettings, machine: Machine, n_rows: int) -> Any:
+def _arguments(run: Run, n_rows: int) -> Any:
     from trl import SFTConfig
 
-    steps = _steps(n_rows, settings)
-    return trainer_arguments(
+    settings = run.settings
+    return texts_arguments(
         SFTConfig,
-        out_dir / CHECKPOINTS,
-        settings.optimizer,
-        settings.hardware,
-        seed=settings.seed,
-        autocast=machine.precision == "bfloat16",
-        optim=choose_optimizer(settings.optimizer.optimizer, machine.device)[0],
+        run,
         num_train_epochs=settings.epochs,
         per_device_train_batch_size=settings.per_device_batch_size,
         gradient_accumulation_steps=_accumulation(settings),
@@ -231,22 +172,12 @@ def _arguments(out_dir: Path, settings: SftSettings, machine: Machine, n_rows: i
         packing=False,
         # Rows of like length meet in a forward pass, in an order that is drawn: little padding.
         train_sampling_strategy="group_by_length",
-        gradient_checkpointing=settings.hardware.gradient_checkpointing,
-        gradient_checkpointing_kwargs={"use_reentrant": False},
-        logging_steps=1 if steps <= LOG_EVERY_STEP_UNTIL else 10,
+        logging_steps=1 if _steps(n_rows, settings) <= LOG_EVERY_STEP_UNTIL else 10,
     )
 
 
-def _trainer(
-    model_name: str,
-    tokenizer: Any,
-    rows: EncodedRows,
-    out_dir: Path,
-    settings: SftSettings,
-    machine: Machine,
-    callbacks: Sequence[Any],
-) -> Any:
-    import transformers
+def _trainer_class() -> Any:
+    """Return the trainer; trl takes seconds to import and is imported late."""
     from trl import SFTTrainer
 
     class Trainer(SFTTrainer):
@@ -258,23 +189,4 @@ def _trainer(
                 raise not_a_number(float(loss), self.state.global_step + 1)
             return loss
 
-    # trl leaves the arithmetic to autocast wherever the precision is bfloat16.
-    hardware, _ = trained_weights(settings.hardware, whole=settings.lora.r == 0)
-    arguments = _arguments(out_dir, settings, machine, len(rows))
-    # Before the adapter is made: its first weights are drawn.
-    transformers.set_seed(settings.seed)
-    model = load_model(model_name, "causal", hardware, seed=settings.seed, attention=machine.attention)
-    trainer = Trainer(
-        model=model,
-        args=arguments,
-        train_dataset=rows.dataset(),
-        processing_class=tokenizer,
-        peft_config=adapter_config(model, "causal", settings.lora) if settings.lora.r > 0 else None,
-        callbacks=list(callbacks),
-    )
-    # trl makes the adapters of 4-bit models bfloat16. A step at MedVAL's rate of 1e-5 is less than half of its spacing
-    # at an adapter's usual weight of 0.01 (3e-5) and would be rounded away.
-    for weight in trainer.model.parameters():
-        if weight.requires_grad and weight.dtype == torch.bfloat16:
-            weight.data = weight.data.float()
-    return trainer
+    return Trainer

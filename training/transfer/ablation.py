@@ -24,12 +24,12 @@ import pyarrow.parquet as pq
 
 from evaluation.markdown import percent_cell
 from evaluation.text.dataset import TextDataset
-from evaluation.text.one_run import evaluate_predictions
-from ground.contracts.taxonomy import medval_tasks, resolve_tasks
+from evaluation.text.numbers import evaluate_predictions, trained_in_paper
+from ground.contracts.taxonomy import resolve_tasks
 from ground.errors import InputError, OntogroundError, UsageError
 from ground.flow.manifest import to_json
 from ground.markdown import markdown_table
-from ground.settings import Section
+from ground.settings import Section, parse_settings, read_toml
 from ground.storage.files import atomic_directory, sha256_of, write_text
 from training.runs.settings import MedvalSettings
 from training.sft.generate import GenerationSettings, generate_medval
@@ -89,8 +89,8 @@ def filtered_dataset(source: Path, out: Path, tau: float, tasks: Sequence[str]) 
     dataset = TextDataset.open(source, "medval")
     table = ds.dataset(list(dataset.files), format="parquet")
     of_tasks = (ds.field("split") == "train") & ds.field("task").isin(list(tasks)) & ds.field("consistency").is_valid()
-    kept = of_tasks & (ds.field("consistency") >= tau)
-    rows, n_kept = table.count_rows(filter=of_tasks), table.count_rows(filter=kept)
+    kept = table.filter(of_tasks & (ds.field("consistency") >= tau))
+    rows, n_kept = table.count_rows(filter=of_tasks), kept.count_rows()
     if not n_kept:
         raise InputError(
             "no row is left to train on", file=source, found=f"{rows:,} rows of these tasks, none at tau {tau:g}"
@@ -98,7 +98,7 @@ def filtered_dataset(source: Path, out: Path, tau: float, tasks: Sequence[str]) 
     with atomic_directory(out) as folder:
         (folder / "data").mkdir(mode=0o700)
         with pq.ParquetWriter(folder / "data" / SPLIT, table.schema) as writer:
-            for batch in table.scanner(filter=kept, batch_size=ROWS_AT_ONCE).to_batches():
+            for batch in kept.to_batches(batch_size=ROWS_AT_ONCE):
                 writer.write_batch(batch)
         manifest = {
             "kind": "medval",
@@ -113,31 +113,33 @@ def filtered_dataset(source: Path, out: Path, tau: float, tasks: Sequence[str]) 
     return {"rows": rows, "kept": n_kept}
 
 
-def _has_rows_below(source: Path, tau: float) -> bool:
-    train = pl.scan_parquet(list(TextDataset.open(source, "medval").files), glob=False).filter(
-        pl.col("split") == "train"
-    )
-    return bool(train.select((pl.col("consistency") < tau).any()).collect().item())
+def _split(folder: Path, split: str) -> pl.LazyFrame:
+    rows = pl.scan_parquet(list(TextDataset.open(folder, "medval").files), glob=False)
+    return rows.filter(pl.col("split") == split)
 
 
-def _refuse_shared_inputs(folders: Sequence[Path], reference: Path) -> None:
-    """Refuse folders whose train split holds an input of the reference's test split: other seeds gave other splits."""
-    judged = _triples(reference, "test")
+def _refuse_folders(folders: Sequence[Path], reference: Path, tau: float) -> None:
+    """Refuse folders that train on an input of the reference's test split, or in which a threshold changes nothing."""
+    judged = _split(reference, "test").select("triple_id").unique().collect()
     for folder in folders:
-        shared = len(judged & _triples(folder, "train"))
+        train = _split(folder, "train").select("triple_id", below=pl.col("consistency") < tau).collect()
+        # Other seeds give other splits.
+        shared = judged.join(train, on="triple_id", how="semi").height
         if shared:
             raise UsageError(
                 "inputs that are trained on would be judged",
                 file=folder,
-                found=f"{shared:,} of {len(judged):,} triples of the reference's test split in the train split",
+                found=f"{shared:,} of {judged.height:,} triples of the reference's test split in the train split",
                 expected="one split of the inputs in all folders",
                 do="build them with the same medval.seed and build.seed",
             )
-
-
-def _triples(folder: Path, split: str) -> set[str]:
-    rows = pl.scan_parquet(list(TextDataset.open(folder, "medval").files), glob=False).filter(pl.col("split") == split)
-    return set(rows.select("triple_id").unique().collect()["triple_id"])
+        if not train["below"].any():
+            raise UsageError(
+                "no row lies below the threshold, so that the cells with and without it would be the same",
+                file=folder,
+                expected="rows of every consistency",
+                do="ontoground build medval --tau 0",
+            )
 
 
 def ablate(
@@ -172,16 +174,7 @@ def ablate(
         InputError: no such dataset or model, or no row left.
     """
     tasks = resolve_tasks(train_tasks, "medval") if train_tasks else trained_in_paper()
-    folders = sorted({cell.dataset for cell in cells})
-    _refuse_shared_inputs(folders, reference)
-    for folder in folders:
-        if not _has_rows_below(folder, max(cell.tau for cell in cells)):
-            raise UsageError(
-                "no row lies below the threshold, so that the cells with and without it would be the same",
-                file=folder,
-                expected="rows of every consistency",
-                do="ontoground build medval --tau 0",
-            )
+    _refuse_folders(sorted({cell.dataset for cell in cells}), reference, max(cell.tau for cell in cells))
     settings, answers = training or MedvalSettings(), generation or GenerationSettings()
     found = []
     if baseline:
@@ -203,11 +196,6 @@ def ablate(
     return result
 
 
-def trained_in_paper() -> tuple[str, ...]:
-    """Return the tasks that the paper trains on."""
-    return tuple(row["task"] for row in medval_tasks() if row["paper_train"] == "yes")
-
-
 def _judged(
     model: str, folder: Path, reference: Path, settings: GenerationSettings, tasks: Sequence[str]
 ) -> dict[str, Any]:
@@ -215,23 +203,21 @@ def _judged(
     generate_medval(reference, model, file, settings)
     numbers = evaluate_predictions("medval", file, reference)
     by_task = {task: one["macro_f1"] for task, one in numbers["by_task"].items()}
+    known = {task: one["value"] for task, one in by_task.items() if one["value"] is not None}
+    trained = set(tasks)
     return {
-        **_means(by_task, tasks),
+        # Tasks count the same.
+        "in_distribution": _mean([value for task, value in known.items() if task in trained]),
+        "held_out": _mean([value for task, value in known.items() if task not in trained]),
+        "all": _mean(list(known.values())),
         "by_task": by_task,
         "share_unparseable": numbers["share_unparseable"],
         "unsafe_f1": numbers["overall"]["unsafe_f1"],
     }
 
 
-def _means(by_task: Mapping[str, Mapping[str, float | None]], tasks: Sequence[str]) -> dict[str, float | None]:
-    """Return macro-F1 as a mean over tasks that count the same."""
-    values = {task: one["value"] for task, one in by_task.items() if one["value"] is not None}
-    groups = {
-        "in_distribution": [value for task, value in values.items() if task in tasks],
-        "held_out": [value for task, value in values.items() if task not in tasks],
-        "all": list(values.values()),
-    }
-    return {name: round(sum(of) / len(of), 6) if of else None for name, of in groups.items()}
+def _mean(values: Sequence[float]) -> float | None:
+    return round(sum(values) / len(values), 6) if values else None
 
 
 def ablation_table(result: Mapping[str, Any]) -> str:
@@ -270,12 +256,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--no-baseline", action="store_true", help="do not judge with the base model itself")
     given = vars(parser.parse_args(arguments))
     try:
-        settings = _settings(given["config"])
+        config = given["config"]
+        settings = _Settings() if config is None else parse_settings(_Settings, read_toml(config), config)
         result = ablate(
             plan_cells(given["self"], given["teacher"], given["out"]),
-            given["reference"],
-            given["model"],
-            given["out"],
+            *(given[name] for name in ("reference", "model", "out")),
             training=settings.training,
             generation=settings.generation,
             baseline=not given["no_baseline"],
@@ -289,12 +274,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 class _Settings(Section):
     training: MedvalSettings = MedvalSettings()
     generation: GenerationSettings = GenerationSettings()
-
-
-def _settings(config: Path | None) -> _Settings:
-    from ground.settings import parse_settings, read_toml
-
-    return _Settings() if config is None else parse_settings(_Settings, read_toml(config), config)
 
 
 if __name__ == "__main__":

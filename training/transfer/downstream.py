@@ -7,17 +7,21 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from evaluation.text.one_run import medhal_metrics
+from evaluation.text.numbers import medhal_metrics
 from ground.errors import InputError
 from training.sft.generate import GenerationSettings, Generator, write_predictions
 
-__all__ = ["Layout", "evaluate_downstream", "read_nli", "read_summaries"]
+__all__ = ["Layout", "Line", "Rows", "evaluate_downstream", "read_nli", "read_rows", "read_summaries"]
 
 Layout = Literal["nli", "summary"]
+Rows = tuple[list[dict[str, Any]], Counter[str]]
+"""Rows as `medhal_prompt` takes them, and what was dropped by reason."""
+
 # MedNLI's labels; "-" is SNLI's for pairs without a majority.
 NLI_LABELS = {"entailment": True, "contradiction": False}
 NLI_DROPPED = {"neutral": "neutral", "-": "no_gold_label"}
@@ -25,96 +29,100 @@ NLI_DROPPED = {"neutral": "neutral", "-": "no_gold_label"}
 DOCUMENT = ("document", "text")
 
 
-def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+@dataclass(frozen=True)
+class Line:
+    """One line of a file."""
+
+    path: Path
+    number: int
+    values: dict[str, Any]
+
+    def wrong(self, what: str, expected: str) -> InputError:
+        """Return the error that says what is wrong with this line."""
+        return InputError(what, file=self.path, line=self.number, expected=expected)
+
+    def text(self, *names: str) -> str:
+        """Return the first of these fields that is there.
+
+        Raises:
+            InputError: none is, or it is no text, or empty.
+        """
+        value = next((self.values[name] for name in names if name in self.values), None)
+        if not isinstance(value, str) or not value.strip():
+            raise self.wrong("a field is missing or empty", f"a text in {' or '.join(names)}")
+        return value
+
+
+def read_rows(lines: Iterable[Line], task: str, read: Callable[[Line], dict[str, Any] | str]) -> Rows:
+    """Read lines as rows: ``read`` returns the fields that a row has of its own, or why it is dropped."""
+    rows, dropped = [], Counter[str]()
+    for line in lines:
+        found = read(line)
+        if isinstance(found, str):
+            dropped[found] += 1
+            continue
+        name = f"{line.path.stem}-{line.number}"
+        known = {"id": name, "pair_id": name, "context": None, "explanation": None, "task": task, "subject_id": None}
+        rows.append({**known, **found})
+    return rows, dropped
+
+
+def _lines(path: Path) -> Iterator[Line]:
     try:
         with path.open(encoding="utf-8") as file:
-            for number, line in enumerate(file, 1):
-                if line.strip():
-                    row = json.loads(line)
+            for number, text in enumerate(file, 1):
+                if text.strip():
+                    row = json.loads(text)
                     if not isinstance(row, dict):
                         raise InputError("a line is no JSON object", file=path, line=number)
-                    yield number, row
+                    yield Line(path, number, row)
     except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
         raise InputError(
             "the file cannot be read as JSON lines", file=path, found=type(error).__name__, expected="one object a line"
         ) from error
 
 
-def _text(row: dict[str, Any], names: tuple[str, ...], path: Path, number: int) -> str:
-    value = next((row[name] for name in names if name in row), None)
-    if not isinstance(value, str) or not value.strip():
-        raise InputError(
-            "a field is missing or empty", file=path, line=number, expected=f"a text in {' or '.join(names)}"
-        )
-    return value
-
-
-def _row(path: Path, number: int, context: str, statement: str, label: bool | None, task: str) -> dict[str, Any]:
-    return {
-        "id": f"{path.stem}-{number}",
-        "pair_id": f"{path.stem}-{number}",
-        "context": context,
-        "statement": statement,
-        "label": label,
-        "explanation": None,
-        "task": task,
-        "subject_id": None,
-    }
-
-
-def read_nli(path: Path) -> tuple[list[dict[str, Any]], Counter[str]]:
+def read_nli(path: Path) -> Rows:
     """Read JSON lines in MedNLI's layout: ``sentence1``, ``sentence2``, ``gold_label``.
 
     Entailment is factual, contradiction is not; neutral pairs are dropped (section 4.4.1).
 
-    Returns:
-        Rows as `medhal_prompt` takes them, and what was dropped by reason.
-
     Raises:
         InputError: unreadable, a field is missing, or an unknown label.
     """
-    rows, dropped = [], Counter[str]()
-    for number, line in _lines(path):
-        label = line.get("gold_label")
-        if label in NLI_DROPPED:
-            dropped[NLI_DROPPED[label]] += 1
-            continue
-        if label not in NLI_LABELS:
-            raise InputError(
-                "an unknown label",
-                file=path,
-                line=number,
-                expected=f"gold_label: {', '.join([*NLI_LABELS, *NLI_DROPPED])}",
-            )
-        premise, hypothesis = (_text(line, (name,), path, number) for name in ("sentence1", "sentence2"))
-        rows.append(_row(path, number, premise, hypothesis, NLI_LABELS[label], "nli"))
-    return rows, dropped
+    return read_rows(_lines(path), "nli", _pair)
 
 
-def read_summaries(path: Path) -> tuple[list[dict[str, Any]], Counter[str]]:
+def _pair(line: Line) -> dict[str, Any] | str:
+    label = line.values.get("gold_label")
+    if label in NLI_DROPPED:
+        return NLI_DROPPED[label]
+    if label not in NLI_LABELS:
+        raise line.wrong("an unknown label", f"gold_label: {', '.join([*NLI_LABELS, *NLI_DROPPED])}")
+    return {"context": line.text("sentence1"), "statement": line.text("sentence2"), "label": NLI_LABELS[label]}
+
+
+def read_summaries(path: Path) -> Rows:
     """Read JSON lines with a document (``document`` or ``text``), its ``summary``, and what is known of it.
 
     ``label`` (true: factual) says it directly; ``labels`` is a list of marked errors, and a summary with any is not
-    factual (section 4.4.2). With neither, the summary is judged and counts in no metric.
-
-    Returns:
-        Rows as `medhal_prompt` takes them, and what was dropped by reason (nothing, so far).
+    factual (section 4.4.2). With neither, the summary is judged and counts in no metric. Nothing is dropped.
 
     Raises:
         InputError: unreadable, a field is missing, or a label of another type.
     """
-    rows = []
-    for number, line in _lines(path):
-        label, marks = line.get("label"), line.get("labels")
-        if label is None and marks is not None:
-            if not isinstance(marks, list):
-                raise InputError("labels is no list", file=path, line=number, expected="a list of marked errors")
-            label = not marks
-        if label is not None and not isinstance(label, bool):
-            raise InputError("label is neither true nor false", file=path, line=number, expected="true, false or null")
-        document, summary = _text(line, DOCUMENT, path, number), _text(line, ("summary",), path, number)
-        rows.append(_row(path, number, document, summary, label, "summarization"))
-    return rows, Counter[str]()
+    return read_rows(_lines(path), "summarization", _summary)
+
+
+def _summary(line: Line) -> dict[str, Any]:
+    label, marks = line.values.get("label"), line.values.get("labels")
+    if label is None and marks is not None:
+        if not isinstance(marks, list):
+            raise line.wrong("labels is no list", "a list of marked errors")
+        label = not marks
+    if label is not None and not isinstance(label, bool):
+        raise line.wrong("label is neither true nor false", "true, false or null")
+    return {"context": line.text(*DOCUMENT), "statement": line.text("summary"), "label": label}
 
 
 def evaluate_downstream(

@@ -9,20 +9,20 @@ is told that there is none. Both read the prompts that they were trained on.
 from __future__ import annotations
 
 import csv
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from evaluation.intervals import Counted, Estimate
+from evaluation.intervals import Counted
+from evaluation.rates import rate_estimates
 from evaluation.text.dataset import Kind
-from evaluation.text.rates import rate_estimates
 from ground.errors import InputError
 from ground.lm.settings import LmSettings
-from training.asking.engine import AskedReport
-from training.asking.texts import AskedSettings, ask_rows
+from training.asking.engine import Advance, AskedReport, ask
+from training.asking.texts import AskedSettings, question_of
+from training.transfer.downstream import Line, Rows, read_rows
 
 __all__ = ["ANY_RISK", "UNSAFE_FROM", "ask_medec", "medec_metrics", "read_medec"]
 
@@ -41,7 +41,7 @@ ANY_RISK = 2
 BIGGEST_FIELD = 10_000_000
 
 
-def read_medec(path: Path) -> tuple[list[dict[str, Any]], Counter[str]]:
+def read_medec(path: Path) -> Rows:
     """Read notes as rows that a detector's and a validator's prompt both take.
 
     A file without ``Error Flag`` (the shared task's test set) gives rows without a label.
@@ -53,69 +53,54 @@ def read_medec(path: Path) -> tuple[list[dict[str, Any]], Counter[str]]:
     Raises:
         InputError: unreadable, a column is missing, an identifier stands twice, or a flag that is neither 0 nor 1.
     """
-    rows, dropped, seen = [], Counter[str](), set()
-    for number, line in _lines(path):
-        if not any(line.values()):
-            dropped["empty_record"] += 1
-            continue
-        name = line["text id"]
+    seen: set[str] = set()
+
+    def note(line: Line) -> dict[str, Any] | str:
+        if not any(line.values.values()):
+            return "empty_record"
+        name = line.values["text id"]
         if not name or name in seen:
-            raise InputError(
-                "a note without an identifier of its own", file=path, line=number, expected="Text ID: each once"
-            )
+            raise line.wrong("a note without an identifier of its own", "Text ID: each once")
         seen.add(name)
-        if not line["text"]:
-            dropped["no_text"] += 1
-            continue
-        rows.append(_row(name, line, _flag(line.get("error flag", ""), path, number)))
-    return rows, dropped
+        return _note(line) if line.values["text"] else "no_text"
+
+    return read_rows(_lines(path), TASK, note)
 
 
-def _lines(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+def _lines(path: Path) -> Iterator[Line]:
     """Yield each record with the number of the line on which it ends; names of columns in lower case."""
     before = csv.field_size_limit(BIGGEST_FIELD)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.reader(file)
             names = [name.strip().lower() for name in next(reader, [])]
-            lacking = [name for name in NEEDED if name not in names]
-            if lacking:
+            if lacking := [name for name in NEEDED if name not in names]:
                 raise InputError(
                     "a column is missing", file=path, found=f"no {', '.join(lacking)}", expected="Text ID, Text"
                 )
-            for values in reader:
-                if values:
-                    cells = dict(zip(names, (value.strip() for value in values), strict=False))
-                    yield reader.line_num, dict.fromkeys(NEEDED, "") | cells
+            for values in filter(None, reader):
+                cells = dict(zip(names, (value.strip() for value in values), strict=False))
+                yield Line(path, reader.line_num, dict.fromkeys(NEEDED, "") | cells)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InputError("the file cannot be read as CSV", file=path, found=type(error).__name__) from error
     finally:
         csv.field_size_limit(before)
 
 
-def _flag(text: str, path: Path, number: int) -> bool | None:
+def _note(line: Line) -> dict[str, Any]:
+    name, text, corrected, kind = (
+        line.values.get(column, "") for column in ("text id", "text", "corrected sentence", "error type")
+    )
     # A flag that went through a table with gaps is a decimal.
-    flag = text.removesuffix(".0")
-    if flag.lower() in NO_FLAG:
-        return None
-    if flag not in FLAGS:
-        raise InputError("a flag that is neither 0 nor 1", file=path, line=number, expected="Error Flag: 0 or 1")
-    return FLAGS[flag]
-
-
-def _row(name: str, line: Mapping[str, str], has_error: bool | None) -> dict[str, Any]:
-    corrected, kind = line.get("corrected sentence", ""), line.get("error type", "")
+    flag = line.values.get("error flag", "").removesuffix(".0")
+    if flag not in FLAGS and flag.lower() not in NO_FLAG:
+        raise line.wrong("a flag that is neither 0 nor 1", "Error Flag: 0 or 1")
+    has_error = FLAGS.get(flag)
     return {
-        "id": name,
-        "pair_id": name,
-        "triple_id": name,
-        "task": TASK,
-        "subject_id": None,
-        "context": None,
-        "statement": line["text"],
+        **dict.fromkeys(("id", "pair_id", "triple_id"), name),
+        **dict.fromkeys(("statement", "output"), text),
         "instruction": INSTRUCTION,
         "input": NO_INPUT,
-        "output": line["text"],
         "label": None if has_error is None else not has_error,
         "has_error": has_error,
         "error_type": kind.lower() if has_error and kind.lower() not in NO_ERROR else None,
@@ -132,7 +117,7 @@ def ask_medec(
     out: Path,
     *,
     licence_tier: str = "credentialed",
-    advance: Callable[[int], None] = lambda _: None,
+    advance: Advance = lambda _: None,
 ) -> tuple[AskedReport, list[dict[str, Any]]]:
     """Ask a language model about the notes of a file, zero-shot; the predictions go to ``out``.
 
@@ -142,13 +127,13 @@ def ask_medec(
         The report, and the rows (for `medec_metrics`).
 
     Raises:
-        InputError, UsageError, RefusedError: as `training.asking.texts.ask_rows`, or the file cannot be read.
+        InputError, UsageError, RefusedError: as `training.asking.engine.ask`, or the file cannot be read.
     """
     rows, dropped = read_medec(path)
     if not rows:
         raise InputError("the file holds no note", file=path)
-    report = ask_rows(
-        kind,
+    report = ask(
+        question_of(kind),
         rows,
         model_settings,
         settings.model_copy(update={"shots": 0}),
@@ -156,7 +141,7 @@ def ask_medec(
         out,
         licence_tier=licence_tier,
         name=path.stem,
-        about={"file": path.name, "dropped": dict(dropped)},
+        about={"file": path.name, "dropped": dict(dropped), "examples": {}},
         advance=advance,
     )
     return report, rows
@@ -187,10 +172,12 @@ def medec_metrics(
     known = [row for row in rows if row["has_error"] is not None]
     gold = np.array([int(row["has_error"]) for row in known], dtype=np.int64)
     answers = np.array([_code(said.get(row["id"]), kind, error_from) for row in known], dtype=np.int64)
-    types = sorted({row["error_type"] or "" for row in known})
-    kinds = np.array([types.index(row["error_type"] or "") for row in known], dtype=np.int64)
+    types, kinds = np.unique([row["error_type"] or "" for row in known], return_inverse=True)
     counted = Counted.of(gold, [answers], np.arange(len(known)), classes=2, cuts={"type": kinds}, seed=seed)
     overall = rate_estimates("medhal", counted, 0)
+    of_errors = {
+        str(name): (counted.cuts["type"] == at) & (counted.gold == ERROR) for at, name in enumerate(types) if name
+    }
     return {
         "n": len(known),
         "answered": int((answers != NO_ANSWER).sum()),
@@ -198,11 +185,10 @@ def medec_metrics(
         "accuracy": overall["accuracy"],
         "found_by_type": {
             name: {
-                "n": int((gold[kinds == at] == ERROR).sum()),
-                **_found(counted, (counted.cuts["type"] == at) & (counted.gold == ERROR)),
+                "n": int(counted.observed[mask].sum()),
+                **rate_estimates("medhal", counted, 0, mask)["non_factual_recall"],
             }
-            for at, name in enumerate(types)
-            if name
+            for name, mask in of_errors.items()
         },
     }
 
@@ -211,7 +197,3 @@ def _code(label: Any, kind: Kind, error_from: int) -> int:
     if label is None:
         return NO_ANSWER
     return int(not label) if kind == "medhal" else int(label >= error_from)
-
-
-def _found(counted: Counted, mask: Any) -> Estimate:
-    return rate_estimates("medhal", counted, 0, mask)["non_factual_recall"]

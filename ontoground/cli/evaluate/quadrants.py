@@ -287,9 +287,7 @@ def _predicted(options: Quadrants, source: _Source, dataset: MedievalDataset, co
         source.folder, identity, lambda file: write_predictions(file, _predict(options, source, dataset, column))
     )
     note(f"{source.name}: predictions {state} ({source.method})")
-    # An encoder's record has the hash beside the name of its dataset, others have both in a table.
-    trained_on = source.record.get("dataset")
-    known = trained_on if isinstance(trained_on, dict) else source.record
+    known = source.record.get("dataset", {})
     other = known.get("manifest_sha256", dataset.manifest_sha256) != dataset.manifest_sha256
     if other:
         note(f"{source.name}: trained on another dataset, whose training rows may be of the patients tested here")
@@ -342,7 +340,7 @@ def _lambdas(sources: Sequence[_Source]) -> dict[str, float]:
 
 def _curves(sources: Sequence[_Source]) -> dict[str, list[dict[str, Any]]]:
     """Return the losses of each run, the steps of all its stages numbered through."""
-    from training.runs.folder import loss_records
+    from training.runs.card import loss_records
 
     return {
         f"{source.name}, seed {source.seed}": [

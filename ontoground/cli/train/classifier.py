@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from itertools import product
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -16,8 +14,7 @@ from ontoground.cli.runs import require_packages, short_name
 from ontoground.cli.train.options import PACKAGES, OnDataset, group, state_of, steps_of, trained
 
 if TYPE_CHECKING:
-    from evaluation.quadrants.dataset import MedievalDataset
-    from training.encoder.settings import EncoderSettings
+    from training.runs.settings import EncoderSettings
 
 __all__ = ["Classifier", "classifier"]
 
@@ -61,9 +58,9 @@ def classifier(options: Classifier) -> Result:
     from evaluation.quadrants.dataset import MedievalDataset
     from ontoground.cli.render import note
     from training.classifier.train import train_classifier
-    from training.encoder.settings import EncoderSettings
+    from training.encoder.train import train_encoder
     from training.runs.folder import is_main
-    from training.runs.settings import ClassifierSettings
+    from training.runs.settings import ClassifierSettings, EncoderSettings
 
     dataset = MedievalDataset.open(options.data("medieval"))
     engine = _engine_for(options.model, options.engine)
@@ -95,7 +92,7 @@ def classifier(options: Classifier) -> Result:
             )
         own: Any = settings.model_copy(update={"seed": seed, "split_column": column})
         if engine == "encoder":
-            record = _train_encoder(options, dataset, folder, own, steps)
+            record = train_encoder(dataset, options.model, folder, own, resume=options.resume)
         else:
             more: dict[str, Any] = {"freeze_backbone": options.freeze_backbone, "resume": options.resume}
             record = train_classifier(dataset, options.model, folder, own, engine=engine, say=note, **more)
@@ -142,27 +139,3 @@ def _check_encoder(options: Classifier) -> None:
             found=f"{options.model} is an encoder",
             expected="--set frozen_layers=N, which freezes an encoder's lowest layers",
         )
-    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
-        raise UsageError("encoders are trained by one process", do="start it without torchrun or accelerate")
-
-
-def _train_encoder(
-    options: Classifier, dataset: MedievalDataset, folder: Path, settings: EncoderSettings, steps: int
-) -> dict[str, Any]:
-    """Train an encoder, or return the record of a run that is whole and the same: encoders keep no checkpoints."""
-    from ground.progress import progress
-    from training.encoder.train import train_encoder
-    from training.runs.folder import start_run
-    from training.runs.quiet import quiet
-
-    if state_of(folder) == "current":
-        plan = {"manifest_sha256": dataset.manifest_sha256, "settings": settings.model_dump(mode="json")}
-        return start_run(folder, plan, resume=options.resume) or {}
-    try:
-        with quiet(), progress(f"training {folder.name}", steps) as advance:
-            return train_encoder(dataset, options.model, folder, settings, progress=lambda *_: advance(1))
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(
-            f"interrupted: nothing of {folder.name} is kept, encoders write no checkpoints; the same command with "
-            "--resume begins it again"
-        ) from None

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from stewardship.benchmark.folder import Benchmark
     from stewardship.grading.grades import LabelSet
     from stewardship.history.log import Role
-    from training.grpo.settings import GrpoSettings
     from training.grpo.train import Arm
+    from training.runs.settings import GrpoSettings
 
 __all__ = ["grpo"]
 
@@ -78,9 +78,9 @@ def grpo(options: Grpo) -> Result:
     from ontoground.cli.render import note
     from stewardship.benchmark.folder import Benchmark
     from training.grpo.rows import check_arms
-    from training.grpo.settings import GrpoSettings
     from training.grpo.smoke import smoke_settings
     from training.grpo.train import train_arm
+    from training.runs.settings import GrpoSettings
 
     names = options.arms or ["original", "recomputed"]
     if (options.model is None) != options.smoke:
@@ -216,9 +216,9 @@ def _write_tables(folder: Path, tables: Mapping[str, pl.DataFrame], *, begun: bo
 
 
 def _random_model(folder: Path, tables: Mapping[str, pl.DataFrame], settings: GrpoSettings) -> str:
-    from training.grpo.prompt import system_prompt
+    from training.grpo.rows import system_prompt
     from training.grpo.smoke import write_random_model
-    from training.runs.quiet import quiet
+    from training.runs.models import quiet
 
     if not (folder / "config.json").is_file():
         texts = [system_prompt(), *(prompt for frame in tables.values() for prompt in frame["prompt"])]

@@ -124,7 +124,7 @@ def _summary(folder: Path, record: dict[str, Any], state: str) -> dict[str, Any]
 
 def _loss_parts(record: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the mean loss of about a fifth of the recorded steps of each stage at a time."""
-    from training.runs.folder import loss_records
+    from training.runs.card import loss_records
 
     parts = []
     for stage, group in groupby(loss_records(record), key=lambda one: one["stage"]):

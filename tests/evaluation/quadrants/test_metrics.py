@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, confusion_matrix, precision_recall_fscore_support
 
-from evaluation.quadrants.metrics import METRICS, calibration_counts, calibration_error, metrics_of
+from evaluation.rates import METRICS, calibration_counts, calibration_error, metrics_of
 
 PAIRS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), min_size=1, max_size=80)
 

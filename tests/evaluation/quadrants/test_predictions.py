@@ -16,7 +16,7 @@ from evaluation.predictions import (
     read_predictions,
     write_predictions,
 )
-from evaluation.quadrants.metrics import N
+from evaluation.quadrants.baselines import N
 from ground.errors import InputError, UsageError
 from tests.evaluation.world import dataset, predictions
 

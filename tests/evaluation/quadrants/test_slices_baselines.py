@@ -12,7 +12,7 @@ from evaluation.intervals import Counted
 from evaluation.predictions import join_predictions, label_codes
 from evaluation.quadrants.baselines import BASELINES, baseline_predictions, names_found
 from evaluation.quadrants.numbers import estimates, grouped
-from evaluation.quadrants.slices import context_lengths, slices
+from evaluation.slices import context_lengths, slices
 from ground.errors import InputError
 from tests.evaluation.world import dataset
 
@@ -45,7 +45,7 @@ def test_contexts_of_one_length_are_one_slice() -> None:
     same = data.contexts.with_columns(context=pl.lit("aspirin and insulin"))
     rows = data.split_rows("test")
     parts = [part for part in slices(rows, same) if part.by == "context length"]
-    assert [(part.value, part.n_rows) for part in parts] == [("3 to 3 words", rows.height)]
+    assert [(part.value, part.n_rows) for part in parts] == [("3 words", rows.height)]
 
 
 def test_a_slice_holds_the_metrics_of_its_own_rows() -> None:

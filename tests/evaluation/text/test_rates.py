@@ -9,7 +9,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score, f1_score, precision_recall_fscore_support
 
 from evaluation.intervals import Counted, estimate_of
-from evaluation.text.rates import RATES, drawn_rates, linear_kappa
+from evaluation.rates import RATES, drawn_rates, linear_kappa
 
 N = 400
 

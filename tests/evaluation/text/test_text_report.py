@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from evaluation.text.report import evaluate_text, text_report
+from evaluation.text.report import evaluate_text
 from ground.errors import InputError, UsageError
 from ground.flow.manifest import to_json
 from tests.evaluation.text import world
@@ -79,7 +79,7 @@ def test_bonferroni_multiplies_by_the_tests_of_the_report(medhal: Any) -> None:
 
 def test_the_same_input_gives_the_same_report_in_whatever_order_it_is_named(medhal: Any) -> None:
     report, root, (dataset, files) = medhal
-    again = text_report("medhal", dataset, files[::-1], with_ensemble=True)
+    again = evaluate_text("medhal", dataset, files[::-1], with_ensemble=True)
     assert again == report
     assert (root / "report" / "report.json").read_text(encoding="utf-8") == to_json(again)
 
@@ -126,8 +126,8 @@ def test_rows_that_some_run_left_out_are_left_out_for_all(tmp_path: Path) -> Non
     some = world.answers(tmp_path / "some.parquet", rows[:80], "risk_level", LEVELS, 0.7, "some")
     every = world.answers(tmp_path / "every.parquet", rows, "risk_level", LEVELS, 0.7, "every")
     with pytest.raises(InputError, match="predictions of some are missing"):
-        text_report("medval", dataset, [some, every])
-    report = text_report("medval", dataset, [some, every], missing="leave_out")
+        evaluate_text("medval", dataset, [some, every])
+    report = evaluate_text("medval", dataset, [some, every], missing="leave_out")
     assert report["rows"]["rows"] == 80 and report["dataset"]["rows_left_out"] == 40
     assert [run["rows"] for run in report["runs"]] == [80, 80]
 

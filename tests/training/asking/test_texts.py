@@ -11,7 +11,7 @@ import pytest
 
 from evaluation.predictions import read_predictions
 from evaluation.text.dataset import TextDataset
-from evaluation.text.one_run import evaluate_predictions
+from evaluation.text.numbers import evaluate_predictions
 from ground.contracts.answers import parse_medval
 from ground.contracts.prompts import medhal_prompt, medval_answer, medval_prompt
 from ground.errors import InputError, RefusedError, UsageError

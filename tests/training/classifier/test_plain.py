@@ -12,12 +12,11 @@ import torch
 from tests.training.classifier.test_train import CPU, EXACT, descent
 from tests.training.tiny import tiny_decoder, tiny_tokenizer
 from tests.training.worlds import small_dataset
-from training.classifier.heads import load_classifier
 from training.classifier.items import QuadrantData, class_weights, quadrant_data
 from training.classifier.plain import evaluate_plain, train_plain
 from training.packing.plan import plan_epochs
 from training.packing.trainer import StepRecord
-from training.runs.models import load_tokenizer
+from training.runs.models import load_model, load_tokenizer
 from training.runs.settings import LoraSettings
 
 
@@ -39,7 +38,7 @@ def rows(base: Path) -> QuadrantData:
 
 
 def run(base: Path, rows: QuadrantData, out: Path, at_once: int) -> tuple[list[StepRecord], dict[str, torch.Tensor]]:
-    model = load_classifier(base, EXACT, LoraSettings(r=4, dropout=0))
+    model = load_model(base, "quadrants", EXACT, lora=LoraSettings(r=4, dropout=0), trainable=True)
     plan = plan_epochs(
         rows.data.items, rows.data.contexts.lengths, rows.data.statements.lengths,
         batch_size=8, max_per_context=4, tokens_per_row=4096, epochs=1, seed=3,
@@ -64,7 +63,7 @@ def test_four_batches_of_two_train_as_one_batch_of_eight(base: Path, rows: Quadr
 
 
 def test_padding_and_batching_change_no_logit(base: Path, rows: QuadrantData) -> None:
-    model = load_classifier(base, CPU, LoraSettings(r=0))
+    model = load_model(base, "quadrants", CPU, lora=LoraSettings(r=0), trainable=True)
     alone, together = (evaluate_plain(model, rows, rows_at_once=n) for n in (1, 7))
     assert alone.shape == (30, 4)
     assert torch.allclose(alone, together, atol=1e-5)

@@ -15,16 +15,17 @@ from evaluation.quadrants.dataset import MedievalDataset
 from ground.errors import InputError, TrainingError, UsageError
 from tests.training.tiny import tiny_decoder, tiny_tokenizer
 from tests.training.worlds import small_dataset
-from training.classifier.heads import load_classifier, train_in_float32
+from training.classifier.heads import ready_to_train
 from training.classifier.items import class_weights, quadrant_data
-from training.classifier.seeds import train_seeds
-from training.classifier.train import Engine, predict_classifier, train_classifier
+from training.classifier.train import Engine, predict_classifier, train_classifier, train_seeds
+from training.corfu.run import train_corfu
 from training.packing.collate import packed_row
 from training.packing.shared import SharedClassifier, SharedPolicy
 from training.runs.models import load_model, load_tokenizer, save_model
 from training.runs.resuming import memory_errors
 from training.runs.settings import (
     ClassifierSettings,
+    CorfuSettings,
     HardwareSettings,
     LoraSettings,
     OptimizerSettings,
@@ -208,7 +209,7 @@ def test_a_policys_backbone_keeps_its_states_under_a_new_head(world: MedievalDat
 
     row = packed_row([(np.arange(5, 30), [np.arange(40, 46), np.arange(50, 53)])])
     before = load_model(policy, "causal", EXACT).eval()
-    after = load_classifier(policy, EXACT, LoraSettings(), freeze_backbone=True)
+    after = ready_to_train(load_model(policy, "quadrants", EXACT, trainable=True), freeze_backbone=True)
     untrained = load_model(base, "causal", EXACT).eval()
     expected = _states(SharedPolicy(before).model, row)
     # In training mode: a frozen backbone drops nothing out.
@@ -231,7 +232,7 @@ def test_a_frozen_backbone_stays_as_it_was_and_an_unfrozen_one_does_not(
     assert all(torch.equal(frozen[name], value) for name, value in given.items())
     assert any(not torch.equal(free[name], value) for name, value in given.items())
     head = "base_model.model.score.weight"
-    assert not torch.equal(frozen[head], load_classifier(policy, EXACT, LoraSettings()).state_dict()[
+    assert not torch.equal(frozen[head], load_model(policy, "quadrants", EXACT, trainable=True).state_dict()[
         "base_model.model.score.modules_to_save.default.weight"
     ])  # fmt: skip
     assert predict_classifier(tmp_path / "frozen", world, "test").height == 36
@@ -239,8 +240,7 @@ def test_a_frozen_backbone_stays_as_it_was_and_an_unfrozen_one_does_not(
 
 def test_a_head_that_is_trained_stays_in_float32(base: Path) -> None:
     half = HardwareSettings(device="cpu", precision="bfloat16")
-    model = load_classifier(base, half, LoraSettings(r=4))
-    train_in_float32(model)
+    model = ready_to_train(load_model(base, "quadrants", half, lora=LoraSettings(r=4), trainable=True))
     trained = {p.dtype for p in model.parameters() if p.requires_grad}
     assert trained == {torch.float32}
     row = packed_row([(np.arange(5, 30), [np.arange(40, 46)])])
@@ -367,3 +367,30 @@ def test_a_run_that_goes_on_says_what_adapter_it_has(world: MedievalDataset, fit
 def test_a_classifier_is_no_policy(fitted: Path) -> None:
     with pytest.raises(UsageError, match="this run is a classifier"):
         load_model(fitted, "causal", CPU)
+
+
+def test_corfu_goes_on_with_the_adapter_of_a_classifier_under_the_language_models_head(
+    world: MedievalDataset, base: Path, fitted: Path, learnt: Path, tmp_path: Path
+) -> None:
+    from training.packing.shared import _states
+
+    row = packed_row([(np.arange(5, 30), [np.arange(40, 46), np.arange(50, 53)])])
+    classifier, untrained = load_model(fitted, "quadrants", EXACT).eval(), load_model(base, "causal", EXACT).eval()
+    policy = load_model(fitted, "causal", EXACT, trainable=True).eval()
+    assert torch.equal(_states(policy, row), _states(classifier, row))
+    assert not torch.equal(_states(untrained, row), _states(classifier, row))
+    assert torch.equal(policy.get_output_embeddings().weight, untrained.get_output_embeddings().weight)
+    trained = [name for name, weight in policy.named_parameters() if weight.requires_grad]
+    assert trained and all(".lora_" in name for name in trained)
+    record = train_corfu(world, fitted, tmp_path / "corfu", CorfuSettings(hardware=CPU))
+    assert (record["settings"]["lora"]["r"], record["base_model"]) == (4, base.name)
+    (stage,) = record["stages"]
+    # The reference is the policy as it was given.
+    assert stage["noise"]["largest_margin"] < 1e-4
+    given, found = weights_of(fitted), weights_of(tmp_path / "corfu")
+    assert set(found) == {name for name in given if "score" not in name}
+    assert any(not torch.equal(given[name].float(), value) for name, value in found.items())
+    # Of a classifier of all weights nothing is left of the language model's head.
+    with pytest.raises(UsageError, match="no language-model head"):
+        train_corfu(world, learnt, tmp_path / "whole", CorfuSettings(hardware=CPU, lora=LoraSettings(r=0)))
+    assert not (tmp_path / "whole").exists()

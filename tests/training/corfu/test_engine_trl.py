@@ -13,11 +13,10 @@ import torch
 from evaluation.quadrants.dataset import MedievalDataset
 from tests.training.tiny import tiny_decoder, tiny_tokenizer
 from tests.training.toy import toy_dataset
-from training.corfu.data import StageData
 from training.corfu.engine_trl import build_trainer
 from training.corfu.pairs import REGIMES, pair_items, stage_pairs
 from training.corfu.run import train_corfu
-from training.corfu.stage import CorfuObjective, pair_logps
+from training.corfu.stage import CorfuObjective, StageData, pair_logps
 from training.packing.plan import plan_rows
 from training.packing.shared import SharedPolicy
 from training.packing.tokens import encode_contexts, encode_statements

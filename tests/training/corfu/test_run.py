@@ -193,6 +193,13 @@ def test_a_folder_with_another_run_is_refused(dataset: MedievalDataset, model: P
     assert "another settings" in str(error.value)
 
 
+def test_weights_are_split_for_packed_rows_alone(dataset: MedievalDataset, model: Path, tmp_path: Path) -> None:
+    split = settings(hardware=HardwareSettings(device="cpu", split_weights=True))
+    with pytest.raises(UsageError, match="packed rows alone"):
+        train_corfu(dataset, model, tmp_path / "run", split, engine="trl")
+    assert not (tmp_path / "run").exists()
+
+
 def test_an_adapter_goes_on_training(dataset: MedievalDataset, model: Path, tmp_path: Path) -> None:
     train_corfu(dataset, model, tmp_path / "first", settings())
     record = train_corfu(dataset, tmp_path / "first", tmp_path / "second", settings("q1_q3"))
@@ -224,7 +231,24 @@ def test_all_weights_train_at_rank_zero(dataset: MedievalDataset, model: Path, t
 
 
 def test_a_sweep_trains_one_run_for_each_lambda(dataset: MedievalDataset, model: Path, tmp_path: Path) -> None:
-    table = sweep_lambda(dataset, model, tmp_path, settings("q1_q4", dropout=0.5, rate=0.1), (0.0, 50.0))
+    done: list[str] = []
+
+    @contextmanager
+    def progress(what: str, _total: int) -> Iterator[Callable[[int], None]]:
+        done.append(what)
+        yield lambda _n: None
+
+    asked = settings("q1_q4", dropout=0.5, rate=0.1)
+    table = sweep_lambda(dataset, model, tmp_path, asked, (0.0, 50.0), progress=progress)
+    # The reference is the policy as it was given, for every lambda the same.
+    counts = [done.count(f"stage-1: {what}") for what in ("reference", "reference-validation", "training")]
+    assert counts == [1, 1, 2]
+    assert {path.name for path in tmp_path.iterdir()} == {"lambda-0", "lambda-50", "lambda.tsv"}
+    alone = train_corfu(dataset, model, tmp_path / "alone", asked.model_copy(update={"lambda_": 50.0}))
+    swept = json.loads((tmp_path / "lambda-50" / "training.json").read_text())
+    assert [{**stage, "measured": None} for stage in swept["stages"]] == [
+        {**stage, "measured": None} for stage in alone["stages"]
+    ]
     assert table["lambda"].to_list() == [0.0, 50.0]
     assert table["run"].to_list() == ["lambda-0", "lambda-50"]
     for run, value in (("lambda-0", 0.0), ("lambda-50", 50.0)):

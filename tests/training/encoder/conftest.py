@@ -6,8 +6,8 @@ import pytest
 
 from evaluation.quadrants.dataset import MedievalDataset
 from tests.training.encoder.world import small_dataset, tiny_encoder
-from training.encoder.settings import EncoderSettings
 from training.encoder.train import train_encoder
+from training.runs.settings import EncoderSettings
 
 
 @pytest.fixture(scope="session")

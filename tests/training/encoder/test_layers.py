@@ -7,7 +7,7 @@ import torch
 
 from ground.errors import UsageError
 from tests.training.encoder.world import tiny_encoder
-from training.encoder.layers import LayeredEncoder, pad
+from training.encoder.late import LayeredEncoder, pad
 from training.encoder.pretrained import load_backbone
 
 ROWS = [[2, 10, 11, 12, 3], [2, 13, 3]]

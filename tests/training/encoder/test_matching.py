@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from training.encoder.matching import RUNS, best_matches, n_features
+from training.encoder.late import RUNS, best_matches, n_features
 
 EYE = torch.eye(6)
 

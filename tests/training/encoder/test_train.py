@@ -15,9 +15,9 @@ from ground.errors import InputError, TrainingError, UsageError
 from tests.training.encoder.world import tiny_encoder
 from training.encoder.classifier import HEAD, load_encoder, new_encoder
 from training.encoder.pretrained import resolve_model
-from training.encoder.settings import EncoderSettings
 from training.encoder.texts import encode_rows
 from training.encoder.train import READ, predict, train_encoder
+from training.runs.settings import EncoderSettings
 
 EVIDENCE = {"path", "support_spans", "replaced_end", "replaced_cui", "distance", "why_false", "head_cui", "tail_cui"}
 

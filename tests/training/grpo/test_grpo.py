@@ -19,14 +19,11 @@ from ground.errors import InputError, UsageError
 from tests.training.grpo.words import word_model, write_rows
 from tests.training.tiny import tiny_tokenizer
 from training.grpo.evaluate import accuracies, grade_sets, respond
-from training.grpo.policy import build_trainer, reward_function
-from training.grpo.prompt import encode, messages, system_prompt
-from training.grpo.rows import planned_order, read_rows
-from training.grpo.settings import GrpoSettings
-from training.grpo.train import EVALUATION, Arm, evaluate_base, train_arm
+from training.grpo.rows import encode, messages, planned_order, read_rows, system_prompt
+from training.grpo.train import EVALUATION, Arm, arm_trainer, evaluate_base, reward_function, train_arm
+from training.runs.folder import open_run
 from training.runs.models import load_model, load_tokenizer
-from training.runs.settings import HardwareSettings, LoraSettings, OptimizerSettings
-from training.sft.model import choose_machine
+from training.runs.settings import GrpoSettings, HardwareSettings, LoraSettings, OptimizerSettings
 
 pytestmark = pytest.mark.xdist_group("grpo")
 
@@ -129,9 +126,9 @@ def test_a_run_that_was_cut_goes_on_to_the_same_weights(
 
         def cut(*args: Any, **named: Any) -> Any:
             named["callbacks"] = [*named["callbacks"], Cut()]
-            return build_trainer(*args, **named)
+            return arm_trainer(*args, **named)
 
-        patch.setattr("training.grpo.train.build_trainer", cut)
+        patch.setattr("training.grpo.train.arm_trainer", cut)
         train_arm(one, str(base), tmp_path / "cut", settings)
     again = train_arm(one, str(base), tmp_path / "cut", settings, resume=True)
     for name in ("history", "evaluations", "evaluation", "order_sha256"):
@@ -151,8 +148,8 @@ def test_training_and_evaluation_encode_a_prompt_alike_and_the_loss_is_plain(
     if chat:
         tokenizer.chat_template = tiny_tokenizer(["a b"], tmp_path / "chat", chat=True).chat_template
     order = planned_order(list(rows), 1, 1, 8)
-    machine = choose_machine(TINY.hardware)
-    trainer = build_trainer(str(base), tokenizer, rows, order, tmp_path, TINY, machine)
+    with open_run("grpo", base, tmp_path / "run", one.data, TINY, resume=False, say=None) as run:
+        trainer = arm_trainer(run, tokenizer, rows, order)
     assert trainer.train_dataset["uid"] == order
     prompts = trainer.train_dataset["prompt"][:2]
     assert trainer._tokenize_prompts(prompts)[0] == encode(tokenizer, prompts, thinking=True)

@@ -17,8 +17,8 @@ from training.packing.plan import Item, plan_epochs
 from training.packing.shared import SharedClassifier
 from training.packing.tokens import EncodedTexts
 from training.packing.trainer import RunData, StepRecord, train_packed, training_arguments
-from training.runs.arguments import on_one_device
 from training.runs.models import load_model, load_tokenizer
+from training.runs.resuming import on_one_device
 from training.runs.settings import HardwareSettings, LoraSettings, OptimizerSettings
 
 LABELS = torch.arange(24) % 4

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 import yaml  # type: ignore[import-untyped]
 
-from training.encoder.settings import EncoderSettings
 from training.runs.card import write_card
-from training.runs.settings import ClassifierSettings
+from training.runs.settings import ClassifierSettings, EncoderSettings
 
 
 def record(**changed: Any) -> dict[str, Any]:
@@ -84,8 +83,8 @@ def test_a_policy_has_a_card_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize("engine", ["late", "cross"])
 def test_an_encoder_has_a_card_too(tmp_path: Path, engine: str) -> None:
     run = {
-        "kind": "encoder", "engine": engine, "base_model": "a-bert", "dataset": "medieval",
-        "manifest_sha256": "cd" * 32, "licence_tier": "credentialed", "rows": 6396, "admissions": 97, "windows": 244,
+        "kind": "encoder", "engine": engine, "base_model": "a-bert", "licence_tier": "credentialed", "rows": 6396,
+        "dataset": {"name": "medieval", "manifest_sha256": "cd" * 32}, "admissions": 97, "windows": 244,
         "settings": EncoderSettings().model_dump(mode="json"), "steps": 300,
         "losses": [1.4 - at / 100 for at in range(80)],
     }  # fmt: skip

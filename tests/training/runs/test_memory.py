@@ -13,7 +13,6 @@ import pytest
 import torch
 
 from tests.training.tiny import tiny_decoder, tiny_tokenizer
-from training.grpo.settings import GrpoSettings
 from training.packing.collate import packed_row
 from training.packing.shared import SharedClassifier, SharedPolicy
 from training.packing.trainer import checkpoint_activations
@@ -22,6 +21,7 @@ from training.runs.models import load_model
 from training.runs.settings import (
     ClassifierSettings,
     CorfuSettings,
+    GrpoSettings,
     HardwareSettings,
     LoraSettings,
     MedhalSettings,

@@ -6,7 +6,6 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from datasets import Dataset
 from transformers import AutoTokenizer
@@ -16,8 +15,7 @@ from evaluation.text.dataset import Kind
 from ground.contracts.prompts import Answer
 from ground.errors import InputError
 from tests.training.sft.cases import medhal_rows, medval_rows, tiny_model
-from training.sft.encoding import IGNORED, encode_answer, encode_prompt, encode_rows
-from training.sft.tasks import TASKS
+from training.sft.encoding import IGNORED, TASKS, encode_answer, encode_prompt, encode_rows
 
 ROWS: dict[Kind, list[Any]] = {"medhal": medhal_rows(6), "medval": medval_rows(4)}
 
@@ -31,7 +29,7 @@ def base(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 def test_prompt_tokens_carry_no_loss_and_answer_tokens_all_do(base: Path, kind: Kind) -> None:
     tokenizer, task = AutoTokenizer.from_pretrained(base), TASKS[kind]
     rows, _ = encode_rows(ROWS[kind], tokenizer, task.prompt, task.answer, 2000, by_task=Counter())
-    for row, encoded in zip(ROWS[kind], rows.dataset(), strict=True):
+    for row, encoded in zip(ROWS[kind], rows, strict=True):
         prompt = encode_prompt(tokenizer, task.prompt(row))
         answer = encode_answer(tokenizer, task.answer(row))
         assert encoded["input_ids"] == [*prompt, *answer]
@@ -59,7 +57,7 @@ def test_tokens_and_labels_are_those_that_trl_makes_of_prompt_and_completion(
     arguments = SFTConfig(str(tmp_path), max_length=None, use_cpu=True, bf16=False, report_to="none")
     trainer = SFTTrainer(str(base), args=arguments, train_dataset=Dataset.from_list(asked), processing_class=tokenizer)
     ours, _ = encode_rows(ROWS[kind], tokenizer, task.prompt, task.answer, 2000, by_task=Counter())
-    for theirs, encoded in zip(trainer.train_dataset, ours.dataset(), strict=True):
+    for theirs, encoded in zip(trainer.train_dataset, ours, strict=True):
         assert encoded["input_ids"] == theirs["input_ids"]
         assert encoded["labels"] == theirs["labels"]
 
@@ -75,10 +73,11 @@ def test_a_row_longer_than_the_limit_is_left_out_whole(base: Path) -> None:
     rows = [*ROWS["medhal"], {**ROWS["medhal"][0], "context": "Takes insulin. " * 50}]
     whole, none = encode_rows(rows, tokenizer, task.prompt, task.answer, 5000, by_task=Counter())
     assert none["too_long"] == 0
-    lengths = np.diff(whole.offsets)
+    lengths = [len(ids) for ids in whole["input_ids"]]
     by_task = Counter[str]()
-    kept, counts = encode_rows(rows, tokenizer, task.prompt, task.answer, int(lengths[:-1].max()), by_task=by_task)
+    kept, counts = encode_rows(rows, tokenizer, task.prompt, task.answer, max(lengths[:-1]), by_task=by_task)
     assert (len(kept), counts["too_long"], by_task.total()) == (len(rows) - 1, 1, len(rows) - 1)
-    assert np.diff(kept.offsets).tolist() == lengths[:-1].tolist()
+    assert [len(ids) for ids in kept["input_ids"]] == lengths[:-1]
+    assert (none["tokens"], none["longest"], counts["tokens"]) == (sum(lengths), max(lengths), sum(lengths[:-1]))
     with pytest.raises(InputError, match="no row is left"):
         encode_rows(rows, tokenizer, task.prompt, task.answer, 20, by_task=Counter())

@@ -10,9 +10,11 @@ from safetensors.torch import load_file
 
 from ground.errors import UsageError
 from tests.training.sft.cases import medhal_dataset, medhal_rows, tiny_model
+from training.runs.models import device_of, precision_of
+from training.runs.resuming import choose_optimizer
 from training.runs.settings import HardwareSettings, MedhalSettings, MedvalSettings
+from training.runs.texts import rows_length, texts_attention
 from training.sft.generate import GenerationSettings, generate_medhal
-from training.sft.model import choose_machine, choose_optimizer, rows_length
 from training.sft.train import train_medhal
 
 
@@ -26,18 +28,18 @@ def test_an_optimizer_of_cuda_is_replaced_on_a_cpu_and_that_is_said() -> None:
 
 
 def test_auto_settings_resolve_and_impossible_ones_are_refused() -> None:
-    machine = choose_machine(HardwareSettings(device="cpu"))
-    assert (machine.device, machine.precision, machine.attention) == ("cpu", "float32", "sdpa")
-    assert machine.notes == ()
-    assert choose_machine(HardwareSettings(device="cpu", quantize="nf4")).notes
-    packed = choose_machine(HardwareSettings(device="cpu", attention="split"))
-    assert packed.attention == "sdpa"
-    assert packed.notes == ("attention split is for packed rows; sdpa is used",)
+    hardware = HardwareSettings(device="cpu")
+    assert (device_of(hardware), precision_of(hardware)) == ("cpu", torch.float32)
+    assert texts_attention(hardware) == ("sdpa", [])
+    assert texts_attention(HardwareSettings(device="cpu", quantize="nf4"))[1]
+    attention, notes = texts_attention(HardwareSettings(device="cpu", attention="split"))
+    assert attention == "sdpa"
+    assert notes == ["attention split is for packed rows; sdpa is used"]
     with pytest.raises(UsageError, match="float64"):
-        choose_machine(HardwareSettings(device="cpu", quantize="nf4", precision="float64"))
+        texts_attention(HardwareSettings(device="cpu", quantize="nf4", precision="float64"))
     if not torch.cuda.is_available():
         with pytest.raises(UsageError, match="no CUDA"):
-            choose_machine(HardwareSettings(device="cuda"))
+            texts_attention(HardwareSettings(device="cuda"))
 
 
 def test_defaults_are_the_papers() -> None:

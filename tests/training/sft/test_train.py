@@ -13,7 +13,7 @@ from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM, AutoTokenizer, TrainerCallback
 
 from evaluation.text.dataset import TextDataset
-from evaluation.text.one_run import medhal_metrics
+from evaluation.text.numbers import medhal_metrics
 from ground.contracts.rows_text import MedhalRow
 from ground.errors import InputError, TrainingError, UsageError
 from tests.training.sft.cases import (

@@ -1,0 +1,116 @@
+"""Runs on rows of one text each, through trl: what they use of the machine, their trainer, and answers in batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import torch
+
+from ground.errors import UsageError
+from ground.lm.sampling import Batching, end_tokens, sampled
+from training.packing.attention import attention_of_texts
+from training.runs.folder import Run
+from training.runs.models import adapter_config, device_of, dropout_note, load_config, precision_of, usable_length
+from training.runs.resuming import trainer_arguments
+from training.runs.settings import HardwareSettings
+
+__all__ = ["answers", "build_trainer", "rows_length", "texts_arguments", "texts_attention"]
+
+
+def texts_attention(hardware: HardwareSettings) -> tuple[str, list[str]]:
+    """Return the attention of rows of one text each, and what is not as the settings ask for, or slow.
+
+    Raises:
+        UsageError: CUDA is asked for and not there, or 4-bit weights with float64.
+    """
+    if hardware.quantize == "nf4" and precision_of(hardware) == torch.float64:
+        raise UsageError("4-bit weights are not computed in float64", do="set hardware.quantize to none")
+    notes = []
+    if device_of(hardware) == "cpu" and hardware.quantize == "nf4":
+        notes.append("4-bit weights are slow on a CPU")
+    attention = attention_of_texts(hardware)
+    if hardware.attention not in ("auto", attention):
+        notes.append(f"attention {hardware.attention} is for packed rows; {attention} is used")
+    return attention, notes
+
+
+def rows_length(model: str, max_length: int) -> tuple[int, str | None]:
+    """Return how many tokens a row may have with this model, and why where that is less than asked for."""
+    length = usable_length(load_config(model), max_length)
+    if length == max_length:
+        return max_length, None
+    return length, f"the model has {length:,} positions: longer rows are left out (max_length {max_length:,})"
+
+
+def texts_arguments(kind: Any, run: Run, **own: Any) -> Any:
+    """Return the arguments of one of trl's trainers, which leave the arithmetic to autocast in bfloat16."""
+    hardware = run.settings.hardware
+    return trainer_arguments(
+        kind,
+        run.checkpoints,
+        run.settings.optimizer,
+        hardware,
+        seed=run.settings.seed,
+        autocast=precision_of(hardware) == torch.bfloat16,
+        gradient_checkpointing=hardware.gradient_checkpointing,
+        gradient_checkpointing_kwargs={"use_reentrant": False},
+        **own,
+    )
+
+
+def build_trainer(kind: Any, run: Run, args: Any, **own: Any) -> Any:
+    """Return one of trl's trainers with the run's model and a new adapter, whose weights are trained in float32.
+
+    Args:
+        kind: the class.
+        run: its model is loaded.
+        args: `texts_arguments`.
+        own: further arguments of the class.
+    """
+    import transformers
+
+    lora, (attention, notes) = run.settings.lora, texts_attention(run.settings.hardware)
+    # Before an adapter is made: its first weights are drawn.
+    transformers.set_seed(run.settings.seed)
+    model = run.load("causal", attention=attention)
+    adapter = adapter_config(model, "causal", lora) if lora.r > 0 else None
+    trainer = kind(model=model, args=args, peft_config=adapter, **own)
+    # trl makes the adapters of 4-bit models bfloat16. A step at MedVAL's rate of 1e-5 is less than half of its spacing
+    # at an adapter's usual weight of 0.01 (3e-5) and would be rounded away.
+    for weight in trainer.model.parameters():
+        if weight.requires_grad and weight.dtype == torch.bfloat16:
+            weight.data = weight.data.float()
+    run.weights = (run.weights[0], bool(args.bf16))
+    dropout = dropout_note(trainer.model, lora)
+    run.notes += [*notes, *([dropout] if dropout else [])]
+    return trainer
+
+
+def answers(
+    model: Any,
+    tokenizer: Any,
+    prompts: Mapping[Any, Sequence[int]],
+    at_once: int,
+    batching: Batching,
+    **sampling: Any,
+) -> Iterator[tuple[Any, str, bool]]:
+    """Yield what a prompt's answer is yielded by, the answer, and whether it was cut before its end.
+
+    Args:
+        model: a causal one.
+        tokenizer: of it.
+        prompts: token ids by what the answers are yielded by; longer ones are answered first.
+        at_once: prompts in a padded batch.
+        batching: as `ground.lm.sampling.sampled`.
+        sampling: transformers' generation options.
+
+    Raises:
+        OntogroundError: memory is short.
+    """
+    from transformers import GenerationConfig
+
+    ends, names = end_tokens(model, tokenizer), list(prompts)
+    config = GenerationConfig(pad_token_id=tokenizer.pad_token_id, eos_token_id=ends, **sampling)
+    for said in sampled(model, list(prompts.values()), config, at_once, batching):
+        yield names[said.prompt], tokenizer.decode(said.tokens, skip_special_tokens=True), said.end is None

@@ -6,6 +6,7 @@ degradation, delta-hat); the level that the generator was asked for is kept besi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -13,7 +14,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from builders.medval.items import NO_EDIT, Generator, Item, Judgement, Output, Validator
+from builders.medval.items import NO_EDIT, Edit, Generator, Item, Judgement, Output, Validator
 from builders.texts.origin import Refusal
 from ground.contracts.rows_text import MEDVAL_DELTAS, RISK_LEVELS, RiskLevel
 from ground.settings import MedvalSettings
@@ -23,6 +24,7 @@ __all__ = ["Triple", "consistency", "levels_of", "make_triples", "triple_id"]
 
 # A sum of three squares, each at most 1 for the absolute terms and 4 for the relative one.
 LARGEST_DISAGREEMENT = 6.0
+UNSAFE: frozenset[RiskLevel] = frozenset({3, 4})
 STANDS_IN: Mapping[RiskLevel, RiskLevel] = {1: 2, 2: 1, 3: 4, 4: 3}
 Answer = TypeVar("Answer")
 
@@ -92,7 +94,8 @@ def make_triples(
     """Run Algorithm S1 over items; triples come in their order.
 
     A triple is kept where its consistency is ``tau`` or more; tau 0 keeps every triple that was judged. A perturbed
-    output at level 2 to 4 that equals the clean one is refused: it cannot have the degradation that it stands for.
+    output at level 2 to 4 that equals the clean one is refused: it cannot have the degradation that it stands for. So
+    is an unsafe one with an edit that no named error speaks of: a row's errors are those that the validator names.
     """
     orders = [levels_of(settings.seed, item) for item in items]
     refusals: dict[int, str] = {}
@@ -109,6 +112,10 @@ def make_triples(
         refusals |= {place: reason for place, reason in refused.items() if place not in refusals}
     refusals = {place: reason for place, reason in refusals.items() if place not in perturbed}
     judged_clean, judged_perturbed = _judged(items, clean, perturbed, validator, refusals)
+    for place, judgement in list(judged_perturbed.items()):
+        if levels[place] in UNSAFE and not _names_all(judgement, perturbed[place].edits):
+            refusals.setdefault(place, "judge_perturbed: unnamed_edit")
+            del judged_perturbed[place]
     scored = _scores(judged_clean, judged_perturbed, levels)
     return [
         Triple(
@@ -174,6 +181,17 @@ def _judged(
     of_perturbed = _taken("judge_perturbed", answers[len(places) :], places, refusals)
     of_clean = _taken("judge_clean", answers[: len(places)], places, refusals)
     return of_clean, of_perturbed
+
+
+def _names_all(judgement: Judgement, edits: Sequence[Edit]) -> bool:
+    """Tell whether a quoted error has a word of each edit with a meaning: one that it brought or, if none, took."""
+    quoted = {word for error in judgement.errors for word in _words(error["quote"] or "")}
+    changed = [(_words(edit.before), _words(edit.after)) for edit in edits if edit.category is not None]
+    return all(((after - before) or (before - after)) & quoted for before, after in changed)
+
+
+def _words(text: str) -> set[str]:
+    return {word.strip(".,") for word in re.findall(r"[\w.,]+", text.lower())}
 
 
 def _scores(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders.medval.algorithm import Triple, consistency, levels_of, make_triples, triple_id
-from builders.medval.items import NO_EDIT, Item, Output
+from builders.medval.items import NO_EDIT, Item, Judgement, Output
 from builders.texts.origin import Refusal
 from ground.contracts.rows_text import RISK_LEVELS, RiskLevel
 from ground.settings import MedvalSettings
@@ -157,6 +158,27 @@ def test_a_perturbed_output_like_the_clean_one_is_refused_except_at_level_1() ->
     assert {one.level for one in made} == set(RISK_LEVELS)
     assert all((one.refusal == "perturb: unchanged") == (one.level > 1) for one in made)
     assert all(one.kept == (one.level == 1) for one in made)
+
+
+class QuotesElsewhere(ToyValidator):
+    """Gives the right level for the wrong reason."""
+
+    def judge(self, items: Sequence[Item], outputs: Sequence[str]) -> list[Judgement | Refusal]:
+        return [
+            replace(one, errors=tuple({**error, "quote": "output"} for error in one.errors))
+            if isinstance(one, Judgement)
+            else one
+            for one in super().judge(items, outputs)
+        ]
+
+
+def test_an_unsafe_output_with_an_error_that_is_not_named_is_no_row() -> None:
+    items = [item(number) for number in range(40)]
+    made = make_triples(items, ToyGenerator(), QuotesElsewhere(), MedvalSettings(seed=SEED))
+    assert {one.level for one in made} == set(RISK_LEVELS)
+    assert all((one.refusal == "judge_perturbed: unnamed_edit") == (one.level > 2) == (not one.kept) for one in made)
+    named = make_triples(items, ToyGenerator(), ToyValidator(), MedvalSettings(seed=SEED))
+    assert all(one.kept for one in named)
 
 
 def test_triples_do_not_depend_on_what_is_worked_on_together() -> None:

@@ -314,11 +314,11 @@ def make_groups(
         linked, named = linked_pairs(connection, shards_at, shards, terms, meant)
         asked, close = _asked(terms, [shards_at / f"{number}.npz" for number in range(shards)], ends)
         # What is false is asked of areas that what is true makes anew.
-        false = judge_false(connection, graph, terms, asked, linked, settings)
+        judge_false(connection, graph, terms, asked, linked, settings)
         groups = _Groups(
             terms,
             Texts.of(cui),
-            false,
+            asked,
             judge_true(connection, graph, terms, close, settings),
             *_near(connection, cui, ends, settings.min_distractor_distance),
             shards,

@@ -26,6 +26,7 @@ __all__ = [
     "facts_of",
     "links_of",
     "mark_asked",
+    "mark_lifted",
     "mark_near",
     "mark_related",
     "named_only",
@@ -441,6 +442,53 @@ def candidates_of(
     return out[:n].copy()
 
 
+@part
+def _holders(begin: Any, code: Any, concepts: int) -> Any:
+    """Return where the admissions that hold a concept begin, and the admissions."""
+    holder_begin = np.zeros(concepts + 2, np.int64)
+    for i in range(begin[0], begin[-1]):
+        holder_begin[code[i] + 2] += 1
+    for one in range(2, holder_begin.size):
+        holder_begin[one] += holder_begin[one - 1]
+    holder = np.empty(begin[-1] - begin[0], np.int32)
+    for admission in range(begin.size - 1):
+        for i in range(begin[admission], begin[admission + 1]):
+            holder[holder_begin[code[i] + 1]] = admission
+            holder_begin[code[i] + 1] += 1
+    return holder_begin, holder
+
+
+@njit(cache=True)
+def mark_lifted(begin: Any, code: Any, fewest: int, max_lift: float, lifted: Any) -> None:
+    """Mark the pairs of concepts that stand together in many admissions, more often than chance would.
+
+    Time grows with the concepts that stand together, not with the pairs that could.
+
+    Args:
+        begin: where the concepts of an admission begin. Shape: (admissions + 1,)
+        code: concepts, each once in an admission.
+        fewest: admissions that a pair must share.
+        max_lift: lift above which a pair is marked.
+        lifted: a bit for each pair of concepts. Shape: (ends, ends / 8)
+    """
+    ends, admissions = lifted.shape[0], begin.size - 1
+    holder_begin, holder = _holders(begin, code, ends)
+    met = np.zeros(ends, np.int64)
+    for one in range(ends):
+        alone = holder_begin[one + 1] - holder_begin[one]
+        for k in range(holder_begin[one], holder_begin[one + 1]):
+            for i in range(begin[holder[k]], begin[holder[k] + 1]):
+                met[code[i]] += 1
+        for k in range(holder_begin[one], holder_begin[one + 1]):
+            for i in range(begin[holder[k]], begin[holder[k] + 1]):
+                other = code[i]
+                if met[other] >= fewest:
+                    expected = alone * (holder_begin[other + 1] - holder_begin[other])
+                    if met[other] * admissions / expected > max_lift:
+                        lifted[one, other >> 3] |= 1 << (other & 7)
+                met[other] = 0
+
+
 @njit(cache=True)
 def add_pairs(begin: Any, code: Any, partner_begin: Any, partner: Any, together: Any) -> None:
     """Count in how many admissions the wanted pairs stand together; each concept occurs once in an admission.
@@ -454,16 +502,7 @@ def add_pairs(begin: Any, code: Any, partner_begin: Any, partner: Any, together:
         partner: the other concepts of the wanted pairs. Shape: (pairs,)
         together: counts, added to. Shape: (pairs,)
     """
-    holder_begin = np.zeros(partner_begin.size + 1, np.int64)
-    for i in range(begin[0], begin[-1]):
-        holder_begin[code[i] + 2] += 1
-    for one in range(2, holder_begin.size):
-        holder_begin[one] += holder_begin[one - 1]
-    holder = np.empty(begin[-1] - begin[0], np.int32)
-    for admission in range(begin.size - 1):
-        for i in range(begin[admission], begin[admission + 1]):
-            holder[holder_begin[code[i] + 1]] = admission
-            holder_begin[code[i] + 1] += 1
+    holder_begin, holder = _holders(begin, code, partner_begin.size - 1)
     met = np.zeros(partner_begin.size, np.int32)
     for one in range(partner_begin.size - 1):
         if partner_begin[one] < partner_begin[one + 1] and holder_begin[one] < holder_begin[one + 1]:

@@ -161,7 +161,7 @@ def read_support(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, set
 
 
 def _read_knowledge(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make ``disputed`` and ``known_use`` from the tables in ``builders/data``."""
+    """Make ``disputed``, ``known_user`` and ``known_kin`` from the tables in ``builders/data``."""
     folder = ROOT / "builders" / "data"
     for name, columns in KNOWLEDGE.items():
         rows = read_table(folder / f"{name}s.tsv", columns)

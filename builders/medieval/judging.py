@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import duckdb
 import numpy as np
@@ -78,20 +79,27 @@ def _count(matrix: Bytes) -> int:
     return int(np.bincount(matrix.reshape(-1), minlength=SET_BITS.size) @ SET_BITS)
 
 
-def _sharing(kept: Ints, own: pa.Table, others: pa.Table, ends: int) -> Bytes:
+class _Side(NamedTuple):
+    """What is known of one end of statements, for one reason: concepts and their keys, by concept. Shapes: (n,)"""
+
+    code: Ints
+    key: Ints
+
+
+def _sharing(kept: Ints, own: _Side, others: _Side, ends: int) -> Bytes:
     """Return which ends have a key in common with each of some concepts. Shape: (n, ends / 8)
 
     Args:
         kept: the concepts. Shape: (n,)
-        own: (code, key) of concepts on their side of a statement, by code.
-        others: (code, key) of ends on the other side.
+        own: of their side of a statement.
+        others: of the other side.
         ends: number of ends.
     """
     found = bits(kept.size, ends)
-    keys, row = np.unique(others["key"].to_numpy(), return_inverse=True)
-    holding = _bits_of(row, others["code"].to_numpy().astype(np.int64), keys.size, ends)
-    known = np.isin(own["key"].to_numpy(), keys)
-    code, key = own["code"].to_numpy()[known], np.searchsorted(keys, own["key"].to_numpy()[known])
+    keys, row = np.unique(others.key, return_inverse=True)
+    holding = _bits_of(row, others.code, keys.size, ends)
+    known = np.isin(own.key, keys)
+    code, key = own.code[known], np.searchsorted(keys, own.key[known])
     begin = np.searchsorted(code, kept)
     n = np.searchsorted(code, kept, side="right") - begin
     for turn in range(int(n.max(initial=0))):
@@ -127,7 +135,8 @@ class _Judge:
     """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, terms: Terms, asked: Bytes, known: _Known) -> None:
-        self._connection, self._terms, self._asked, self._known = connection, terms, asked, known
+        self._grounds = _grounds(connection)
+        self._terms, self._asked, self._known = terms, asked, known
         self._ends = known.related.shape[0]
         pairs = asked.shape[0]
         self._place, self._kept = np.zeros(pairs, np.int64), np.zeros(pairs, np.int64)
@@ -138,13 +147,12 @@ class _Judge:
         """Judge the replacements of both ends of the statements of a predicate, given the places of both."""
         rows = {slot: np.flatnonzero(self._place == place) for slot, place in places.items()}
         repeated = {"head": bits(rows["head"].size, self._ends), "tail": self._repeated(rows["head"], rows["tail"])}
-        grounds = self._grounds(predicate)
         for slot, other in zip(SLOTS, SLOTS[::-1], strict=True):
             kept, open_ = self._kept[rows[slot]], self._asked[rows[slot]]
             for reason in REASONS:
-                if reason in grounds:
-                    own, others = (grounds[reason][side] for side in (other, slot))
-                    held = _sharing(kept, own, others, self._ends)
+                ground = self._grounds.get((predicate, reason), {})
+                if len(ground) == len(SLOTS):
+                    held = _sharing(kept, ground[other], ground[slot], self._ends)
                 else:
                     held = self._held(reason, kept, slot, places)
                 held = held & open_
@@ -175,21 +183,23 @@ class _Judge:
             found[begin : begin + step] = np.packbits(same, axis=1, bitorder="little")
         return found
 
-    def _grounds(self, predicate: str) -> dict[str, dict[str, pa.Table]]:
-        """Return reason -> side -> (code, key), by code, of statements of a predicate."""
-        rows = arrow_of(
-            self._connection,
-            "select reason, side, code, key from ground semi join "
-            f"(select * from scope where predicate = '{predicate}') as its on ground.scope = its.scope "
-            "order by code, key",
-        )
-        return {
-            reason: {
-                side: rows.filter((pc.field("reason") == reason) & (pc.field("side") == side)).select(["code", "key"])
-                for side in SLOTS
-            }
-            for reason in rows["reason"].unique().to_pylist()
-        }
+
+def _grounds(connection: duckdb.DuckDBPyConnection) -> dict[tuple[str, str], dict[str, _Side]]:
+    """Return (predicate, reason) -> side -> what is known of it."""
+    rows = arrow_of(connection, "select code, key from ground order by reason, scope, side, code, key")
+    code, key = (rows[name].to_numpy().astype(np.int64) for name in ("code", "key"))
+    found: dict[tuple[str, str], dict[str, _Side]] = {}
+    begin, sides = 0, dict[tuple[str, str], dict[str, _Side]]()
+    for reason, scope, side, n in connection.execute(
+        "select reason, scope, side, count(*) from ground group by all order by reason, scope, side"
+    ).fetchall():
+        sides.setdefault((reason, scope), {})[side] = _Side(code[begin : begin + n], key[begin : begin + n])
+        begin += n
+    for predicate, scope in connection.execute("select predicate, scope from scope").fetchall():
+        for (reason, its), of_side in sides.items():
+            if its == scope:
+                found.setdefault((predicate, reason), {}).update(of_side)
+    return found
 
 
 def _twins(connection: duckdb.DuckDBPyConnection, wanted: Ints) -> tuple[pa.Array, Places, Places]:

@@ -3,15 +3,15 @@
 -- Output: ground(reason, scope, side, code, key), scope(predicate, scope). A statement must not be called false where
 --   its head and its tail have a key in common, for a reason and in a scope of its predicate: a predicate, all that
 --   name a class or all others, all that assert a benefit, or any
--- Inputs: asked_concept, coded, place, known_end, area, area_step, near_fact, known_use, kg.name, kg.edge,
---   kg.predicate. Parameters: taxonomic, tying
+-- Inputs: asked_concept, coded, place, known_end, area, area_step, near_fact, known_user, known_kin,
+--   kg.name, kg.edge, kg.predicate. Parameters: taxonomic, tying
 -- Of concepts that are asked for only, and of classes that the graph knows members of: the work grows with concepts,
 --   not with the pairs of them. area: ancestors that are not too general: a drug that is used in a disease of one area
 --   may well be used in another of it. An area that lies above the class of a pair holds all of the class, and so tells
 --   nothing of what is in it. Areas that some concept belongs to at once do not exclude each other: brain infarction is
 --   cerebral and vascular. What is treated alike may belong to one class, whatever the hierarchy of the source says.
---   used_near: a use of the head, or of a member of it, is a kind, a cause, a complication or a symptom of the tail,
---   however far below. Source: docs/definitions.md#false
+--   used_near and tied_use: a use of the head, or of a member of it, is a kind, a cause, a complication or a symptom of
+--   the tail, however far below. Source: docs/definitions.md#false
 create or replace temp table asked_end as
 select
     coded.cui,
@@ -53,46 +53,21 @@ create or replace temp table area_above as
 select * from end_area
 where area_cui != cui;
 
+create or replace temp table use_fact as
+select distinct
+    near_fact.head_cui as cui,
+    near_fact.predicate,
+    near_fact.tail_cui as use_cui
+from near_fact
+inner join kg.predicate as line on near_fact.predicate = line.predicate
+where line.asserts_benefit;
+
 create or replace temp table used_near as
-with recursive use as (
-    select distinct
-        near_fact.head_cui as cui,
-        near_fact.predicate,
-        near_fact.tail_cui as use_cui
-    from near_fact
-    inner join kg.predicate as line on near_fact.predicate = line.predicate
-    where line.asserts_benefit
-),
-
-tied as (
-    select
-        use_cui,
-        use_cui as other
-    from use
-    union
-    select
-        edge.head_cui as use_cui,
-        edge.tail_cui as other
-    from kg.edge as edge
-    where list_contains(getvariable('tying'), edge.predicate) and edge.head_cui in (select use_cui from use)
-    union
-    select
-        edge.tail_cui as use_cui,
-        edge.head_cui as other
-    from kg.edge as edge
-    where list_contains(getvariable('tying'), edge.predicate) and edge.tail_cui in (select use_cui from use)
-),
-
-above as (
-    select
-        other as cui,
-        other as above_cui
-    from tied
-    union
+with recursive above as (
     select
         cui,
         cui as above_cui
-    from use
+    from use_fact
     union
     select
         above.cui,
@@ -102,16 +77,52 @@ above as (
 )
 
 select distinct
-    member.above_cui as cui,
-    use.predicate,
-    kind.above_cui as use_cui
-from use
-inner join above as member on use.cui = member.cui
-inner join tied on use.use_cui = tied.use_cui
-inner join above as kind on tied.other = kind.cui
-where
-    member.above_cui in (select asked_end.cui from asked_end)
-    and kind.above_cui in (select asked_end.cui from asked_end);
+    above.above_cui as cui,
+    use_fact.predicate,
+    use_fact.use_cui
+from use_fact
+inner join above on use_fact.cui = above.cui
+where above.above_cui in (select asked_end.cui from asked_end);
+
+create or replace temp table tied_use as
+with recursive tied as (
+    select
+        use_cui,
+        use_cui as cui
+    from use_fact
+    union
+    select
+        edge.head_cui as use_cui,
+        edge.tail_cui as cui
+    from kg.edge as edge
+    where list_contains(getvariable('tying'), edge.predicate) and edge.head_cui in (select use_cui from use_fact)
+    union
+    select
+        edge.tail_cui as use_cui,
+        edge.head_cui as cui
+    from kg.edge as edge
+    where list_contains(getvariable('tying'), edge.predicate) and edge.tail_cui in (select use_cui from use_fact)
+),
+
+above as (
+    select
+        cui,
+        cui as above_cui
+    from tied
+    union
+    select
+        above.cui,
+        area_step.above_cui
+    from above
+    inner join area_step on above.above_cui = area_step.cui
+)
+
+select distinct
+    above.above_cui as cui,
+    tied.use_cui
+from tied
+inner join above on tied.cui = above.cui
+where above.above_cui in (select asked_end.cui from asked_end);
 
 create or replace temp table too_general as
 select asked_class.cui
@@ -191,41 +202,44 @@ with every_ground as (
         and near_fact.tail_cui in (select asked_end.cui from asked_end)
         and not (list_contains(getvariable('taxonomic'), near_fact.predicate) and area_above.cui is not null)
     union
+    -- of a substance its uses, of a disorder the uses that it is tied to: whichever of them is the head
     select
         'a use of the head is tied to the tail' as reason,
-        used_near.predicate as scope,
-        'head' as side,
+        if(either.side = 'head', line.predicate, line.inverse) as scope,
+        either.side,
         used_near.cui,
         used_near.use_cui as key
     from used_near
+    inner join kg.predicate as line on used_near.predicate = line.predicate
+    cross join (values ('head'), ('tail')) as either (side)
     union
     select
         'a use of the head is tied to the tail' as reason,
-        line.inverse as scope,
-        'head' as side,
-        used_near.use_cui as cui,
-        used_near.cui as key
-    from used_near
-    inner join kg.predicate as line on used_near.predicate = line.predicate
-    where line.predicate != line.inverse
+        if(either.side = 'tail', line.predicate, line.inverse) as scope,
+        either.side,
+        tied_use.cui,
+        tied_use.use_cui as key
+    from tied_use
+    cross join (values ('head'), ('tail')) as either (side)
+    inner join kg.predicate as line on line.asserts_benefit
     union
     select
         'a known use of the substance' as reason,
         'benefit' as scope,
-        'head' as side,
-        cui,
-        other as key
-    from known_use
+        either.side,
+        known_user.cui,
+        concat(either.side, known_user.use_cui) as key
+    from known_user
+    cross join (values ('head'), ('tail')) as either (side)
     union
-    -- where the keys of the head are tails
     select
-        named.reason,
-        'any' as scope,
-        'tail' as side,
-        asked_end.cui,
-        asked_end.cui as key
-    from asked_end
-    cross join (values ('a use of the head is tied to the tail'), ('a known use of the substance')) as named (reason)
+        'a known use of the substance' as reason,
+        'benefit' as scope,
+        if(either.side = 'head', 'tail', 'head') as side,
+        known_kin.cui,
+        concat(either.side, known_kin.use_cui) as key
+    from known_kin
+    cross join (values ('head'), ('tail')) as either (side)
     union
     select
         'the class holds something with the same treatment' as reason,
@@ -291,11 +305,15 @@ with every_ground as (
     cross join (values ('head'), ('tail')) as either (side)
 ),
 
+-- what one side has alone says nothing
 numbered as (
     select
+        reason,
         key,
-        row_number() over (order by key) - 1 as number
-    from (select distinct key from every_ground) as every_key
+        row_number() over (order by reason, key) - 1 as number
+    from every_ground
+    group by reason, key
+    having count(distinct side) = 2
 )
 
 select
@@ -306,5 +324,5 @@ select
     numbered.number as key
 from every_ground
 inner join asked_end on every_ground.cui = asked_end.cui
-inner join numbered on every_ground.key = numbered.key
+inner join numbered on every_ground.reason = numbered.reason and every_ground.key = numbered.key
 where every_ground.scope in (select scope.scope from scope);

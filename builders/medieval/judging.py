@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from builders.medieval.coding import begins
-from builders.medieval.facts import cuis, run_steps, set_facts, set_table, statement_predicates
+from builders.medieval.facts import cuis, find_true, run_steps, set_table
 from builders.medieval.kernels import Terms, mark_related
 from builders.medieval.records import lifted_pairs
 from ground.settings import BuildSettings
@@ -234,11 +234,6 @@ def _numbers(column: pa.DictionaryArray, values: pa.Array) -> Places:
     return numbers
 
 
-def _name(connection: duckdb.DuckDBPyConnection, table: str) -> None:
-    """Make a table of the statements that ``asked_code`` stands for."""
-    connection.execute(f"create or replace temp table {table} as {sql_text('builders/medieval/groups/replacement')}")
-
-
 def judge_false(
     connection: duckdb.DuckDBPyConnection,
     graph: ConceptGraph,
@@ -266,7 +261,7 @@ def judge_false(
     wanted = np.union1d(replacing, kept[asked.any(axis=1)])
     known = _Known(
         _related(connection, graph, wanted, ends),
-        _bits_of(*np.divmod(linked, terms.mask.size), ends, ends),
+        _bits_of(*np.divmod(linked, max(1, terms.mask.size)), ends, ends),
         lifted_pairs(connection, ends, settings.max_lift),
     )
     run_steps(connection, "groups", ["false_ground"])
@@ -302,17 +297,10 @@ def judge_true(
     close = terms.pair[frame].astype(np.int64) * concepts + code
     pair, code = np.divmod(np.unique(close), concepts)
     set_table(connection, "asked_code", pa.table({"pair": pair, "code": code}))
-    _name(connection, "relative")
-    tables = graph.fact_tables(
-        cuis(connection, "select distinct head_cui from relative"),
-        targets=cuis(connection, "select distinct tail_cui from relative"),
-        max_hops=settings.max_hops,
-        tiers=settings.truth_tiers,
-        predicates=statement_predicates(connection, settings),
-        ordered=False,
-    )
-    set_facts(connection, tables, among="relative")
-    run_steps(connection, "truth", ["contraindicated", "area", "isolated", "kind_pair", "contested", "true_fact"])
+    relative = sql_text("builders/medieval/groups/replacement")
+    connection.execute(f"create or replace temp table relative as {relative}")
+    heads, tails = (cuis(connection, f"select distinct {end}_cui from relative") for end in SLOTS)
+    find_true(connection, graph, settings, heads, tails, among="relative")
     connection.execute("create or replace temp table relative_fact as select * from true_fact")
     found = arrow_of(
         connection,

@@ -42,7 +42,7 @@ WHY_FALSE = {
     "distant_no_path_within_3_hops": f"the new end is a distant concept, and {_NO_PATH}",
 }
 """What the values of ``why_false`` mean; ``sql/builders/medieval/rows/said_row.sql`` gives them, and
-``sql/builders/medieval/groups/false_check.sql`` decides what may be called false at all."""
+``builders/medieval/judging.py`` decides what may be called false at all."""
 
 
 class PathEdgeRow(TypedDict):

@@ -3,7 +3,7 @@
 -- Inputs: said, sentence, pattern_path, broader_path, base_distance
 -- Joins: a condition on one side of a left join alone would make DuckDB compare all rows with all others
 -- why_false: one value for each of Q3 and Q4, by the quadrant alone. What may be called false at all is decided before,
---   for both alike, in sql/builders/medieval/groups/false_check.sql
+--   for both alike, in builders/medieval/judging.py
 create or replace temp table said_row as
 select
     said.said,

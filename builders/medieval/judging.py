@@ -125,12 +125,12 @@ class _Known:
 
 
 class _Judge:
-    """Clears the bits of replacements that must not be called false, place by place, and counts the reasons.
+    """Clears the bits of replacements that must not be called false, argument by argument, and counts the reasons.
 
     Args:
         connection: with the tables of ``false_ground.sql``.
         terms: of the cohort.
-        asked: a bit for each (place, kept end) and end that stands in for the other one. Shape: (pairs, ends / 8)
+        asked: a bit for each (argument, kept end) and end that stands in for the other one. Shape: (pairs, ends / 8)
         known: of the ends.
     """
 
@@ -139,13 +139,13 @@ class _Judge:
         self._terms, self._asked, self._known = terms, asked, known
         self._ends = known.related.shape[0]
         pairs = asked.shape[0]
-        self._place, self._kept = np.zeros(pairs, np.int64), np.zeros(pairs, np.int64)
-        self._place[terms.pair], self._kept[terms.pair] = terms.place, terms.kept
+        self._argument, self._kept = np.zeros(pairs, np.int64), np.zeros(pairs, np.int64)
+        self._argument[terms.pair], self._kept[terms.pair] = terms.argument, terms.kept
         self.counts = dict.fromkeys(REASONS, 0)
 
-    def judge(self, predicate: str, places: Mapping[str, int]) -> None:
-        """Judge the replacements of both ends of the statements of a predicate, given the places of both."""
-        rows = {slot: np.flatnonzero(self._place == place) for slot, place in places.items()}
+    def judge(self, predicate: str, arguments: Mapping[str, int]) -> None:
+        """Judge the replacements of both ends of the statements of a predicate, given the arguments of both."""
+        rows = {slot: np.flatnonzero(self._argument == argument) for slot, argument in arguments.items()}
         repeated = {"head": bits(rows["head"].size, self._ends), "tail": self._repeated(rows["head"], rows["tail"])}
         for slot, other in zip(SLOTS, SLOTS[::-1], strict=True):
             kept, open_ = self._kept[rows[slot]], self._asked[rows[slot]]
@@ -154,13 +154,13 @@ class _Judge:
                 if len(ground) == len(SLOTS):
                     held = _sharing(kept, ground[other], ground[slot], self._ends)
                 else:
-                    held = self._held(reason, kept, slot, places)
+                    held = self._held(reason, kept, slot, arguments)
                 held = held & open_
                 self.counts[reason] += _count(held) - _count(held & repeated[slot])
                 open_ &= ~held
             self._asked[rows[slot]] = open_
 
-    def _held(self, reason: str, kept: Ints, slot: str, places: Mapping[str, int]) -> Bytes:
+    def _held(self, reason: str, kept: Ints, slot: str, arguments: Mapping[str, int]) -> Bytes:
         """Return which replacements a reason speaks against that is no ground. Shape: (kept, ends / 8)"""
         alone = {RELATED: self._known.related, LINKED: self._known.linked, LIFTED: self._known.lifted}
         if reason in alone:
@@ -168,9 +168,9 @@ class _Judge:
         unknown = self._terms.known == 0
         for side in SLOTS:
             if reason == UNKNOWN[side] and side == slot:
-                return np.tile(np.packbits(unknown[places[side], : self._ends], bitorder="little"), (kept.size, 1))
+                return np.tile(np.packbits(unknown[arguments[side], : self._ends], bitorder="little"), (kept.size, 1))
             if reason == UNKNOWN[side]:
-                return np.where(unknown[places[side], kept, None], np.uint8(0xFF), np.uint8(0))
+                return np.where(unknown[arguments[side], kept, None], np.uint8(0xFF), np.uint8(0))
         return bits(kept.size, self._ends)
 
     def _repeated(self, heads: Ints, tails: Ints) -> Bytes:
@@ -207,8 +207,8 @@ def _twins(connection: duckdb.DuckDBPyConnection, wanted: Ints) -> tuple[pa.Arra
     set_table(connection, "asked_concept", pa.table({"code": wanted}))
     found = arrow_of(
         connection,
-        "select twin.other, coded.code from asked_concept inner join coded on asked_concept.code = coded.code "
-        "inner join twin on coded.cui = twin.cui order by twin.other, coded.code",
+        "select twin.other, nameable.code from asked_concept inner join nameable on asked_concept.code = nameable.code "
+        "inner join twin on nameable.cui = twin.cui order by twin.other, nameable.code",
     )
     whole = found["other"].combine_chunks().dictionary_encode()
     number = whole.indices.to_numpy()
@@ -250,7 +250,7 @@ def judge_false(
         connection: with the tables of the groups.
         graph: the concept graph.
         terms: of the cohort.
-        asked: a bit for each (place, kept end) and end that stands in for the other one. Shape: (pairs, ends / 8)
+        asked: a bit for each (argument, kept end) and end that stands in for the other one. Shape: (pairs, ends / 8)
         linked: pairs of concepts that notes link, as one number, sorted. Shape: (n,)
         settings: of the build.
     """
@@ -266,7 +266,7 @@ def judge_false(
     )
     run_steps(connection, "groups", ["false_ground"])
     judge = _Judge(connection, terms, asked, known)
-    for predicate, head, tail in connection.execute(sql_text("builders/medieval/groups/both_places")).fetchall():
+    for predicate, head, tail in connection.execute(sql_text("builders/medieval/groups/both_arguments")).fetchall():
         judge.judge(predicate, {"head": head, "tail": tail})
     set_table(connection, "false_reason", pa.table({"reason": list(judge.counts), "n": list(judge.counts.values())}))
 

@@ -3,7 +3,7 @@
 -- Output: ground(reason, scope, side, code, key), scope(predicate, scope). A statement must not be called false where
 --   its head and its tail have a key in common, for a reason and in a scope of its predicate: a predicate, all that
 --   name a class or all others, all that assert a benefit, or any
--- Inputs: asked_concept, coded, place, known_end, area, area_step, near_fact, known_user, known_kin,
+-- Inputs: asked_concept, nameable, argument, known_end, area, area_step, near_fact, known_user, known_kin,
 --   kg.name, kg.edge, kg.predicate. Parameters: taxonomic, tying
 -- Of concepts that are asked for only, and of classes that the graph knows members of: the work grows with concepts,
 --   not with the pairs of them. area: ancestors that are not too general: a drug that is used in a disease of one area
@@ -14,19 +14,19 @@
 --   the tail, however far below. Source: docs/definitions.md#false
 create or replace temp table asked_end as
 select
-    coded.cui,
-    coded.code
-from coded
-semi join asked_concept on coded.code = asked_concept.code;
+    nameable.cui,
+    nameable.code
+from nameable
+semi join asked_concept on nameable.code = asked_concept.code;
 
 create or replace temp table scope as
 with line as (
     select
-        place.predicate,
+        argument.predicate,
         bool_or(line.asserts_benefit) as asserts_benefit
-    from place
-    inner join kg.predicate as line on place.predicate in (line.predicate, line.inverse)
-    group by place.predicate
+    from argument
+    inner join kg.predicate as line on argument.predicate in (line.predicate, line.inverse)
+    group by argument.predicate
 )
 
 select
@@ -41,7 +41,7 @@ create or replace temp table asked_class as
 select distinct known_end.cui
 from known_end
 semi join asked_end on known_end.cui = asked_end.cui
-where known_end.place = 'tail' and list_contains(getvariable('taxonomic'), known_end.predicate);
+where known_end.slot = 'tail' and list_contains(getvariable('taxonomic'), known_end.predicate);
 
 create or replace temp table end_area as
 select area.*
@@ -159,7 +159,7 @@ with every_ground as (
     from near_fact
     inner join area on near_fact.tail_cui = area.cui
     where
-        near_fact.predicate in (select place.predicate from place)
+        near_fact.predicate in (select argument.predicate from argument)
         and near_fact.head_cui in (select asked_end.cui from asked_end)
     union
     select
@@ -198,7 +198,7 @@ with every_ground as (
     inner join area on near_fact.head_cui = area.cui
     left join area_above on near_fact.tail_cui = area_above.cui and area.area_cui = area_above.area_cui
     where
-        near_fact.predicate in (select place.predicate from place)
+        near_fact.predicate in (select argument.predicate from argument)
         and near_fact.tail_cui in (select asked_end.cui from asked_end)
         and not (list_contains(getvariable('taxonomic'), near_fact.predicate) and area_above.cui is not null)
     union

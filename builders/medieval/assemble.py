@@ -104,7 +104,7 @@ def _measure(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def say_statements(connection: duckdb.DuckDBPyConnection, graph: PathSource) -> None:
-    """Make ``said_row``: all columns of rows that the statement decides, whatever the admission."""
+    """Make ``proposition_row``: all columns of rows that the statement decides, whatever the admission."""
     templates = dict(connection.execute(sql_text("builders/medieval/truth/template")).fetchall())
     plurals = frozenset(row[0] for row in connection.execute(PLURALS).fetchall())
     _work_out(connection, "sentence", TEXTS, pa.string(), lambda *one: _sentence(templates, plurals, *one))

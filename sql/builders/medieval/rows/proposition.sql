@@ -1,8 +1,8 @@
 -- What statements say, whatever the admission
 -- Grain: one row per frame, quadrant, replacing concept and class of the kept end
 -- Output: proposition(proposition, frame, quadrant, code, broader_cui, predicate, slot, head_code, head_cui, head_name,
---   tail_code, tail_cui, tail_name, kept_cui, original_cui, candidate_cui, original_base, candidate_base, pattern, tier,
---   hops, broader_predicate, broader_name)
+--   tail_code, tail_cui, tail_name, kept_cui, original_cui, candidate_cui, original_base, candidate_base, pattern,
+--   tier, hops, broader_predicate, broader_name)
 -- Inputs: sample, fact_group, extension, nameable, relative_fact, statement_name, linked_base
 create or replace temp table proposition as
 with wanted as (

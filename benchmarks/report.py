@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmarks.command import parser, run
 from benchmarks.growth import CONCEPT_DRAWING, DRAWING, LEAST_SCALES, concept_runs, draw, growth_markdown, runs
-from benchmarks.limits import limits_markdown
+from benchmarks.limits import cores_markdown, limits_markdown
 from benchmarks.measuring import RESULTS
 from ground.errors import InputError
 from ground.markdown import markdown_table
@@ -38,6 +38,8 @@ def measured_text(
     parts = [_machine(payload), _measures(payload), "Ratios and limits:\n", _checks(payload), *_remarks(payload)]
     if limits := limits_markdown(payload):
         parts += ["How close each stage is to the machine's limits (what they mean is said above):\n", limits]
+    if cores := cores_markdown(payload):
+        parts += ["What more cores would help, by Amdahl's law from the same run; a prediction:\n", cores]
     if len(saved) >= LEAST_SCALES:
         parts += [f"![Seconds and peak memory by scale]({DRAWING.name})\n", growth_markdown(saved)]
     if of_concepts and len(of_concepts) >= LEAST_SCALES:

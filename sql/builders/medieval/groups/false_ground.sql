@@ -150,7 +150,7 @@ where length(word) >= 5;
 
 create or replace temp table ground as
 with every_ground as (
-    select
+    select distinct
         'the head has this relation to the same area' as reason,
         near_fact.predicate as scope,
         'head' as side,
@@ -161,7 +161,7 @@ with every_ground as (
     where
         near_fact.predicate in (select argument.predicate from argument)
         and near_fact.head_cui in (select asked_end.cui from asked_end)
-    union
+    union all
     select
         'the head has this relation to the same area' as reason,
         'no class' as scope,
@@ -169,7 +169,7 @@ with every_ground as (
         cui,
         area_cui as key
     from end_area
-    union
+    union all
     -- of a class it is the class itself
     select
         'the head has this relation to the same area' as reason,
@@ -179,7 +179,7 @@ with every_ground as (
         area_cui as key
     from end_area
     where area_cui = cui
-    union
+    union all
     select
         'the tail has this relation to the same class' as reason,
         'any' as scope,
@@ -187,8 +187,8 @@ with every_ground as (
         cui,
         area_cui as key
     from end_area
-    union
-    select
+    union all
+    select distinct
         'the tail has this relation to the same class' as reason,
         near_fact.predicate as scope,
         'tail' as side,
@@ -201,7 +201,7 @@ with every_ground as (
         near_fact.predicate in (select argument.predicate from argument)
         and near_fact.tail_cui in (select asked_end.cui from asked_end)
         and not (list_contains(getvariable('taxonomic'), near_fact.predicate) and area_above.cui is not null)
-    union
+    union all
     -- of a substance its uses, of a disorder the uses that it is tied to: whichever of them is the head
     select
         'a use of the head is tied to the tail' as reason,
@@ -212,7 +212,7 @@ with every_ground as (
     from used_near
     inner join kg.predicate as line on used_near.predicate = line.predicate
     cross join (values ('head'), ('tail')) as either (side)
-    union
+    union all
     select
         'a use of the head is tied to the tail' as reason,
         if(either.side = 'tail', line.predicate, line.inverse) as scope,
@@ -222,7 +222,7 @@ with every_ground as (
     from tied_use
     cross join (values ('head'), ('tail')) as either (side)
     inner join kg.predicate as line on line.asserts_benefit
-    union
+    union all
     select
         'a known use of the substance' as reason,
         'benefit' as scope,
@@ -231,7 +231,7 @@ with every_ground as (
         concat(either.side, known_user.use_cui) as key
     from known_user
     cross join (values ('head'), ('tail')) as either (side)
-    union
+    union all
     select
         'a known use of the substance' as reason,
         'benefit' as scope,
@@ -240,7 +240,7 @@ with every_ground as (
         concat(either.side, known_kin.use_cui) as key
     from known_kin
     cross join (values ('head'), ('tail')) as either (side)
-    union
+    union all
     select
         'the class holds something with the same treatment' as reason,
         'class' as scope,
@@ -249,8 +249,8 @@ with every_ground as (
         head_cui as key
     from near_fact
     where predicate = 'treats'
-    union
-    select
+    union all
+    select distinct
         'the class holds something with the same treatment' as reason,
         'class' as scope,
         'tail' as side,
@@ -259,7 +259,7 @@ with every_ground as (
     from near_fact
     inner join area on near_fact.tail_cui = area.cui
     where near_fact.predicate = 'treats' and area.area_cui in (select asked_class.cui from asked_class)
-    union
+    union all
     select
         'the class overlaps with a class of the head' as reason,
         'class' as scope,
@@ -267,8 +267,8 @@ with every_ground as (
         cui,
         area_cui as key
     from end_area
-    union
-    select
+    union all
+    select distinct
         'the class overlaps with a class of the head' as reason,
         'class' as scope,
         'tail' as side,
@@ -278,7 +278,7 @@ with every_ground as (
     inner join area as other on own.cui = other.cui
     anti join area_above on other.area_cui = area_above.cui and own.area_cui = area_above.area_cui
     where other.area_cui in (select asked_class.cui from asked_class)
-    union
+    union all
     select
         'the class is too general' as reason,
         'class' as scope,
@@ -286,7 +286,7 @@ with every_ground as (
         cui,
         '' as key
     from asked_end
-    union
+    union all
     select
         'the class is too general' as reason,
         'class' as scope,
@@ -294,7 +294,7 @@ with every_ground as (
         cui,
         '' as key
     from too_general
-    union
+    union all
     select
         'the names share a word' as reason,
         'any' as scope,

@@ -9,7 +9,7 @@ import duckdb
 
 from ground.errors import InputError
 from ground.storage.sqlfiles import quoted_files
-from ground.storage.warehouse import number_of, open_database
+from ground.storage.warehouse import number_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -17,15 +17,18 @@ if TYPE_CHECKING:
 __all__ = ["parquet_rows", "parquet_schema"]
 
 
-def parquet_rows(file: Path) -> int:
+def parquet_rows(connection: duckdb.DuckDBPyConnection, file: Path) -> int:
     """Return how many rows a Parquet file has; PyArrow, which takes longer to import than this to ask, is not needed.
+
+    Args:
+        connection: any; to open one takes much longer than to ask.
+        file: the file.
 
     Raises:
         InputError: it is cut off, damaged, or no Parquet file.
     """
     try:
-        with open_database() as connection:
-            return number_of(connection, f"select num_rows from parquet_file_metadata({quoted_files([file])})")
+        return number_of(connection, f"select num_rows from parquet_file_metadata({quoted_files([file])})")
     except duckdb.Error as error:
         raise _damaged(file) from error
 

@@ -92,7 +92,7 @@ class TextFeatures:
         if self._merged:
             key, weight = np.unique(2 * code + wanted, return_counts=True)
             code, wanted = key // 2, key % 2 == 1
-        # OpenBLAS adds up vectors of more than 10,000 words on all cores: ten times the work, in an order that depends on
+        # OpenBLAS adds up vectors of more than 10,000 words on all cores: ten times the work, in an order that hangs on
         # their number.
         with threadpool_limits(1, "blas"):
             model = LogisticRegression(max_iter=1000).fit(features[code], wanted, weight)

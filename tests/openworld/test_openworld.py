@@ -223,10 +223,14 @@ def test_no_treatment_is_contraindicated_and_classes_pass_their_facts_on(known: 
 
 
 def test_names_are_unambiguous_and_every_drug_is_of_use(known: Knowledge) -> None:
-    seen: dict[str, str] = {}
+    called: dict[str, set[str]] = {}
     for name in known.concepts:
         for surface in known.surfaces(name):
-            assert seen.setdefault(surface.lower(), name) == name
+            called.setdefault(surface.lower(), set()).add(name)
+    # Invented kinds alone share names, kinds of one concept.
+    shared = [names for names in called.values() if len(names) > 1]
+    assert all(len({known.bases[name] for name in names}) == 1 for names in shared)
+    assert bool(shared) == bool(known.bases)
     for name in known.drugs:
         uses = (*known.tails("treats", name), *known.tails("prevents", name))
         assert uses, name

@@ -29,9 +29,10 @@ from ground.errors import InputError
 from ground.markdown import markdown_table
 from ontoground.cli.render import console, note
 
-__all__ = ["Growth", "exponent", "growth_of", "main", "runs"]
+__all__ = ["Growth", "concept_runs", "exponent", "growth_of", "main", "runs"]
 
-DRAWING = Path(__file__).resolve().parents[1] / "docs" / "growth.svg"
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+DRAWING, CONCEPT_DRAWING = DOCS / "growth.svg", DOCS / "growth-concepts.svg"
 STEEP = 1.1
 LEAST_SCALES = 2
 FIGURES = {"seconds": "seconds", "cpu_seconds": "CPU seconds", "peak_bytes": "peak memory"}
@@ -40,7 +41,7 @@ WHOLE = "whole run"
 
 @dataclass(frozen=True)
 class Growth:
-    """One figure of one step over the scales.
+    """One figure of one step over the scales, or over the concepts that notes can speak of.
 
     Attributes:
         step: of the flow, or the whole run.
@@ -88,6 +89,15 @@ def runs(folder: Path = RESULTS) -> dict[float, dict[str, Any]]:
     return dict(sorted(found.items()))
 
 
+def concept_runs(folder: Path = RESULTS) -> dict[float, dict[str, Any]]:
+    """Return number of concepts -> saved result of ``benchmarks.run --concepts``, of the largest scale with any."""
+    found: dict[float, dict[float, dict[str, Any]]] = {}
+    for file in folder.glob("concepts-*-run-*.json"):
+        payload = json.loads(file.read_text(encoding="utf-8"))
+        found.setdefault(float(payload["settings"]["scale"]), {})[float(payload["settings"]["concepts"])] = payload
+    return dict(sorted(found[max(found)].items())) if found else {}
+
+
 def growth_of(saved: Mapping[float, Mapping[str, Any]], figure: str) -> list[Growth]:
     """Return how a figure of every step grows, for steps that at least two scales have.
 
@@ -113,15 +123,15 @@ def _value(payload: Mapping[str, Any], step: str, figure: str) -> float | None:
     return float(stages[0]["measures"][0][figure]) if stages else None
 
 
-def growth_rows(found: Sequence[Growth]) -> list[list[str]]:
-    """Return one line a step: values at each scale, exponents, and what follows for 1/1."""
+def growth_rows(found: Sequence[Growth], *, by_scale: bool = True) -> list[list[str]]:
+    """Return one line a step: values at each scale, exponents, and (of scales) what follows for 1/1."""
     divide = 2**20 if found[0].figure == "peak_bytes" else 1
     return [
         [
             one.step,
             *(_figure(value / divide) for value in one.values),
             *_slopes(one),
-            _figure(_full(one, found) / divide),
+            *([_figure(_full(one, found) / divide)] if by_scale else []),
         ]
         for one in found
     ]
@@ -144,10 +154,11 @@ def _slopes(one: Growth) -> tuple[str, str]:
     return f"{one.fitted:.2f}", f"{one.last:.2f}{mark}"
 
 
-def growth_columns(found: Sequence[Growth]) -> tuple[str, ...]:
+def growth_columns(found: Sequence[Growth], *, by_scale: bool = True) -> tuple[str, ...]:
     """Return the names of the columns of ``growth_rows``."""
     scales = max((one.scales for one in found), key=len)
-    return ("step", *(f"{scale:g}" for scale in scales), "exponent", "last two", "at 1/1 *")
+    last = ("at 1/1 *",) if by_scale else ()
+    return ("step", *(f"{scale:,g}" for scale in scales), "exponent", "last two", *last)
 
 
 def growth_table(title: str, found: Sequence[Growth]) -> Table:
@@ -157,20 +168,29 @@ def growth_table(title: str, found: Sequence[Growth]) -> Table:
     return figures_table(f"{title}{unit}, by scale", [step], numbers, growth_rows(found))
 
 
-def growth_markdown(saved: Mapping[float, Mapping[str, Any]]) -> str:
-    """Return the tables of all figures as Markdown."""
-    parts = []
+def growth_markdown(saved: Mapping[float, Mapping[str, Any]], *, by_scale: bool = True) -> str:
+    """Return the tables of all figures as Markdown, by scale or by concepts (in CPU seconds alone)."""
+    parts, by = [], "scale" if by_scale else "concepts that notes can speak of"
     for figure, title in FIGURES.items():
+        if figure == "seconds" and not by_scale:
+            continue
         found = growth_of(saved, figure)
         unit = " in MiB" if figure == "peak_bytes" else ""
-        parts.append(f"{title[0].upper()}{title[1:]}{unit}, by scale:\n")
-        parts.append(markdown_table(growth_columns(found), growth_rows(found)))
-    parts.append("\\* extrapolated, unless measured at 1/1.\n")
+        parts.append(f"{title[0].upper()}{title[1:]}{unit}, by {by}:\n")
+        columns, rows = growth_columns(found, by_scale=by_scale), growth_rows(found, by_scale=by_scale)
+        parts.append(markdown_table(columns, rows))
+    if by_scale:
+        parts.append("\\* extrapolated, unless measured at 1/1.\n")
     return "\n".join(parts)
 
 
-def draw(saved: Mapping[float, Mapping[str, Any]], path: Path) -> None:
-    """Draw seconds and peak memory of every step over the scales, both axes logarithmic."""
+def draw(
+    saved: Mapping[float, Mapping[str, Any]],
+    path: Path,
+    over: str = "scale (1 = the real releases)",
+    time: str = "seconds",
+) -> None:
+    """Draw time and peak memory of every step over the scales, or over concepts, both axes logarithmic."""
     import matplotlib as mpl
 
     mpl.use("svg")
@@ -181,14 +201,14 @@ def draw(saved: Mapping[float, Mapping[str, Any]], path: Path) -> None:
 
     figure, axes = pyplot.subplots(1, 2, figsize=(9.5, 5.2), layout="constrained")
     for axis, name, divide, label in zip(
-        axes, ("seconds", "peak_bytes"), (1, 2**30), ("seconds", "peak memory, GiB"), strict=True
+        axes, (time, "peak_bytes"), (1, 2**30), (FIGURES[time], "peak memory, GiB"), strict=True
     ):
         for place, one in enumerate(growth_of(saved, name)):
             style = {"color": "black", "linewidth": 2} if one.step == WHOLE else {"color": f"C{place}"}
             values = [value / divide for value in one.values]
             axis.plot(one.scales, values, marker="o", markersize=3, label=f"{one.step} ({one.fitted:.2f})", **style)
-        axis.set(xscale="log", yscale="log", xlabel="scale (1 = the real releases)", ylabel=label)
-        axis.set_xticks(list(saved), [f"{scale:g}" for scale in saved])
+        axis.set(xscale="log", yscale="log", xlabel=over, ylabel=label)
+        axis.set_xticks(list(saved), [f"{scale:,g}" for scale in saved])
         axis.xaxis.set_minor_locator(NullLocator())
         # Memory spans less than one power of ten: 0.2, 0.5, 1, 2 are marked, in plain numbers.
         axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if name == "peak_bytes" else (1,)))

@@ -13,10 +13,12 @@ from typing import Any
 
 from ground.markdown import markdown_table
 
-__all__ = ["LIMITS", "Limit", "limits_markdown"]
+__all__ = ["LIMITS", "Limit", "cores_markdown", "limits_markdown"]
 
 Payload = Mapping[str, Any]
 COLUMNS = ("stage", "cannot be quicker than", "least, s", "taken, CPU s", "times")
+CORE_COLUMNS = ("step", "seconds", "CPU s", "serial share", "seconds on 16 cores, predicted")
+CORES = 16
 # Letters of a word and the blank behind it, in English text.
 WORD_BYTES = 6.0
 
@@ -160,3 +162,29 @@ def limits_markdown(payload: Payload) -> str:
             seconds = float(taken["cpu_seconds"])
             rows.append([limit.stage, limit.words, *map(_number, (least, seconds, seconds / least))])
     return markdown_table(COLUMNS, rows, 2) if rows else ""
+
+
+def _serial_share(seconds: float, cpu_seconds: float, cores: int) -> float:
+    """Return the share s of the work that one core does alone, if seconds = CPU seconds * (s + (1 - s) / cores).
+
+    Amdahl's law, with the CPU seconds as what one core would take; waiting for the disk counts as work of one core.
+    """
+    return min(1.0, max(0.0, (cores * seconds / cpu_seconds - 1) / (cores - 1)))
+
+
+def cores_markdown(payload: Payload) -> str:
+    """Return one line a step: how much of it one core does alone, and what 16 cores would take; empty for one core."""
+    cores = min(int(payload["machine"]["cores"]), int(payload["settings"]["threads"]))
+    rows, predicted = [], 0.0
+    for result in payload["stages"]:
+        one = result["measures"][0]
+        if cores == 1 or result["kind"] != "step" or result["stage"] == "whole run" or not one["cpu_seconds"]:
+            continue
+        seconds, cpu_seconds = float(one["seconds"]), float(one["cpu_seconds"])
+        share = _serial_share(seconds, cpu_seconds, cores)
+        least = seconds if share == 1 else cpu_seconds * (share + (1 - share) / CORES)
+        predicted += least
+        rows.append([result["stage"], *map(_number, (seconds, cpu_seconds)), f"{share:.2f}", _number(least)])
+    if not rows:
+        return ""
+    return markdown_table(CORE_COLUMNS, [*rows, ["all", "", "", "", _number(predicted)]], 1)

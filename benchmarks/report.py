@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.command import parser, run
-from benchmarks.growth import DRAWING, LEAST_SCALES, draw, growth_markdown, runs
-from benchmarks.limits import limits_markdown
+from benchmarks.growth import CONCEPT_DRAWING, DRAWING, LEAST_SCALES, concept_runs, draw, growth_markdown, runs
+from benchmarks.limits import cores_markdown, limits_markdown
 from benchmarks.measuring import RESULTS
 from ground.errors import InputError
 from ground.markdown import markdown_table
@@ -24,20 +24,32 @@ COLUMNS = ("stage", "by", "rows", "of", "seconds", "CPU s", "rows/s", "peak MiB"
 CHECKS = ("stage", "figure", "found", "to reach", "reached")
 
 
-def measured_text(saved: Mapping[float, Mapping[str, Any]]) -> str:
-    """Return what was measured as Markdown: the largest scale, and growth where there are several.
+def measured_text(
+    saved: Mapping[float, Mapping[str, Any]], of_concepts: Mapping[float, Mapping[str, Any]] | None = None
+) -> str:
+    """Return what was measured as Markdown: the largest scale, and growth where there are several, of concepts too.
 
     Raises:
         InputError: nothing is saved.
     """
     if not saved:
         raise InputError("no measurement is saved", file=RESULTS, do="python -m benchmarks.run --save")
-    scale, payload = max(saved.items(), key=lambda one: one[0])
-    parts = [_machine(scale, payload), _measures(payload), "Ratios and limits:\n", _checks(payload), *_remarks(payload)]
+    payload = saved[max(saved)]
+    parts = [_machine(payload), _measures(payload), "Ratios and limits:\n", _checks(payload), *_remarks(payload)]
     if limits := limits_markdown(payload):
         parts += ["How close each stage is to the machine's limits (what they mean is said above):\n", limits]
+    if cores := cores_markdown(payload):
+        parts += ["What more cores would help, by Amdahl's law from the same run; a prediction:\n", cores]
     if len(saved) >= LEAST_SCALES:
         parts += [f"![Seconds and peak memory by scale]({DRAWING.name})\n", growth_markdown(saved)]
+    if of_concepts and len(of_concepts) >= LEAST_SCALES:
+        largest = of_concepts[max(of_concepts)]
+        parts += [
+            "### Growth in concepts\n",
+            f"`make bench SCALE={largest['settings']['scale']:g} CONCEPTS=N SAVE=1`. {_machine(largest)}",
+            f"![CPU seconds and peak memory by concepts]({CONCEPT_DRAWING.name})\n",
+            growth_markdown(of_concepts, by_scale=False),
+        ]
     return "\n".join(parts)
 
 
@@ -54,13 +66,13 @@ def with_measured(page: str, text: str) -> str:
     return f"{before}{BEGIN}\n{text}\n{END}{after}"
 
 
-def _machine(scale: float, payload: Mapping[str, Any]) -> str:
+def _machine(payload: Mapping[str, Any]) -> str:
     one, settings = payload["machine"], payload["settings"]
     versions = ", ".join(f"{name} {number}" for name, number in one["packages"].items())
     return (
-        f"Scale {scale:g}, {one['cores']} cores, {one['memory_gib']} GiB, {one['system']}, Python {one['python']}, "
-        f"{versions}; {settings['workers']} workers, DuckDB with {settings['threads']} threads and "
-        f"{settings['memory_limit']}.\n"
+        f"Scale {settings['scale']:g}, {one['cores']} cores, {one['memory_gib']} GiB, {one['system']}, "
+        f"Python {one['python']}, {versions}; {settings['workers']} workers, DuckDB with {settings['threads']} threads "
+        f"and {settings['memory_limit']}.\n"
     )
 
 
@@ -103,10 +115,12 @@ def main(values: list[str]) -> int:
     """Write the page and the drawing."""
     options: argparse.ArgumentParser = parser("report", __doc__ or "", "python -m benchmarks.report")
     options.parse_args(values)
-    saved = runs()
-    page = with_measured(PAGE.read_text(encoding="utf-8"), measured_text(saved))
+    saved, of_concepts = runs(), concept_runs()
+    page = with_measured(PAGE.read_text(encoding="utf-8"), measured_text(saved, of_concepts))
     if len(saved) >= LEAST_SCALES:
         draw(saved, DRAWING)
+    if len(of_concepts) >= LEAST_SCALES:
+        draw(of_concepts, CONCEPT_DRAWING, "concepts that notes can speak of", "cpu_seconds")
     write_text(PAGE, page)
     note(f"written: {PAGE}")
     return 0

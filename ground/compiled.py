@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, TypeVar, cast
 
 from numba import njit, types
@@ -28,6 +30,25 @@ def part(function: Function) -> Function:
     compiled = compiler(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
     compiled.__class__ = _Part
     return cast(Function, compiled)
+
+
+def _leave_out_linear_algebra() -> None:
+    """Let numba load its functions without those of linear algebra, which nothing here calls.
+
+    It would import scipy.linalg at the first call of a compiled function: a quarter of the start of `graph relations`,
+    and of each worker.
+    """
+    modules = cast(dict[str, Any], sys.modules)
+    name = "scipy.linalg.cython_blas"
+    if name not in modules:
+        modules[name] = None
+        try:
+            import_module("numba.np.arraymath")
+        finally:
+            del modules[name]
+
+
+_leave_out_linear_algebra()
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:

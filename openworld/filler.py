@@ -6,7 +6,7 @@ Filler concepts have the CUIs C7000000 to C9799999, below the world's own, and n
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -58,17 +58,38 @@ TYPES = (
     ("T184", "A2.2.2", "Sign or Symptom"),
 )
 
+CONTEXTS, DEPTH = 11, 12
+ATTRIBUTES = (
+    "ACTIVE",
+    "CASE_SIGNIFICANCE_ID",
+    "CTV3ID",
+    "DEFINITION_STATUS_ID",
+    "EFFECTIVE_TIME",
+    "MODULE_ID",
+    "SUBSET_MEMBER",
+    "TYPE_ID",
+    "UMLSREL",
+)
+ATTRIBUTES_EACH, DEFINED_OF_HUNDRED = 26, 15
+"""Rows of MRHIER, MRSAT and MRDEF for a filler concept, so that the files are as large as those of a release
+(`openworld/sizes.py`)."""
+
 Integers = npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True)
 class FillerPlan:
-    """How much filler: concepts, names of each, relations that start at each (two rows of MRREL for one relation)."""
+    """How much filler: concepts, names of each, relations that start at each (two rows of MRREL for one relation).
+
+    Attributes:
+        whole: also contexts, attributes and definitions (MRHIER, MRSAT, MRDEF), as many as a release has.
+    """
 
     concepts: int = 0
     names: int = 4
     relations: int = 7
     seed: int = 7
+    whole: bool = False
 
     def __post_init__(self) -> None:
         if not 0 <= self.concepts <= MAX_FILLER:
@@ -184,12 +205,99 @@ def _relation_frame(
     )
 
 
+def _atoms(numbers: Integers, plan: FillerPlan) -> pl.Series:
+    """Return the AUIs of the preferred names."""
+    first = (numbers * np.uint64(plan.names)).astype(np.int64)
+    return "A5" + pl.Series(first).cast(pl.String).str.pad_start(8, "0")
+
+
+def _contexts(numbers: Integers, plan: FillerPlan) -> Iterator[pl.DataFrame]:
+    """Yield rows of MRHIER, shape (concepts, 9): the path of the isa of MRREL, and as many by other parents."""
+    for nth in range(CONTEXTS):
+        # As _relations: parents have lower numbers, and 0 is the root.
+        at, above, path = numbers, list[pl.DataFrame](), list[str]()
+        for step in range(DEPTH):
+            mixed = _mix(at * np.uint64(64) + np.uint64(1 + (nth if step == 0 else 0)), plan.seed + 1)
+            parent = mixed % np.maximum(at, np.uint64(1))
+            above.append(pl.Series(f"above{step}", _atoms(parent, plan)).to_frame().with_columns(
+                pl.when(pl.Series(at > 0)).then(pl.col(f"above{step}"))
+            ))  # fmt: skip
+            path.insert(0, f"above{step}")
+            at = parent
+        frame = pl.concat(
+            [pl.DataFrame({"cui": _cui(numbers), "aui": _atoms(numbers, plan)}), *above], how="horizontal"
+        )
+        yield frame.filter(pl.col("above0").is_not_null()).select(
+            CUI="C" + pl.col("cui"),
+            AUI="aui",
+            CXN=pl.lit(str(nth + 1)),
+            PAUI="above0",
+            SAB=pl.lit("SNOMEDCT_US"),
+            RELA=pl.lit("isa"),
+            PTR=pl.concat_str(path, separator=".", ignore_nulls=True),
+            HCD=pl.lit(""),
+            CVF=pl.lit(""),
+        )
+
+
+def _attributes(numbers: Integers, plan: FillerPlan) -> Iterator[pl.DataFrame]:
+    """Yield rows of MRSAT that no stage reads, shape (concepts, 13)."""
+    first = pl.Series((numbers * np.uint64(plan.names)).astype(np.int64)).cast(pl.String).str.pad_start(8, "0")
+    frame = pl.DataFrame({"cui": _cui(numbers), "atom": first})
+    cui, atom, empty = pl.col("cui"), pl.col("atom"), pl.lit("")
+    for nth in range(ATTRIBUTES_EACH):
+        value = pl.Series(
+            (_mix(numbers * np.uint64(64) + np.uint64(nth), plan.seed + 2) >> np.uint64(16)).astype(np.int64)
+        )
+        yield frame.select(
+            CUI="C" + cui,
+            LUI="L5" + atom,
+            SUI="S5" + atom,
+            METAUI="A5" + atom,
+            STYPE=pl.lit("AUI"),
+            CODE="5" + cui,
+            ATUI=pl.lit(f"AT{10 + nth}") + cui,
+            SATUI=empty,
+            ATN=pl.lit(ATTRIBUTES[nth % len(ATTRIBUTES)]),
+            SAB=pl.lit("SNOMEDCT_US"),
+            ATV=value.cast(pl.String),
+            SUPPRESS=pl.lit("N"),
+            CVF=empty,
+        )
+
+
+def _definitions(numbers: Integers, plan: FillerPlan) -> pl.DataFrame:
+    """Return rows of MRDEF for some of the concepts, shape (n, 8)."""
+    some = numbers[numbers % np.uint64(100) < np.uint64(DEFINED_OF_HUNDRED)]
+    cui, empty = pl.col("cui"), pl.lit("")
+    words = [
+        _word(GRADES + SITES + FORMS, _mix(some * np.uint64(64) + np.uint64(nth), plan.seed + 3)) for nth in range(31)
+    ]
+    columns = {f"word{nth}": word for nth, word in enumerate(words)}
+    return pl.DataFrame({"cui": _cui(some), "aui": _atoms(some, plan), **columns}).select(
+        CUI="C" + cui,
+        AUI="aui",
+        ATUI="AT4" + cui,
+        SATUI=empty,
+        SAB=pl.lit("NCI"),
+        DEF=pl.concat_str(list(columns), separator=" "),
+        SUPPRESS=pl.lit("N"),
+        CVF=empty,
+    )
+
+
 def filler_batches(plan: FillerPlan) -> Iterator[tuple[str, pl.DataFrame]]:
     """Yield (file name, rows) in batches of some 20,000 concepts; memory does not grow with the plan."""
-    seeded = FillerPlan(plan.concepts, plan.names, plan.relations, stable_hash(plan.seed, "filler") % 2**62)
+    seeded = replace(plan, seed=stable_hash(plan.seed, "filler") % 2**62)
     for start in range(0, plan.concepts, BATCH_CONCEPTS):
         numbers = np.arange(start, min(start + BATCH_CONCEPTS, plan.concepts), dtype=np.uint64)
         yield "MRCONSO.RRF", _names(numbers, seeded)
         yield "MRSTY.RRF", _types(numbers)
         for frame in _relations(numbers, seeded):
             yield "MRREL.RRF", frame
+        if plan.whole:
+            for frame in _contexts(numbers, seeded):
+                yield "MRHIER.RRF", frame
+            for frame in _attributes(numbers, seeded):
+                yield "MRSAT.RRF", frame
+            yield "MRDEF.RRF", _definitions(numbers, seeded)

@@ -151,7 +151,8 @@ def write_meta(folder: Path, known: Knowledge, plan: FillerPlan) -> dict[str, in
         files = {
             name: stack.enter_context(open_rrf(folder, layout))
             for name, layout in layouts().items()
-            if name.startswith("MR") and name not in ("MRFILES.RRF", "MRCOLS.RRF", "MRHIER.RRF")
+            if name.startswith("MR")
+            and name not in ("MRFILES.RRF", "MRCOLS.RRF", *(() if plan.whole else ("MRHIER.RRF",)))
         }
         files["MRCONSO.RRF"].write(atom.row() for group in atoms for atom in group)
         files["MRREL.RRF"].write(row for row, _ in relations)

@@ -100,7 +100,7 @@ def render(
         )
     known = knowledge(concepts)
     filler = round((scale_concepts - 1) * len(known.concepts))
-    plan = FillerPlan(filler, names_per_filler, relations_per_filler, seed)
+    plan = FillerPlan(filler, names_per_filler, relations_per_filler, seed, volume.whole_release)
     with atomic_directory(folder) as temporary:
         world = World(temporary)
         world.truth.mkdir(parents=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ground.errors import UsageError
 from openworld.filler import MAX_FILLER
 
-__all__ = ["LEAST_SCALE", "REAL_SIZES", "Sizes", "sizes"]
+__all__ = ["LEAST_SCALE", "REAL_BYTES", "REAL_SIZES", "Sizes", "sizes"]
 
 REAL_SIZES = {
     "note/discharge": 331_794,
@@ -17,6 +17,8 @@ REAL_SIZES = {
     "MRREL.RRF": 60_000_000,
 }
 """Rows of MIMIC-IV 3.1, MIMIC-IV-Note 2.2 and UMLS, rounded."""
+REAL_BYTES = {"MRHIER.RRF": 5_500_000_000, "MRSAT.RRF": 8_800_000_000, "MRDEF.RRF": 124_000_000}
+"""Of UMLS 2025AA, rounded. Source: github.com/vitaglianog/umls-server, UMLS_2025AA_ANALYSIS.md"""
 LEAST_SCALE = 0.0005
 PATIENTS = 473_000
 """So many have 332,000 notes, where 39% of the admissions have none."""

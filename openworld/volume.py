@@ -18,6 +18,7 @@ class Volume:
         other_codes: fewest and most codes of an admission that no concept carries.
         stories: how many patients have a story of their own; those that follow tell these again, in turn, under
             identifiers and laboratory values of their own. 0: every patient has one.
+        whole_release: whether filler concepts have contexts, attributes and definitions too, as many as in a release.
         truth: whether the truth about each note is written too, where its story is told for the first time.
     """
 
@@ -26,9 +27,10 @@ class Volume:
     courses: int = 1
     other_codes: tuple[int, int] = (0, 2)
     stories: int = 0
+    whole_release: bool = False
     truth: bool = True
 
 
 STORY = Volume()
-REAL = Volume(without_note=0.39, laboratory=12, courses=5, other_codes=(1, 4), stories=5_000)
+REAL = Volume(without_note=0.39, laboratory=12, courses=5, other_codes=(1, 4), stories=5_000, whole_release=True)
 """As MIMIC-IV 3.1: 332,000 notes of 10,000 characters; 546,000 admissions, each with 37 prescriptions, 12 diagnoses."""

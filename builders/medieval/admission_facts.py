@@ -28,7 +28,7 @@ class _Facts(NamedTuple):
         tail: the other end. Shape: (facts,)
         loose: whether it may be a class that nothing else mentions. Shape: (facts,)
         form: which facts are one in another form or direction. Shape: (facts,)
-        said: which facts are said by the same names, in either direction. Shape: (facts,)
+        wording: which facts are said by the same names, in either direction. Shape: (facts,)
         fact: number of a fact. Shape: (facts,)
         ending: what the hash of a choice is about, after the admission. Shape: (facts,)
     """
@@ -37,7 +37,7 @@ class _Facts(NamedTuple):
     tail: npt.NDArray[np.int32]
     loose: npt.NDArray[np.uint8]
     form: npt.NDArray[np.int64]
-    said: npt.NDArray[np.int64]
+    wording: npt.NDArray[np.int64]
     fact: npt.NDArray[np.int64]
     ending: pa.ChunkedArray
 
@@ -52,7 +52,7 @@ def _read_facts(connection: duckdb.DuckDBPyConnection) -> _Facts:
         table["tail"].to_numpy().astype(np.int32),
         np.array(table["loose"].to_pylist(), np.uint8),
         table["form"].to_numpy(),
-        table["said"].to_numpy(),
+        table["wording"].to_numpy(),
         table["fact"].to_numpy(),
         table["ending"],
     )
@@ -113,7 +113,7 @@ def find_admission_facts(connection: duckdb.DuckDBPyConnection, seed: int) -> No
         runs = begins(admission, hadm.size).astype(np.int64)
         unit = units_of(hashes_of(Texts.of(keys), runs, endings, np.ascontiguousarray(place)))
         chosen = _first_of(facts.form[place], unit, closeness, admission)
-        chosen = chosen[_first_of(facts.said[place[chosen]], unit[chosen], closeness[chosen], admission[chosen])]
+        chosen = chosen[_first_of(facts.wording[place[chosen]], unit[chosen], closeness[chosen], admission[chosen])]
         its = admission[chosen]
         table = pa.table(
             {"hadm_id": hadm[its], "number": its.astype(np.int64) + first, "fact": facts.fact[place[chosen]]}

@@ -28,7 +28,7 @@ FARTHEST = 6
 
 PLURALS = (
     "select name from statement_name where one != name and "
-    "cui in (select head_cui from said union select tail_cui from said)"
+    "cui in (select head_cui from proposition union select tail_cui from proposition)"
 )
 TEXTS = ("predicate", "head_name", "tail_name", "slot", "broader_name")
 PATHS = ("head_cui", "tail_cui", "pattern")
@@ -71,8 +71,8 @@ def _work_out(
     answer: Callable[..., Any],
     where: str = "true",
 ) -> None:
-    """Make a table of what is asked of each distinct combination of columns of ``said``: these and ``answer``."""
-    asked = f"select distinct {', '.join(columns)} from said where {where}"
+    """Make a table of what is asked of each distinct set of values in columns of ``proposition``, and ``answer``."""
+    asked = f"select distinct {', '.join(columns)} from proposition where {where}"
     schema = pa.schema([*((column, pa.string()) for column in columns), ("answer", kind)])
     set_table(connection, name, schema.empty_table())
     connection.execute(f"create or replace temp table asked as {asked} order by all")
@@ -87,7 +87,9 @@ def _work_out(
 
 def _measure(connection: duckdb.DuckDBPyConnection) -> None:
     """Make ``base_distance``: steps between a replaced end and what replaces it, null beyond the limit."""
-    query = "select distinct original_base, candidate_base from said where candidate_cui is not null order by all"
+    query = (
+        "select distinct original_base, candidate_base from proposition where candidate_cui is not null order by all"
+    )
     asked = arrow_of(connection, query)
     hierarchy = Hierarchy(connection)
     starts, goals = (hierarchy.numbers(asked[column].to_pylist()) for column in asked.column_names)
@@ -102,7 +104,7 @@ def _measure(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def say_statements(connection: duckdb.DuckDBPyConnection, graph: PathSource) -> None:
-    """Make ``said_row``: all columns of rows that the statement decides, whatever the admission."""
+    """Make ``proposition_row``: all columns of rows that the statement decides, whatever the admission."""
     templates = dict(connection.execute(sql_text("builders/medieval/truth/template")).fetchall())
     plurals = frozenset(row[0] for row in connection.execute(PLURALS).fetchall())
     _work_out(connection, "sentence", TEXTS, pa.string(), lambda *one: _sentence(templates, plurals, *one))
@@ -110,4 +112,4 @@ def say_statements(connection: duckdb.DuckDBPyConnection, graph: PathSource) -> 
     described = "pattern is not null and broader_name is not null"
     _work_out(connection, "broader_path", BROADER_PATHS, pa.list_(PATH_EDGE), graph.path, described)
     _measure(connection)
-    run_steps(connection, "rows", ["said_row"])
+    run_steps(connection, "rows", ["proposition_row"])

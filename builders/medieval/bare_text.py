@@ -95,14 +95,14 @@ def find_names(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, *, ra
     """Make ``named``: names in the notes of each admission that leave something unclear that statements can name.
 
     Args:
-        connection: with ``coded``, the concepts that statements can name.
+        connection: with ``nameable``, the concepts that statements can name.
         graph: the concept graph.
         radiology: also look in radiology reports.
 
     Returns:
         What each of the names leaves unclear.
     """
-    more = cuis(connection, "select cui from coded where cui not in (select closure.cui from closure)")
+    more = cuis(connection, "select cui from nameable where cui not in (select closure.cui from closure)")
     set_table(connection, "sought_closure", closure_of(graph, more))
     run_steps(connection, "groups", ["sought_concept", "sought"])
     trie, entry = _trie(connection)

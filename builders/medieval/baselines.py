@@ -83,6 +83,7 @@ class TextFeatures:
         """Fit on the training rows and score the test rows. Shape: (test rows,)"""
         from sklearn.feature_extraction.text import TfidfTransformer
         from sklearn.linear_model import LogisticRegression
+        from threadpoolctl import threadpool_limits
 
         code, wanted, weight = self._code[train], labels[train], None
         seen = self._counts[np.unique(code)]
@@ -91,7 +92,10 @@ class TextFeatures:
         if self._merged:
             key, weight = np.unique(2 * code + wanted, return_counts=True)
             code, wanted = key // 2, key % 2 == 1
-        model = LogisticRegression(max_iter=1000).fit(features[code], wanted, weight)
+        # OpenBLAS adds up vectors of more than 10,000 words on all cores: ten times the work, in an order that hangs on
+        # their number.
+        with threadpool_limits(1, "blas"):
+            model = LogisticRegression(max_iter=1000).fit(features[code], wanted, weight)
         found = np.asarray(model.decision_function(features), dtype=np.float64)[self._code[test]]
         return np.asarray(found, dtype=np.float64)
 

@@ -56,7 +56,7 @@ NEEDED = (
 NESTED = ("context", "path", "support_spans")
 """Columns that are in the files only, not in the table ``ground.medieval``."""
 
-STATEMENTS = ("drawn", "said", "statement")
+STATEMENTS = ("sample", "proposition", "statement")
 SUPPORT = (
     "support_mention",
     "present_link",

@@ -36,40 +36,42 @@ def _columns(connection: duckdb.DuckDBPyConnection, query: str, *names: str) -> 
 
 def read_terms(connection: duckdb.DuckDBPyConnection) -> tuple[Terms, pa.Array]:
     """Return what holds whatever the admission, and the concepts by number."""
-    coded = arrow_of(connection, "select * from coded order by code")
-    concepts = coded.num_rows
-    original, kept, place, pair = _columns(
+    nameable = arrow_of(connection, "select * from nameable order by code")
+    concepts = nameable.num_rows
+    original, kept, argument, pair = _columns(
         connection,
-        "select original.code as original, stays.code as stays, frame.place, frame.kept from frame "
-        "inner join coded as original on frame.original_cui = original.cui "
-        "inner join coded as stays on frame.kept_cui = stays.cui order by frame.frame",
+        "select original.code as original, kept.code as kept, frame.argument, frame.pair from frame "
+        "inner join nameable as original on frame.original_cui = original.cui "
+        "inner join nameable as kept on frame.kept_cui = kept.cui order by frame.frame",
         "original",
-        "stays",
-        "place",
         "kept",
+        "argument",
+        "pair",
     )
-    places = arrow_of(connection, sql_text("builders/medieval/groups/place_flags"))
-    first_bucket = np.concatenate([[0], np.cumsum(places["buckets"].to_numpy())]).astype(np.int32)
+    arguments = arrow_of(connection, sql_text("builders/medieval/groups/argument_flags"))
+    first_bucket = np.concatenate([[0], np.cumsum(arguments["buckets"].to_numpy())]).astype(np.int32)
     where, bucket, in_bucket = _columns(
         connection,
-        "select place, bucket, code from place_concept inner join coded using (cui) order by place, bucket, code",
-        "place",
+        "select argument, bucket, code from argument_concept inner join nameable using (cui) "
+        "order by argument, bucket, code",
+        "argument",
         "bucket",
         "code",
     )
-    known = np.zeros((places.num_rows, concepts), np.uint8)
-    known_place, known_code = _columns(
+    known = np.zeros((arguments.num_rows, concepts), np.uint8)
+    known_argument, known_code = _columns(
         connection,
-        "select place.place, coded.code from known_end inner join place on known_end.predicate = place.predicate "
-        "and known_end.place = place.slot inner join coded on known_end.cui = coded.cui",
-        "place",
+        "select argument.argument, nameable.code from known_end "
+        "inner join argument on known_end.predicate = argument.predicate and known_end.slot = argument.slot "
+        "inner join nameable on known_end.cui = nameable.cui",
+        "argument",
         "code",
     )
-    known[known_place, known_code] = 1
+    known[known_argument, known_code] = 1
     sibling_of, sibling = _columns(
         connection,
-        "select own.code as own, other.code as other from sibling inner join coded as own on sibling.cui = own.cui "
-        "inner join coded as other on sibling.sibling = other.cui order by own.code, other.cui",
+        "select own.code as own, other.code as other from sibling inner join nameable as own on sibling.cui = own.cui "
+        "inner join nameable as other on sibling.sibling = other.cui order by own.code, other.cui",
         "own",
         "other",
     )
@@ -77,19 +79,19 @@ def read_terms(connection: duckdb.DuckDBPyConnection) -> tuple[Terms, pa.Array]:
         connection, "select * from cover order by concept, code", "concept", "code", "by_code"
     )
     sibling_begin = begins(sibling_of, concepts)
-    flags = {name: np.array(coded[name].to_pylist(), np.uint8) for name in ("plain", "has_members")}
+    flags = {name: np.array(nameable[name].to_pylist(), np.uint8) for name in ("plain", "has_members")}
     terms = Terms(
         original,
         kept,
-        place,
+        argument,
         pair,
         first_bucket,
         begins(first_bucket[where] + bucket, int(first_bucket[-1])),
         in_bucket,
         known,
-        np.array(places["taxonomic"].to_pylist(), np.uint8),
-        np.array(places["of_head"].to_pylist(), np.uint8),
-        coded["mask"].to_numpy(),
+        np.array(arguments["taxonomic"].to_pylist(), np.uint8),
+        np.array(arguments["of_head"].to_pylist(), np.uint8),
+        nameable["mask"].to_numpy(),
         flags["plain"],
         flags["has_members"],
         sibling_begin,
@@ -99,7 +101,7 @@ def read_terms(connection: duckdb.DuckDBPyConnection) -> tuple[Terms, pa.Array]:
         cover,
         by_code.astype(np.uint8),
     )
-    return terms, coded["cui"].combine_chunks()
+    return terms, nameable["cui"].combine_chunks()
 
 
 def _links(
@@ -135,8 +137,8 @@ def shard_of(connection: duckdb.DuckDBPyConnection, number: int, terms: Terms, m
     owner, frame, bucket = _columns(
         connection, sql_text("builders/medieval/groups/shard_group"), "number", "frame", "bucket"
     )
-    hearing, mention, coded = _columns(
-        connection, sql_text("builders/medieval/groups/shard_mention"), "number", "concept", "coded"
+    holding, mention, from_code = _columns(
+        connection, sql_text("builders/medieval/groups/shard_mention"), "number", "concept", "from_code"
     )
     link_begin, link, linked = _links(connection, first, admissions, concepts)
     none = np.zeros(0, np.int32)
@@ -144,9 +146,9 @@ def shard_of(connection: duckdb.DuckDBPyConnection, number: int, terms: Terms, m
         begins(owner - first, admissions),
         frame,
         bucket,
-        begins(hearing - first, admissions),
+        begins(holding - first, admissions),
         mention,
-        coded.astype(np.uint8),
+        from_code.astype(np.uint8),
         link_begin,
         link,
         linked,

@@ -82,7 +82,7 @@ def _write_split(connection: duckdb.DuckDBPyConnection, writer: ShardWriter, spl
     query = f"select * from contradicted_row where split = '{split}'"
     n = number_of(connection, f"select count(*) from ({query})")
     for begin in range(0, n, ROWS_AT_ONCE):
-        between = f"{query} and place >= {begin} and place < {begin + ROWS_AT_ONCE} order by place"
+        between = f"{query} and row_no >= {begin} and row_no < {begin + ROWS_AT_ONCE} order by row_no"
         rows = arrow_of(connection, between)
         patients = rows["subject_id"].to_numpy()
         set_variables(

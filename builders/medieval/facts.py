@@ -24,6 +24,7 @@ __all__ = [
     "TAXONOMIC",
     "closure_of",
     "cuis",
+    "find_true",
     "find_true_facts",
     "read_support",
     "run_steps",
@@ -161,7 +162,7 @@ def read_support(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, set
 
 
 def _read_knowledge(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make ``disputed`` and ``known_use`` from the tables in ``builders/data``."""
+    """Make ``disputed``, ``known_user`` and ``known_kin`` from the tables in ``builders/data``."""
     folder = ROOT / "builders" / "data"
     for name, columns in KNOWLEDGE.items():
         rows = read_table(folder / f"{name}s.tsv", columns)
@@ -187,26 +188,46 @@ def statement_predicates(connection: duckdb.DuckDBPyConnection, settings: BuildS
     return sorted(name for name in allowed if not settings.predicates or name in settings.predicates)
 
 
-def find_true_facts(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, settings: BuildSettings) -> None:
-    """Make ``true_fact`` and ``admission_fact``: what is true, and true between attested ends of an admission."""
-    for name, value in {
-        "known_edges": settings.known_edges,
-        "company": 3,
-        "max_area_share": settings.max_area_share,
-    }.items():
-        connection.execute(f"set variable {name} = {value}")
-    _read_knowledge(connection)
-    ends = cuis(connection, "select distinct cui from fact_end")
+def find_true(
+    connection: duckdb.DuckDBPyConnection,
+    graph: ConceptGraph,
+    settings: BuildSettings,
+    heads: Sequence[str],
+    tails: Sequence[str] | None = None,
+    among: str = "",
+) -> None:
+    """Make ``true_fact``: what the graph says between some concepts, and nothing speaks against.
+
+    Args:
+        connection: with the tables of support, and ``near_fact``.
+        graph: the concept graph.
+        settings: of the build.
+        heads: concepts where paths begin.
+        tails: concepts where they end; the heads where left out.
+        among: a table of (predicate, head_cui, tail_cui): facts that are asked for; all where left out.
+    """
     found = graph.fact_tables(
-        [cui for cui in ends if cui in graph],
+        heads,
+        targets=tails,
         max_hops=settings.max_hops,
         tiers=settings.truth_tiers,
         predicates=statement_predicates(connection, settings),
         ordered=False,
     )
-    set_facts(connection, found)
-    run_steps(connection, "truth", ["twin", "contraindicated", "near_fact", "area", "isolated"])
-    run_steps(connection, "truth", ["kind_pair", "contested", "true_fact"])
+    set_facts(connection, found, among)
+    run_steps(connection, "truth", ["contraindicated", "area", "isolated", "kind_pair", "contested", "true_fact"])
+
+
+def find_true_facts(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, settings: BuildSettings) -> None:
+    """Make ``usable_fact`` and ``admission_fact``: what is true, and true between attested ends of an admission."""
+    set_variables(
+        connection,
+        {"known_edges": settings.known_edges, "company": 3, "max_area_share": settings.max_area_share},
+    )
+    _read_knowledge(connection)
+    run_steps(connection, "truth", ["twin", "near_fact"])
+    ends = cuis(connection, "select distinct cui from fact_end")
+    find_true(connection, graph, settings, [cui for cui in ends if cui in graph])
     run_steps(connection, "truth", ["usable_fact"])
     run_steps(connection, "support", ["attested"])
     find_admission_facts(connection, settings.seed)

@@ -33,14 +33,14 @@ class FileShard:
     Attributes:
         name: of the file.
         rows: one for each row of the file, in their order: ids, and the numbers of statement and spans.
-        said: what the statements say, by ``said``.
+        propositions: what the statements say, by ``proposition``.
         spans: mentions, numbered without gaps from the first ``span``.
         contexts: texts by ``subject_id``.
     """
 
     name: str
     rows: pa.Table
-    said: pa.Table
+    propositions: pa.Table
     spans: pa.Table
     contexts: pa.Table
 
@@ -65,13 +65,14 @@ def file_shards(connection: duckdb.DuckDBPyConnection) -> Iterator[FileShard]:
 
 def _shard(connection: duckdb.DuckDBPyConnection, split: str, number: int, name: str) -> FileShard:
     first = number * ROWS_PER_SHARD
-    values = {"split": split, "first_place": first, "last_place": first + ROWS_PER_SHARD - 1}
+    values = {"split": split, "first_row": first, "last_row": first + ROWS_PER_SHARD - 1}
     set_variables(connection, values)
     rows = arrow_of(connection, sql_text("builders/medieval/rows/file_row"))
     patients = rows["subject_id"].to_numpy()
     set_variables(connection, {"first_patient": int(patients[0]), "last_patient": int(patients[-1])})
     parts = [
-        arrow_of(connection, sql_text(f"builders/medieval/rows/file_{part}")) for part in ("said", "span", "context")
+        arrow_of(connection, sql_text(f"builders/medieval/rows/file_{part}"))
+        for part in ("proposition", "span", "context")
     ]
     return FileShard(name, rows, *(part.combine_chunks() for part in parts))
 
@@ -115,12 +116,12 @@ def _context(shard: FileShard, places: Indices) -> pa.DictionaryArray:
     return pa.DictionaryArray.from_arrays(index.astype(np.int32), shard.contexts["context"].take(held).combine_chunks())
 
 
-def _table(shard: FileShard, part: pa.Table, said: Indices, context: Indices) -> pa.Table:
+def _table(shard: FileShard, part: pa.Table, proposition: Indices, context: Indices) -> pa.Table:
     """Return the rows of ``MEDIEVAL_SCHEMA``, the context as a dictionary."""
-    told = shard.said.take(said)
-    for name in told.column_names:
-        if name != "said":
-            part = part.append_column(name, told[name])
+    said = shard.propositions.take(proposition)
+    for name in said.column_names:
+        if name != "proposition":
+            part = part.append_column(name, said[name])
     level = pc.if_else(part["is_supported"], pc.if_else(part["linked"], "stated", "co_mentioned"), "silent")
     made = {
         "id": pc.binary_join_element_wise(part["group_id"], part["quadrant"], "-"),
@@ -134,12 +135,12 @@ def _table(shard: FileShard, part: pa.Table, said: Indices, context: Indices) ->
 
 
 def _tables(shard: FileShard) -> Iterator[pa.Table]:
-    said = _places(shard.said["said"], shard.rows["said"])
+    proposition = _places(shard.propositions["proposition"], shard.rows["proposition"])
     context = _places(shard.contexts["subject_id"], shard.rows["subject_id"])
     for begin in range(0, shard.rows.num_rows, ROW_GROUP):
         part = shard.rows.slice(begin, ROW_GROUP).combine_chunks()
         some = slice(begin, begin + part.num_rows)
-        yield _table(shard, part, said[some], context[some])
+        yield _table(shard, part, proposition[some], context[some])
 
 
 def file_of(patients: pa.Array, shard: FileShard) -> MadeFile:

@@ -82,7 +82,7 @@ class _Traits:
     def wanted(self, terms: kernels.Terms) -> npt.NDArray[np.int64]:
         """Return the areas that a replacement in each frame may lie in without being false by its area alone.
 
-        These are the areas of what facts of the place have beside an end of an area of the kept end.
+        These are the areas of what facts of the argument have beside an end of an area of the kept end.
 
         Shape: (frames,)
         """
@@ -91,8 +91,8 @@ class _Traits:
         for bit in range(REGIONS):
             beside = np.zeros(terms.taxonomic.size, np.int64)
             holds = (kept >> bit & 1) == 1
-            np.bitwise_or.at(beside, terms.place[holds], own[holds])
-            wanted[holds] |= beside[terms.place[holds]]
+            np.bitwise_or.at(beside, terms.argument[holds], own[holds])
+            wanted[holds] |= beside[terms.argument[holds]]
         return wanted
 
     def ease(
@@ -120,7 +120,7 @@ class _Groups:
     Attributes:
         terms: what holds of concepts and frames.
         texts: concepts by number, as bytes.
-        false: a bit for each (place, kept end) and end that makes it false. Shape: (pairs, ends / 8)
+        false: a bit for each (argument, kept end) and end that makes it false. Shape: (pairs, ends / 8)
         relatives: whether a relative of what a frame replaces makes it true. Shape: (frames' relatives,)
         near_begin: where the ends that are too close to an end begin. Shape: (ends + 1,)
         near: ends.
@@ -200,10 +200,10 @@ def _near(
 def _count_near(connection: duckdb.DuckDBPyConnection, groups: _Groups) -> None:
     """Count the false distractors that are too close to what some group would replace with them."""
     terms, met = groups.terms, np.zeros(groups.near.size, np.uint8)
-    place = np.repeat(np.arange(terms.first_bucket.size - 1), np.diff(terms.bucket_begin[terms.first_bucket]))
+    argument = np.repeat(np.arange(terms.first_bucket.size - 1), np.diff(terms.bucket_begin[terms.first_bucket]))
     bucket = np.repeat(np.arange(terms.bucket_begin.size - 1), np.diff(terms.bucket_begin))
     bucket_of = np.full((terms.taxonomic.size, terms.mask.size), -1, np.int32)
-    bucket_of[place, terms.bucket] = bucket - terms.first_bucket[place]
+    bucket_of[argument, terms.bucket] = bucket - terms.first_bucket[argument]
     for number in range(groups.shards):
         kernels.mark_near(terms, groups.shard(number), groups.false, bucket_of, groups.near_begin, groups.near, met)
     connection.execute(f"set variable near_pairs = {int(met.sum())}")
@@ -219,7 +219,7 @@ def _find_complete(connection: duckdb.DuckDBPyConnection, groups: _Groups) -> No
     for number in range(groups.shards):
         shard = groups.shard(number)
         _, counts = groups.candidates(shard, np.zeros(shard.frame.size, np.uint8))
-        # The two places of a fact follow one another.
+        # The two arguments of a fact follow one another.
         groups.without += ((counts[0::2] == 0) & (counts[1::2] == 0)).sum(axis=0)
         complete = np.flatnonzero((counts > 0).all(axis=1))
         admission = np.repeat(np.arange(shard.group_begin.size - 1, dtype=np.int32), np.diff(shard.group_begin))
@@ -230,10 +230,10 @@ def _find_complete(connection: duckdb.DuckDBPyConnection, groups: _Groups) -> No
 
 def _limit(connection: duckdb.DuckDBPyConnection, settings: BuildSettings) -> None:
     """Apply the limits until they hold: fewer groups make the share of a pair or predicate larger."""
-    connection.execute("create or replace temp table kept_group as select * from completed_group")
-    before, groups = -1, _count(connection, "select count(*) from kept_group")
+    connection.execute("create or replace temp table limited_group as select * from completed_group")
+    before, groups = -1, _count(connection, "select count(*) from limited_group")
     predicates = _count(
-        connection, "select count(distinct frame.predicate) from frame semi join kept_group using (frame)"
+        connection, "select count(distinct frame.predicate) from frame semi join limited_group using (frame)"
     )
     # Shares of one or two predicates cannot all be below the limit.
     share = max(settings.max_predicate_share, 1 / max(1, predicates))
@@ -242,7 +242,7 @@ def _limit(connection: duckdb.DuckDBPyConnection, settings: BuildSettings) -> No
         connection.execute(f"set variable max_pairs = {max(1, int(settings.max_pair_share * groups))}")
         connection.execute(f"set variable max_of_predicate = {max(1, int(share * groups))}")
         run_steps(connection, "groups", ["group_limit"])
-        groups = _count(connection, "select count(*) from kept_group")
+        groups = _count(connection, "select count(*) from limited_group")
     run_steps(connection, "groups", ["fact_group"])
 
 
@@ -304,21 +304,21 @@ def make_groups(
         scratch: a folder for the shards while the groups are made.
     """
     _set_variables(connection, settings)
-    run_steps(connection, "groups", ["frame", "coded", "cover", "heard", "near_end"])
+    run_steps(connection, "groups", ["frame", "nameable", "cover", "evidence", "near_end"])
     terms, cui = read_terms(connection)
     meant = find_names(connection, graph, radiology=settings.radiology)
     shards = _count(connection, "select coalesce(max(shard), -1) + 1 from admission")
-    ends = _count(connection, "select count(*) from coded where is_end")
+    ends = _count(connection, "select count(*) from nameable where is_end")
     with TemporaryDirectory(dir=scratch) as folder:
         shards_at = Path(folder)
         linked, named = linked_pairs(connection, shards_at, shards, terms, meant)
         asked, close = _asked(terms, [shards_at / f"{number}.npz" for number in range(shards)], ends)
         # What is false is asked of areas that what is true makes anew.
-        false = judge_false(connection, graph, terms, asked, linked, settings)
+        judge_false(connection, graph, terms, asked, linked, settings)
         groups = _Groups(
             terms,
             Texts.of(cui),
-            false,
+            asked,
             judge_true(connection, graph, terms, close, settings),
             *_near(connection, cui, ends, settings.min_distractor_distance),
             shards,

@@ -1,12 +1,14 @@
 """Which replacements make a false statement and which a true one: the graph, the records and SQL are asked.
 
-There can be a hundred million pairs of ends where notes are as diverse as a hospital's. A pair is a bit here; SQL gets
-some of them at a time, and facts go by as they are found.
+There can be a hundred million pairs of ends where notes are as diverse as a hospital's. A pair is a bit here; SQL says
+what speaks against a falsehood of single ends, and facts go by as they are found.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import duckdb
 import numpy as np
@@ -15,9 +17,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from builders.medieval.coding import begins
-from builders.medieval.facts import cuis, run_steps, set_facts, set_table, statement_predicates
+from builders.medieval.facts import cuis, find_true, run_steps, set_table
 from builders.medieval.kernels import Terms, mark_related
-from builders.medieval.records import Records
+from builders.medieval.records import lifted_pairs
 from ground.settings import BuildSettings
 from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import arrow_of
@@ -27,8 +29,32 @@ from kg.predicates import TIERS
 
 __all__ = ["bits", "judge_false", "judge_true"]
 
-AT_ONCE = 1 << 21
-"""Pairs, asked for or not, that are looked through at once; some hundred thousand of them are judged together."""
+AT_ONCE = 1 << 24
+"""Pairs, a byte each, that are looked through at once."""
+
+RELATED = "a path within 3 hops relates the ends"
+UNKNOWN = {slot: f"the graph knows no such relation of the {slot}" for slot in ("head", "tail")}
+LINKED = "a note links the ends"
+LIFTED = "the ends are over-represented together in the records"
+REASONS = (
+    RELATED,
+    *UNKNOWN.values(),
+    "the head has this relation to the same area",
+    "the tail has this relation to the same class",
+    "a use of the head is tied to the tail",
+    "a known use of the substance",
+    "the class holds something with the same treatment",
+    "the class overlaps with a class of the head",
+    "the class is too general",
+    LINKED,
+    LIFTED,
+    "the names share a word",
+)
+"""Why a statement must not be called false; the first that holds is counted. Source: docs/definitions.md#false"""
+
+SLOTS = ("head", "tail")
+SET_BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1, dtype=np.int64)
+"""How many bits a byte has. Shape: (256,)"""
 
 Bytes = npt.NDArray[np.uint8]
 Places = npt.NDArray[np.int32]
@@ -40,48 +66,140 @@ def bits(rows: int, columns: int) -> Bytes:
     return np.zeros((rows, (columns + 7) // 8), np.uint8)
 
 
-def _is_set(matrix: Bytes, row: Ints, column: Ints) -> npt.NDArray[np.bool_]:
-    found: npt.NDArray[np.bool_] = (matrix[row, column >> 3] >> (column & 7).astype(np.uint8) & 1).astype(np.bool_)
+def _bits_of(row: Ints, column: Ints, rows: int, ends: int) -> Bytes:
+    """Return a matrix of bits, of which some are set. Shape: (rows, ends / 8)"""
+    matrix = bits(rows, ends)
+    at = row * matrix.shape[1] + (column >> 3)
+    np.bitwise_or.at(matrix.reshape(-1), at, np.left_shift(1, column & 7).astype(np.uint8))
+    return matrix
+
+
+def _count(matrix: Bytes) -> int:
+    """Return how many bits are set."""
+    return int(np.bincount(matrix.reshape(-1), minlength=SET_BITS.size) @ SET_BITS)
+
+
+class _Side(NamedTuple):
+    """What is known of one end of statements, for one reason: concepts and their keys, by concept. Shapes: (n,)"""
+
+    code: Ints
+    key: Ints
+
+
+def _sharing(kept: Ints, own: _Side, others: _Side, ends: int) -> Bytes:
+    """Return which ends have a key in common with each of some concepts. Shape: (n, ends / 8)
+
+    Args:
+        kept: the concepts. Shape: (n,)
+        own: of their side of a statement.
+        others: of the other side.
+        ends: number of ends.
+    """
+    found = bits(kept.size, ends)
+    keys, row = np.unique(others.key, return_inverse=True)
+    holding = _bits_of(row, others.code, keys.size, ends)
+    known = np.isin(own.key, keys)
+    code, key = own.code[known], np.searchsorted(keys, own.key[known])
+    begin = np.searchsorted(code, kept)
+    n = np.searchsorted(code, kept, side="right") - begin
+    for turn in range(int(n.max(initial=0))):
+        # The next key of each concept that has one more.
+        more = np.flatnonzero(n > turn)
+        found[more] |= holding[key[begin[more] + turn]]
     return found
 
 
-def _set(matrix: Bytes, row: Ints, column: Ints) -> None:
-    np.bitwise_or.at(matrix, (row, column >> 3), np.left_shift(1, column & 7).astype(np.uint8))
-
-
-class _Pairs:
-    """Places and kept ends by the number of their pair, and the other way round.
+@dataclass(frozen=True)
+class _Known:
+    """What tells which replacements make no false statement, whatever the predicate. Shapes: (ends, ends / 8)
 
     Attributes:
-        place, kept: of a pair. Shape: (pairs,)
-        number: of the pair of a place and a kept end, -1 for none. Shape: (places, concepts)
-        opposite: the place of the other end of the same predicate. Shape: (places,)
+        related: a path of any tier relates two ends, or their twins, either way.
+        linked: notes link them.
+        lifted: the records have them together more often than chance.
     """
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, terms: Terms) -> None:
-        pairs = int(terms.pair.max(initial=-1)) + 1
-        self.place, self.kept = np.zeros(pairs, np.int64), np.zeros(pairs, np.int64)
-        self.place[terms.pair], self.kept[terms.pair] = terms.place, terms.kept
-        self.number = np.full((terms.taxonomic.size, terms.mask.size), -1, np.int32)
-        self.number[self.place, self.kept] = np.arange(pairs)
-        # Each predicate has both of its places.
-        opposite = "select other.place from place inner join place as other on place.predicate = other.predicate "
-        rows = arrow_of(connection, opposite + "and place.slot != other.slot order by place.place")
-        self.opposite = rows["place"].to_numpy()
+    related: Bytes
+    linked: Bytes
+    lifted: Bytes
 
 
-def _asked(pairs: _Pairs, terms: Terms, asked: Bytes) -> Iterator[tuple[Ints, Ints, Ints]]:
-    """Yield (pair, concept, pair that makes the same statement or -1) of what is asked for, each statement once."""
-    ends = asked.shape[1] * 8
-    order = np.argsort(pairs.kept, kind="stable")
-    for begin in range(0, order.size, step := max(1, AT_ONCE // max(1, ends))):
-        rows = order[begin : begin + step]
-        row, code = np.nonzero(np.unpackbits(asked[rows], axis=1, bitorder="little"))
-        pair = rows[row]
-        same = pairs.number[pairs.opposite[pairs.place[pair]], code].astype(np.int64)
-        same[~((same >= 0) & _is_set(asked, same, pairs.kept[pair]))] = -1
-        first = (same < 0) | terms.of_head[pairs.place[pair]].astype(np.bool_)
-        yield pair[first], code[first], same[first]
+class _Judge:
+    """Clears the bits of replacements that must not be called false, argument by argument, and counts the reasons.
+
+    Args:
+        connection: with the tables of ``false_ground.sql``.
+        terms: of the cohort.
+        asked: a bit for each (argument, kept end) and end that stands in for the other one. Shape: (pairs, ends / 8)
+        known: of the ends.
+    """
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, terms: Terms, asked: Bytes, known: _Known) -> None:
+        self._grounds = _grounds(connection)
+        self._terms, self._asked, self._known = terms, asked, known
+        self._ends = known.related.shape[0]
+        pairs = asked.shape[0]
+        self._argument, self._kept = np.zeros(pairs, np.int64), np.zeros(pairs, np.int64)
+        self._argument[terms.pair], self._kept[terms.pair] = terms.argument, terms.kept
+        self.counts = dict.fromkeys(REASONS, 0)
+
+    def judge(self, predicate: str, arguments: Mapping[str, int]) -> None:
+        """Judge the replacements of both ends of the statements of a predicate, given the arguments of both."""
+        rows = {slot: np.flatnonzero(self._argument == argument) for slot, argument in arguments.items()}
+        repeated = {"head": bits(rows["head"].size, self._ends), "tail": self._repeated(rows["head"], rows["tail"])}
+        for slot, other in zip(SLOTS, SLOTS[::-1], strict=True):
+            kept, open_ = self._kept[rows[slot]], self._asked[rows[slot]]
+            for reason in REASONS:
+                ground = self._grounds.get((predicate, reason), {})
+                if len(ground) == len(SLOTS):
+                    held = _sharing(kept, ground[other], ground[slot], self._ends)
+                else:
+                    held = self._held(reason, kept, slot, arguments)
+                held = held & open_
+                self.counts[reason] += _count(held) - _count(held & repeated[slot])
+                open_ &= ~held
+            self._asked[rows[slot]] = open_
+
+    def _held(self, reason: str, kept: Ints, slot: str, arguments: Mapping[str, int]) -> Bytes:
+        """Return which replacements a reason speaks against that is no ground. Shape: (kept, ends / 8)"""
+        alone = {RELATED: self._known.related, LINKED: self._known.linked, LIFTED: self._known.lifted}
+        if reason in alone:
+            return alone[reason][kept]
+        unknown = self._terms.known == 0
+        for side in SLOTS:
+            if reason == UNKNOWN[side] and side == slot:
+                return np.tile(np.packbits(unknown[arguments[side], : self._ends], bitorder="little"), (kept.size, 1))
+            if reason == UNKNOWN[side]:
+                return np.where(unknown[arguments[side], kept, None], np.uint8(0xFF), np.uint8(0))
+        return bits(kept.size, self._ends)
+
+    def _repeated(self, heads: Ints, tails: Ints) -> Bytes:
+        """Return which replacements of tails make a statement that one of a head makes too. Shape: (tails, ends / 8)"""
+        found = bits(tails.size, self._ends)
+        for begin in range(0, tails.size, step := max(1, AT_ONCE // max(1, self._ends))):
+            kept = self._kept[tails[begin : begin + step]]
+            same = np.zeros((kept.size, self._ends), np.uint8)
+            same[:, self._kept[heads]] = (self._asked[heads][:, kept >> 3] >> (kept & 7).astype(np.uint8) & 1).T
+            found[begin : begin + step] = np.packbits(same, axis=1, bitorder="little")
+        return found
+
+
+def _grounds(connection: duckdb.DuckDBPyConnection) -> dict[tuple[str, str], dict[str, _Side]]:
+    """Return (predicate, reason) -> side -> what is known of it."""
+    rows = arrow_of(connection, "select code, key from ground order by reason, scope, side, code, key")
+    code, key = (rows[name].to_numpy().astype(np.int64) for name in ("code", "key"))
+    found: dict[tuple[str, str], dict[str, _Side]] = {}
+    begin, sides = 0, dict[tuple[str, str], dict[str, _Side]]()
+    for reason, scope, side, n in connection.execute(
+        "select reason, scope, side, count(*) from ground group by all order by reason, scope, side"
+    ).fetchall():
+        sides.setdefault((reason, scope), {})[side] = _Side(code[begin : begin + n], key[begin : begin + n])
+        begin += n
+    for predicate, scope in connection.execute("select predicate, scope from scope").fetchall():
+        for (reason, its), of_side in sides.items():
+            if its == scope:
+                found.setdefault((predicate, reason), {}).update(of_side)
+    return found
 
 
 def _twins(connection: duckdb.DuckDBPyConnection, wanted: Ints) -> tuple[pa.Array, Places, Places]:
@@ -89,8 +207,8 @@ def _twins(connection: duckdb.DuckDBPyConnection, wanted: Ints) -> tuple[pa.Arra
     set_table(connection, "asked_concept", pa.table({"code": wanted}))
     found = arrow_of(
         connection,
-        "select twin.other, coded.code from asked_concept inner join coded on asked_concept.code = coded.code "
-        "inner join twin on coded.cui = twin.cui order by twin.other, coded.code",
+        "select twin.other, nameable.code from asked_concept inner join nameable on asked_concept.code = nameable.code "
+        "inner join twin on nameable.cui = twin.cui order by twin.other, nameable.code",
     )
     whole = found["other"].combine_chunks().dictionary_encode()
     number = whole.indices.to_numpy()
@@ -116,11 +234,6 @@ def _numbers(column: pa.DictionaryArray, values: pa.Array) -> Places:
     return numbers
 
 
-def _name(connection: duckdb.DuckDBPyConnection, table: str) -> None:
-    """Make a table of the statements that ``asked_code`` stands for."""
-    connection.execute(f"create or replace temp table {table} as {sql_text('builders/medieval/groups/replacement')}")
-
-
 def judge_false(
     connection: duckdb.DuckDBPyConnection,
     graph: ConceptGraph,
@@ -128,48 +241,34 @@ def judge_false(
     asked: Bytes,
     linked: Ints,
     settings: BuildSettings,
-) -> Bytes:
-    """Return which of the replacements that are asked for make a false statement, and fill ``false_reason``.
+) -> None:
+    """Leave of the replacements that are asked for those that make a false statement, and fill ``false_reason``.
+
+    What speaks against it is worked out for concepts, and meets pairs as bits: a whole row of them at a time.
 
     Args:
         connection: with the tables of the groups.
         graph: the concept graph.
         terms: of the cohort.
-        asked: a bit for each (place, kept end) and end that stands in for the other one. Shape: (pairs, ends / 8)
+        asked: a bit for each (argument, kept end) and end that stands in for the other one. Shape: (pairs, ends / 8)
         linked: pairs of concepts that notes link, as one number, sorted. Shape: (n,)
         settings: of the build.
-
-    Returns:
-        The same, set where the statement is false. Shape: (pairs, ends / 8)
     """
-    pairs, concepts = _Pairs(connection, terms), terms.mask.size
-    false = np.zeros_like(asked)
+    ends = asked.shape[1] * 8
+    kept = np.zeros(asked.shape[0], np.int64)
+    kept[terms.pair] = terms.kept
     replacing = np.flatnonzero(np.unpackbits(np.bitwise_or.reduce(asked, axis=0), bitorder="little"))
-    wanted = np.union1d(replacing, pairs.kept[asked.any(axis=1)])
-    related = _related(connection, graph, wanted, asked.shape[1] * 8)
-    records = Records(connection, concepts)
-    connection.execute("create or replace temp table false_reason (reason varchar, n bigint)")
+    wanted = np.union1d(replacing, kept[asked.any(axis=1)])
+    known = _Known(
+        _related(connection, graph, wanted, ends),
+        _bits_of(*np.divmod(linked, max(1, terms.mask.size)), ends, ends),
+        lifted_pairs(connection, ends, settings.max_lift),
+    )
     run_steps(connection, "groups", ["false_ground"])
-    for pair, code, same in _asked(pairs, terms, asked):
-        kept = pairs.kept[pair]
-        table = pa.table(
-            {
-                "asked_no": np.arange(pair.size),
-                "pair": pair,
-                "code": code,
-                "is_related": _is_set(related, kept, code),
-                "is_linked": np.isin(kept * concepts + code, linked),
-                "is_lifted": records.lifted(kept, code, settings.max_lift),
-            }
-        )
-        set_table(connection, "asked_code", table)
-        _name(connection, "false_pair")
-        run_steps(connection, "groups", ["false_check"])
-        found = arrow_of(connection, "select asked_no from false_check where reason is null")["asked_no"].to_numpy()
-        _set(false, pair[found], code[found])
-        found = found[same[found] >= 0]
-        _set(false, same[found], kept[found])
-    return false
+    judge = _Judge(connection, terms, asked, known)
+    for predicate, head, tail in connection.execute(sql_text("builders/medieval/groups/both_arguments")).fetchall():
+        judge.judge(predicate, {"head": head, "tail": tail})
+    set_table(connection, "false_reason", pa.table({"reason": list(judge.counts), "n": list(judge.counts.values())}))
 
 
 def judge_true(
@@ -198,17 +297,10 @@ def judge_true(
     close = terms.pair[frame].astype(np.int64) * concepts + code
     pair, code = np.divmod(np.unique(close), concepts)
     set_table(connection, "asked_code", pa.table({"pair": pair, "code": code}))
-    _name(connection, "relative")
-    tables = graph.fact_tables(
-        cuis(connection, "select distinct head_cui from relative"),
-        targets=cuis(connection, "select distinct tail_cui from relative"),
-        max_hops=settings.max_hops,
-        tiers=settings.truth_tiers,
-        predicates=statement_predicates(connection, settings),
-        ordered=False,
-    )
-    set_facts(connection, tables, among="relative")
-    run_steps(connection, "truth", ["contraindicated", "area", "isolated", "kind_pair", "contested", "true_fact"])
+    relative = sql_text("builders/medieval/groups/replacement")
+    connection.execute(f"create or replace temp table relative as {relative}")
+    heads, tails = (cuis(connection, f"select distinct {end}_cui from relative") for end in SLOTS)
+    find_true(connection, graph, settings, heads, tails, among="relative")
     connection.execute("create or replace temp table relative_fact as select * from true_fact")
     found = arrow_of(
         connection,

@@ -1,8 +1,8 @@
 """Compiled loops over groups and candidates: what is neither attested nor linked, what is drawn, how often.
 
-Concepts, frames and admissions are numbers here (coded.sql, frame.sql and admission.sql of sql/builders/medieval). An
-admission looks at some twenty thousand candidates; none of them is kept in memory before it is known to be a candidate
-of a kept group.
+Concepts, frames and admissions are numbers here (nameable.sql, frame.sql and admission.sql of sql/builders/medieval).
+An admission looks at some twenty thousand candidates; none of them is kept in memory before it is known to be a
+candidate of a kept group.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ __all__ = [
     "facts_of",
     "links_of",
     "mark_asked",
+    "mark_lifted",
     "mark_near",
     "mark_related",
     "named_only",
@@ -38,19 +39,19 @@ Bytes = npt.NDArray[np.uint8]
 
 
 class Terms(NamedTuple):
-    """What holds of concepts, frames and places, whatever the admission.
+    """What holds of concepts, frames and arguments, whatever the admission.
 
     Attributes:
         original: concept that a frame replaces. Shape: (frames,)
         kept: concept that it keeps. Shape: (frames,)
-        place: predicate and slot of it. Shape: (frames,)
-        pair: number of (place, kept). Shape: (frames,)
-        first_bucket: first bucket of a place. Shape: (places + 1,)
+        argument: predicate, and slot of it. Shape: (frames,)
+        pair: number of (argument, kept). Shape: (frames,)
+        first_bucket: first bucket of an argument. Shape: (arguments + 1,)
         bucket_begin: where a bucket's concepts begin. Shape: (buckets + 1,)
         bucket: concepts of buckets.
-        known: whether the graph knows the predicate of a place for a concept. Shape: (places, concepts)
-        taxonomic: whether the predicate of a place names a class. Shape: (places,)
-        of_head: whether a place is that of the head. Shape: (places,)
+        known: whether the graph knows the predicate of an argument for a concept. Shape: (arguments, concepts)
+        taxonomic: whether the predicate of an argument names a class. Shape: (arguments,)
+        of_head: whether an argument is that of the head. Shape: (arguments,)
         mask: semantic groups. Shape: (concepts,)
         plain: whether a class can be named in a sentence. Shape: (concepts,)
         has_members: whether drugs have the class. Shape: (concepts,)
@@ -64,7 +65,7 @@ class Terms(NamedTuple):
 
     original: Ints
     kept: Ints
-    place: Ints
+    argument: Ints
     pair: Ints
     first_bucket: Ints
     bucket_begin: Ints
@@ -90,9 +91,9 @@ class Shard(NamedTuple):
         group_begin: where the groups of an admission begin.
         frame: frame of a group.
         bucket: bucket of distractors that a group looks at.
-        mention_begin: where the mentioned and coded concepts of an admission begin.
-        mention: mentioned or coded concept.
-        coded: whether it is coded.
+        mention_begin: where the concepts that notes or codes may mean of an admission begin.
+        mention: such a concept.
+        from_code: whether a code says so.
         link_begin: where the linked pairs of an admission begin.
         link: one concept of a linked pair, sorted.
         linked: the other one.
@@ -105,7 +106,7 @@ class Shard(NamedTuple):
     bucket: Ints
     mention_begin: Ints
     mention: Ints
-    coded: Bytes
+    from_code: Bytes
     link_begin: Ints
     link: Ints
     linked: Ints
@@ -129,9 +130,9 @@ class Meant(NamedTuple):
 def _mark_unclear(terms: Any, shard: Any, admission: int, unclear: Any) -> None:
     cover_begin, cover, by_code = terms.cover_begin, terms.cover, terms.by_code
     for i in range(shard.mention_begin[admission], shard.mention_begin[admission + 1]):
-        concept, coded = shard.mention[i], shard.coded[i]
+        concept, from_code = shard.mention[i], shard.from_code[i]
         for j in range(cover_begin[concept], cover_begin[concept + 1]):
-            if not coded or by_code[j]:
+            if not from_code or by_code[j]:
                 unclear[cover[j]] = admission
     for i in range(shard.named_begin[admission], shard.named_begin[admission + 1]):
         unclear[shard.named[i]] = admission
@@ -185,13 +186,13 @@ def _ends(terms: Any, shard: Any, admission: int, seen: Any) -> Any:
 
 
 @part
-def _fits(code: int, groups: int, original: int, stays: int, wanted: int) -> Any:
+def _fits(code: int, groups: int, original: int, kept: int, wanted: int) -> Any:
     """Tell whether a concept may stand in for the replaced end: another one, of a common semantic group.
 
     Numbers only are handed over in the inner loops: every array handed over is counted there, which takes longer than
     the work.
     """
-    return code not in (original, stays) and (groups & wanted) != 0
+    return code not in (original, kept) and (groups & wanted) != 0
 
 
 @part
@@ -202,7 +203,7 @@ def _nameable(taxonomic: int, of_head: int, plain: int, has_members: int) -> Any
 
 @part
 def _bucket_of(terms: Any, shard: Any, group: int) -> Any:
-    bucket = terms.first_bucket[terms.place[shard.frame[group]]] + shard.bucket[group]
+    bucket = terms.first_bucket[terms.argument[shard.frame[group]]] + shard.bucket[group]
     return terms.bucket_begin[bucket], terms.bucket_begin[bucket + 1]
 
 
@@ -213,10 +214,10 @@ def mark_asked(terms: Any, shard: Any, asked: Any, relatives: Any, done: Any) ->
     Args:
         terms: of the cohort.
         shard: admissions.
-        asked: a bit for each (place, kept end) and end that stands in for the other one. Shape: (pairs, ends / 8)
+        asked: a bit for each (argument, kept end) and end that stands in for the other one. Shape: (pairs, ends / 8)
         relatives: whether a frame asks about a relative of what it replaces. Shape: (frames' relatives,)
         done: whether all that a frame can ask of a bucket is marked, so that no group need look again.
-            Shape: (frames, buckets of a place)
+            Shape: (frames, buckets of an argument)
     """
     unclear = np.full(terms.mask.size, -1, np.int32)
     seen = np.full(terms.mask.size, -1, np.int32)
@@ -232,29 +233,29 @@ def mark_asked(terms: Any, shard: Any, asked: Any, relatives: Any, done: Any) ->
         ends = _ends(terms, shard, admission, seen)
         for group in range(shard.group_begin[admission], shard.group_begin[admission + 1]):
             frame = shard.frame[group]
-            place, original, stays = terms.place[frame], terms.original[frame], terms.kept[frame]
-            row, known, wanted = asked[terms.pair[frame]], terms.known[place], mask[original]
+            argument, original, kept = terms.argument[frame], terms.original[frame], terms.kept[frame]
+            row, known, wanted = asked[terms.pair[frame]], terms.known[argument], mask[original]
             if not done[frame, shard.bucket[group]]:
                 left = 0
                 begin, end = _bucket_of(terms, shard, group)
                 for i in range(begin, end):
                     code = bucket[i]
-                    if _fits(code, mask[code], original, stays, wanted) and not row[code >> 3] >> (code & 7) & 1:
+                    if _fits(code, mask[code], original, kept, wanted) and not row[code >> 3] >> (code & 7) & 1:
                         if unclear[code] != admission:
                             row[code >> 3] |= 1 << (code & 7)
                         else:
                             left += 1
                 done[frame, shard.bucket[group]] = left == 0
             for code in ends:
-                if known[code] and _fits(code, mask[code], original, stays, wanted):
+                if known[code] and _fits(code, mask[code], original, kept, wanted):
                     row[code >> 3] |= 1 << (code & 7)
-            taxonomic, of_head = terms.taxonomic[place], terms.of_head[place]
+            taxonomic, of_head = terms.taxonomic[argument], terms.of_head[argument]
             slot = terms.relative_begin[frame] - terms.sibling_begin[original]
             for i in range(terms.sibling_begin[original], terms.sibling_begin[original + 1]):
                 code = sibling[i]
                 if (
                     unclear[code] != admission
-                    and code != stays
+                    and code != kept
                     and _nameable(taxonomic, of_head, plain[code], has_members[code])
                 ):
                     relatives[slot + i] = 1
@@ -287,8 +288,8 @@ def mark_near(terms: Any, shard: Any, false: Any, bucket_of: Any, near_begin: An
     Args:
         terms: of the cohort.
         shard: admissions.
-        false: a bit for each (place, kept end) and end that makes it false. Shape: (pairs, ends / 8)
-        bucket_of: bucket of a place in which a concept is, -1 for none. Shape: (places, ends)
+        false: a bit for each (argument, kept end) and end that makes it false. Shape: (pairs, ends / 8)
+        bucket_of: bucket of an argument in which a concept is, -1 for none. Shape: (arguments, ends)
         near_begin: where the ends that are near an end begin. Shape: (ends + 1,)
         near: ends.
         met: marks of these.
@@ -299,15 +300,15 @@ def mark_near(terms: Any, shard: Any, false: Any, bucket_of: Any, near_begin: An
         _mark_unclear(terms, shard, admission, unclear)
         for group in range(shard.group_begin[admission], shard.group_begin[admission + 1]):
             frame, bucket = shard.frame[group], shard.bucket[group]
-            original, stays = terms.original[frame], terms.kept[frame]
-            row, place, wanted = false[terms.pair[frame]], bucket_of[terms.place[frame]], mask[original]
+            original, kept = terms.original[frame], terms.kept[frame]
+            row, its_bucket, wanted = false[terms.pair[frame]], bucket_of[terms.argument[frame]], mask[original]
             for i in range(near_begin[original], near_begin[original + 1]):
                 code = near[i]
                 if (
-                    place[code] == bucket
+                    its_bucket[code] == bucket
                     and row[code >> 3] >> (code & 7) & 1
                     and unclear[code] != admission
-                    and _fits(code, mask[code], original, stays, wanted)
+                    and _fits(code, mask[code], original, kept, wanted)
                 ):
                     met[i] = 1
 
@@ -342,11 +343,11 @@ def _replacements(
     candidate for each only.
     """
     frame = shard.frame[group]
-    place, original, stays = terms.place[frame], terms.original[frame], terms.kept[frame]
-    row, known = false[terms.pair[frame]], terms.known[place]
+    argument, original, kept = terms.argument[frame], terms.original[frame], terms.kept[frame]
+    row, known = false[terms.pair[frame]], terms.known[argument]
     mask, bucket, sibling = terms.mask, terms.bucket, terms.sibling
     plain, has_members, wanted = terms.plain, terms.has_members, mask[original]
-    taxonomic, of_head = terms.taxonomic[place], terms.of_head[place]
+    taxonomic, of_head = terms.taxonomic[argument], terms.of_head[argument]
     begin, end = _bucket_of(terms, shard, group)
     first, last = terms.sibling_begin[original], terms.sibling_begin[original + 1]
     slot = terms.relative_begin[frame] - first
@@ -357,7 +358,7 @@ def _replacements(
         if (
             relatives[slot + i]
             and unclear[code] != admission
-            and code != stays
+            and code != kept
             and _nameable(taxonomic, of_head, plain[code], has_members[code])
         ):
             found[n] = code
@@ -370,7 +371,7 @@ def _replacements(
             row[code >> 3] >> (code & 7) & 1
             and blocked[code] != group
             and known[code]
-            and _fits(code, mask[code], original, stays, wanted)
+            and _fits(code, mask[code], original, kept, wanted)
         ):
             found[n] = code
             n += 1
@@ -384,7 +385,7 @@ def _replacements(
             and close[code] != group
             and blocked[code] != group
             and unclear[code] != admission
-            and _fits(code, mask[code], original, stays, wanted)
+            and _fits(code, mask[code], original, kept, wanted)
         ):
             found[n] = code
             n += 1
@@ -395,18 +396,18 @@ def _replacements(
 
 @njit(cache=True)
 def candidates_of(
-    terms: Any, shard: Any, false: Any, relatives: Any, near_begin: Any, near: Any, kept: Any, counts: Any
+    terms: Any, shard: Any, false: Any, relatives: Any, near_begin: Any, near: Any, listed: Any, counts: Any
 ) -> Any:
     """Count the candidates of the kept groups and list them; of the others, tell whether there are any.
 
     Args:
         terms: of the cohort.
         shard: admissions.
-        false: a bit for each (place, kept end) and end that makes it false. Shape: (pairs, ends / 8)
+        false: a bit for each (argument, kept end) and end that makes it false. Shape: (pairs, ends / 8)
         relatives: whether a relative of what a frame replaces makes it true. Shape: (frames' relatives,)
         near_begin: where the ends that are too close to an end begin. Shape: (ends + 1,)
         near: ends.
-        kept: which groups are listed. Shape: (groups,)
+        listed: which groups are listed. Shape: (groups,)
         counts: takes the number of candidates for Q2, Q3 and Q4, one at most of groups not kept. Shape: (groups, 3)
 
     Returns:
@@ -423,22 +424,69 @@ def candidates_of(
         ends = _ends(terms, shard, admission, seen)
         _index_links(shard, admission, link_begin, link_end, link_seen)
         for group in range(shard.group_begin[admission], shard.group_begin[admission + 1]):
-            original, stays = terms.original[shard.frame[group]], terms.kept[shard.frame[group]]
-            if link_seen[stays] == admission:
-                for i in range(link_begin[stays], link_end[stays]):
+            original, kept = terms.original[shard.frame[group]], terms.kept[shard.frame[group]]
+            if link_seen[kept] == admission:
+                for i in range(link_begin[kept], link_end[kept]):
                     blocked[shard.linked[i]] = group
             for i in range(near_begin[original], near_begin[original + 1]):
                 close[near[i]] = group
             found, of_q2, of_q3 = _replacements(
-                terms, shard, false, relatives, group, admission, ends, unclear, blocked, close, kept[group]
+                terms, shard, false, relatives, group, admission, ends, unclear, blocked, close, listed[group]
             )
             counts[group, 0], counts[group, 1], counts[group, 2] = of_q2, of_q3, found.size - of_q2 - of_q3
-            if kept[group]:
+            if listed[group]:
                 while n + found.size > out.size:
                     out = np.concatenate((out, np.empty(out.size, np.int32)))
                 out[n : n + found.size] = found
                 n += found.size
     return out[:n].copy()
+
+
+@part
+def _holders(begin: Any, code: Any, concepts: int) -> Any:
+    """Return where the admissions that hold a concept begin, and the admissions."""
+    holder_begin = np.zeros(concepts + 2, np.int64)
+    for i in range(begin[0], begin[-1]):
+        holder_begin[code[i] + 2] += 1
+    for one in range(2, holder_begin.size):
+        holder_begin[one] += holder_begin[one - 1]
+    holder = np.empty(begin[-1] - begin[0], np.int32)
+    for admission in range(begin.size - 1):
+        for i in range(begin[admission], begin[admission + 1]):
+            holder[holder_begin[code[i] + 1]] = admission
+            holder_begin[code[i] + 1] += 1
+    return holder_begin, holder
+
+
+@njit(cache=True)
+def mark_lifted(begin: Any, code: Any, fewest: int, max_lift: float, lifted: Any) -> None:
+    """Mark the pairs of concepts that stand together in many admissions, more often than chance would.
+
+    Time grows with the concepts that stand together, not with the pairs that could.
+
+    Args:
+        begin: where the concepts of an admission begin. Shape: (admissions + 1,)
+        code: concepts, each once in an admission.
+        fewest: admissions that a pair must share.
+        max_lift: lift above which a pair is marked.
+        lifted: a bit for each pair of concepts. Shape: (ends, ends / 8)
+    """
+    ends, admissions = lifted.shape[0], begin.size - 1
+    holder_begin, holder = _holders(begin, code, ends)
+    met = np.zeros(ends, np.int64)
+    for one in range(ends):
+        alone = holder_begin[one + 1] - holder_begin[one]
+        for k in range(holder_begin[one], holder_begin[one + 1]):
+            for i in range(begin[holder[k]], begin[holder[k] + 1]):
+                met[code[i]] += 1
+        for k in range(holder_begin[one], holder_begin[one + 1]):
+            for i in range(begin[holder[k]], begin[holder[k] + 1]):
+                other = code[i]
+                if met[other] >= fewest:
+                    expected = alone * (holder_begin[other + 1] - holder_begin[other])
+                    if met[other] * admissions / expected > max_lift:
+                        lifted[one, other >> 3] |= 1 << (other & 7)
+                met[other] = 0
 
 
 @njit(cache=True)
@@ -454,16 +502,7 @@ def add_pairs(begin: Any, code: Any, partner_begin: Any, partner: Any, together:
         partner: the other concepts of the wanted pairs. Shape: (pairs,)
         together: counts, added to. Shape: (pairs,)
     """
-    holder_begin = np.zeros(partner_begin.size + 1, np.int64)
-    for i in range(begin[0], begin[-1]):
-        holder_begin[code[i] + 2] += 1
-    for one in range(2, holder_begin.size):
-        holder_begin[one] += holder_begin[one - 1]
-    holder = np.empty(begin[-1] - begin[0], np.int32)
-    for admission in range(begin.size - 1):
-        for i in range(begin[admission], begin[admission + 1]):
-            holder[holder_begin[code[i] + 1]] = admission
-            holder_begin[code[i] + 1] += 1
+    holder_begin, holder = _holders(begin, code, partner_begin.size - 1)
     met = np.zeros(partner_begin.size, np.int32)
     for one in range(partner_begin.size - 1):
         if partner_begin[one] < partner_begin[one + 1] and holder_begin[one] < holder_begin[one + 1]:
@@ -614,12 +653,12 @@ def add_chances(begin: Any, code: Any, ease: Any, weight: Any, quadrant: int, ex
 
 
 @part
-def _mark_taken(stays: int, key: Any, n: int, run: int, blocked: Any) -> None:
+def _mark_taken(kept: int, key: Any, n: int, run: int, blocked: Any) -> None:
     """Block the names that would make a statement that the admission has already."""
     for i in range(n):
-        if key[i, 0] == stays:
+        if key[i, 0] == kept:
             blocked[key[i, 1]] = run
-        if key[i, 1] == stays:
+        if key[i, 1] == kept:
             blocked[key[i, 0]] = run
 
 
@@ -637,22 +676,22 @@ def _best(
 
 
 @part
-def _keep_first(drawn: Any, stays: Any, turn: Any, called: Any, key: Any, choice: Any) -> int:
+def _keep_first(drawn: Any, kept: Any, turn: Any, called: Any, key: Any, choice: Any) -> int:
     """Choose what was drawn; of those that make the same statement, the one of the lowest hash. Return how many."""
     n = 0
     for i in range(drawn.shape[0]):
         group, other = drawn[i, 0] // 3, called[drawn[i, 1]]
-        kept = called[stays[group]]
+        own = called[kept[group]]
         keeps = True
         for j in range(drawn.shape[0]):
             rival, its = drawn[j, 0] // 3, called[drawn[j, 1]]
-            rests = called[stays[rival]]
-            same = (rests == kept and its == other) or (rests == other and its == kept)
+            rests = called[kept[rival]]
+            same = (rests == own and its == other) or (rests == other and its == own)
             if j != i and same and (turn[rival] < turn[group] or (turn[rival] == turn[group] and j < i)):
                 keeps = False
         if keeps:
             choice[group, drawn[i, 0] % 3] = drawn[i, 1]
-            key[n, 0], key[n, 1] = kept, other
+            key[n, 0], key[n, 1] = own, other
             n += 1
     return n
 
@@ -660,7 +699,7 @@ def _keep_first(drawn: Any, stays: Any, turn: Any, called: Any, key: Any, choice
 @njit(cache=True)
 def choose(
     group_begin: Any,
-    stays: Any,
+    kept: Any,
     original: Any,
     turn: Any,
     begin: Any,
@@ -680,7 +719,7 @@ def choose(
 
     Args:
         group_begin: where the groups of an admission begin. Shape: (admissions + 1,)
-        stays: the kept end of a group. Shape: (groups,)
+        kept: the kept end of a group. Shape: (groups,)
         original: the end of it that is replaced. Shape: (groups,)
         turn: hash of a group. Shape: (groups,)
         begin: where the candidates of a group for Q2, Q3 and Q4 begin. Shape: (3 * groups + 1,)
@@ -700,11 +739,11 @@ def choose(
         drawn = np.empty((last - first, 2), np.int32)
         n = 0
         for group in range(first, last):
-            key[n, 0], key[n, 1] = called[stays[group]], called[original[group]]
+            key[n, 0], key[n, 1] = called[kept[group]], called[original[group]]
             n += 1
             for done in range(3):
                 if choice[group, done] >= 0:
-                    key[n, 0], key[n, 1] = called[stays[group]], called[choice[group, done]]
+                    key[n, 0], key[n, 1] = called[kept[group]], called[choice[group, done]]
                     n += 1
         found = 1
         while found:
@@ -712,13 +751,13 @@ def choose(
             for group in range(first, last):
                 if choice[group, quadrant] < 0:
                     stamp += 1
-                    _mark_taken(called[stays[group]], key, n, stamp, blocked)
+                    _mark_taken(called[kept[group]], key, n, stamp, blocked)
                     run = 3 * group + quadrant
                     best = _best(begin[run], begin[run + 1], code, ease, draw, weight, called, blocked, stamp)
                     if best >= 0:
                         drawn[found, 0], drawn[found, 1] = run, code[best]
                         found += 1
-            n += _keep_first(drawn[:found], stays, turn, called, key[n:], choice)
+            n += _keep_first(drawn[:found], kept, turn, called, key[n:], choice)
 
 
 @njit(cache=True)

@@ -18,7 +18,7 @@ class Candidates(NamedTuple):
 
     Attributes:
         group_begin: where the groups of an admission begin. Shape: (admissions + 1,)
-        stays: the kept end of a group. Shape: (groups,)
+        kept: the kept end of a group. Shape: (groups,)
         original: the end of it that is replaced. Shape: (groups,)
         turn: hash of a group. Shape: (groups,)
         begin: where the candidates of a group for Q2, Q3 and Q4 begin. Shape: (3 * groups + 1,)
@@ -28,7 +28,7 @@ class Candidates(NamedTuple):
     """
 
     group_begin: npt.NDArray[np.int64]
-    stays: npt.NDArray[np.int32]
+    kept: npt.NDArray[np.int32]
     original: npt.NDArray[np.int32]
     turn: npt.NDArray[np.float64]
     begin: npt.NDArray[np.int64]
@@ -79,7 +79,7 @@ class Pool:
         for shard in range(self.shards):
             candidates = Candidates(*self._read(shard, *Candidates._fields))
             yield Part(first, candidates)
-            first += candidates.stays.size
+            first += candidates.kept.size
 
     def replaced(self) -> npt.NDArray[np.float64]:
         """Return how often groups replace each concept, NaN for those that none does. Shape: (concepts,)"""
@@ -107,7 +107,7 @@ class Pool:
         from builders.medieval.kernels import choose
 
         for first, held in self:
-            chosen = self.choice[first : first + held.stays.size]
+            chosen = self.choice[first : first + held.kept.size]
             choose(*held, weight, self.called, quadrant, chosen)
 
     def drawn(self, quadrant: int) -> npt.NDArray[np.intp]:

@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from builders.medieval.coding import begins, shard_of
 from builders.medieval.facts import run_steps
-from builders.medieval.kernels import Meant, Terms, add_pairs
+from builders.medieval.kernels import Meant, Terms, add_pairs, mark_lifted
 from ground.compiled import read_only
 from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import arrow_of
 
-__all__ = ["Records", "linked_pairs"]
+__all__ = ["lifted_pairs", "linked_pairs"]
 
 LINKED_SHARE = 20
 """Notes count as linking a pair if they do in one of so many admissions with both (docs/definitions.md#linked)."""
 
 FEWEST_TOGETHER = 3
 """Fewer common admissions tell nothing."""
-
-BATCH_ROWS = 1_000_000
 
 
 class _Wanted:
@@ -107,52 +102,22 @@ def linked_pairs(
     return pairs[LINKED_SHARE * linked >= wanted.together], named
 
 
-class Records:
-    """How often the records hold candidates for false statements, alone and together; all admissions count.
+def lifted_pairs(connection: duckdb.DuckDBPyConnection, ends: int, max_lift: float) -> npt.NDArray[np.uint8]:
+    """Return which ends the records have together more often than chance would: a bit for each pair.
+
+    lift = P(both) / (P(one) P(other)); all admissions with codes or notes count. Source: docs/definitions.md#lift
 
     Args:
-        connection: with ``asked_concept``, the candidates.
-        concepts: number of concepts.
+        connection: with ``asked_concept``, the ends that are looked at.
+        ends: number of ends.
+        max_lift: the lift above which a pair is marked.
+
+    Shape: (ends, ends / 8)
     """
-
-    def __init__(self, connection: duckdb.DuckDBPyConnection, concepts: int) -> None:
-        run_steps(connection, "groups", ["recorded"])
-        self._connection, self._concepts = connection, concepts
-        self._alone, self._admissions = np.zeros(concepts, np.int64), 0
-        for begin, code in self._batches():
-            self._alone += np.bincount(code, minlength=concepts)
-            self._admissions += begin.size - 1
-
-    def _batches(self) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]]:
-        """Yield where the concepts of some admissions begin and end, and the concepts."""
-        self._connection.execute("select 1").fetchall()
-        reader = self._connection.sql("select * from recorded order by hadm_id").to_arrow_reader(BATCH_ROWS)
-        rest = pa.table({"hadm_id": pa.array([], pa.int64()), "code": pa.array([], pa.int32())})
-        for batch in chain(reader, [None]):
-            rows = rest if batch is None else pa.concat_tables([rest, pa.Table.from_batches([batch]).cast(rest.schema)])
-            owner, code = rows["hadm_id"].to_numpy(), rows["code"].to_numpy()
-            starts = (
-                np.flatnonzero(np.concatenate([[True], owner[1:] != owner[:-1]])) if owner.size else np.empty(0, int)
-            )
-            # The last admission of a batch may go on in the next one.
-            ends = starts if batch is not None else np.append(starts, owner.size)
-            if ends.size > 1:
-                yield ends.astype(np.int64), code[: ends[-1]]
-            rest = rows.slice(int(ends[-1])) if ends.size else rows
-
-    def lifted(
-        self, one: npt.NDArray[np.int64], other: npt.NDArray[np.int64], max_lift: float
-    ) -> npt.NDArray[np.bool_]:
-        """Return which pairs of concepts stand together more often than chance would. Shape: (n,)
-
-        lift = P(both) / (P(one) P(other)). Source: docs/definitions.md#lift
-        """
-        pairs, which = np.unique(one * self._concepts + other, return_inverse=True)
-        wanted = _Wanted(pairs, self._concepts)
-        for begin, code in self._batches():
-            wanted.add(begin, code)
-        together = wanted.together.astype(np.int64)
-        often = together >= FEWEST_TOGETHER
-        expected = np.where(often, self._alone[wanted.one] * self._alone[wanted.other], 1)
-        lifted: npt.NDArray[np.bool_] = often & (together * self._admissions / expected > max_lift)
-        return lifted[which]
+    run_steps(connection, "groups", ["recorded"])
+    held = arrow_of(connection, "select count(*) as n from recorded group by hadm_id order by hadm_id")
+    code = arrow_of(connection, "select code from recorded order by hadm_id")["code"].to_numpy()
+    begin = np.concatenate([[0], np.cumsum(held["n"].to_numpy())]).astype(np.int64)
+    lifted = np.zeros((ends, (ends + 7) // 8), np.uint8)
+    mark_lifted(begin, read_only(code), FEWEST_TOGETHER, max_lift, lifted)
+    return lifted

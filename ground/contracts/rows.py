@@ -41,8 +41,8 @@ WHY_FALSE = {
     "recombined_no_path_within_3_hops": f"the ends come from different facts, and {_NO_PATH}",
     "distant_no_path_within_3_hops": f"the new end is a distant concept, and {_NO_PATH}",
 }
-"""What the values of ``why_false`` mean; ``sql/builders/medieval/rows/said_row.sql`` gives them, and
-``sql/builders/medieval/groups/false_check.sql`` decides what may be called false at all."""
+"""What the values of ``why_false`` mean; ``sql/builders/medieval/rows/proposition_row.sql`` gives them, and
+``builders/medieval/judging.py`` decides what may be called false at all."""
 
 
 class PathEdgeRow(TypedDict):

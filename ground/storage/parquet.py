@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,7 @@ import duckdb
 
 from ground.errors import InputError
 from ground.storage.sqlfiles import quoted_files
-from ground.storage.warehouse import number_of, open_database
+from ground.storage.warehouse import number_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -18,19 +17,18 @@ if TYPE_CHECKING:
 __all__ = ["parquet_rows", "parquet_schema"]
 
 
-def parquet_rows(file: Path, connection: duckdb.DuckDBPyConnection | None = None) -> int:
+def parquet_rows(connection: duckdb.DuckDBPyConnection, file: Path) -> int:
     """Return how many rows a Parquet file has; PyArrow, which takes longer to import than this to ask, is not needed.
 
     Args:
+        connection: any; to open one takes much longer than to ask.
         file: the file.
-        connection: is asked where there is one: to open one takes longer than to ask.
 
     Raises:
         InputError: it is cut off, damaged, or no Parquet file.
     """
     try:
-        with nullcontext(connection) if connection else open_database() as asked:
-            return number_of(asked, f"select num_rows from parquet_file_metadata({quoted_files([file])})")
+        return number_of(connection, f"select num_rows from parquet_file_metadata({quoted_files([file])})")
     except duckdb.Error as error:
         raise _damaged(file) from error
 

@@ -12,7 +12,7 @@ import duckdb
 
 from ground.storage.parquet import parquet_rows
 from ground.storage.sqlfiles import sql_text
-from ground.storage.warehouse import run_sql
+from ground.storage.warehouse import open_database, run_sql
 from ground.storage.workspace import Workspace
 from ontoground.flow.session import records
 from ontoground.flow.stages import STAGES, StageState, state_of
@@ -102,8 +102,9 @@ def dataset_counts(folder: Path) -> dict[str, Any]:
     """Return name, folder, rows of each split, and bytes of a built dataset."""
     splits = Counter(train=0, validation=0, test=0)
     files = dataset_files(folder)
-    for file in files:
-        splits[file.name.split("-")[0]] += parquet_rows(file)
+    with open_database() as connection:
+        for file in files:
+            splits[file.name.split("-")[0]] += parquet_rows(connection, file)
     size = sum(file.stat().st_size for file in files)
     return {"name": folder.name, "folder": str(folder), "splits": splits, "rows": splits.total(), "bytes": size}
 

@@ -180,7 +180,7 @@ def _dataset_views(connection: duckdb.DuckDBPyConnection, workspace: Workspace) 
         views = {folder.name: dataset_files(folder), f"{folder.name}_statements": statements}
         views[f"{folder.name}_contradicted"] = sorted(folder.glob("contradicted/*.parquet"))
         for view, files in views.items():
-            readable = [file for file in files if _is_parquet(file, connection)]
+            readable = [file for file in files if _is_parquet(connection, file)]
             if readable:
                 rows = f"read_parquet({quoted_files(readable)})"
                 connection.execute(f"create or replace temp view {quoted_name(view)} as select * from {rows}")
@@ -188,9 +188,9 @@ def _dataset_views(connection: duckdb.DuckDBPyConnection, workspace: Workspace) 
     return seen
 
 
-def _is_parquet(file: Path, connection: duckdb.DuckDBPyConnection) -> bool:
+def _is_parquet(connection: duckdb.DuckDBPyConnection, file: Path) -> bool:
     try:
-        parquet_rows(file, connection)
+        parquet_rows(connection, file)
     except InputError:
         warn(f"{file} cannot be read: its rows are left out")
         return False

@@ -94,3 +94,12 @@ def test_the_same_results_are_drawn_alike(tmp_path: Path) -> None:
     draw(SAVED, tmp_path / "two.svg")
     assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
     assert (tmp_path / "one.svg").stat().st_size < 100_000
+
+
+def test_growth_in_concepts_has_a_table_of_its_own_and_is_extrapolated_to_nothing(tmp_path: Path) -> None:
+    of_concepts = {2_000.0: saved_at(0.01), 20_000.0: saved_at(0.1)}
+    text = measured_text(SAVED, of_concepts).partition("### Growth in concepts")[2]
+    assert "| sections | 0.01 | 1.00 | 2.00 | 2.00 ! |" in text
+    assert "| step | 2,000 | 20,000 | exponent | last two |" in text and "1/1" not in text
+    draw(of_concepts, tmp_path / "concepts.svg", "concepts", "cpu_seconds")
+    assert "CPU seconds" in (tmp_path / "concepts.svg").read_text(encoding="utf-8")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.limits import limits_markdown
+from benchmarks.limits import cores_markdown, limits_markdown
 
 
 def measure(name: str, rows: int, seconds: float, **figures: float) -> dict[str, Any]:
@@ -30,3 +30,19 @@ def test_limits_come_from_the_machine_and_from_yardsticks_and_others_are_left_ou
         "| mentions | one random read of memory for each word | 1 | 50 | 50 |",
     ]
     assert limits_markdown({"stages": []}) == ""
+
+
+def test_what_one_core_does_alone_bounds_what_sixteen_would_take() -> None:
+    steps = {"half": (75.0, 100.0), "alone": (100.0, 100.0), "shared": (50.0, 100.0)}
+    results = [
+        result("step", name, measure("ontoground", 5, seconds) | {"cpu_seconds": cpu})
+        for name, (seconds, cpu) in steps.items()
+    ]
+    payload = {"machine": {"cores": 2}, "settings": {"threads": 2}, "stages": results}
+    assert cores_markdown(payload).splitlines()[2:] == [
+        "| half | 75 | 100 | 0.50 | 53.1 |",
+        "| alone | 100 | 100 | 1.00 | 100 |",
+        "| shared | 50 | 100 | 0.00 | 6.25 |",
+        "| all |  |  |  | 159 |",
+    ]
+    assert cores_markdown(payload | {"machine": {"cores": 1}}) == ""

@@ -27,7 +27,8 @@ from openworld.notes import write_note
 from openworld.notetext import WIDTH, wrap
 from openworld.patients import FIRST_SUBJECT, limits, plan_patient
 from openworld.shards import write_hospital
-from openworld.sizes import REAL_SIZES, sizes
+from openworld.sizes import REAL_BYTES, REAL_SIZES, sizes
+from openworld.variety import AMBIGUOUS, ENDINGS
 from openworld.volume import REAL
 from openworld.world import Knowledge, knowledge
 
@@ -222,10 +223,14 @@ def test_no_treatment_is_contraindicated_and_classes_pass_their_facts_on(known: 
 
 
 def test_names_are_unambiguous_and_every_drug_is_of_use(known: Knowledge) -> None:
-    seen: dict[str, str] = {}
+    called: dict[str, set[str]] = {}
     for name in known.concepts:
         for surface in known.surfaces(name):
-            assert seen.setdefault(surface.lower(), name) == name
+            called.setdefault(surface.lower(), set()).add(name)
+    # Invented kinds alone share names, kinds of one concept.
+    shared = [names for names in called.values() if len(names) > 1]
+    assert all(len({known.bases[name] for name in names}) == 1 for names in shared)
+    assert bool(shared) == bool(known.bases)
     for name in known.drugs:
         uses = (*known.tails("treats", name), *known.tails("prevents", name))
         assert uses, name
@@ -390,6 +395,29 @@ def test_a_story_that_is_told_again_has_identifiers_and_laboratory_values_of_its
     told = {row["subject_id"]: row["text"] for row in notes}
     pairs = [(told[one], told[str(int(one) + 8)]) for one in told if str(int(one) + 8) in told]
     assert pairs and all(a.split("Brief Hospital")[1] == b.split("Brief Hospital")[1] for a, b in pairs)
+
+
+def test_files_that_no_stage_reads_are_as_large_as_in_a_release(tmp_path: Path) -> None:
+    fillers = 5_000
+    volume = replace(REAL, stories=1)
+    world = render(tmp_path / "whole", 0, scale_concepts=1 + fillers / len(knowledge().concepts), volume=volume)
+    own = render(tmp_path / "own", 0)
+    for name, size in REAL_BYTES.items():
+        before = own.meta / name
+        found = (world.meta / name).stat().st_size - (before.stat().st_size if before.is_file() else 0)
+        # Paths to the root are longer where there are more concepts.
+        assert found / fillers == pytest.approx(size / sizes(1).fillers, rel=0.4 if name == "MRHIER.RRF" else 0.1)
+
+
+def test_kinds_share_names_as_often_as_concepts_of_a_release() -> None:
+    known = knowledge(6_000)
+    held: dict[str, set[str]] = {}
+    for concept in known.concepts.values():
+        for name in (concept.name, *concept.synonyms):
+            held.setdefault(name.lower(), set()).add(concept.cui)
+    invented = [one for one in known.concepts.values() if one.kind in ENDINGS and one.name in known.bases]
+    shared = [one for one in invented if any(len(held[name.lower()]) > 1 for name in (one.name, *one.synonyms))]
+    assert len(shared) / len(invented) == pytest.approx(AMBIGUOUS, rel=0.25)
 
 
 def test_a_scale_is_that_share_of_the_real_sizes() -> None:

@@ -54,8 +54,8 @@ def asked(warehouse: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
     warehouse.execute("create temp table closure (cui varchar, other varchar, relation varchar, depth integer)")
     warehouse.executemany("insert into closure values ($1, $1, 'self', 0)", [[cui] for cui in ENDS])
     warehouse.executemany("insert into closure values (?, ?, ?, ?)", CLOSURE)
-    warehouse.execute("create temp table coded (code integer, cui varchar)")
-    warehouse.executemany("insert into coded values (?, ?)", list(enumerate(ENDS)))
+    warehouse.execute("create temp table nameable (code integer, cui varchar)")
+    warehouse.executemany("insert into nameable values (?, ?)", list(enumerate(ENDS)))
     warehouse.execute("create temp table area_step (cui varchar, above_cui varchar)")
     warehouse.executemany("insert into area_step values (?, ?)", STEPS)
     # The gastric disease is an area, a disease is too general to be one.

@@ -120,9 +120,9 @@ def test_a_contradicted_end_is_denied_wherever_the_note_names_it(denying: Built,
 def test_a_code_or_another_mention_of_the_end_speaks_against(denying: Built) -> None:
     """No contradicted end stands among the admission's codes, though the notes deny some that do."""
     found = denying.connection.execute(
-        "select count(*) from contradiction inner join wording using (wording, role) inner join coded "
-        "on wording.denied = coded.code inner join admission using (number) "
-        "inner join ground.admission_concept as held on held.hadm_id = admission.hadm_id and held.cui = coded.cui"
+        "select count(*) from contradiction inner join wording using (wording, role) inner join nameable "
+        "on wording.denied = nameable.code inner join admission using (number) "
+        "inner join ground.admission_concept as held on held.hadm_id = admission.hadm_id and held.cui = nameable.cui"
     ).fetchone()
     assert found == (0,)
     reasons = dict(denying.connection.execute("select reason, count(*) from denial group by reason").fetchall())

@@ -14,6 +14,7 @@ from ground import ROOT
 from ground.errors import UsageError
 from ground.storage.parquet import parquet_rows
 from ground.storage.sqlfiles import sql_names, sql_root, sql_text, sql_title
+from ground.storage.warehouse import open_database
 
 ROOMS = ("builders", "ehr", "evaluation", "ground", "kg", "ontoground", "openworld", "stewardship", "training")
 NAMES = sorted(path.relative_to(sql_root()).with_suffix("").as_posix() for path in sql_root().rglob("*.sql"))
@@ -103,4 +104,5 @@ def test_rows_are_counted_of_the_file_that_is_named(tmp_path: Path) -> None:
     for folder, rows in (("r2", [1, 2, 3]), ("r[2]", [1])):
         (tmp_path / folder).mkdir()
         pq.write_table(pa.table({"n": rows}), tmp_path / folder / "x.parquet")
-    assert parquet_rows(tmp_path / "r[2]" / "x.parquet") == 1
+    with open_database() as connection:
+        assert parquet_rows(connection, tmp_path / "r[2]" / "x.parquet") == 1

@@ -4,7 +4,7 @@
 -- From an admission to what it contradicts, from a statement to the admissions that support it; a statement is another
 --   node in each split, and where contexts name one of its ends once or more often. Nodes: admissions by their number,
 --   then statements. Edges of a node by their hash
-with place as (
+with counted as (
     select (count(*))::integer as admissions from admission
 ),
 
@@ -33,11 +33,11 @@ edge as (
 placed as (
     select
         edge.*,
-        place.admissions + 12 * edge.wording + 3 * named.often
+        counted.admissions + 12 * edge.wording + 3 * named.often
         + list_position(['train', 'validation', 'test'], edge.split) - 1 as node
     from edge
     inner join named on edge.number = named.number and edge.wording = named.wording
-    cross join place
+    cross join counted
 )
 
 select

@@ -3,14 +3,14 @@
 --   and concept
 -- Output: denied_mention(number, code, mention) and denial(number, code, reason), added to; reason is null where the
 --   record denies the concept
--- Inputs: admission, mention_concept, clear_mention, wording, coded, cover, cover_concept, ground.mention,
+-- Inputs: admission, mention_concept, clear_mention, wording, nameable, cover, cover_concept, ground.mention,
 --   ground.unclear_mention, ground.admission_concept, mimiciv_note.discharge. Parameters: shard, shard_size
 -- Denying: absent, family, allergy, historical or planned, and sure to be so. Of what is absent, doubts whether it was
 --   once, another's or one of several do not matter: it is not so in any case. What is only thought of ("return if",
 --   "as needed for") neither denies nor affirms. Every other mention of all notes of the admission that may mean the
 --   concept, and every code, speaks against, and so does every place where the words that deny it stand unread or in a
 --   longer name. Source: docs/definitions.md#contradicted
-create or replace temp table said as
+create or replace temp table read_mention as
 select
     admission.number,
     mention.note_id = admission.note_id as is_shown,
@@ -33,15 +33,15 @@ where admission.shard = getvariable('shard');
 insert into denied_mention
 select
     mention_concept.number,
-    coded.code,
+    nameable.code,
     mention_concept.mention
 from mention_concept
-inner join coded on mention_concept.cui = coded.cui
-semi join wording on coded.code = wording.denied
-semi join said
+inner join nameable on mention_concept.cui = nameable.cui
+semi join wording on nameable.code = wording.denied
+semi join read_mention
     on
-        mention_concept.number = said.number and mention_concept.mention = said.begin_offset
-        and said.is_shown and said.manner = 'denied'
+        mention_concept.number = read_mention.number and mention_concept.mention = read_mention.begin_offset
+        and read_mention.is_shown and read_mention.manner = 'denied'
 left join clear_mention
     on mention_concept.number = clear_mention.number and mention_concept.mention = clear_mention.mention
 where
@@ -62,13 +62,13 @@ with asked as (
         and number < (getvariable('shard') + 1) * getvariable('shard_size')
 ),
 
-heard as (
+evidence as (
     select
-        said.number,
-        unnest(said.cuis) as cui,
+        read_mention.number,
+        unnest(read_mention.cuis) as cui,
         'another mention may mean it' as reason
-    from said
-    where said.manner = 'other'
+    from read_mention
+    where read_mention.manner = 'other'
     union
     select
         admission.number,
@@ -92,10 +92,11 @@ worded as (
     select distinct
         denied_mention.number,
         denied_mention.code,
-        said.text
+        read_mention.text
     from denied_mention
-    inner join said on denied_mention.number = said.number and denied_mention.mention = said.begin_offset
-    where said.is_shown
+    inner join read_mention
+        on denied_mention.number = read_mention.number and denied_mention.mention = read_mention.begin_offset
+    where read_mention.is_shown
 ),
 
 noted as (
@@ -115,12 +116,15 @@ accounted as (
         worded.code,
         worded.text,
         sum(
-            (length(said.text) + 2 - length(replace(concat(' ', said.text, ' '), concat(' ', worded.text, ' '), ' ')))
+            (
+                length(read_mention.text) + 2
+                - length(replace(concat(' ', read_mention.text, ' '), concat(' ', worded.text, ' '), ' '))
+            )
             // (length(worded.text) + 1)
         ) as n
     from worded
-    inner join said on worded.number = said.number
-    where said.manner != 'other'
+    inner join read_mention on worded.number = read_mention.number
+    where read_mention.manner != 'other'
     group by worded.number, worded.code, worded.text
 ),
 
@@ -128,12 +132,12 @@ against as (
     select
         asked.number,
         asked.code,
-        heard.reason
+        evidence.reason
     from asked
-    inner join heard on asked.number = heard.number
-    inner join cover_concept on heard.cui = cover_concept.cui
+    inner join evidence on asked.number = evidence.number
+    inner join cover_concept on evidence.cui = cover_concept.cui
     inner join cover on cover_concept.concept = cover.concept and asked.code = cover.code
-    where cover.by_code or heard.reason != 'a code may mean it'
+    where cover.by_code or evidence.reason != 'a code may mean it'
     union all
     select
         accounted.number,

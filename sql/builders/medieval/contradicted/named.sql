@@ -1,7 +1,7 @@
 -- Which ends the context names more than once, of statements that admissions contradict or support
 -- Grain: one row per admission and statement
 -- Output: named(number, wording, often: 0 for none, 1 for the head, 2 for the tail, 3 for both)
--- Inputs: offered, contradiction, wording, coded, mention_concept. Mentions of the concept itself, whatever they say
+-- Inputs: offered, contradiction, wording, nameable, mention_concept. Mentions of the concept itself, whatever they say
 create or replace temp table named as
 with asked as (
     select
@@ -29,12 +29,12 @@ ended as (
 counted as (
     select
         mention_concept.number,
-        coded.code,
+        nameable.code,
         count(distinct mention_concept.mention) as n
     from mention_concept
-    inner join coded on mention_concept.cui = coded.cui
-    where mention_concept.in_context and coded.code in (select wording.denied from wording)
-    group by mention_concept.number, coded.code
+    inner join nameable on mention_concept.cui = nameable.cui
+    where mention_concept.in_context and nameable.code in (select wording.denied from wording)
+    group by mention_concept.number, nameable.code
 )
 
 select

@@ -4,15 +4,15 @@
 -- Output: offered(number, split, wording, id, statement, predicate, head_code, tail_code), wording(wording, statement,
 --   role, denied, kept; one row for each end that may be denied), named_end(number, code); empty:
 --   denied_mention(number, code, mention), denial(number, code, reason), contradiction(number, wording, role)
--- Inputs: ground.medieval, admission, coded, present_mention
+-- Inputs: ground.medieval, admission, nameable, present_mention
 -- Named: by a mention of the concept itself, not of something below it or of another form of it. So a model that looks
 --   for the names of both ends in the context finds them in supported and in contradicted rows alike
 create or replace temp table named_end as
 select distinct
     present_mention.number,
-    coded.code
+    nameable.code
 from present_mention
-inner join coded on present_mention.cui = coded.cui
+inner join nameable on present_mention.cui = nameable.cui
 -- by admission, so that a shard reads its own part only
 order by present_mention.number;
 
@@ -30,15 +30,15 @@ select
     tail.code as tail_code
 from ground.medieval as sample
 inner join admission on sample.hadm_id = admission.hadm_id
-inner join coded as head on sample.head_cui = head.cui
-inner join coded as tail on sample.tail_cui = tail.cui
+inner join nameable as head on sample.head_cui = head.cui
+inner join nameable as tail on sample.tail_cui = tail.cui
 inner join named_end as named_head on admission.number = named_head.number and head.code = named_head.code
 inner join named_end as named_tail on admission.number = named_tail.number and tail.code = named_tail.code
 where sample.is_supported
 qualify row_number() over (partition by admission.number, sample.statement order by sample.id) = 1;
 
 create or replace temp table wording as
-with said as (
+with supported as (
     select distinct
         wording,
         statement,
@@ -53,7 +53,7 @@ select
     'head' as role,
     head_code as denied,
     tail_code as kept
-from said
+from supported
 union all
 select
     wording,
@@ -61,7 +61,7 @@ select
     'tail' as role,
     tail_code as denied,
     head_code as kept
-from said;
+from supported;
 
 create or replace temp table denied_mention (number integer, code integer, mention integer);
 

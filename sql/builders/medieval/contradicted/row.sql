@@ -1,8 +1,8 @@
 -- The rows of the contradicted configuration, without their contexts
 -- Grain: one row per row of the dataset, numbered within its split in the order of patients
--- Output: contradicted_row (columns of ContradictedRow but context; circuit, place)
+-- Output: contradicted_row (columns of ContradictedRow but context; circuit, row_no)
 -- Inputs: chosen(number, wording, id, circuit), written (rows of data/, without contexts), offered, contradiction,
---   wording, denied_mention, present_mention, coded, admission, cohort, ground.mention. Parameter: seed
+--   wording, denied_mention, present_mention, nameable, admission, cohort, ground.mention. Parameter: seed
 -- A chosen row with an id is a copy of a row of data/. One without is contradicted: it has the statement of a copy,
 --   with all that the statement decides, and the mentions of its own admission
 create or replace temp table contradicted_row as
@@ -37,12 +37,12 @@ first_kept as (
     select
         denied.number,
         denied.wording,
-        coded.cui,
+        nameable.cui,
         min(present_mention.mention) as mention
     from denied
-    inner join coded on denied.kept = coded.code
-    inner join present_mention on denied.number = present_mention.number and coded.cui = present_mention.cui
-    group by denied.number, denied.wording, coded.cui
+    inner join nameable on denied.kept = nameable.code
+    inner join present_mention on denied.number = present_mention.number and nameable.cui = present_mention.cui
+    group by denied.number, denied.wording, nameable.cui
 ),
 
 kept_span as (
@@ -69,7 +69,7 @@ denied_span as (
         denied.wording,
         list({
             'role': denied.role,
-            'cui': coded.cui,
+            'cui': nameable.cui,
             'begin_offset': shown.begin_offset,
             'end_offset': shown.end_offset,
             'text': shown.text,
@@ -77,7 +77,7 @@ denied_span as (
             'assertion': shown.assertion
         } order by shown.begin_offset) as spans
     from denied
-    inner join coded on denied.denied = coded.code
+    inner join nameable on denied.denied = nameable.code
     inner join denied_mention on denied.number = denied_mention.number and denied.denied = denied_mention.code
     inner join shown on denied_mention.number = shown.number and denied_mention.mention = shown.begin_offset
     group by denied.number, denied.wording
@@ -137,5 +137,5 @@ every_row as (
 
 select
     *,
-    row_number() over (partition by split order by subject_id, id) - 1 as place
+    row_number() over (partition by split order by subject_id, id) - 1 as row_no
 from every_row;

@@ -1,14 +1,14 @@
 -- The statements that were drawn, of groups that have one of every quadrant
 -- Grain: one row per group and quadrant. Output: choice(group_id, quadrant, candidate_cui), fact_group
--- Inputs: choice_code(group_no, quadrant, code), fact_group, coded
+-- Inputs: choice_code(group_no, quadrant, code), fact_group, nameable
 create or replace temp table choice as
 select
     fact_group.group_id,
     choice_code.quadrant,
-    coded.cui as candidate_cui
+    nameable.cui as candidate_cui
 from choice_code
 inner join fact_group on choice_code.group_no = fact_group.group_no
-inner join coded on choice_code.code = coded.code;
+inner join nameable on choice_code.code = nameable.code;
 
 create or replace temp table fact_group as
 select fact_group.*

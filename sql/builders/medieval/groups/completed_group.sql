@@ -1,4 +1,4 @@
--- Groups of one shard that have a candidate for every quadrant, one place per fact
+-- Groups of one shard that have a candidate for every quadrant, one argument per fact
 -- Grain: one row per admission and fact. Output: completed_group(number, frame, draw), added to
 -- Inputs: shard_completed(number, frame), admission, frame, usable_fact. Parameters: seed
 insert into completed_group

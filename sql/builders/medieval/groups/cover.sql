@@ -1,7 +1,7 @@
 -- What a mention or a code leaves unclear, of the concepts that statements can name
 -- Grain: one row per concept of a mention or code and covered concept
 -- Output: cover(concept, code, by_code), cover_concept(concept, cui)
--- Inputs: closure, namesake, namesake_closure, class_member, coded
+-- Inputs: closure, namesake, namesake_closure, class_member, nameable
 -- Any mention of the whole note, also those read without being asserted, with any assertion and any candidate,
 --   covers its concept, equivalents, ancestors, descendants within two steps, members of a class of drugs, and
 --   combinations or ingredients; a code covers the same without descendants and members (by_code). Namesakes
@@ -41,11 +41,11 @@ with every_cover as (
 
 select
     every_cover.cui,
-    coded.code,
+    nameable.code,
     bool_or(every_cover.by_code) as by_code
 from every_cover
-inner join coded on every_cover.other = coded.cui
-group by every_cover.cui, coded.code;
+inner join nameable on every_cover.other = nameable.cui
+group by every_cover.cui, nameable.code;
 
 create or replace temp table cover_concept as
 select

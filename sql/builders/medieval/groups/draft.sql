@@ -1,6 +1,6 @@
 -- The first statements of complete groups in plain words, to measure what their names tell of support
 -- Grain: one row per group and quadrant. Output: (subject_id, text, is_supported)
--- Inputs: drafted(group_no, quadrant, code), fact_group, coded, cohort, statement_name
+-- Inputs: drafted(group_no, quadrant, code), fact_group, nameable, cohort, statement_name
 with ended as (
     select
         fact_group.hadm_id,
@@ -17,11 +17,11 @@ with ended as (
         fact_group.group_id,
         drafted.quadrant,
         fact_group.predicate,
-        if(fact_group.slot = 'head', coded.cui, fact_group.kept_cui) as head_cui,
-        if(fact_group.slot = 'head', fact_group.kept_cui, coded.cui) as tail_cui
+        if(fact_group.slot = 'head', nameable.cui, fact_group.kept_cui) as head_cui,
+        if(fact_group.slot = 'head', fact_group.kept_cui, nameable.cui) as tail_cui
     from drafted
     inner join fact_group on drafted.group_no = fact_group.group_no
-    inner join coded on drafted.code = coded.code
+    inner join nameable on drafted.code = nameable.code
 )
 
 select

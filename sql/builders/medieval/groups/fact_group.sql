@@ -2,12 +2,12 @@
 -- Grain: one row per group
 -- Output: fact_group(number, group_no, group_id, hadm_id, frame, predicate, head_cui, tail_cui, pattern, tier, hops,
 --   slot, original_cui, kept_cui, turn)
--- Inputs: kept_group, admission, frame, usable_fact. turn: which of two groups with the same statement keeps it
+-- Inputs: limited_group, admission, frame, usable_fact. turn: which of two groups with the same statement keeps it
 create or replace temp table fact_group as
 with named as (
     select
-        kept_group.number,
-        kept_group.frame,
+        limited_group.number,
+        limited_group.frame,
         admission.hadm_id,
         concat(admission.hadm_id, '-', fact.key, '-', left(frame.slot, 1)) as group_id,
         fact.predicate,
@@ -19,9 +19,9 @@ with named as (
         frame.slot,
         frame.original_cui,
         frame.kept_cui
-    from kept_group
-    inner join admission on kept_group.number = admission.number
-    inner join frame on kept_group.frame = frame.frame
+    from limited_group
+    inner join admission on limited_group.number = admission.number
+    inner join frame on limited_group.frame = frame.frame
     inner join usable_fact as fact on frame.fact = fact.fact
 )
 

@@ -1,104 +1,73 @@
--- What tells that statements must not be called false, whichever pairs of ends are looked at
--- Grain: end_area, one row per concept and area; area_of_head and area_of_tail, one row per predicate, concept and
---   area; treated_area, one row per treatment and area; met_area, one row per pair of areas; used_near, one row per
---   substance, predicate and use; too_general, one row per class; word, one row per concept and word
--- Output: end_area(cui, area_cui), area_of_head(predicate, head_cui, area_cui), area_of_tail(predicate, tail_cui,
---   area_cui), treated_area(treatment, area_cui), met_area(area_cui, other_cui), used_near(cui, predicate, use_cui),
---   too_general(cui), word(cui, word)
--- Inputs: asked_concept, coded, known_end, area, area_step, near_fact, kg.name, kg.edge, kg.predicate.
---   Parameters: taxonomic, tying
--- Of concepts that are asked for only, and of classes that the graph knows members of. Areas are worked out for each
---   end before they meet the pairs: the work grows with pairs, not with pairs times facts
+-- Why statements must not be called false: what is known of their heads and, in the same words, of their tails
+-- Grain: ground, one row per reason, scope, side, concept and key; scope, one row per predicate of statements and scope
+-- Output: ground(reason, scope, side, code, key), scope(predicate, scope). A statement must not be called false where
+--   its head and its tail have a key in common, for a reason and in a scope of its predicate: a predicate, all that
+--   name a class or all others, all that assert a benefit, or any
+-- Inputs: asked_concept, nameable, argument, known_end, area, area_step, near_fact, known_user, known_kin,
+--   kg.name, kg.edge, kg.predicate. Parameters: taxonomic, tying
+-- Of concepts that are asked for only, and of classes that the graph knows members of: the work grows with concepts,
+--   not with the pairs of them. area: ancestors that are not too general: a drug that is used in a disease of one area
+--   may well be used in another of it. An area that lies above the class of a pair holds all of the class, and so tells
+--   nothing of what is in it. Areas that some concept belongs to at once do not exclude each other: brain infarction is
+--   cerebral and vascular. What is treated alike may belong to one class, whatever the hierarchy of the source says.
+--   used_near and tied_use: a use of the head, or of a member of it, is a kind, a cause, a complication or a symptom of
+--   the tail, however far below. Source: docs/definitions.md#false
 create or replace temp table asked_end as
-select coded.cui
-from coded
-semi join asked_concept on coded.code = asked_concept.code;
+select
+    nameable.cui,
+    nameable.code
+from nameable
+semi join asked_concept on nameable.code = asked_concept.code;
+
+create or replace temp table scope as
+with line as (
+    select
+        argument.predicate,
+        bool_or(line.asserts_benefit) as asserts_benefit
+    from argument
+    inner join kg.predicate as line on argument.predicate in (line.predicate, line.inverse)
+    group by argument.predicate
+)
+
+select
+    predicate,
+    unnest(
+        ['any', predicate, if(list_contains(getvariable('taxonomic'), predicate), 'class', 'no class')]
+        || if(asserts_benefit, ['benefit'], [])
+    ) as scope
+from line;
 
 create or replace temp table asked_class as
 select distinct known_end.cui
 from known_end
 semi join asked_end on known_end.cui = asked_end.cui
-where known_end.place = 'tail' and list_contains(getvariable('taxonomic'), known_end.predicate);
+where known_end.slot = 'tail' and list_contains(getvariable('taxonomic'), known_end.predicate);
 
 create or replace temp table end_area as
 select area.*
 from area
 semi join asked_end on area.cui = asked_end.cui;
 
-create or replace temp table area_of_head as
+-- areas that lie above a class
+create or replace temp table area_above as
+select * from end_area
+where area_cui != cui;
+
+create or replace temp table use_fact as
 select distinct
+    near_fact.head_cui as cui,
     near_fact.predicate,
-    near_fact.head_cui,
-    area.area_cui
+    near_fact.tail_cui as use_cui
 from near_fact
-inner join area on near_fact.tail_cui = area.cui
-where near_fact.head_cui in (select asked_end.cui from asked_end);
-
-create or replace temp table area_of_tail as
-select distinct
-    near_fact.predicate,
-    near_fact.tail_cui,
-    area.area_cui
-from near_fact
-inner join area on near_fact.head_cui = area.cui
-where near_fact.tail_cui in (select asked_end.cui from asked_end);
-
-create or replace temp table treated_area as
-select distinct
-    near_fact.head_cui as treatment,
-    area.area_cui
-from near_fact
-inner join area on near_fact.tail_cui = area.cui
-where near_fact.predicate = 'treats' and area.area_cui in (select asked_class.cui from asked_class);
-
-create or replace temp table met_area as
-select distinct
-    own.area_cui,
-    other.area_cui as other_cui
-from area as own
-inner join area as other on own.cui = other.cui
-where other.area_cui in (select asked_class.cui from asked_class);
+inner join kg.predicate as line on near_fact.predicate = line.predicate
+where line.asserts_benefit;
 
 create or replace temp table used_near as
-with recursive use as (
-    select distinct
-        near_fact.head_cui as cui,
-        near_fact.predicate,
-        near_fact.tail_cui as use_cui
-    from near_fact
-    inner join kg.predicate as line on near_fact.predicate = line.predicate
-    where line.asserts_benefit
-),
-
-tied as (
-    select
-        use_cui,
-        use_cui as other
-    from use
-    union
-    select
-        edge.head_cui as use_cui,
-        edge.tail_cui as other
-    from kg.edge as edge
-    where list_contains(getvariable('tying'), edge.predicate) and edge.head_cui in (select use_cui from use)
-    union
-    select
-        edge.tail_cui as use_cui,
-        edge.head_cui as other
-    from kg.edge as edge
-    where list_contains(getvariable('tying'), edge.predicate) and edge.tail_cui in (select use_cui from use)
-),
-
-above as (
-    select
-        other as cui,
-        other as above_cui
-    from tied
-    union
+with recursive above as (
     select
         cui,
         cui as above_cui
-    from use
+    from use_fact
     union
     select
         above.cui,
@@ -108,16 +77,52 @@ above as (
 )
 
 select distinct
-    member.above_cui as cui,
-    use.predicate,
-    kind.above_cui as use_cui
-from use
-inner join above as member on use.cui = member.cui
-inner join tied on use.use_cui = tied.use_cui
-inner join above as kind on tied.other = kind.cui
-where
-    member.above_cui in (select asked_end.cui from asked_end)
-    and kind.above_cui in (select asked_end.cui from asked_end);
+    above.above_cui as cui,
+    use_fact.predicate,
+    use_fact.use_cui
+from use_fact
+inner join above on use_fact.cui = above.cui
+where above.above_cui in (select asked_end.cui from asked_end);
+
+create or replace temp table tied_use as
+with recursive tied as (
+    select
+        use_cui,
+        use_cui as cui
+    from use_fact
+    union
+    select
+        edge.head_cui as use_cui,
+        edge.tail_cui as cui
+    from kg.edge as edge
+    where list_contains(getvariable('tying'), edge.predicate) and edge.head_cui in (select use_cui from use_fact)
+    union
+    select
+        edge.tail_cui as use_cui,
+        edge.head_cui as cui
+    from kg.edge as edge
+    where list_contains(getvariable('tying'), edge.predicate) and edge.tail_cui in (select use_cui from use_fact)
+),
+
+above as (
+    select
+        cui,
+        cui as above_cui
+    from tied
+    union
+    select
+        above.cui,
+        area_step.above_cui
+    from above
+    inner join area_step on above.above_cui = area_step.cui
+)
+
+select distinct
+    above.above_cui as cui,
+    tied.use_cui
+from tied
+inner join above on tied.cui = above.cui
+where above.above_cui in (select asked_end.cui from asked_end);
 
 create or replace temp table too_general as
 select asked_class.cui
@@ -142,3 +147,182 @@ from (
 ) as every_word
 -- shorter ones are no word of a name by themselves
 where length(word) >= 5;
+
+create or replace temp table ground as
+with every_ground as (
+    select distinct
+        'the head has this relation to the same area' as reason,
+        near_fact.predicate as scope,
+        'head' as side,
+        near_fact.head_cui as cui,
+        area.area_cui as key
+    from near_fact
+    inner join area on near_fact.tail_cui = area.cui
+    where
+        near_fact.predicate in (select argument.predicate from argument)
+        and near_fact.head_cui in (select asked_end.cui from asked_end)
+    union all
+    select
+        'the head has this relation to the same area' as reason,
+        'no class' as scope,
+        'tail' as side,
+        cui,
+        area_cui as key
+    from end_area
+    union all
+    -- of a class it is the class itself
+    select
+        'the head has this relation to the same area' as reason,
+        'class' as scope,
+        'tail' as side,
+        cui,
+        area_cui as key
+    from end_area
+    where area_cui = cui
+    union all
+    select
+        'the tail has this relation to the same class' as reason,
+        'any' as scope,
+        'head' as side,
+        cui,
+        area_cui as key
+    from end_area
+    union all
+    select distinct
+        'the tail has this relation to the same class' as reason,
+        near_fact.predicate as scope,
+        'tail' as side,
+        near_fact.tail_cui as cui,
+        area.area_cui as key
+    from near_fact
+    inner join area on near_fact.head_cui = area.cui
+    left join area_above on near_fact.tail_cui = area_above.cui and area.area_cui = area_above.area_cui
+    where
+        near_fact.predicate in (select argument.predicate from argument)
+        and near_fact.tail_cui in (select asked_end.cui from asked_end)
+        and not (list_contains(getvariable('taxonomic'), near_fact.predicate) and area_above.cui is not null)
+    union all
+    -- of a substance its uses, of a disorder the uses that it is tied to: whichever of them is the head
+    select
+        'a use of the head is tied to the tail' as reason,
+        if(either.side = 'head', line.predicate, line.inverse) as scope,
+        either.side,
+        used_near.cui,
+        used_near.use_cui as key
+    from used_near
+    inner join kg.predicate as line on used_near.predicate = line.predicate
+    cross join (values ('head'), ('tail')) as either (side)
+    union all
+    select
+        'a use of the head is tied to the tail' as reason,
+        if(either.side = 'tail', line.predicate, line.inverse) as scope,
+        either.side,
+        tied_use.cui,
+        tied_use.use_cui as key
+    from tied_use
+    cross join (values ('head'), ('tail')) as either (side)
+    inner join kg.predicate as line on line.asserts_benefit
+    union all
+    select
+        'a known use of the substance' as reason,
+        'benefit' as scope,
+        either.side,
+        known_user.cui,
+        concat(either.side, known_user.use_cui) as key
+    from known_user
+    cross join (values ('head'), ('tail')) as either (side)
+    union all
+    select
+        'a known use of the substance' as reason,
+        'benefit' as scope,
+        if(either.side = 'head', 'tail', 'head') as side,
+        known_kin.cui,
+        concat(either.side, known_kin.use_cui) as key
+    from known_kin
+    cross join (values ('head'), ('tail')) as either (side)
+    union all
+    select
+        'the class holds something with the same treatment' as reason,
+        'class' as scope,
+        'head' as side,
+        tail_cui as cui,
+        head_cui as key
+    from near_fact
+    where predicate = 'treats'
+    union all
+    select distinct
+        'the class holds something with the same treatment' as reason,
+        'class' as scope,
+        'tail' as side,
+        area.area_cui as cui,
+        near_fact.head_cui as key
+    from near_fact
+    inner join area on near_fact.tail_cui = area.cui
+    where near_fact.predicate = 'treats' and area.area_cui in (select asked_class.cui from asked_class)
+    union all
+    select
+        'the class overlaps with a class of the head' as reason,
+        'class' as scope,
+        'head' as side,
+        cui,
+        area_cui as key
+    from end_area
+    union all
+    select distinct
+        'the class overlaps with a class of the head' as reason,
+        'class' as scope,
+        'tail' as side,
+        other.area_cui as cui,
+        own.area_cui as key
+    from area as own
+    inner join area as other on own.cui = other.cui
+    anti join area_above on other.area_cui = area_above.cui and own.area_cui = area_above.area_cui
+    where other.area_cui in (select asked_class.cui from asked_class)
+    union all
+    select
+        'the class is too general' as reason,
+        'class' as scope,
+        'head' as side,
+        cui,
+        '' as key
+    from asked_end
+    union all
+    select
+        'the class is too general' as reason,
+        'class' as scope,
+        'tail' as side,
+        cui,
+        '' as key
+    from too_general
+    union all
+    select
+        'the names share a word' as reason,
+        'any' as scope,
+        either.side,
+        word.cui,
+        word.word as key
+    from word
+    cross join (values ('head'), ('tail')) as either (side)
+),
+
+-- what one side has alone says nothing
+numbered as (
+    select
+        reason,
+        key,
+        row_number() over (order by reason, key) - 1 as number
+    from every_ground
+    group by reason, key
+    having count(distinct side) = 2
+)
+
+select
+    every_ground.reason,
+    every_ground.scope,
+    every_ground.side,
+    asked_end.code,
+    numbered.number as key
+from every_ground
+inner join asked_end on every_ground.cui = asked_end.cui
+inner join numbered on every_ground.reason = numbered.reason and every_ground.key = numbered.key
+where every_ground.scope in (select scope.scope from scope);

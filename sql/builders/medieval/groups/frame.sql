@@ -1,24 +1,26 @@
 -- Frames: a fact that some admission has, and the end of it that the other statements of a group replace
--- Grain: frame, one row per fact and place of the replaced end; kept_end, one row per place and kept end; place, one
---   row per predicate and place; place_concept, one row per place and concept that facts have there; sibling, one row
+-- Grain: frame, one row per fact and replaced end; kept_end, one row per argument and kept end; argument, one row per
+--   predicate and slot; argument_concept, one row per argument and concept that facts have there; sibling, one row
 --   per replaced concept and close relative
--- Output: frame(frame, fact, predicate, slot, place, kept, original_cui, kept_cui), kept_end(pair, predicate, slot,
---   kept_cui), place(place, predicate, slot, buckets), place_concept(place, cui, bucket), sibling(cui, sibling)
+-- Output: frame(frame, fact, predicate, slot, argument, pair, original_cui, kept_cui), kept_end(pair, predicate, slot,
+--   kept_cui), argument(argument, predicate, slot, buckets), argument_concept(argument, cui, bucket),
+--   sibling(cui, sibling)
 -- Inputs: admission_fact, usable_fact, kg.edge, kg.concept, linked_base. Parameters: seed, bucket_size, family_size
--- kept numbers the distinct (place, kept end): these decide whether a replacement gives a true or a false statement.
---   A group is a frame in an admission. Close relatives share a direct parent and a semantic group. The parents of a
---   brand or salt are those of its substance; parents with very many children say nothing about closeness.
+-- argument: a predicate and which end of it is replaced. pair: number of a distinct (argument, kept end), which decides
+--   whether a replacement gives a true or a false statement. A group is a frame in an admission. Close relatives share
+--   a direct parent and a semantic group. The parents of a brand or salt are those of its substance; parents with very
+--   many children say nothing about closeness.
 --   Source: docs/definitions.md#close-relative
 create or replace temp table frame as
 with used as (
     select
         fact.fact,
         fact.predicate,
-        place.slot,
-        if(place.slot = 'head', fact.head_cui, fact.tail_cui) as original_cui,
-        if(place.slot = 'head', fact.tail_cui, fact.head_cui) as kept_cui
+        argument.slot,
+        if(argument.slot = 'head', fact.head_cui, fact.tail_cui) as original_cui,
+        if(argument.slot = 'head', fact.tail_cui, fact.head_cui) as kept_cui
     from usable_fact as fact
-    cross join (values ('head'), ('tail')) as place (slot)
+    cross join (values ('head'), ('tail')) as argument (slot)
     where fact.fact in (select admission_fact.fact from admission_fact)
 )
 
@@ -27,38 +29,39 @@ select
     fact,
     predicate,
     slot,
-    dense_rank() over (order by predicate, slot) - 1 as place,
-    dense_rank() over (order by predicate, slot, kept_cui) - 1 as kept,
+    dense_rank() over (order by predicate, slot) - 1 as argument,
+    dense_rank() over (order by predicate, slot, kept_cui) - 1 as pair,
     original_cui,
     kept_cui
 from used;
 
 create or replace temp table kept_end as
 select distinct
-    kept as pair,
+    pair,
     predicate,
     slot,
     kept_cui
 from frame;
 
-create or replace temp table place as
+create or replace temp table argument as
 select
-    place,
+    argument,
     predicate,
     slot,
     greatest(1, count(distinct original_cui) // getvariable('bucket_size')) as buckets
 from frame
-group by place, predicate, slot;
+group by argument, predicate, slot;
 
-create or replace temp table place_concept as
+create or replace temp table argument_concept as
 select distinct
-    frame.place,
+    frame.argument,
     frame.original_cui as cui,
     (
-        md5_number_upper(concat_ws(chr(31), getvariable('seed'), 'bucket', frame.original_cui)) % place.buckets::ubigint
+        md5_number_upper(concat_ws(chr(31), getvariable('seed'), 'bucket', frame.original_cui))
+        % argument.buckets::ubigint
     )::integer as bucket
 from frame
-inner join place on frame.place = place.place;
+inner join argument on frame.argument = argument.argument;
 
 create or replace temp table sibling as
 with parent as (

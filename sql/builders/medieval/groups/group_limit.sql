@@ -1,15 +1,15 @@
 -- Groups that stay: not too many of one admission, predicate or pair of ends
--- Grain: one row per kept group. Output: kept_group(number, frame, draw). Inputs: kept_group, frame
+-- Grain: one row per kept group. Output: limited_group(number, frame, draw). Inputs: limited_group, frame
 -- Lowest hashes stay. Parameters: max_groups (of one admission), max_pairs (of one unordered pair), max_of_predicate
-create or replace temp table kept_group as
+create or replace temp table limited_group as
 with placed_end as (
     select
-        kept_group.*,
+        limited_group.*,
         frame.predicate,
         least(frame.original_cui, frame.kept_cui) as low_cui,
         greatest(frame.original_cui, frame.kept_cui) as high_cui
-    from kept_group
-    inner join frame on kept_group.frame = frame.frame
+    from limited_group
+    inner join frame on limited_group.frame = frame.frame
 ),
 
 paired as (

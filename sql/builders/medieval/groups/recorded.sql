@@ -1,14 +1,14 @@
 -- Candidates for false statements that the records hold, by codes or notes
 -- Grain: one row per admission and concept. Output: recorded(hadm_id, code), by admission
--- Inputs: ground.admission_concept, closure, present_mention, attested, coded, asked_concept
+-- Inputs: ground.admission_concept, closure, present_mention, attested, nameable, asked_concept
 -- All admissions with codes or notes count
 create or replace temp table recorded as
 with wanted as (
     select
-        coded.cui,
-        coded.code
-    from coded
-    semi join asked_concept on coded.code = asked_concept.code
+        nameable.cui,
+        nameable.code
+    from nameable
+    semi join asked_concept on nameable.code = asked_concept.code
 ),
 
 meant as (

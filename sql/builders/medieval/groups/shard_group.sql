@@ -1,26 +1,26 @@
 -- The groups that the admissions of one shard could have
--- Grain: one row per admission, fact and place of the replaced end. Output: (number, frame, bucket)
--- Inputs: admission_fact, usable_fact, frame, place. Parameters: shard, shard_size, seed
--- In the order of the groups' ids; the two places of a fact follow one another. Where a place has many concepts, each
---   group looks at the bucket that its hash picks, so that work grows with the number of groups
+-- Grain: one row per admission, fact and argument of the replaced end. Output: (number, frame, bucket)
+-- Inputs: admission_fact, usable_fact, frame, argument. Parameters: shard, shard_size, seed
+-- In the order of the groups' ids; the two arguments of a fact follow one another. Where an argument has many concepts,
+--   each group looks at the bucket that its hash picks, so that work grows with the number of groups
 select
     admission_fact.number::integer as number,
     frame.frame::integer as frame,
     case
-        when place.buckets = 1 then 0
+        when argument.buckets = 1 then 0
         else (
             md5_number_upper(
                 concat_ws(
                     chr(31), getvariable('seed'), 'pick',
                     concat(admission_fact.hadm_id, '-', fact.key, '-', left(frame.slot, 1))
                 )
-            ) % place.buckets::ubigint
+            ) % argument.buckets::ubigint
         )::integer
     end as bucket
 from admission_fact
 inner join usable_fact as fact on admission_fact.fact = fact.fact
 inner join frame on admission_fact.fact = frame.fact
-inner join place on frame.place = place.place
+inner join argument on frame.argument = argument.argument
 where
     -- a range, so that a shard reads its own part only
     admission_fact.number >= getvariable('shard') * getvariable('shard_size')

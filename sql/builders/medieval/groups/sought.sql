@@ -1,7 +1,7 @@
 -- Names that are looked for in the bare text of notes, and the concepts that they leave unclear there
 -- Grain: sought_name, one row per spelling; sought, one row per spelling and concept
 -- Output: sought_name(name_no, name, in_capitals), sought(name_no, code, wider)
--- Inputs: sought_concept, coded, area, area_step, statement_name, kg.name, kg.concept
+-- Inputs: sought_concept, nameable, area, area_step, statement_name, kg.name, kg.concept
 -- All English names of the release, also those that the dictionary of mentions refuses; of three letters and fewer,
 --   acronyms only, as capitals. Beside each: without what follows in brackets, inverted ("Failure, Renal"), and as one
 --   word where it has a hyphen or two words. The head of a name ("stroke" of "hemorrhagic stroke") is looked for if the
@@ -11,12 +11,12 @@
 create or replace temp table sought_spelling as
 with own as (
     select
-        coded.code,
+        nameable.code,
         name.normalized,
         concept.groups
-    from coded
-    inner join kg.concept as concept on coded.cui = concept.cui
-    inner join kg.name as name on coded.cui = name.cui
+    from nameable
+    inner join kg.concept as concept on nameable.cui = concept.cui
+    inner join kg.name as name on nameable.cui = name.cui
     -- "leukemia, acute" ends with no head
     where not list_contains(concept.groups, 'CHEM') and not contains(name.name, ',')
 ),
@@ -53,11 +53,11 @@ called as (
     inner join kg.name as name on sought_concept.cui = name.cui
     union
     select
-        coded.code,
+        nameable.code,
         statement_name.name,
         false as wider
-    from coded
-    inner join statement_name on coded.cui = statement_name.cui
+    from nameable
+    inner join statement_name on nameable.cui = statement_name.cui
     union
     select
         tail.code,

@@ -1,14 +1,14 @@
 -- Concepts whose names in a note leave unclear what statements can name
 -- Grain: one row per concept of a statement and concept whose names are looked for
 -- Output: sought_concept(code, cui, wider)
--- Inputs: coded, closure, sought_closure (of the others), area, area_step, namesake
+-- Inputs: nameable, closure, sought_closure (of the others), area, area_step, namesake
 -- The concept, its forms, combinations and ingredients, its descendants within two steps, its namesakes, and what is up
 --   to two steps above it (wider; for a drug, its classes too). An ancestor that is no area is too general: "disease"
 --   stands in every other note, and says nothing of any. Source: docs/definitions.md#unclear
 create or replace temp table sought_concept as
 with near as (
     select
-        coded.code,
+        nameable.code,
         either.other as cui,
         either.relation
     from (
@@ -16,7 +16,7 @@ with near as (
         union all
         select * from sought_closure
     ) as either
-    inner join coded on either.cui = coded.cui
+    inner join nameable on either.cui = nameable.cui
     where either.relation != 'ancestor'
 ),
 
@@ -67,15 +67,15 @@ where
     )
 union
 select
-    coded.code,
+    nameable.code,
     namesake.other as cui,
     false as wider
 from namesake
-inner join coded on namesake.cui = coded.cui
+inner join nameable on namesake.cui = nameable.cui
 union
 select
-    coded.code,
+    nameable.code,
     namesake.cui,
     false as wider
 from namesake
-inner join coded on namesake.other = coded.cui;
+inner join nameable on namesake.other = nameable.cui;

@@ -1,6 +1,6 @@
 -- Each supported statement that has a concept where its group replaces an end, with one draw of mean 1
 -- Grain: one row per group and supported statement
--- Output: supported_use(code, radius, turn). Inputs: fact_group, coded, choice_code(group_no, code) of Q3
+-- Output: supported_use(code, radius, turn). Inputs: fact_group, nameable, choice_code(group_no, code) of Q3
 -- A concept's supported uses in one admission count with one draw of mean 1 and not with exactly 1 (see
 --   builders/medieval/balance.py). Source: docs/definitions.md#balance
 create or replace temp table supported_use as
@@ -12,15 +12,15 @@ with used as (
     union all
     select
         fact_group.hadm_id,
-        coded.cui
+        nameable.cui
     from choice_code
     inner join fact_group on choice_code.group_no = fact_group.group_no
-    inner join coded on choice_code.code = coded.code
+    inner join nameable on choice_code.code = nameable.code
 )
 
 select
-    coded.code,
+    nameable.code,
     ln(unit(concat_ws(chr(31), 'radius', used.hadm_id, used.cui))) as radius,
     pow(cos(2 * pi() * unit(concat_ws(chr(31), 'angle', used.hadm_id, used.cui))), 2) as turn
 from used
-inner join coded on used.cui = coded.cui;
+inner join nameable on used.cui = nameable.cui;

@@ -1,6 +1,6 @@
 -- What makes one concept a likely stand-in for another, and which concepts a statement calls by the same name
 -- Grain: one row per concept that statements can name. Output: trait(code, kind, regions, band, called)
--- Inputs: coded, kg.concept, area_step, fact_end, statement_name
+-- Inputs: nameable, kg.concept, area_step, fact_end, statement_name
 -- kind: a number for the same semantic types. regions: the broadest areas that the concept lies in, a bit each; those
 --   of more than a quarter of the concepts say nothing. band: the power of two of the admissions that attest it, with
 --   none 0. called: a number for the same name. Source: docs/definitions.md#alike
@@ -9,7 +9,7 @@ with recursive climb as (
     select
         code,
         cui as region
-    from coded
+    from nameable
     union
     select
         climb.code,
@@ -24,7 +24,7 @@ breadth as (
         count(*) as n
     from climb
     group by climb.region
-    having count(*) <= 0.25 * (select count(*) from coded) and count(*) >= 2
+    having count(*) <= 0.25 * (select count(*) from nameable) and count(*) >= 2
 ),
 
 broad as (
@@ -53,14 +53,14 @@ attested_in as (
 )
 
 select
-    coded.code,
+    nameable.code,
     dense_rank() over (order by list_sort(concept.types)) - 1 as kind,
     coalesce(region.bits, 0) as regions,
     floor(log2(1 + coalesce(attested_in.n, 0)))::integer as band,
-    dense_rank() over (order by lower(coalesce(statement_name.name, coded.cui))) - 1 as called
-from coded
-left join kg.concept as concept on coded.cui = concept.cui
-left join region on coded.code = region.code
-left join attested_in on coded.cui = attested_in.cui
-left join statement_name on coded.cui = statement_name.cui
-order by coded.code;
+    dense_rank() over (order by lower(coalesce(statement_name.name, nameable.cui))) - 1 as called
+from nameable
+left join kg.concept as concept on nameable.cui = concept.cui
+left join region on nameable.code = region.code
+left join attested_in on nameable.cui = attested_in.cui
+left join statement_name on nameable.cui = statement_name.cui
+order by nameable.code;

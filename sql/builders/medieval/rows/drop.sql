@@ -78,11 +78,11 @@ with reason as (
     union all
     select
         'complete group above the limits of an admission, predicate or pair' as reason,
-        (select count(*) from completed_group) - (select count(*) from kept_group) as n
+        (select count(*) from completed_group) - (select count(*) from limited_group) as n
     union all
     select
         'complete group that would only repeat statements of its admission' as reason,
-        (select count(*) from kept_group) - (select count(distinct choice.group_id) from choice) as n
+        (select count(*) from limited_group) - (select count(distinct choice.group_id) from choice) as n
 )
 
 select

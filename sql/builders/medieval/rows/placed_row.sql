@@ -1,7 +1,7 @@
 -- The rows of the dataset, by their numbers
 -- Grain: one row per group and quadrant
 -- Output: placed_row (the columns of statement, and head_span, tail_span, linked)
--- Inputs: statement, said, support_pair, support_closest, support_span. Parameters: taxonomic (list)
+-- Inputs: statement, proposition, support_pair, support_closest, support_span. Parameters: taxonomic (list)
 -- Spans: both ends of supported statements, the kept end of the others
 -- linked: notes do not say what a thing is a kind of, however close two mentions stand
 create or replace temp table placed_row as
@@ -32,9 +32,9 @@ select
     statement.*,
     pair.head_span,
     pair.tail_span,
-    coalesce(pair.linked, false) and not list_contains(getvariable('taxonomic'), said.predicate) as linked
+    coalesce(pair.linked, false) and not list_contains(getvariable('taxonomic'), proposition.predicate) as linked
 from statement
-inner join said on statement.said = said.said
+inner join proposition on statement.proposition = proposition.proposition
 left join pair
     on
         statement.hadm_id = pair.hadm_id and statement.head_code = pair.head_code

@@ -1,45 +1,45 @@
 -- The statements of all complete groups
 -- Grain: one row per group and quadrant
--- Output: statement(split, place, group_no, hadm_id, subject_id, quadrant, said, head_code, tail_code, kept_code,
---   fact_split)
--- Inputs: drawn, said
+-- Output: statement(split, row_no, group_no, hadm_id, subject_id, quadrant, proposition, head_code, tail_code,
+--   kept_code, fact_split)
+-- Inputs: sample, proposition
 -- fact_split: the second split, disjoint in patients and also in (head, tail). A pair belongs to the latest split that
 --   uses it: test rows all stay, validation rows stay unless test has the pair, training rows unless either has; what
 --   is left out has no fact_split. Pairs are unordered. Source: docs/definitions.md#fact_split
 create or replace temp table statement as
-with told as (
+with filled as (
     select
-        drawn.split,
-        drawn.place,
-        drawn.group_no,
-        drawn.hadm_id,
-        drawn.subject_id,
-        drawn.quadrant,
-        said.said,
-        said.head_code,
-        said.tail_code,
-        if(said.slot = 'head', said.tail_code, said.head_code) as kept_code
-    from drawn
-    inner join said
+        sample.split,
+        sample.row_no,
+        sample.group_no,
+        sample.hadm_id,
+        sample.subject_id,
+        sample.quadrant,
+        proposition.proposition,
+        proposition.head_code,
+        proposition.tail_code,
+        if(proposition.slot = 'head', proposition.tail_code, proposition.head_code) as kept_code
+    from sample
+    inner join proposition
         on
-            drawn.frame = said.frame and drawn.quadrant = said.quadrant and drawn.code = said.code
-            and drawn.broader_cui = said.broader_cui
+            sample.frame = proposition.frame and sample.quadrant = proposition.quadrant
+            and sample.code = proposition.code and sample.broader_cui = proposition.broader_cui
 ),
 
 owned as (
     select
         least(head_code, tail_code) as low,
         greatest(head_code, tail_code) as high,
-        max(list_position(['train', 'validation', 'test'], split)) as last_place
-    from told
+        max(list_position(['train', 'validation', 'test'], split)) as last_split
+    from filled
     group by least(head_code, tail_code), greatest(head_code, tail_code)
 )
 
 select
-    told.*,
-    if(['train', 'validation', 'test'][owned.last_place] = told.split, told.split, null) as fact_split
-from told
+    filled.*,
+    if(['train', 'validation', 'test'][owned.last_split] = filled.split, filled.split, null) as fact_split
+from filled
 inner join owned
     on
-        least(told.head_code, told.tail_code) = owned.low
-        and greatest(told.head_code, told.tail_code) = owned.high;
+        least(filled.head_code, filled.tail_code) = owned.low
+        and greatest(filled.head_code, filled.tail_code) = owned.high;

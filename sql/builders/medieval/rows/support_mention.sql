@@ -1,7 +1,7 @@
 -- Mentions that attest an end of a supported statement
 -- Grain: one row per admission, concept, mention and way by which the mention attests the concept
 -- Output: support_mention(hadm_id, code, mention, closeness, near, segment, block, in_heading)
--- Inputs: statement, coded, attested, present_mention. Parameter: ancestor_steps
+-- Inputs: statement, nameable, attested, present_mention. Parameter: ancestor_steps
 -- closeness: the steps up to the concept, then the place in the note, in one number: the lowest is the closest and
 --   earliest mention. near: close enough for a link of both ends. The kept ends of unsupported statements are ends of
 --   the first statement of their group
@@ -23,11 +23,11 @@ with wanted as (
 attesting as (
     select
         attested.cui,
-        coded.code,
+        nameable.code,
         attested.relation in ('self', 'equivalent') or attested.depth <= getvariable('ancestor_steps') as near,
         attested.depth::bigint << 32 as farness
     from attested
-    inner join coded on attested.other = coded.cui
+    inner join nameable on attested.other = nameable.cui
 )
 
 select

@@ -32,7 +32,7 @@ dealt as (
     select
         *,
         -- the first digit decides alone where shares are tenths
-        lot % 10 * 100 + lot // 10 % 100 as place
+        lot % 10 * 100 + lot // 10 % 100 as rank
     from ranked
     where choice = 1
 )
@@ -42,8 +42,8 @@ select
     hadm_id,
     note_id,
     case
-        when place < getvariable('train_end') then 'train'
-        when place < getvariable('validation_end') then 'validation'
+        when rank < getvariable('train_end') then 'train'
+        when rank < getvariable('validation_end') then 'validation'
         else 'test'
     end as split,
     (fold_lot % getvariable('folds'))::integer as fold

@@ -6,7 +6,7 @@
 -- mention: where it begins, which identifies it in its note, since mentions do not overlap. The table has numbers and
 --   short texts only, because its rows are sorted twice. Source: docs/definitions.md#mention
 create or replace temp table mention_concept as
-with heard as (
+with candidate as (
     select
         admission.number,
         admission.hadm_id,
@@ -23,13 +23,13 @@ with heard as (
 
 placed as (
     select
-        heard.*,
+        candidate.*,
         piece.number is not null as in_context
-    from heard
+    from candidate
     left join context_piece as piece
         on
-            heard.number = piece.number
-            and heard.begin_offset >= piece.begin_offset and heard.end_offset <= piece.end_offset
+            candidate.number = piece.number
+            and candidate.begin_offset >= piece.begin_offset and candidate.end_offset <= piece.end_offset
 ),
 
 part as (

@@ -30,7 +30,7 @@ favoured as (
 -- each text is brought to its normal form once, however often it is written
 called as (
     select
-        said.text,
+        spelling.text,
         name.cui,
         name.name,
         dense_rank() over (order by name.cui, name.name) as call
@@ -39,9 +39,9 @@ called as (
             spoken.text,
             spoken.cui
         from spoken
-    ) as said
+    ) as spelling
     inner join favoured as name
-        on said.cui = name.cui and name.normalized = normal_name(said.text)
+        on spelling.cui = name.cui and name.normalized = normal_name(spelling.text)
     where length(name.normalized) >= 4 and name.name != upper(name.name)
 ),
 

@@ -1,9 +1,9 @@
 -- Usable facts as numbers, with what tells which of them are one fact in another form or direction
 -- Grain: fact_side, one row per concept that usable facts have; (result) one row per usable fact between two bases
--- Output: fact_side(cui, side), (fact, head, tail, form, said, loose, ending), by head and fact
+-- Output: fact_side(cui, side), (fact, head, tail, form, wording, loose, ending), by head and fact
 -- Inputs: usable_fact, linked_base, statement_name
--- form: the unordered pair of bases and the relation. said: the same of the names, since several concepts can have one
---   name, and a statement is said once. loose: the tail may be a class that nothing else mentions.
+-- form: the unordered pair of bases and the relation. wording: the same of the names, since several concepts can have
+--   one name, and a statement is said once. loose: the tail may be a class that nothing else mentions.
 --   ending: what a stable hash is about, after the admission
 create or replace temp table fact_side as
 select
@@ -36,7 +36,7 @@ select
         order by
             least(lower(head_name.name), lower(tail_name.name)), greatest(lower(head_name.name), lower(tail_name.name)),
             based.relation
-    ) - 1 as said,
+    ) - 1 as wording,
     based.taxonomic and not based.statistical as loose,
     concat_ws(chr(31), based.head_cui, based.predicate, based.tail_cui) as ending
 from based

@@ -1,12 +1,13 @@
 -- Tables of medical knowledge by name, brought to the concepts of the release
--- Grain: disputed, one row per (head, predicate, tail); known_use, one per ordered pair
--- Output: disputed(head_cui, predicate, tail_cui), known_use(cui, other)
+-- Grain: disputed, one row per (head, predicate, tail); known_user, one row per substance and use;
+--   known_kin, one row per condition and use
+-- Output: disputed(head_cui, predicate, tail_cui), known_user(cui, use_cui), known_kin(cui, use_cui)
 -- Inputs: disputed_fact_name(head, predicate, tail), known_use_name(use_group, use) and
 --   known_use_group_name(substance, use_group) from builders/data, kg.name, kg.edge, kg.predicate, linked_base,
 --   fact_end
--- disputed: facts of sources that a reader found wrong: not used for truth. known_use: everything that a substance
---   is used for, in both orders, for every form of the substance, and for kinds and general forms of the condition: not
---   called false. Neither makes anything true
+-- disputed: facts of sources that a reader found wrong: not used for truth. known_user, with every form of a substance,
+--   and known_kin, with kinds and general forms of a use: what has a use in common is not called false. Neither makes
+--   anything true
 create or replace temp table disputed as
 with named as (
     select distinct
@@ -39,42 +40,44 @@ select
 from with_forms
 inner join kg.predicate as line on with_forms.predicate = line.predicate;
 
-create or replace temp table known_use as
-with recursive named as (
-    select distinct
-        substance.cui as cui,
-        use.cui as other
-    from known_use_group_name
-    inner join known_use_name on known_use_group_name.use_group = known_use_name.use_group
-    inner join kg.name as substance on normal_name(known_use_group_name.substance) = substance.normalized
-    inner join kg.name as use on normal_name(known_use_name.use) = use.normalized
-),
+create or replace temp table known_user as
+select distinct
+    coalesce(form.cui, substance.cui) as cui,
+    use.cui as use_cui
+from known_use_group_name
+inner join known_use_name on known_use_group_name.use_group = known_use_name.use_group
+inner join kg.name as substance on normal_name(known_use_group_name.substance) = substance.normalized
+inner join kg.name as use on normal_name(known_use_name.use) = use.normalized
+left join linked_base as base on substance.cui = base.cui
+left join linked_base as form on base.base_cui = form.base_cui
+where coalesce(form.cui, substance.cui) in (select fact_end.cui from fact_end);
 
-below as (
+create or replace temp table known_kin as
+with recursive below as (
     select
-        named.other as start,
-        named.other as reached
-    from named
+        use_cui,
+        use_cui as cui
+    from known_user
     union
     select
-        below.start,
-        edge.head_cui as reached
+        below.use_cui,
+        edge.head_cui as cui
     from below
-    inner join kg.edge as edge on below.reached = edge.tail_cui
+    inner join kg.edge as edge on below.cui = edge.tail_cui
     where edge.predicate = 'is_a'
 ),
 
 above as (
     select
-        named.other as start,
-        named.other as reached
-    from named
+        use_cui,
+        use_cui as cui
+    from known_user
     union
     select
-        above.start,
-        edge.tail_cui as reached
+        above.use_cui,
+        edge.tail_cui as cui
     from above
-    inner join kg.edge as edge on above.reached = edge.head_cui
+    inner join kg.edge as edge on above.cui = edge.head_cui
     where edge.predicate = 'is_a'
 ),
 
@@ -82,27 +85,10 @@ kin as (
     select * from below
     union
     select * from above
-),
-
-used as (
-    select distinct
-        coalesce(form.cui, named.cui) as cui,
-        kin.reached as other
-    from named
-    inner join kin on named.other = kin.start
-    left join linked_base as base on named.cui = base.cui
-    left join linked_base as form on base.base_cui = form.base_cui
-    where kin.reached in (select fact_end.cui from fact_end)
 )
 
 select
     cui,
-    other
-from used
-where used.cui in (select fact_end.cui from fact_end) and used.other in (select fact_end.cui from fact_end)
-union
-select
-    other as cui,
-    cui as other
-from used
-where used.cui in (select fact_end.cui from fact_end) and used.other in (select fact_end.cui from fact_end);
+    use_cui
+from kin
+where cui in (select fact_end.cui from fact_end);

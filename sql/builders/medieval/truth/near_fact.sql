@@ -1,6 +1,6 @@
 -- Facts of one edge, for all forms of a drug, and the concepts that each predicate is known for
--- Grain: near_fact, one row per (head, predicate, tail); known_end, one per predicate, place and concept
--- Output: near_fact(head_cui, predicate, tail_cui), known_end(predicate, place, cui)
+-- Grain: near_fact, one row per (head, predicate, tail); known_end, one per predicate, slot and concept
+-- Output: near_fact(head_cui, predicate, tail_cui), known_end(predicate, slot, cui)
 -- Inputs: kg.edge, kg.predicate, kg.pattern, linked_base, twin
 -- What a pattern of one stated edge says. Local closed world: at least `known_edges` edges, or as many
 --   as a concept has on average where that is less. Source: docs/definitions.md#known
@@ -88,7 +88,7 @@ create or replace temp table known_end as
 with counted as (
     select
         predicate,
-        'head' as place,
+        'head' as slot,
         head_cui as cui,
         count(*) as n
     from near_fact
@@ -96,7 +96,7 @@ with counted as (
     union all
     select
         predicate,
-        'tail' as place,
+        'tail' as slot,
         tail_cui as cui,
         count(*) as n
     from near_fact
@@ -106,16 +106,16 @@ with counted as (
 usual as (
     select
         predicate,
-        place,
+        slot,
         greatest(1, floor(avg(n))) as n
     from counted
-    group by predicate, place
+    group by predicate, slot
 )
 
 select
     counted.predicate,
-    counted.place,
+    counted.slot,
     counted.cui
 from counted
-inner join usual on counted.predicate = usual.predicate and counted.place = usual.place
+inner join usual on counted.predicate = usual.predicate and counted.slot = usual.slot
 where counted.n >= least(usual.n, getvariable('known_edges'));

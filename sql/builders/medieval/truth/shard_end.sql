@@ -15,7 +15,7 @@ with ended as (
         and fact_end.number < (getvariable('shard') + 1) * getvariable('shard_size')
 ),
 
-said as (
+attesting as (
     select
         present_mention.number,
         present_mention.mention,
@@ -32,6 +32,6 @@ select
     ended.number,
     ended.side,
     ended.closeness,
-    said.mention
-from said
-inner join ended on said.number = ended.number and said.side = ended.side
+    attesting.mention
+from attesting
+inner join ended on attesting.number = ended.number and attesting.side = ended.side

@@ -1,17 +1,17 @@
 -- What statements say, whatever the admission
 -- Grain: one row per frame, quadrant, replacing concept and class of the kept end
--- Output: said(said, frame, quadrant, code, broader_cui, predicate, slot, head_code, head_cui, head_name, tail_code,
---   tail_cui, tail_name, kept_cui, original_cui, candidate_cui, original_base, candidate_base, pattern, tier, hops,
---   broader_predicate, broader_name)
--- Inputs: drawn, fact_group, extension, coded, relative_fact, statement_name, linked_base
-create or replace temp table said as
+-- Output: proposition(proposition, frame, quadrant, code, broader_cui, predicate, slot, head_code, head_cui, head_name,
+--   tail_code, tail_cui, tail_name, kept_cui, original_cui, candidate_cui, original_base, candidate_base, pattern,
+--   tier, hops, broader_predicate, broader_name)
+-- Inputs: sample, fact_group, extension, nameable, relative_fact, statement_name, linked_base
+create or replace temp table proposition as
 with wanted as (
     select distinct
         frame,
         quadrant,
         code,
         broader_cui
-    from drawn
+    from sample
 ),
 
 framed as (
@@ -51,11 +51,12 @@ replaced as (
         if(wanted.quadrant = 'Q1', framed.hops, null) as first_hops
     from wanted
     inner join framed on wanted.frame = framed.frame
-    left join coded as candidate on wanted.code = candidate.code
+    left join nameable as candidate on wanted.code = candidate.code
 )
 
 select
-    row_number() over (order by replaced.frame, replaced.quadrant, replaced.code, replaced.broader_cui) - 1 as said,
+    row_number() over (order by replaced.frame, replaced.quadrant, replaced.code, replaced.broader_cui) - 1
+        as proposition,
     replaced.frame,
     replaced.quadrant,
     replaced.code,
@@ -79,8 +80,8 @@ select
     described.broader_predicate,
     described.broader_name
 from replaced
-inner join coded as head on replaced.head_cui = head.cui
-inner join coded as tail on replaced.tail_cui = tail.cui
+inner join nameable as head on replaced.head_cui = head.cui
+inner join nameable as tail on replaced.tail_cui = tail.cui
 inner join statement_name as head_name on replaced.head_cui = head_name.cui
 inner join statement_name as tail_name on replaced.tail_cui = tail_name.cui
 left join linked_base as original_base on replaced.original_cui = original_base.cui

@@ -1,10 +1,10 @@
 -- The statements of all complete groups, by the numbers that decide what each says
 -- Grain: one row per group and quadrant
--- Output: drawn(split, place, group_no, hadm_id, subject_id, quadrant, frame, code, broader_cui)
+-- Output: sample(split, row_no, group_no, hadm_id, subject_id, quadrant, frame, code, broader_cui)
 -- Inputs: fact_group, choice_code, cohort, extension
--- place: among the rows of a split, from 0, in the order of patient, group and quadrant; every group has all four
+-- row_no: among the rows of a split, from 0, in the order of patient, group and quadrant; every group has all four
 -- code: the concept that replaces an end, -1 in Q1. broader_cui: the class that describes the kept end, '' for none
-create or replace temp table drawn as
+create or replace temp table sample as
 with quadrant as (
     select
         group_no,
@@ -27,14 +27,15 @@ placed as (
         fact_group.frame,
         cohort.subject_id,
         cohort.split,
-        4 * (row_number() over (partition by cohort.split order by cohort.subject_id, fact_group.group_no) - 1) as place
+        4 * (row_number() over (partition by cohort.split order by cohort.subject_id, fact_group.group_no) - 1)
+            as row_no
     from fact_group
     inner join cohort on fact_group.hadm_id = cohort.hadm_id
 )
 
 select
     placed.split,
-    placed.place + list_position(['Q1', 'Q2', 'Q3', 'Q4'], quadrant.quadrant) - 1 as place,
+    placed.row_no + list_position(['Q1', 'Q2', 'Q3', 'Q4'], quadrant.quadrant) - 1 as row_no,
     placed.group_no,
     placed.hadm_id,
     placed.subject_id,

@@ -1,11 +1,11 @@
 -- Concepts that statements can name, numbered: ends of facts first, in the order of CUIs; with what is often asked of
 --   each
 -- Grain: one row per concept
--- Output: coded(code, cui, is_end, mask, plain, has_members)
+-- Output: nameable(code, cui, is_end, mask, plain, has_members)
 -- Inputs: frame, sibling, kg.concept, kg.edge, statement_name
 -- mask: semantic groups, a bit each; 0 for none. is_end: an end of a fact; the others are close relatives only. plain
 --   and has_members: whether a class can be named in a sentence, and whether drugs have it as their class
-create or replace temp table coded as
+create or replace temp table nameable as
 with wanted as (
     select
         cui,

@@ -10,6 +10,7 @@ explanation. ``maybe`` decides nothing and is left out.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -105,6 +106,17 @@ def _object(path: Path) -> dict[str, Any]:
     return found
 
 
+def in_title_case(question: str) -> bool:
+    """Tell whether most long words begin with a capital: a statement in such letters is no sentence.
+
+    >>> in_title_case("Do Gout Patients Know Their Goal?"), in_title_case("Does Viagra help in Raynaud disease?")
+    (True, False)
+    """
+    long: list[str] = re.findall(r"[^\W\d_]{4,}", question)[1:]
+    written = [word[0].isupper() for word in long if word[1:].islower()]
+    return 2 * sum(written) > len(written)
+
+
 def item_of(row: Mapping[str, Any], source: str) -> QaItem | str:
     """Return a row's question, or the reason why it gives none."""
     texts = [row[name] for name in ("context", "question", "answer")]
@@ -118,6 +130,8 @@ def item_of(row: Mapping[str, Any], source: str) -> QaItem | str:
         return "malformed_row"
     if needs_image(question):
         return "needs_image"
+    if in_title_case(question):
+        return "title_case"
     split: SourceSplit = row["split"]
     return QaItem(
         origin=Origin(source=source, inner_id=str(pmid), document=str(pmid), split=split),

@@ -63,7 +63,8 @@ def more_general(scene: Scene) -> list[Edit]:
 def narrowed_questions(scene: Scene) -> list[Edit]:
     """Ask whether there is something where the question is which, or how."""
     begins = [begin for begin in words("narrowed") if scene.text.startswith(begin + " ")]
-    if scene.item.task != "query2question" or not begins:
+    # What is asked of "their" cost would be asked of nothing.
+    if scene.item.task != "query2question" or not begins or " their " in scene.text:
         return []
     longest = max(begins, key=len)
     return [scene.edit("narrowed", 0, len(longest), words("narrowed")[longest], "the question asks for more")]

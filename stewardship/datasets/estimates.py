@@ -21,7 +21,7 @@ from stewardship.runs.votes import LIKELY_ERROR
 from stewardship.sheets.batch import read_batches
 from stewardship.sheets.errors import drawn_of
 
-__all__ = ["SOURCES", "GroupEstimate", "estimates_markdown", "label_estimates", "stratified_share"]
+__all__ = ["SOURCES", "GroupEstimate", "estimates_markdown", "label_estimates", "scope", "stratified_share"]
 
 Source = Literal["audit", "recomputed", "physician"]
 SOURCES: tuple[Source, ...] = get_args(Source)
@@ -104,16 +104,30 @@ def stratified_share(cells: Collection[tuple[int, int, int]]) -> tuple[float | N
     return share, max(0.0, float(low)), min(1.0, float(high))
 
 
+def scope(rows: int, covered: float) -> str:
+    """Say which rows of a dataset an estimate holds for.
+
+    >>> scope(7116, 0.439)
+    '43.9% of the dataset (3,124 of 7,116 rows: those whose stratum and label have a judged row)'
+    """
+    if covered == 1:
+        return f"the whole dataset ({rows:,} rows)"
+    some = f"{round(covered * rows):,} of {rows:,} rows"
+    return f"{covered:.1%} of the dataset ({some}: those whose stratum and label have a judged row)"
+
+
 def estimates_markdown(found: Collection[GroupEstimate]) -> str:
     """Write estimates as a section of a page; nothing where there are none."""
     if not found:
         return ""
     lines = [
-        "\n## Wrong labels in the whole dataset\n",
+        "\n## Wrong labels in the dataset\n",
         "Each cell of stratum and label is weighed by its rows in the dataset, since the rows here may be drawn in",
         "other shares; 95% Wilson intervals with the effective number of rows. Rows that a source says nothing of are",
         "taken to be like the others of their cell, and a share holds for the cells that have a judged row. An audit",
         "or a second road that errs as the builder does finds nothing: only reviewers are independent of both.\n",
+        *(f"- What {one.source} says holds for {scope(one.rows, one.covered)}." for one in found if one.by == "all"),
+        "",
     ]
     heads = ("says", "by", "part", "rows", "in judged cells", "judged", "wrong", "share", "95% interval")
     rows = []

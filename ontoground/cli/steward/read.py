@@ -269,12 +269,24 @@ def _paint_errors(out: Console, payload: dict[str, Any]) -> None:
     if unsettled := payload["to_adjudicate"] + payload["awaiting"]:
         lacking = f"{unsettled:,} rows without a settled label are in none of these shares"
         out.print(f"({lacking}, which can be too low for it)", soft_wrap=True)
-    for one in payload["dataset"]:
-        if one["by"] == "all":
-            wrong = share(one, "share")
-            out.print(f"whole dataset, weighed by its {one['rows']:,} rows: {wrong} of labels wrong", soft_wrap=True)
+    for line in _of_dataset(payload["dataset"]):
+        out.print(line, soft_wrap=True)
     if hidden := len(payload["errors"]) - sum(map(len, by_draw.values())):
         out.print(f"{hidden:,} shares of strata with fewer than {LEAST_SHOWN} rows: --json")
+
+
+def _of_dataset(found: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Say how many labels of the dataset are wrong, and of which part of it that is known."""
+    from stewardship.datasets.estimates import scope
+
+    strata = [one for one in found if one["by"] == "stratum"]
+    unread = sum(not one["judged"] for one in strata)
+    for one in found:
+        if one["by"] == "all":
+            yield f"of {scope(one['rows'], one['covered'])}, weighed by rows: {share(one, 'share')} of labels wrong"
+            if one["covered"] < 1:
+                of = f"{unread:,} of {len(strata):,} strata have no row that was read"
+                yield f"(nothing is known of the rest of the dataset: {of})"
 
 
 def _paint_confusion(out: Console, confusion: dict[str, Any]) -> None:

@@ -89,6 +89,8 @@ def paint_report(out: Console, payload: dict[str, Any]) -> None:
 
 
 def _main_numbers(payload: dict[str, Any]) -> Iterator[tuple[str, str | int]]:
+    from stewardship.datasets.estimates import scope
+
     yield "rows", payload["rows"]
     if audits := payload["phase1"]:
         yield "likely errors of the audit", f"{audits['flagged']:,} of {audits['n']:,}"
@@ -100,5 +102,4 @@ def _main_numbers(payload: dict[str, Any]) -> Iterator[tuple[str, str | int]]:
             yield f"{name} agrees with the physician", f"{share(one)} of {one['n']}"
     for one in payload["dataset"]:
         if one["by"] == "all" and one["share"] is not None:
-            wrong = f"{share(one, 'share')} of {one['covered'] * one['rows']:,.0f}"
-            yield f"wrong in the dataset, by {one['source']}", wrong
+            yield f"wrong labels, by {one['source']}", f"{share(one, 'share')} of {scope(one['rows'], one['covered'])}"

@@ -17,7 +17,7 @@ from stewardship.benchmark.folder import Benchmark
 from stewardship.datasets.adopt import adopt_dataset, dataset_of, population_of
 from stewardship.datasets.auditor import audited
 from stewardship.datasets.edits import changes
-from stewardship.datasets.estimates import label_estimates, stratified_share
+from stewardship.datasets.estimates import estimates_markdown, label_estimates, scope, stratified_share
 from stewardship.datasets.readings import reading_of
 from stewardship.datasets.recompute import recomputed
 from stewardship.datasets.rows import evidence_of
@@ -201,3 +201,16 @@ def test_estimates_count_what_each_source_says_by_label_and_stratum(tmp_path: Pa
     assert found["recomputed", "label", "factual"].share == pytest.approx(0.1)
     assert found["recomputed", "label", "non-factual"].errors == 0
     assert not any(source == "audit" for source, _, _ in found)
+    assert "What recomputed says holds for the whole dataset (20 rows)." in estimates_markdown(found.values())
+
+
+def test_an_estimate_of_a_part_of_the_dataset_never_speaks_of_the_whole(tmp_path: Path) -> None:
+    rows = [row for number in range(10) for row in medhal_pair(number)]
+    benchmark = adopt_dataset(tmp_path, medhal_folder(tmp_path / "a", rows), name=None, rows=None, seed=1)
+    uid = next(uid for uid, one in benchmark.history.latest("original").items() if one.value == "factual")
+    benchmark.history.append([Event(uid=uid, role="recomputed", value="factual", status="high_confidence", by="x")])
+    estimates = label_estimates(benchmark)
+    whole = next(one for one in estimates if one.by == "all")
+    assert whole.covered == 0.5 and scope(whole.rows, whole.covered).startswith("50.0% of the dataset (10 of 20 rows")
+    page = estimates_markdown(estimates)
+    assert "holds for 50.0% of the dataset" in page and "whole dataset" not in page

@@ -61,7 +61,9 @@ def _row(request: Request, review: Review, reader: str, item: str, error: str = 
     except OntogroundError as missing:
         raise HTTPException(404, str(missing)) from None
     pieces = list(_pieces(task.shown.context))
-    return shown(request, "review_row.html", status, task=task, pieces=pieces, error=error, batch=review.batch)
+    told, _ = review.guidance()
+    values: dict[str, Any] = {"task": task, "pieces": pieces, "told": told, "error": error, "batch": review.batch}
+    return shown(request, "review_row.html", status, **values)
 
 
 def _pieces(context: str) -> Iterator[tuple[str, str]]:

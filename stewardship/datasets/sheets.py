@@ -40,13 +40,13 @@ def sheet_context(row: Mapping[str, Any], *, blind: bool = False) -> str:
     held = {} if blind else evidence_of(row)
     marks = [mark for sign, names in named.items() for name in names for mark in _places(context, name, sign)]
     marks += [mark for sign, words in _quoted(held) for mark in _places(context, words, sign)]
-    legend = [f"⟦{sign}: ⟧ {names[0]}" for sign, names in named.items()]
+    legend = [f"⟦{sign}: ⟧ {', '.join(names if blind else names[:1])}" for sign, names in named.items()]
     if any(sign == "!" for _, _, sign in marks):
         legend.append("⟦!: ⟧ words that an error quotes")
     said = list(_evidence(about, held))
     # So that nobody takes what is not marked for what is not there.
-    rest = " Other words for them are not marked." if blind else ""
-    head = [f"Marked: {', '.join(legend)}.{rest}" if legend else "", *said]
+    rest = " No other words are: look for brands, short forms and kinds of them yourself." if blind else ""
+    head = [f"Marked: {'; '.join(legend)}.{rest}" if legend else "", *said]
     return "\n".join([*(line for line in head if line), *([""] if any(head) else []), _marked(context, marks)])
 
 

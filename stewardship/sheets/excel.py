@@ -89,7 +89,7 @@ def _answers(page: Any, book: Any, layout: Layout, rows: Sequence[Mapping[str, s
 
 
 def _validate(page: Any, row: int, column: int, expected: AnswerKind, names: Sequence[str]) -> None:
-    hint = {"input_title": "Answer", "input_message": HINTS[expected]}
+    hint = {"input_title": "Answer", "input_message": f"{HINTS[expected]} Empty: not reviewed."}
     if expected in ("category", "verdict"):
         source = [*names, "N/A"] if expected == "category" else list(VERDICTS)
         refusal = {"error_title": "Answer", "error_message": f"One of {', '.join(source)}"[:255]}

@@ -172,9 +172,10 @@ class Review:
         )
 
     def guidance(self) -> tuple[list[str], list[tuple[str, str]]]:
-        """Return what the batch's sheets tell its readers; see `stewardship.sheets.guidance.guidance`."""
+        """Return what a page tells the batch's readers; see `stewardship.sheets.guidance.guidance`."""
         expects = sorted({one.expects for one in self.batch.items})
-        return guidance(self.batch.kind, blind=self.batch.blind, expects=expects, categories=self.benchmark.categories)
+        categories = self.benchmark.categories
+        return guidance(self.batch.kind, blind=self.batch.blind, expects=expects, categories=categories, on="page")
 
     def save(self, rater: str, name: str, answer: Answered, version: str) -> Answered:
         """Take an answer: when this returns it is on disk. Answers that come at once are written together.

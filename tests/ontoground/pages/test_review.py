@@ -72,6 +72,14 @@ def test_what_reaches_a_browser_tells_no_label(review: Review) -> None:
     assert "checked" not in sent
 
 
+def test_a_page_tells_what_counts_and_speaks_of_no_spreadsheet(review: Review) -> None:
+    ann = browser(review, "of-ann")
+    for path in ("/review", first(ann)):
+        page = ann.get(path).text
+        assert "something that is one of it" in page and "stopped or is held" in page and "past history" in page, path
+        assert not re.search(r"\bcell\b|column|Excel|page Answers|[Ww]rite N/A", page), path
+
+
 def test_a_form_goes_on_to_the_next_open_row_and_a_script_is_told(review: Review) -> None:
     ann = browser(review, "of-ann")
     path = first(ann)

@@ -164,6 +164,9 @@ def test_a_blind_sheet_marks_the_words_of_the_statement_and_the_other_one_the_ev
     blind, whole = sheet_context(_item(), blind=True), sheet_context(_item())
     assert "On Coumadin." in blind and "⟦2: HTN⟧, warfarinoid; ⟦1: warfarin⟧\n⟦2: Hypertension⟧" in blind
     assert "Path" not in blind and "stated" not in blind
+    # The legend has all words that are marked: HTN is one of them, a brand is none.
+    legend = blind.splitlines()[0]
+    assert "⟦1: ⟧ warfarin;" in legend and "HTN" in legend and "Coumadin" not in legend and "No other words" in legend
     assert "⟦1: Coumadin⟧" in whole and "warfarin (W) is a C [isa, X, R1]" in whole
     assert sheet_context(_item(derivation='{"id": "x-Q4", "path": []}'), blind=True) == blind
     assert is_ours(_item()) and not is_ours({"features": "{'age': 3}", "derivation": "x"})

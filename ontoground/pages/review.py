@@ -28,7 +28,7 @@ from stewardship.sheets.review import LEAST, Answered, ChangedError, Review
 __all__ = ["ROUTES"]
 
 MARK = re.compile(r"⟦(.): ([^⟧]*)⟧")
-CHOICES = "123456789"
+VERDICT = ("id", "uid", "stratum", "question", "label", "answer", "verdict", "reason", "comment", "reader")
 
 
 def rows(request: Request) -> Response:
@@ -110,8 +110,8 @@ def verdicts(request: Request) -> Response:
         raise HTTPException(403, "labels are not for readers")
     out = io.StringIO()
     writer = csv.writer(out)
-    writer.writerow(("id", "stratum", "label", "answer", "verdict", "reason", "comment", "reader"))
-    writer.writerows([plain(cell) for cell in one.values()] for one in review.verdicts())
+    writer.writerow(VERDICT)
+    writer.writerows([plain(one[name]) for name in VERDICT] for one in review.verdicts())
     headers = {"content-disposition": f'attachment; filename="{review.batch.name}.csv"'}
     return Response(out.getvalue(), media_type="text/csv; charset=utf-8", headers=headers)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from stewardship.datasets.folders import DatasetKind
 
-__all__ = ["ASKED", "cells", "evidence_of", "features_of"]
+__all__ = ["ASKED", "cells", "evidence_of", "features_of", "is_ours", "row_id"]
 
 ASKED: dict[DatasetKind, str] = {
     "medieval": (
@@ -132,6 +132,19 @@ MADE: dict[DatasetKind, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "medhal": _medhal,
     "medval": _medval,
 }
+
+
+def is_ours(item: Mapping[str, Any]) -> bool:
+    """Tell whether a benchmark's row was taken up from a dataset folder of ours."""
+    return str(item.get("features") or "").startswith("{") and str(item.get("derivation") or "").startswith('{"id"')
+
+
+def row_id(item: Mapping[str, Any]) -> str:
+    """Return the id that a benchmark's row has in its dataset: the benchmark's key of it can be a hash.
+
+    It can end with the label, so it is not for readers.
+    """
+    return str(evidence_of(item)["id"] if is_ours(item) else item["uid"])
 
 
 def features_of(item: Mapping[str, Any]) -> dict[str, Any]:

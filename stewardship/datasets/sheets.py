@@ -16,15 +16,10 @@ from ground.storage.tables import read_table
 from stewardship.datasets.asking import DATA
 from stewardship.datasets.rows import evidence_of, features_of
 
-__all__ = ["is_ours", "sheet_context"]
+__all__ = ["sheet_context"]
 
 RECORD = re.compile(r"this patient's record documents both (?P<both>.+)\.$", re.DOTALL)
 Mark = tuple[int, int, str]
-
-
-def is_ours(row: Mapping[str, Any]) -> bool:
-    """Tell whether a benchmark's row was taken up from a dataset folder of ours."""
-    return str(row.get("features") or "").startswith("{") and str(row.get("derivation") or "").startswith('{"id"')
 
 
 def sheet_context(row: Mapping[str, Any], *, blind: bool = False) -> str:

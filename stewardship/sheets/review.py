@@ -15,11 +15,14 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import polars as pl
+
 from ground.contracts.labels import LabelKind, LabelValue, parse_label
 from ground.errors import InputError, UsageError
 from ground.settings import StewardSettings
 from stewardship.adjudication.discrepancy import relative_error
 from stewardship.benchmark.folder import Benchmark
+from stewardship.datasets.rows import row_id
 from stewardship.history.log import Event, History, Role
 from stewardship.sheets.batch import AnswerKind, Batch, Item, read_batches, text_mark
 from stewardship.sheets.cells import VERDICTS, expected_of, read_answer
@@ -218,20 +221,25 @@ class Review:
     def verdicts(self) -> Iterator[dict[str, str]]:
         """Yield what was said of each row beside its published label: of no use to whoever still reads.
 
-        ``verdict``: right where the answer is the published label, doubtful where it is N/A, else wrong.
+        ``id`` is the row's in its dataset (`ontoground explain ID`), ``uid`` the benchmark's, ``question`` its first
+        paragraph: the statement. ``verdict``: right where the answer is the published label, doubtful where it is N/A, else wrong.
         """
         said = self._answers()
         with self._alone:
             labels = self.benchmark.history.labels("original", categories=self.benchmark.categories)
         strata = self.benchmark.column("stratum")
+        wanted = pl.col("uid").is_in([one.uid for one in self.batch.items])
+        ids = {row["uid"]: row_id(row) for row in self.benchmark.items.filter(wanted).to_dicts()}
         for item in sorted(self.batch.items, key=lambda one: (one.uid, one.rater)):
             if (one := said.get(item.item)) is None:
                 continue
             label = labels.get(item.uid)
             value = parse_label(one.answer, categories=self.benchmark.categories)
             yield {
-                "id": item.uid,
+                "id": ids[item.uid],
+                "uid": item.uid,
                 "stratum": strata.get(item.uid, ""),
+                "question": self._shown[item.uid].question.split("\n\n", 1)[0],
                 "label": label.text() if label else "",
                 "answer": one.answer,
                 "verdict": _verdict(value, label),

@@ -12,7 +12,8 @@ import polars as pl
 from ground.contracts.labels import LabelKind, LabelValue
 from ground.errors import UsageError
 from stewardship.benchmark.folder import Benchmark
-from stewardship.datasets.sheets import is_ours, sheet_context
+from stewardship.datasets.rows import is_ours
+from stewardship.datasets.sheets import sheet_context
 from stewardship.runs.store import read_runs, series_folders
 from stewardship.sheets.batch import AnswerKind
 

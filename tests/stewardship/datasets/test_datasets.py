@@ -20,14 +20,14 @@ from stewardship.datasets.edits import changes
 from stewardship.datasets.estimates import estimates_markdown, label_estimates, scope, stratified_share
 from stewardship.datasets.readings import reading_of
 from stewardship.datasets.recompute import recomputed
-from stewardship.datasets.rows import evidence_of
-from stewardship.datasets.sheets import is_ours, sheet_context
+from stewardship.datasets.rows import is_ours, row_id
+from stewardship.datasets.sheets import sheet_context
 from stewardship.history.log import Event
 from tests.stewardship.datasets.folders import medhal_folder, medhal_pair, medval_folder, medval_triple, release
 
 
 def _by_id(benchmark: Benchmark, frame: pl.DataFrame) -> dict[str, dict[str, Any]]:
-    ids = {item["uid"]: evidence_of(item)["id"] for item in benchmark.items.to_dicts()}
+    ids = {item["uid"]: row_id(item) for item in benchmark.items.to_dicts()}
     return {ids[row["uid"]]: row for row in frame.to_dicts()}
 
 
@@ -169,7 +169,9 @@ def test_a_blind_sheet_marks_the_words_of_the_statement_and_the_other_one_the_ev
     assert "⟦1: ⟧ warfarin;" in legend and "HTN" in legend and "Coumadin" not in legend and "No other words" in legend
     assert "⟦1: Coumadin⟧" in whole and "warfarin (W) is a C [isa, X, R1]" in whole
     assert sheet_context(_item(derivation='{"id": "x-Q4", "path": []}'), blind=True) == blind
-    assert is_ours(_item()) and not is_ours({"features": "{'age': 3}", "derivation": "x"})
+    foreign = {"uid": "17", "features": "{'age': 3}", "derivation": "x"}
+    assert is_ours(_item()) and row_id(_item(uid="hash")) == "x-Q1"
+    assert not is_ours(foreign) and row_id(foreign) == "17"
 
 
 def test_a_share_over_cells_is_weighed_to_the_whole_and_is_plain_wilson_in_proportion() -> None:

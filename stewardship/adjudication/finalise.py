@@ -28,7 +28,7 @@ class Final:
         label: the label.
         source: whose it is.
         why: in words.
-        reviewed: a physician labelled the row.
+        reviewed: a reviewer labelled the row.
     """
 
     label: LabelValue
@@ -67,22 +67,22 @@ def finalise(
             found[uid] = _reviewed(uid, label, made.get(uid), policy, relative)
         else:
             unread = uid in physician and physician[uid].kind is LabelKind.UNPARSEABLE
-            why = "the physician's label cannot be read" if unread else "no physician reviewed the row"
+            why = "the reviewer's label cannot be read" if unread else "no reviewer labelled the row"
             found[uid] = Final(made[uid], "recomputed", why, reviewed=False)
     return found
 
 
 def _reviewed(uid: str, label: LabelValue, other: LabelValue | None, policy: Policy, relative: float) -> Final:
     if other is None:
-        return Final(label, "physician", "a physician reviewed the row; nothing was recomputed", reviewed=True)
+        return Final(label, "physician", "the reviewer's label, as nothing was recomputed", reviewed=True)
     if policy == "physician":
-        return Final(label, "physician", "a physician reviewed the row", reviewed=True)
+        return Final(label, "physician", "the reviewer's label", reviewed=True)
     close = agrees(label, other, ValueType.CONTINUOUS, relative=relative)
     takes: Source = "recomputed" if close else "physician"
     if label.number is None or other.number is None:
-        why = "both say the same" if close else "recomputed and physician's label are not of one kind, or not equal"
+        why = "both say the same" if close else "recomputed and reviewer's label are not of one kind, or not equal"
     else:
-        why = f"the recomputed label is {'within' if close else 'not within'} {relative:.3g} of the physician's"
+        why = f"the recomputed label is {'within' if close else 'not within'} {relative:.3g} of the reviewer's"
     if recorded := _exceptions().get((uid, other, label)):
         takes, why = recorded, f"recorded exception of the released data ({EXCEPTIONS.name})"
     return Final(label if takes == "physician" else other, takes, why, reviewed=True)

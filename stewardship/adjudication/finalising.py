@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from stewardship.adjudication.finalise import Final, Policy
 from stewardship.history.events import RULE, Event, Events
-from stewardship.history.standing import rests_on
+from stewardship.history.standing import rests_on, reviewers
 
 __all__ = ["final_events", "says_more"]
 
@@ -20,7 +20,8 @@ def final_events(history: Events, found: Mapping[str, Final], policy: Policy) ->
         policy: that decided between a physician's and a recomputed label.
     """
     rests = rests_on(history)
-    events = [_final(uid, one, rests[one.source][uid], policy) for uid, one in found.items()]
+    reviewed = rests["physician"]
+    events = [_final(uid, one, rests[one.source][uid], reviewed.get(uid), policy) for uid, one in found.items()]
     # A label that held and has lost what it rested on (its batch was taken back) holds no longer.
     withdrawn = [
         Event(
@@ -28,7 +29,7 @@ def final_events(history: Events, found: Mapping[str, Final], policy: Policy) ->
             role="final",
             status="withdrawn",
             by="finalise",
-            why="neither a recomputed nor a physician's label holds any more",
+            why="neither a recomputed nor a reviewer's label holds any more",
             evidence={"held": old.value},
         )
         for uid, old in history.latest("final").items()
@@ -37,15 +38,16 @@ def final_events(history: Events, found: Mapping[str, Final], policy: Policy) ->
     return events + withdrawn
 
 
-def _final(uid: str, one: Final, rest: Event, policy: Policy) -> Event:
+def _final(uid: str, one: Final, rest: Event, review: Event | None, policy: Policy) -> Event:
     ruled = one.source == "recomputed" and rest.status == RULE
+    why = f"{one.why}; labelled by {reviewers(review)}" if one.reviewed and review else one.why
     return Event(
         uid=uid,
         role="final",
         value=one.label.text(),
         status="finalised",
         by=f"policy {policy}" if one.reviewed else "finalise",
-        why=f"{one.why}; a rule put the label right" if ruled else one.why,
+        why=f"{why}; a rule put the label right" if ruled else why,
         evidence={
             "from": RULE if ruled else one.source,
             "batch": rest.batch,

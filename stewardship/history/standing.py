@@ -11,7 +11,7 @@ from stewardship.benchmark.folder import Benchmark
 from stewardship.history.events import OPEN, RULE, Event, Events
 from stewardship.runs.consensus import DEFERRED, HIGH_CONFIDENCE
 
-__all__ = ["Standing", "check_final", "disputed", "outdated", "rests_on", "standing"]
+__all__ = ["Standing", "check_final", "disputed", "outdated", "rests_on", "reviewers", "standing"]
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,19 @@ class Standing:
 def disputed(events: Events) -> tuple[str, ...]:
     """Return the rows whose raters disagree: they have answers of physicians, and no label of theirs."""
     return tuple(uid for uid, event in events.latest("physician").items() if event.status == OPEN)
+
+
+def reviewers(event: Event) -> str:
+    """Say whose a reviewer's label is, as far as it was declared: raters by name, or a file that has physicians' labels.
+
+    Nobody proves to be a person: a rater is one unless he was declared a language model, whose events are of role
+    ``reading``.
+    """
+    if "sha256" in event.evidence:
+        return f"the physicians of {event.by}, as that file says"
+    raters = event.evidence.get("raters")
+    names = ", ".join(raters) if isinstance(raters, list) else event.by
+    return f"{names}, not declared a language model"
 
 
 def standing(benchmark: Benchmark) -> Standing:

@@ -36,7 +36,7 @@ def card(manifest: Mapping[str, Any], diff: Diff | None) -> str:
         "",
         f"- Labels: {recipe['labels']}; rows without one {REST[recipe['rest']]}. By source: {sources}.",
         f"- Limits: {LIMITS[recipe['limits']] if 'number' in rows['by_kind'] else 'the label itself'}.",
-        f"- Reviewed by a physician: {rows['reviewed']:,} rows.",
+        f"- Labelled by a reviewer: {rows['reviewed']:,} rows.",
         f"- Licence: {_licence(manifest)}",
         "",
         "## What changed",

@@ -16,7 +16,7 @@ from ground.errors import InputError, UsageError
 from stewardship.benchmark.folder import LABELS, Benchmark
 from stewardship.benchmark.tables import read_label_table
 from stewardship.history.events import RULE, Event, Events, Role
-from stewardship.history.standing import check_final, disputed, rests_on
+from stewardship.history.standing import check_final, disputed, rests_on, reviewers
 from stewardship.versions.diffs import COLUMNS
 
 __all__ = ["LabelRole", "Recipe", "Rest", "caveats_of", "label_rows", "role_rows", "table_rows"]
@@ -204,9 +204,12 @@ def caveats_of(benchmark: Benchmark, frame: pl.DataFrame, recipe: Recipe) -> lis
             lines.append(f"{total - rows:,} of the benchmark's {total:,} rows have no such label and are left out.")
     else:
         lines.append("The labels are as first published: what audit and review found is not applied.")
-    # A row whose raters disagree has physicians' answers and no label of theirs: it is not reviewed.
-    reviewed = len(set(benchmark.history.labels("physician")) & set(frame["uid"]))
-    lines.append(f"A physician reviewed {reviewed:,} of {rows:,} rows; no physician confirmed the others.")
+    # A row whose raters disagree has reviewers' answers and no label of theirs: it is not reviewed.
+    labelled = set(benchmark.history.labels("physician")) & set(frame["uid"])
+    events = benchmark.history.latest("physician")
+    by = sorted({reviewers(events[uid]) for uid in labelled})
+    who = f" ({'; '.join(by)})" if by else ""
+    lines.append(f"Reviewers labelled {len(labelled):,} of {rows:,} rows{who}; no reviewer confirmed the others.")
     if open_rows := set(disputed(benchmark.history)) & set(frame["uid"]):
         lines.append(
             f"Rows whose raters disagree: {len(open_rows):,}. What they said is in the history, and decides no label."

@@ -20,10 +20,10 @@ SHOWN = 20
 """Changes that are printed; all are in the JSON."""
 SUMMARY = """\
 policy {policy}: {final:,} of {rows:,} rows have a final label, {recomputed:,} recomputed, {rule:,} put right by a \
-rule, {physician:,} a physician's; {abstentions:,} of them say that there is no answer
+rule, {physician:,} a reviewer's; {abstentions:,} of them say that there is no answer
 {differ_from_original:,} differ from the original label"""
 DISPUTED = """\
-rows whose raters disagree: {disputed:,}; they have no physician's label (`ontoground steward sheets --adjudicate`)"""
+rows whose raters disagree: {disputed:,}; they have no reviewer's label (`ontoground steward sheets --adjudicate`)"""
 
 
 @verb(group, "Say which label of each row holds.", "ontoground steward finalise --policy physician")

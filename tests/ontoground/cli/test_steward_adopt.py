@@ -69,7 +69,7 @@ def test_labels_that_cannot_be_used_are_named_and_not_shown(tmp_path: Path, caps
     shown = capsys.readouterr().out
     assert "1 (physician), 9 (physician)" in shown and "4,4" not in shown
     assert invoke(["steward", "finalise", "--benchmark", "again", "--workspace", str(work)]) == 0
-    assert "the physician's label cannot be read" in capsys.readouterr().out
+    assert "the reviewer's label cannot be read" in capsys.readouterr().out
 
 
 def test_a_name_is_taken_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -174,7 +174,7 @@ def test_a_row_whose_raters_disagree_is_not_called_reviewed(benchmark: Benchmark
     folder = make_release(benchmark, Recipe()).folder
     assert folder is not None
     card = (folder / "README.md").read_text()
-    assert "A physician reviewed 2 of 9 rows" in card and "Reviewed by a physician: 2 rows" in card
+    assert "Reviewers labelled 2 of 9 rows (" in card and "Labelled by a reviewer: 2 rows" in card
 
 
 def test_the_manifest_says_what_it_was_made_from(benchmark: Benchmark) -> None:

@@ -21,10 +21,11 @@ from stewardship.runs.votes import LIKELY_ERROR
 from stewardship.sheets.batch import read_batches
 from stewardship.sheets.errors import drawn_of
 
-__all__ = ["SOURCES", "GroupEstimate", "estimates_markdown", "label_estimates", "scope", "stratified_share"]
+__all__ = ["SOURCES", "WHO", "GroupEstimate", "estimates_markdown", "label_estimates", "scope", "stratified_share"]
 
 Source = Literal["audit", "recomputed", "physician"]
 SOURCES: tuple[Source, ...] = get_args(Source)
+WHO: dict[Source, str] = {"audit": "audit", "recomputed": "recomputation", "physician": "reviewers"}
 # Other sheets were drawn from what looks wrong: their shares stand for no dataset.
 FAIR_DRAWS = frozenset({"any", "balanced"})
 
@@ -126,7 +127,7 @@ def estimates_markdown(found: Collection[GroupEstimate]) -> str:
         "other shares; 95% Wilson intervals with the effective number of rows. Rows that a source says nothing of are",
         "taken to be like the others of their cell, and a share holds for the cells that have a judged row. An audit",
         "or a second road that errs as the builder does finds nothing: only reviewers are independent of both.\n",
-        *(f"- What {one.source} says holds for {scope(one.rows, one.covered)}." for one in found if one.by == "all"),
+        *(f"- By {WHO[one.source]}: holds for {scope(one.rows, one.covered)}." for one in found if one.by == "all"),
         "",
     ]
     heads = ("says", "by", "part", "rows", "in judged cells", "judged", "wrong", "share", "95% interval")
@@ -134,7 +135,7 @@ def estimates_markdown(found: Collection[GroupEstimate]) -> str:
     for one in found:
         share, ends = ("", "") if one.share is None else (f"{one.share:.1%}", f"{one.low:.1%} to {one.high:.1%}")
         counts = [f"{count:,}" for count in (one.rows, one.holds_for, one.judged, one.errors)]
-        rows.append((one.source, one.by, one.group, *counts, share, ends))
+        rows.append((WHO[one.source], one.by, one.group, *counts, share, ends))
     return "\n".join(lines) + "\n" + markdown_table(heads, rows, left=3)
 
 

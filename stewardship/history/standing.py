@@ -49,7 +49,7 @@ def disputed(events: Events) -> tuple[str, ...]:
 
 
 def reviewers(event: Event) -> str:
-    """Say whose a reviewer's label is, as far as it was declared: raters by name, or a file that has physicians' labels.
+    """Say whose a reviewer's label is, as far as it was declared: raters by name, or a file with physicians' labels.
 
     Nobody proves to be a person: a rater is one unless he was declared a language model, whose events are of role
     ``reading``.

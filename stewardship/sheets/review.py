@@ -222,7 +222,8 @@ class Review:
         """Yield what was said of each row beside its published label: of no use to whoever still reads.
 
         ``id`` is the row's in its dataset (`ontoground explain ID`), ``uid`` the benchmark's, ``question`` its first
-        paragraph: the statement. ``verdict``: right where the answer is the published label, doubtful where it is N/A, else wrong.
+        paragraph: the statement. ``verdict``: right where the answer is the published label, doubtful where it is N/A,
+        else wrong.
         """
         said = self._answers()
         with self._alone:

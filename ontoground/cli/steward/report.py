@@ -89,7 +89,7 @@ def paint_report(out: Console, payload: dict[str, Any]) -> None:
 
 
 def _main_numbers(payload: dict[str, Any]) -> Iterator[tuple[str, str | int]]:
-    from stewardship.datasets.estimates import scope
+    from stewardship.datasets.estimates import WHO, scope
 
     yield "rows", payload["rows"]
     if audits := payload["phase1"]:
@@ -102,4 +102,7 @@ def _main_numbers(payload: dict[str, Any]) -> Iterator[tuple[str, str | int]]:
             yield f"{name} agrees with the physician", f"{share(one)} of {one['n']}"
     for one in payload["dataset"]:
         if one["by"] == "all" and one["share"] is not None:
-            yield f"wrong labels, by {one['source']}", f"{share(one, 'share')} of {scope(one['rows'], one['covered'])}"
+            yield (
+                f"wrong labels, by {WHO[one['source']]}",
+                f"{share(one, 'share')} of {scope(one['rows'], one['covered'])}",
+            )

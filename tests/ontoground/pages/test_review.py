@@ -121,7 +121,7 @@ def test_who_steers_sees_how_far_readers_are_and_answers_nothing(review: Review)
     board = steers.get("/review").text
     assert re.search(r"<td>ann</td><td class=\"n\">1</td><td class=\"n\">12</td>", board)
     assert "below 10 nothing is said" in board
-    assert 'href="/review">Review of sample-1' in steers.get("/").text
+    assert 'href="/review">Readers of sample-1' in steers.get("/").text
     assert steers.get(path).status_code == 403
     assert steers.post(path, data={"answer": "Q1", "version": NOTHING}).status_code == 403
 

@@ -206,7 +206,7 @@ def test_estimates_count_what_each_source_says_by_label_and_stratum(tmp_path: Pa
     assert found["recomputed", "label", "factual"].share == pytest.approx(0.1)
     assert found["recomputed", "label", "non-factual"].errors == 0
     assert not any(source == "audit" for source, _, _ in found)
-    assert "What recomputed says holds for the whole dataset (20 rows)." in estimates_markdown(found.values())
+    assert "By recomputation: holds for the whole dataset (20 rows)." in estimates_markdown(found.values())
 
 
 def test_an_estimate_of_a_part_of_the_dataset_never_speaks_of_the_whole(tmp_path: Path) -> None:

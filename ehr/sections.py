@@ -77,8 +77,8 @@ def _header_rule(row: Row, sections: frozenset[str]) -> HeaderRule:
         if not right:
             raise row.refused(f"a header's {column} cannot be read", row[column] or "nothing", expected)
     if parent not in sections:
-        allowed = f"empty: a section of its own; *: whichever is open; or {', '.join(sorted(sections - {'', ANY_PARENT}))}"
-        raise row.refused("a header's parent is no section", parent, allowed)
+        known = ", ".join(sorted(sections - {"", ANY_PARENT}))
+        raise row.refused("a header's parent is no section", parent, f"empty, * (whichever is open), or {known}")
     return HeaderRule(name, parent, row["strength"] == "weak")
 
 

@@ -37,10 +37,13 @@ def test_a_row_is_told_with_its_words_in_the_note(
     for one, span in zip(found["evidence"], row["support_spans"], strict=True):
         assert one["before"] + one["text"] + one["after"] in note["text"] and one["text"] == span["text"]
         assert len(one["before"]) > 100
+        assert one["assertion"] in ("present", "given") and one["certainty"] in ("certain", "corroborated")
     assert {one["id"] for one in found["group"]} >= {row["id"]} and len(found["group"]) >= 4
     assert w.explain(row["id"])["why"] == found["why"]
     text = said(capsys, "explain", row["id"], *place)
     assert row["statement"] in " ".join(text.split()) and "(this row)" in text
+    assert all(f"[[{one['text']}]]" in text for one in found["evidence"])
+    assert ("a note links the ends" in text) == (quadrant in ("Q3", "Q4"))
 
 
 def test_a_contradicted_row_is_told_with_what_denies_it(denying: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -184,8 +184,8 @@ def _rule(row: Row, order: int, known: frozenset[str], known_sections: frozenset
         kinds = frozenset() if row["kinds"] == "*" else frozenset(row["kinds"].split(","))
         rank = int(row["rank"])
     except ValueError as error:
-        allowed = f"category: {', '.join((*Assertion, 'stop', 'pseudo'))}; rank: a whole number"
-        raise row.refused("an assertion rule cannot be read", f"{row['trigger']}: {error}", allowed) from error
+        expected = f"category: {', '.join((*Assertion, 'stop', 'pseudo'))}; rank: a whole number"
+        raise row.refused("an assertion rule cannot be read", f"{row['trigger']}: {error}", expected) from error
     for part, said, allowed in (
         ("kind", kinds, known),
         ("direction", {direction}, _DIRECTIONS),

@@ -92,7 +92,7 @@ def _medieval(request: Request, row: dict[str, Any], group: list[dict[str, Any]]
     values = {"row": row, "group": group, "spans": spans, "missing": missing, "picture": picture}
     values["dataset"] = request.path_params["dataset"]
     supporting = {"support_spans": spans[: len(row["support_spans"])]}
-    why = [*reasons({**row, **supporting}, phrases), *checks_of_false(row)]
+    why = [*reasons({**row, **supporting}, phrases), *checks_of_false(row, phrases)]
     return shown(request, "medieval_row.html", reasons=why, **values)
 
 

@@ -81,7 +81,8 @@ def surrounded(row: Mapping[str, Any], warehouse: Callable[[], Opened]) -> tuple
 
 def _span(span: Mapping[str, Any], notes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     begin, end = span["begin_offset"], span["end_offset"]
-    note = next((one for one in notes if one["text"][begin:end] == span["text"]), {"text": "", "mentions": []})
+    nowhere: Mapping[str, Any] = {"text": "", "mentions": []}
+    note = next((one for one in notes if one["text"][begin:end] == span["text"]), nowhere)
     read = (one for one in note["mentions"] if (one["begin_offset"], one["end_offset"]) == (begin, end))
     said = next(({name: one[name] for name in ("assertion", "certainty", "reasons")} for one in read), {})
     around = {"before": note["text"][max(begin - AROUND, 0) : begin], "after": note["text"][end : end + AROUND]}
@@ -139,7 +140,8 @@ def explained(workspace: Workspace, identifier: str) -> dict[str, Any]:
 
 
 def _medieval(workspace: Workspace, row: Mapping[str, Any], _group: Sequence[Mapping[str, Any]]) -> list[str]:
-    return [*reasons(dict(row), Phrases(ConceptGraph.open(workspace.graph))), *checks_of_false(row)]
+    phrases = Phrases(ConceptGraph.open(workspace.graph))
+    return [*reasons(dict(row), phrases), *checks_of_false(row, phrases)]
 
 
 def _medhal(_workspace: Workspace, row: Mapping[str, Any], _group: Sequence[Mapping[str, Any]]) -> list[str]:

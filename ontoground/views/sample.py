@@ -34,27 +34,24 @@ def reasons(row: dict[str, Any], phrases: Phrases) -> list[str]:
     return [MEANING[row["quadrant"]], *_truth(row, phrases), *_support(row, phrases)]
 
 
-def checks_of_false(row: Mapping[str, Any]) -> list[str]:
-    """Return what was asked before a statement was called false, line by line; nothing of a true one."""
+def checks_of_false(row: Mapping[str, Any], phrases: Phrases) -> list[str]:
+    """Return of a false statement what the graph says in its place, and what was asked before it was called false."""
     if not row["why_false"]:
         return []
     from builders.medieval.judging import REASONS
 
-    return [
-        "asked before it was called false; none of these was found (docs/medieval.md):",
-        *(f"  {one}" for one in REASONS),
-    ]
+    asked_for = "asked before it was called false; none of these was found (docs/definitions.md#false):"
+    return [*_known(row, phrases), asked_for, *(f"  {one}" for one in REASONS)]
 
 
 def _truth(row: dict[str, Any], phrases: Phrases) -> list[str]:
     if row["why_false"]:
-        why = WHY_FALSE.get(row["why_false"], row["why_false"].replace("_", " "))
-        return [f"false because {why}", *_known(row, phrases)]
+        return [f"false because {WHY_FALSE.get(row['why_false'], row['why_false'].replace('_', ' '))}"]
     edges = [f"  {phrases.edge(edge)}  [{evidence_of(edge)}]" for edge in row["path"]]
     return [f"true because ({row['tier']}):", *edges]
 
 
-def _known(row: dict[str, Any], phrases: Phrases) -> list[str]:
+def _known(row: Mapping[str, Any], phrases: Phrases) -> list[str]:
     """Return what the graph's edges say of each end in place of a false statement."""
     line, backwards = phrases.vocabulary.line_of(row["predicate"])
     inverse = line.predicate if backwards else line.inverse
@@ -64,7 +61,7 @@ def _known(row: dict[str, Any], phrases: Phrases) -> list[str]:
         if names:
             more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
             said = phrases.sentence(phrases.graph.name(cui), predicate, ", ".join(names[:NAMED]))
-            lines.append(f"  the graph says that {said}{more}")
+            lines.append(f"the graph says that {said}{more}")
     return lines
 
 
@@ -73,8 +70,9 @@ def _support(row: dict[str, Any], phrases: Phrases) -> list[str]:
     for span in row["support_spans"]:
         place = f"{span['section'].replace('_', ' ')}, {span['begin_offset']:,} to {span['end_offset']:,}"
         said = f"the note says '{' '.join(span['text'].split())}' ({place}) for the {span['role']}"
-        read = f", which is read as {span['assertion']}, {span['certainty']}" if "certainty" in span else ""
-        lines.append(f"supported because {said}{read}" if row["is_supported"] else f"{said}{read}")
+        # The certainty is known where the warehouse was asked.
+        read = f", read as {span['assertion']} ({span['certainty']})" if "certainty" in span else ""
+        lines.append(f"supported because {said}{read}" if read and row["is_supported"] else f"{said}{read}")
     for span in row.get("denied_spans", ()):
         place = f"{span['section'].replace('_', ' ')}, {span['begin_offset']:,} to {span['end_offset']:,}"
         said = f"the note names the {span['role']}, '{' '.join(span['text'].split())}' ({place}), and calls it"

@@ -77,11 +77,13 @@ def test_any_text_is_read(
     told = {one["text"]: one["assertion"] for one in found["note"]["mentions"]}
     assert told["chest pain"] == "absent" and told["hypertension"] == "present"
     text = said(capsys, "notes", "read", str(file), *place, "--html", str(page))
-    assert "chest pain" in text and "absent" in text
+    assert "chest pain" in text and "absent" in text and "marked:" not in text
     html = page.read_text()
     assert 'class="mention absent' in html and "<script" not in html and "http" not in html
     monkeypatch.setattr(sys, "stdin", io.StringIO(NOTE))
     assert "hypertension" in said(capsys, "notes", "read", "-", *place)
+    assert invoke(["notes", "read", str(tmp_path), *place]) == 3
+    assert "this is a folder" in capsys.readouterr().err
     file.write_bytes(b"\xff\xfe\x00")
     assert invoke(["notes", "read", str(file), *place]) == 3
     assert "no text in UTF-8" in capsys.readouterr().err

@@ -71,7 +71,11 @@ def _header_rule(row: Row, sections: frozenset[str]) -> HeaderRule:
     name, header, parent = row["name"], row["header"], row["parent"]
     for column, right, expected in (
         ("name", _NAME.fullmatch(name), "small letters, digits and _, a letter first: the section that is opened"),
-        ("header", _HEADER.fullmatch(header), "ASCII without capitals, a letter first, at most 79 characters"),
+        (
+            "header",
+            _HEADER.fullmatch(header) and header[-1] != ":",
+            "ASCII, no capitals, no colon at its end; a letter first, at most 79 characters",
+        ),
         ("strength", row["strength"] in _STRENGTHS, "firm or weak"),
     ):
         if not right:

@@ -29,6 +29,7 @@ _DEFAULT_COLUMNS = ("section", "kinds", "rank", "assertion", "source")
 _CLASS_COLUMNS = ("term", "class", "source")
 # A wildcard stands for none of these: another clause begins there.
 NOT_ANY = frozenset({"except", "but", "which", "who", ".", ";", ":"})
+_ALTERNATIVES = re.compile(r"\(([^()\s][^()]*\|[^()]*|\|[^()]*)\)")
 _DIRECTIONS = frozenset({"forward", "backward", "both", "within", "lookahead", "lookahead-backward"})
 _SCOPES = frozenset(
     {"adjacent", "near", "next", "chain", "phrase", "list", "clause", "sentence", "hard", "soft", "none"}
@@ -183,9 +184,8 @@ def _rule(row: Row, order: int, known: frozenset[str], known_sections: frozenset
         kinds = frozenset() if row["kinds"] == "*" else frozenset(row["kinds"].split(","))
         rank = int(row["rank"])
     except ValueError as error:
-        raise row.refused(
-            "an assertion rule cannot be read", f"{row['trigger']}: {error}", "an assertion, a rank"
-        ) from error
+        expected = f"category: {', '.join((*Assertion, 'stop', 'pseudo'))}; rank: a whole number"
+        raise row.refused("an assertion rule cannot be read", f"{row['trigger']}: {error}", expected) from error
     for part, said, allowed in (
         ("kind", kinds, known),
         ("direction", {direction}, _DIRECTIONS),
@@ -195,6 +195,9 @@ def _rule(row: Row, order: int, known: frozenset[str], known_sections: frozenset
         if not said <= allowed:
             found = f"{row['trigger']}: {', '.join(sorted(said - allowed))}"
             raise row.refused(f"an assertion rule names an unknown {part}", found, ", ".join(sorted(allowed)))
+    if any(word != sign for sign in "()|" for word in _ALTERNATIVES.sub("x", row["trigger"]).split() if sign in word):
+        expected = "(one|other) for either word, not nested; a sign that the note has: blanks around it"
+        raise row.refused("a trigger's alternatives cannot be read", row["trigger"], expected)
     if not all(map(_parts, _phrases(row["trigger"]))):
         raise row.refused("an assertion rule has no words", row["trigger"] or "nothing", "a trigger")
     forward = direction in ("forward", "both", "lookahead")
@@ -206,7 +209,7 @@ def _rule(row: Row, order: int, known: frozenset[str], known_sections: frozenset
 
 def _phrases(pattern: str) -> Iterator[str]:
     """Every phrase that a trigger stands for; parentheses that stand for themselves have spaces around them."""
-    pieces = re.split(r"\(([^()\s][^()]*\|[^()]*|\|[^()]*)\)", pattern)
+    pieces = _ALTERNATIVES.split(pattern)
     choices = [piece.split("|") if position % 2 else [piece] for position, piece in enumerate(pieces)]
     for choice in itertools.product(*choices):
         yield " ".join("".join(choice).split())

@@ -69,11 +69,20 @@ def _key(header: str) -> str:
 
 def _header_rule(row: Row, sections: frozenset[str]) -> HeaderRule:
     name, header, parent = row["name"], row["header"], row["parent"]
-    if not _HEADER.fullmatch(header) or not _NAME.fullmatch(name) or row["strength"] not in _STRENGTHS:
-        expected = "a name of small letters and _, a header in ASCII and small letters, firm or weak"
-        raise row.refused("a header cannot be read", f"{name}, {header}, {row['strength']}", expected)
+    for column, right, expected in (
+        ("name", _NAME.fullmatch(name), "small letters, digits and _, a letter first: the section that is opened"),
+        (
+            "header",
+            _HEADER.fullmatch(header) and header[-1] != ":",
+            "ASCII, no capitals, no colon at its end; a letter first, at most 79 characters",
+        ),
+        ("strength", row["strength"] in _STRENGTHS, "firm or weak"),
+    ):
+        if not right:
+            raise row.refused(f"a header's {column} cannot be read", row[column] or "nothing", expected)
     if parent not in sections:
-        raise row.refused("a header belongs to no section", parent, ", ".join(sorted(sections)))
+        known = ", ".join(sorted(sections - {"", ANY_PARENT}))
+        raise row.refused("a header's parent is no section", parent, f"empty, * (whichever is open), or {known}")
     return HeaderRule(name, parent, row["strength"] == "weak")
 
 

@@ -253,10 +253,11 @@ class OpenWorkspace:
 
         Raises:
             InputError: the dataset is not built.
-            UsageError: it has no such column.
+            UsageError: it has no such column, or no such quadrant or level of support.
         """
         import polars
 
+        from ground.contracts.rows import QUADRANTS, SUPPORT_LEVELS
         from ontoground.flow.status import row_files
 
         files = row_files(self.workspace, dataset)
@@ -273,6 +274,9 @@ class OpenWorkspace:
                 raise UsageError("the dataset has no such column", found=name, expected=", ".join(near))
         for name, value in wanted.items():
             values = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+            known = {"quadrant": QUADRANTS, "support_level": SUPPORT_LEVELS}.get(name, values)
+            if unknown := [str(one) for one in values if one not in known]:
+                raise UsageError(f"{name} is never so", found=", ".join(unknown), expected=", ".join(known))
             rows = rows.filter(polars.col(name).is_in(list(values)))
         return rows
 

@@ -24,7 +24,7 @@ VERBS = {
     "notes": "Split the discharge summaries and find concepts in them.",
     "build": "Build datasets from what the workspace holds.",
     "validate": "Derive every label of a dataset again and compare.",
-    "diff": "Show which rows differ between two builds of a dataset.",
+    "diff": "Count the rows that differ between two builds.",
     "explain": "Say what a row rests on: its path, its words in the note.",
     "publish": "Put a built dataset into object storage.",
     "export": "Write a built dataset as others want it.",

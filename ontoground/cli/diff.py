@@ -35,11 +35,11 @@ def diff(
         WRITTEN,
     ] = None,
 ) -> Result:
-    """Show which rows differ between two builds of a dataset, in which columns, and what the manifests say of why.
+    """Count the rows that differ between two builds of a dataset, by column, and tell what the manifests say of why.
 
     Rows go by their identifiers: one that is in both builds is the same or changed, the others were added or removed.
-    The text of rows is not shown. Ends with 0 whether or not there are differences. Memory and threads are those of
-    the workspace's settings.
+    --output lists those that differ by identifier; their text is not shown. Ends with 0 whether or not there are
+    differences. Memory and threads are those of the workspace's settings.
     """
     from ontoground.views.builds import compared
 

@@ -41,8 +41,9 @@ def _paint(out: Console, payload: dict[str, Any]) -> None:
     for line in payload["why"]:
         out.print(indented(line, 4))
     for one in payload["evidence"]:
-        out.print(text(f"\n{one['role']}, {one['section'].replace('_', ' ')}", "bold dim"))
-        out.print(_around(one))
+        told = (one["role"], one["section"].replace("_", " "), one.get("assertion"), one.get("certainty"))
+        out.print(text("\n" + ", ".join(filter(None, told)), "bold dim"))
+        out.print(_around(one, brackets=not out.is_terminal))
     if payload["missing"]:
         out.print(f"\nthe note around the mentions cannot be shown: {payload['missing']}")
     out.print(text(f"\nmade together ({payload['dataset']}, {payload['split']}):", "dim"))
@@ -51,6 +52,8 @@ def _paint(out: Console, payload: dict[str, Any]) -> None:
         out.print(indented(f"{one['label']}  {one['id']}{here}  {one['says']}", 2))
 
 
-def _around(one: dict[str, Any]) -> Text:
+def _around(one: dict[str, Any], *, brackets: bool) -> Text:
+    """Return the note around a mention, which is marked: by brackets where there is no colour."""
     shown = text(f"... {one['before']}".lstrip() if one["before"] else "")
-    return shown.append(one["text"], "bold reverse").append(f"{one['after']} ..." if one["after"] else "")
+    marked = f"[[{one['text']}]]" if brackets else one["text"]
+    return shown.append(marked, "bold reverse").append(f"{one['after']} ..." if one["after"] else "")

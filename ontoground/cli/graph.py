@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -154,8 +155,10 @@ def _paint_relations(out: Console, payload: dict[str, Any], show_all: bool) -> N
             out.print(indented(f"by {one['pattern']}", 6))
             for edge in one["path"]:
                 out.print(indented(f"{edge['words']}  [{evidence_of(edge)}]", 6))
-    if hidden := len(found) - len(shown):
-        out.print(f"\n{hidden} plausible relations are hidden, as stronger ones are there; --all shows them")
+    if hidden := Counter(one["predicate"].replace("_", " ") for one in found if one not in shown):
+        kinds = ", ".join(f"{predicate} {n}" for predicate, n in hidden.most_common())
+        out.print(text(f"\n{hidden.total()} plausible relations more: --all shows them", "bold"))
+        out.print(indented(kinds, 2))
 
 
 @verb(

@@ -146,6 +146,8 @@ def _paint_mentions(out: Console, note: dict[str, Any]) -> None:
         out.print(_marked(note, section["begin_offset"], section["end_offset"]))
     rows = [{**one, "sure": " ".join((one["certainty"], *one["reasons"]))} for one in note["mentions"]]
     out.print(listing(rows, "begin_offset: begin, end_offset: end, text, concepts, assertion, sure, section"))
+    if not out.is_terminal:
+        return  # nothing is marked without colours
     legend = text("marked: ")
     for assertion, style in STYLES.items():
         legend.append(assertion, style).append(" ")

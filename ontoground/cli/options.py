@@ -273,6 +273,8 @@ def text_of(file: Path) -> str:
     """Return the text of a file in UTF-8; ``-`` is standard input."""
     if str(file) == "-":
         return sys.stdin.read()
+    if file.is_dir():
+        raise InputError("this is a folder", file=file, expected="a text in UTF-8, a file at a time")
     if not file.is_file():
         raise InputError("there is no such file", file=file)
     try:

@@ -59,9 +59,10 @@ def sql(
     """Ask the warehouse and the datasets: read-only, with no access to other files or the network.
 
     Tables of the warehouse are named by schema (mimiciv_hosp.diagnoses_icd, umls.mrconso, kg.edge, ground.mention);
-    the rows of a built dataset are the view `medieval`.
+    the rows of a built dataset are the view `medieval`. `-c "show all tables"` lists the tables with their columns;
+    `show tables` knows the views alone.
     """
-    from ontoground.views.query import exploring, fetch, named_queries, query_text, write_rows
+    from ontoground.views.query import exploring, fetch, named_queries, query_text, values_of, write_rows
 
     if name is None and command is None:
         queries = [{"name": one, "title": title} for one, title in named_queries()]
@@ -84,6 +85,8 @@ def sql(
         return Result({}, lambda _out, _payload: None)
     with exploring(opened, seconds=timeout) as connection:
         found = fetch(connection, text, limit)
+        for line in () if found.rows else values_of(connection, name, command, filters or ()):
+            note(line)
     paint = _paint if file_format == "table" else _paint_markdown
     return options.result("sql", paint, query=name, columns=found.columns, rows=found.rows, truncated=found.more)
 

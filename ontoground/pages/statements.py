@@ -18,7 +18,7 @@ from ontoground.pages.house import house_of, shown
 from ontoground.pages.pictures import path_picture
 from ontoground.views.concepts import Phrases
 from ontoground.views.row import built, changed, known, row_with_group, surrounded
-from ontoground.views.sample import reasons
+from ontoground.views.sample import checks_of_false, reasons
 
 __all__ = ["ROUTES"]
 
@@ -91,7 +91,9 @@ def _medieval(request: Request, row: dict[str, Any], group: list[dict[str, Any]]
     picture = path_picture(row["path"], phrases.graph.name) if row["path"] else None
     values = {"row": row, "group": group, "spans": spans, "missing": missing, "picture": picture}
     values["dataset"] = request.path_params["dataset"]
-    return shown(request, "medieval_row.html", reasons=reasons(row, phrases), **values)
+    supporting = {"support_spans": spans[: len(row["support_spans"])]}
+    why = [*reasons({**row, **supporting}, phrases), *checks_of_false(row, phrases)]
+    return shown(request, "medieval_row.html", reasons=why, **values)
 
 
 def _medhal(request: Request, row: dict[str, Any], group: list[dict[str, Any]]) -> Response:

@@ -39,7 +39,8 @@ def resolve(connection: duckdb.DuckDBPyConnection, wanted: str) -> str:
             found="; ".join(f"{cui} {name} ({groups})" for cui, name, groups in named),
             do="give the CUI of the one that you mean",
         )
-    similar = asked(connection, "ontoground/concept_like_name", wanted).fetchall() if wanted.strip() else []
+    files = ("concept_like_name", "concept_spelt_nearly") if wanted.strip() else ()
+    similar = next(filter(None, (asked(connection, f"ontoground/{one}", wanted).fetchall() for one in files)), [])
     raise InputError(
         f"there is no concept {wanted}",
         expected="; ".join(f"{cui} {name}" for cui, name in similar) or "a CUI or an exact name of the loaded release",

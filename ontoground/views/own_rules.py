@@ -11,7 +11,7 @@ from ground.storage.tables import read_table
 from ground.storage.workspace import Workspace
 from ontoground.flow.stages import check_rules
 
-__all__ = ["own_rules"]
+__all__ = ["own_rules", "package_table"]
 
 
 def own_rules(workspace: Workspace, table: str | None = None) -> dict[str, Any]:
@@ -21,26 +21,36 @@ def own_rules(workspace: Workspace, table: str | None = None) -> dict[str, Any]:
         InputError: an own row cannot be read.
         UsageError: no such table can be added to.
     """
-    if table is not None and table not in EXTENDABLE:
-        raise UsageError("no such table takes own rows", found=table, expected=", ".join(EXTENDABLE))
     check_rules(workspace.rules)
     named = [table] if table else [*EXTENDABLE]
     return {"folder": str(workspace.rules.folder), "tables": [_table(workspace, name) for name in named]}
 
 
-def _table(workspace: Workspace, name: str) -> dict[str, Any]:
+def package_table(name: str) -> dict[str, Any]:
+    """Return what the package says of a table that can be added to, with rows of it as examples.
+
+    Raises:
+        UsageError: no such table can be added to.
+    """
+    if name not in EXTENDABLE:
+        raise UsageError("no such table takes own rows", found=name, expected=", ".join(EXTENDABLE))
     one = EXTENDABLE[name]
     lines = (ROOT / one.file).read_text(encoding="utf-8").splitlines()
     about = [line for line in lines if line.startswith("#")]
     columns = tuple(lines[len(about)].split("\t"))
-    own = workspace.rules.rows(name, columns)
+    rows = [list(row.values()) for row in read_table(ROOT / one.file, columns)]
     return {
         "table": name,
         "what": one.what,
         "stage": one.stage,
         "about": about,
         "columns": list(columns),
-        "package_rows": len(read_table(ROOT / one.file, columns)),
-        "own_rows": len(own),
-        "rows": [list(row.values()) for row in own],
+        "examples": [rows[len(rows) * quarter // 4] for quarter in (1, 2, 3)],
+        "package_rows": len(rows),
     }
+
+
+def _table(workspace: Workspace, name: str) -> dict[str, Any]:
+    one = package_table(name)
+    own = workspace.rules.rows(name, tuple(one["columns"]))
+    return {**one, "own_rows": len(own), "rows": [list(row.values()) for row in own]}

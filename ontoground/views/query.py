@@ -45,11 +45,14 @@ __all__ = [
     "fetch_table",
     "named_queries",
     "query_text",
+    "values_of",
     "write_rows",
     "write_whole",
 ]
 
 AREA = "ontoground/queries"
+VALUES = 10
+"""Values of a column that are listed at most."""
 NO_COLUMN = re.compile(r'Referenced column "([^"]+)" (?:was )?not found')
 NEAR = re.compile(r"Candidate bindings: (.+)")
 COPY_OPTIONS = {"csv": "format csv, header true", "parquet": "format parquet", "json": "format json, array true"}
@@ -101,10 +104,31 @@ def query_text(name: str | None, command: str | None, filters: Sequence[str] = (
 
 
 def _wanted(filter_text: str) -> str:
+    column, value = _parted(filter_text)
+    return f"cast({quoted_name(column)} as varchar) = {quoted(value)}"
+
+
+def _parted(filter_text: str) -> tuple[str, str]:
     column, equals, value = filter_text.partition("=")
     if not (equals and column.strip()):
         raise UsageError("a filter is none", found=filter_text, expected="COLUMN=VALUE, as source=diagnoses_icd")
-    return f"cast({quoted_name(column.strip())} as varchar) = {quoted(value)}"
+    return column.strip(), value
+
+
+def values_of(
+    connection: duckdb.DuckDBPyConnection, name: str | None, command: str | None, filters: Sequence[str]
+) -> list[str]:
+    """Return in words what a column holds, ten values at most, for each filter whose value it never has."""
+    base, said = query_text(name, command), []
+    for column, value in map(_parted, filters):
+        answer = (
+            f"select distinct cast({quoted_name(column)} as varchar) from (\n{base}\n) order by all limit {VALUES + 1}"
+        )
+        values = [str(one) for (one,) in fetch(connection, answer, 0).rows if one is not None]
+        if value not in values:
+            more = ", ..." if len(values) > VALUES else ""
+            said.append(f"{column} is never {value}; it is {', '.join(values[:VALUES]) or 'always empty'}{more}")
+    return said
 
 
 @contextmanager

@@ -18,8 +18,9 @@ from kg.graph import ConceptGraph
 from ontoground.flow.session import asked, reading, records
 from ontoground.flow.status import row_files
 from ontoground.views.concepts import Phrases
+from ontoground.views.notes import admission_notes
 from ontoground.views.query import exploring_datasets
-from ontoground.views.sample import reasons
+from ontoground.views.sample import checks_of_false, reasons
 
 __all__ = ["built", "changed", "explained", "known", "row_with_group", "surrounded"]
 
@@ -62,25 +63,30 @@ def row_with_group(
 def surrounded(row: Mapping[str, Any], warehouse: Callable[[], Opened]) -> tuple[list[dict[str, Any]], str]:
     """Return the mentions that support or deny a row, with the note around them or why it cannot be read.
 
+    With the note each has its assertion, certainty and what lessens that (reasons).
+
     Args:
         row: of MediEval.
         warehouse: opens the warehouse for reading.
     """
-    texts: list[str] = []
+    notes: list[dict[str, Any]] = []
     missing = ""
     try:
         with warehouse() as connection:
-            query = "select text from mimiciv_note.discharge where hadm_id = ? order by note_id"
-            texts = [text for (text,) in connection.execute(query, [row["hadm_id"]]).fetchall()]
+            notes = admission_notes(connection, row["hadm_id"], with_mentions=True)
     except (OntogroundError, duckdb.CatalogException) as error:
         missing = str(error) if isinstance(error, OntogroundError) else "the notes are not loaded"
-    return [_span(one, texts) for one in (*row["support_spans"], *row.get("denied_spans", ()))], missing
+    return [_span(one, notes) for one in (*row["support_spans"], *row.get("denied_spans", ()))], missing
 
 
-def _span(span: Mapping[str, Any], texts: Sequence[str]) -> dict[str, Any]:
+def _span(span: Mapping[str, Any], notes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     begin, end = span["begin_offset"], span["end_offset"]
-    text = next((one for one in texts if one[begin:end] == span["text"]), "")
-    return {**span, "before": text[max(begin - AROUND, 0) : begin], "after": text[end : end + AROUND]}
+    nowhere: Mapping[str, Any] = {"text": "", "mentions": []}
+    note = next((one for one in notes if one["text"][begin:end] == span["text"]), nowhere)
+    read = (one for one in note["mentions"] if (one["begin_offset"], one["end_offset"]) == (begin, end))
+    said = next(({name: one[name] for name in ("assertion", "certainty", "reasons")} for one in read), {})
+    around = {"before": note["text"][max(begin - AROUND, 0) : begin], "after": note["text"][end : end + AROUND]}
+    return {**said, **span, **around}
 
 
 def changed(before: str, after: str) -> list[tuple[str, str]]:
@@ -126,7 +132,7 @@ def explained(workspace: Workspace, identifier: str) -> dict[str, Any]:
         "says": says(row),
         "label": label(row),
         "split": row["split"],
-        "why": WHY[name](workspace, row, group),
+        "why": WHY[name](workspace, {**row, "support_spans": evidence[: len(row.get("support_spans", ()))]}, group),
         "evidence": evidence,
         "missing": missing,
         "group": [{"id": one["id"], "says": says(one), "label": label(one)} for one in group],
@@ -134,7 +140,8 @@ def explained(workspace: Workspace, identifier: str) -> dict[str, Any]:
 
 
 def _medieval(workspace: Workspace, row: Mapping[str, Any], _group: Sequence[Mapping[str, Any]]) -> list[str]:
-    return reasons(dict(row), Phrases(ConceptGraph.open(workspace.graph)))
+    phrases = Phrases(ConceptGraph.open(workspace.graph))
+    return [*reasons(dict(row), phrases), *checks_of_false(row, phrases)]
 
 
 def _medhal(_workspace: Workspace, row: Mapping[str, Any], _group: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import duckdb
@@ -11,8 +12,10 @@ from ground.storage.warehouse import run_sql
 from ontoground.flow.session import records
 from ontoground.views.concepts import Phrases, evidence_of
 
-__all__ = ["reasons", "sample_group"]
+__all__ = ["checks_of_false", "reasons", "sample_group"]
 
+NAMED = 5
+"""Concepts that a line names at most."""
 MEANING = {
     "Q1": "true and supported",
     "Q2": "true, not supported",
@@ -31,6 +34,16 @@ def reasons(row: dict[str, Any], phrases: Phrases) -> list[str]:
     return [MEANING[row["quadrant"]], *_truth(row, phrases), *_support(row, phrases)]
 
 
+def checks_of_false(row: Mapping[str, Any], phrases: Phrases) -> list[str]:
+    """Return of a false statement what the graph says in its place, and what was asked before it was called false."""
+    if not row["why_false"]:
+        return []
+    from builders.medieval.judging import REASONS
+
+    asked_for = "asked before it was called false; none of these was found (docs/definitions.md#false):"
+    return [*_known(row, phrases), asked_for, *(f"  {one}" for one in REASONS)]
+
+
 def _truth(row: dict[str, Any], phrases: Phrases) -> list[str]:
     if row["why_false"]:
         return [f"false because {WHY_FALSE.get(row['why_false'], row['why_false'].replace('_', ' '))}"]
@@ -38,11 +51,28 @@ def _truth(row: dict[str, Any], phrases: Phrases) -> list[str]:
     return [f"true because ({row['tier']}):", *edges]
 
 
+def _known(row: Mapping[str, Any], phrases: Phrases) -> list[str]:
+    """Return what the graph's edges say of each end in place of a false statement."""
+    line, backwards = phrases.vocabulary.line_of(row["predicate"])
+    inverse = line.predicate if backwards else line.inverse
+    lines = []
+    for cui, predicate in ((row["head_cui"], row["predicate"]), (row["tail_cui"], inverse)):
+        names = sorted({phrases.graph.name(edge.tail) for edge in phrases.graph.neighbours(cui, predicate)})
+        if names:
+            more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+            said = phrases.sentence(phrases.graph.name(cui), predicate, ", ".join(names[:NAMED]))
+            lines.append(f"the graph says that {said}{more}")
+    return lines
+
+
 def _support(row: dict[str, Any], phrases: Phrases) -> list[str]:
     lines = []
     for span in row["support_spans"]:
         place = f"{span['section'].replace('_', ' ')}, {span['begin_offset']:,} to {span['end_offset']:,}"
-        lines.append(f"the note says '{' '.join(span['text'].split())}' ({place}) for the {span['role']}")
+        said = f"the note says '{' '.join(span['text'].split())}' ({place}) for the {span['role']}"
+        # The certainty is known where the warehouse was asked.
+        read = f", read as {span['assertion']} ({span['certainty']})" if "certainty" in span else ""
+        lines.append(f"supported because {said}{read}" if read and row["is_supported"] else f"{said}{read}")
     for span in row.get("denied_spans", ()):
         place = f"{span['section'].replace('_', ' ')}, {span['begin_offset']:,} to {span['end_offset']:,}"
         said = f"the note names the {span['role']}, '{' '.join(span['text'].split())}' ({place}), and calls it"

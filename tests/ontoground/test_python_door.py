@@ -104,6 +104,8 @@ def test_statements_are_chosen_by_column(opened: OpenWorkspace) -> None:
     assert set(chosen["quadrant"]) == {"Q1", "Q3"}
     with pytest.raises(UsageError, match="quadrant"):
         opened.statements(quadrnat="Q1")
+    with pytest.raises(UsageError, match="Q1, Q2, Q3, Q4"):
+        opened.statements(quadrant=["Q1", "Q5"])
     with pytest.raises(InputError, match="not built"):
         opened.statements("medval")
 

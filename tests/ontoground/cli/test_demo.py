@@ -120,9 +120,18 @@ def test_graph_relations_reads_back_in_words_with_its_evidence(told: Any) -> Non
     assert payload["relations"] == [line for line in longer["relations"] if line["hops"] == 1]
 
 
+def test_graph_relations_counts_what_it_leaves_out(demo: Demo, told: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ("graph", "relations", "lisinopril", "hypertension")
+    weak = [one for one in told("graph-relations", *asked)["relations"] if one["tier"] == "plausible"]
+    assert weak and invoke([*asked, "--workspace", str(demo.workspace)]) == 0
+    assert f"{len(weak)} plausible relations more: --all shows them" in capsys.readouterr().out
+
+
 def test_a_name_that_is_nearly_right_gets_suggestions(demo: Demo, capsys: pytest.CaptureFixture[str]) -> None:
     assert invoke(["graph", "show", "lisinop", "--workspace", str(demo.workspace)]) == 3
     assert "lisinopril" in capsys.readouterr().err.lower()
+    assert invoke(["graph", "show", "lisinoprill", "--workspace", str(demo.workspace)]) == 3
+    assert "expected: C9950001 lisinopril" in capsys.readouterr().err
 
 
 def test_an_unknown_cui_is_named(demo: Demo, capsys: pytest.CaptureFixture[str]) -> None:

@@ -37,10 +37,13 @@ def test_a_row_is_told_with_its_words_in_the_note(
     for one, span in zip(found["evidence"], row["support_spans"], strict=True):
         assert one["before"] + one["text"] + one["after"] in note["text"] and one["text"] == span["text"]
         assert len(one["before"]) > 100
+        assert one["assertion"] in ("present", "given") and one["certainty"] in ("certain", "corroborated")
     assert {one["id"] for one in found["group"]} >= {row["id"]} and len(found["group"]) >= 4
     assert w.explain(row["id"])["why"] == found["why"]
     text = said(capsys, "explain", row["id"], *place)
     assert row["statement"] in " ".join(text.split()) and "(this row)" in text
+    assert all(f"[[{one['text']}]]" in text for one in found["evidence"])
+    assert ("a note links the ends" in text) == (quadrant in ("Q3", "Q4"))
 
 
 def test_a_contradicted_row_is_told_with_what_denies_it(denying: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -74,11 +77,13 @@ def test_any_text_is_read(
     told = {one["text"]: one["assertion"] for one in found["note"]["mentions"]}
     assert told["chest pain"] == "absent" and told["hypertension"] == "present"
     text = said(capsys, "notes", "read", str(file), *place, "--html", str(page))
-    assert "chest pain" in text and "absent" in text
+    assert "chest pain" in text and "absent" in text and "marked:" not in text
     html = page.read_text()
     assert 'class="mention absent' in html and "<script" not in html and "http" not in html
     monkeypatch.setattr(sys, "stdin", io.StringIO(NOTE))
     assert "hypertension" in said(capsys, "notes", "read", "-", *place)
+    assert invoke(["notes", "read", str(tmp_path), *place]) == 3
+    assert "this is a folder" in capsys.readouterr().err
     file.write_bytes(b"\xff\xfe\x00")
     assert invoke(["notes", "read", str(file), *place]) == 3
     assert "no text in UTF-8" in capsys.readouterr().err

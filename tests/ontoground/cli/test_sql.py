@@ -6,6 +6,7 @@ import json
 import os
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -17,6 +18,7 @@ from ground.storage.sqlfiles import sql_names
 from ground.storage.warehouse import connect
 from ground.storage.workspace import Workspace
 from ontoground.cli.main import invoke
+from ontoground.views.query import values_of
 from tests.ontoground.cli.schemas import checked
 from tests.ontoground.conftest import Demo
 
@@ -37,6 +39,18 @@ def test_every_column_of_the_tables_made_here_has_a_meaning(demo: Demo) -> None:
         assert column in columns_of(name), f"{table}.{column} is not in columns.tsv"
     known = {(table, column) for table in described_tables() for column in columns_of(table)}
     assert {(f"ground.{table}", column) for table, column in rows} >= {one for one in known if one[0][:7] == "ground."}
+
+
+@pytest.mark.usefixtures("ask")
+def test_a_filter_that_keeps_nothing_tells_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["sql", "-c", ORDERED]) == 0
+    assert "never" not in capsys.readouterr().err
+    many = "select 'v' || lpad(range::varchar, 2, '0') as name, 1 as n from range(11)"
+    assert values_of(duckdb.connect(), None, many, ["name=other", "n=1"]) == [
+        "name is never other; it is v00, v01, v02, v03, v04, v05, v06, v07, v08, v09, ..."
+    ]
+    assert invoke(["sql", "loads", "source=nowhere"]) == 0
+    assert "source is never nowhere" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("ask")

@@ -303,10 +303,14 @@ class OpenWorkspace:
     def read_text(self, text: str) -> Notes:
         """Read any text: sections, mentions, what is asserted of them, and how sure that is from the text alone.
 
+        Mentions have the columns of those of ``note``.
+
         >>> [(one["text"], one["assertion"]) for one in w.read_text("Father had gout.").mentions]
         [('gout', 'family')]
         """
-        read = self.reader.judge(text)
+        from kg.graph import ConceptGraph
+
+        read, graph = self.reader.judge(text), ConceptGraph.open(self.workspace.graph)
         found = zip(read.clear, read.assertions, read.reasons, strict=True)
         mentions = [
             {
@@ -314,6 +318,7 @@ class OpenWorkspace:
                 "end_offset": one.end,
                 "text": text[one.begin : one.end],
                 "cuis": list(one.cuis),
+                "concepts": "; ".join(f"{cui} {graph.name(cui)}" for cui in sorted(one.cuis) if cui in graph) or None,
                 "assertion": str(assertion),
                 "section": one.section,
                 "certainty": "unsure" if reasons else "certain",

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from ehr.reading import TextReader
     from ground.storage.workspace import Workspace
+    from kg.graph import ConceptGraph
     from ontoground.views.predictions import Device
 
 __all__ = ["Answer", "Card", "Notes", "OpenWorkspace", "Relations", "open_workspace", "read_text"]
@@ -308,9 +309,7 @@ class OpenWorkspace:
         >>> [(one["text"], one["assertion"]) for one in w.read_text("Father had gout.").mentions]
         [('gout', 'family')]
         """
-        from kg.graph import ConceptGraph
-
-        read, graph = self.reader.judge(text), ConceptGraph.open(self.workspace.graph)
+        read, graph = self.reader.judge(text), self._graph
         found = zip(read.clear, read.assertions, read.reasons, strict=True)
         mentions = [
             {
@@ -331,6 +330,12 @@ class OpenWorkspace:
             for one in read.sections
         ]
         return Notes([{"note_id": None, "text": text, "sections": sections, "mentions": mentions}])
+
+    @cached_property
+    def _graph(self) -> ConceptGraph:
+        from kg.graph import ConceptGraph
+
+        return ConceptGraph.open(self.workspace.graph)
 
     @cached_property
     def reader(self) -> TextReader:

@@ -20,6 +20,7 @@ DATA = ROOT / "builders" / "data"
 RAI = "http://mlcommons.org/croissant/RAI/1.0"
 """The vocabulary that `responsible_ai` follows."""
 OPEN_WORLD = "open world"
+WORKSPACE = ("mimic", "umls", "rxnorm")
 
 
 @cache
@@ -60,7 +61,9 @@ def sources_of(manifest: Mapping[str, Any]) -> dict[str, list[str]]:
         if one.get("source") == "rules":
             continue  # the user's own
         release = one.get("release")
-        source = OPEN_WORLD if is_open_release(release) else str(one.get("source", one.get("file")))
+        # An open dataset's facts are of the open world, as their file, a manifest without a release, cannot say.
+        ours = is_open_release(release) or (manifest["licence_tier"] == "open" and one.get("source") in WORKSPACE)
+        source = OPEN_WORLD if ours else str(one.get("source", one.get("file")))
         found.setdefault(source, set()).update([str(release)] if release else [])
     return {source: sorted(releases) for source, releases in sorted(found.items())}
 

@@ -90,8 +90,9 @@ def export_physionet(dataset: Path, folder: Path, *, title: str | None = None, c
         UsageError: PhysioNet takes no such title, or the dataset's texts are not of CUIs and names alone.
     """
     whole = whole_dataset(dataset)
-    manifest = json.loads(whole.manifest)
-    name, tier = str(manifest.get("dataset")), tier_of(dataset)
+    tier = tier_of(dataset)
+    manifest = {**json.loads(whole.manifest), "licence_tier": tier}
+    name = str(manifest.get("dataset"))
     if name not in NAMES:
         raise InputError("this dataset is none of ours", file=dataset, found=name, expected=", ".join(NAMES))
     if cui_only and name != "medieval":
@@ -105,7 +106,6 @@ def export_physionet(dataset: Path, folder: Path, *, title: str | None = None, c
         digests = {one.relative_to(out).as_posix(): sha256_of(one) for one in sorted(out.rglob("*.parquet"))}
         kept = {
             **manifest,
-            "licence_tier": tier,
             "rows": {**manifest["rows"], "files": digests},
             **({"cui_only": True} if cui_only else {}),
         }
@@ -130,7 +130,7 @@ def _title(given: str | None, name: str, manifest: Mapping[str, Any], tier: Lice
         UsageError: PhysioNet takes no such title.
     """
     of_mimic = tier != "open" and "mimic" in sources_of(manifest)
-    kind = "Synthetic " if is_synthetic({**manifest, "licence_tier": tier}) else ""
+    kind = "Synthetic " if is_synthetic(manifest) else ""
     called = f"MIMIC-IV-Ext-{NAMES[name]}" if of_mimic else f"{kind}{NAMES[name]} rows"
     title = given or f"{called} - {SUBJECTS[name]}"
     if not TITLE.fullmatch(title):

@@ -8,20 +8,25 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
-from builders.governance import RAI, conditions_of, responsible_ai
+from builders.governance import DATA, OPEN_WORLD, RAI, conditions_of, responsible_ai, sources_of
 from ground.contracts.dictionary import columns_of
 from ground.flow.manifest import LicenceTier
 from ground.markdown import markdown_table
+from ground.storage.tables import read_table
 
 __all__ = [
     "LICENCE",
+    "OPEN_WORLD_LICENCE",
     "columns_table",
     "croissant_of",
     "frame_table",
     "front_matter",
+    "is_synthetic",
     "licence_of_sources",
     "percent",
     "plain_table",
+    "told",
+    "version_of",
 ]
 
 FRONT_MATTER = """---
@@ -38,13 +43,17 @@ configs:
 """
 
 LICENCE: Mapping[LicenceTier, str] = {
-    "open": "Made from the embedded open world: invented patients, free to share.",
+    "open": "Made from the embedded open world: invented patients, free to share under Apache-2.0, as ontoground is.",
     "credentialed": (
         "Holds or derives from credentialed sources (MIMIC-IV, UMLS): the PhysioNet data use agreement and the UMLS "
         "licence apply to every row. Do not share it, and do not send it to services of third parties."
     ),
 }
 """Of a dataset that is made from the workspace alone."""
+OPEN_WORLD_LICENCE = "https://www.apache.org/licenses/LICENSE-2.0"
+AUTHORS = "The ontoground developers"
+"""Who wrote the open world (CITATION.cff)."""
+TOLD = DATA / "physionet.tsv"
 
 
 def licence_of_sources(tier: LicenceTier, licences: Mapping[str, str]) -> str:
@@ -101,6 +110,7 @@ def plain_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str
     return markdown_table(columns, rows, left=len(columns)).rstrip("\n")
 
 
+PARQUET = "application/x-parquet"
 CROISSANT_TYPES = {
     **dict.fromkeys(("int8", "int32", "int64"), "sc:Integer"),
     "bool": "sc:Boolean",
@@ -154,39 +164,86 @@ CROISSANT_CONTEXT = {
 }
 
 
+def told(section: str, *datasets: str) -> list[str]:
+    """Return what ``physionet.tsv`` says in a section of the work that datasets belong to."""
+    rows = read_table(TOLD, ("dataset", "section", "text", "source"))
+    return [row["text"] for one in datasets for row in rows if (row["dataset"], row["section"]) == (one, section)]
+
+
+def is_synthetic(manifest: Mapping[str, Any]) -> bool:
+    """Tell whether nothing but the open world was read."""
+    return manifest["licence_tier"] == "open" and set(sources_of(manifest)) == {OPEN_WORLD}
+
+
+def version_of(manifest: Mapping[str, Any]) -> str:
+    """Return a version of the dataset itself: that of ontoground, and what tells the inputs and bytes of this build."""
+    by_cui = ".cui-only" if manifest.get("cui_only") else ""
+    return f"{manifest['ontoground']}+{manifest['provenance_sha256'][:12]}{by_cui}"
+
+
 def croissant_of(
-    name: str, description: str, schemas: Mapping[str, pa.Schema], licence: str, tier: LicenceTier
+    manifest: Mapping[str, Any], description: str, schemas: Mapping[str, pa.Schema], licence: str
 ) -> dict[str, Any]:
     """Return the Croissant 1.1 description of the data files, with conditions of use and what is said of the making.
 
+    Who made a dataset and when it was published is not known, but of the open world, which is ours.
+
     Args:
-        name: of the dataset.
+        manifest: of the dataset, with the SHA-256 of each file.
         description: in a sentence.
-        schemas: of the files of each folder. The rows of ``data`` are called ``rows``, others like their folder.
-        licence: in words.
-        tier: its licence tier.
+        schemas: of the files of each folder, or of a file beside the folders. The rows of ``data`` are called ``rows``,
+            others like their folder or file.
+        licence: in words; of the open world alone, its address is given.
     """
+    name, version, ours = str(manifest["dataset"]), version_of(manifest), is_synthetic(manifest)
+    whose = [f"{AUTHORS}."] if ours else []
+    cited = [
+        *whose,
+        f"{name}, version {version}, built by ontoground {manifest['ontoground']}. Its method:",
+        *told("References", name),
+    ]
     return {
         "@context": CROISSANT_CONTEXT,
         "@type": "sc:Dataset",
         "name": name,
         "description": description,
         "conformsTo": ["http://mlcommons.org/croissant/1.1", RAI],
-        "license": licence,
-        "usageInfo": conditions_of(tier),
-        **responsible_ai(name, tier),
+        "version": version,
+        "citeAs": " ".join(cited),
+        "license": OPEN_WORLD_LICENCE if ours else licence,
+        **({"creator": {"@type": "sc:Organization", "name": AUTHORS}} if ours else {}),
+        "usageInfo": conditions_of(manifest["licence_tier"]),
+        **responsible_ai(manifest),
         "distribution": [
-            {
-                "@type": "cr:FileSet",
-                "@id": _file_set(folder),
-                "name": _file_set(folder),
-                "encodingFormat": "application/x-parquet",
-                "includes": f"{folder}/*.parquet",
-            }
-            for folder in schemas
+            *(
+                {
+                    "@type": "cr:FileObject",
+                    "@id": file,
+                    "name": file,
+                    "contentUrl": file,
+                    "encodingFormat": PARQUET,
+                    "sha256": digest,
+                }
+                for file, digest in manifest["rows"]["files"].items()
+            ),
+            *(
+                {
+                    "@type": "cr:FileSet",
+                    "@id": _file_set(folder),
+                    "name": _file_set(folder),
+                    "encodingFormat": PARQUET,
+                    "includes": f"{folder}/*.parquet",
+                }
+                for folder in schemas
+                if not _is_file(folder)
+            ),
         ],
         "recordSet": [_record_set(name, folder, schema) for folder, schema in schemas.items()],
     }
+
+
+def _is_file(place: str) -> bool:
+    return place.endswith(".parquet")
 
 
 def _file_set(folder: str) -> str:
@@ -198,15 +255,16 @@ def columns_table(table: str) -> str:
     return plain_table(("column", "meaning"), [(f"`{name}`", meaning) for name, meaning in columns_of(table).items()])
 
 
-def _record_set(dataset: str, folder: str, schema: pa.Schema) -> dict[str, Any]:
-    name = "rows" if folder == "data" else folder
-    meanings = columns_of(dataset if folder == "data" else f"{dataset}_{folder}")
-    fields = [_field(name, field, (), _file_set(folder), meanings) for field in schema]
+def _record_set(dataset: str, place: str, schema: pa.Schema) -> dict[str, Any]:
+    name = "rows" if place == "data" else place.removesuffix(".parquet")
+    meanings = columns_of(dataset if place == "data" else f"{dataset}_{name}")
+    files = {"fileObject": {"@id": place}} if _is_file(place) else {"fileSet": {"@id": _file_set(place)}}
+    fields = [_field(name, field, (), files, meanings) for field in schema]
     return {"@type": "cr:RecordSet", "@id": name, "name": name, "field": fields}
 
 
 def _field(
-    record_set: str, field: pa.Field, above: tuple[str, ...], files: str, meanings: Mapping[str, str]
+    record_set: str, field: pa.Field, above: tuple[str, ...], files: Mapping[str, Any], meanings: Mapping[str, str]
 ) -> dict[str, Any]:
     """Return a column, or a part of the structs of one; a list of structs is an array of what has subfields."""
     place = (*above, field.name)
@@ -220,5 +278,5 @@ def _field(
     if pa.types.is_struct(kind):
         return {**said, "subField": [_field(record_set, part, place, files, meanings) for part in kind]}
     path = {"transform": {"jsonPath": "$." + ".".join(place[1:])}} if above else {}
-    source = {"fileSet": {"@id": files}, "extract": {"column": place[0]}, **path}
+    source = {**files, "extract": {"column": place[0]}, **path}
     return {**said, "dataType": CROISSANT_TYPES[str(kind)], "source": source}

@@ -18,15 +18,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from builders.cards import LICENCE, croissant_of, plain_table
-from builders.governance import DATA, responsible_ai
+from builders.cards import LICENCE, OPEN_WORLD_LICENCE, croissant_of, is_synthetic, plain_table, told, version_of
+from builders.governance import OPEN_WORLD, responsible_ai, sources_of
 from ground.contracts.dictionary import columns_of
 from ground.errors import InputError, UsageError
-from ground.flow.manifest import LicenceTier, is_open_release, tier_of, to_json
+from ground.flow.manifest import LicenceTier, tier_of, to_json
 from ground.plain import Plain
 from ground.storage.files import atomic_directory, sha256_of, write_text
 from ground.storage.publishing import WholeDataset, check_file, whole_dataset
-from ground.storage.tables import read_table
 
 __all__ = ["Exported", "export_physionet"]
 
@@ -34,7 +33,6 @@ PLACEHOLDER = "AUTHORS:"
 """Begins what the authors have to write themselves."""
 TITLE = re.compile(r"(?!The )[A-Za-z0-9 _-]{1,200}")
 ABSTRACT_WORDS = 250
-TOLD = DATA / "physionet.tsv"
 NAMES = {"medieval": "MediEval", "medhal": "MedHal", "medval": "MedVAL"}
 SUBJECTS = {
     "medieval": "Medical statements true or false and supported or not by a discharge summary",
@@ -42,9 +40,8 @@ SUBJECTS = {
     "medval": "Outputs of medical text tasks with known levels of risk",
 }
 """What a title says; PhysioNet's may hold letters, numbers, spaces, underscores and hyphens."""
-OPEN_WORLD = "open world"
 PARENTS = {
-    OPEN_WORLD: ("the open world of ontoground", "Apache-2.0"),
+    OPEN_WORLD: ("the open world of ontoground (invented records and an ontology written by hand)", "Apache-2.0"),
     "mimic": (
         "MIMIC-IV and MIMIC-IV-Note",
         "PhysioNet Credentialed Health Data License and Data Use Agreement 1.5.0 (https://physionet.org/content/mimiciv/)",
@@ -93,8 +90,9 @@ def export_physionet(dataset: Path, folder: Path, *, title: str | None = None, c
         UsageError: PhysioNet takes no such title, or the dataset's texts are not of CUIs and names alone.
     """
     whole = whole_dataset(dataset)
-    manifest = json.loads(whole.manifest)
-    name, tier = str(manifest.get("dataset")), tier_of(dataset)
+    tier = tier_of(dataset)
+    manifest = {**json.loads(whole.manifest), "licence_tier": tier}
+    name = str(manifest.get("dataset"))
     if name not in NAMES:
         raise InputError("this dataset is none of ours", file=dataset, found=name, expected=", ".join(NAMES))
     if cui_only and name != "medieval":
@@ -106,14 +104,19 @@ def export_physionet(dataset: Path, folder: Path, *, title: str | None = None, c
     with atomic_directory(folder) as out:
         _data(whole, out, cui_only)
         digests = {one.relative_to(out).as_posix(): sha256_of(one) for one in sorted(out.rglob("*.parquet"))}
-        kept = {**manifest, "rows": {**manifest["rows"], "files": digests}, **({"cui_only": True} if cui_only else {})}
+        kept = {
+            **manifest,
+            "rows": {**manifest["rows"], "files": digests},
+            **({"cui_only": True} if cui_only else {}),
+        }
         # As it was built it stays byte for byte; with other data it no longer says what was built, so is credentialed.
         write_text(out / "manifest.json", to_json(kept) if cui_only else whole.manifest.decode())
-        sections = _sections(out, dataset, kept, tier, cui_only)
-        told = "\n".join(f"## {section}\n\n{text}\n" for section, text in sections.items())
-        write_text(out / "README.md", f"# {chosen}\n\n{told}")
-        write_text(out / "croissant.json", to_json(_croissant(out, dataset, chosen, name, tier)))
-        write_text(out / "LICENSE.txt", _licence(kept, tier))
+        built = json.loads((dataset / "croissant.json").read_text(encoding="utf-8"))
+        sections = _sections(out, dataset, kept, built)
+        page = "\n".join(f"## {section}\n\n{text}\n" for section, text in sections.items())
+        write_text(out / "README.md", f"# {chosen}\n\n{page}")
+        write_text(out / "croissant.json", to_json(_croissant(out, kept, built, chosen)))
+        write_text(out / "LICENSE.txt", _licence(kept, built))
         files = sorted(one.relative_to(out).as_posix() for one in out.rglob("*") if one.is_file())
         write_text(out / "SHA256SUMS.txt", "".join(f"{sha256_of(out / one)} {one}\n" for one in files))
     left = tuple(section for section, text in sections.items() if PLACEHOLDER in text)
@@ -126,26 +129,16 @@ def _title(given: str | None, name: str, manifest: Mapping[str, Any], tier: Lice
     Raises:
         UsageError: PhysioNet takes no such title.
     """
-    of_mimic = tier != "open" and "mimic" in _sources(manifest)
-    title = given or (f"MIMIC-IV-Ext-{NAMES[name]} " if of_mimic else f"{NAMES[name]} rows ") + SUBJECTS[name]
+    of_mimic = tier != "open" and "mimic" in sources_of(manifest)
+    kind = "Synthetic " if is_synthetic(manifest) else ""
+    called = f"MIMIC-IV-Ext-{NAMES[name]}" if of_mimic else f"{kind}{NAMES[name]} rows"
+    title = given or f"{called} - {SUBJECTS[name]}"
     if not TITLE.fullmatch(title):
         expected = "up to 200 letters, numbers, spaces, underscores and hyphens, not led by The"
         raise UsageError("PhysioNet takes no such title", found=title, expected=expected)
     if of_mimic and "MIMIC" in title and "Ext" not in title:
         raise UsageError("a title that names MIMIC must say that the data derive from it", expected="MIMIC-IV-Ext-...")
     return title
-
-
-def _sources(manifest: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return the releases of each parent; what was read of the open world is one parent, and nobody's records."""
-    found: dict[str, set[str]] = {}
-    for one in manifest.get("inputs", ()):
-        if one.get("source") == "rules":
-            continue  # the user's own
-        release = one.get("release")
-        source = OPEN_WORLD if is_open_release(release) else str(one.get("source", one.get("file")))
-        found.setdefault(source, set()).update([str(release)] if release else [])
-    return {source: sorted(releases) for source, releases in sorted(found.items())}
 
 
 def _data(whole: WholeDataset, out: Path, cui_only: bool) -> None:
@@ -176,13 +169,12 @@ def _by_cui(table: pa.Table) -> pa.Table:
     return pa.table(columns, schema=table.schema)
 
 
-def _croissant(out: Path, dataset: Path, title: str, name: str, tier: LicenceTier) -> dict[str, Any]:
-    said = json.loads((dataset / "croissant.json").read_text(encoding="utf-8"))
-    schemas = {folder: pq.read_schema(files[0]) for folder, files in _by_folder(out).items() if folder}
-    return {
-        **croissant_of(name, str(said["description"]), schemas, str(said["license"]), tier),
-        "alternateName": title,
-    }
+def _croissant(out: Path, manifest: Mapping[str, Any], built: Mapping[str, Any], title: str) -> dict[str, Any]:
+    found = _by_folder(out)
+    files = {file.name: file for file in found.pop("", [])} | {folder: ones[0] for folder, ones in found.items()}
+    schemas = {place: pq.read_schema(file) for place, file in files.items()}
+    described = croissant_of(manifest, str(built["description"]), schemas, str(built["license"]))
+    return {**described, "alternateName": title}
 
 
 def _by_folder(out: Path) -> dict[str, list[Path]]:
@@ -193,36 +185,35 @@ def _by_folder(out: Path) -> dict[str, list[Path]]:
     return found
 
 
-def _sections(
-    out: Path, dataset: Path, manifest: Mapping[str, Any], tier: LicenceTier, cui_only: bool
-) -> dict[str, str]:
+def _sections(out: Path, dataset: Path, manifest: Mapping[str, Any], built: Mapping[str, Any]) -> dict[str, str]:
     """Return the text of each section that PhysioNet asks for."""
     name = str(manifest["dataset"])
-    said = {key.removeprefix("rai:"): _lines(text) for key, text in responsible_ai(name, tier).items()}
-    description = str(json.loads((dataset / "croissant.json").read_text(encoding="utf-8"))["description"])
+    said = {key.removeprefix("rai:"): _lines(text) for key, text in responsible_ai(manifest).items()}
+    references = told("References", name, *(f"parent:{one}" for one in sources_of(manifest)))
     return {
-        "Abstract": _abstract(out, description, said, manifest),
-        "Background": f"{_told('Background', name)}\n\n{said['dataUseCases']}\n\n{PLACEHOLDER} what you made it for.",
-        "Methods": "\n\n".join([*(said[one] for one in METHODS), *_own_rules(manifest)]),
+        "Abstract": _abstract(out, str(built["description"]), said, manifest),
+        "Background": _joined(
+            [*told("Background", name), said["dataUseCases"], f"{PLACEHOLDER} what you made it for."]
+        ),
+        "Methods": _joined([*(said[one] for one in METHODS), *_own_rules(manifest)]),
         "Data Description": _description(out, dataset, name),
-        "Usage Notes": "\n\n".join(said[one] for one in NOTES) + f"\n\n{CUI_NOTE if cui_only else NAME_NOTE}",
-        "Release Notes": f"Built by ontoground {manifest['ontoground']}, seed {manifest['seed']} (manifest.json).",
+        "Usage Notes": _joined([*(said[one] for one in NOTES), *_names_noted(manifest)]),
+        "Release Notes": f"Version {version_of(manifest)}, built by ontoground {manifest['ontoground']}, seed "
+        f"{manifest['seed']}. Behind the plus: the beginning of `provenance_sha256` of manifest.json, which names this "
+        "build, its inputs and every byte of the data. An `id` names a row within one build: cite it with that hash.",
         "Ethics": f"{said['personalSensitiveInformation']}\n\n{said['dataSocialImpact']}\n\n"
         f"{PLACEHOLDER} the decision of your review board, and benefits and risks as you see them.",
-        "Parent Projects": f"{_parents(manifest)}\n\n{LICENCE[tier]}",
+        "Parent Projects": f"{_parents(manifest)}\n\n{_licence_in_words(manifest, built)}",
         "Acknowledgements": f"{PLACEHOLDER} people who helped, and funding.",
         "Conflicts of Interest": f"{PLACEHOLDER} that there are none to declare, or which ones.",
-        "References": f"{_told('References', name, *(f'parent:{one}' for one in _sources(manifest)))}\n\n"
-        f"{PLACEHOLDER} the citations that the pages of the parents' own versions give, and yours.",
+        "References": f"{_joined(references)}\n\n"
+        f"{PLACEHOLDER} year and venue where one above has none, what the parents' own pages ask for, and yours.",
     }
 
 
-def _told(section: str, *datasets: str) -> str:
-    """Return what is known of a section, in paragraphs."""
-    rows = read_table(TOLD, ("dataset", "section", "text", "source"))
-    return "\n\n".join(
-        row["text"] for one in datasets for row in rows if (row["dataset"], row["section"]) == (one, section)
-    )
+def _names_noted(manifest: Mapping[str, Any]) -> list[str]:
+    """Return what is to be said of names of the release; those of the open world are ours."""
+    return [CUI_NOTE] if "cui_only" in manifest else [] if is_synthetic(manifest) else [NAME_NOTE]
 
 
 def _own_rules(manifest: Mapping[str, Any]) -> list[str]:
@@ -234,18 +225,22 @@ def _own_rules(manifest: Mapping[str, Any]) -> list[str]:
     return [told, f"{PLACEHOLDER} these rules, as a supplement or in words."] if files else []
 
 
+def _joined(paragraphs: Iterable[str]) -> str:
+    return "\n\n".join(paragraphs)
+
+
 def _lines(text: str | list[str]) -> str:
-    return text if isinstance(text, str) else "\n\n".join(text)
+    return text if isinstance(text, str) else _joined(text)
 
 
 def _abstract(out: Path, description: str, said: Mapping[str, str], manifest: Mapping[str, Any]) -> str:
     """Return an abstract of at most 250 words, without references, as PhysioNet asks."""
     rows = sum(pq.ParquetFile(one).metadata.num_rows for one in _by_folder(out)["data"])
-    parents = " and ".join(PARENTS[one][0] if one in PARENTS else one for one in _sources(manifest))
-    text = (
-        f"{description} {rows:,} rows, derived from {parents}. {said['dataAnnotationProtocol']} {said['dataUseCases']}"
-    )
-    return " ".join(text.split()[:ABSTRACT_WORDS])
+    parents = " and ".join(PARENTS[one][0] if one in PARENTS else one for one in sources_of(manifest))
+    kind = "Synthetic data: " if is_synthetic(manifest) else ""
+    text = f"{kind}{description} {rows:,} rows, derived from {parents}."
+    words = _joined([text, said["dataAnnotationProtocol"], said["dataUseCases"]]).split()
+    return " ".join(words[:ABSTRACT_WORDS])
 
 
 def _description(out: Path, dataset: Path, name: str) -> str:
@@ -306,14 +301,23 @@ def _card(dataset: Path) -> str:
 def _parents(manifest: Mapping[str, Any]) -> str:
     rows = [
         (*PARENTS.get(source, (source, "see its own page")), ", ".join(releases) or "not said")
-        for source, releases in _sources(manifest).items()
+        for source, releases in sources_of(manifest).items()
     ]
     return plain_table(("parent", "agreement", "release"), rows)
 
 
-def _licence(manifest: Mapping[str, Any], tier: LicenceTier) -> str:
+def _licence_in_words(manifest: Mapping[str, Any], built: Mapping[str, Any]) -> str:
+    """Return the licence; that of open text sets is what their dataset was built with."""
+    tier: LicenceTier = manifest["licence_tier"]
+    return str(built["license"]) if tier == "open" and not is_synthetic(manifest) else LICENCE[tier]
+
+
+def _licence(manifest: Mapping[str, Any], built: Mapping[str, Any]) -> str:
     """Return what stands in LICENSE.txt; the agreements' own texts are chosen on PhysioNet, where they are kept."""
-    parents: Iterable[str] = (f"- {PARENTS[one][0]}: {PARENTS[one][1]}" for one in _sources(manifest) if one in PARENTS)
-    if tier == "open":
-        return LICENCE[tier] + "\n"
-    return f"{LICENCE[tier]}\n\nShared under the agreements of its parents:\n" + "\n".join(parents) + "\n"
+    said = _licence_in_words(manifest, built)
+    if is_synthetic(manifest):
+        return f"{said}\n\nThe text of the licence: {OPEN_WORLD_LICENCE}\n"
+    if manifest["licence_tier"] == "open":
+        return f"{said}\n"
+    parents = [f"- {PARENTS[one][0]}: {PARENTS[one][1]}" for one in sources_of(manifest) if one in PARENTS]
+    return "\n".join([said, "", "Shared under the agreements of its parents:", *parents, ""])

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from ehr.reading import TextReader
     from ground.storage.workspace import Workspace
+    from kg.graph import ConceptGraph
     from ontoground.views.predictions import Device
 
 __all__ = ["Answer", "Card", "Notes", "OpenWorkspace", "Relations", "open_workspace", "read_text"]
@@ -307,10 +308,12 @@ class OpenWorkspace:
     def read_text(self, text: str) -> Notes:
         """Read any text: sections, mentions, what is asserted of them, and how sure that is from the text alone.
 
+        Mentions have the columns of those of ``note``.
+
         >>> [(one["text"], one["assertion"]) for one in w.read_text("Father had gout.").mentions]
         [('gout', 'family')]
         """
-        read = self.reader.judge(text)
+        read, graph = self.reader.judge(text), self._graph
         found = zip(read.clear, read.assertions, read.reasons, strict=True)
         mentions = [
             {
@@ -318,6 +321,7 @@ class OpenWorkspace:
                 "end_offset": one.end,
                 "text": text[one.begin : one.end],
                 "cuis": list(one.cuis),
+                "concepts": "; ".join(f"{cui} {graph.name(cui)}" for cui in sorted(one.cuis) if cui in graph) or None,
                 "assertion": str(assertion),
                 "section": one.section,
                 "certainty": "unsure" if reasons else "certain",
@@ -330,6 +334,12 @@ class OpenWorkspace:
             for one in read.sections
         ]
         return Notes([{"note_id": None, "text": text, "sections": sections, "mentions": mentions}])
+
+    @cached_property
+    def _graph(self) -> ConceptGraph:
+        from kg.graph import ConceptGraph
+
+        return ConceptGraph.open(self.workspace.graph)
 
     @cached_property
     def reader(self) -> TextReader:

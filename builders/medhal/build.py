@@ -174,10 +174,6 @@ def _write_papers(
     """Write card, croissant.json and manifest beside the data."""
     write_text(folder / "README.md", card_of(feeds, settings, made.engine, made.tier, report, reviewed))
     licence = licence_of_sources(made.tier, {feed.source.name: feed.stamp.licence for feed in feeds})
-    write_text(
-        folder / "croissant.json",
-        to_json(croissant_of(DATASET, DESCRIPTION, {"data": MEDHAL_SCHEMA}, licence, made.tier)),
-    )
     data = sorted((folder / "data").glob("*.parquet"))
     manifest = manifest_of(
         DATASET,
@@ -196,5 +192,7 @@ def _write_papers(
     )
     manifest["reviewed"] = {task: {"right": right, "read": read} for task, (right, read) in sorted(reviewed.items())}
     manifest["shortcuts"] = report.shortcuts
+    described = croissant_of(manifest, DESCRIPTION, {"data": MEDHAL_SCHEMA}, licence)
+    write_text(folder / "croissant.json", to_json(described))
     manifest["language_model"] = dict(made.model) or None
     write_text(folder / "manifest.json", to_json(manifest))

@@ -180,11 +180,10 @@ def _describe(
     """Write the card, the Croissant description and the manifest."""
     tier = licence_tier(connection)
     left_out = dropped(connection, STAGE)
-    schemas = {"data": MEDIEVAL_SCHEMA}
+    schemas = {"data": MEDIEVAL_SCHEMA, "statements.parquet": STATEMENT_SCHEMA}
     if (folder / CONTRADICTED).is_dir():
         schemas[CONTRADICTED] = CONTRADICTED_SCHEMA
     write_text(folder / "README.md", card_of(connection, aucs["data"], aucs[CONTRADICTED], left_out, tier))
-    write_text(folder / "croissant.json", to_json(croissant_of(STAGE, DESCRIPTION, schemas, LICENCE[tier], tier)))
     kept = {
         "rows": number_of(connection, "select count(*) from ground.medieval"),
         "contradicted": number_of(connection, "select count(*) from ground.medieval_contradicted"),
@@ -200,6 +199,8 @@ def _describe(
         dropped=left_out,
         tier=tier,
     )
+    described = croissant_of(manifest, DESCRIPTION, schemas, LICENCE[tier])
+    write_text(folder / "croissant.json", to_json(described))
     manifest["baselines"] = [auc.as_dict() for auc in aucs["data"]]
     manifest["contradicted_baselines"] = [auc.as_dict() for auc in aucs[CONTRADICTED]]
     write_text(folder / "manifest.json", to_json(manifest))

@@ -54,6 +54,8 @@ LIMITS = """
   is the chosen sections joined.
 - `hops` counts the edges that a statement claims: those of its path (three at most), and one more where it says "which
   is a type of".
+- An `id` names the place of a row in this build (admission, fact, end, quadrant). Another build, by other rules,
+  settings or releases, can have another sentence under it: cite a row with `provenance_sha256` of `manifest.json`.
 - Not a source of medical advice.
 """
 

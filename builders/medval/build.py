@@ -318,10 +318,6 @@ def _write_papers(
     """Write card, croissant.json and manifest beside the data."""
     write_text(folder / "README.md", card_of(plan, settings, made.engine, made.tier, counts, report))
     licence = licence_of_sources(made.tier, {feed.source.name: feed.licence for feed in plan.feeds})
-    write_text(
-        folder / "croissant.json",
-        to_json(croissant_of(DATASET, DESCRIPTION, {"data": MEDVAL_SCHEMA}, licence, made.tier)),
-    )
     files = {file.relative_to(folder).as_posix(): sha256_of(file) for file in sorted(folder.rglob("*.parquet"))}
     listed = [*made.inputs, *(entry for feed in plan.feeds for entry in feed.inputs)]
     manifest = manifest_of(
@@ -341,5 +337,7 @@ def _write_papers(
         tier=made.tier,
     )
     manifest["shortcuts"] = report.shortcuts
+    described = croissant_of(manifest, DESCRIPTION, {"data": MEDVAL_SCHEMA}, licence)
+    write_text(folder / "croissant.json", to_json(described))
     manifest["language_model"] = dict(made.models) or None
     write_text(folder / "manifest.json", to_json(manifest))

@@ -95,8 +95,7 @@ def read(
         write_text(html, found.html())
         note(f"wrote {html}")
     (one,) = found
-    shown = [{**mention, "concepts": " ".join(mention["cuis"])} for mention in one["mentions"]]
-    read = {**one, "mentions": shown, "note_id": str(file)}
+    read = {**one, "note_id": str(file)}
     return options.result("notes read", lambda out, _: _paint_mentions(out, read), file=str(file), note=read)
 
 

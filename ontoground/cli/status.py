@@ -42,6 +42,7 @@ def _paint(out: Console, state: dict[str, Any]) -> None:
     )
     for dataset in state["datasets"]:
         out.print(f"\ndataset {dataset['name']}: {dataset_in_words(dataset)}")
-    out.print("\nnext:")
+    current = all(one["state"] == "current" for one in state["stages"])
+    out.print("\nall stages are current; to check the rows, and to ask:" if current else "\nnext:")
     for command in state["next"]:
         out.print(f"  {command}", soft_wrap=True)

@@ -61,6 +61,7 @@ def home(request: Request) -> Response:
     try:
         with house.asking() as connection:
             tables = records(run_sql(connection, "ontoground/pages/tables"))
+            tables = [{**one, "n_rows": len(connection.table(one["name"]))} for one in tables]
     except OntogroundError as error:
         held = str(error)
     queries = [(name, titles[name]) for name in ordered]

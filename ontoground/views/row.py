@@ -12,6 +12,7 @@ import duckdb
 
 from ground.contracts.taxonomy import risk_levels
 from ground.errors import InputError, OntogroundError
+from ground.flow.manifest import read_manifest
 from ground.storage.warehouse import set_variables
 from ground.storage.workspace import Workspace
 from kg.graph import ConceptGraph
@@ -105,8 +106,9 @@ def explained(workspace: Workspace, identifier: str) -> dict[str, Any]:
     """Return a row of any built dataset: what it says, its label, why, and its evidence with the note around it.
 
     Returns:
-        dataset, id, says, label, split, why (lines), evidence (mentions with the note ``before`` and ``after``),
-        missing (why there is no note around them), group (id, says and label of what was made with it).
+        dataset, manifest (``provenance_sha256`` of its build), id, says, label, split, why (lines), evidence (mentions
+        with the note ``before`` and ``after``), missing (why there is no note around them), group (id, says and label
+        of what was made with it).
 
     Raises:
         InputError: no built dataset has the row.
@@ -128,6 +130,7 @@ def explained(workspace: Workspace, identifier: str) -> dict[str, Any]:
     evidence, missing = surrounded(row, lambda: reading(workspace)) if name in MEDIEVAL else ([], "")
     return {
         "dataset": name,
+        "manifest": read_manifest(workspace.dataset(name.partition("_")[0])).get("provenance_sha256"),
         "id": identifier,
         "says": says(row),
         "label": label(row),

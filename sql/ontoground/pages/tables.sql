@@ -1,10 +1,9 @@
--- Tables of the warehouse with about how many rows each has
+-- Tables of the warehouse with how many columns each has
 -- Grain: one row per table
 -- Inputs: DuckDB's catalogue
 -- Output: rows for the first page of `ontoground explore`. Source: docs/definitions.md#warehouse
 select
     schema_name || '.' || table_name as name,
-    estimated_size as n_rows,
     column_count as n_columns
 from duckdb_tables()
 where database_name = current_database() and not temporary

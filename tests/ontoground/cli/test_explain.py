@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -76,10 +77,12 @@ def test_any_text_is_read(
     found = checked(said(capsys, "notes", "read", str(file), *place, "--json"), "notes-read")
     told = {one["text"]: one["assertion"] for one in found["note"]["mentions"]}
     assert told["chest pain"] == "absent" and told["hypertension"] == "present"
+    assert all(re.match(r"C\d{7} \S", one["concepts"]) for one in found["note"]["mentions"])
     text = said(capsys, "notes", "read", str(file), *place, "--html", str(page))
     assert "chest pain" in text and "absent" in text and "marked:" not in text
     html = page.read_text()
     assert 'class="mention absent' in html and "<script" not in html and "http" not in html
+    assert "href=" not in html  # It has no cards for links to lead to.
     monkeypatch.setattr(sys, "stdin", io.StringIO(NOTE))
     assert "hypertension" in said(capsys, "notes", "read", "-", *place)
     assert invoke(["notes", "read", str(tmp_path), *place]) == 3

@@ -16,7 +16,7 @@ import pytest
 from builders.cards import LICENCE, croissant_of
 from ground.contracts.dictionary import columns_of
 from ground.contracts.rows import MEDIEVAL_SCHEMA
-from ground.flow.manifest import LicenceTier
+from ground.flow.manifest import LicenceTier, manifest_of
 from ontoground.cli.main import invoke
 from tests.ontoground.cli.schemas import checked
 from tests.ontoground.conftest import Demo
@@ -60,6 +60,19 @@ def test_the_folder_holds_what_physionet_asks_for(
     for name in ("manifest.json", "statements.parquet"):
         assert (folder / name).read_bytes() == (dataset / name).read_bytes()
     assert rows_of(folder).equals(rows_of(dataset))
+
+
+def test_what_is_synthetic_says_so(demo: Demo, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "upload"
+    assert export(capsys, demo.workspace / "datasets" / "medieval", folder)["title"].startswith("Synthetic MediEval ")
+    readme, licence = ((folder / name).read_text() for name in ("README.md", "LICENSE.txt"))
+    assert section(readme, "Abstract").startswith("Synthetic") and section(readme, "Methods").startswith("Synthetic")
+    assert "Apache-2.0" in licence and "text sets" not in readme and "as in MIMIC-IV" not in readme
+    described = json.loads((folder / "croissant.json").read_text())
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert described["version"] in readme and described["version"].endswith(manifest["provenance_sha256"][:12])
+    sums = {one["contentUrl"]: one["sha256"] for one in described["distribution"] if "sha256" in one}
+    assert sums == manifest["rows"]["files"]
 
 
 def test_by_cui_no_name_of_the_release_is_left(demo: Demo, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -113,10 +126,15 @@ def test_what_cannot_be_exported_is_refused(demo: Demo, tmp_path: Path, capsys: 
 @pytest.mark.parametrize("name", ["medieval", "medhal", "medval"])
 def test_croissant_with_its_conditions_is_valid(name: str, tier: LicenceTier, tmp_path: Path) -> None:
     pytest.importorskip("mlcroissant")
-    described = croissant_of(name, "Rows.", {"data": MEDIEVAL_SCHEMA}, LICENCE[tier], tier)
+    file = {"source": "mimic", "file": "discharge.csv.gz", "release": "OPENWORLD" if tier == "open" else "3.1"}
+    rows = {"files": {"data/train-00000-of-00001.parquet": "0" * 64}}
+    manifest = manifest_of(name, inputs=[file], settings={}, seed=42, kept=rows, dropped={}, tier=tier)
+    described = croissant_of(manifest, "Rows.", {"data": MEDIEVAL_SCHEMA}, LICENCE[tier])
     (tmp_path / "croissant.json").write_text(json.dumps(described))
     metadata = import_module("mlcroissant").Dataset(jsonld=tmp_path / "croissant.json").metadata
     assert not metadata.ctx.issues.errors and metadata.ctx.is_v1_1()
+    (lacking,) = metadata.ctx.issues.warnings
+    assert "datePublished" in lacking  # No manifest has a time in it.
     read = metadata.to_json()
     said = {key for key in described if key.startswith("rai:")}
     assert len(said) > 8 and said <= read.keys()
@@ -131,3 +149,6 @@ def test_the_exported_croissant_reads_the_exported_rows(
     dataset = croissant.Dataset(jsonld=tmp_path / "upload" / "croissant.json")
     ids = {row["rows/id"].decode() for row in dataset.records("rows")}
     assert ids == set(rows_of(tmp_path / "upload")["id"])
+    whole = demo.workspace / "datasets" / "medieval"
+    said = croissant.Dataset(jsonld=whole / "croissant.json").records("statements")
+    assert len([*said]) == pl.read_parquet(whole / "statements.parquet").height

@@ -48,10 +48,12 @@ def test_every_named_query_has_a_page(pages: TestClient, name: str) -> None:
     assert f"/query/{name}/csv" in shown(pages, f"/query/{name}")
 
 
-def test_the_first_page_lists_queries_and_datasets(pages: TestClient) -> None:
+def test_the_first_page_lists_queries_datasets_and_exact_counts(pages: TestClient, demo: Demo) -> None:
     text = shown(pages, "/")
     assert all(f'href="/query/{name}"' in text for name, _ in named_queries())
-    assert "/statements?dataset=medieval" in text and "ground.mention" in text
+    assert "/statements?dataset=medieval" in text
+    (n,) = ontoground.open(demo.workspace).sql("select count(*) as n from ground.mention").pl()["n"]
+    assert re.search(rf">ground\.mention</td>\s*<td[^>]*>{n:,}</td>", text)
 
 
 def test_a_query_is_drawn_and_can_be_taken_along(pages: TestClient, demo: Demo) -> None:

@@ -43,8 +43,8 @@ def open_rules(
 ) -> tuple[Generator, Validator]:
     """Return generator and validator over the graph and the names of a workspace.
 
-    They share graph and reader, and neither tables nor rules. The generator asks the validator whether a reference is
-    without error.
+    They share graph and reader; neither reads the other's tables or code (docs/medval.md says what began as a copy).
+    The generator asks the validator whether a reference is without error.
 
     Raises:
         InputError: the workspace has no graph, or its warehouse no names.

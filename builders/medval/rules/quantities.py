@@ -66,12 +66,11 @@ _SIZE = re.compile(r"[ -]?(?:mm|cm)\b", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A measured value: one number, or the two of a blood pressure with what stands between them."""
+    """A measured value: one number, or the two of a blood pressure."""
 
     begin: int
     end: int
     values: tuple[float, ...]
-    between: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +167,7 @@ def measured_of(text: str) -> list[Measured]:
         upper, lower = float(match[1]), float(match[3])
         whole = {match.start(1), match.start(3)} <= digits.keys()
         if whole and upper > lower and 80 <= upper <= 260 and 30 <= lower <= 150:
-            found.append(Measured(match.start(), match.end(), (upper, lower), match[2]))
+            found.append(Measured(match.start(), match.end(), (upper, lower)))
     named = {match.end() for match in _NAMED.finditer(text)}
     for number in digits.values():
         value = number.begin in named and _NO_VALUE.match(text, number.end) is None

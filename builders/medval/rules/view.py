@@ -23,7 +23,7 @@ from ehr.reading import ReadMention, TextReading
 from ehr.spans import Assertion, Segment
 from ground.contracts.rows_text import MedvalTask
 
-__all__ = ["Amount", "Polarity", "Rate", "Seen", "View", "input_view", "output_view", "stem"]
+__all__ = ["Amount", "Polarity", "Rate", "Seen", "View", "input_view", "output_view"]
 
 Polarity = Literal["present", "absent", "unknown"]
 
@@ -154,11 +154,6 @@ class View:
     def like(self, family: frozenset[str]) -> list[Seen]:
         """Return the mentions that share a concept with a family."""
         return [one for one in self.seen if one.family & family]
-
-
-def stem(word: str) -> str:
-    """Return the beginning of a word by which its forms are told to be one."""
-    return word.lower()[:5]
 
 
 def input_view(knowledge: Knowledge, task: MedvalTask, text: str) -> View:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import duckdb
 
 from ground.contracts.rows import CONTRADICTED_SCHEMA, MEDIEVAL_SCHEMA
 from ground.errors import InputError
+from ground.flow.executors import open_threads
 from ground.plain import Plain
 from ground.settings import BuildSettings
 from ground.storage.parquet import parquet_schema
@@ -27,15 +29,23 @@ __all__ = ["ValidationReport", "validate_medieval"]
 
 NAMES = ("check", "id", "found", "expected")
 
-PART_SIZE = 1_000
+LOT_SIZE = 1_000
 """Patients whose notes are searched at once."""
 
 PATIENTS_AT_ONCE = 10_000
-"""Patients whose rows are checked at once: what they are checked against is some gigabytes less than DuckDB may use."""
+"""Patients whose rows are checked at once, by all workers together: what they are checked against is some gigabytes
+less than DuckDB may use, whatever the number of workers."""
 
-PART_CHECKS = {"labelled": ("disagreement", "evidence"), "denying": ("contradicted",)}
-WHOLE_CHECKS = {"labelled": ("whole", "literal"), "denying": ("contradicted_whole",)}
+COMMON = "common"
+"""A database in memory, within DuckDB's limit, for what all workers read."""
+
+COMMON_TABLES = ("attesting", "unclear_by", "spelled", "partner")
+PART_CHECKS = {"labelled": ("disagreement", "evidence", "literal"), "denying": ("contradicted",)}
+WHOLE_CHECKS = {"labelled": ("whole", "statement"), "denying": ("contradicted_whole",)}
 """Checks of some patients' rows, and of all rows, by the files that they read."""
+
+Files = Mapping[str, Sequence[Path]]
+Lines = list[tuple[Any, ...]]
 
 
 @dataclass(frozen=True)
@@ -72,43 +82,82 @@ def _settings_of(folder: Path) -> BuildSettings:
         ) from error
 
 
-def _find_names(connection: duckdb.DuckDBPyConnection, build: BuildSettings) -> None:
-    """Make ``named_end``: unsupported ends that a note of the admission names, looked for in its bare text."""
-    set_variables(connection, {"part_size": PART_SIZE})
-    connection.execute(sql_text("builders/validate/spelled"))
-    kinds = ("note", "report") if build.radiology else ("note",)
-    query = "select part, min(subject_id), max(subject_id) from silent_end group by part order by part"
-    for bounds in connection.execute(query).fetchall():
-        set_variables(connection, dict(zip(("part", "first_patient", "last_patient"), bounds, strict=True)))
-        for kind in kinds:
-            connection.execute(sql_text(f"builders/validate/{kind}_text"))
-            connection.execute(sql_text("builders/validate/named_end"))
-
-
-def _show(connection: duckdb.DuckDBPyConnection, files: Mapping[str, Sequence[Path]], where: str = "true") -> None:
+def _show(connection: duckdb.DuckDBPyConnection, files: Files, where: str = "true") -> None:
     """Make views of rows: each check reads the columns that it needs, and no context stays in memory."""
     for name, paths in files.items():
         rows = f"select * from read_parquet({quoted_files(paths)}) where {where}"
         connection.execute(f"create or replace temp view {name} as {rows}")
 
 
-def _parts(connection: duckdb.DuckDBPyConnection, files: Mapping[str, Sequence[Path]]) -> Iterator[None]:
-    """Show the rows of some patients at a time, with what the records hold of their admissions."""
-    patients = " union ".join(f"select distinct subject_id from {name}" for name in files)
-    admissions = " union ".join(f"select hadm_id from {name}" for name in files)
-    bounds = connection.execute(
-        "select min(subject_id), max(subject_id) from (select subject_id, row_number() over (order by subject_id) as n "
-        f"from ({patients})) group by (n - 1) // {PATIENTS_AT_ONCE} order by 1"
-    ).fetchall()
-    for first, last in bounds:
-        _show(connection, files, f"subject_id between {first} and {last}")
-        connection.execute(f"create or replace temp table part_admission as {admissions}")
-        notes = connection.execute(
+@contextmanager
+def _common(connection: duckdb.DuckDBPyConnection, names: Iterable[str]) -> Iterator[None]:
+    """Move temporary tables to where all cursors see them: temporary ones are their connection's alone."""
+    connection.execute(f"attach ':memory:' as {COMMON} (read_write)")
+    try:
+        for name in names:
+            connection.execute(f"create table {COMMON}.{name} as from temp.{name}")
+            connection.execute(f"drop table temp.{name}")
+        yield
+    finally:
+        connection.execute(f"detach {COMMON}")
+
+
+def _find_names(cursor: duckdb.DuckDBPyConnection, build: BuildSettings) -> None:
+    """Make ``named_end``: unsupported ends that a note of the admission names, looked for in its bare text."""
+    cursor.execute(sql_text("builders/validate/silent_end"))
+    kinds = ("note", "report") if build.radiology else ("note",)
+    query = "select lot, min(subject_id), max(subject_id) from silent_end group by lot order by lot"
+    for bounds in cursor.execute(query).fetchall():
+        set_variables(cursor, dict(zip(("lot", "first_patient", "last_patient"), bounds, strict=True)))
+        for kind in kinds:
+            cursor.execute(sql_text(f"builders/validate/{kind}_text"))
+            cursor.execute(sql_text("builders/validate/named_end"))
+
+
+@dataclass(frozen=True)
+class _Checks:
+    """What a worker does: it checks the rows of some patients against what the records hold of their admissions."""
+
+    connection: duckdb.DuckDBPyConnection
+    files: Files
+    build: BuildSettings
+
+    def open(self) -> duckdb.DuckDBPyConnection:
+        """Open a cursor, with what is common to all workers."""
+        cursor = self.connection.cursor()
+        for name in _tables(self.files):
+            cursor.execute(f"create temp view {name} as from {COMMON}.{name}")
+        cursor.execute(sql_text("builders/validate/words_of"))
+        set_variables(cursor, {"lot_size": LOT_SIZE, **self.build.attesting()})
+        return cursor
+
+    def found(self, cursor: duckdb.DuckDBPyConnection, patients: tuple[int, int]) -> Lines:
+        """Return the disagreements of the patients from one to another."""
+        _show(cursor, self.files, f"subject_id between {patients[0]} and {patients[1]}")
+        admissions = " union ".join(f"select hadm_id from {name}" for name in self.files)
+        cursor.execute(f"create or replace temp table part_admission as {admissions}")
+        notes = cursor.execute(
             "select min(note_id), max(note_id) from mimiciv_note.discharge semi join part_admission using (hadm_id)"
         ).fetchall()
-        set_variables(connection, dict(zip(("first_note", "last_note"), notes[0], strict=True)))
-        connection.execute(sql_text("builders/validate/part"))
-        yield
+        set_variables(cursor, dict(zip(("first_note", "last_note"), notes[0], strict=True)))
+        cursor.execute(sql_text("builders/validate/part"))
+        _find_names(cursor, self.build)
+        return _found(cursor, [check for name in self.files for check in PART_CHECKS[name]])
+
+
+def _tables(files: Files) -> list[str]:
+    """Return the tables that all workers read."""
+    return [name for name in COMMON_TABLES if name != "partner" or "denying" in files]
+
+
+def _parts(connection: duckdb.DuckDBPyConnection, files: Files, workers: int) -> list[tuple[int, int]]:
+    """Return the first and the last patient of each part: what all workers hold at once is bounded."""
+    size = max(1, PATIENTS_AT_ONCE // workers)
+    patients = " union ".join(f"select distinct subject_id from {name}" for name in files)
+    return connection.execute(
+        "select min(subject_id), max(subject_id) from (select subject_id, row_number() over (order by subject_id) as n "
+        f"from ({patients})) group by (n - 1) // {size} order by 1"
+    ).fetchall()
 
 
 def validate_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnection, folder: Path) -> ValidationReport:
@@ -116,7 +165,8 @@ def validate_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnectio
 
     Truth is re-derived by joins over ``kg.edge`` and ``kg.pattern``, support by walking from each end of a statement
     to ``ground.mention`` and ``ground.admission_concept``. What a row calls unsupported must not be named in the bare
-    text of the admission's notes either. What hangs on a patient is checked for some patients at a time.
+    text of the admission's notes either. What hangs on a patient is checked for some patients at a time, by
+    as many workers as the settings say.
 
     Raises:
         InputError: the folder is no dataset, holds no rows, or those of another version.
@@ -130,18 +180,20 @@ def validate_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnectio
     _require_columns(files)
     _show(connection, files)
     set_variables(connection, {"tiers": list(build.truth_tiers), **build.attesting()})
-    for step in ("step", "found_path", "cover", *(["partner"] if denying else [])):
+    for step in ("step", "found_path", "cover", "words_of", "spelled", *(["partner"] if denying else [])):
         connection.execute(sql_text(f"builders/validate/{step}"))
-    _find_names(connection, build)
     rows = sum(number_of(connection, f"select count(*) from {name}") for name in files)
     found = _found(connection, [check for name in files for check in WHOLE_CHECKS[name]])
-    for _ in _parts(connection, files):
-        found += _found(connection, [check for name in files for check in PART_CHECKS[name]])
+    checks = _Checks(connection, files, build)
+    executor = open_threads(workspace.settings.run, duckdb.DuckDBPyConnection.interrupt)
+    with _common(connection, _tables(files)):
+        for lines in executor.in_order(checks.open, checks.found, _parts(connection, files, executor.workers)):
+            found += lines
     found.sort(key=lambda line: [str(cell) for cell in line])
     return ValidationReport(str(folder), rows, [dict(zip(NAMES, line, strict=True)) for line in found])
 
 
-def _require_columns(files: Mapping[str, Sequence[Path]]) -> None:
+def _require_columns(files: Files) -> None:
     """Refuse rows that another version of the builder wrote."""
     for name, schema in (("labelled", MEDIEVAL_SCHEMA), ("denying", CONTRADICTED_SCHEMA)):
         for file in files.get(name, ()):
@@ -151,5 +203,5 @@ def _require_columns(files: Mapping[str, Sequence[Path]]) -> None:
                 raise InputError("columns are missing", file=file, found=f"no {', '.join(lacking)}", do=do)
 
 
-def _found(connection: duckdb.DuckDBPyConnection, checks: Iterable[str]) -> list[tuple[Any, ...]]:
+def _found(connection: duckdb.DuckDBPyConnection, checks: Iterable[str]) -> Lines:
     return [line for check in checks for line in connection.execute(sql_text(f"builders/validate/{check}")).fetchall()]

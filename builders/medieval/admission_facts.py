@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import duckdb
@@ -10,6 +11,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from builders.medieval.coding import begins
+from builders.medieval.digests import Texts, hashes_of, units_of
+from ground.flow.executor import Executor, nothing
 from ground.stable import SEPARATOR
 from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import arrow_of, number_of
@@ -58,19 +61,33 @@ def _read_facts(connection: duckdb.DuckDBPyConnection) -> _Facts:
     )
 
 
-def _pairs(connection: duckdb.DuckDBPyConnection, facts: _Facts, first: int, admissions: int) -> Any:
+class _Held(NamedTuple):
+    """One shard: its admissions (number, hadm_id), and the ends that they attest, columns ``ENDED``."""
+
+    admissions: pa.Table
+    ends: pa.Table
+
+
+def _shards(connection: duckdb.DuckDBPyConnection) -> Iterator[_Held]:
+    for (shard,) in connection.execute("select distinct shard from admission order by shard").fetchall():
+        connection.execute(f"set variable shard = {shard}")
+        query = f"select number, hadm_id from admission where shard = {shard} order by number"
+        yield _Held(arrow_of(connection, query), arrow_of(connection, sql_text("builders/medieval/truth/shard_end")))
+
+
+def _pairs(facts: _Facts, held: _Held) -> Any:
     """Return (fact, admission, closeness) of the facts whose two ends a shard's admissions attest. Shape: (n, 3)"""
     from builders.medieval.kernels import facts_of
 
-    rows = arrow_of(connection, sql_text("builders/medieval/truth/shard_end"))
-    number, side, closeness, mention = (rows[name].to_numpy().astype(np.int64) for name in ENDED)
+    first = held.admissions["number"][0].as_py()
+    number, side, closeness, mention = (held.ends[name].to_numpy().astype(np.int64) for name in ENDED)
     # Sorted as one number, the rows of one end of one admission follow one another, their mentions in order.
     sides = facts.begin.size
     row = np.unique(((number - first) * sides + side) << 34 | closeness << 32 | mention)
     starts = np.flatnonzero(np.diff(row >> 34, prepend=-1))
     number, side = np.divmod(row[starts] >> 34, sides)
     return facts_of(
-        begins(number, admissions),
+        begins(number, held.admissions.num_rows),
         side.astype(np.int32),
         (row[starts] >> 32 & 3).astype(np.int32),
         np.append(starts, row.size).astype(np.int32),
@@ -89,7 +106,20 @@ def _first_of(form: Any, unit: Any, closeness: Any, admission: Any) -> Any:
     return order[kept]
 
 
-def find_admission_facts(connection: duckdb.DuckDBPyConnection, seed: int) -> None:
+def _chosen(facts: _Facts, endings: Texts, seed: int, held: _Held) -> pa.Table:
+    """Return (hadm_id, number, fact) of one shard."""
+    first, hadm = held.admissions["number"][0].as_py(), held.admissions["hadm_id"].to_numpy()
+    place, admission, closeness = _pairs(facts, held).T
+    keys = pa.array([SEPARATOR.join((str(seed), "form", str(one), "")) for one in hadm.tolist()])
+    runs = begins(admission, hadm.size).astype(np.int64)
+    unit = units_of(hashes_of(Texts.of(keys), runs, endings, np.ascontiguousarray(place)))
+    chosen = _first_of(facts.form[place], unit, closeness, admission)
+    chosen = chosen[_first_of(facts.wording[place[chosen]], unit[chosen], closeness[chosen], admission[chosen])]
+    its = admission[chosen]
+    return pa.table({"hadm_id": hadm[its], "number": its.astype(np.int64) + first, "fact": facts.fact[place[chosen]]})
+
+
+def find_admission_facts(connection: duckdb.DuckDBPyConnection, seed: int, executor: Executor) -> None:
     """Fill ``admission_fact``: of each pair of bases and relation, the form and direction that a stable hash picks.
 
     Only the forms that are closest to what is mentioned. Source: MediEval, section 3.1, steps 3 and 4;
@@ -98,26 +128,12 @@ def find_admission_facts(connection: duckdb.DuckDBPyConnection, seed: int) -> No
     Args:
         connection: with what is attested and what is true.
         seed: of the choice.
+        executor: of workers that share this process's memory.
     """
-    from builders.medieval.digests import Texts, hashes_of, units_of
-
     facts = _read_facts(connection)
     endings = Texts.of(facts.ending)
-    shards = connection.execute("select distinct shard from admission order by shard").fetchall()
-    for (shard,) in shards:
-        connection.execute(f"set variable shard = {shard}")
-        held = arrow_of(connection, f"select number, hadm_id from admission where shard = {shard} order by number")
-        first, hadm = int(held["number"][0].as_py()), held["hadm_id"].to_numpy()
-        place, admission, closeness = _pairs(connection, facts, first, hadm.size).T
-        keys = pa.array([SEPARATOR.join((str(seed), "form", str(one), "")) for one in hadm.tolist()])
-        runs = begins(admission, hadm.size).astype(np.int64)
-        unit = units_of(hashes_of(Texts.of(keys), runs, endings, np.ascontiguousarray(place)))
-        chosen = _first_of(facts.form[place], unit, closeness, admission)
-        chosen = chosen[_first_of(facts.wording[place[chosen]], unit[chosen], closeness[chosen], admission[chosen])]
-        its = admission[chosen]
-        table = pa.table(
-            {"hadm_id": hadm[its], "number": its.astype(np.int64) + first, "fact": facts.fact[place[chosen]]}
-        )
+    made = executor.in_order(nothing, lambda _, held: _chosen(facts, endings, seed, held), _shards(connection))
+    for table in made:
         connection.register("shard_fact", table)
         connection.execute("insert into admission_fact select * from shard_fact")
         connection.unregister("shard_fact")

@@ -19,6 +19,7 @@ from builders.medieval.facts import closure_of, cuis, run_steps, set_table
 from builders.medieval.kernels import Meant
 from ehr.characters import CodeArray, codes_of
 from ehr.matching import CASE_ANY, CASE_UPPER, Trie, build_trie, tokenise
+from ground.flow.executor import Executor, nothing
 from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import arrow_of, set_variables
 from kg.graph import ConceptGraph
@@ -64,8 +65,12 @@ def _without_hyphens(codes: CodeArray, begin: npt.NDArray[np.int64]) -> tuple[Co
     return np.delete(codes, hyphen), begin - np.searchsorted(hyphen, begin)
 
 
-def _names_in(trie: Trie, entries: int, notes: pa.Table) -> Iterator[pa.Table]:
-    """Yield (number, name) of some notes."""
+def _names_in(trie: Trie, entries: int, notes: pa.Table) -> pa.Table:
+    """Return (number, name) of some notes."""
+    return pa.concat_tables(_names_by_form(trie, entries, notes))
+
+
+def _names_by_form(trie: Trie, entries: int, notes: pa.Table) -> Iterator[pa.Table]:
     number, texts = notes["number"].to_numpy().astype(np.int32), notes["text"].to_pylist()
     codes = codes_of("\n".join(texts))
     begin = np.cumsum([0, *(len(text) + 1 for text in texts[:-1])])
@@ -91,12 +96,15 @@ def _parts(connection: duckdb.DuckDBPyConnection, kinds: Sequence[str]) -> Itera
                 yield notes
 
 
-def find_names(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, *, radiology: bool) -> Meant:
+def find_names(
+    connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, executor: Executor, *, radiology: bool
+) -> Meant:
     """Make ``named``: names in the notes of each admission that leave something unclear that statements can name.
 
     Args:
         connection: with ``nameable``, the concepts that statements can name.
         graph: the concept graph.
+        executor: of workers that share this process's memory: one trie is enough.
         radiology: also look in radiology reports.
 
     Returns:
@@ -108,10 +116,10 @@ def find_names(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, *, ra
     trie, entry = _trie(connection)
     connection.execute("create or replace temp table found_name (number integer, name integer)")
     entries = int(entry.max(initial=-1)) + 1
-    for notes in _parts(connection, ("note", "report") if radiology else ("note",)):
-        for found in _names_in(trie, entries, notes):
-            connection.register("found", found)
-            connection.execute("insert into found_name select * from found")
-            connection.unregister("found")
+    parts = _parts(connection, ("note", "report") if radiology else ("note",))
+    for found in executor.in_order(nothing, lambda _, notes: _names_in(trie, entries, notes), parts):
+        connection.register("found", found)
+        connection.execute("insert into found_name select * from found")
+        connection.unregister("found")
     run_steps(connection, "groups", ["named"])
     return _meant(connection, entry, entries)

@@ -29,7 +29,7 @@ from builders.medieval.groups import make_groups
 from builders.shards import ROW_GROUP
 from ground.contracts.rows import CONTRADICTED_SCHEMA, MEDIEVAL_SCHEMA, STATEMENT_SCHEMA
 from ground.errors import InputError
-from ground.flow.executors import open_executor
+from ground.flow.executors import open_executor, open_threads
 from ground.flow.fingerprints import fingerprint, is_current, mark_done, stage_fingerprint
 from ground.flow.manifest import dropped, inputs, licence_tier, manifest_of, to_json
 from ground.plain import Plain
@@ -264,15 +264,15 @@ def build_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnection) 
     expected = _fingerprint(workspace, connection)
     if is_current(connection, STAGE, expected) and (folder / "manifest.json").is_file():
         return _report(connection, folder, [], skipped=True)
-    settings = workspace.settings.build
+    settings, executor = workspace.settings.build, open_threads(workspace.settings.run)
     graph = ConceptGraph.open(workspace.graph)
     with progress("statements", 5) as advance:
         read_support(connection, graph, settings)
         advance(1)
-        find_true_facts(connection, graph, settings)
+        find_true_facts(connection, graph, settings, executor)
         connection.execute("create or replace temp table first_isolated as select * from isolated")
         advance(1)
-        make_groups(connection, graph, settings, private_directory(workspace.root / "cache"))
+        make_groups(connection, graph, settings, executor, private_directory(workspace.root / "cache"))
         advance(1)
         run_steps(connection, "rows", STATEMENTS)
         _count_drops(connection)

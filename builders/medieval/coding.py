@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 import numpy as np
@@ -14,7 +14,7 @@ from builders.medieval.kernels import Meant, Shard, Terms, links_of, named_only
 from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import arrow_of
 
-__all__ = ["SHARD_SIZE", "begins", "read_shard", "read_terms", "shard_of"]
+__all__ = ["SHARD_SIZE", "Held", "begins", "read_held", "read_shard", "read_terms", "shard_of"]
 
 Ints = npt.NDArray[np.int32]
 
@@ -104,43 +104,72 @@ def read_terms(connection: duckdb.DuckDBPyConnection) -> tuple[Terms, pa.Array]:
     return terms, nameable["cui"].combine_chunks()
 
 
-def _links(
-    connection: duckdb.DuckDBPyConnection, first: int, admissions: int, concepts: int
-) -> tuple[Ints, Ints, Ints]:
-    """Return where the linked pairs of each admission begin, and both ends of them."""
-    number, code, block, segment, heading, mention = _columns(
-        connection, sql_text("builders/medieval/groups/shard_link"), *PLACED
+class Held(NamedTuple):
+    """What the warehouse has of one shard of admissions, by admission where nothing else is said.
+
+    Attributes:
+        number: of the shard.
+        admissions: how many it has.
+        groups: admission, frame and bucket of each group. Shape: (3, groups)
+        evidence: admission, concept, and whether a code says so. Shape: (3, n)
+        near: what `kernels.links_of` looks at, columns ``PLACED``, in any order. Shape: (6, n)
+        found: admission and name in its text. Shape: (2, n)
+        carried: admission and mentioned end. Shape: (2, n)
+    """
+
+    number: int
+    admissions: int
+    groups: list[Ints]
+    evidence: list[Ints]
+    near: list[Ints]
+    found: list[Ints]
+    carried: npt.NDArray[np.int32]
+
+
+def read_held(connection: duckdb.DuckDBPyConnection, number: int) -> Held:
+    """Return one shard of admissions, as the warehouse has it."""
+    connection.execute(f"set variable shard = {number}")
+
+    def columns(name: str, *names: str) -> list[Ints]:
+        return _columns(connection, sql_text(f"builders/medieval/groups/shard_{name}"), *names)
+
+    return Held(
+        number,
+        connection.execute(f"select count(*) from admission where shard = {number}").fetchall()[0][0],
+        columns("group", "number", "frame", "bucket"),
+        columns("mention", "number", "concept", "from_code"),
+        columns("link", *PLACED),
+        columns("named", "number", "name"),
+        np.stack(columns("carried", "number", "code")),
     )
-    number -= first
+
+
+def _links(held: Held, concepts: int) -> tuple[Ints, Ints, Ints]:
+    """Return where the linked pairs of each admission begin, and both ends of them."""
+    number, code, block, segment, heading, mention = held.near
+    number = number - held.number * SHARD_SIZE
     stated, ends = np.divmod(np.unique(number.astype(np.int64) * concepts + code), max(1, concepts))
     order = np.argsort(number.astype(np.int64) << 32 | block, kind="stable")
     found: tuple[Ints, Ints, Ints] = links_of(
-        begins(number[order], admissions),
+        begins(number[order], held.admissions),
         code[order],
         block[order],
         segment[order],
         heading[order],
         mention[order],
-        begins(stated, admissions),
+        begins(stated, held.admissions),
         ends.astype(np.int32),
         concepts,
     )
     return found
 
 
-def shard_of(connection: duckdb.DuckDBPyConnection, number: int, terms: Terms, meant: Meant) -> Shard:
-    """Return one shard of admissions, as the warehouse has it."""
-    concepts = terms.mask.size
-    connection.execute(f"set variable shard = {number}")
-    admissions = connection.execute(f"select count(*) from admission where shard = {number}").fetchall()[0][0]
-    first = number * SHARD_SIZE
-    owner, frame, bucket = _columns(
-        connection, sql_text("builders/medieval/groups/shard_group"), "number", "frame", "bucket"
-    )
-    holding, mention, from_code = _columns(
-        connection, sql_text("builders/medieval/groups/shard_mention"), "number", "concept", "from_code"
-    )
-    link_begin, link, linked = _links(connection, first, admissions, concepts)
+def shard_of(held: Held, terms: Terms, meant: Meant) -> Shard:
+    """Return one shard of admissions as the groups look at it."""
+    concepts, admissions, first = terms.mask.size, held.admissions, held.number * SHARD_SIZE
+    owner, frame, bucket = held.groups
+    holding, mention, from_code = held.evidence
+    link_begin, link, linked = _links(held, concepts)
     none = np.zeros(0, np.int32)
     shard = Shard(
         begins(owner - first, admissions),
@@ -155,7 +184,7 @@ def shard_of(connection: duckdb.DuckDBPyConnection, number: int, terms: Terms, m
         begins(none, admissions),
         none,
     )
-    holder, name = _columns(connection, sql_text("builders/medieval/groups/shard_named"), "number", "name")
+    holder, name = held.found
     found = named_only(terms, shard, begins(holder - first, admissions), name, meant)
     return shard._replace(named_begin=begins(found[:, 0], admissions), named=found[:, 1].copy())
 

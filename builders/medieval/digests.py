@@ -94,7 +94,7 @@ def _longest(begin: Any) -> int:
     return longest
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _hashes(key_begin: Any, key: Any, run_begin: Any, ending_begin: Any, ending: Any, code: Any) -> Any:
     """Return the first eight bytes of the MD5 of each key with each of its endings. Shape: (n,)"""
     most = (_longest(key_begin) + _longest(ending_begin) + 9 + BLOCK - 1) // BLOCK

@@ -13,6 +13,7 @@ from builders.medieval.admission_facts import find_admission_facts
 from builders.medieval.coding import SHARD_SIZE
 from ground import ROOT
 from ground.errors import UsageError
+from ground.flow.executor import Executor
 from ground.settings import BuildSettings
 from ground.storage.sqlfiles import sql_text
 from ground.storage.tables import read_table
@@ -218,7 +219,9 @@ def find_true(
     run_steps(connection, "truth", ["contraindicated", "area", "isolated", "kind_pair", "contested", "true_fact"])
 
 
-def find_true_facts(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, settings: BuildSettings) -> None:
+def find_true_facts(
+    connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, settings: BuildSettings, executor: Executor
+) -> None:
     """Make ``usable_fact`` and ``admission_fact``: what is true, and true between attested ends of an admission."""
     set_variables(
         connection,
@@ -230,4 +233,4 @@ def find_true_facts(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, 
     find_true(connection, graph, settings, [cui for cui in ends if cui in graph])
     run_steps(connection, "truth", ["usable_fact"])
     run_steps(connection, "support", ["attested"])
-    find_admission_facts(connection, settings.seed)
+    find_admission_facts(connection, settings.seed, executor)

@@ -2,15 +2,18 @@
 
 What is true or false of a pair does not depend on the admission, so it is asked once for all: a first pass over the
 admissions marks the pairs that some group asks about, SQL and the graph judge them, and further passes read the
-answers. Admissions are arrays throughout (builders/medieval/kernels.py), read a shard at a time.
+answers. Admissions are arrays throughout (builders/medieval/kernels.py); workers read them a shard at a time. What they
+share they do not write, but for bytes that each of them sets to the same value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial, reduce
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TypeVar
 
 import duckdb
 import numpy as np
@@ -28,6 +31,7 @@ from builders.medieval.hierarchy import Hierarchy
 from builders.medieval.judging import bits, judge_false, judge_true
 from builders.medieval.pool import Candidates, Pool
 from builders.medieval.records import linked_pairs
+from ground.flow.executor import Executor, nothing
 from ground.settings import BuildSettings
 from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import arrow_of
@@ -61,6 +65,7 @@ TYING = (
 """Predicates between a disorder and its causes, complications and symptoms."""
 
 Bytes = npt.NDArray[np.uint8]
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
@@ -118,6 +123,7 @@ class _Groups:
     """What the passes over the admissions share.
 
     Attributes:
+        executor: works on several shards at a time.
         terms: what holds of concepts and frames.
         texts: concepts by number, as bytes.
         false: a bit for each (argument, kept end) and end that makes it false. Shape: (pairs, ends / 8)
@@ -129,6 +135,7 @@ class _Groups:
         without: facts that have no candidate for Q2, Q3 and Q4. Shape: (3,)
     """
 
+    executor: Executor
     terms: kernels.Terms
     texts: Texts
     false: Bytes
@@ -141,6 +148,10 @@ class _Groups:
 
     def shard(self, number: int) -> kernels.Shard:
         return read_shard(self.folder / f"{number}.npz")
+
+    def each(self, work: Callable[[int], Made]) -> Iterator[Made]:
+        """Yield what is made of each shard, given its number, in order."""
+        return self.executor.in_order(nothing, lambda _, number: work(number), range(self.shards))
 
     def candidates(self, shard: kernels.Shard, kept: Bytes) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
         """Return the candidates of the kept groups, and how many each group has for Q2, Q3 and Q4 (groups, 3)."""
@@ -161,14 +172,25 @@ def _set_variables(connection: duckdb.DuckDBPyConnection, settings: BuildSetting
     connection.execute(f"set variable tying = {list(TYING)}")
 
 
-def _asked(terms: kernels.Terms, shards: Sequence[Path], ends: int) -> tuple[Bytes, Bytes]:
-    """Return which replacements and which relatives some group asks about. Shapes: (pairs, ends / 8), (relatives,)"""
-    asked = bits(int(terms.pair.max(initial=-1)) + 1, ends)
-    relatives = np.zeros(int(terms.relative_begin[-1]), np.uint8)
+def _asked(executor: Executor, terms: kernels.Terms, folder: Path, shards: int, ends: int) -> tuple[Bytes, Bytes]:
+    """Return which replacements and which relatives some group asks about. Shapes: (pairs, ends / 8), (relatives,)
+
+    Two workers that set bits of one byte would lose one of them: each has tables of its own.
+    """
     buckets = int(np.diff(terms.first_bucket).max(initial=1))
-    done = np.zeros((terms.original.size, buckets), np.uint8)
-    for file in shards:
-        kernels.mark_asked(terms, read_shard(file), asked, relatives, done)
+    made = list[tuple[Bytes, Bytes]]()
+
+    def tables() -> tuple[Bytes, Bytes, Bytes]:
+        asked = bits(int(terms.pair.max(initial=-1)) + 1, ends)
+        made.append((asked, np.zeros(int(terms.relative_begin[-1]), np.uint8)))
+        return *made[-1], np.zeros((terms.original.size, buckets), np.uint8)
+
+    def mark(own: tuple[Bytes, Bytes, Bytes], number: int) -> None:
+        kernels.mark_asked(terms, read_shard(folder / f"{number}.npz"), *own)
+
+    for _ in executor.in_order(tables, mark, range(shards)):
+        pass
+    asked, relatives = (reduce(partial(np.bitwise_or, out=all_of[0]), all_of) for all_of in zip(*made, strict=True))
     return asked, relatives
 
 
@@ -204,8 +226,9 @@ def _count_near(connection: duckdb.DuckDBPyConnection, groups: _Groups) -> None:
     bucket = np.repeat(np.arange(terms.bucket_begin.size - 1), np.diff(terms.bucket_begin))
     bucket_of = np.full((terms.taxonomic.size, terms.mask.size), -1, np.int32)
     bucket_of[argument, terms.bucket] = bucket - terms.first_bucket[argument]
-    for number in range(groups.shards):
-        kernels.mark_near(terms, groups.shard(number), groups.false, bucket_of, groups.near_begin, groups.near, met)
+    near = groups.near_begin, groups.near, met
+    for _ in groups.each(lambda n: kernels.mark_near(terms, groups.shard(n), groups.false, bucket_of, *near)):
+        pass
     connection.execute(f"set variable near_pairs = {int(met.sum())}")
 
 
@@ -213,17 +236,22 @@ def _count(connection: duckdb.DuckDBPyConnection, query: str) -> int:
     return int(connection.execute(query).fetchall()[0][0])
 
 
+def _complete(groups: _Groups, number: int) -> tuple[npt.NDArray[np.int64], pa.Table]:
+    """Return of one shard the facts without a candidate for Q2, Q3 and Q4 (3,), and the complete groups."""
+    shard = groups.shard(number)
+    _, counts = groups.candidates(shard, np.zeros(shard.frame.size, np.uint8))
+    # The two arguments of a fact follow one another.
+    without = ((counts[0::2] == 0) & (counts[1::2] == 0)).sum(axis=0)
+    complete = np.flatnonzero((counts > 0).all(axis=1))
+    admission = np.repeat(np.arange(shard.group_begin.size - 1, dtype=np.int32), np.diff(shard.group_begin))
+    return without, pa.table({"number": admission[complete] + number * SHARD_SIZE, "frame": shard.frame[complete]})
+
+
 def _find_complete(connection: duckdb.DuckDBPyConnection, groups: _Groups) -> None:
     """Make ``completed_group``: one group for each fact with a candidate for every quadrant."""
     connection.execute("create or replace temp table completed_group (number integer, frame integer, draw double)")
-    for number in range(groups.shards):
-        shard = groups.shard(number)
-        _, counts = groups.candidates(shard, np.zeros(shard.frame.size, np.uint8))
-        # The two arguments of a fact follow one another.
-        groups.without += ((counts[0::2] == 0) & (counts[1::2] == 0)).sum(axis=0)
-        complete = np.flatnonzero((counts > 0).all(axis=1))
-        admission = np.repeat(np.arange(shard.group_begin.size - 1, dtype=np.int32), np.diff(shard.group_begin))
-        table = pa.table({"number": admission[complete] + number * SHARD_SIZE, "frame": shard.frame[complete]})
+    for without, table in groups.each(partial(_complete, groups)):
+        groups.without += without
         set_table(connection, "shard_completed", table)
         run_steps(connection, "groups", ["completed_group"])
 
@@ -253,20 +281,27 @@ def _read_traits(connection: duckdb.DuckDBPyConnection) -> _Traits:
     return _Traits(kind.astype(np.int32), regions, band.astype(np.int8), called.astype(np.int32))
 
 
+def _kept(connection: duckdb.DuckDBPyConnection, shards: int) -> Iterator[tuple[int, pa.Table, pa.ChunkedArray]]:
+    """Yield each shard's number, its kept groups, and the texts that the hashes of their candidates begin with."""
+    for number in range(shards):
+        kept = arrow_of(
+            connection,
+            "select group_no, number, frame, turn from fact_group "
+            f"where number between {number * SHARD_SIZE} and {(number + 1) * SHARD_SIZE - 1} order by group_no",
+        )
+        connection.execute(f"set variable shard = {number}")
+        yield number, kept, arrow_of(connection, sql_text("builders/medieval/groups/candidate_key"))["key"]
+
+
 def _list_candidates(
-    connection: duckdb.DuckDBPyConnection,
     groups: _Groups,
     traits: _Traits,
     wanted: npt.NDArray[np.int64],
-    number: int,
+    of_shard: tuple[int, pa.Table, pa.ChunkedArray],
 ) -> Candidates:
     """Return the candidates of the kept groups of one shard, with their draws."""
+    number, kept, keys = of_shard
     shard = groups.shard(number)
-    kept = arrow_of(
-        connection,
-        "select group_no, number, frame, turn from fact_group "
-        f"where number between {number * SHARD_SIZE} and {(number + 1) * SHARD_SIZE - 1} order by group_no",
-    )
     admission = np.repeat(np.arange(shard.group_begin.size - 1, dtype=np.int64), np.diff(shard.group_begin))
     frames = groups.terms.original.size
     held = kept["frame"].to_numpy().astype(np.int64)
@@ -275,8 +310,6 @@ def _list_candidates(
     code, counts = groups.candidates(shard, chosen.astype(np.uint8))
     counts = counts[chosen].reshape(-1)
     begin = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
-    connection.execute(f"set variable shard = {number}")
-    keys = arrow_of(connection, sql_text("builders/medieval/groups/candidate_key"))["key"]
     drawn = hashes_of(Texts.of(keys), begin, groups.texts, code)
     original, each = groups.terms.original[shard.frame[chosen]], np.diff(begin[::3])
     return Candidates(
@@ -293,7 +326,11 @@ def _list_candidates(
 
 
 def make_groups(
-    connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, settings: BuildSettings, scratch: Path
+    connection: duckdb.DuckDBPyConnection,
+    graph: ConceptGraph,
+    settings: BuildSettings,
+    executor: Executor,
+    scratch: Path,
 ) -> None:
     """Make ``fact_group``, ``choice``, ``relative_fact`` and ``extension``: complete groups and their statements.
 
@@ -301,21 +338,23 @@ def make_groups(
         connection: with what is true and what is attested.
         graph: the concept graph.
         settings: of the build.
+        executor: of workers that share this process's memory.
         scratch: a folder for the shards while the groups are made.
     """
     _set_variables(connection, settings)
     run_steps(connection, "groups", ["frame", "nameable", "cover", "evidence", "near_end"])
     terms, cui = read_terms(connection)
-    meant = find_names(connection, graph, radiology=settings.radiology)
+    meant = find_names(connection, graph, executor, radiology=settings.radiology)
     shards = _count(connection, "select coalesce(max(shard), -1) + 1 from admission")
     ends = _count(connection, "select count(*) from nameable where is_end")
     with TemporaryDirectory(dir=scratch) as folder:
         shards_at = Path(folder)
-        linked, named = linked_pairs(connection, shards_at, shards, terms, meant)
-        asked, close = _asked(terms, [shards_at / f"{number}.npz" for number in range(shards)], ends)
+        linked, named = linked_pairs(connection, executor, shards_at, shards, terms, meant)
+        asked, close = _asked(executor, terms, shards_at, shards, ends)
         # What is false is asked of areas that what is true makes anew.
         judge_false(connection, graph, terms, asked, linked, settings)
         groups = _Groups(
+            executor,
             terms,
             Texts.of(cui),
             asked,
@@ -331,9 +370,10 @@ def make_groups(
         kept = _count(connection, "select count(*) from fact_group")
         traits = _read_traits(connection)
         wanted = traits.wanted(terms)
-        pool = Pool(groups.folder, traits.called, WEIGHT_FLOOR, np.full((kept, 3), -1, np.int32))
-        for number in range(shards):
-            pool.add(_list_candidates(connection, groups, traits, wanted, number))
+        pool = Pool(executor, groups.folder, traits.called, WEIGHT_FLOOR, np.full((kept, 3), -1, np.int32))
+        listed = partial(_list_candidates, groups, traits, wanted)
+        for candidates in executor.in_order(nothing, lambda _, of_shard: listed(of_shard), _kept(connection, shards)):
+            pool.add(candidates)
         draw_statements(connection, pool, settings)
     connection.execute(f"set variable named_only = {named}")
     connection.execute(f"set variable facts_without = {groups.without.tolist()}")

@@ -138,7 +138,7 @@ def _mark_unclear(terms: Any, shard: Any, admission: int, unclear: Any) -> None:
         unclear[shard.named[i]] = admission
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def named_only(terms: Any, shard: Any, begin: Any, name: Any, meant: Any) -> Any:
     """Return (admission, concept) of what names in the text leave unclear, and nothing else does. Shape: (n, 2)
 
@@ -207,7 +207,7 @@ def _bucket_of(terms: Any, shard: Any, group: int) -> Any:
     return terms.bucket_begin[bucket], terms.bucket_begin[bucket + 1]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def mark_asked(terms: Any, shard: Any, asked: Any, relatives: Any, done: Any) -> None:
     """Mark the replacements that some group asks about.
 
@@ -261,7 +261,7 @@ def mark_asked(terms: Any, shard: Any, asked: Any, relatives: Any, done: Any) ->
                     relatives[slot + i] = 1
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def mark_related(head: Any, tail: Any, begin: Any, twin: Any, related: Any) -> None:
     """Mark the pairs of concepts whose twins a path relates, in either direction.
 
@@ -281,7 +281,7 @@ def mark_related(head: Any, tail: Any, begin: Any, twin: Any, related: Any) -> N
                 related[other, one >> 3] |= 1 << (one & 7)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def mark_near(terms: Any, shard: Any, false: Any, bucket_of: Any, near_begin: Any, near: Any, met: Any) -> None:
     """Mark the false distractors that some group looks at though they are too close to what they would replace.
 
@@ -394,7 +394,7 @@ def _replacements(
     return found[:n], of_q2, of_q3
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def candidates_of(
     terms: Any, shard: Any, false: Any, relatives: Any, near_begin: Any, near: Any, listed: Any, counts: Any
 ) -> Any:
@@ -458,7 +458,7 @@ def _holders(begin: Any, code: Any, concepts: int) -> Any:
     return holder_begin, holder
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def mark_lifted(begin: Any, code: Any, fewest: int, max_lift: float, lifted: Any) -> None:
     """Mark the pairs of concepts that stand together in many admissions, more often than chance would.
 
@@ -489,7 +489,7 @@ def mark_lifted(begin: Any, code: Any, fewest: int, max_lift: float, lifted: Any
                 met[other] = 0
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def add_pairs(begin: Any, code: Any, partner_begin: Any, partner: Any, together: Any) -> None:
     """Count in how many admissions the wanted pairs stand together; each concept occurs once in an admission.
 
@@ -516,7 +516,7 @@ def add_pairs(begin: Any, code: Any, partner_begin: Any, partner: Any, together:
                     met[code[i]] = 0
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def links_of(
     begin: Any,
     code: Any,
@@ -589,7 +589,7 @@ def _same(mention: Any, begin: int, end: int, other: int, other_end: int) -> Any
     return begin + same == end
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def facts_of(
     begin: Any, side: Any, closeness: Any, mention_begin: Any, mention: Any, fact_begin: Any, tail: Any, loose: Any
 ) -> Any:
@@ -632,7 +632,7 @@ def facts_of(
     return found[:n].copy()
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def add_chances(begin: Any, code: Any, ease: Any, weight: Any, quadrant: int, expected: Any) -> None:
     """Add up the chances of the candidates for one quadrant: in a group, in proportion to weight and ease.
 
@@ -696,7 +696,7 @@ def _keep_first(drawn: Any, kept: Any, turn: Any, called: Any, key: Any, choice:
     return n
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def choose(
     group_begin: Any,
     kept: Any,
@@ -760,7 +760,7 @@ def choose(
             n += _keep_first(drawn[:found], kept, turn, called, key[n:], choice)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def resampled_auc(rank: Any, label: Any, patient: Any, counts: Any) -> Any:
     """Return the area under the ROC curve for each way of drawing patients, NaN where a label was not drawn.
 
@@ -793,7 +793,7 @@ def resampled_auc(rank: Any, label: Any, patient: Any, counts: Any) -> Any:
     return areas
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def walk(begin: Any, neighbour: Any, start: int, limit: int, level: Any, reached: Any) -> int:
     """Walk up and down a hierarchy, and return how many concepts are within a limit of steps.
 

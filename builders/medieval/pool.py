@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ground.flow.executor import Executor, nothing
+
 __all__ = ["Candidates", "Part", "Pool"]
 
 
@@ -46,15 +48,17 @@ class Part(NamedTuple):
 
 @dataclass
 class Pool:
-    """The candidates of a cohort; a shard at a time is mapped into memory.
+    """The candidates of a cohort; each worker maps a shard at a time into memory.
 
     Attributes:
+        executor: works on several shards at a time.
         folder: where the shards lie.
         called: a number for the name of a concept. Shape: (concepts,)
         floor: weight of a concept that no supported statement has.
         choice: chosen concepts of all groups for Q2, Q3 and Q4, -1 for none. Shape: (groups, 3)
     """
 
+    executor: Executor
     folder: Path
     called: npt.NDArray[np.int32]
     floor: float
@@ -96,19 +100,28 @@ class Pool:
         """
         from builders.medieval.kernels import add_chances
 
-        expected = np.zeros(self.called.size)
-        for shard in range(self.shards):
+        def chances(_: None, shard: int) -> npt.NDArray[np.float64]:
             begin, code, ease = self._read(shard, "begin", "code", "ease")
-            add_chances(begin, code, ease, weight, quadrant, expected)
+            own = np.zeros(self.called.size)
+            add_chances(begin, code, ease, weight, quadrant, own)
+            return own
+
+        expected = np.zeros(self.called.size)
+        # Added up in the order of the shards: the last bits of a sum hang on it.
+        for own in self.executor.in_order(nothing, chances, range(self.shards)):
+            expected += own
         return expected
 
     def draw(self, weight: npt.NDArray[np.float64], quadrant: int) -> None:
         """Draw the statements of a quadrant (0 to 2 for Q2 to Q4) that no group has yet."""
         from builders.medieval.kernels import choose
 
-        for first, held in self:
-            chosen = self.choice[first : first + held.kept.size]
-            choose(*held, weight, self.called, quadrant, chosen)
+        def draw(_: None, part: Part) -> None:
+            chosen = self.choice[part.first : part.first + part.candidates.kept.size]
+            choose(*part.candidates, weight, self.called, quadrant, chosen)
+
+        for _ in self.executor.in_order(nothing, draw, self):
+            pass
 
     def drawn(self, quadrant: int) -> npt.NDArray[np.intp]:
         """Return how often each concept is drawn for a quadrant (0 to 2 for Q2 to Q4). Shape: (concepts,)"""

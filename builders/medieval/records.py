@@ -9,11 +9,11 @@ import duckdb
 import numpy as np
 import numpy.typing as npt
 
-from builders.medieval.coding import begins, shard_of
+from builders.medieval.coding import Held, begins, read_held, shard_of
 from builders.medieval.facts import run_steps
 from builders.medieval.kernels import Meant, Terms, add_pairs, mark_lifted
 from ground.compiled import read_only
-from ground.storage.sqlfiles import sql_text
+from ground.flow.executor import Executor, nothing
 from ground.storage.warehouse import arrow_of
 
 __all__ = ["lifted_pairs", "linked_pairs"]
@@ -23,6 +23,8 @@ LINKED_SHARE = 20
 
 FEWEST_TOGETHER = 3
 """Fewer common admissions tell nothing."""
+
+_Counts = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
 
 
 class _Wanted:
@@ -49,15 +51,15 @@ class _Counter:
 
     def __init__(self) -> None:
         self._number, self._n = np.empty(0, np.int64), np.empty(0, np.int64)
-        self._waiting: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]] = []
+        self._waiting: list[_Counts] = []
 
-    def add(self, pairs: npt.NDArray[np.int64]) -> None:
-        number, n = np.unique(pairs, return_counts=True)
-        self._waiting.append((number, n.astype(np.int64)))
+    def add(self, counts: _Counts) -> None:
+        """Take the counts of some pairs, sorted."""
+        self._waiting.append(counts)
         if sum(one.size for one, _ in self._waiting) > self._number.size:
             self.merge()
 
-    def merge(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def merge(self) -> _Counts:
         """Return the pairs, sorted, and how often each came. Shapes: (pairs,)"""
         parts = [(self._number, self._n), *self._waiting]
         self._waiting = []
@@ -71,7 +73,7 @@ class _Counter:
 
 
 def linked_pairs(
-    connection: duckdb.DuckDBPyConnection, folder: Path, shards: int, terms: Terms, meant: Meant
+    connection: duckdb.DuckDBPyConnection, executor: Executor, folder: Path, shards: int, terms: Terms, meant: Meant
 ) -> tuple[npt.NDArray[np.int64], int]:
     """Write the shards of admissions, and return the pairs of ends that notes link often: ``one * concepts + other``.
 
@@ -80,19 +82,24 @@ def linked_pairs(
 
     Args:
         connection: with the tables of the groups.
+        executor: works on several shards at a time.
         folder: takes the shards.
         shards: number of shards.
         terms: of the cohort.
         meant: what the names in the text leave unclear.
     """
     counter, named, concepts = _Counter(), 0, terms.mask.size
-    for number in range(shards):
-        shard = shard_of(connection, number, terms, meant)
-        named += shard.named.size
-        np.savez(folder / f"{number}.npz", **shard._asdict())
-        counter.add(shard.link.astype(np.int64) * concepts + shard.linked)
-        carried = arrow_of(connection, sql_text("builders/medieval/groups/shard_carried"))
-        np.save(folder / f"{number}-carried.npy", np.stack([carried[name].to_numpy() for name in ("number", "code")]))
+
+    def write(_: None, held: Held) -> tuple[int, _Counts]:
+        shard = shard_of(held, terms, meant)
+        np.savez(folder / f"{held.number}.npz", **shard._asdict())
+        np.save(folder / f"{held.number}-carried.npy", held.carried)
+        number, n = np.unique(shard.link.astype(np.int64) * concepts + shard.linked, return_counts=True)
+        return shard.named.size, (number, n.astype(np.int64))
+
+    for n, links in executor.in_order(nothing, write, (read_held(connection, number) for number in range(shards))):
+        named += n
+        counter.add(links)
     pairs, linked = counter.merge()
     wanted = _Wanted(pairs, concepts)
     for number in range(shards):

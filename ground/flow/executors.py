@@ -1,4 +1,4 @@
-"""Where shards are worked on: in this process, in processes of this machine, or on Ray. The results are the same.
+"""Where shards are worked on: in this process, its threads, processes of this machine, or Ray. Results are the same.
 
 A stage gives an iterable of shards and gets their results in the same order. What every worker needs once (a lexicon, a
 graph) is opened by a function that runs in the worker, from files that all workers map (``Executor.share``).
@@ -11,7 +11,8 @@ import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import wait as wait_for
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -25,9 +26,11 @@ from ground.settings import RunSettings
 
 __all__ = [
     "Processes",
+    "Threads",
     "check_executor",
     "end_with_parent",
     "open_executor",
+    "open_threads",
 ]
 
 Shard = TypeVar("Shard")
@@ -35,6 +38,7 @@ State = TypeVar("State")
 Result = TypeVar("Result")
 
 _WATCH_SECONDS = 1.0
+_AGAIN_SECONDS = 0.1
 
 
 class Processes(Executor):
@@ -50,14 +54,8 @@ class Processes(Executor):
         context = get_context("spawn")
         stop = context.Event()
         pool = ProcessPoolExecutor(self.workers, context, initializer=_begin, initargs=(setup, stop))
-        waiting: deque[Future[Result]] = deque()
         try:
-            for shard in shards:
-                waiting.append(pool.submit(_work_on, work, shard))
-                if len(waiting) > self.workers * AHEAD - 1:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
+            yield from _in_order(lambda shard: pool.submit(_work_on, work, shard), shards, self.workers)
         except BrokenProcessPool as error:
             raise worker_died("a worker process ended before its shard was done") from error
         except BaseException:
@@ -66,6 +64,57 @@ class Processes(Executor):
             raise
         finally:
             pool.shutdown(cancel_futures=True)
+
+
+class Threads(Executor):
+    """Works in threads of this process: for what DuckDB and compiled functions do without Python's lock.
+
+    Args:
+        workers: number of threads.
+        interrupt: stops what is under way with a state.
+    """
+
+    def __init__(self, workers: int, interrupt: Callable[[Any], None] = lambda _: None) -> None:
+        self.workers = workers
+        self._interrupt = interrupt
+
+    def in_order(
+        self, setup: Callable[[], State], work: Callable[[State, Shard], Result], shards: Iterable[Shard]
+    ) -> Iterator[Result]:
+        """Work on several shards at a time; see `Executor.in_order`. ``setup`` is called by each thread."""
+        own, states, begun = threading.local(), list[State](), list[Future[Result]]()
+
+        def work_on(shard: Shard) -> Result:
+            if not hasattr(own, "state"):
+                own.state = setup()
+                states.append(own.state)
+            return work(own.state, shard)
+
+        def submit(shard: Shard) -> Future[Result]:
+            begun[:] = [future for future in begun if not future.done()] + [pool.submit(work_on, shard)]
+            return begun[-1]
+
+        with ThreadPoolExecutor(self.workers) as pool:
+            try:
+                yield from _in_order(submit, shards, self.workers)
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                # Again and again: what a worker begins next knows nothing of an interruption before it.
+                while wait_for(begun, _AGAIN_SECONDS).not_done:
+                    for state in states:
+                        self._interrupt(state)
+                raise
+
+
+def _in_order(submit: Callable[[Shard], Future[Result]], shards: Iterable[Shard], workers: int) -> Iterator[Result]:
+    """Yield the results of shards in their order; ``AHEAD`` shards a worker are under way at once."""
+    waiting: deque[Future[Result]] = deque()
+    for shard in shards:
+        waiting.append(submit(shard))
+        if len(waiting) > workers * AHEAD - 1:
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
 
 
 class _Worker:
@@ -114,6 +163,17 @@ def check_executor(settings: RunSettings) -> None:
     elif settings.address:
         found = f"run.executor = {settings.executor}"
         raise UsageError("run.address is Ray's", found=found, expected="run.executor = ray, or no address")
+
+
+def open_threads(settings: RunSettings, interrupt: Callable[[Any], None] = lambda _: None) -> Threads:
+    """Return as many threads as there are workers, though no more than this machine has cores; one for ``serial``.
+
+    Args:
+        settings: ``[run]``: executor and workers.
+        interrupt: stops what is under way with a state.
+    """
+    workers = 1 if settings.executor == "serial" else min(settings.workers, os.cpu_count() or 1)
+    return Threads(workers, interrupt)
 
 
 @contextmanager

@@ -123,15 +123,17 @@ def test_a_damage_is_found_by_its_check(
 @pytest.mark.parametrize("assertion", ["present", "discontinued", "possible"])
 def test_a_mention_that_no_longer_denies_is_found(denying: Built, assertion: str) -> None:
     connection, row = denying.connection, _first_denied(denying)
-    connection.execute("begin")
+    where = [row["hadm_id"], row["denied_spans"][0]["begin_offset"]]
+    change = "update ground.mention set assertion = ? where hadm_id = ? and begin_offset = ?"
+    denied = "select assertion from ground.mention where hadm_id = ? and begin_offset = ?"
+    before = connection.execute(denied, where).fetchall()
+    # Committed, and taken back: workers see nothing of a transaction that is open.
+    connection.execute(change, [assertion, *where])
     try:
-        connection.execute(
-            "update ground.mention set assertion = ? where hadm_id = ? and begin_offset = ?",
-            [assertion, row["hadm_id"], row["denied_spans"][0]["begin_offset"]],
-        )
         found = validate_medieval(denying.workspace, connection, denying.folder).disagreements
     finally:
-        connection.execute("rollback")
+        connection.execute(change, [before[0][0], *where])
+    assert len(before) == 1
     assert {line["check"] for line in found if line["id"] == row["id"]} >= {
         "a denied span is a mention that names the end and denies it",
         "nothing in the record says what a row calls denied",

@@ -2,8 +2,8 @@
 -- Second road: shares no rules and no word tables with builders/medieval and sql/builders/medieval
 -- Grain: one row per disagreement
 -- Output: (check_name, id, found, expected)
--- Inputs: labelled (rows of the part), found_path, attesting, unclear_by, present_word, any_word, part_mention,
---   part_concept, part_note. Parameter: tiers
+-- Inputs: labelled (rows of the part), attesting, unclear_by, present_word, any_word, part_mention, part_concept,
+--   part_note
 -- Source: docs/definitions.md
 with ended as (
     select
@@ -149,44 +149,6 @@ another_text as (
 )
 
 select
-    'a true statement has a path of its tier' as check_name,
-    labelled.id,
-    'none' as found,
-    labelled.tier as expected
-from labelled
-where
-    labelled.is_true
-    and not exists (
-        select 1 from found_path
-        where
-            found_path.head_cui = labelled.head_cui and found_path.tail_cui = labelled.tail_cui
-            and found_path.predicate = labelled.predicate and found_path.tier = labelled.tier
-            and list_contains(getvariable('tiers'), found_path.tier)
-    )
-union all
-select
-    'a false statement has no path in either direction' as check_name,
-    labelled.id,
-    found_path.pattern as found,
-    'no path within 3 hops' as expected
-from labelled
-inner join (
-    select
-        found_path.head_cui,
-        found_path.tail_cui,
-        found_path.pattern
-    from found_path
-    union all
-    select
-        found_path.tail_cui as head_cui,
-        found_path.head_cui as tail_cui,
-        found_path.pattern
-    from found_path
-) as found_path
-    on labelled.head_cui = found_path.head_cui and labelled.tail_cui = found_path.tail_cui
-where not labelled.is_true
-union all
-select
     'an end that the statement is supported by is attested' as check_name,
     ended.id,
     concat('no present mention of the ', ended.role) as found,
@@ -249,31 +211,3 @@ select
 from labelled
 group by subject_id
 having count(distinct hadm_id) > 1
-union all
-select
-    'a name is a name of its concept' as check_name,
-    ended.id,
-    'a name that the release does not have' as found,
-    ended.cui as expected
-from (
-    select
-        id,
-        head_cui as cui,
-        head_name as name
-    from labelled
-    union all
-    select
-        id,
-        tail_cui as cui,
-        tail_name as name
-    from labelled
-) as ended
-where
-    not exists (
-        select 1 from kg.name
-        where kg.name.cui = ended.cui and lower(kg.name.name) = lower(ended.name)
-    )
-    and not exists (
-        select 1 from kg.concept
-        where kg.concept.cui = ended.cui and kg.concept.name = ended.name
-    )

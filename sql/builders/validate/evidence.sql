@@ -2,7 +2,7 @@
 -- Second road: shares no rules and no word tables with builders/medieval and sql/builders/medieval
 -- Grain: one row per disagreement
 -- Output: (check_name, id, found, expected)
--- Inputs: labelled (rows of the part), attesting, part_mention, kg.edge, kg.predicate
+-- Inputs: labelled (rows of the part), attesting, part_mention, kg.predicate
 -- Source: docs/definitions.md#evidence
 with step_of as (
     select
@@ -87,32 +87,6 @@ where
     or (
         linked.place = linked.n and linked.edge.tail_cui != linked.last_cui
         and coalesce(linked.before, '') != linked.last_cui
-    )
-union all
-select distinct
-    'an edge of a path is in the graph' as check_name,
-    step_of.id,
-    'no such evidence' as found,
-    concat_ws(' ', step_of.edge.head_cui, step_of.edge.predicate, step_of.edge.tail_cui, step_of.edge.rui) as expected
-from step_of
-where
-    not exists (
-        select 1 from kg.edge as stored
-        inner join kg.predicate as line on stored.predicate = line.predicate
-        where
-            coalesce(stored.rui, '') = coalesce(step_of.edge.rui, '')
-            and coalesce(stored.sab, '') = coalesce(step_of.edge.sab, '')
-            and coalesce(stored.rela, '') = coalesce(step_of.edge.rela, '')
-            and (
-                (
-                    stored.head_cui = step_of.edge.head_cui and stored.tail_cui = step_of.edge.tail_cui
-                    and step_of.edge.predicate = line.predicate
-                )
-                or (
-                    stored.tail_cui = step_of.edge.head_cui and stored.head_cui = step_of.edge.tail_cui
-                    and step_of.edge.predicate in (line.inverse, if(line.symmetric, line.predicate, line.inverse))
-                )
-            )
     )
 union all
 select

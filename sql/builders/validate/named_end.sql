@@ -1,7 +1,7 @@
--- Ends of one part's unsupported rows that a text of the admission names
+-- Ends of one lot's unsupported rows that a text of the admission names
 -- Second road: shares no rules and no word tables with builders/medieval and sql/builders/medieval
 -- Grain: one row per admission, end and name that was found. Output: named_end(hadm_id, cui, name), added to
--- Inputs: silent_end, spelled, bare_text. Parameter: part
+-- Inputs: silent_end, spelled, bare_text. Parameter: lot
 -- A text is searched for the names only of which it has the rarest word: pairs of texts and names are too many
 insert into named_end
 with asked as (
@@ -12,7 +12,7 @@ with asked as (
         spelled.word
     from silent_end
     inner join spelled on silent_end.cui = spelled.cui
-    where silent_end.part = getvariable('part')
+    where silent_end.lot = getvariable('lot')
 ),
 
 said as (

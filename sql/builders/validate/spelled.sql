@@ -1,28 +1,10 @@
 -- What must not stand in the notes of an admission: names of the ends that rows call unsupported
 -- Second road: shares no rules and no word tables with builders/medieval and sql/builders/medieval
--- Grain: silent_end, one row per admission and end; spelled, one row per end and spelling
--- Output: silent_end(part, subject_id, hadm_id, cui), spelled(cui, name, word)
--- Inputs: labelled, form_step, kg.edge, kg.name. Parameter: part_size, patients in a part
+-- Grain: one row per end and spelling. Output: spelled(cui, name, word)
+-- Inputs: labelled (all rows), words_of, form_step, kg.edge, kg.name
 -- The English names of the end, of its forms and of what is up to two steps below it, and the name that the row prints;
 --   in small letters, words only, singular and plural; from four letters on. word: the one of its words that fewest
 --   names have, by which a note is asked whether it can have the name at all
-create or replace temp macro words_of(said) as
-trim(regexp_replace(lower(strip_accents(said)), '[^a-z0-9]+', ' ', 'g'));
-
-create or replace temp table silent_end as
-select
-    (dense_rank() over (order by subject_id) - 1) // getvariable('part_size') as part,
-    *
-from (
-    select distinct
-        subject_id,
-        hadm_id,
-        if(replaced_end = 'head', head_cui, tail_cui) as cui
-    from labelled
-    where not is_supported
-) as one
-order by part;
-
 create or replace temp table spelled as
 with recursive ended as (
     select distinct
@@ -127,5 +109,3 @@ select
     rarest.word
 from numbered
 inner join rarest on numbered.name = rarest.name;
-
-create or replace temp table named_end (hadm_id bigint, cui varchar, name varchar);

@@ -10,6 +10,7 @@ import pytest
 from builders.medieval.bare_text import find_names
 from builders.medieval.build import build_medieval
 from ground.errors import InputError
+from ground.flow.executor import Serial
 from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import connect
 from kg.graph import ConceptGraph
@@ -83,7 +84,7 @@ def unclear(
     for note in notes:
         connection.execute("insert into mimiciv_note.discharge values (1, 10, ?)", [note])
     connection.execute("insert into mimiciv_note.radiology values (1, 10, ?)", [report])
-    meant = find_names(connection, graph, radiology=radiology)
+    meant = find_names(connection, graph, Serial(), radiology=radiology)
     names = [row[0] for row in connection.execute("select name from named").fetchall()]
     return {ENDS[code] for name in names for code in meant.concept[meant.begin[name] : meant.begin[name + 1]]}
 

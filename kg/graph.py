@@ -427,15 +427,42 @@ class ConceptGraph:
 
     # ---- hierarchy and kin
 
-    def _levels(self, cui: str, steps: Sequence[str], max_depth: int | None) -> dict[str, int]:
+    def reach(
+        self, begin: NDArray[np.int64], starts: NDArray[np.int32], steps: Sequence[str], max_depth: int | None = None
+    ) -> NDArray[np.int32]:
+        """Return what groups of concepts reach by any of some steps, with the least number of them.
+
+        Args:
+            begin: where the concepts of a group begin. Shape: (groups + 1,)
+            starts: numbers of the concepts of groups (`numbers_of`).
+            steps: names of predicates or of their inverses; those that the graph does not have lead nowhere.
+            max_depth: most steps; all where left out.
+
+        Returns:
+            Rows (group, concept, steps), sorted by group; a group's own concepts are not among them. Shape: (n, 3)
+        """
         from kg.search import levels
 
         known = self._vocabulary.step_names
         numbers = np.array([self._vocabulary.step_of(name) for name in steps if name in known], np.int64)
-        depth = len(self) if max_depth is None else max_depth
-        found = levels(*self._graph, self._node(cui), numbers, depth)
-        order = np.lexsort((found[:, 0], found[:, 1]))
-        return {self._cui(int(node)): int(level) for node, level in found[order]}
+        found: NDArray[np.int32] = levels(
+            *self._graph, begin, starts, numbers, len(self) if max_depth is None else max_depth
+        )
+        return found
+
+    def numbers_of(self, cuis: Sequence[str]) -> NDArray[np.int64]:
+        """Return the numbers of concepts, -1 where the release has none; they are in the order of CUIs. Shape: (n,)"""
+        return self._find(cuis)
+
+    def cuis_of(self, numbers: NDArray[np.int32]) -> pa.Array:
+        """Return the CUIs of numbers. Shape: (n,)"""
+        distinct, place = np.unique(numbers, return_inverse=True)
+        return pa.array(self._cuis[distinct].astype(str), pa.string()).take(pa.array(place))
+
+    def _levels(self, cui: str, steps: Sequence[str], max_depth: int | None) -> dict[str, int]:
+        found = self.reach(np.array([0, 1]), np.array([self._node(cui)], np.int32), steps, max_depth)
+        order = np.lexsort((found[:, 1], found[:, 2]))
+        return {self._cui(int(node)): int(level) for _, node, level in found[order]}
 
     def ancestors(self, cui: str, max_depth: int | None = None) -> dict[str, int]:
         """Return the concepts above by ``is_a`` or ``placed_under`` with their least distance, nearest first."""

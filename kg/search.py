@@ -94,32 +94,43 @@ def grow(values: Any) -> Any:
 
 
 @njit(cache=True)
-def levels(indptr: Any, step: Any, neighbour: Any, start: int, steps: Any, max_depth: int) -> Any:
-    """Search breadth first along any of some steps.
+def levels(indptr: Any, step: Any, neighbour: Any, begin: Any, starts: Any, steps: Any, max_depth: int) -> Any:
+    """Search breadth first from each of some groups of concepts, along any of some steps.
+
+    Args:
+        indptr: of the adjacency, as ``step`` and ``neighbour``.
+        step: of the adjacency.
+        neighbour: of the adjacency.
+        begin: where the concepts of a group begin. Shape: (groups + 1,)
+        starts: concepts of groups.
+        steps: numbers of steps.
+        max_depth: most steps.
 
     Returns:
-        Rows (concept, depth) in the order of discovery, the start not among them. Shape: (n, 2)
+        Rows (group, concept, depth), by group in the order of discovery, the starts not among them. Shape: (n, 3)
     """
-    seen = np.zeros(indptr.size - 1, np.uint8)
-    seen[start] = 1
-    found, n_found = np.empty((256, 2), np.int32), 0
-    current = np.full(1, start, np.int32)
-    for depth in range(1, max_depth + 1):
-        before = n_found
+    seen = np.full(indptr.size - 1, -1, np.int32)
+    found, n_found = np.empty((256, 3), np.int32), 0
+    for group in range(begin.size - 1):
+        current = starts[begin[group] : begin[group + 1]].copy()
         for node in current:
-            for wanted in steps:
-                begin, end = step_bounds(indptr, step, node, wanted)
-                for entry in range(begin, end):
-                    other = neighbour[entry]
-                    if seen[other] == 0:
-                        seen[other] = 1
-                        if n_found == found.shape[0]:
-                            found = grow(found)
-                        found[n_found, 0], found[n_found, 1] = other, depth
-                        n_found += 1
-        if n_found == before:
-            break
-        current = found[before:n_found, 0].copy()
+            seen[node] = group
+        for depth in range(1, max_depth + 1):
+            before = n_found
+            for node in current:
+                for wanted in steps:
+                    first, end = step_bounds(indptr, step, node, wanted)
+                    for entry in range(first, end):
+                        other = neighbour[entry]
+                        if seen[other] != group:
+                            seen[other] = group
+                            if n_found == found.shape[0]:
+                                found = grow(found)
+                            found[n_found, 0], found[n_found, 1], found[n_found, 2] = group, other, depth
+                            n_found += 1
+            if n_found == before:
+                break
+            current = found[before:n_found, 1].copy()
     return found[:n_found]
 
 

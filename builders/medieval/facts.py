@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from typing import NamedTuple
 
 import duckdb
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from builders.medieval.admission_facts import find_admission_facts
 from builders.medieval.coding import SHARD_SIZE
@@ -19,7 +21,7 @@ from ground.storage.sqlfiles import sql_text
 from ground.storage.tables import read_table
 from ground.storage.warehouse import set_variables
 from kg.facts import FACT_SCHEMA
-from kg.graph import ConceptGraph
+from kg.graph import ABOVE, BELOW, ConceptGraph
 
 __all__ = [
     "TAXONOMIC",
@@ -41,11 +43,14 @@ CLOSURE_SCHEMA = pa.schema(
     [("cui", pa.string()), ("other", pa.string()), ("relation", pa.string()), ("depth", pa.int32())]
 )
 DESCENDANT_STEPS = 2
+FORMS = ("drug_form_of", "has_drug_form")
+RELATIONS = ("ancestor", "composition", "descendant", "equivalent", "self")
 KNOWN_CONCEPTS = (
     "select unnest(cuis) as cui from ground.mention semi join admission using (hadm_id) "
     "union select cui from ground.admission_concept "
     "union select unnest(cuis) from ground.unclear_mention"
 )
+Ints = npt.NDArray[np.int64]
 KNOWLEDGE = {
     "disputed_fact": ("head", "predicate", "tail", "reason", "source"),
     "known_use": ("use_group", "use", "kind", "source"),
@@ -115,29 +120,76 @@ def cuis(connection: duckdb.DuckDBPyConnection, query: str) -> list[str]:
     return sorted(row[0] for row in connection.execute(query).fetchall())
 
 
+class _Forms(NamedTuple):
+    """Concepts with all their forms: brands, salts and products of one substance; most concepts have one.
+
+    Attributes:
+        own: which group each concept is of. Shape: (concepts,)
+        begin: where the forms of a group begin. Shape: (groups + 1,)
+        form: numbers of the forms, sorted in each group.
+    """
+
+    own: Ints
+    begin: Ints
+    form: npt.NDArray[np.int32]
+
+
+def _forms(graph: ConceptGraph, concepts: npt.NDArray[np.int32]) -> _Forms:
+    """Return some concepts in groups: all forms of a drug have the same ones, so that each is looked at once."""
+    others = graph.reach(np.arange(concepts.size + 1), concepts, FORMS)
+    of = np.concatenate([np.arange(concepts.size), others[:, 0]])
+    form = np.concatenate([concepts, others[:, 1]])
+    order = np.lexsort((form, of))
+    of, form = of[order], form[order]
+    # A group goes by its first form.
+    firsts = form[np.searchsorted(of, np.arange(concepts.size))]
+    _, first, own = np.unique(firsts, return_index=True, return_inverse=True)
+    place = np.full(concepts.size, -1)
+    place[first] = np.arange(first.size)
+    group, form = place[of][place[of] >= 0], form[place[of] >= 0]
+    order = np.lexsort((form, group))
+    return _Forms(own, np.searchsorted(group[order], np.arange(first.size + 1)), form[order])
+
+
+def _reached(graph: ConceptGraph, forms: _Forms) -> dict[str, npt.NDArray[np.int32]]:
+    """Return relation -> (group, concept, depth) of what the groups reach. Shapes: (n, 3)"""
+    held = [graph.reach(forms.begin, forms.form, (*FORMS, part)) for part in ("contains_drug", "contained_in_drug")]
+    composition = np.unique(np.concatenate(held)[:, :2], axis=0)
+    return {
+        "equivalent": np.stack([np.repeat(np.arange(forms.begin.size - 1), np.diff(forms.begin)), forms.form], axis=1),
+        "composition": composition,
+        "ancestor": graph.reach(forms.begin, forms.form, ABOVE),
+        "descendant": graph.reach(forms.begin, forms.form, BELOW, DESCENDANT_STEPS),
+    }
+
+
 def closure_of(graph: ConceptGraph, concepts: Sequence[str]) -> pa.Table:
-    """Return (cui, other, relation, depth): itself, equivalents, their ancestors, near descendants, combinations."""
-    rows: list[tuple[str, str, str, int]] = []
-    # Every form of a drug asks the same of all the others.
-    held = cache(lambda form: frozenset((*graph.ingredients(form), *graph.products(form))))
-    above, below = cache(graph.ancestors), cache(lambda form: graph.descendants(form, DESCENDANT_STEPS))
-    for cui in concepts:
-        if cui not in graph:
-            rows.append((cui, cui, "self", 0))
-            continue
-        forms = [cui, *graph.equivalents(cui)]
-        rows.append((cui, cui, "self", 0))
-        rows += [(cui, other, "equivalent", 0) for other in forms[1:]]
-        parts = frozenset[str]().union(*map(held, forms))
-        rows += [(cui, other, "composition", 0) for other in parts.difference(forms)]
-        for relation, reach in (("ancestor", above), ("descendant", below)):
-            depths: dict[str, int] = {}
-            for form in forms:
-                for other, depth in reach(form).items():
-                    depths[other] = min(depth, depths.get(other, depth))
-            rows += [(cui, other, relation, depth) for other, depth in depths.items() if other not in forms]
-    columns = list(zip(*sorted(rows), strict=True)) or [(), (), (), ()]
-    return pa.table([list(column) for column in columns], schema=CLOSURE_SCHEMA)
+    """Return (cui, other, relation, depth): itself, equivalents, their ancestors, near descendants, combinations.
+
+    Args:
+        graph: the concept graph.
+        concepts: sorted; one that the graph does not have has itself only.
+    """
+    numbers = graph.numbers_of(concepts)
+    known = np.flatnonzero(numbers >= 0)
+    forms = _forms(graph, numbers[known].astype(np.int32))
+    itself = np.arange(len(concepts))
+    parts = [(itself, numbers, np.full(itself.size, RELATIONS.index("self")), np.zeros(itself.size, np.int32))]
+    for relation, rows in _reached(graph, forms).items():
+        begin = np.searchsorted(rows[:, 0], np.arange(forms.begin.size))
+        # Each concept has the rows of its group.
+        n = np.diff(begin)[forms.own]
+        at = np.repeat(begin[forms.own] - np.cumsum(n) + n, n) + np.arange(int(n.sum()))
+        concept, other = np.repeat(known, n), rows[at, 1]
+        depth = rows[at, 2] if rows.shape[1] > 2 else np.zeros(at.size, np.int32)
+        held = other != numbers[concept]
+        parts.append((concept[held], other[held], np.full(int(held.sum()), RELATIONS.index(relation)), depth[held]))
+    concept, other, kind, depth = (np.concatenate(column) for column in zip(*parts, strict=True))
+    order = np.lexsort((kind, other, concept))
+    concept, other, kind, depth = concept[order], other[order], kind[order], depth[order]
+    cui = pa.array(concepts, pa.string()).take(pa.array(concept))
+    others = pc.if_else(other < 0, cui, graph.cuis_of(np.maximum(other, 0)))
+    return pa.table([cui, others, pa.array(RELATIONS).take(pa.array(kind)), depth], schema=CLOSURE_SCHEMA)
 
 
 def read_support(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, settings: BuildSettings) -> None:

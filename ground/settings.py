@@ -85,7 +85,14 @@ class RunSettings(Section):
     """How the machine is used. Nothing here changes what is written."""
 
     threads: int | None = Field(default=None, ge=1, le=4096, description="DuckDB's threads; all cores where unset")
-    workers: int = Field(default=1, ge=1, le=4096, description="processes for the stages that work in shards")
+    workers: int = Field(
+        default=1,
+        ge=1,
+        le=4096,
+        description="workers of the stages that work in shards: processes that read notes and write files; threads, "
+        "as far as there are cores, that look at groups and validate. Each holds two shards; `memory_limit` is for all "
+        "threads together",
+    )
     executor: Literal["serial", "processes", "ray"] = Field(
         default="processes",
         description="where shards are worked on: in the program itself (as with one worker), in processes of this "

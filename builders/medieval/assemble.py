@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any
 
 import duckdb
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from builders.medieval.facts import run_steps, set_table
-from builders.medieval.hierarchy import Hierarchy
+from builders.medieval.hierarchy import distances
 from builders.medieval.wording import statement_of
-from ground.contracts.rows import PATH_EDGE, PathEdgeRow
+from ground.contracts.rows import PATH_EDGE
 from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import arrow_of, number_of
+from kg.graph import ConceptGraph
 
-__all__ = ["PathSource", "say_statements"]
+__all__ = ["say_statements"]
 
 JUDGED_AT_ONCE = 50_000
 """Distinct statements, paths or pairs that are worked out together."""
@@ -33,14 +32,6 @@ PLURALS = (
 TEXTS = ("predicate", "head_name", "tail_name", "slot", "broader_name")
 PATHS = ("head_cui", "tail_cui", "pattern")
 BROADER_PATHS = ("kept_cui", "broader_cui", "broader_predicate")
-
-
-class PathSource(Protocol):
-    """What is needed of the graph here."""
-
-    def path(self, head: str, tail: str, pattern: str) -> list[PathEdgeRow]:
-        """Return the first path of a pattern, in stable order, with its evidence."""
-        ...
 
 
 def _sentence(
@@ -85,25 +76,19 @@ def _work_out(
         connection.unregister("answered")
 
 
-def _measure(connection: duckdb.DuckDBPyConnection) -> None:
+def _measure(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph) -> None:
     """Make ``base_distance``: steps between a replaced end and what replaces it, null beyond the limit."""
     query = (
         "select distinct original_base, candidate_base from proposition where candidate_cui is not null order by all"
     )
     asked = arrow_of(connection, query)
-    hierarchy = Hierarchy(connection)
-    starts, goals = (hierarchy.numbers(asked[column].to_pylist()) for column in asked.column_names)
-    same = pc.equal(asked["original_base"], asked["candidate_base"]).to_numpy()
-    found = np.where(same, 0, -1)
-    bounds = np.flatnonzero(np.diff(starts, prepend=-2, append=-2))
-    for begin, end in pairwise(bounds.tolist()):
-        measured = hierarchy.distances(int(starts[begin]), goals[begin:end], FARTHEST)
-        found[begin:end] = np.where(same[begin:end], 0, measured)
-    answer = pa.array(found, pa.int32(), mask=found < 0)
-    set_table(connection, "base_distance", asked.append_column("answer", answer))
+    one, other = (graph.numbers_of(asked[column].to_pylist()) for column in asked.column_names)
+    found = distances(graph, one, other, FARTHEST)
+    found[pc.equal(asked["original_base"], asked["candidate_base"]).to_numpy()] = 0
+    set_table(connection, "base_distance", asked.append_column("answer", pa.array(found, mask=found < 0)))
 
 
-def say_statements(connection: duckdb.DuckDBPyConnection, graph: PathSource) -> None:
+def say_statements(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph) -> None:
     """Make ``proposition_row``: all columns of rows that the statement decides, whatever the admission."""
     templates = dict(connection.execute(sql_text("builders/medieval/truth/template")).fetchall())
     plurals = frozenset(row[0] for row in connection.execute(PLURALS).fetchall())
@@ -111,5 +96,5 @@ def say_statements(connection: duckdb.DuckDBPyConnection, graph: PathSource) -> 
     _work_out(connection, "pattern_path", PATHS, pa.list_(PATH_EDGE), graph.path, "pattern is not null")
     described = "pattern is not null and broader_name is not null"
     _work_out(connection, "broader_path", BROADER_PATHS, pa.list_(PATH_EDGE), graph.path, described)
-    _measure(connection)
+    _measure(connection, graph)
     run_steps(connection, "rows", ["proposition_row"])

@@ -14,7 +14,7 @@ from builders.medieval.kernels import Meant, Shard, Terms, links_of, named_only
 from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import arrow_of
 
-__all__ = ["SHARD_SIZE", "Held", "begins", "read_held", "read_shard", "read_terms", "shard_of"]
+__all__ = ["SHARD_SIZE", "Held", "begins", "read_held", "read_shard", "read_terms", "runs", "shard_of"]
 
 Ints = npt.NDArray[np.int32]
 
@@ -27,6 +27,13 @@ PLACED = ("number", "code", "block", "segment", "in_heading", "mention")
 def begins(sorted_keys: npt.NDArray[Any], n: int) -> Ints:
     """Return where the rows of each key from 0 to n - 1 begin, and where the last ones end. Shape: (n + 1,)"""
     return np.searchsorted(sorted_keys, np.arange(n + 1)).astype(np.int32)
+
+
+def runs(begin: npt.NDArray[Any], n: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Return the places of some runs, one run after the other, given where each begins and how long it is."""
+    first = np.cumsum(n, dtype=np.int64) - n
+    places: npt.NDArray[np.int64] = np.repeat(begin - first, n) + np.arange(int(n.sum()))
+    return places
 
 
 def _columns(connection: duckdb.DuckDBPyConnection, query: str, *names: str) -> list[npt.NDArray[np.int32]]:

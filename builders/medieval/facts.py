@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from builders.medieval.admission_facts import find_admission_facts
-from builders.medieval.coding import SHARD_SIZE
+from builders.medieval.coding import SHARD_SIZE, runs
 from ground import ROOT
 from ground.errors import UsageError
 from ground.flow.executor import Executor
@@ -179,7 +179,7 @@ def closure_of(graph: ConceptGraph, concepts: Sequence[str]) -> pa.Table:
         begin = np.searchsorted(rows[:, 0], np.arange(forms.begin.size))
         # Each concept has the rows of its group.
         n = np.diff(begin)[forms.own]
-        at = np.repeat(begin[forms.own] - np.cumsum(n) + n, n) + np.arange(int(n.sum()))
+        at = runs(begin[forms.own], n)
         concept, other = np.repeat(known, n), rows[at, 1]
         depth = rows[at, 2] if rows.shape[1] > 2 else np.zeros(at.size, np.int32)
         held = other != numbers[concept]

@@ -24,10 +24,10 @@ import pyarrow.compute as pc
 from builders.medieval import kernels
 from builders.medieval.balance import draw_statements
 from builders.medieval.bare_text import find_names
-from builders.medieval.coding import SHARD_SIZE, read_shard, read_terms
+from builders.medieval.coding import SHARD_SIZE, begins, read_shard, read_terms, runs
 from builders.medieval.digests import Texts, hashes_of, units_of
 from builders.medieval.facts import run_steps, set_table
-from builders.medieval.hierarchy import Hierarchy
+from builders.medieval.hierarchy import reached
 from builders.medieval.judging import bits, judge_false, judge_true
 from builders.medieval.pool import Candidates, Pool
 from builders.medieval.records import linked_pairs
@@ -195,28 +195,32 @@ def _asked(executor: Executor, terms: kernels.Terms, folder: Path, shards: int, 
 
 
 def _near(
-    connection: duckdb.DuckDBPyConnection, cui: pa.Array, ends: int, least: int
+    connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, cui: pa.Array, ends: int, least: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
     """Return the ends that are too close to each end to be distractors, whatever forms of drugs they are.
 
     Shapes: (ends + 1,), (n,)
     """
     base = dict(connection.execute("select cui, base_cui from linked_base").fetchall())
-    names = [base.get(name, name) for name in cui.slice(0, ends).to_pylist()]
-    distinct, place = np.unique(np.array(names, dtype=str), return_inverse=True)
-    order = np.argsort(place, kind="stable").astype(np.int32)
-    held = np.split(order, np.cumsum(np.bincount(place, minlength=distinct.size))[:-1])
-    hierarchy = Hierarchy(connection)
-    numbers = hierarchy.numbers(distinct.tolist())
-    close = []
-    for start, number in enumerate(numbers):
-        # A pair nearer than the limit is found within limit - 1 steps.
-        near = hierarchy.distances(int(number), numbers, least - 1) >= 0
-        near[start] = True
-        close.append(np.concatenate([held[one] for one in np.flatnonzero(near)]))
-    sizes = np.array([one.size for one in close], np.int64)[place]
-    begin = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
-    return begin, np.concatenate([np.empty(0, np.int32), *(close[one] for one in place)])
+    bases, own = np.unique(
+        graph.numbers_of([base.get(name, name) for name in cui.slice(0, ends).to_pylist()]), return_inverse=True
+    )
+    end = np.argsort(own, kind="stable").astype(np.int32)
+    held = begins(own[end], bases.size)
+    place = np.full(len(graph), -1)
+    place[bases] = np.arange(bases.size)
+    near = [np.tile(np.arange(bases.size), (2, 1))]
+    # What is nearer than the limit is found within limit - 1 steps.
+    for start, node, _ in reached(graph, bases, least - 1):
+        close = place[node]
+        near.append(np.stack([start, close])[:, close >= 0])
+    start, close = np.concatenate(near, axis=1)
+    order = np.lexsort((close, start))
+    start, close = start[order], close[order]
+    n = np.diff(held)[close]
+    near_end, near_begin = end[runs(held[close], n)], np.concatenate([[0], np.cumsum(n)])[begins(start, bases.size)]
+    sizes = np.diff(near_begin)[own]
+    return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]), near_end[runs(near_begin[own], sizes)]
 
 
 def _count_near(connection: duckdb.DuckDBPyConnection, groups: _Groups) -> None:
@@ -359,7 +363,7 @@ def make_groups(
             Texts.of(cui),
             asked,
             judge_true(connection, graph, terms, close, settings),
-            *_near(connection, cui, ends, settings.min_distractor_distance),
+            *_near(connection, graph, cui, ends, settings.min_distractor_distance),
             shards,
             shards_at,
             np.zeros(3, np.int64),

@@ -1,48 +1,56 @@
-"""Distances in the hierarchy, from one concept to all at once: a few concepts are compared with very many."""
+"""Steps in the hierarchy between very many concepts, as `ConceptGraph.distance` counts them for two."""
 
 from __future__ import annotations
 
-import duckdb
+from collections.abc import Iterator
+
 import numpy as np
 import numpy.typing as npt
 
-from builders.medieval.coding import begins
-from ground.storage.sqlfiles import sql_text
-from ground.storage.warehouse import arrow_of
+from kg.graph import HIERARCHY_STEPS, ConceptGraph
 
-__all__ = ["Hierarchy"]
+__all__ = ["distances", "reached"]
+
+STARTS_AT_ONCE = 64
+"""Concepts from which the hierarchy is walked at once: in six steps each can come to very many."""
+
+Ints = npt.NDArray[np.int64]
 
 
-class Hierarchy:
-    """What is_a and the step from a drug to its class connect, walked up and down, as `ConceptGraph.distance` does."""
+def reached(graph: ConceptGraph, starts: Ints, limit: int) -> Iterator[tuple[Ints, Ints, Ints]]:
+    """Yield what concepts reach up and down: place among the starts, concept, least steps; not the starts themselves.
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
-        edges = arrow_of(connection, sql_text("builders/medieval/groups/hierarchy"))
-        head, tail = edges["head_cui"].to_numpy(), edges["tail_cui"].to_numpy()
-        self._cui, number = np.unique(np.concatenate([head, tail]).astype(str), return_inverse=True)
-        one, other = number[: head.size], number[head.size :]
-        source, goal = np.concatenate([one, other]), np.concatenate([other, one])
-        order = np.lexsort((goal, source))
-        self._begin = begins(source[order], self._cui.size)
-        self._neighbour = goal[order].astype(np.int32)
-        self._level = np.full(self._cui.size, -1, np.int32)
-        self._reached = np.empty(self._cui.size, np.int32)
+    Args:
+        graph: the concept graph.
+        starts: numbers of concepts. Shape: (n,)
+        limit: most steps.
+    """
+    for begin in range(0, starts.size, STARTS_AT_ONCE):
+        some = starts[begin : begin + STARTS_AT_ONCE].astype(np.int32)
+        rows = graph.reach(np.arange(some.size + 1), some, HIERARCHY_STEPS, limit).astype(np.int64)
+        yield begin + rows[:, 0], rows[:, 1], rows[:, 2]
 
-    def numbers(self, cuis: list[str]) -> npt.NDArray[np.int32]:
-        """Return the numbers of concepts, -1 for those that nothing is said of. Shape: (n,)"""
-        wanted = np.array(cuis, dtype=str)
-        if not self._cui.size or not wanted.size:
-            return np.full(wanted.size, -1, np.int32)
-        place = np.minimum(np.searchsorted(self._cui, wanted), self._cui.size - 1)
-        return np.where(self._cui[place] == wanted, place, -1).astype(np.int32)
 
-    def distances(self, start: int, goals: npt.NDArray[np.int32], limit: int) -> npt.NDArray[np.int32]:
-        """Return the steps from one concept to others, by number; -1 beyond the limit. Shape: (n,)"""
-        from builders.medieval.kernels import walk
+def distances(graph: ConceptGraph, one: Ints, other: Ints, limit: int) -> npt.NDArray[np.int32]:
+    """Return the steps between the concepts of pairs, -1 beyond the limit. Shape: (n,)
 
-        if start < 0:
-            return np.full(goals.size, -1, np.int32)
-        n = walk(self._begin, self._neighbour, start, limit, self._level, self._reached)
-        found = np.where(goals >= 0, self._level[goals], -1).astype(np.int32)
-        self._level[self._reached[:n]] = -1
-        return found
+    Args:
+        graph: the concept graph.
+        one: numbers of concepts, -1 for one that the graph does not have. Shape: (n,)
+        other: likewise.
+        limit: most steps.
+    """
+    found = np.where((one == other) & (one >= 0), 0, -1).astype(np.int32)
+    there = np.flatnonzero((one >= 0) & (other >= 0))
+    key = one[there] * len(graph) + other[there]
+    order = np.argsort(key)
+    there, key = there[order], key[order]
+    starts, is_goal = np.unique(one[there]), np.zeros(len(graph), np.bool_)
+    is_goal[other[there]] = True
+    for start, goal, steps in reached(graph, starts, limit):
+        wanted = is_goal[goal]
+        met = starts[start[wanted]] * len(graph) + goal[wanted]
+        first, last = np.searchsorted(key, met), np.searchsorted(key, met, side="right")
+        asked = last > first
+        found[there[first[asked]]] = steps[wanted][asked]
+    return found

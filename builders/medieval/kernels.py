@@ -31,7 +31,6 @@ __all__ = [
     "mark_related",
     "named_only",
     "resampled_auc",
-    "walk",
 ]
 
 Ints = npt.NDArray[np.int32]
@@ -791,29 +790,3 @@ def resampled_auc(rank: Any, label: Any, patient: Any, counts: Any) -> Any:
         below += negative
         areas[draw] = area / 2 / (positives * below) if positives and below else np.nan
     return areas
-
-
-@njit(cache=True, nogil=True)
-def walk(begin: Any, neighbour: Any, start: int, limit: int, level: Any, reached: Any) -> int:
-    """Walk up and down a hierarchy, and return how many concepts are within a limit of steps.
-
-    Args:
-        begin: where the neighbours of a concept begin. Shape: (concepts + 1,)
-        neighbour: neighbours.
-        start: where the walk begins.
-        limit: most steps.
-        level: takes the steps to each concept; holds -1 where the walk has not been. Shape: (concepts,)
-        reached: takes the concepts in the order of their steps. Shape: (concepts,)
-    """
-    level[start], reached[0] = 0, start
-    first, n = 0, 1
-    while first < n:
-        node = reached[first]
-        first += 1
-        if level[node] < limit:
-            for i in range(begin[node], begin[node + 1]):
-                if level[neighbour[i]] < 0:
-                    level[neighbour[i]] = level[node] + 1
-                    reached[n] = neighbour[i]
-                    n += 1
-    return n

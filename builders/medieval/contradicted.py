@@ -27,6 +27,9 @@ CONTRADICTED = "contradicted"
 NESTED = ("context", "path", "support_spans", "denied_spans")
 """Columns that are in the files only, not in the table ``ground.medieval_contradicted``."""
 
+ADMISSIONS_AT_ONCE = 10_000
+"""Admissions whose notes are looked through together: each time all mentions and codes of the warehouse go by."""
+
 ROWS_AT_ONCE = 10_000
 """Rows whose contexts are in memory together, and rows that baselines look at, about: whole circuits."""
 
@@ -38,8 +41,8 @@ def find_contradictions(connection: duckdb.DuckDBPyConnection) -> None:
         connection: with ``ground.medieval`` and the tables of the groups.
     """
     run_steps(connection, "contradicted", ["offered"])
-    for (shard,) in connection.execute("select distinct shard from admission order by shard").fetchall():
-        connection.execute(f"set variable shard = {shard}")
+    for first in range(0, number_of(connection, "select count(*) from admission"), ADMISSIONS_AT_ONCE):
+        set_variables(connection, {"first_number": first, "last_number": first + ADMISSIONS_AT_ONCE - 1})
         run_steps(connection, "contradicted", ["denial", "contradiction"])
     run_steps(connection, "contradicted", ["named"])
     # Compiled code is loaded where it is used.

@@ -53,9 +53,6 @@ REASONS = (
 """Why a statement must not be called false; the first that holds is counted. Source: docs/definitions.md#false"""
 
 SLOTS = ("head", "tail")
-SET_BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1, dtype=np.int64)
-"""How many bits a byte has. Shape: (256,)"""
-
 Bytes = npt.NDArray[np.uint8]
 Places = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
@@ -76,7 +73,7 @@ def _bits_of(row: Ints, column: Ints, rows: int, ends: int) -> Bytes:
 
 def _count(matrix: Bytes) -> int:
     """Return how many bits are set."""
-    return int(np.bincount(matrix.reshape(-1), minlength=SET_BITS.size) @ SET_BITS)
+    return int.from_bytes(matrix.tobytes(), "little").bit_count()
 
 
 class _Side(NamedTuple):

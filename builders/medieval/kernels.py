@@ -643,12 +643,16 @@ def add_chances(begin: Any, code: Any, ease: Any, weight: Any, quadrant: int, ex
         quadrant: 0 to 2 for Q2 to Q4.
         expected: sums, added to. Shape: (concepts,)
     """
+    chance = np.empty(1024)
     for run in range(quadrant, begin.size - 1, 3):
-        total = 0.0
-        for i in range(begin[run], begin[run + 1]):
-            total += weight[code[i]] * (1 << ease[i])
-        for i in range(begin[run], begin[run + 1]):
-            expected[code[i]] += weight[code[i]] * (1 << ease[i]) / total
+        first, n, total = begin[run], begin[run + 1] - begin[run], 0.0
+        if n > chance.size:
+            chance = np.empty(2 * n)
+        for i in range(n):
+            chance[i] = weight[code[first + i]] * (1 << ease[first + i])
+            total += chance[i]
+        for i in range(n):
+            expected[code[first + i]] += chance[i] / total
 
 
 @part

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, zip_longest
+from itertools import chain, cycle, zip_longest
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -295,21 +295,22 @@ class StoredFolder(SharedFolder):
         with (copy / ".lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not (copy / "files").exists():
-                self._write(copy / "files.part")
+                _write(copy / "files.part", self.files)
                 (copy / "files.part").rename(copy / "files")
         return copy / "files"
-
-    def _write(self, folder: Path) -> None:
-        import ray
-
-        for name, reference in self.files:
-            file = folder / name
-            file.parent.mkdir(parents=True, exist_ok=True)
-            ray.get(reference).tofile(file)
 
     def discard(self) -> None:
         """Remove this machine's copy, where it has one."""
         shutil.rmtree(Path(tempfile.gettempdir()) / f"ontoground-{self.key}", ignore_errors=True)
+
+
+def _write(folder: Path, files: Iterable[tuple[str, Any]]) -> None:
+    import ray
+
+    for name, reference in files:
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        ray.get(reference).tofile(file)
 
 
 def _listing(folder: Path) -> tuple[tuple[str, int, int], ...]:
@@ -364,16 +365,11 @@ class RayExecutor(Executor):
 
         actors = self._actors(setup, work)
         waiting: deque[Any] = deque()
-        owner: dict[Any, int] = {}
         try:
-            for shard in shards:
+            for actor, shard in zip(cycle(actors), shards, strict=False):
                 if len(waiting) >= self.workers * AHEAD:
                     yield _result(ray, waiting.popleft())
-                owner = _unfinished(ray, owner)
-                free = min(range(len(actors)), key=lambda one: sum(busy == one for busy in owner.values()))
-                waiting.append(actors[free].work.remote(shard))
-                owner[waiting[-1]] = free
-                del shard
+                waiting.append(actor.work.remote(shard))
             while waiting:
                 yield _result(ray, waiting.popleft())
         finally:
@@ -432,13 +428,6 @@ def _on(node: _Node) -> Any:
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     return NodeAffinitySchedulingStrategy(node.id, soft=False)
-
-
-def _unfinished(ray: Any, owner: dict[Any, int]) -> dict[Any, int]:
-    if not owner:
-        return owner
-    _, busy = ray.wait(list(owner), num_returns=len(owner), timeout=0, fetch_local=False)
-    return {one: owner[one] for one in busy}
 
 
 def _result(ray: Any, reference: Any) -> Any:

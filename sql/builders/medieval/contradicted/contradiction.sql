@@ -1,6 +1,6 @@
--- Statements that the notes of one shard contradict: they attest one end and deny the other
+-- Statements that the notes of some admissions contradict: they attest one end and deny the other
 -- Grain: one row per admission and unordered pair of ends. Output: contradiction(number, wording, role), added to
--- Inputs: denial, named_end, wording, admission. Parameters: seed, shard, shard_size
+-- Inputs: denial, named_end, wording, admission. Parameters: seed, first_number, last_number
 -- Of statements about the same two ends, the one with the lowest hash stays
 insert into contradiction
 select
@@ -13,10 +13,8 @@ inner join wording on denial.code = wording.denied
 inner join named_end on denial.number = named_end.number and wording.kept = named_end.code
 where
     denial.reason is null
-    and denial.number >= getvariable('shard') * getvariable('shard_size')
-    and denial.number < (getvariable('shard') + 1) * getvariable('shard_size')
-    and named_end.number >= getvariable('shard') * getvariable('shard_size')
-    and named_end.number < (getvariable('shard') + 1) * getvariable('shard_size')
+    and denial.number between getvariable('first_number') and getvariable('last_number')
+    and named_end.number between getvariable('first_number') and getvariable('last_number')
 qualify
     row_number() over (
         partition by denial.number, least(wording.denied, wording.kept), greatest(wording.denied, wording.kept)

@@ -1,10 +1,11 @@
--- What the notes of one shard name in the context and deny, with the first reason why the record may mean it after all
+-- What the notes of some admissions name in the context and deny, and the first reason why the record may mean it yet
 -- Grain: denied_mention, one row per mention of the context and concept that it denies; denial, one row per admission
 --   and concept
 -- Output: denied_mention(number, code, mention) and denial(number, code, reason), added to; reason is null where the
 --   record denies the concept
 -- Inputs: admission, mention_concept, clear_mention, wording, nameable, cover, cover_concept, ground.mention,
---   ground.unclear_mention, ground.admission_concept, mimiciv_note.discharge. Parameters: shard, shard_size
+--   ground.unclear_mention, ground.admission_concept, mimiciv_note.discharge. Parameters: first_number, last_number (of
+--   the admissions: many at once, since what notes hold lies in another order than they do)
 -- Denying: absent, family, allergy, historical or planned, and sure to be so. Of what is absent, doubts whether it was
 --   once, another's or one of several do not matter: it is not so in any case. What is only thought of ("return if",
 --   "as needed for") neither denies nor affirms. Every other mention of all notes of the admission that may mean the
@@ -28,7 +29,7 @@ select
     end as manner
 from ground.mention as mention
 inner join admission on mention.hadm_id = admission.hadm_id
-where admission.shard = getvariable('shard');
+where admission.number between getvariable('first_number') and getvariable('last_number');
 
 insert into denied_mention
 select
@@ -45,9 +46,7 @@ semi join read_mention
 left join clear_mention
     on mention_concept.number = clear_mention.number and mention_concept.mention = clear_mention.mention
 where
-    -- a range, so that a shard reads its own part only
-    mention_concept.number >= getvariable('shard') * getvariable('shard_size')
-    and mention_concept.number < (getvariable('shard') + 1) * getvariable('shard_size')
+    mention_concept.number between getvariable('first_number') and getvariable('last_number')
     and mention_concept.in_context
     and (mention_concept.n_candidates = 1 or clear_mention.mention is not null);
 
@@ -57,9 +56,7 @@ with asked as (
         number,
         code
     from denied_mention
-    where
-        number >= getvariable('shard') * getvariable('shard_size')
-        and number < (getvariable('shard') + 1) * getvariable('shard_size')
+    where number between getvariable('first_number') and getvariable('last_number')
 ),
 
 evidence as (
@@ -76,7 +73,7 @@ evidence as (
         'another mention may mean it' as reason
     from ground.unclear_mention as mention
     inner join admission on mention.hadm_id = admission.hadm_id
-    where admission.shard = getvariable('shard')
+    where admission.number between getvariable('first_number') and getvariable('last_number')
     union
     select
         admission.number,
@@ -84,7 +81,7 @@ evidence as (
         'a code may mean it' as reason
     from ground.admission_concept as admission_concept
     inner join admission on admission_concept.hadm_id = admission.hadm_id
-    where admission.shard = getvariable('shard')
+    where admission.number between getvariable('first_number') and getvariable('last_number')
 ),
 
 -- the words that deny it
@@ -105,7 +102,7 @@ noted as (
         concat(' ', string_agg(normal_name(note.text), ' '), ' ') as text
     from admission
     inner join mimiciv_note.discharge as note on admission.hadm_id = note.hadm_id
-    where admission.shard = getvariable('shard')
+    where admission.number between getvariable('first_number') and getvariable('last_number')
     group by admission.number
 ),
 

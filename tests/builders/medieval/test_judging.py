@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 
@@ -11,11 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from builders.medieval import judging
+from builders.medieval import coding, contradicted, facts, groups, hierarchy, judging
 from builders.medieval.build import build_medieval
 from builders.medieval.kernels import add_pairs, mark_lifted, mark_related
 from ground.compiled import read_only
+from ground.settings import RunSettings, Settings
 from ground.storage.warehouse import connect
+from ground.storage.workspace import Workspace
+from kg.graph import ConceptGraph
 from tests.builders.medieval_world import Built, bytes_of, copied
 
 CONCEPTS = 12
@@ -97,11 +101,19 @@ def test_what_stands_together_more_often_than_chance_is_marked(admissions: list[
     assert _set_bits(lifted) == expected
 
 
-def test_how_much_is_looked_at_together_changes_nothing(
+def with_two_workers(settings: Settings) -> Settings:
+    return settings.model_copy(update={"run": RunSettings(workers=2)})
+
+
+def test_how_much_is_looked_at_together_and_by_how_many_workers_changes_nothing(
     medieval: Built, staged: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(judging, "AT_ONCE", 1)
-    workspace = copied(staged, tmp_path / "work")
+    monkeypatch.setattr(hierarchy, "STARTS_AT_ONCE", 3)
+    monkeypatch.setattr(contradicted, "ADMISSIONS_AT_ONCE", 7)
+    for module in (coding, facts, groups):
+        monkeypatch.setattr(module, "SHARD_SIZE", 9)
+    workspace = Workspace(copied(staged, tmp_path / "work").root, with_two_workers(medieval.workspace.settings))
     connection = connect(workspace.warehouse, workspace.settings.run)
     report = build_medieval(workspace, connection)
     reasons = connection.execute("select reason from false_reason where n > 0").fetchall()
@@ -110,3 +122,37 @@ def test_how_much_is_looked_at_together_changes_nothing(
     assert len(reasons) > len(judging.REASONS) / 2
     assert report.dropped == medieval.report.dropped
     assert bytes_of(workspace.dataset("medieval")) == bytes_of(medieval.folder)
+
+
+def test_closures_of_all_concepts_at_once_are_those_of_each(medieval: Built) -> None:
+    graph = ConceptGraph.open(medieval.workspace.graph)
+    concepts = [*list(graph)[::9], "C0000000"]
+    expected = {("C0000000", "C0000000", "self", 0)}
+    for cui in concepts[:-1]:
+        forms = [cui, *graph.equivalents(cui)]
+        held = {other for form in forms for other in (*graph.ingredients(form), *graph.products(form))}
+        expected |= {(cui, cui, "self", 0), *((cui, other, "equivalent", 0) for other in forms[1:])}
+        expected |= {(cui, other, "composition", 0) for other in held.difference(forms)}
+        for relation, reach in (("ancestor", graph.ancestors), ("descendant", partial(graph.descendants, max_depth=2))):
+            for other in {other for form in forms for other in reach(form)}.difference(forms):
+                nearest = min(reach(form)[other] for form in forms if other in reach(form))
+                expected.add((cui, other, relation, nearest))
+
+    found = facts.closure_of(graph, sorted(concepts))
+
+    rows = list(zip(*(column.to_pylist() for column in found.columns), strict=True))
+    assert rows == sorted(expected)
+    assert {relation for _, _, relation, _ in rows} == set(facts.RELATIONS)
+
+
+def test_distances_of_many_pairs_are_those_of_each(medieval: Built) -> None:
+    graph = ConceptGraph.open(medieval.workspace.graph)
+    concepts = list(graph)[::40]
+    pairs = [(one, other) for one in concepts for other in concepts]
+    one, other = (graph.numbers_of([pair[side] for pair in pairs]) for side in (0, 1))
+
+    found = hierarchy.distances(graph, one, other, 4)
+
+    expected = [graph.distance(*pair, max_distance=4) for pair in pairs]
+    assert [None if steps < 0 else steps for steps in found.tolist()] == expected
+    assert {0, 1, 2, 3, 4} <= set(expected)

@@ -171,17 +171,18 @@ class _Meaning(NamedTuple):
 
 @dataclass(frozen=True)
 class _Entries:
-    """What the entries of a trie mean; the concepts of entry ``e`` are ``cuis[begin[e]:begin[e + 1]]``."""
+    """What the entries of a trie mean; entry ``e`` has the concepts ``number[begin[e]:begin[e + 1]]`` of ``cuis``."""
 
     kind: npt.NDArray[np.int8]
     reason: npt.NDArray[np.int8]
     denied: npt.NDArray[np.bool_]
     begin: IntArray
-    cuis: npt.NDArray[np.str_]
+    number: IntArray
+    cuis: pa.StringArray
 
     def cuis_of(self, entry: int) -> tuple[str, ...]:
         """Return the concepts of an entry."""
-        return tuple(self.cuis[self.begin[entry] : self.begin[entry + 1]].tolist())
+        return tuple(self.cuis.take(pa.array(self.number[self.begin[entry] : self.begin[entry + 1]])).to_pylist())
 
     def with_meanings(self, meanings: dict[int, _Meaning]) -> _Entries:
         """Return the entries with other meanings for some of them, and for new ones that follow them."""
@@ -196,22 +197,23 @@ class _Entries:
         denied[places] = [one.denied for one in meanings.values()]
         owner = np.repeat(np.arange(self.kind.size), np.diff(self.begin))
         kept = ~np.isin(owner, places)
-        given = [cui for one in meanings.values() for cui in one.cuis]
+        given = pa.array([cui for one in meanings.values() for cui in one.cuis], pa.string())
+        cuis = pa.concat_arrays([self.cuis, given.filter(pc.invert(pc.is_in(given, value_set=self.cuis))).unique()])
         owners = np.append(owner[kept], np.repeat(places, [len(one.cuis) for one in meanings.values()]))
         order = np.argsort(owners, kind="stable")
-        cuis = np.append(self.cuis[kept], np.array(given, dtype=self.cuis.dtype))[order]
+        number = np.append(self.number[kept], pc.index_in(given, value_set=cuis).to_numpy())[order]
         begin = np.searchsorted(owners[order], np.arange(size + 1)).astype(np.int32)
-        return _Entries(kind, reason, denied, begin, cuis)
+        return _Entries(kind, reason, denied, begin, number, cuis)
 
     def lists(self) -> pa.ListArray:
         """Return the concepts of each entry."""
-        return pa.ListArray.from_arrays(pa.array(self.begin), pa.array(self.cuis, pa.string()))
+        return pa.ListArray.from_arrays(pa.array(self.begin), self.cuis.take(pa.array(self.number)))
 
     def best(self) -> IntArray:
         """Return the number of the first concept of each entry, -1 where it has none."""
         has_any = self.begin[1:] > self.begin[:-1]
         best = np.full(self.kind.size, -1, dtype=np.int32)
-        best[has_any] = np.unique(self.cuis[self.begin[:-1][has_any]], return_inverse=True)[1]
+        best[has_any] = self.number[self.begin[:-1][has_any]]
         return best
 
 
@@ -385,8 +387,8 @@ def _concepts(names: pa.Table, entry: IntArray, n_entries: int) -> _Entries:
     kinds[has_any] = kind[best]
     reason = np.zeros(n_entries, dtype=np.int8)
     reason[has_any] = names.column("is_ordinary").to_numpy(zero_copy_only=False)[best] * REASONS.index("ordinary_word")
-    cuis = np.array(values, dtype=np.str_)[cui[order]] if order.size else np.zeros(0, dtype="U8")
-    return _Entries(kinds, reason, np.zeros(n_entries, dtype=np.bool_), begin, cuis)
+    number = cui[order].astype(np.int32)
+    return _Entries(kinds, reason, np.zeros(n_entries, dtype=np.bool_), begin, number, pa.array(values, pa.string()))
 
 
 def _numbered(column: pa.ChunkedArray) -> tuple[list[str], npt.NDArray[np.int64]]:

@@ -12,19 +12,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-from ehr.certainty import DOUBT_OF, DOUBTS
-from ehr.characters import CodeArray, IntArray, codes_of, kinds_of_characters
-from ehr.context_arrays import ASSERTIONS, context_arrays
+from ehr.certainty import ASSERTIONS, DOUBT_OF
+from ehr.characters import CodeArray, IndexArray, IntArray, codes_of, kinds_of_characters
+from ehr.context_arrays import context_arrays
 from ehr.context_scan import judge
 from ehr.segments import SegmentArrays, arrays_of
 from ehr.spans import KINDS, Assertion, Section, Segment, Span
 from ground.storage.own_rules import NO_RULES, OwnRules
 
 __all__ = ["assert_arrays", "assert_spans"]
-
-_DOUBT_OF = np.array([1 << DOUBTS.index(DOUBT_OF[one]) if one in DOUBT_OF else 0 for one in ASSERTIONS], dtype=np.int64)
 
 
 def assert_spans(
@@ -46,34 +43,38 @@ def assert_spans(
     begin = np.array([span.begin for span in spans], dtype=np.int32)
     end = np.array([span.end for span in spans], dtype=np.int32)
     kind = np.array([KINDS.index(span.kind) for span in spans], dtype=np.int32)
-    found, _ = assert_arrays(codes_of(text), sections, arrays_of(segments), begin, end, kind)
+    places = [section.begin for section in sections]
+    names, headed = [section.section for section in sections], [bool(section.header) for section in sections]
+    found, _ = assert_arrays(codes_of(text), places, names, headed, arrays_of(segments), begin, end, kind)
     return [ASSERTIONS[number] for number in found.tolist()]
 
 
 def assert_arrays(
     codes: CodeArray,
-    sections: Sequence[Section],
+    section_begins: Sequence[int] | IntArray,
+    section_names: Sequence[str],
+    are_headed: Sequence[bool],
     segments: SegmentArrays,
     begin: IntArray,
     end: IntArray,
     kind: IntArray,
     own: OwnRules = NO_RULES,
-) -> npt.NDArray[np.int64]:
+) -> IndexArray:
     """What is asserted of each span, as its place in ``ASSERTIONS``, and what is doubtful of it, as bits of ``DOUBTS``.
 
     ``kind`` are places in ``KINDS``; ``own`` rules join the package's. shape: (2, spans)
     """
     arrays = context_arrays(own)
-    rows = [(one.begin, arrays.sections.get(one.section, 0), bool(one.header)) for one in sections]
-    found: npt.NDArray[np.int64] = judge(
+    numbers = [arrays.sections.get(name, 0) for name in section_names]
+    found: IndexArray = judge(
         codes,
         kinds_of_characters(),
         arrays.vocabulary,
         arrays.tries,
         arrays.rules,
         np.array(segments, dtype=np.int64).T.copy(),
-        np.array(rows, dtype=np.int64).reshape(-1, 3),
+        np.array((section_begins, numbers, are_headed), dtype=np.int64).T.copy(),
         np.array((begin, end, kind), dtype=np.int64),
-        _DOUBT_OF,
+        DOUBT_OF,
     )
     return found

@@ -16,18 +16,34 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal, cast, get_args
 
-from ehr.spans import Assertion, Kind
+import numpy as np
+
+from ehr.characters import IndexArray, IntArray
+from ehr.spans import KINDS, Assertion
 from ground import ROOT
 from ground.errors import InputError
 from ground.storage.tables import read_table
 
-__all__ = ["DOUBTS", "DOUBT_OF", "SAID_OTHERWISE", "Certainty", "Cue", "Doubt", "load_cues", "reasons_of"]
+__all__ = [
+    "ASSERTIONS",
+    "DOUBTS",
+    "DOUBT_OF",
+    "SAID_OTHERWISE",
+    "UNSURE",
+    "Certainty",
+    "Cue",
+    "Doubt",
+    "load_cues",
+    "reason_lists",
+    "reasons_of",
+]
 
 Doubt = Literal["negated", "uncertain", "past", "stopped", "conditional", "other_person", "elsewhere", "allergy"]
 Certainty = Literal["certain", "corroborated", "unsure"]
-# In arrays a doubt is a bit at its place here.
+# In arrays an assertion is its place here, a doubt the bit at its place.
+ASSERTIONS: tuple[Assertion, ...] = tuple(Assertion)
 DOUBTS: tuple[Doubt, ...] = get_args(Doubt)
-DOUBT_OF: dict[Assertion, Doubt] = {
+_MISSED: dict[Assertion, Doubt] = {
     Assertion.ABSENT: "negated",
     Assertion.POSSIBLE: "uncertain",
     Assertion.HISTORICAL: "past",
@@ -41,14 +57,19 @@ DOUBT_OF: dict[Assertion, Doubt] = {
 
 SAID_OTHERWISE = "said_otherwise"
 TIME = "time"
+UNSURE = (*DOUBTS, SAID_OTHERWISE, TIME)
+DOUBT_OF: IndexArray = np.array(
+    [1 << DOUBTS.index(_MISSED[one]) if one in _MISSED else 0 for one in ASSERTIONS], dtype=np.int64
+)
+"""The doubt that each of ``ASSERTIONS`` is, as its bit."""
 CUES = ROOT / "ehr" / "data" / "doubt_cues.tsv"
 COLUMNS = ("word", "doubt", "kinds", "scope", "source")
 LISTS_OF_THE_DISCHARGE = frozenset({"discharge_diagnosis", "discharge_medications"})
-LISTED_DOUBTS = frozenset({"stopped"})
+_LISTED = 1 << DOUBTS.index("stopped")
 """Doubts that hold in these lists too: a drug that is listed may be one to stop, or to start later."""
 BEFORE_THE_STAY = frozenset({"history_of_present_illness", "past_medical_history"})
 """Where a treatment may be of another time or hospital whatever the words say."""
-_TREATMENTS = frozenset({"drug", "procedure"})
+_IS_TREATMENT = np.array([kind in ("drug", "procedure") for kind in KINDS], dtype=np.bool_)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,42 +97,43 @@ def load_cues() -> tuple[Cue, ...]:
 
 
 def reasons_of(
-    concepts: Sequence[str],
-    kinds: Sequence[Kind],
+    owner: IntArray,
+    concept: IntArray,
+    kind: IntArray,
     sections: Sequence[str],
-    assertions: Sequence[Assertion],
-    doubts: Sequence[int],
-) -> list[tuple[str, ...]]:
-    """Return for each mention of a note why it is unsure; an empty tuple: it is certain.
+    section: IntArray,
+    assertion: IndexArray,
+    doubts: IndexArray,
+) -> IndexArray:
+    """Return for each mention why it is unsure, as bits of ``UNSURE``; 0: it is certain.
 
     Args:
-        concepts: the best candidate of each mention, or an empty text.
-        kinds: of the mentions.
-        sections: in which each stands.
-        assertions: what the rules said.
+        owner: the text of each mention.
+        concept: number of its best candidate, -1 where it has none.
+        kind: its place in ``KINDS``.
+        sections: names of sections.
+        section: the place in them of the one in which it stands.
+        assertion: what the rules said, as its place in ``ASSERTIONS``.
         doubts: bits of ``DOUBTS``, from the words beside it.
     """
+    listed = np.array([name in LISTS_OF_THE_DISCHARGE for name in sections], dtype=np.bool_)[section]
+    before = np.array([name in BEFORE_THE_STAY for name in sections], dtype=np.bool_)[section]
+    present = assertion == ASSERTIONS.index(Assertion.PRESENT)
+    # What a mention is said to be is no doubt, and few doubts count in a list.
+    found: IndexArray = doubts & ~DOUBT_OF[assertion] & np.where(listed & present, _LISTED, -1)
     # A fever comes and goes, a drug is held and given again; an allergy is one wherever the drug is named.
-    allergens = {
-        concept
-        for concept, assertion in zip(concepts, assertions, strict=True)
-        if concept and assertion is Assertion.ALLERGY
-    }
-    found = []
-    for concept, kind, section, assertion, bits in zip(concepts, kinds, sections, assertions, doubts, strict=True):
-        reasons = _named(bits, assertion, section in LISTS_OF_THE_DISCHARGE)
-        if assertion is Assertion.PRESENT:
-            if concept in allergens and section not in LISTS_OF_THE_DISCHARGE:
-                reasons = (*reasons, SAID_OTHERWISE)
-            if section in BEFORE_THE_STAY and kind in _TREATMENTS:
-                reasons = (*reasons, TIME)
-        found.append(reasons)
+    named = owner.astype(np.int64) << 32 | concept
+    allergens = named[(assertion == ASSERTIONS.index(Assertion.ALLERGY)) & (concept >= 0)]
+    said_otherwise = present & ~listed & np.isin(named, allergens)
+    of_another_time = present & before & _IS_TREATMENT[kind]
+    found |= said_otherwise.astype(np.int64) << UNSURE.index(SAID_OTHERWISE)
+    found |= of_another_time.astype(np.int64) << UNSURE.index(TIME)
     return found
 
 
 @cache
-def _named(bits: int, assertion: Assertion, listed: bool) -> tuple[str, ...]:
-    """Return the doubts that count for a mention by name: not what it is said to be, and few in a list."""
-    named = [name for bit, name in enumerate(DOUBTS) if bits >> bit & 1 and name != DOUBT_OF.get(assertion)]
-    kept = LISTED_DOUBTS if listed and assertion is Assertion.PRESENT else named
-    return tuple(name for name in named if name in kept)
+def reason_lists() -> tuple[tuple[str, ...], ...]:
+    """Return the reasons that each number of ``reasons_of`` stands for."""
+    return tuple(
+        tuple(name for bit, name in enumerate(UNSURE) if number >> bit & 1) for number in range(1 << len(UNSURE))
+    )

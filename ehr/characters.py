@@ -20,6 +20,7 @@ __all__ = [
     "ByteArray",
     "CodeArray",
     "HashArray",
+    "IndexArray",
     "IntArray",
     "codes_of",
     "hash_of",
@@ -31,6 +32,7 @@ __all__ = [
 ]
 
 IntArray = npt.NDArray[np.int32]
+IndexArray = npt.NDArray[np.int64]
 CodeArray = npt.NDArray[np.uint32]
 HashArray = npt.NDArray[np.uint64]
 ByteArray = npt.NDArray[np.uint8]

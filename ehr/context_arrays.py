@@ -8,17 +8,13 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from ehr.certainty import DOUBTS, Cue, load_cues
-from ehr.characters import HashArray, hash_of
+from ehr.certainty import ASSERTIONS, DOUBTS, Cue, load_cues
+from ehr.characters import HashArray, IndexArray, hash_of
 from ehr.context_rules import NOT_ANY, Node, Rule, RuleSet, Trigger, load_rules
 from ehr.spans import KINDS, Assertion
 from ground.storage.own_rules import NO_RULES, OwnRules
 
-IndexArray = npt.NDArray[np.int64]
-
-ASSERTIONS: tuple[Assertion, ...] = tuple(Assertion)
 HISTORICAL = ASSERTIONS.index(Assertion.HISTORICAL)
 ADJACENT, NEAR, NEXT, CHAIN, PHRASE, LIST, CLAUSE, SENTENCE = range(8)
 _SCOPES = ("adjacent", "near", "next", "chain", "phrase", "list", "clause", "sentence")

@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 
 from ehr.certainty import DOUBTS
-from ehr.characters import ByteArray, CodeArray
+from ehr.characters import ByteArray, CodeArray, IndexArray
 from ehr.context_arrays import (
     ADJACENT,
     AND,
@@ -54,7 +54,6 @@ from ehr.context_arrays import (
     TRIGGER_WITHIN,
     TRIGGER_WITHIN_END,
     WITHIN,
-    IndexArray,
     Rules,
     Tries,
     Vocabulary,

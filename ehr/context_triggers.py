@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ehr.characters import CodeArray, lower
+from ehr.characters import CodeArray, IndexArray, lower
 from ehr.context_arrays import (
     CHILD,
     CHILD_END,
@@ -35,7 +35,6 @@ from ehr.context_arrays import (
     WIDEST,
     WILD,
     WILD_END,
-    IndexArray,
     Tries,
     Vocabulary,
 )

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ehr.characters import DIGIT, SPACE, ByteArray, CodeArray, is_kind, lower, word_hash
-from ehr.context_arrays import KNOWN_BITS, KNOWN_DOUBT, NUMBER, IndexArray, Vocabulary
+from ehr.characters import DIGIT, SPACE, ByteArray, CodeArray, IndexArray, is_kind, lower, word_hash
+from ehr.context_arrays import KNOWN_BITS, KNOWN_DOUBT, NUMBER, Vocabulary
 from ground.compiled import part
 
 __all__ = [

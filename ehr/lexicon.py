@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import cast
+from typing import NamedTuple, cast
 
 import duckdb
 import numpy as np
@@ -21,7 +20,7 @@ from ehr.characters import IntArray
 from ehr.context_rules import load_rules
 from ehr.matching import CASE_ANY, CASE_CAPITAL, CASE_UPPER, Trie, build_trie, mapped
 from ehr.misspellings import SHORTEST
-from ehr.spans import KINDS, Kind
+from ehr.spans import KINDS, REASONS, Kind, Reason
 from ground import ROOT
 from ground.storage.files import atomic_directory
 from ground.storage.own_rules import NO_RULES, OwnRules
@@ -32,7 +31,8 @@ __all__ = ["ENGLISH_WORDS", "KINDS", "LEXICON_FILES", "Lexicon", "build_lexicon"
 
 _DATA = ROOT / "ehr" / "data"
 ENGLISH_WORDS = _DATA / "english_words.tsv"
-_ARRAYS = ("kind", "ordinary", "term", "cui_begin", "cuis", "words")
+_ARRAYS = ("kind", "reason", "denied", "best", "term", "words")
+_NONE = -1
 _TRUSTED_LENGTH = 5
 _LONGEST_WORD = 30
 _BATCH = 100_000
@@ -56,31 +56,24 @@ LEXICON_FILES = (
 class Lexicon:
     """A trie of names and what each of its entries means.
 
-    ``kind`` is an index into ``KINDS``, or -1 where the entry is not a mention as it stands; ``ordinary`` tells that
-    the name is an ordinary English word, which hardly means its concept; ``term`` is the number of the project's own
-    term that decides by context (-1: none). The concepts of entry ``e``, best first, are
-    ``cuis[cui_begin[e]:cui_begin[e + 1]]``; those of sense ``s`` of a term are ``sense_cuis[term][s]``. ``words`` are
-    the long names of one word, which misspellings are compared with.
+    ``kind`` is an index into ``KINDS``, or -1 where the entry is not a mention as it stands; ``reason`` (an index into
+    ``REASONS``) says why it is unclear wherever it stands, ``denied`` that the name itself says that there is none of
+    it (afebrile); ``concepts`` are its candidate CUIs, best first, and ``best`` numbers the first one (-1: none).
+    ``term`` is the number of the project's own term that decides by context (-1: none); what it means in each of its
+    senses, and last where none holds, are the entries ``senses[term]``, which no name ends at. ``words`` are the long
+    names of one word, which misspellings are compared with.
     """
 
     trie: Trie
     kind: npt.NDArray[np.int8]
-    ordinary: npt.NDArray[np.bool_]
+    reason: npt.NDArray[np.int8]
+    denied: npt.NDArray[np.bool_]
+    best: IntArray
     term: IntArray
-    cui_begin: npt.NDArray[np.int64]
-    cuis: npt.NDArray[np.str_]
+    concepts: pa.ListArray
     terms: tuple[Term, ...]
-    sense_cuis: tuple[tuple[tuple[str, ...], ...], ...]
+    senses: tuple[tuple[int, ...], ...]
     words: npt.NDArray[np.str_]
-
-    def candidates(self, entries: IntArray) -> list[tuple[str, ...]]:
-        """Return the candidate CUIs of each entry, best first."""
-        begin = self.cui_begin[entries]
-        count = self.cui_begin[entries + 1] - begin
-        ends = np.cumsum(count)
-        where = np.arange(ends[-1] if ends.size else 0) + np.repeat(begin - ends + count, count)
-        cuis = self.cuis[where].tolist()
-        return [tuple(cuis[end - n : end]) for n, end in zip(count.tolist(), ends.tolist(), strict=True)]
 
     def save(self, folder: Path) -> None:
         """Write the lexicon, so that other processes can map it."""
@@ -88,17 +81,18 @@ class Lexicon:
             self.trie.save(temporary)
             for name in _ARRAYS:
                 np.save(temporary / f"lexicon_{name}.npy", getattr(self, name))
-            (temporary / "senses.json").write_text(json.dumps(self.sense_cuis), encoding="utf-8")
-            (temporary / "terms.pickle").write_bytes(pickle.dumps(self.terms))
+            concepts = pa.record_batch([self.concepts], ["concepts"])
+            with pa.ipc.new_file(str(temporary / "concepts.arrow"), concepts.schema) as file:
+                file.write(concepts)
+            (temporary / "terms.pickle").write_bytes(pickle.dumps((self.terms, self.senses)))
 
     @classmethod
     def load(cls, folder: Path) -> Lexicon:
         """Map a saved lexicon."""
         arrays = {name: mapped(folder / f"lexicon_{name}.npy") for name in _ARRAYS}
-        senses = json.loads((folder / "senses.json").read_text(encoding="utf-8"))
-        sense_cuis = tuple(tuple(tuple(sense) for sense in term_senses) for term_senses in senses)
-        terms = pickle.loads((folder / "terms.pickle").read_bytes())
-        return cls(trie=Trie.load(folder), terms=terms, sense_cuis=sense_cuis, **arrays)
+        concepts = pa.ipc.open_file(pa.memory_map(str(folder / "concepts.arrow"))).get_batch(0).column(0)
+        terms, senses = pickle.loads((folder / "terms.pickle").read_bytes())
+        return cls(trie=Trie.load(folder), concepts=concepts, terms=terms, senses=senses, **arrays)
 
 
 def build_lexicon(connection: duckdb.DuckDBPyConnection, own: OwnRules = NO_RULES) -> Lexicon:
@@ -119,32 +113,33 @@ def build_lexicon(connection: duckdb.DuckDBPyConnection, own: OwnRules = NO_RULE
     brand = np.append(names.column("is_brand").to_numpy(zero_copy_only=False), np.zeros(len(terms), dtype=np.bool_))
     trie, entry = build_trie(_in_batches(written), case)
     n_entries = int(entry.max()) + 1 if entry.size else 0
-    kind, ordinary, cui_begin, cuis = _concepts(names, entry[:spelled], n_entries)
-    # What a term of our own means is decided there.
-    ordinary[entry[spelled:]] = False
+    found = _concepts(names, entry[:spelled], n_entries)
     merged = _merge(terms, entry[spelled:])
-    senses = {
-        place: tuple(_sense_cuis(term, sense, targets, _slice(cuis, cui_begin, place)) for sense in term.senses)
-        for place, term in merged.items()
-    }
-    plain = {place: found[0] for place, found in senses.items() if _is_plain(merged[place])}
-    kind, cui_begin, cuis = _with_plain(kind, cui_begin, cuis, plain, merged)
+    meanings = {place: _meanings(term, targets, found.cuis_of(place)) for place, term in merged.items()}
+    contextual = [place for place in merged if not _is_plain(merged[place])]
+    # What a term of our own means is decided there: where that is the same everywhere, in the place of the release.
+    found.reason[entry[spelled:]] = 0
+    plain = {place: meanings[place][0] for place in merged.keys() - contextual}
+    further = [meaning for place in contextual for meaning in meanings[place]]
+    counts = [len(meanings[place]) for place in contextual]
+    ends = (n_entries + np.cumsum(counts)).tolist()
+    found = found.with_meanings(plain | dict(enumerate(further, n_entries)))
     term_of = np.full(n_entries, -1, dtype=np.int32)
-    contextual = [place for place in merged if place not in plain]
     term_of[contextual] = np.arange(len(contextual), dtype=np.int32)
     # Own terms decide the letters that they match.
     trie.case[np.isin(trie.entry, entry[spelled:])] = CASE_UPPER
     np.minimum.at(trie.case, _nodes(trie, entry[spelled:]), case[spelled:])
     return Lexicon(
-        trie,
-        kind,
-        ordinary,
-        term_of,
-        cui_begin,
-        cuis,
-        tuple(merged[place] for place in contextual),
-        tuple(senses[place] for place in contextual),
-        _single_words(written, kind[entry], brand),
+        trie=trie,
+        kind=found.kind,
+        reason=found.reason,
+        denied=found.denied,
+        best=found.best(),
+        term=term_of,
+        concepts=found.lists(),
+        terms=tuple(merged[place] for place in contextual),
+        senses=tuple(tuple(range(end - n, end)) for n, end in zip(counts, ends, strict=True)),
+        words=_single_words(written, found.kind[entry], brand),
     )
 
 
@@ -165,36 +160,91 @@ def _merge(terms: Sequence[Term], entry: IntArray) -> dict[int, Term]:
     return merged
 
 
-def _slice(cuis: npt.NDArray[np.str_], cui_begin: npt.NDArray[np.int64], place: int) -> list[str]:
-    return [str(cui) for cui in cuis[cui_begin[place] : cui_begin[place + 1]]]
+class _Meaning(NamedTuple):
+    """What a name means; ``kind`` -1: no mention."""
+
+    kind: int
+    cuis: tuple[str, ...]
+    reason: Reason = ""
+    denied: bool = False
+
+
+@dataclass(frozen=True)
+class _Entries:
+    """What the entries of a trie mean; entry ``e`` has the concepts ``number[begin[e]:begin[e + 1]]`` of ``cuis``."""
+
+    kind: npt.NDArray[np.int8]
+    reason: npt.NDArray[np.int8]
+    denied: npt.NDArray[np.bool_]
+    begin: IntArray
+    number: IntArray
+    cuis: pa.StringArray
+
+    def cuis_of(self, entry: int) -> tuple[str, ...]:
+        """Return the concepts of an entry."""
+        return tuple(self.cuis.take(pa.array(self.number[self.begin[entry] : self.begin[entry + 1]])).to_pylist())
+
+    def with_meanings(self, meanings: dict[int, _Meaning]) -> _Entries:
+        """Return the entries with other meanings for some of them, and for new ones that follow them."""
+        places = np.fromiter(meanings, dtype=np.int64)
+        size = max(self.kind.size, int(places.max(initial=-1)) + 1)
+        kind, reason, denied = (
+            np.append(column, np.zeros(size - column.size, dtype=column.dtype))
+            for column in (self.kind, self.reason, self.denied)
+        )
+        kind[places] = [one.kind for one in meanings.values()]
+        reason[places] = [REASONS.index(one.reason) for one in meanings.values()]
+        denied[places] = [one.denied for one in meanings.values()]
+        owner = np.repeat(np.arange(self.kind.size), np.diff(self.begin))
+        kept = ~np.isin(owner, places)
+        given = pa.array([cui for one in meanings.values() for cui in one.cuis], pa.string())
+        cuis = pa.concat_arrays([self.cuis, given.filter(pc.invert(pc.is_in(given, value_set=self.cuis))).unique()])
+        owners = np.append(owner[kept], np.repeat(places, [len(one.cuis) for one in meanings.values()]))
+        order = np.argsort(owners, kind="stable")
+        number = np.append(self.number[kept], pc.index_in(given, value_set=cuis).to_numpy())[order]
+        begin = np.searchsorted(owners[order], np.arange(size + 1)).astype(np.int32)
+        return _Entries(kind, reason, denied, begin, number, cuis)
+
+    def lists(self) -> pa.ListArray:
+        """Return the concepts of each entry."""
+        return pa.ListArray.from_arrays(pa.array(self.begin), self.cuis.take(pa.array(self.number)))
+
+    def best(self) -> IntArray:
+        """Return the number of the first concept of each entry, -1 where it has none."""
+        has_any = self.begin[1:] > self.begin[:-1]
+        best = np.full(self.kind.size, -1, dtype=np.int32)
+        best[has_any] = self.number[self.begin[:-1][has_any]]
+        return best
+
+
+def _meanings(term: Term, targets: dict[str, tuple[str, ...]], own: tuple[str, ...]) -> list[_Meaning]:
+    """Return what a term means in each of its senses, and where none holds.
+
+    It is ambiguous if no sense holds, or if the release has names for other senses but not for the one that holds.
+    """
+    cuis = [_sense_cuis(term, sense, targets, own) for sense in term.senses]
+    kinds = [_NONE if one.kind == "none" else KINDS.index(_kind_of(one)) for one in term.senses]
+    first = next((kind for kind in kinds if kind != _NONE), _NONE)
+    unclear = _Meaning(first, tuple(dict.fromkeys(cui for found in cuis for cui in found)), "ambiguous")
+    found = [
+        unclear
+        if kind != _NONE and not meant and any(cuis) and not _is_plain(term)
+        else _Meaning(
+            kind, meant, "routine_test" if sense.kind == "test" else "", sense.denied and sense.kind != "test"
+        )
+        for kind, meant, sense in zip(kinds, cuis, term.senses, strict=True)
+    ]
+    return [*found, unclear]
+
+
+def _kind_of(sense: Sense) -> Kind:
+    return "procedure" if sense.kind == "test" else cast(Kind, sense.kind)
 
 
 def _is_plain(term: Term) -> bool:
     """Tell whether a term means the same wherever it stands, as a name of the release does."""
     sense = term.senses[0]
     return not sense.conditions and not sense.denied and sense.kind != "test"
-
-
-def _with_plain(
-    kind: npt.NDArray[np.int8],
-    cui_begin: npt.NDArray[np.int64],
-    cuis: npt.NDArray[np.str_],
-    plain: dict[int, tuple[str, ...]],
-    merged: dict[int, Term],
-) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int64], npt.NDArray[np.str_]]:
-    """Put the concepts of terms that mean the same everywhere in the place of the release's own."""
-    kind = kind.copy()
-    for place in plain:
-        meant = merged[place].senses[0].kind
-        kind[place] = -1 if meant == "none" else KINDS.index(meant)
-    owner = np.repeat(np.arange(kind.size), np.diff(cui_begin))
-    kept = ~np.isin(owner, list(plain))
-    owners = np.concatenate([owner[kept], np.array([p for p, found in plain.items() for _ in found], dtype=np.int64)])
-    values = np.concatenate(
-        [cuis[kept], np.array([cui for found in plain.values() for cui in found], dtype=cuis.dtype)]
-    )
-    order = np.argsort(owners, kind="stable")
-    return kind, np.searchsorted(owners[order], np.arange(kind.size + 1)).astype(np.int64), values[order]
 
 
 def _single_words(
@@ -282,7 +332,7 @@ def _targets(connection: duckdb.DuckDBPyConnection, terms: Sequence[Term]) -> di
     return {name: tuple(cuis) for name, cuis in found.items()}
 
 
-def _sense_cuis(term: Term, sense: Sense, targets: dict[str, tuple[str, ...]], own: Sequence[str]) -> tuple[str, ...]:
+def _sense_cuis(term: Term, sense: Sense, targets: dict[str, tuple[str, ...]], own: tuple[str, ...]) -> tuple[str, ...]:
     """Return the concepts of a sense: those of the word itself where it is a name of the release, else its long form.
 
     A short form or an acronym that happens to be a name of the release is not trusted: its long form comes first.
@@ -293,8 +343,8 @@ def _sense_cuis(term: Term, sense: Sense, targets: dict[str, tuple[str, ...]], o
         return tuple(dict.fromkeys(cui for name in sense.names for cui in targets.get(name, ())))
     is_word = term.case == "any" and len(term.text) >= _TRUSTED_LENGTH and term.text.upper() != term.text
     if own and is_word:
-        return tuple(own)
-    return next((targets[name] for name in sense.names if name in targets), tuple(own))
+        return own
+    return next((targets[name] for name in sense.names if name in targets), own)
 
 
 def _release_cases(names: pa.ChunkedArray) -> npt.NDArray[np.uint8]:
@@ -308,10 +358,8 @@ def _release_cases(names: pa.ChunkedArray) -> npt.NDArray[np.uint8]:
     return case
 
 
-def _concepts(
-    names: pa.Table, entry: IntArray, n_entries: int
-) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.bool_], npt.NDArray[np.int64], npt.NDArray[np.str_]]:
-    """Return the kind of each entry, whether it is an ordinary word, and its distinct concepts, best first.
+def _concepts(names: pa.Table, entry: IntArray, n_entries: int) -> _Entries:
+    """Return what the release says of each entry: its kind, whether it is an ordinary word, its concepts, best first.
 
     First comes the concept whose preferred name it is, then the one with more sources, rank, degree; it has the kind.
     """
@@ -332,19 +380,15 @@ def _concepts(
     _, first = np.unique(entry[order].astype(np.int64) * len(values) + cui[order], return_index=True)
     order = order[np.sort(first)]
     ends = entry[order]
-    begin = np.searchsorted(ends, np.arange(n_entries + 1)).astype(np.int64)
-    kinds = np.full(n_entries, -1, dtype=np.int8)
+    begin = np.searchsorted(ends, np.arange(n_entries + 1)).astype(np.int32)
+    kinds = np.full(n_entries, _NONE, dtype=np.int8)
     has_any = begin[1:] > begin[:-1]
     best = order[begin[:-1][has_any]]
     kinds[has_any] = kind[best]
-    ordinary = np.zeros(n_entries, dtype=np.bool_)
-    ordinary[has_any] = names.column("is_ordinary").to_numpy(zero_copy_only=False)[best]
-    return (
-        kinds,
-        ordinary,
-        begin,
-        np.array(values, dtype=np.str_)[cui[order]] if order.size else np.zeros(0, dtype="U8"),
-    )
+    reason = np.zeros(n_entries, dtype=np.int8)
+    reason[has_any] = names.column("is_ordinary").to_numpy(zero_copy_only=False)[best] * REASONS.index("ordinary_word")
+    number = cui[order].astype(np.int32)
+    return _Entries(kinds, reason, np.zeros(n_entries, dtype=np.bool_), begin, number, pa.array(values, pa.string()))
 
 
 def _numbered(column: pa.ChunkedArray) -> tuple[list[str], npt.NDArray[np.int64]]:

@@ -1,32 +1,37 @@
-"""Finds the mentions of one note: names, own terms in their context, abbreviations that the note defines."""
+"""Finds the mentions of texts: names, own terms in their context, abbreviations that a text defines.
+
+Many texts are read together, in arrays: one after another, with blank lines between them that no name goes over.
+"""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from ehr.abbreviations import Definition, Surroundings, defined_abbreviations
-from ehr.characters import CodeArray, IntArray, codes_of
+from ehr.characters import CodeArray, IndexArray, IntArray, codes_of
 from ehr.lexicon import Lexicon
-from ehr.matching import UPPER, Matches, Tokens, tokenise
+from ehr.matching import UPPER, Tokens, tokenise
 from ehr.misspellings import SHORTEST, Speller
-from ehr.sections import UNKNOWN
-from ehr.spans import KINDS, Kind, Section
+from ehr.segments import SegmentArrays
+from ehr.spans import KINDS, REASONS, Kind, Reason
 
-__all__ = ["Mention", "note_mentions"]
+__all__ = ["Mentions", "SectionArrays", "Texts", "find_mentions", "join_texts"]
 
 # Release forms belong to the name of a drug: "Metformin XR".
 _RELEASE = re.compile(r"[ -](?:XL|XR|ER|SR|CR|LA|CD|EC|DR)\b")
 _DRUG = KINDS.index("drug")
+_BETWEEN = "\n\n\n\n"
 
-Reason = Literal["", "ambiguous", "examination_sign", "study_title", "routine_test", "inside_name", "ordinary_word"]
+_CLEAR, _ORDINARY, _INSIDE = (REASONS.index(reason) for reason in ("", "ordinary_word", "inside_name"))
 # Signs of the examination and titles of studies are not asserted problems or treatments of the admission.
-_REASONS: dict[tuple[str, Kind], Reason] = {
+_OF_SECTION: dict[tuple[str, Kind], Reason] = {
     ("physical_exam", "finding"): "examination_sign",
     ("physical_exam", "procedure"): "examination_sign",
     ("pertinent_results", "finding"): "study_title",
@@ -34,16 +39,88 @@ _REASONS: dict[tuple[str, Kind], Reason] = {
 }
 
 
-class Mention(NamedTuple):
-    """A mention before its assertion is known; ``reason`` says why it is left unclear (empty: it is not)."""
+class SectionArrays(NamedTuple):
+    """Sections of texts, in order: the text of each, the place of its name in ``names``, its offsets and header."""
+
+    owner: IntArray
+    name: IntArray
+    begin: IntArray
+    end: IntArray
+    header: Sequence[str]
+    names: Sequence[str]
+
+
+class Texts(NamedTuple):
+    """Texts that are read together; all offsets are those in ``joined``, where ``begin`` says where each begins.
+
+    ``sections`` are as they were given, but for the offsets; ``body`` is where the header of each ends. The blocks of
+    ``segments`` are numbered through.
+    """
+
+    texts: Sequence[str]
+    joined: str
+    codes: CodeArray
+    begin: IntArray
+    sections: SectionArrays
+    body: IntArray
+    segments: SegmentArrays
+
+
+class Mentions(NamedTuple):
+    """Mentions before their assertion is known: of each its text, offsets, entry of the lexicon, section and reason.
+
+    A section is its place in ``SectionArrays``, a reason one in ``REASONS``. shape of each: (mentions,)
+    """
+
+    owner: IntArray
+    begin: IntArray
+    end: IntArray
+    entry: IntArray
+    section: IntArray
+    reason: IntArray
+
+    @classmethod
+    def together(cls, parts: Sequence[Mentions]) -> Mentions:
+        """Return the mentions of all parts."""
+        return cls(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+    def in_order(self) -> Mentions:
+        """Return them sorted by text and offsets."""
+        return self.take(np.lexsort((self.end, self.begin, self.owner)))
+
+    def take(self, which: npt.NDArray[np.bool_] | IndexArray) -> Mentions:
+        """Return some of them."""
+        return Mentions(*(column[which] for column in self))
+
+
+class _Row(NamedTuple):
+    """A mention of one text."""
 
     begin: int
     end: int
-    kind: Kind
-    cuis: tuple[str, ...]
-    section: str
-    reason: Reason
-    denied: bool = False
+    entry: int
+    section: int
+    reason: int
+
+
+def join_texts(
+    texts: Sequence[str], sections: SectionArrays, segments: SegmentArrays, segment_owner: IntArray
+) -> Texts:
+    """Return texts one after another; the offsets that are given count from the beginning of each."""
+    joined = _BETWEEN.join(texts)
+    lengths = np.fromiter(map(len, texts), dtype=np.int32, count=len(texts)) + len(_BETWEEN)
+    begin = (np.cumsum(lengths) - lengths).astype(np.int32)
+    moved = sections._replace(begin=sections.begin + begin[sections.owner], end=sections.end + begin[sections.owner])
+    body = [
+        _header_end(joined, *section)
+        for section in zip(sections.header, moved.begin.tolist(), moved.end.tolist(), strict=True)
+    ]
+    blocks = int(segments.block.max(initial=0)) + 1
+    further = begin[segment_owner]
+    one_after_another = SegmentArrays(
+        segments.kind, segments.begin + further, segments.end + further, segments.block + segment_owner * blocks
+    )
+    return Texts(texts, joined, codes_of(joined), begin, moved, np.array(body, dtype=np.int32), one_after_another)
 
 
 @lru_cache(maxsize=4096)
@@ -53,116 +130,93 @@ def _as_written(header: str) -> re.Pattern[str]:
     return re.compile(rf"\s*{words}(?:[ \t]*(?:\([^()\n]{{1,24}}\)[ \t]*)?:)?")
 
 
-def _header_end(text: str, section: Section) -> int:
+def _header_end(text: str, header: str, begin: int, end: int) -> int:
     """Return where the header of a section ends; a problem heading is text like any other."""
-    if not section.header or section.header.startswith("#"):
-        return section.begin
-    written = _as_written(section.header).match(text, section.begin, section.end)
-    return written.end() if written else section.begin
+    if not header or header[0] == "#":
+        return begin
+    if text.startswith(f"{header}:", begin, end):
+        return begin + len(header) + 1
+    written = _as_written(header).match(text, begin, end)
+    return written.end() if written else begin
 
 
-def _reason(kind: Kind, section: str, *, ordinary: bool = False) -> Reason:
-    return _REASONS.get((section, kind), "ordinary_word" if ordinary else "")
-
-
-def _repaired(text: str, tokens: Tokens, lexicon: Lexicon, speller: Speller) -> IntArray:
+def _repaired(texts: Texts, tokens: Tokens, lexicon: Lexicon, speller: Speller | None) -> IntArray:
     """Return the numbers of the tokens, misspelled words with the number of the word that is meant."""
     numbers = lexicon.trie.token_numbers(tokens.hash)
+    if speller is None:
+        return numbers
     unknown = np.flatnonzero((numbers < 0) & (tokens.end - tokens.begin >= SHORTEST) & (tokens.shape != UPPER))
-    for index in unknown.tolist():
-        word = speller.repair(text[tokens.begin[index] : tokens.end[index]].lower())
+    for index, begin, end in zip(
+        unknown.tolist(), tokens.begin[unknown].tolist(), tokens.end[unknown].tolist(), strict=True
+    ):
+        word = speller.repair(texts.joined[begin:end].lower())
         if word is not None:
             numbers[index] = lexicon.trie.token_numbers(tokenise(codes_of(word)).hash)[0]
     return numbers
 
 
-def _inside(
-    tokens: Tokens, lexicon: Lexicon, matches: Matches, known: IntArray, sections: Sequence[Section]
-) -> list[Mention]:
-    """Return names inside longer ones, each once: "nicotine dependence" speaks of nicotine, and does not say more."""
-    entries = lexicon.trie.entry[matches.node]
-    kinds = lexicon.kind[entries]
-    _, first = np.unique(matches.node, return_index=True)
-    kept = np.sort(first[(kinds[first] >= 0) & ~np.isin(matches.node[first], known)])
-    begins, ends = tokens.begin[matches.first[kept]], tokens.end[matches.last[kept]]
-    starts = [section.begin for section in sections]
-    return [
-        Mention(begin, end, KINDS[kind], cuis, _section_at(begin, starts, sections), "inside_name")
-        for begin, end, kind, cuis in zip(
-            begins.tolist(), ends.tolist(), kinds[kept].tolist(), lexicon.candidates(entries[kept]), strict=True
-        )
-    ]
+def _by_names(texts: Texts, lexicon: Lexicon, speller: Speller | None) -> tuple[Mentions, Mentions]:
+    """Return the mentions, and the names that stand inside of their names.
 
-
-def _section_at(offset: int, starts: Sequence[int], sections: Sequence[Section]) -> str:
-    return sections[bisect_right(starts, offset) - 1].section if sections else UNKNOWN
-
-
-def _by_names(
-    text: str, codes: CodeArray, sections: Sequence[Section], lexicon: Lexicon, speller: Speller | None
-) -> tuple[list[Mention], list[Mention]]:
-    """Return the mentions, and the names that stand inside of their names."""
-    tokens = tokenise(codes)
-    numbers = _repaired(text, tokens, lexicon, speller) if speller else lexicon.trie.token_numbers(tokens.hash)
-    matches = lexicon.trie.find(tokens, numbers)
-    entries = lexicon.trie.entry[matches.node]
-    begins, ends = tokens.begin[matches.first], tokens.end[matches.last]
-    kinds, terms, ordinary = lexicon.kind[entries], lexicon.term[entries], lexicon.ordinary[entries]
-    starts = np.array([section.begin for section in sections], dtype=np.int32)
-    ends_of_headers = [_header_end(text, section) for section in sections]
-    bodies = np.array([*ends_of_headers[-1:], *ends_of_headers] or [-1], dtype=np.int32)
-    places = np.searchsorted(starts, begins, side="right")
-    kept = np.flatnonzero(((kinds >= 0) | (terms >= 0)) & (begins >= bodies[places]))
-    names = [section.section for section in (*sections[-1:], *sections)] or [UNKNOWN]
-    # A name that stands by itself as well is a mention already.
-    known = matches.node[kept[kinds[kept] >= 0]]
-    inside = _inside(tokens, lexicon, lexicon.trie.find_inside(tokens, matches, numbers), known, sections)
-    found = []
-    for begin, end, place, kind, is_ordinary, term, cuis in zip(
-        begins[kept].tolist(),
-        ends[kept].tolist(),
-        places[kept].tolist(),
-        kinds[kept].tolist(),
-        ordinary[kept].tolist(),
-        terms[kept].tolist(),
-        lexicon.candidates(entries[kept]),
-        strict=True,
-    ):
-        section = names[place]
-        release = _RELEASE.match(text, end) if kind == _DRUG else None
-        end = release.end() if release else end  # noqa: PLW2901
-        if term >= 0:
-            mention = _by_term(text, begin, end, section, lexicon, term)
-            if mention is not None:
-                found.append(mention)
-        else:
-            name = KINDS[kind]
-            found.append(Mention(begin, end, name, cuis, section, _reason(name, section, ordinary=is_ordinary)))
-    return found, inside
-
-
-def _by_term(text: str, begin: int, end: int, section: str, lexicon: Lexicon, number: int) -> Mention | None:
-    """Return the mention of an own term; none where it is not a mention.
-
-    It is marked ambiguous if no sense holds, or if the release has names for other senses but not for the one that
-    holds.
+    Each of these counts once in a text: "nicotine dependence" speaks of nicotine, and does not say more. One that
+    stands by itself as well is a mention already.
     """
-    term = lexicon.terms[number]
-    place = Surroundings(text, begin, end, section)
-    for sense, cuis in zip(term.senses, lexicon.sense_cuis[number], strict=True):
-        if sense.holds(place):
-            if sense.kind == "none":
-                return None
-            if not cuis and any(lexicon.sense_cuis[number]):
-                break
-            if sense.kind == "test":
-                return Mention(begin, end, "procedure", cuis, section, "routine_test")
-            return Mention(begin, end, sense.kind, cuis, section, _reason(sense.kind, section), sense.denied)
-    kinds: list[Kind] = [
-        "procedure" if sense.kind == "test" else sense.kind for sense in term.senses if sense.kind != "none"
+    tokens = tokenise(texts.codes)
+    numbers = _repaired(texts, tokens, lexicon, speller)
+    matches = lexicon.trie.find(tokens, numbers)
+    nodes = lexicon.trie.entry.size
+
+    def placed(first: IntArray, last: IntArray, node: IntArray) -> tuple[Mentions, IndexArray]:
+        begin = tokens.begin[first]
+        owner = (np.searchsorted(texts.begin, begin, side="right") - 1).astype(np.int32)
+        section = (np.searchsorted(texts.sections.begin, begin, side="right") - 1).astype(np.int32)
+        found = Mentions(owner, begin, tokens.end[last], lexicon.trie.entry[node], section, np.zeros_like(begin))
+        return found, owner.astype(np.int64) * nodes + node
+
+    found, known = placed(matches.first, matches.last, matches.node)
+    kind, term = lexicon.kind[found.entry], lexicon.term[found.entry]
+    kept = ((kind >= 0) | (term >= 0)) & (found.begin >= texts.body[found.section])
+    inside = lexicon.trie.find_inside(tokens, matches, numbers)
+    shorter, named = placed(inside.first, inside.last, inside.node)
+    _, first = np.unique(named, return_index=True)
+    once = np.sort(first[(lexicon.kind[shorter.entry[first]] >= 0) & ~np.isin(named[first], known[kept & (kind >= 0)])])
+    shorter = shorter.take(once)._replace(reason=np.full(once.size, _INSIDE, dtype=np.int32))
+    return found.take(kept), shorter
+
+
+def _meant(texts: Texts, found: Mentions, lexicon: Lexicon, unclear_in: IntArray) -> Mentions:
+    """Return the mentions with what the terms among them mean where they stand, without those that are no mention."""
+    end, entry = found.end.copy(), found.entry.copy()
+    for index in np.flatnonzero((lexicon.kind[entry] == _DRUG) & np.isin(texts.codes.take(end, mode="clip"), (32, 45))):
+        release = _RELEASE.match(texts.joined, end[index])
+        end[index] = release.end() if release else end[index]
+    term = lexicon.term[entry]
+    which = np.flatnonzero(term >= 0)
+    owners = found.owner[which]
+    columns = (owners, found.begin[which] - texts.begin[owners], end[which] - texts.begin[owners], term[which])
+    names = [texts.sections.names[name] for name in texts.sections.name[found.section[which]].tolist()]
+    entry[which] = [
+        _sense(lexicon, term, Surroundings(texts.texts[owner], begin, stop, section))
+        for owner, begin, stop, term, section in zip(*(column.tolist() for column in columns), names, strict=True)
     ]
-    cuis = tuple(dict.fromkeys(cui for candidates in lexicon.sense_cuis[number] for cui in candidates))
-    return Mention(begin, end, kinds[0], cuis, section, "ambiguous") if kinds else None
+    found = found._replace(end=end, entry=entry).take(lexicon.kind[entry] >= 0)
+    reason, of_section = lexicon.reason[found.entry], unclear_in[found.section, lexicon.kind[found.entry]]
+    return found._replace(reason=np.where((reason <= _ORDINARY) & (of_section != _CLEAR), of_section, reason))
+
+
+def _sense(lexicon: Lexicon, term: int, place: Surroundings) -> int:
+    """Return the entry of what a term means where it stands."""
+    entries = lexicon.senses[term]
+    for entry, sense in zip(entries, lexicon.terms[term].senses, strict=False):
+        if sense.holds(place):
+            return entry
+    return entries[-1]
+
+
+def _unclear_in(sections: SectionArrays) -> IntArray:
+    """Return why a mention is unclear for the section in which it stands. shape: (sections, kinds)"""
+    by_name = [[REASONS.index(_OF_SECTION.get((name, kind), "")) for kind in KINDS] for name in sections.names]
+    return np.array(by_name, dtype=np.int32).reshape(-1, len(KINDS))[sections.name]
 
 
 def _places_of(word: str, text: str) -> list[tuple[int, int]]:
@@ -184,22 +238,25 @@ def _is_word(letter: str) -> bool:
 
 
 def _by_definitions(
-    text: str, found: list[Mention], definitions: Sequence[Definition], sections: Sequence[Section]
-) -> list[Mention]:
+    text: str, found: list[_Row], definitions: Sequence[Definition], moved: Callable[[_Row, int, int], _Row]
+) -> list[_Row]:
     """Give every occurrence of a defined abbreviation the concept of its long form; drop it where that has none.
 
-    Begins and ends of ``found`` ascend, and go on to do so.
+    Args:
+        text: one text; all offsets count from its beginning.
+        found: its mentions; their begins and ends ascend, and go on to do so.
+        definitions: in the text.
+        moved: returns a mention as it would be in another place.
     """
-    starts = [section.begin for section in sections]
     begins = [mention.begin for mention in found]
-    changes, given = 0, dict[str, tuple[Mention, int]]()
+    changes, given = 0, dict[str, tuple[int, bool, int]]()
     for definition in definitions:
-        long = _ending_at(definition.long_end, found, begins)
-        if long is None:
+        index = bisect_left(found, definition.long_end, key=lambda mention: mention.end)
+        if index == len(found) or found[index].end != definition.long_end:
             continue
-        ordinary = long.reason == "ordinary_word"
-        said = long._replace(begin=0, end=0, section="", reason="ordinary_word" if ordinary else "")
-        if given.get(definition.short) == (said, changes):
+        long = found[index]
+        said = (long.entry, long.reason == _ORDINARY)
+        if given.get(definition.short) == (*said, changes):
             continue  # defined as before, and nothing has changed since
         places = _places_of(definition.short, text)
         removed, added = [], []
@@ -212,46 +269,58 @@ def _by_definitions(
             index = bisect_left(begins, end)
             if index and found[index - 1].end > begin:
                 continue
-            section = _section_at(begin, starts, sections)
-            reason = _reason(long.kind, section, ordinary=ordinary)
-            added.append(long._replace(begin=begin, end=end, section=section, reason=reason))
+            added.append(moved(long, begin, end))
             found.insert(index, added[-1])
             begins.insert(index, begin)
         changes += removed != added
-        given[definition.short] = (said, changes)
+        given[definition.short] = (*said, changes)
     return found
 
 
-def _ending_at(end: int, found: Sequence[Mention], begins: Sequence[int]) -> Mention | None:
-    """Return the first mention that ends there."""
-    index = bisect_left(begins, end) - 1
-    while index > 0 and found[index - 1].end >= end:
-        index -= 1
-    while index >= 0 and index < len(found) and begins[index] < end:
-        if found[index].end == end:
-            return found[index]
-        index += 1
-    return None
+def _with_definitions(
+    texts: Texts, found: Mentions, lexicon: Lexicon, unclear_in: IntArray, detect: Callable[[str], list[Definition]]
+) -> Mentions:
+    """Return the mentions as they are after the abbreviations that each text defines."""
+    parts, done = [], 0
+    for owner, text in enumerate(texts.texts):
+        definitions = detect(text)
+        base = int(texts.begin[owner])
+        if not np.isin([definition.long_end + base for definition in definitions], found.end).any():
+            continue
+
+        def moved(row: _Row, begin: int, end: int, base: int = base) -> _Row:
+            section = int(np.searchsorted(texts.sections.begin, base + begin, side="right")) - 1
+            reason = int(unclear_in[section, lexicon.kind[row.entry]])
+            ordinary = _ORDINARY if row.reason == _ORDINARY else _CLEAR
+            return _Row(begin, end, row.entry, section, reason or ordinary)
+
+        low, high = np.searchsorted(found.owner, (owner, owner + 1)).tolist()
+        own = found.take(np.arange(low, high))
+        columns = (own.begin - base, own.end - base, own.entry, own.section, own.reason)
+        rows = [_Row(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
+        changed = np.array(_by_definitions(text, rows, definitions, moved), dtype=np.int32).reshape(-1, 5).T
+        parts += [found.take(np.arange(done, low)), Mentions(np.full(changed.shape[1], owner, np.int32), *changed)]
+        parts[-1] = parts[-1]._replace(begin=changed[0] + base, end=changed[1] + base)
+        done = high
+    parts.append(found.take(np.arange(done, found.owner.size)))
+    return Mentions.together(parts)
 
 
-def note_mentions(
-    text: str,
-    sections: Sequence[Section],
+def find_mentions(
+    texts: Texts,
     lexicon: Lexicon,
     speller: Speller | None = None,
     detect: Callable[[str], list[Definition]] = defined_abbreviations,
-    codes: CodeArray | None = None,
-) -> list[Mention]:
-    """Return the mentions of a note in order, not overlapping, those left unclear among them; then names in names.
+) -> tuple[Mentions, Mentions]:
+    """Return the mentions of texts in order, not overlapping, those left unclear among them; and the names in names.
 
     Args:
-        text: the note.
-        sections: its sections, in order.
+        texts: with their sections.
         lexicon: the names.
         speller: repairs misspellings, where wanted.
-        detect: finds the abbreviations that the note defines.
-        codes: the note as code points, where they are known.
+        detect: finds the abbreviations that a text defines.
     """
-    found, inside = _by_names(text, codes_of(text) if codes is None else codes, sections, lexicon, speller)
-    definitions = detect(text)
-    return [*(_by_definitions(text, found, definitions, sections) if definitions else found), *inside]
+    unclear_in = _unclear_in(texts.sections)
+    found, inside = _by_names(texts, lexicon, speller)
+    found = _meant(texts, found, lexicon, unclear_in)
+    return _with_definitions(texts, found, lexicon, unclear_in, detect), inside

@@ -16,14 +16,14 @@ import pyarrow as pa
 from ground.flow.fingerprints import mark_done, stage_fingerprint
 from ground.progress import progress
 from ground.storage.sqlfiles import sql_text
-from ground.storage.warehouse import arrow_of, run_sql, table_exists, transaction
+from ground.storage.warehouse import arrow_of, one_thread, run_sql, table_exists, transaction
 
 __all__ = ["NoteTables", "ReadShard", "fill", "note_shards"]
 
 
 @dataclass(frozen=True)
 class ReadShard:
-    """What was read in one shard: how many notes it has, and the new rows of each table."""
+    """What was read in one shard: how many notes it has, and the new rows of each table, in the order of the notes."""
 
     notes: int
     rows: tuple[pa.Table, ...]
@@ -81,7 +81,7 @@ def fill(
         advance(done)
         for shard in made:
             done += shard.notes
-            with transaction(connection):
+            with one_thread(connection), transaction(connection):
                 for name, rows in zip(tables.names, shard.rows, strict=True):
                     _append(connection, f"ground.{name}_part", rows)
                 mark_done(connection, tables.stage, _until(tables, done))
@@ -111,5 +111,5 @@ def _notes_done(connection: duckdb.DuckDBPyConnection, tables: NoteTables) -> in
 
 def _append(connection: duckdb.DuckDBPyConnection, table: str, rows: pa.Table) -> None:
     connection.register("shard_rows", rows)
-    connection.execute(f"insert into {table} select * from shard_rows order by note_id, begin_offset, end_offset")
+    connection.execute(f"insert into {table} select * from shard_rows")
     connection.unregister("shard_rows")

@@ -10,15 +10,17 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import duckdb
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ehr.note_shards import NoteTables, ReadShard, fill
 from ehr.sections import split_sections
-from ehr.spans import SEGMENT_KINDS, Section, Span
+from ehr.spans import REASONS, SEGMENT_KINDS, Section
 from ground.errors import InputError
 from ground.flow.executor import SharedFolder
 from ground.flow.executors import open_executor
@@ -27,10 +29,12 @@ from ground.flow.manifest import licence_tier
 from ground.plain import Plain
 from ground.settings import NoteSettings, Settings
 from ground.storage.own_rules import NO_RULES, OwnRules
-from ground.storage.warehouse import number_of, table_exists
+from ground.storage.sqlfiles import sql_text
+from ground.storage.warehouse import arrow_of, number_of, table_exists
 
 if TYPE_CHECKING:
-    from ehr.mentions import Mention
+    from ehr.characters import IntArray
+    from ehr.mentions import Mentions, Texts
     from ehr.reading import TextReader
 
 __all__ = ["MentionReport", "SectionReport", "find_mentions", "notes_preview", "split_notes"]
@@ -82,6 +86,8 @@ _UNCLEAR = pa.schema([*list(_MENTION)[:6], ("reason", pa.string()), ("section", 
 
 # It is read before workers start: what reading needs is then compiled once, and not in every worker.
 _FIRST = "Chief Complaint:\nNo fever.\n"
+# Notes in which mentions are looked for at a time: what is done once costs little for each, and memory is bounded.
+_READ_TOGETHER = 64
 
 
 @dataclass(frozen=True)
@@ -128,18 +134,18 @@ def _texts(notes: pa.Table) -> list[str]:
     return texts
 
 
-def _table(notes: pa.Table, counts: Sequence[int], columns: Sequence[pa.Array], schema: pa.Schema) -> pa.Table:
-    """Return rows of notes as a table: so many of each note, in the order of the notes.
+def _table(notes: pa.Table, owner: IntArray, columns: Sequence[pa.Array], schema: pa.Schema) -> pa.Table:
+    """Return rows of notes as a table.
 
     Args:
         notes: note_id and hadm_id.
-        counts: rows of each note.
+        owner: the number of the note of each row.
         columns: the other columns of the schema.
         schema: of the table; what it has of the notes comes first.
     """
-    owner = pa.array(np.repeat(np.arange(len(counts), dtype=np.int32), counts))
     of_notes = [notes.column(name).combine_chunks() for name in ("note_id", "hadm_id") if name in schema.names]
-    repeated = [pa.DictionaryArray.from_arrays(owner, of_notes[0]), *(column.take(owner) for column in of_notes[1:])]
+    rows = pa.array(owner)
+    repeated = [pa.DictionaryArray.from_arrays(rows, of_notes[0]), *(column.take(rows) for column in of_notes[1:])]
     return pa.Table.from_arrays([*repeated, *columns], names=schema.names)
 
 
@@ -168,12 +174,14 @@ def _section_shard(own: OwnRules, notes: pa.Table) -> ReadShard:
     ]
     kind, begin, end, block = (pa.array(np.concatenate(column)) for column in zip(*segments, strict=True))
     kinds = pa.DictionaryArray.from_arrays(kind, pa.array(SEGMENT_KINDS))
-    counts = [found.kind.size for found in segments]
+    number = np.arange(notes.num_rows, dtype=np.int32)
+    of_sections = np.repeat(number, sections)
+    of_segments = np.repeat(number, [found.kind.size for found in segments])
     return ReadShard(
         notes.num_rows,
         (
-            _table(notes, sections, _arrays(columns, _SECTION), _SECTION),
-            _table(notes, counts, [kinds, begin, end, block], _SEGMENT),
+            _table(notes, of_sections, _arrays(columns, _SECTION), _SECTION),
+            _table(notes, of_segments, [kinds, begin, end, block], _SEGMENT),
         ),
     )
 
@@ -243,47 +251,104 @@ def _open_reader(lexicon: SharedFolder, options: NoteSettings, own: OwnRules) ->
     return TextReader(mapped, speller, detector_of(options.abbreviation_detector), own)
 
 
-class _MentionRows:
-    """Rows of mentions, column by column: begin, end, text, cuis, what is said of it, section, what else is known."""
+class _MentionShard(NamedTuple):
+    """The notes of a shard, their sections and their segments."""
 
-    def __init__(self, further: int) -> None:
-        self._columns: tuple[list[object], ...] = tuple([] for _ in range(6 + further))
-        self._counts: list[int] = []
-
-    def add(
-        self, text: str, mentions: Sequence[Mention], said: Sequence[str] | None, *further: Sequence[object]
-    ) -> None:
-        """Add the mentions of a note; without ``said`` their reasons."""
-        self._counts.append(len(mentions))
-        if mentions:
-            begin, end, _, cuis, section, reason, _ = zip(*mentions, strict=True)
-            written = [text[first:last] for first, last in zip(begin, end, strict=True)]
-            rows = (begin, end, written, cuis, said or reason, section, *further)
-            for column, values in zip(self._columns, rows, strict=True):
-                column.extend(values)
-
-    def table(self, notes: pa.Table, schema: pa.Schema) -> pa.Table:
-        """Return them as a table."""
-        return _table(notes, self._counts, _arrays(self._columns, schema), schema)
+    notes: pa.Table
+    sections: pa.Table
+    segments: pa.Table
 
 
-def _mention_shard(reader: TextReader, notes: pa.Table) -> ReadShard:
-    clear, unclear = _MentionRows(2), _MentionRows(0)
-    for text in _texts(notes):
-        reading = reader.judge(text)
-        certainties = ["unsure" if reasons else "certain" for reasons in reading.reasons]
-        clear.add(text, reading.clear, reading.assertions, certainties, reading.reasons)
-        unclear.add(text, reading.unclear, None)
-    return ReadShard(notes.num_rows, (clear.table(notes, _MENTION), unclear.table(notes, _UNCLEAR)))
+def _offsets(rows: pa.Table) -> tuple[IntArray, IntArray]:
+    return rows.column("begin_offset").to_numpy(), rows.column("end_offset").to_numpy()
+
+
+def _places(column: pa.ChunkedArray, values: pa.Array) -> IntArray:
+    """Return the place of each value of a column among others."""
+    places: IntArray = pc.index_in(column, value_set=values).to_numpy()
+    return places
+
+
+def _named(places: npt.NDArray[Any], names: Sequence[str]) -> pa.Array:
+    """Return the names that stand at some places."""
+    return pa.DictionaryArray.from_arrays(pa.array(places), pa.array(names, pa.string()))
+
+
+def _joined_notes(shard: _MentionShard) -> Iterator[tuple[pa.Table, Texts]]:
+    """Yield some notes at a time, as rows and as texts."""
+    from ehr.mentions import SectionArrays, join_texts
+    from ehr.segments import SegmentArrays
+
+    ids = shard.notes.column("note_id").combine_chunks()
+    names = shard.sections.column("section").unique()
+    sections = SectionArrays(
+        _places(shard.sections.column("note_id"), ids),
+        _places(shard.sections.column("section"), names),
+        *_offsets(shard.sections),
+        shard.sections.column("header").to_pylist(),
+        names.to_pylist(),
+    )
+    kinds = _places(shard.segments.column("kind"), pa.array(SEGMENT_KINDS))
+    segments = SegmentArrays(kinds, *_offsets(shard.segments), shard.segments.column("block").to_numpy())
+    owner = _places(shard.segments.column("note_id"), ids)
+    for begin in range(0, len(ids), _READ_TOGETHER):
+        notes = shard.notes.slice(begin, _READ_TOGETHER)
+        first, last = np.searchsorted(sections.owner, (begin, begin + _READ_TOGETHER)).tolist()
+        low, high = np.searchsorted(owner, (begin, begin + _READ_TOGETHER)).tolist()
+        some = sections._replace(
+            owner=sections.owner[first:last] - begin,
+            name=sections.name[first:last],
+            begin=sections.begin[first:last],
+            end=sections.end[first:last],
+            header=sections.header[first:last],
+        )
+        yield (
+            notes,
+            join_texts(
+                _texts(notes),
+                some,
+                SegmentArrays(*(column[low:high] for column in segments)),
+                owner[low:high] - begin,
+            ),
+        )
+
+
+def _mention_rows(reader: TextReader, notes: pa.Table, texts: Texts) -> tuple[pa.Table, pa.Table]:
+    """Return the rows of ``ground.mention`` and ``ground.unclear_mention`` for some notes."""
+    from ehr.certainty import ASSERTIONS, reason_lists
+
+    def table(mentions: Mentions, said: pa.Array, further: Sequence[pa.Array], schema: pa.Schema) -> pa.Table:
+        moved = texts.begin[mentions.owner]
+        spans = zip(mentions.begin.tolist(), mentions.end.tolist(), strict=True)
+        columns = [
+            pa.array(mentions.begin - moved),
+            pa.array(mentions.end - moved),
+            pa.array([texts.joined[begin:end] for begin, end in spans], pa.string()),
+            reader.lexicon.concepts.take(pa.array(mentions.entry)),
+            said,
+            _named(texts.sections.name[mentions.section], texts.sections.names),
+            *further,
+        ]
+        return _table(notes, mentions.owner, columns, schema)
+
+    read = reader.judge(texts)
+    unsure = pa.array(reason_lists(), pa.list_(pa.string())).take(pa.array(read.unsure))
+    sureness = [_named((read.unsure > 0).astype(np.int8), ("certain", "unsure")), unsure]
+    return (
+        table(read.clear, _named(read.assertion, ASSERTIONS), sureness, _MENTION),
+        table(read.unclear, _named(read.unclear.reason, REASONS), (), _UNCLEAR),
+    )
+
+
+def _mention_shard(reader: TextReader, shard: _MentionShard) -> ReadShard:
+    rows = [_mention_rows(reader, notes, texts) for notes, texts in _joined_notes(shard)]
+    clear, unclear = map(pa.concat_tables, zip(*rows, strict=True))
+    return ReadShard(shard.notes.num_rows, (clear, unclear))
 
 
 def _compile(reader: TextReader) -> None:
     """Compile what reading a note needs, where that is not done."""
-    from ehr.assertion import assert_spans
-    from ehr.segments import segments_of
-
-    read = reader.judge(_FIRST)
-    assert_spans(_FIRST, read.sections, segments_of(read.segments), [Span(20, 25, "finding")])
+    reader.read(_FIRST)
 
 
 def _mention_fingerprint(connection: duckdb.DuckDBPyConnection, settings: Settings, own: OwnRules) -> str:
@@ -315,6 +380,8 @@ def find_mentions(connection: duckdb.DuckDBPyConnection, settings: Settings, own
     expected = _mention_fingerprint(connection, settings, own)
     if is_current(connection, "mentions", expected) and table_exists(connection, "ground.unclear_mention"):
         return _mention_report(connection, skipped=True)
+    if not is_current(connection, "sections", _section_fingerprint(connection, own)):
+        split_notes(connection, settings, own)
     # Codes and orders speak for mentions, or are silent where they should, once they are mapped to concepts.
     coded = table_exists(connection, "ground.admission_concept")
     closing = ("ehr/lasting", "ehr/recorded", "ehr/given") if coded else ()
@@ -329,7 +396,11 @@ def find_mentions(connection: duckdb.DuckDBPyConnection, settings: Settings, own
             build_lexicon(connection, own).save(folder)
             _compile(_open_reader(SharedFolder(folder), settings.notes, own))
             setup = partial(_open_reader, executor.share(folder), settings.notes, own)
-            yield from executor.in_order(setup, _mention_shard, shards)
+            parts = ("ehr/shard_section", "ehr/shard_segment")
+            whole = (
+                _MentionShard(notes, *(arrow_of(connection, sql_text(part)) for part in parts)) for notes in shards
+            )
+            yield from executor.in_order(setup, _mention_shard, whole)
 
     fill(connection, tables, read, settings.run.shard_notes)
     return _mention_report(connection, skipped=False)

@@ -1,6 +1,6 @@
 """Reads any text in memory: its sections, segments and mentions with what the text asserts of them.
 
-The stage that reads notes (``ehr.notes``) and readers of other texts share the one function ``read_text``.
+The stage that reads notes (``ehr.notes``) and readers of other texts share ``TextReader.judge``.
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ import numpy as np
 
 from ehr.abbreviations import Definition, defined_abbreviations, scispacy_abbreviations
 from ehr.assertion import assert_arrays
-from ehr.certainty import reasons_of
-from ehr.characters import CodeArray, codes_of
-from ehr.context_arrays import ASSERTIONS
-from ehr.mentions import Mention, note_mentions
+from ehr.certainty import ASSERTIONS, reason_lists, reasons_of
+from ehr.characters import IndexArray, codes_of
+from ehr.mentions import Mentions, SectionArrays, Texts, find_mentions, join_texts
 from ehr.sections import UNKNOWN, split_sections
-from ehr.segments import SegmentArrays, segment_arrays, segments_of
-from ehr.spans import KINDS, Assertion, Kind, Section, Segment
+from ehr.segments import segment_arrays, segments_of
+from ehr.spans import KINDS, REASONS, Assertion, Kind, Reason, Section, Segment
 from ground.storage.own_rules import NO_RULES, OwnRules
 
 if TYPE_CHECKING:
@@ -29,19 +28,10 @@ if TYPE_CHECKING:
     from ehr.misspellings import Speller
     from ground.settings import NoteSettings
 
-__all__ = [
-    "Detector",
-    "JudgedText",
-    "ReadMention",
-    "TextReader",
-    "TextReading",
-    "detector_of",
-    "judge_text",
-    "read_text",
-]
+__all__ = ["Detector", "Judged", "ReadMention", "TextReader", "TextReading", "UnclearMention", "detector_of"]
 
 Detector = Callable[[str], list[Definition]]
-_KIND_NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
+_PRESENT, _ABSENT = ASSERTIONS.index(Assertion.PRESENT), ASSERTIONS.index(Assertion.ABSENT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +42,7 @@ class ReadMention:
         begin, end: half-open, in code points of the text; ``text`` is what stands there.
         cuis: candidate concepts, best first; none where the release lacks the concept.
         section: canonical name of the section; ``unknown`` in a text that is not split into sections.
+        unsure: why the assertion is unsure; empty where it is certain.
     """
 
     begin: int
@@ -61,99 +52,39 @@ class ReadMention:
     kind: Kind
     assertion: Assertion
     section: str
+    unsure: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UnclearMention:
+    """A mention that is left out, and why."""
+
+    begin: int
+    end: int
+    cuis: tuple[str, ...]
+    kind: Kind
+    section: str
+    reason: Reason
 
 
 @dataclass(frozen=True, slots=True)
 class TextReading:
-    """What stands in one text; ``unclear`` are mentions that are left out, each with its reason."""
+    """What stands in one text."""
 
     sections: tuple[Section, ...]
     segments: tuple[Segment, ...]
     mentions: tuple[ReadMention, ...]
-    unclear: tuple[Mention, ...]
+    unclear: tuple[UnclearMention, ...]
 
 
-class JudgedText(NamedTuple):
-    """The same in the form that is made first, for many texts; ``assertions`` and ``reasons`` (why they are
-    unsure) are those of the ``clear`` mentions."""
+class Judged(NamedTuple):
+    """What stands in texts that are read together: ``assertion`` (places in ``ASSERTIONS``) and ``unsure`` (places in
+    ``reason_lists()``) are those of the ``clear`` mentions."""
 
-    sections: tuple[Section, ...]
-    segments: SegmentArrays
-    clear: tuple[Mention, ...]
-    assertions: list[Assertion]
-    unclear: tuple[Mention, ...]
-    reasons: list[tuple[str, ...]]
-
-
-def read_text(
-    text: str,
-    lexicon: Lexicon,
-    speller: Speller | None = None,
-    detect: Detector = defined_abbreviations,
-    *,
-    sections: Sequence[Section] | None = None,
-    own: OwnRules = NO_RULES,
-) -> TextReading:
-    """Read one text.
-
-    Args:
-        text: any text.
-        lexicon: the names.
-        speller: repairs misspellings, where wanted.
-        detect: finds the abbreviations that the text defines.
-        sections: its sections, where they are known or where headers are not wanted; None splits at headers.
-        own: rules that join those of the package.
-    """
-    read = judge_text(text, lexicon, speller, detect, sections=sections, own=own)
-    mentions = tuple(
-        ReadMention(m.begin, m.end, text[m.begin : m.end], m.cuis, m.kind, assertion, m.section)
-        for m, assertion in zip(read.clear, read.assertions, strict=True)
-    )
-    return TextReading(read.sections, tuple(segments_of(read.segments)), mentions, read.unclear)
-
-
-def judge_text(
-    text: str,
-    lexicon: Lexicon,
-    speller: Speller | None = None,
-    detect: Detector = defined_abbreviations,
-    *,
-    sections: Sequence[Section] | None = None,
-    own: OwnRules = NO_RULES,
-) -> JudgedText:
-    """Read one text as ``read_text`` does."""
-    parts = split_sections(text, own) if sections is None else list(sections)
-    codes = codes_of(text)
-    segments = segment_arrays(codes, parts)
-    found = note_mentions(text, parts, lexicon, speller, detect, codes)
-    clear = tuple(mention for mention in found if not mention.reason)
-    unclear = tuple(mention for mention in found if mention.reason)
-    assertions, doubts = _assertions(codes, parts, segments, clear, own)
-    concepts = [mention.cuis[0] if mention.cuis else "" for mention in clear]
-    kinds, places = [mention.kind for mention in clear], [mention.section for mention in clear]
-    reasons = reasons_of(concepts, kinds, places, assertions, doubts)
-    return JudgedText(tuple(parts), segments, clear, assertions, unclear, reasons)
-
-
-def _assertions(
-    codes: CodeArray,
-    sections: Sequence[Section],
-    segments: SegmentArrays,
-    mentions: Sequence[Mention],
-    own: OwnRules,
-) -> tuple[list[Assertion], list[int]]:
-    if not mentions:
-        return [], []
-    begin = np.array([mention.begin for mention in mentions], dtype=np.int32)
-    end = np.array([mention.end for mention in mentions], dtype=np.int32)
-    kind = np.array([_KIND_NUMBERS[mention.kind] for mention in mentions], dtype=np.int32)
-    judged, doubts = assert_arrays(codes, sections, segments, begin, end, kind, own).tolist()
-    found = [ASSERTIONS[number] for number in judged]
-    assertions = [
-        Assertion.ABSENT if mention.denied and assertion is Assertion.PRESENT else assertion
-        for mention, assertion in zip(mentions, found, strict=True)
-    ]
-    return assertions, doubts
+    clear: Mentions
+    assertion: IndexArray
+    unsure: IndexArray
+    unclear: Mentions
 
 
 def detector_of(name: Literal["own", "scispacy"]) -> Detector:
@@ -207,11 +138,55 @@ class TextReader:
         speller = Speller(lexicon.words.tolist()) if chosen.fuzzy else None
         return cls(lexicon, speller, detector_of(chosen.abbreviation_detector), own)
 
-    def judge(self, text: str) -> JudgedText:
-        """Read one text for a table of mentions."""
-        return judge_text(text, self.lexicon, self._speller, self._detect, own=self._own)
+    def judge(self, texts: Texts) -> Judged:
+        """Read texts for a table of mentions; those of a text come one after another."""
+        found, inside = find_mentions(texts, self.lexicon, self._speller, self._detect)
+        is_clear = found.reason == 0
+        clear, unclear = found.take(is_clear), Mentions.together([found.take(~is_clear), inside])
+        kind = self.lexicon.kind[clear.entry].astype(np.int32)
+        sections = texts.sections
+        names = [sections.names[name] for name in sections.name.tolist()]
+        headed = [bool(header) for header in sections.header]
+        assertion, doubts = assert_arrays(
+            texts.codes, sections.begin, names, headed, texts.segments, clear.begin, clear.end, kind, self._own
+        )
+        assertion = np.where(self.lexicon.denied[clear.entry] & (assertion == _PRESENT), _ABSENT, assertion)
+        best = self.lexicon.best[clear.entry]
+        unsure = reasons_of(clear.owner, best, kind, names, clear.section, assertion, doubts)
+        return Judged(clear, assertion, unsure, unclear.in_order())
 
     def read(self, text: str, *, headers: bool = True) -> TextReading:
         """Read one text; without ``headers`` it is one section ``unknown``, as a question or a dialogue is."""
-        whole = None if headers else ([Section(UNKNOWN, "", 0, len(text))] if text else [])
-        return read_text(text, self.lexicon, self._speller, self._detect, sections=whole, own=self._own)
+        parts = split_sections(text, self._own) if headers else [Section(UNKNOWN, "", 0, len(text))] if text else []
+        segments = segment_arrays(codes_of(text), parts)
+        begin, end = np.array([(part.begin, part.end) for part in parts], dtype=np.int32).reshape(-1, 2).T
+        places = np.arange(len(parts), dtype=np.int32)
+        names, written = [part.section for part in parts], [part.header for part in parts]
+        sections = SectionArrays(np.zeros_like(places), places, begin, end, written, names)
+        judged = self.judge(join_texts([text], sections, segments, np.zeros_like(segments.block)))
+        clear, unclear = (self._values(mentions, names) for mentions in (judged.clear, judged.unclear))
+        said = zip(clear, judged.assertion.tolist(), judged.unsure.tolist(), strict=True)
+        mentions = tuple(
+            ReadMention(begin, end, text[begin:end], cuis, kind, ASSERTIONS[assertion], section, reason_lists()[unsure])
+            for (begin, end, cuis, kind, section, _), assertion, unsure in said
+        )
+        return TextReading(
+            tuple(parts), tuple(segments_of(segments)), mentions, tuple(UnclearMention(*values) for values in unclear)
+        )
+
+    def _values(
+        self, mentions: Mentions, names: Sequence[str]
+    ) -> list[tuple[int, int, tuple[str, ...], Kind, str, Reason]]:
+        """Return offsets, concepts, kind, section and reason of each mention of one text."""
+        return [
+            (begin, end, tuple(cuis), KINDS[kind], names[section], REASONS[reason])
+            for begin, end, cuis, kind, section, reason in zip(
+                mentions.begin.tolist(),
+                mentions.end.tolist(),
+                self.lexicon.concepts.take(mentions.entry).to_pylist(),
+                self.lexicon.kind[mentions.entry].tolist(),
+                mentions.section.tolist(),
+                mentions.reason.tolist(),
+                strict=True,
+            )
+        ]

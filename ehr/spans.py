@@ -6,12 +6,26 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, get_args
 
-__all__ = ["KINDS", "SEGMENT_KINDS", "Assertion", "Kind", "Section", "Segment", "SegmentKind", "Span"]
+__all__ = [
+    "KINDS",
+    "REASONS",
+    "SEGMENT_KINDS",
+    "Assertion",
+    "Kind",
+    "Reason",
+    "Section",
+    "Segment",
+    "SegmentKind",
+    "Span",
+]
 
 Kind = Literal["disorder", "finding", "drug", "procedure"]
 SegmentKind = Literal["sentence", "item", "heading"]
-# In arrays a kind is its place here.
+# Why a mention is left unclear (empty: it is not).
+Reason = Literal["", "ordinary_word", "routine_test", "ambiguous", "examination_sign", "study_title", "inside_name"]
+# In arrays a kind or a reason is its place here.
 KINDS: tuple[Kind, ...] = get_args(Kind)
+REASONS: tuple[Reason, ...] = get_args(Reason)
 SEGMENT_KINDS: tuple[SegmentKind, ...] = get_args(SegmentKind)
 
 

@@ -313,21 +313,20 @@ class OpenWorkspace:
         >>> [(one["text"], one["assertion"]) for one in w.read_text("Father had gout.").mentions]
         [('gout', 'family')]
         """
-        read, graph = self.reader.judge(text), self._graph
-        found = zip(read.clear, read.assertions, read.reasons, strict=True)
+        read, graph = self.reader.read(text), self._graph
         mentions = [
             {
                 "begin_offset": one.begin,
                 "end_offset": one.end,
-                "text": text[one.begin : one.end],
+                "text": one.text,
                 "cuis": list(one.cuis),
                 "concepts": "; ".join(f"{cui} {graph.name(cui)}" for cui in sorted(one.cuis) if cui in graph) or None,
-                "assertion": str(assertion),
+                "assertion": str(one.assertion),
                 "section": one.section,
-                "certainty": "unsure" if reasons else "certain",
-                "reasons": list(reasons),
+                "certainty": "unsure" if one.unsure else "certain",
+                "reasons": list(one.unsure),
             }
-            for one, assertion, reasons in found
+            for one in read.mentions
         ]
         sections = [
             {"section": one.section, "header": one.header, "begin_offset": one.begin, "end_offset": one.end}

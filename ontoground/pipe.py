@@ -62,14 +62,13 @@ class MentionReader:
 
     def _spans(self, doc: Doc) -> Iterator[Span]:
         """Yield the mentions as whole tokens; of two in the same tokens, which spaCy cannot tell apart, the longer."""
-        read = self._reader.judge(doc.text)
         found: dict[tuple[int, int], tuple[int, Span, tuple[str, str, str]]] = {}
-        for one, assertion, reasons in zip(read.clear, read.assertions, read.reasons, strict=True):
+        for one in self._reader.read(doc.text).mentions:
             cui = one.cuis[0] if one.cuis else ""
             span = doc.char_span(one.begin, one.end, label=one.kind, kb_id=cui, alignment_mode="expand")
             if span is None:
                 continue
-            said = (str(assertion), "unsure" if reasons else "certain", one.section)
+            said = (str(one.assertion), "unsure" if one.unsure else "certain", one.section)
             before = found.get((span.start, span.end))
             if before is None or before[0] < one.end - one.begin:
                 found[span.start, span.end] = (one.end - one.begin, span, said)

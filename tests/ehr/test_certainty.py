@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +10,8 @@ import pytest
 
 from ehr import certainty
 from ehr.assertion import assert_arrays
-from ehr.certainty import DOUBTS, SAID_OTHERWISE, TIME, load_cues, reasons_of
+from ehr.certainty import ASSERTIONS, DOUBTS, SAID_OTHERWISE, TIME, load_cues, reason_lists, reasons_of
 from ehr.characters import codes_of
-from ehr.context_arrays import ASSERTIONS
 from ehr.segments import arrays_of, segment_note
 from ehr.spans import KINDS, Assertion, Kind, Section
 from ground.errors import InputError
@@ -25,16 +25,29 @@ def reasons(text: str, *mentions: tuple[str, Kind], section: str = COURSE) -> li
     begins = [text.index(mention) for mention, _ in mentions]
     found, doubts = assert_arrays(
         codes_of(text),
-        sections,
+        [0],
+        [section],
+        [False],
         arrays_of(segment_note(text, sections)),
         np.array(begins, dtype=np.int32),
         np.array([begin + len(mention) for begin, (mention, _) in zip(begins, mentions, strict=True)], dtype=np.int32),
         np.array([KINDS.index(kind) for _, kind in mentions], dtype=np.int32),
-    ).tolist()
-    assertions = [ASSERTIONS[number] for number in found]
-    kinds = [kind for _, kind in mentions]
-    named = reasons_of([name for name, _ in mentions], kinds, [section] * len(kinds), assertions, doubts)
+    )
+    assertions = [ASSERTIONS[number] for number in found.tolist()]
+    concepts, kinds = range(len(mentions)), [kind for _, kind in mentions]
+    named = named_reasons(list(concepts), kinds, section, assertions, doubts.tolist())
     return [(assertion.value, list(why)) for assertion, why in zip(assertions, named, strict=True)]
+
+
+def named_reasons(
+    concepts: Sequence[int], kinds: Sequence[Kind], section: str, assertions: Sequence[Assertion], doubts: Sequence[int]
+) -> list[tuple[str, ...]]:
+    """Return why each mention of a text is unsure."""
+    numbers = [np.array([KINDS.index(kind) for kind in kinds], dtype=np.int32), np.array(concepts, dtype=np.int32)]
+    one = np.zeros_like(numbers[0])
+    said = np.array([ASSERTIONS.index(assertion) for assertion in assertions], dtype=np.int64)
+    found = reasons_of(one, numbers[1], numbers[0], [section], one, said, np.array(doubts, dtype=np.int64))
+    return [reason_lists()[number] for number in found.tolist()]
 
 
 def test_a_plain_statement_is_certain() -> None:
@@ -70,28 +83,26 @@ def test_what_follows_a_heading_speaks_for_it() -> None:
 
 def test_an_allergen_is_doubtful_wherever_it_is_named_and_a_symptom_that_went_is_not() -> None:
     assertions = [Assertion.PRESENT, Assertion.ALLERGY, Assertion.PRESENT, Assertion.ABSENT]
-    found = reasons_of(
-        ["C1", "C1", "C2", "C2"], ["drug", "drug", "finding", "finding"], [COURSE] * 4, assertions, [0] * 4
-    )
+    found = named_reasons([1, 1, 2, 2], ["drug", "drug", "finding", "finding"], COURSE, assertions, [0] * 4)
     assert found == [(SAID_OTHERWISE,), (), (), ()]
 
 
 def test_the_lists_of_the_discharge_stand_for_themselves() -> None:
     bits = 1 << DOUBTS.index("past")
     for section, why in (("discharge_diagnosis", ()), (COURSE, ("past",))):
-        assert reasons_of(["C1"], ["disorder"], [section], [Assertion.PRESENT], [bits]) == [why]
+        assert named_reasons([1], ["disorder"], section, [Assertion.PRESENT], [bits]) == [why]
     stopped = 1 << DOUBTS.index("stopped")
-    assert reasons_of(["C1"], ["drug"], ["discharge_medications"], [Assertion.PRESENT], [stopped]) == [("stopped",)]
+    assert named_reasons([1], ["drug"], "discharge_medications", [Assertion.PRESENT], [stopped]) == [("stopped",)]
 
 
 def test_a_treatment_of_the_history_may_be_of_another_time() -> None:
     for kind, why in (("drug", (TIME,)), ("procedure", (TIME,)), ("disorder", ())):
-        found = reasons_of(["C1"], [kind], ["history_of_present_illness"], [Assertion.PRESENT], [0])  # type: ignore[list-item]
+        found = named_reasons([1], [kind], "history_of_present_illness", [Assertion.PRESENT], [0])  # type: ignore[list-item]
         assert found == [why]
 
 
 def test_what_a_mention_is_said_to_be_is_no_reason_to_doubt_it() -> None:
-    assert reasons_of(["C1"], ["disorder"], [COURSE], [Assertion.ABSENT], [1 << DOUBTS.index("negated")]) == [()]
+    assert named_reasons([1], ["disorder"], COURSE, [Assertion.ABSENT], [1 << DOUBTS.index("negated")]) == [()]
 
 
 def test_a_damaged_table_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,10 +9,8 @@ import pytest
 
 import ehr.mentions
 from ehr.lexicon import ENGLISH_WORDS, Lexicon, build_lexicon
-from ehr.mentions import Mention, note_mentions
 from ehr.misspellings import Speller
-from ehr.reading import read_text
-from ehr.sections import split_sections
+from ehr.reading import ReadMention, TextReader, UnclearMention
 from ehr.spans import KINDS, Assertion
 from ground.storage.tables import read_table
 
@@ -71,12 +69,19 @@ def lexicon(warehouse: duckdb.DuckDBPyConnection) -> Lexicon:
     return build_lexicon(warehouse)
 
 
-def mentions(lexicon: Lexicon, text: str, *, fuzzy: bool = False) -> list[Mention]:
+def mentions(lexicon: Lexicon, text: str, *, fuzzy: bool = False) -> list[ReadMention]:
     speller = Speller(lexicon.words.tolist()) if fuzzy else None
-    found = note_mentions(text, split_sections(text), lexicon, speller)
-    for mention in found:
-        assert 0 <= mention.begin < mention.end <= len(text)
-    return [mention for mention in found if not mention.reason]
+    read = TextReader(lexicon, speller).read(text)
+    for begin, end in [(one.begin, one.end) for one in read.mentions] + [(one.begin, one.end) for one in read.unclear]:
+        assert 0 <= begin < end <= len(text)
+    return list(read.mentions)
+
+
+def with_unclear(lexicon: Lexicon, text: str) -> list[UnclearMention]:
+    """Return all mentions; those that are not unclear have no reason."""
+    read = TextReader(lexicon).read(text)
+    clear = [UnclearMention(one.begin, one.end, one.cuis, one.kind, one.section, "") for one in read.mentions]
+    return sorted([*clear, *read.unclear], key=lambda one: one.begin)
 
 
 @pytest.mark.parametrize(
@@ -144,7 +149,7 @@ def test_an_abbreviation_that_is_defined_over_and_over_is_what_it_is_when_define
 
 def test_headers_are_no_mentions_and_signs_of_the_examination_are_unclear(lexicon: Lexicon) -> None:
     text = "Allergies:\nwarfarin\n \nPhysical Exam:\nno wheezing, COPD\n"
-    found = note_mentions(text, split_sections(text), lexicon)
+    found = with_unclear(lexicon, text)
     assert [(text[m.begin : m.end], m.section, m.reason) for m in found] == [
         ("warfarin", "allergies", ""),
         ("wheezing", "physical_exam", "examination_sign"),
@@ -155,7 +160,7 @@ def test_headers_are_no_mentions_and_signs_of_the_examination_are_unclear(lexico
 def test_routine_tests_are_unclear_wherever_they_stand(lexicon: Lexicon) -> None:
     """They say little of an admission, but it cannot be said that its note is silent on them."""
     text = "Brief Hospital Course:\nUrinalysis was clean, blood cultures grew nothing, no hypertension.\n"
-    found = note_mentions(text, split_sections(text), lexicon)
+    found = with_unclear(lexicon, text)
     assert [(text[m.begin : m.end], m.kind, m.cuis, m.reason) for m in found] == [
         ("Urinalysis", "procedure", ("C15",), "routine_test"),
         ("blood cultures", "procedure", (), "routine_test"),
@@ -197,7 +202,7 @@ def test_a_symptom_names_its_finding_and_never_the_disorder_that_it_may_be_a_sig
         warehouse.execute("insert into kg.concept values (?, ?, [], ?)", [cui, name, types])
         warehouse.execute("insert into kg.name values (?, $2, lower($2), 'MSH', 'MH', '', true, 5)", [cui, name])
     text = "reports low mood. Depression. LVEF depressed."
-    low, disorder = note_mentions(text, split_sections(text), build_lexicon(warehouse))
+    low, disorder = with_unclear(build_lexicon(warehouse), text)
     assert (disorder.cuis, disorder.reason) == (("C13",), "")
     if assertable:
         assert (low.cuis, low.kind, low.reason) == (("C14",), "finding", "")
@@ -245,7 +250,7 @@ def test_an_ordinary_word_is_read_and_not_asserted(warehouse: duckdb.DuckDBPyCon
     for number, (name, types, sab, tty, _) in enumerate(names):
         add_name(warehouse, name, types, sab, tty, f"C9{number}")
     text = "History of Present Illness:\n" + "".join(f"On the ward {name[0]} was written.\n" for name in names)
-    found = note_mentions(text, split_sections(text), build_lexicon(warehouse))
+    found = with_unclear(build_lexicon(warehouse), text)
     assert [(text[one.begin : one.end], one.cuis, one.reason) for one in found if one.reason != "inside_name"] == [
         (name, (f"C9{number}",), reason) for number, (name, *_, reason) in enumerate(names)
     ]
@@ -255,9 +260,9 @@ def test_an_ordinary_word_hides_nothing_that_is_said_of_a_mention(warehouse: duc
     """As a mention of its own it would take the word from the assertion rules: "pneumonia not seen" would be held."""
     fill(warehouse)
     text = "Brief Hospital Course:\nPneumonia not seen on the film.\n"
-    before = read_text(text, build_lexicon(warehouse))
+    before = TextReader(build_lexicon(warehouse)).read(text)
     add_name(warehouse, "Not seen", ["T033"], "LNC", "LA")
-    after = read_text(text, build_lexicon(warehouse))
+    after = TextReader(build_lexicon(warehouse)).read(text)
     assert [(one.cuis[0], one.assertion) for one in after.mentions] == [("C2", Assertion.ABSENT)]
     assert (after.mentions, len(before.unclear), len(after.unclear)) == (before.mentions, 0, 1)
 
@@ -266,7 +271,7 @@ def test_an_abbreviation_of_an_ordinary_word_is_no_more_than_the_word(warehouse:
     fill(warehouse)
     add_name(warehouse, "Placement", ["T061"], "NCI", "PT")
     text = "Brief Hospital Course:\nPlacement (PLMT) was sought. PLMT pending.\n"
-    found = note_mentions(text, split_sections(text), build_lexicon(warehouse))
+    found = with_unclear(build_lexicon(warehouse), text)
     assert [(text[one.begin : one.end], one.reason) for one in found] == [
         ("Placement", "ordinary_word"),
         ("PLMT", "ordinary_word"),

@@ -118,6 +118,28 @@ def test_the_size_of_shards_changes_nothing(notes: duckdb.DuckDBPyConnection) ->
     assert [rows(notes, table) for table in ("section", "segment", "mention", "unclear_mention")] == tables
 
 
+def test_notes_that_are_read_together_are_read_as_each_alone(
+    notes: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ends = [
+        "severe aortic",
+        "valve stenosis'",
+        "Aortic stenosis (AS). No",
+        "AS, pneumonia,",
+        "chronic obstructive'",
+        "",
+    ]
+    more = [(f"{20 + number}-DS-1", number, f"Assessment:\nNo COPD. {end}") for number, end in enumerate(ends)]
+    notes.executemany("insert into mimiciv_note.discharge values (?, ?, ?)", more)
+    find_mentions(notes, Settings())
+    together = rows(notes, "mention"), rows(notes, "unclear_mention")
+    notes.execute("delete from ground.stage where stage = 'mentions'")
+    monkeypatch.setattr(ehr.notes, "_READ_TOGETHER", 1)
+    find_mentions(notes, Settings())
+    assert (rows(notes, "mention"), rows(notes, "unclear_mention")) == together
+    assert len(together[0]) == 15
+
+
 OWN = {
     "sections": "food_list\tallergies\t\tfirm\tours",
     "context_rules": "but\tfamily\tforward\tlist\t9\t*\t*\tours",
@@ -177,11 +199,11 @@ def test_a_stage_that_was_stopped_goes_on_after_its_finished_shards(
     read: list[list[str]] = []
     whole = ehr.notes._mention_shard
 
-    def stopped(reader: TextReader, shard: pa.Table) -> ReadShard:
-        read.append(shard["note_id"].to_pylist())
+    def stopped(reader: TextReader, shard: tuple[pa.Table, ...]) -> ReadShard:
+        read.append(shard[0]["note_id"].to_pylist())
         if len(read) == 3:
             raise KeyboardInterrupt
-        return whole(reader, shard)
+        return whole(reader, ehr.notes._MentionShard(*shard))
 
     monkeypatch.setattr(ehr.notes, "_mention_shard", stopped)
     with pytest.raises(KeyboardInterrupt):
@@ -206,10 +228,10 @@ def test_a_stage_that_was_stopped_begins_again_where_its_settings_changed(
     notes.execute("delete from ground.stage where stage = 'mentions'")
     whole = ehr.notes._mention_shard
 
-    def stopped(reader: TextReader, shard: pa.Table) -> ReadShard:
-        if shard["note_id"][0].as_py() == "12-DS-1":
+    def stopped(reader: TextReader, shard: tuple[pa.Table, ...]) -> ReadShard:
+        if shard[0]["note_id"][0].as_py() == "12-DS-1":
             raise KeyboardInterrupt
-        return whole(reader, shard)
+        return whole(reader, ehr.notes._MentionShard(*shard))
 
     with monkeypatch.context() as patched:
         patched.setattr(ehr.notes, "_mention_shard", stopped)

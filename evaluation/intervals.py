@@ -91,12 +91,12 @@ class Counted:
         number = frame.join(types.with_row_index("type"), on=frame.columns, how="left", maintain_order="left")["type"]
         kinds, sizes = _kinds(number, clusters, types.height)
         blocks = [np.asarray(draws @ kinds) for draws in _draws(sizes, resamples, seed)]
-        said = [types[f"answer {at}"].to_numpy() for at in range(len(answers))]
+        said = types.select(f"answer {at}" for at in range(len(answers))).to_numpy().T
         return cls(
             classes=classes,
             cuts={name: types[f"cut {name}"].to_numpy() for name in cuts or {}},
             gold=types["gold"].to_numpy(),
-            answers=np.stack(said) if said else np.zeros((0, types.height), np.int64),
+            answers=said.reshape(len(answers), types.height),
             observed=np.bincount(number.to_numpy(), minlength=types.height).astype(np.float64),
             kinds=kinds,
             sizes=sizes,
@@ -106,7 +106,15 @@ class Counted:
 
     @classmethod
     def by_row(
-        cls, gold: Codes, answers: Sequence[Codes], clusters: Codes, *, classes: int, resamples: int, seed: int
+        cls,
+        gold: Codes,
+        answers: Sequence[Codes],
+        clusters: Codes,
+        *,
+        classes: int,
+        cuts: Mapping[str, Codes] | None = None,
+        resamples: int,
+        seed: int,
     ) -> Counted:
         """Do the same with each row as a type and each cluster as a kind, in the order of their numbers.
 
@@ -116,7 +124,8 @@ class Counted:
         kinds = csr_array((np.ones(len(gold)), (index, np.arange(len(gold)))), shape=(len(ids), len(gold)))
         sizes = np.ones(len(ids), dtype=np.int64)
         drawn = np.concatenate(list(_draws(sizes, resamples, seed)))
-        return cls(classes, {}, gold, np.stack(list(answers)), np.ones(len(gold)), kinds, sizes, drawn, kinds)
+        said = np.array(answers, np.int64).reshape(len(answers), len(gold))
+        return cls(classes, cuts or {}, gold, said, np.ones(len(gold)), kinds, sizes, drawn, kinds)
 
     def sums(self, values: Any) -> tuple[Floats, Floats]:
         """Sum values of the types over all rows, *shape* (1, c), and over each resample, *shape* (B, c).

@@ -71,7 +71,7 @@ class Answers:
         confidence: *shape* (n,), the probability that the model gives its own label; NaN where it is not known.
         unknown: predictions whose id is no row; they are left out.
         not_the_best: predictions whose label is not the one with the highest score.
-        kind: ``model`` or ``ensemble``.
+        kind: ``model``, ``baseline`` or ``ensemble``.
     """
 
     model: str
@@ -83,7 +83,7 @@ class Answers:
     confidence: npt.NDArray[np.float64]
     unknown: int = 0
     not_the_best: int = 0
-    kind: Literal["model", "ensemble"] = "model"
+    kind: Literal["model", "baseline", "ensemble"] = "model"
 
     def keep(self, mask: Mask) -> Answers:
         """Return the run on some of its rows; the counts stay those of the file. ``mask`` has *shape* (n,)."""

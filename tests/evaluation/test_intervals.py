@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation.intervals import Counted, percentile_interval
+from evaluation.numbers import Model, estimates, grouped, model_draws
 from evaluation.predictions import Answers
-from evaluation.quadrants.numbers import Model, estimates, grouped, model_draws
 from evaluation.rates import METRICS, metrics_of
 
 ROWS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3), st.integers(0, 4)), min_size=1, max_size=60)
@@ -27,7 +27,7 @@ def answers(labels: Any, seed: int = 1) -> Answers:
 def counted_of(gold: Any, runs: list[Answers], patients: Any, resamples: int, seed: int) -> tuple[Counted, Model]:
     said = [run.codes for run in runs]
     counted = Counted.by_row(np.array(gold), said, np.array(patients), classes=4, resamples=resamples, seed=seed)
-    return counted, grouped([("model", run) for run in runs], counted)[0]
+    return counted, grouped(runs, counted)[0]
 
 
 @settings(deadline=None)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from evaluation.text.numbers import medhal_metrics
+from evaluation.numbers import medhal_metrics
 from ground.errors import InputError
 from training.sft.generate import GenerationSettings, Generator, write_predictions
 

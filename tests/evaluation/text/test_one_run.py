@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from evaluation.text.numbers import evaluate_predictions, medhal_metrics, medval_metrics
+from evaluation.numbers import evaluate_predictions, medhal_metrics, medval_metrics
 from ground.errors import InputError
 from tests.training.sft.cases import medhal_dataset, medhal_rows, medval_dataset, medval_rows
 

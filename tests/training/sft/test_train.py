@@ -12,8 +12,8 @@ import torch
 from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM, AutoTokenizer, TrainerCallback
 
-from evaluation.text.dataset import TextDataset
-from evaluation.text.numbers import medhal_metrics
+from evaluation.datasets import TextDataset
+from evaluation.numbers import medhal_metrics
 from ground.contracts.rows_text import MedhalRow
 from ground.errors import InputError, TrainingError, UsageError
 from tests.training.sft.cases import (

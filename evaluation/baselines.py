@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from evaluation.datasets import FOLDS, MedievalDataset, Split
 from evaluation.predictions import label_codes
-from evaluation.quadrants.dataset import FOLDS, MedievalDataset, Split
 from evaluation.rates import SUPPORTED, TRUE
 from ground.contracts.rows import QUADRANTS
 from ground.errors import InputError

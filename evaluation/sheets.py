@@ -10,7 +10,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, zip_longest
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from evaluation.datasets import Split, TextDataset
 from ground.contracts.rows_text import RISK_LEVELS
 from ground.contracts.taxonomy import category_of, error_categories, risk_levels
 from ground.errors import InputError, UsageError
-from ground.spreadsheet import MOST_CHARACTERS, guide, plain, protect, read_cells, text_mark, workbook, write_cells
+from ground.spreadsheet import MOST_CHARACTERS, fill_in, guide, plain, read_sheet, text_mark, workbook, write_cells
 from ground.stable import stable_hash
 from ground.storage.files import private_directory
 
@@ -138,44 +138,24 @@ def _write_excel(file: Path, rows: Sequence[Mapping[str, str]]) -> None:
     levels = [(f"{row['level']} ({row['risk']}): {row['action']}", row["means"]) for row in risk_levels()]
     errors = [(f"{row['name']} ({row['group']})", row["means"]) for row in categories]
     told = INSTRUCTIONS.read_text(encoding="utf-8").format(errors=ERRORS).splitlines()
-    with workbook(file) as book:
-        tables = [(("Risk level",), levels), (("Error category",), errors)]
-        guide(book, book.add_worksheet("Instructions"), "How to grade", told, tables)
-        _write_ratings(book, book.add_worksheet(RATINGS), rows, len(categories))
-        lists = book.add_worksheet("Lists")
-        for number, category in enumerate(categories):
-            lists.write_string(number, 0, category["name"])
-        lists.hide()
-
-
-def _write_ratings(book: Any, page: Any, rows: Sequence[Mapping[str, str]], categories: int) -> None:
-    wrap = {"text_wrap": True, "valign": "top", "border": 1}
-    styles = ({**wrap, "bold": True, "bg_color": "#e8eef4"}, wrap, {**wrap, "locked": False})
-    head, shown, filled = map(book.add_format, styles)
-    choices: dict[str, dict[str, Any]] = {
-        "risk_level": {
-            "source": list(map(str, RISK_LEVELS)),
-            "error_title": "Risk level",
-            "error_message": "1, 2, 3 or 4",
-        },
-        "category": {
-            "source": f"=Lists!$A$1:$A${categories}",
-            "error_title": "Category",
-            "error_message": "One of the list; see the page Instructions",
-        },
+    tables = [(("Risk level",), levels), (("Error category",), errors)]
+    choices = {
+        "risk_level": (list(map(str, RISK_LEVELS)), "1, 2, 3 or 4"),
+        "category": (f"=Lists!$A$1:$A${len(categories)}", "One of the list; see the page Instructions"),
     }
-    for column, name in enumerate(COLUMNS):
-        page.write_string(0, column, name, head)
-        page.set_column(column, column, WIDTHS.get(name, 24))
-        for number, row in enumerate(rows, 1):
-            if name in SHOWN:
-                page.write_string(number, column, row[name], shown)
-            else:
-                page.write_blank(number, column, None, filled)
-        if choice := choices.get("category" if name.endswith("_category") else name):
-            page.data_validation(1, column, len(rows), column, {"validate": "list", **choice})
-    page.freeze_panes(1, 1)
-    protect(page)
+    with workbook(file) as book:
+        guide(book, book.add_worksheet("Instructions"), "How to grade", told, tables)
+        page = fill_in(book, RATINGS, rows, {name: WIDTHS.get(name, 24) for name in COLUMNS}, FILLED)
+        page.freeze_panes(1, 1)
+        for column, name in enumerate(COLUMNS):
+            source, refusal = choices.get("category" if name.endswith("_category") else name, (None, None))
+            if source:
+                choice = {"validate": "list", "source": source, "error_message": refusal}
+                page.data_validation(1, column, len(rows), column, choice)
+        # A list of so many characters must stand in cells.
+        lists = book.add_worksheet("Lists")
+        lists.write_column(0, 0, [category["name"] for category in categories])
+        lists.hide()
 
 
 @dataclass(frozen=True)
@@ -219,7 +199,7 @@ def read_sheets(sheets: Sequence[Path], key: Path | None = None) -> SheetsRead:
     for sheet in sheets:
         if raters.count(sheet.stem) > 1:
             raise InputError("two sheets of one rater", file=sheet, expected="file names that tell raters apart")
-        rows = _rows(sheet, RATINGS, COLUMNS)
+        _, rows = read_sheet(sheet, RATINGS, COLUMNS)
         items = Counter(row["item"] for _, row in rows if row["item"])
         rated[sheet] = [_rated(number, row, sheet.stem, known, items[row["item"]] > 1) for number, row in rows]
     slips = [
@@ -236,19 +216,6 @@ def read_sheets(sheets: Sequence[Path], key: Path | None = None) -> SheetsRead:
     ratings = [one.rating for one in chain.from_iterable(rated.values())]
     notes = [note for sheet, own in rated.items() for note in _notes(sheet, own, known)]
     return SheetsRead(pl.DataFrame(ratings, schema=RATING_SCHEMA), tuple(notes))
-
-
-def _rows(file: Path, page: str, columns: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
-    """Return the number and the wanted cells of each row that is not empty."""
-    first, *lines = read_cells(file, page)
-    head = [name.strip() for name in first]
-    if lacking := [name for name in columns if name not in head]:
-        raise InputError(
-            "a column is missing", file=file, found=f"no {', '.join(lacking)}", expected=", ".join(columns)
-        )
-    rows = [dict(zip_longest(head, line[: len(head)], fillvalue="")) for line in lines]
-    texts = [{name: row[name].strip() for name in columns} for row in rows]
-    return [(number, row) for number, row in enumerate(texts, 2) if any(row.values())]
 
 
 def _key_of(sheets: Sequence[Path], key: Path | None) -> dict[str, tuple[str, str]]:
@@ -269,7 +236,7 @@ def _key_of(sheets: Sequence[Path], key: Path | None) -> dict[str, tuple[str, st
             )
         key = found[0]
     try:
-        return {row["item"]: (row["id"], row["text"]) for _, row in _rows(key, "", KEY)}
+        return {row["item"]: (row["id"], row["text"]) for _, row in read_sheet(key, "", KEY)[1]}
     except (InputError, UsageError, OSError) as error:
         expected = "a CSV file with item, id and text"
         raise InputError("the key of the sheets cannot be read", file=key, expected=expected) from error

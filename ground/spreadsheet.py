@@ -8,9 +8,12 @@ from __future__ import annotations
 import codecs
 import csv
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +26,10 @@ __all__ = [
     "CELL_ERROR",
     "FORMULA",
     "MOST_CHARACTERS",
+    "fill_in",
     "guide",
     "plain",
-    "protect",
-    "read_cells",
+    "read_sheet",
     "text_mark",
     "workbook",
     "write_cells",
@@ -43,6 +46,7 @@ CELL_ERROR = "#ERROR!"
 """What a cell holds whose formula failed: the reader does not say how."""
 # Part of the file: without it the same sheet would have other bytes each time.
 FIXED_DATE = datetime(2000, 1, 1)
+WRAP = {"font_name": "Calibri", "font_size": 10, "text_wrap": True, "valign": "top"}
 
 
 def write_csv(frame: pl.DataFrame, file: Path) -> None:
@@ -93,10 +97,36 @@ def workbook(file: Path) -> Iterator[Any]:
         book.close()
 
 
-def protect(page: Any) -> None:
-    """Let raters fill in the cells that are not locked, and set widths and heights as they like."""
+def fill_in(
+    book: Any, name: str, rows: Sequence[Mapping[str, str]], widths: Mapping[str, int], filled: Container[str]
+) -> Any:
+    """Write a page to be filled in, and return it; its head and what is shown stay as they are.
+
+    Args:
+        book: the Excel file.
+        name: of the page.
+        rows: cells by column; a column that a row lacks is empty.
+        widths: of all columns, in their order, in characters.
+        filled: columns that are filled in.
+    """
+    page, style = book.add_worksheet(name), {**WRAP, "border": 1, "border_color": "#bfbfbf"}
+    head = book.add_format({**WRAP, "bold": True, "bg_color": "#dde6ee", "border": 1})
+    shown = book.add_format(style)
+    # As text: a spreadsheet would make a date of 1/2, a share of 5%, and 4.4 of 4,4 or not, as its language has it.
+    empty = book.add_format({**style, "bg_color": "#fffbe6", "num_format": "@", "locked": False})
+    for column, (title, width) in enumerate(widths.items()):
+        page.write_string(0, column, title, head)
+        page.set_column(column, column, width)
+        for number, row in enumerate(rows, start=1):
+            if title in filled or title not in row:
+                page.write_blank(number, column, None, empty if title in filled else shown)
+            else:
+                page.write_string(number, column, row[title], shown)
     # Without a password: it guards against slips, not against people.
     page.protect("", {"format_columns": True, "format_rows": True})
+    page.set_landscape()
+    page.fit_to_pages(1, 0)
+    return page
 
 
 def guide(
@@ -107,8 +137,7 @@ def guide(
     tables: Iterable[tuple[Sequence[str], Iterable[Sequence[str]]]],
 ) -> None:
     """Write a page that says how to fill a sheet in: paragraphs, then tables, each of its head and its rows."""
-    wrap = {"text_wrap": True, "valign": "top"}
-    large, bold, text = map(book.add_format, ({"bold": True, "font_size": 14}, {**wrap, "bold": True}, wrap))
+    large, bold, text = map(book.add_format, ({"bold": True, "font_size": 14}, {**WRAP, "bold": True}, WRAP))
     page.set_column(0, 0, 28)
     page.set_column(1, 1, 110)
     page.write_string(0, 0, title, large)
@@ -120,15 +149,24 @@ def guide(
             page.write_string(row, column, cell, style)
 
 
-def read_cells(file: Path, page: str) -> list[list[str]]:
+def read_sheet(
+    file: Path, page: str, needed: Sequence[str], own: str = "", do: str | None = None
+) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
     """Read a filled sheet, Excel or CSV (comma, semicolon or tab; UTF-8, UTF-16, or what Excel writes on Windows).
 
+    Args:
+        file: the sheet.
+        page: its name in an Excel file.
+        needed: columns that must be there.
+        own: a pattern of all columns that a sheet can have; those that are needed where left out.
+        do: what to do where the head is another.
+
     Returns:
-        The cells of each row of the spreadsheet, from the first one on.
+        The columns, and the trimmed cells of each row that is not empty, with its number in the spreadsheet.
 
     Raises:
         UsageError: its name ends in neither .xlsx nor .csv.
-        InputError: it is not there, cannot be read, is empty, or has no such page.
+        InputError: it is not there, cannot be read, is empty, has no such page, or a column is missing or there twice.
     """
     kind = file.suffix.lower()
     if kind not in (".xlsx", ".csv"):
@@ -138,7 +176,22 @@ def read_cells(file: Path, page: str) -> list[list[str]]:
     cells = _excel(file, page) if kind == ".xlsx" else _csv(file)
     if not cells:
         raise InputError("the sheet is empty", file=file)
-    return cells
+    names, *lines = ([cell.strip() for cell in line] for line in cells)
+    # Without its head a sheet has an expert's words and a patient's note there: what is no column is counted only.
+    known = [name for name in names if re.fullmatch(own or "|".join(needed), name)]
+    twice = sorted(name for name, count in Counter(known).items() if count > 1)
+    if twice or not set(needed) <= set(known):
+        others = sum(map(bool, names)) - len(known)
+        raise InputError(
+            "a column is there twice" if twice else "a column is missing",
+            file=file,
+            line=1,
+            found=", ".join(twice or [*known, *([f"{others} other{'s'[: others > 1]}"] if others else [])]) or None,
+            expected=f"{', '.join(needed)}, each once",
+            do=do,
+        )
+    rows = [dict(zip_longest(names, line[: len(names)], fillvalue="")) for line in lines]
+    return names, [(number, row) for number, row in enumerate(rows, start=2) if any(row.values())]
 
 
 def _csv(file: Path) -> list[list[str]]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ground.spreadsheet import guide, protect, workbook
+from ground.spreadsheet import fill_in, guide, workbook
 from stewardship.sheets.batch import AnswerKind, BatchKind
 from stewardship.sheets.cells import VERDICTS
 from stewardship.sheets.guidance import HINTS, guidance
@@ -18,7 +18,6 @@ ANSWERS = "Answers"
 POINTS_A_LINE = 13.5
 MOST_POINTS = 409.0
 LEAST_LINES = 5
-FONT = {"font_name": "Calibri", "font_size": 10, "text_wrap": True, "valign": "top"}
 
 
 def write_excel(
@@ -42,43 +41,23 @@ def write_excel(
         blind: whether the sheet is blind.
         names: names that labels can be.
     """
+    from xlsxwriter.utility import xl_range  # type: ignore[import-untyped]
+
+    widths = {name: layout.width(name) for name in layout.columns}
     with workbook(path) as book:
-        page = book.add_worksheet(ANSWERS)
-        _answers(page, book, layout, rows)
+        page = fill_in(book, ANSWERS, rows, widths, FILLED)
+        for number, row in enumerate(rows, start=1):
+            lines = max((lines_of(text, widths[name]) for name, text in row.items()), default=1)
+            page.set_row(number, min(MOST_POINTS, POINTS_A_LINE * max(lines, LEAST_LINES) + 4))
+        page.freeze_panes(1, len(layout.left))
+        answer = layout.columns.index("answer")
+        # Numbers are text here on purpose; no green corner shall say that this is an error.
+        page.ignore_errors({"number_stored_as_text": xl_range(1, answer, max(1, len(rows)), answer)})
         for number, expected in enumerate(expects, start=1):
-            _validate(page, number, layout.columns.index("answer"), expected, names)
+            _validate(page, number, answer, expected, names)
         paragraphs, table = guidance(kind, blind=blind, expects=expects, categories=names)
         head = ("Answer", "Means" if names or kind == "spot_check" else "Is written")
         guide(book, book.add_worksheet("How to answer"), "How to answer", paragraphs, [(head, table)])
-
-
-def _answers(page: Any, book: Any, layout: Layout, rows: Sequence[Mapping[str, str]]) -> None:
-    from xlsxwriter.utility import xl_range  # type: ignore[import-untyped]
-
-    head = book.add_format({**FONT, "bold": True, "bg_color": "#dde6ee", "border": 1})
-    shown = book.add_format({**FONT, "border": 1, "border_color": "#bfbfbf"})
-    # As text: a spreadsheet would make a date of 1/2, a share of 5%, and 4.4 of 4,4 or not, as its language has it.
-    filled = book.add_format(
-        {**FONT, "border": 1, "border_color": "#bfbfbf", "bg_color": "#fffbe6", "num_format": "@", "locked": False}
-    )
-    for column, name in enumerate(layout.columns):
-        page.write_string(0, column, name, head)
-        page.set_column(column, column, layout.width(name))
-    for number, row in enumerate(rows, start=1):
-        for column, name in enumerate(layout.columns):
-            if name in FILLED or name not in row:
-                page.write_blank(number, column, None, filled if name in FILLED else shown)
-            else:
-                page.write_string(number, column, row[name], shown)
-        lines = max((lines_of(text, layout.width(name)) for name, text in row.items()), default=1)
-        page.set_row(number, min(MOST_POINTS, POINTS_A_LINE * max(lines, LEAST_LINES) + 4))
-    answer = layout.columns.index("answer")
-    # Numbers are text here on purpose; no green corner shall say that this is an error.
-    page.ignore_errors({"number_stored_as_text": xl_range(1, answer, max(1, len(rows)), answer)})
-    page.freeze_panes(1, len(layout.left))
-    protect(page)
-    page.set_landscape()
-    page.fit_to_pages(1, 0)
 
 
 def _validate(page: Any, row: int, column: int, expected: AnswerKind, names: Sequence[str]) -> None:

@@ -13,25 +13,13 @@ import numpy.typing as npt
 import polars as pl
 
 from evaluation.classes import UNSAFE, Classes
-from evaluation.intervals import DIGITS, RESAMPLES, Counted, estimate_of, share
+from evaluation.intervals import DIGITS, FEWEST_CLUSTERS, RESAMPLES, Counted, estimate_of, resampled, share
 from evaluation.predictions import Answers
 from evaluation.rates import rate_estimates, validator_rates
 from evaluation.rows import Reference
 from ground.errors import InputError
 
-__all__ = [
-    "ENSEMBLE",
-    "MARGIN",
-    "alpha_estimate",
-    "coincidences",
-    "ensemble",
-    "experts_part",
-    "majority",
-    "non_inferiority",
-    "ordinal_alpha",
-    "require_rated_rows",
-    "to_halves",
-]
+__all__ = ["ensemble", "experts_part", "majority", "require_rated_rows"]
 
 ENSEMBLE = "ensemble"
 """Name of the run that the others make together."""
@@ -128,8 +116,7 @@ def alpha_estimate(ratings: Codes, k: int, *, resamples: int = RESAMPLES, seed: 
         return {"items": items, **estimate_of(np.nan, np.zeros(0), items)}
     parts = coincidences(rated, k)
     kinds, sizes = np.unique(parts.reshape(items, -1), axis=0, return_counts=True)
-    draws = np.random.default_rng(seed).multinomial(items, sizes / items, size=resamples)
-    drawn = ordinal_alpha((draws.astype(np.float64) @ kinds).reshape(resamples, k, k))
+    drawn = ordinal_alpha(resampled(kinds, sizes, resamples, seed).reshape(resamples, k, k))
     return {"items": items, **estimate_of(float(ordinal_alpha(parts.sum(axis=0)[None])[0]), drawn, items)}
 
 
@@ -158,7 +145,7 @@ def non_inferiority(
     several = (ratings >= 0).sum(axis=0) > 1
     model, ratings = model[several], ratings[:, several]
     n, result = len(model), {"items": len(model), "margin": margin, "resamples": resamples}
-    if n < 5:
+    if n < FEWEST_CLUSTERS:
         return {**result, **dict.fromkeys(("model_f1", "expert_f1", "difference", "lower_bound", "p", "non_inferior"))}
     gold = majority(ratings, LEVELS)
     of_model, of_expert = _drawn_f1(gold, model, ratings, resamples, seed)

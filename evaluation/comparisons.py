@@ -14,7 +14,7 @@ from evaluation.intervals import Counted
 from evaluation.numbers import Model, model_draws
 from evaluation.rates import differences
 
-__all__ = ["ALPHA", "FEW_DISCORDANT", "compare", "mcnemar_p"]
+__all__ = ["FEW_DISCORDANT", "compare"]
 
 FEW_DISCORDANT = 25
 """Below this number of discordant rows the chi-square approximation is not used."""

@@ -28,16 +28,7 @@ from evaluation.drawing import (
 from evaluation.paper import paper_results
 from ground.contracts.rows import QUADRANTS
 
-__all__ = [
-    "calibration_figure",
-    "confusion_figure",
-    "draw_quadrants",
-    "draw_texts",
-    "f1_figure",
-    "lambda_figure",
-    "learning_figure",
-    "risk_figure",
-]
+__all__ = ["draw_quadrants", "draw_texts"]
 
 MOST_PANELS = 9
 # A bin with fewer rows than this is drawn faint, and no line leads to it.

@@ -6,7 +6,7 @@ same resamples.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,7 @@ __all__ = [
     "Estimate",
     "estimate_of",
     "percentile_interval",
+    "resampled",
     "share",
 ]
 
@@ -90,7 +91,6 @@ class Counted:
         types = frame.unique().sort(frame.columns)
         number = frame.join(types.with_row_index("type"), on=frame.columns, how="left", maintain_order="left")["type"]
         kinds, sizes = _kinds(number, clusters, types.height)
-        blocks = [np.asarray(draws @ kinds) for draws in _draws(sizes, resamples, seed)]
         said = types.select(f"answer {at}" for at in range(len(answers))).to_numpy().T
         return cls(
             classes=classes,
@@ -100,7 +100,7 @@ class Counted:
             observed=np.bincount(number.to_numpy(), minlength=types.height).astype(np.float64),
             kinds=kinds,
             sizes=sizes,
-            drawn=np.concatenate(blocks) if len(sizes) else np.zeros((resamples, types.height)),
+            drawn=resampled(kinds, sizes, resamples, seed),
             basis=eye_array(types.height, format="csr"),
         )
 
@@ -178,11 +178,27 @@ def _kinds(types: pl.Series, clusters: Codes, n_types: int) -> tuple[Any, Codes]
     return matrix, kinds["len"].cast(pl.Int64).to_numpy()
 
 
-def _draws(sizes: Codes, resamples: int, seed: int) -> Any:
+def _draws(sizes: Codes, resamples: int, seed: int) -> Iterator[Floats]:
     """Yield how often each kind is drawn, some resamples at a time. *Shape:* (at most `AT_ONCE`, K)."""
     generator, n = np.random.default_rng(seed), int(sizes.sum())
     for begin in range(0, resamples if n else 0, AT_ONCE):
         yield generator.multinomial(n, sizes / n, size=min(AT_ONCE, resamples - begin)).astype(np.float64)
+
+
+def resampled(values: Any, sizes: Codes, resamples: int, seed: int) -> Floats:
+    """Draw clusters and sum their values.
+
+    Args:
+        values: *shape* (K, c), an array or a sparse one, of each kind of clusters.
+        sizes: *shape* (K,), clusters of each kind.
+        resamples: B.
+        seed: of the resamples.
+
+    Returns:
+        *Shape* (B, c).
+    """
+    blocks = [np.asarray(draws @ values) for draws in _draws(sizes, resamples, seed)]
+    return np.concatenate([np.zeros((0 if blocks else resamples, values.shape[1])), *blocks])
 
 
 def share(above: Floats, below: Floats) -> Floats:

@@ -34,8 +34,7 @@ __all__ = [
     "evaluate_predictions",
     "grouped",
     "labels_of",
-    "medhal_metrics",
-    "medval_metrics",
+    "metrics_of_rows",
     "model_draws",
     "models_numbers",
     "runs_numbers",
@@ -176,25 +175,6 @@ def _calibration_bins(model: Model, counted: Counted) -> list[dict[str, float]]:
     ]
 
 
-def medhal_metrics(rows: Sequence[Row], predictions: Iterable[Row], seed: int = 42) -> dict[str, Any]:
-    """Compare rows of MedHal with their predictions, both in memory; gives one run's `runs_numbers`.
-
-    Args:
-        rows: ``id``, ``label``, ``explanation``, ``task``, and ``subject_id`` or ``pair_id``.
-        predictions: ``id``, ``label`` (None: unreadable), ``explanation``, ``outcome``.
-        seed: of the bootstrap.
-
-    Raises:
-        InputError: predictions of unknown rows, or two for one row.
-    """
-    return _of_rows("medhal", rows, predictions, seed)
-
-
-def medval_metrics(rows: Sequence[Row], predictions: Iterable[Row], seed: int = 42) -> dict[str, Any]:
-    """Do the same for MedVAL: rows have ``risk_level`` and ``triple_id``, and predictions a level as ``label``."""
-    return _of_rows("medval", rows, predictions, seed)
-
-
 def evaluate_predictions(
     kind: TextKind, predictions: Path, dataset_dir: Path, split: Split = "test", seed: int = 42
 ) -> dict[str, Any]:
@@ -207,7 +187,18 @@ def evaluate_predictions(
     return _of_table(reference, read_predictions(predictions, kind), seed)
 
 
-def _of_rows(kind: TextKind, rows: Sequence[Row], predictions: Iterable[Row], seed: int) -> dict[str, Any]:
+def metrics_of_rows(kind: TextKind, rows: Sequence[Row], predictions: Iterable[Row], seed: int = 42) -> dict[str, Any]:
+    """Compare rows of MedHal or MedVAL with their predictions, both in memory; gives one run's `runs_numbers`.
+
+    Args:
+        kind: of the rows.
+        rows: ``id``, the label, ``task``, ``subject_id`` or the pair; of MedHal ``explanation``.
+        predictions: ``id``, ``label`` (None: unreadable), ``explanation``, ``outcome``.
+        seed: of the bootstrap.
+
+    Raises:
+        InputError: predictions of unknown rows, or two for one row.
+    """
     types = {"id": pl.String, "label": pl.Boolean if kind == "medhal" else pl.Int64}
     types |= {"explanation": pl.String, "outcome": pl.String}
     table = pl.DataFrame([{name: one.get(name) for name in types} for one in predictions], schema=types)
@@ -319,10 +310,9 @@ def _mean_f1(counted: Counted, at: int, masks: Sequence[Mask]) -> dict[str, Any]
 
 def seed_summary(runs: Sequence[Answers], numbers: Sequence[Row], headline: str) -> list[dict[str, Any]]:
     """Return mean and sample standard deviation over seeds of each model that has several."""
-    values: dict[str, list[float]] = {}
-    for run, one in zip(runs, numbers, strict=True):
-        if (value := one["overall"][headline]["value"]) is not None:
-            values.setdefault(run.model, []).append(value)
+    headlines = zip(runs, (one["overall"][headline]["value"] for one in numbers), strict=True)
+    known = [(run.model, value) for run, value in headlines if value is not None]
+    values = {name: [value for other, value in known if other == name] for name, _ in known}
     return [
         {
             "model": name,

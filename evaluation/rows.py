@@ -15,7 +15,7 @@ from evaluation.datasets import MedievalDataset, Split, TextDataset
 from ground.contracts.rows import SUPPORT_LEVELS
 from ground.errors import InputError
 
-__all__ = ["Reference", "length_parts", "quadrant_rows", "read_reference", "reference_of"]
+__all__ = ["Reference", "quadrant_rows", "read_reference", "reference_of"]
 
 MANY_HOPS = 3
 NO_CONTEXT = "no context"

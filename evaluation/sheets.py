@@ -24,7 +24,7 @@ from ground.spreadsheet import MOST_CHARACTERS, fill_in, guide, plain, read_shee
 from ground.stable import stable_hash
 from ground.storage.files import private_directory
 
-__all__ = ["COLUMNS", "ERRORS", "KEY_SUFFIX", "RATINGS", "RATING_SCHEMA", "SheetsRead", "read_sheets", "write_sheets"]
+__all__ = ["SheetsRead", "read_sheets", "write_sheets"]
 
 RATINGS = "Ratings"
 INSTRUCTIONS = Path(__file__).parent / "templates" / "sheet.txt"

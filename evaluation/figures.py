@@ -11,13 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from evaluation.drawing import (
     COLOURS,
     GREY,
+    Series,
     confusion,
-    dots,
     error_bars,
+    forest,
     panels,
     picture,
     save,
@@ -37,17 +39,26 @@ FEW_ROWS = 10
 FAR = 0.7
 # The axes of the risk picture reach this far at least, in percent.
 FRAME = 30.0
-MEANING = {
-    "Q1": "true,\nsupported",
-    "Q2": "true,\nunsupported",
-    "Q3": "false,\nsupported",
-    "Q4": "false,\nunsupported",
+MEANING = {"Q1": "true, supported", "Q2": "true, unsupported", "Q3": "false, supported", "Q4": "false, unsupported"}
+HEADLINES = {"non_factual_f1": "F1 of non-factual statements", "macro_f1": "Macro-F1 over risk levels"}
+SAFETY = {
+    "unsafe_sensitivity": "sensitivity\n(unsafe found)",
+    "unsafe_specificity": "specificity\n(safe left alone)",
+    "unsafe_f1": "F1 (unsafe)",
+    "safety_accuracy": "accuracy",
+}
+FACTUALITY = {
+    f"{name.replace('-', '_')}_{rate}": f"{word},\n{name}"
+    for name in ("non-factual", "factual")
+    for rate, word in (("precision", "precision"), ("recall", "recall"), ("f1", "F1"))
 }
 
 Model = Mapping[str, Any]
+Report = Mapping[str, Any]
+Losses = Mapping[str, Sequence[Mapping[str, Any]]]
 
 
-def draw_quadrants(report: Mapping[str, Any], losses: Mapping[str, Sequence[Mapping[str, Any]]], folder: Path) -> None:
+def draw_quadrants(report: Report, losses: Losses, folder: Path) -> None:
     """Draw every picture that the report has numbers for; ``losses`` as `learning_figure` takes them."""
     for draw, name in ((f1_figure, "f1_by_quadrant"), (risk_figure, "risk"), (confusion_figure, "confusion")):
         draw(report["models"], folder / f"{name}.png")
@@ -56,6 +67,27 @@ def draw_quadrants(report: Mapping[str, Any], losses: Mapping[str, Sequence[Mapp
         lambda_figure(report["lambda"], folder / "lambda.png")
     if losses:
         learning_figure(losses, folder / "learning.png")
+
+
+def draw_texts(report: Report, folder: Path) -> None:
+    """Draw every picture that the report has numbers for."""
+    if runs := report["runs"][:MOST_PANELS]:
+        detectors, classes = report["kind"] == "medhal", report["rows"]["classes"]
+        _by_task(report, runs, folder / "f1_by_task.png")
+        tables = [(wrapped(run["name"]), run["confusion"]) for run in runs]
+        words = ("answer", "label") if detectors else ("answered risk level", "risk level")
+        short = [name.removeprefix("level ") for name in classes]
+        confusion(folder / "confusion.png", tables, short, counts=True, words=words)
+        names = FACTUALITY if detectors else SAFETY
+        title = "Factuality" if detectors else "Safe (levels 1 and 2) against unsafe (3 and 4)"
+        overall = _series(runs, [[run["overall"][name] for name in names] for run in runs])
+        forest(folder / "overall.png", list(names.values()), overall, title=f"{title}, 95% intervals")
+        _by_length(report, runs, folder / "f1_by_length.png")
+        _errors(runs, folder / "errors_by_task.png")
+    if report["experts"]:
+        _agreement(report["experts"]["agreement"], folder / "agreement.png")
+        if tested := [one for one in report["experts"]["non_inferiority"] if one["difference"]]:
+            _non_inferiority(tested, folder / "non_inferiority.png")
 
 
 def _labels(models: Sequence[Model]) -> list[str]:
@@ -69,26 +101,23 @@ def _labels(models: Sequence[Model]) -> list[str]:
 
 
 def _styles(models: Sequence[Model]) -> list[dict[str, Any]]:
-    """Return marker and colour of each model; baselines are grey and hollow."""
-    styles, seen = [], {"model": 0, "baseline": 0}
-    for model in models:
-        style = style_of(seen[model["kind"]])
-        seen[model["kind"]] += 1
-        hollow = {"color": GREY, "markerfacecolor": "white"}
-        styles.append(style | (hollow if model["kind"] == "baseline" else {"markerfacecolor": style["color"]}))
-    return styles
+    """Return marker and colour of each model; baselines, which come last, are grey and hollow."""
+    own = sum(model["kind"] != "baseline" for model in models)
+    hollow = {"color": GREY, "markerfacecolor": "white"}
+    return [style_of(at) if at < own else style_of(at - own) | hollow for at in range(len(models))]
+
+
+def _series(models: Sequence[Model], values: Sequence[Sequence[Mapping[str, float | None]]]) -> list[Series]:
+    """Return what `forest` draws of each model, which is named also where it is alone."""
+    bars = map(error_bars, values)
+    return [(label, *bar, style) for label, bar, style in zip(_labels(models), bars, _styles(models), strict=True)]
 
 
 def f1_figure(models: Sequence[Model], path: Path) -> None:
     """Draw F1 of every quadrant with 95% intervals."""
-    series = [
-        (label, *error_bars([model["metrics"][f"f1_{quadrant.lower()}"] for quadrant in QUADRANTS]), style)
-        for model, label, style in zip(models, _labels(models), _styles(models), strict=True)
-    ]
-    title = "F1 by quadrant, 95% intervals"
-    with picture(path, 9.5, 4.8, ylim=(0, 100), ylabel="F1 (%)", title=title) as axes:
-        dots(axes, [f"{quadrant}: {MEANING[quadrant]}" for quadrant in QUADRANTS], series)
-        axes.tick_params(axis="x", pad=8)
+    values = [[model["metrics"][f"f1_{quadrant.lower()}"] for quadrant in QUADRANTS] for model in models]
+    rows = [f"{quadrant}\n({meaning})" for quadrant, meaning in MEANING.items()]
+    forest(path, rows, _series(models, values), title="F1 by quadrant, 95% intervals")
 
 
 def _is_far(model: Model) -> bool:
@@ -140,39 +169,32 @@ def lambda_figure(points: Sequence[Mapping[str, Any]], path: Path) -> None:
         axes.set_xticks(ticks, ["0 (DPO)" if tick == 0 else f"{tick:g}" for tick in ticks])
 
 
-def learning_figure(losses: Mapping[str, Sequence[Mapping[str, Any]]], path: Path) -> None:
+def learning_figure(losses: Losses, path: Path) -> None:
     """Draw the loss over steps: faint as recorded, strong as a running mean; dashed on validation rows.
 
     Args:
         losses: for each run its records, with ``step`` and ``loss`` or ``eval_loss``; other records are passed over.
         path: of the PNG file.
     """
+
+    def curve(records: Sequence[Mapping[str, Any]], key: str) -> tuple[pl.Series, pl.Series]:
+        kept = [record for record in records if "step" in record and key in record]
+        steps, values = (pl.Series([record[name] for record in kept], dtype=pl.Float64) for name in ("step", key))
+        return steps, values
+
     words = {"xlabel": "optimizer step", "ylabel": "loss", "title": "Learning curves (dashed: validation)"}
     with picture(path, 7.6, 4.4, **words) as axes:
         for at, (name, records) in enumerate(losses.items()):
             style = style_of(at)
-            colour = style["color"]
-            steps, values = _series(records, "loss")
-            axes.plot(steps, values, color=colour, alpha=0.25, linewidth=0.8)
-            axes.plot(steps, _running_mean(values), color=colour, linewidth=1.8, label=wrapped(name))
-            steps, values = _series(records, "eval_loss")
+            steps, values = curve(records, "loss")
+            axes.plot(steps, values, color=style["color"], alpha=0.25, linewidth=0.8)
+            # Over a twentieth of the run.
+            mean = values.rolling_mean(max(1, len(values) // 20), min_samples=1)
+            axes.plot(steps, mean, color=style["color"], linewidth=1.8, label=wrapped(name))
+            steps, values = curve(records, "eval_loss")
             if len(steps):
                 axes.plot(steps, values, linestyle="--", markersize=4, **style)
         axes.set_ylim(bottom=0)
-
-
-def _series(records: Sequence[Mapping[str, Any]], key: str) -> tuple[Any, Any]:
-    kept = [(float(record["step"]), float(record[key])) for record in records if "step" in record and key in record]
-    return np.array([step for step, _ in kept]), np.array([value for _, value in kept])
-
-
-def _running_mean(values: Any) -> Any:
-    """Return the mean over a window of a twentieth of the run, shorter at its start."""
-    window = max(1, len(values) // 20)
-    sums = np.cumsum(np.concatenate([[0.0], values]))
-    ends = np.arange(1, len(values) + 1)
-    starts = np.maximum(ends - window, 0)
-    return (sums[ends] - sums[starts]) / (ends - starts)
 
 
 def _telling(models: Sequence[Model]) -> list[Model]:
@@ -219,94 +241,31 @@ def calibration_figure(models: Sequence[Model], path: Path) -> bool:
     return True
 
 
-MOST_RUNS = 9
-HEADLINES = {
-    "non_factual_f1": "F1 of non-factual statements",
-    "macro_f1": "Macro-F1 over risk levels",
-}
-SAFETY = {
-    "unsafe_sensitivity": "sensitivity\n(unsafe found)",
-    "unsafe_specificity": "specificity\n(safe left alone)",
-    "unsafe_f1": "F1 (unsafe)",
-    "safety_accuracy": "accuracy",
-}
-FACTUALITY = {
-    f"{name.replace('-', '_')}_{rate}": f"{word},\n{name}"
-    for name in ("non-factual", "factual")
-    for rate, word in (("precision", "precision"), ("recall", "recall"), ("f1", "F1"))
-}
-
-Run = Mapping[str, Any]
-Report = Mapping[str, Any]
-Estimate = Mapping[str, float | None]
-
-
-def draw_texts(report: Report, folder: Path) -> None:
-    """Draw every picture that the report has numbers for."""
-    if runs := report["runs"][:MOST_RUNS]:
-        detectors, classes = report["kind"] == "medhal", report["rows"]["classes"]
-        _by_task(report, runs, folder / "f1_by_task.png")
-        tables = [(wrapped(run["name"]), run["confusion"]) for run in runs]
-        words = ("answer", "label") if detectors else ("answered risk level", "risk level")
-        short = [name.removeprefix("level ") for name in classes]
-        confusion(folder / "confusion.png", tables, short, counts=True, words=words)
-        names = FACTUALITY if detectors else SAFETY
-        title = "Factuality" if detectors else "Safe (levels 1 and 2) against unsafe (3 and 4)"
-        overall = [[run["overall"][name] for name in names] for run in runs]
-        _forest(folder / "overall.png", list(names.values()), runs, overall, title=f"{title}, 95% intervals")
-        _by_length(report, runs, folder / "f1_by_length.png")
-        _errors(runs, folder / "errors_by_task.png")
-    if report["experts"]:
-        _agreement(report["experts"]["agreement"], folder / "agreement.png")
-        if tested := [one for one in report["experts"]["non_inferiority"] if one["difference"]]:
-            _non_inferiority(tested, folder / "non_inferiority.png")
-
-
-def _height(rows: int, series: int) -> float:
-    return 1.4 + rows * (0.3 + 0.16 * series)
-
-
-def _forest(
-    path: Path, rows: Sequence[str], runs: Sequence[Run], estimates: Sequence[Sequence[Estimate]], **settings: Any
-) -> None:
-    """Draw one horizontal line of points with intervals for each row, from the top; a colour and marker a run."""
-    alone = len(runs) == 1
-    series = [
-        (None if alone else wrapped(run["name"]), *error_bars(values), style_of(at))
-        for at, (run, values) in enumerate(zip(runs, estimates, strict=True))
-    ]
-    last = settings.pop("line_before", None)
-    with picture(path, 8.6, _height(len(rows), len(runs)), grid="x", xlim=(0, 100), xlabel="%", **settings) as axes:
-        dots(axes, rows, series, across=True)
-        if last is not None:
-            axes.axhline(last - 0.5, color="black", linewidth=0.9)
-
-
-def _by_task(report: Report, runs: Sequence[Run], path: Path) -> None:
+def _by_task(report: Report, runs: Sequence[Model], path: Path) -> None:
     """Draw the headline F1 of every task, and over all rows or all tasks, with intervals."""
     tasks, headline = report["rows"]["by_task"], report["rows"]["headline"]
     rows = [f"{task}\n({sum(counts):,} rows)" for task, counts in tasks.items()]
     means = report["kind"] == "medval"
     last = "mean over tasks" if means else f"all rows\n({report['rows']['rows']:,} rows)"
-    values = [
-        [
-            *(run["by_task"][task][headline] for task in tasks),
-            run["over_tasks"]["all"] if means else run["overall"][headline],
-        ]
-        for run in runs
-    ]
-    _forest(path, [*rows, last], runs, values, title=f"{HEADLINES[headline]} by task", line_before=len(rows))
+    overall = [run["over_tasks"]["all"] if means else run["overall"][headline] for run in runs]
+    parts = [[run["by_task"][task][headline] for task in tasks] for run in runs]
+    series = _series(runs, [[*own, one] for own, one in zip(parts, overall, strict=True)])
+
+    def mark(axes: Any) -> None:
+        axes.axhline(len(rows) - 0.5, color="black", linewidth=0.9)
+
+    forest(path, [*rows, last], series, mark, title=f"{HEADLINES[headline]} by task")
 
 
-def _by_length(report: Report, runs: Sequence[Run], path: Path) -> None:
+def _by_length(report: Report, runs: Sequence[Model], path: Path) -> None:
     parts, headline = report["rows"]["by_length"], report["rows"]["headline"]
     what = "the context" if report["kind"] == "medhal" else "input and output"
-    values = [[run["by_length"][name][headline] for name in parts] for run in runs]
+    series = _series(runs, [[run["by_length"][name][headline] for name in parts] for run in runs])
     rows = [f"{name}\n({n:,} rows)" for name, n in parts.items()]
-    _forest(path, rows, runs, values, title=f"{HEADLINES[headline]}, by length of {what}")
+    forest(path, rows, series, title=f"{HEADLINES[headline]}, by length of {what}")
 
 
-def _errors(runs: Sequence[Run], path: Path) -> None:
+def _errors(runs: Sequence[Model], path: Path) -> None:
     """Draw each run's errors by task as shares that add up to 1, below the shares of the rows."""
     tasks = list(runs[0]["errors_by_task"])
     # Where there is no error, there is no share of them.
@@ -328,35 +287,34 @@ def _errors(runs: Sequence[Run], path: Path) -> None:
 
 
 def _agreement(agreement: Mapping[str, Any], path: Path) -> None:
-    four = agreement["four_levels"]
-    parts = [*four["by_task"].items(), ("all", four["overall"])]
-    rows = [f"{task}\n({one['items']:,} items)" for task, one in parts]
     series, lowest = [], 0.0
     for at, (name, title) in enumerate((("four_levels", "four levels"), ("safe_unsafe", "safe or unsafe"))):
-        values = [*agreement[name]["by_task"].values(), agreement[name]["overall"]]
-        value, error = error_bars(values)
+        parts = agreement[name]["by_task"] | {"all": agreement[name]["overall"]}
+        value, error = error_bars(list(parts.values()))
         series.append((title, value / 100, error / 100, style_of(at)))
-        lowest = min([lowest, *(one["low"] for one in values if one["low"] is not None)])
+        lowest = min([lowest, *(one["low"] for one in parts.values() if one["low"] is not None)])
     words = {
         "xlabel": "Krippendorff's alpha (dotted: 0.8, from which on agreement is called reliable)",
         "title": "Agreement of the experts, 95% intervals",
         "xlim": (np.floor(lowest * 10) / 10, 1.0),
     }
-    with picture(path, 8.6, _height(len(rows), 2), grid="x", **words) as axes:
-        dots(axes, rows, series, across=True)
-        axes.axvline(0.8, color=GREY, linestyle=":", linewidth=1)
+    rows = [f"{task}\n({one['items']:,} items)" for task, one in parts.items()]
+    forest(path, rows, series, lambda axes: axes.axvline(0.8, color=GREY, linestyle=":", linewidth=1), **words)
 
 
 def _non_inferiority(tested: Sequence[Mapping[str, Any]], path: Path) -> None:
-    margin, n = 100 * tested[0]["margin"], len(tested)
+    margin = 100 * tested[0]["margin"]
     words = {
         "xlabel": f"macro-F1 of the model minus one expert's, in points (dashed: margin {margin:g}; bar: lower bound)",
         "title": "Not worse than one expert? Right of the dashed line: yes",
+        "xlim": None,
     }
-    with picture(path, 8.6, _height(n, 1) + 0.5, grid="x", **words) as axes:
-        value, error = error_bars([one["difference"] for one in tested])
-        dots(axes, [wrapped(one["name"]) for one in tested], [(None, value, error, style_of(0))], across=True)
-        bounds = [100 * one["lower_bound"] for one in tested]
-        axes.plot(bounds, range(n), linestyle="none", marker="|", markersize=14, color="black", clip_on=False)
+    bars = error_bars([one["difference"] for one in tested])
+    bounds = [100 * one["lower_bound"] for one in tested]
+
+    def mark(axes: Any) -> None:
+        axes.plot(bounds, range(len(tested)), linestyle="none", marker="|", markersize=14, color="black", clip_on=False)
         axes.axvline(0, color=GREY, linewidth=1)
         axes.axvline(margin, color=COLOURS[1], linestyle="--", linewidth=1.2)
+
+    forest(path, [wrapped(one["name"]) for one in tested], [(None, *bars, style_of(0))], mark, **words)

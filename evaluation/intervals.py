@@ -80,17 +80,28 @@ class Counted:
         cuts: Mapping[str, Codes] | None = None,
         resamples: int = RESAMPLES,
         seed: int = 42,
+        by_row: bool = False,
     ) -> Counted:
         """Count rows and draw the resamples; arrays have *shape* (n,). The order of the rows does not matter.
 
         Rows that agree in everything that is counted are one type; clusters with the same rows are one kind. Kinds are
-        drawn, so a hundred thousand rows cost as little as a few thousand.
+        drawn, so a hundred thousand rows cost as little as a few thousand. For what differs from row to row, such as a
+        confidence, each row is a type (``by_row``) and each cluster a kind, in the order of their numbers.
         """
         columns = {f"cut {name}": codes for name, codes in (cuts or {}).items()} | {"gold": gold}
         frame = pl.DataFrame(columns | {f"answer {at}": codes for at, codes in enumerate(answers)})
-        types = frame.unique().sort(frame.columns)
-        number = frame.join(types.with_row_index("type"), on=frame.columns, how="left", maintain_order="left")["type"]
-        kinds, sizes = _kinds(number, clusters, types.height)
+        if by_row:
+            types, number = frame, pl.Series(np.arange(frame.height))
+            ids, index = np.unique(clusters, return_inverse=True)
+            kinds = csr_array((np.ones(len(index)), (index, number)), shape=(len(ids), frame.height))
+            sizes = np.ones(len(ids), dtype=np.int64)
+            drawn, basis = np.concatenate(list(_draws(sizes, resamples, seed))), kinds
+        else:
+            types = frame.unique().sort(frame.columns)
+            numbered = types.with_row_index("type")
+            number = frame.join(numbered, on=frame.columns, how="left", maintain_order="left")["type"]
+            kinds, sizes = _kinds(number, clusters, types.height)
+            drawn, basis = resampled(kinds, sizes, resamples, seed), eye_array(types.height, format="csr")
         said = types.select(f"answer {at}" for at in range(len(answers))).to_numpy().T
         return cls(
             classes=classes,
@@ -100,32 +111,9 @@ class Counted:
             observed=np.bincount(number.to_numpy(), minlength=types.height).astype(np.float64),
             kinds=kinds,
             sizes=sizes,
-            drawn=resampled(kinds, sizes, resamples, seed),
-            basis=eye_array(types.height, format="csr"),
+            drawn=drawn,
+            basis=basis,
         )
-
-    @classmethod
-    def by_row(
-        cls,
-        gold: Codes,
-        answers: Sequence[Codes],
-        clusters: Codes,
-        *,
-        classes: int,
-        cuts: Mapping[str, Codes] | None = None,
-        resamples: int,
-        seed: int,
-    ) -> Counted:
-        """Do the same with each row as a type and each cluster as a kind, in the order of their numbers.
-
-        It is for what differs from row to row, such as a confidence or parts that overlap.
-        """
-        ids, index = np.unique(clusters, return_inverse=True)
-        kinds = csr_array((np.ones(len(gold)), (index, np.arange(len(gold)))), shape=(len(ids), len(gold)))
-        sizes = np.ones(len(ids), dtype=np.int64)
-        drawn = np.concatenate(list(_draws(sizes, resamples, seed)))
-        said = np.array(answers, np.int64).reshape(len(answers), len(gold))
-        return cls(classes, cuts or {}, gold, said, np.ones(len(gold)), kinds, sizes, drawn, kinds)
 
     def sums(self, values: Any) -> tuple[Floats, Floats]:
         """Sum values of the types over all rows, *shape* (1, c), and over each resample, *shape* (B, c).

@@ -23,7 +23,7 @@ from evaluation.explanations import explanation_metrics
 from evaluation.intervals import DIGITS, RESAMPLES, Counted, Estimate, estimate_of
 from evaluation.paper import same_measurement
 from evaluation.predictions import Answers, join_predictions, read_predictions
-from evaluation.rates import Draws, calibration_counts, calibration_error, rate_draws, rate_estimates
+from evaluation.rates import Draws, calibration_counts, calibration_error, estimates_of, rate_draws, rate_estimates
 from evaluation.rows import Reference, read_reference, reference_of
 from ground.contracts.taxonomy import medval_tasks
 
@@ -73,9 +73,7 @@ class Model:
 
 def counted_of(reference: Reference, runs: Sequence[Answers], resamples: int, seed: int) -> Counted:
     """Count the answers of all runs together; what the rows are cut by are the cuts."""
-    # Only quadrants have a confidence, which differs from row to row.
-    count = Counted.by_row if reference.kind == "quadrants" else Counted.of
-    return count(
+    return Counted.of(
         reference.gold,
         [run.codes for run in runs],
         reference.clusters,
@@ -83,6 +81,8 @@ def counted_of(reference: Reference, runs: Sequence[Answers], resamples: int, se
         cuts={by: codes for by, (codes, _) in reference.cuts().items()},
         resamples=resamples,
         seed=seed,
+        # They alone have a confidence.
+        by_row=reference.kind == "quadrants",
     )
 
 
@@ -120,11 +120,11 @@ def estimates(model: Model, counted: Counted, mask: Mask | None = None) -> dict[
     ``value`` is the mean over seeds, the interval is that of this mean, and ``spread`` is the sample standard deviation
     over seeds (None for one seed). Arguments are those of `model_draws`.
     """
-    (points, drawn), n = model_draws(model, counted, mask), counted.clusters(mask)
-    found = {name: estimate_of(float(values.mean()), drawn[name], n) for name, values in points.items()}
+    draws = model_draws(model, counted, mask)
+    found = estimates_of(draws, counted.clusters(mask))
     for name, one in found.items():
         several = len(model.runs) > 1 and one["value"] is not None
-        one["spread"] = round(float(points[name].std(ddof=1)), DIGITS) + 0.0 if several else None
+        one["spread"] = round(float(draws[0][name].std(ddof=1)), DIGITS) + 0.0 if several else None
     return found
 
 

@@ -26,7 +26,9 @@ def answers(labels: Any, seed: int = 1) -> Answers:
 
 def counted_of(gold: Any, runs: list[Answers], patients: Any, resamples: int, seed: int) -> tuple[Counted, Model]:
     said = [run.codes for run in runs]
-    counted = Counted.by_row(np.array(gold), said, np.array(patients), classes=4, resamples=resamples, seed=seed)
+    counted = Counted.of(
+        np.array(gold), said, np.array(patients), classes=4, resamples=resamples, seed=seed, by_row=True
+    )
     return counted, grouped(runs, counted)[0]
 
 
@@ -123,7 +125,7 @@ def test_rows_drawn_as_kinds_and_rows_drawn_one_by_one_have_the_same_spread() ->
     random = np.random.default_rng(7)
     gold, said, clusters = random.integers(0, 2, 300), random.integers(0, 3, 300), random.integers(0, 60, 300)
     kinds = Counted.of(gold, [said], clusters, classes=2, resamples=4000)
-    rows = Counted.by_row(gold, [said], clusters, classes=2, resamples=4000, seed=1)
+    rows = Counted.of(gold, [said], clusters, classes=2, resamples=4000, seed=1, by_row=True)
     assert kinds.tables(0)[0].tolist() == rows.tables(0)[0].tolist()
     assert kinds.clusters() == rows.clusters() == len(np.unique(clusters))
     spread, other = (one.tables(0)[1].std(axis=0) for one in (kinds, rows))

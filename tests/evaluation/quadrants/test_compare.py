@@ -28,7 +28,7 @@ def model(name: str, wrong: list[int], kind: Any = "model", seeds: tuple[int | N
 def compared(*models: Any) -> list[dict[str, Any]]:
     runs = [run for one in models for run in one]
     patients = np.repeat(np.arange(15), 4)
-    counted = Counted.by_row(GOLD, [run.codes for run in runs], patients, classes=4, resamples=300, seed=1)
+    counted = Counted.of(GOLD, [run.codes for run in runs], patients, classes=4, resamples=300, seed=1, by_row=True)
     return [one | one["tests"][0] for one in compare(grouped(runs, counted), counted, "holm")]
 
 

@@ -181,8 +181,8 @@ def arm_name(value: float) -> str:
 
 def experiment(dataset_folder: Path, out: Path, recipe: Recipe, seeds: Sequence[int]) -> dict[str, Any]:
     """Pretrain, train every arm with every seed, and evaluate all of them in one report."""
-    from evaluation.quadrants.dataset import MedievalDataset
-    from evaluation.quadrants.report import evaluate_quadrants
+    from evaluation.datasets import MedievalDataset
+    from evaluation.report import evaluate_quadrants
     from training.runs.models import quiet
 
     dataset = MedievalDataset.open(dataset_folder)

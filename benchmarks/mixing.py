@@ -90,9 +90,9 @@ def arm(dataset: Any, most: int, seed: int, given: argparse.Namespace, readers: 
 
 def experiment(given: argparse.Namespace, chosen: list[int], seeds: list[int]) -> dict[str, Any]:
     """Train and predict with every setting and seed, and evaluate all of them in one report."""
+    from evaluation.datasets import MedievalDataset
     from evaluation.predictions import write_predictions
-    from evaluation.quadrants.dataset import MedievalDataset
-    from evaluation.quadrants.report import evaluate_quadrants
+    from evaluation.report import evaluate_quadrants
 
     dataset = MedievalDataset.open(given.dataset)
     files, readers = [], Readers()

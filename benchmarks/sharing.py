@@ -34,7 +34,7 @@ def _apart(items: Sequence[Item], contexts: EncodedTexts, statements: EncodedTex
 
 def measured(dataset_folder: Path, tokenizer_name: str) -> list[tuple[Cell, ...]]:
     """Return for training and prediction: items, tokens of shared and of separate rows, and their ratio."""
-    from evaluation.quadrants.dataset import MedievalDataset
+    from evaluation.datasets import MedievalDataset
     from training.classifier.items import quadrant_data
     from training.corfu.stage import corfu_stages, encode_texts
     from training.runs.models import load_tokenizer

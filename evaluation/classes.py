@@ -31,6 +31,7 @@ class Classes:
         label: the column of the label.
         pair: the column that rows made from one another share.
         headline: the metric that stands for all others in pictures and in short tables.
+        texts: the columns that are read beside the statement or output; their words are a row's length.
     """
 
     kind: Kind
@@ -41,6 +42,7 @@ class Classes:
     label: str
     pair: str
     headline: str
+    texts: tuple[str, ...]
 
     @property
     def silent(self) -> int:
@@ -61,6 +63,7 @@ CLASSES: Mapping[Kind, Classes] = {
             "quadrant",
             "group_id",
             "f1",
+            ("context",),
         ),
         Classes(
             "medhal",
@@ -71,6 +74,7 @@ CLASSES: Mapping[Kind, Classes] = {
             "label",
             "pair_id",
             "non_factual_f1",
+            ("context",),
         ),
         Classes(
             "medval",
@@ -81,6 +85,7 @@ CLASSES: Mapping[Kind, Classes] = {
             "risk_level",
             "triple_id",
             "macro_f1",
+            ("input", "output"),
         ),
     )
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from textwrap import fill
@@ -12,12 +12,11 @@ import numpy as np
 
 __all__ = [
     "COLOURS",
-    "DPI",
     "GREY",
-    "MARKERS",
+    "Series",
     "confusion",
-    "dots",
     "error_bars",
+    "forest",
     "new_figure",
     "panels",
     "picture",
@@ -101,28 +100,36 @@ Series = tuple[str | None, Any, Any, Mapping[str, Any]]
 """Label (None: not in the legend), values and error bars (`error_bars`), and style."""
 
 
-def dots(axes: Any, names: Sequence[str], series: Sequence[Series], *, across: bool = False) -> None:
-    """Draw points with their intervals side by side for each name.
+def forest(
+    path: Path,
+    rows: Sequence[str],
+    series: Sequence[Series],
+    mark: Callable[[Any], object] | None = None,
+    **settings: Any,
+) -> None:
+    """Draw points with their intervals to the right, a line for each row, from top to bottom.
 
     Args:
-        axes: where.
-        names: of the places.
-        series: what is drawn.
-        across: places from top to bottom and values to the right; else places from left to right and values upwards.
+        path: of the PNG file.
+        rows: their names.
+        series: what is drawn side by side in each row, in percent where ``settings`` say nothing else.
+        mark: draws more into the axes.
+        settings: of the axes.
     """
-    n, along = len(names), "y" if across else "x"
-    offsets = (np.arange(len(series)) - (len(series) - 1) / 2) * ((0.7 if across else 0.8) / max(len(series), 1))
-    for (label, value, error, style), offset in zip(series, offsets, strict=True):
-        place = np.arange(n) + offset
-        x, y = (value, place) if across else (place, value)
-        bars = {"xerr" if across else "yerr": error, "ecolor": style["color"], "elinewidth": 1.2, "capsize": 2}
-        axes.errorbar(x, y, fmt="none", **bars)
-        axes.plot(x, y, linestyle="none", markersize=6, clip_on=False, label=label, **style)
-    axes.set(**{f"{along}ticks": range(n), f"{along}ticklabels": names})
-    axes.set(**{f"{along}lim": (n - 0.5, -0.5) if across else (-0.5, n - 0.5)})
-    for border in np.arange(n - 1) + 0.5:
-        (axes.axhline if across else axes.axvline)(border, color="#dddddd", linewidth=0.7)
-    axes.tick_params(axis=along, length=0)
+    n, height = len(rows), 1.4 + len(rows) * (0.3 + 0.16 * len(series))
+    percent = {"xlim": (0, 100), "xlabel": "%"}
+    with picture(path, 8.6, height, grid="x", **percent | settings) as axes:
+        offsets = (np.arange(len(series)) - (len(series) - 1) / 2) * (0.7 / max(len(series), 1))
+        for (label, value, error, style), offset in zip(series, offsets, strict=True):
+            place = np.arange(n) + offset
+            axes.errorbar(value, place, xerr=error, fmt="none", ecolor=style["color"], elinewidth=1.2, capsize=2)
+            axes.plot(value, place, linestyle="none", markersize=6, clip_on=False, label=label, **style)
+        axes.set(yticks=range(n), yticklabels=rows, ylim=(n - 0.5, -0.5))
+        for border in np.arange(n - 1) + 0.5:
+            axes.axhline(border, color="#dddddd", linewidth=0.7)
+        axes.tick_params(axis="y", length=0)
+        if mark is not None:
+            mark(axes)
 
 
 def panels(n: int, size: float) -> tuple[Any, list[Any]]:

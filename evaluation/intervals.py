@@ -6,7 +6,7 @@ same resamples.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,7 @@ __all__ = [
     "Estimate",
     "estimate_of",
     "percentile_interval",
+    "resampled",
     "share",
 ]
 
@@ -79,44 +80,40 @@ class Counted:
         cuts: Mapping[str, Codes] | None = None,
         resamples: int = RESAMPLES,
         seed: int = 42,
+        by_row: bool = False,
     ) -> Counted:
         """Count rows and draw the resamples; arrays have *shape* (n,). The order of the rows does not matter.
 
         Rows that agree in everything that is counted are one type; clusters with the same rows are one kind. Kinds are
-        drawn, so a hundred thousand rows cost as little as a few thousand.
+        drawn, so a hundred thousand rows cost as little as a few thousand. For what differs from row to row, such as a
+        confidence, each row is a type (``by_row``) and each cluster a kind, in the order of their numbers.
         """
         columns = {f"cut {name}": codes for name, codes in (cuts or {}).items()} | {"gold": gold}
         frame = pl.DataFrame(columns | {f"answer {at}": codes for at, codes in enumerate(answers)})
-        types = frame.unique().sort(frame.columns)
-        number = frame.join(types.with_row_index("type"), on=frame.columns, how="left", maintain_order="left")["type"]
-        kinds, sizes = _kinds(number, clusters, types.height)
-        blocks = [np.asarray(draws @ kinds) for draws in _draws(sizes, resamples, seed)]
-        said = [types[f"answer {at}"].to_numpy() for at in range(len(answers))]
+        if by_row:
+            types, number = frame, pl.Series(np.arange(frame.height))
+            ids, index = np.unique(clusters, return_inverse=True)
+            kinds = csr_array((np.ones(len(index)), (index, number)), shape=(len(ids), frame.height))
+            sizes = np.ones(len(ids), dtype=np.int64)
+            drawn, basis = np.concatenate(list(_draws(sizes, resamples, seed))), kinds
+        else:
+            types = frame.unique().sort(frame.columns)
+            numbered = types.with_row_index("type")
+            number = frame.join(numbered, on=frame.columns, how="left", maintain_order="left")["type"]
+            kinds, sizes = _kinds(number, clusters, types.height)
+            drawn, basis = resampled(kinds, sizes, resamples, seed), eye_array(types.height, format="csr")
+        said = types.select(f"answer {at}" for at in range(len(answers))).to_numpy().T
         return cls(
             classes=classes,
             cuts={name: types[f"cut {name}"].to_numpy() for name in cuts or {}},
             gold=types["gold"].to_numpy(),
-            answers=np.stack(said) if said else np.zeros((0, types.height), np.int64),
+            answers=said.reshape(len(answers), types.height),
             observed=np.bincount(number.to_numpy(), minlength=types.height).astype(np.float64),
             kinds=kinds,
             sizes=sizes,
-            drawn=np.concatenate(blocks) if len(sizes) else np.zeros((resamples, types.height)),
-            basis=eye_array(types.height, format="csr"),
+            drawn=drawn,
+            basis=basis,
         )
-
-    @classmethod
-    def by_row(
-        cls, gold: Codes, answers: Sequence[Codes], clusters: Codes, *, classes: int, resamples: int, seed: int
-    ) -> Counted:
-        """Do the same with each row as a type and each cluster as a kind, in the order of their numbers.
-
-        It is for what differs from row to row, such as a confidence or parts that overlap.
-        """
-        ids, index = np.unique(clusters, return_inverse=True)
-        kinds = csr_array((np.ones(len(gold)), (index, np.arange(len(gold)))), shape=(len(ids), len(gold)))
-        sizes = np.ones(len(ids), dtype=np.int64)
-        drawn = np.concatenate(list(_draws(sizes, resamples, seed)))
-        return cls(classes, {}, gold, np.stack(list(answers)), np.ones(len(gold)), kinds, sizes, drawn, kinds)
 
     def sums(self, values: Any) -> tuple[Floats, Floats]:
         """Sum values of the types over all rows, *shape* (1, c), and over each resample, *shape* (B, c).
@@ -169,11 +166,27 @@ def _kinds(types: pl.Series, clusters: Codes, n_types: int) -> tuple[Any, Codes]
     return matrix, kinds["len"].cast(pl.Int64).to_numpy()
 
 
-def _draws(sizes: Codes, resamples: int, seed: int) -> Any:
+def _draws(sizes: Codes, resamples: int, seed: int) -> Iterator[Floats]:
     """Yield how often each kind is drawn, some resamples at a time. *Shape:* (at most `AT_ONCE`, K)."""
     generator, n = np.random.default_rng(seed), int(sizes.sum())
     for begin in range(0, resamples if n else 0, AT_ONCE):
         yield generator.multinomial(n, sizes / n, size=min(AT_ONCE, resamples - begin)).astype(np.float64)
+
+
+def resampled(values: Any, sizes: Codes, resamples: int, seed: int) -> Floats:
+    """Draw clusters and sum their values.
+
+    Args:
+        values: *shape* (K, c), an array or a sparse one, of each kind of clusters.
+        sizes: *shape* (K,), clusters of each kind.
+        resamples: B.
+        seed: of the resamples.
+
+    Returns:
+        *Shape* (B, c).
+    """
+    blocks = [np.asarray(draws @ values) for draws in _draws(sizes, resamples, seed)]
+    return np.concatenate([np.zeros((0 if blocks else resamples, values.shape[1])), *blocks])
 
 
 def share(above: Floats, below: Floats) -> Floats:

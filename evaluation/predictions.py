@@ -6,8 +6,9 @@ import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -71,7 +72,7 @@ class Answers:
         confidence: *shape* (n,), the probability that the model gives its own label; NaN where it is not known.
         unknown: predictions whose id is no row; they are left out.
         not_the_best: predictions whose label is not the one with the highest score.
-        kind: ``model`` or ``ensemble``.
+        kind: ``model``, ``baseline`` or ``ensemble``.
     """
 
     model: str
@@ -83,7 +84,7 @@ class Answers:
     confidence: npt.NDArray[np.float64]
     unknown: int = 0
     not_the_best: int = 0
-    kind: Literal["model", "ensemble"] = "model"
+    kind: Literal["model", "baseline", "ensemble"] = "model"
 
     def keep(self, mask: Mask) -> Answers:
         """Return the run on some of its rows; the counts stay those of the file. ``mask`` has *shape* (n,)."""
@@ -92,68 +93,68 @@ class Answers:
         return replace(self, codes=parts[0], there=parts[1], confidence=parts[2], explanations=kept)
 
 
-@dataclass(frozen=True)
-class Check:
-    """What no row of a prediction file may be: rows are named by their number, since an id names an admission."""
+class Check(NamedTuple):
+    """What no row of a prediction file may be, in words: what is wrong, what is expected, and what to do."""
 
     bad: pl.Expr
     what: str
     expected: str
     do: str | None = None
 
-    def refuse(self, frame: pl.DataFrame, file: Path | str) -> None:
-        """Raise where rows are bad.
 
-        Raises:
-            InputError: how many there are, and the number of the first.
-        """
-        numbers = frame.with_row_index("row", offset=1).filter(self.bad)["row"]
+def _refuse(frame: pl.DataFrame, file: Path | str, *checks: Check) -> None:
+    """Raise where rows are bad; a row is named by its number, since an id names an admission.
+
+    Raises:
+        InputError: how many there are, and the number of the first.
+    """
+    for check in checks:
+        numbers = frame.with_row_index("row", offset=1).filter(check.bad)["row"]
         if len(numbers):
             found = f"{len(numbers)} of {frame.height} rows, the first is row {numbers[0]}"
-            raise InputError(self.what, file=file, found=found, expected=self.expected, do=self.do)
+            raise InputError(check.what, file=file, found=found, expected=check.expected, do=check.do)
 
 
-_QUADRANTS = [str(name) for name in CLASSES["quadrants"].labels]
+def _no_probability(scores: pl.Expr) -> pl.Expr:
+    return ~(scores.is_finite() & scores.is_between(0, 1)).fill_null(False)
+
+
+_QUADRANTS = CLASSES["quadrants"].names
 _GIVEN = pl.col("label").fill_null("") != ""
 _OUTSIDE = _GIVEN & ~pl.col("label").is_in(_QUADRANTS)
-_PROBABILITY = pl.element().is_not_null() & pl.element().is_finite() & pl.element().is_between(0, 1)
-_FOUR = (
-    (pl.col("scores").list.len() == len(_QUADRANTS))
-    & pl.col("scores").list.eval(_PROBABILITY).list.all()
-    & ((pl.col("scores").list.sum() - 1).abs() <= SUM_TOLERANCE)
-)
-_ONE = pl.col("score").is_finite() & pl.col("score").is_between(0, 1)
+_SCORES = pl.col("scores")
 TWICE = Check(
     pl.struct("model", "seed", "id").is_duplicated(),
     "a row is predicted more than once by one model and seed",
     "one prediction for each id, model and seed",
     "give each run a model or a seed of its own",
 )
+# Some answers are always none of the classes; where most are, it is the writing.
+WRITTEN_OTHERWISE = Check(
+    _OUTSIDE & (2 * _OUTSIDE.sum().over("model") > _GIVEN.sum().over("model")),
+    "most labels of a model are none of the classes",
+    f"{', '.join(_QUADRANTS)} as they are written here, or nothing where the model gave no readable answer",
+)
 CHECKS = (
     Check(pl.col("id").is_null(), "a prediction has no id", "the id of a dataset row"),
-    # Some answers are always none of the classes; where most are, it is the writing.
-    Check(
-        _OUTSIDE & (2 * _OUTSIDE.sum().over("model") > _GIVEN.sum().over("model")),
-        "most labels of a model are none of the classes",
-        f"{', '.join(_QUADRANTS)} as they are written here, or nothing where the model gave no readable answer",
-    ),
     TWICE,
     Check(
-        pl.col("scores").is_not_null() & ~_FOUR.fill_null(False),
+        (_SCORES.list.len() != len(_QUADRANTS))
+        | _SCORES.list.eval(_no_probability(pl.element())).list.any()
+        | ((_SCORES.list.sum() - 1).abs() > SUM_TOLERANCE),
         "scores are no probabilities",
         "four finite probabilities, of Q1, Q2, Q3 and Q4, that sum to 1",
         "apply a softmax to logits, or leave scores out",
     ),
     Check(
-        pl.col("score").is_not_null() & ~_ONE.fill_null(False),
+        pl.col("score").is_not_null() & _no_probability(pl.col("score")),
         "a score is no probability",
         "the probability of the label, from 0 to 1",
     ),
 )
-OF_ALL_KINDS = (CHECKS[0], *CHECKS[2:])
 
 
-def malformed_line(path: Path) -> int | None:
+def _malformed_line(path: Path) -> int | None:
     """Return the number of the first line that is no JSON object."""
     with path.open(encoding="utf-8", errors="replace") as file:
         for number, line in enumerate(file, 1):
@@ -179,7 +180,7 @@ def _load(path: Path, contract: str) -> pl.DataFrame:
         raise InputError(
             "a prediction file cannot be read",
             file=path,
-            line=malformed_line(path) if path.suffix == ".jsonl" else None,
+            line=_malformed_line(path) if path.suffix == ".jsonl" else None,
             found="an empty file" if empty else "text that is not of this kind, or values of two types",
             expected=f"{path.suffix[1:]} with {contract}",
         ) from None
@@ -193,12 +194,9 @@ def _column(frame: pl.DataFrame, path: Path, name: str, kind: pl.DataType) -> pl
         decoded = name == "scores" and column.dtype == pl.String
         return column.str.json_decode(kind) if decoded else column.cast(kind)
     except pl.exceptions.PolarsError:
-        raise InputError(
-            f"the column {name} holds values of another type",
-            file=path,
-            found=str(column.dtype),
-            expected="a JSON list of four numbers" if name == "scores" else str(kind),
-        ) from None
+        expected = "a JSON list of four numbers" if name == "scores" else str(kind)
+        what = f"the column {name} holds values of another type"
+        raise InputError(what, file=path, found=str(column.dtype), expected=expected) from None
 
 
 def read_predictions(path: Path, kind: Kind = "quadrants") -> pl.DataFrame:
@@ -222,8 +220,7 @@ def read_predictions(path: Path, kind: Kind = "quadrants") -> pl.DataFrame:
     codes = label_codes(raw["label"], kind, path)
     columns = [_column(raw, path, name, dtype) for name, dtype in PREDICTION_SCHEMA.items()]
     frame = pl.DataFrame([*columns, codes.alias("code")]).with_columns(pl.col("model").fill_null(path.stem))
-    for check in CHECKS if kind == "quadrants" else OF_ALL_KINDS:
-        check.refuse(frame, path)
+    _refuse(frame, path, *CHECKS, *([WRITTEN_OTHERWISE] if kind == "quadrants" else []))
     return frame
 
 
@@ -232,28 +229,23 @@ def label_codes(labels: pl.Series, kind: Kind, file: Path | str = "predictions")
 
     A quadrant is read as it stands, and anything else is an answer that cannot be read. For MedHal and MedVAL booleans
     and integers are read as such, and text (CSV) without regard to case. 1 and 0 are no factuality: which of the two is
-    which would be a guess.
+    which would be a guess. Where it is true or false, a risk level is none.
 
     Raises:
         InputError: a label outside the classes of MedHal or MedVAL.
     """
     classes, dtype = CLASSES[kind], labels.dtype
-    if dtype == pl.Null:
-        return labels.cast(pl.Int64)
-    if kind == "quadrants":
-        return labels.cast(pl.String).replace_strict(classes.words, default=None, return_dtype=pl.Int64)
-
-    def outside(found: str) -> InputError:
-        return InputError("a label outside the classes", file=file, found=found, expected=classes.expected)
-
-    # Where it is true or false, a risk level is none.
-    if not (dtype == pl.String or (dtype.is_numeric() if kind == "medval" else dtype == pl.Boolean)):
-        raise outside(str(dtype))
-    text = labels.cast(pl.String).str.strip_chars().str.to_lowercase()
-    text = pl.select(pl.when(text == "").then(None).otherwise(text)).to_series()
+    other = {"quadrants": True, "medhal": dtype == pl.Boolean, "medval": dtype.is_numeric()}[kind]
+    if not (other or dtype in (pl.Null, pl.String)):
+        raise InputError("a label outside the classes", file=file, found=str(dtype), expected=classes.expected)
+    text = labels.cast(pl.String)
+    if kind != "quadrants":
+        text = text.str.strip_chars().str.to_lowercase()
     codes = text.replace_strict(classes.words, default=None, return_dtype=pl.Int64)
-    if wrong := int((codes.is_null() & text.is_not_null()).sum()):
-        raise outside(f"{wrong:,} of {len(labels):,} labels")
+    wrong = int((codes.is_null() & (text.fill_null("") != "")).sum())
+    if wrong and kind != "quadrants":
+        found = f"{wrong:,} of {len(labels):,} labels"
+        raise InputError("a label outside the classes", file=file, found=found, expected=classes.expected)
     return codes
 
 
@@ -275,22 +267,20 @@ def write_predictions(path: Path, frame: pl.DataFrame) -> None:
         )
     named = frame.select(pl.col(name).cast(kind) for name, kind in PREDICTION_SCHEMA.items() if name in frame.columns)
     with atomic_path(path) as temporary:
-        if path.suffix == ".parquet":
-            named.write_parquet(temporary)
-        elif path.suffix == ".jsonl":
-            named.write_ndjson(temporary)
-        else:
-            _flat(named).write_csv(temporary)
+        WRITERS[path.suffix](named, temporary)
 
 
-def _flat(frame: pl.DataFrame) -> pl.DataFrame:
-    """Turn lists into JSON text, which a CSV file can hold."""
-    if "scores" not in frame.columns:
-        return frame
-    inner = pl.col("scores").list.eval(pl.element().cast(pl.String)).list.join(", ")
-    return frame.with_columns(
-        pl.when(pl.col("scores").is_null()).then(None).otherwise(pl.format("[{}]", inner)).alias("scores")
-    )
+def _write_csv(frame: pl.DataFrame, path: Path) -> None:
+    # A CSV file cannot hold lists, but their text as JSON.
+    lists = pl.format("[{}]", pl.col(pl.List(pl.Float64)).list.eval(pl.element().cast(pl.String)).list.join(", "))
+    frame.with_columns(lists).write_csv(path)
+
+
+WRITERS: Mapping[str, Callable[[pl.DataFrame, Path], object]] = {
+    ".parquet": pl.DataFrame.write_parquet,
+    ".csv": _write_csv,
+    ".jsonl": pl.DataFrame.write_ndjson,
+}
 
 
 def join_predictions(
@@ -326,7 +316,7 @@ def join_predictions(
         for name, dtype in PREDICTION_SCHEMA.items()
         if name not in predictions.columns
     )
-    TWICE.refuse(predictions, source)
+    _refuse(predictions, source, TWICE)
     order = predictions.select("model", "seed").unique().sort("model", "seed", nulls_last=False)
     runs = []
     for model, seed in order.iter_rows() if order.height else [(Path(source).stem, None)]:
@@ -386,20 +376,20 @@ def read_runs(
     Raises:
         UsageError, InputError: as `read_predictions` and `join_predictions`, or two files hold one model and seed.
     """
-    found: dict[tuple[str, bool, int], tuple[str, Answers]] = {}
-    for path in paths:
-        table = read_predictions(path, kind)
-        for run in join_predictions(gold, table, kind, source=path, missing=missing, unknown=unknown):
-            key = (run.model, run.seed is not None, run.seed or 0)
-            if key in found:
-                raise InputError(
-                    "two prediction files hold the same model and seed",
-                    file=path,
-                    found=f"{run.model}, seed {run.seed}, as in {found[key][0]}",
-                    expected="each model and seed once",
-                )
-            found[key] = (path.name, run)
-    return [found[key] for key in sorted(found)]
+    runs = [
+        (path.name, run)
+        for path in paths
+        for run in join_predictions(
+            gold, read_predictions(path, kind), kind, source=path, missing=missing, unknown=unknown
+        )
+    ]
+    runs.sort(key=lambda one: (one[1].model, one[1].seed is not None, one[1].seed or 0))
+    for (file, run), (other, same) in pairwise(runs):
+        if (run.model, run.seed) == (same.model, same.seed):
+            found = f"{run.model}, seed {run.seed}, also in {file}"
+            what = "two prediction files hold the same model and seed"
+            raise InputError(what, file=other, found=found, expected="each model and seed once")
+    return runs
 
 
 def common_rows(runs: Sequence[Answers], missing: Missing, n: int) -> Mask:

@@ -20,18 +20,13 @@ from ground.contracts.rows_text import RISK_LEVELS
 
 __all__ = [
     "BINS",
-    "METRICS",
-    "RATES",
+    "SUPPORTED",
+    "TRUE",
     "Draws",
-    "Rates",
     "calibration_counts",
     "calibration_error",
-    "detector_rates",
     "differences",
-    "drawn_rates",
-    "halves",
-    "linear_kappa",
-    "metrics_of",
+    "estimates_of",
     "rate_draws",
     "rate_estimates",
     "validator_rates",
@@ -176,8 +171,13 @@ def rate_draws(kind: Kind, counted: Counted, runs: Sequence[int], mask: Mask | N
 
 def rate_estimates(kind: Kind, counted: Counted, run: int, mask: Mask | None = None) -> dict[str, Estimate]:
     """Return every rate of one run with its interval; the arguments are those of `rate_draws`."""
-    (points, drawn), n = rate_draws(kind, counted, [run], mask), counted.clusters(mask)
-    return {name: estimate_of(float(values[0]), drawn[name], n) for name, values in points.items()}
+    return estimates_of(rate_draws(kind, counted, [run], mask), counted.clusters(mask))
+
+
+def estimates_of(draws: Draws, n_clusters: int) -> dict[str, Estimate]:
+    """Return the mean of each rate over runs with its interval."""
+    points, drawn = draws
+    return {name: estimate_of(float(values.mean()), drawn[name], n_clusters) for name, values in points.items()}
 
 
 def differences(a: Draws, b: Draws, n_clusters: int, names: Sequence[str] | None = None) -> dict[str, Estimate]:

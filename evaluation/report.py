@@ -1,32 +1,300 @@
-"""The folder of a report: what may be replaced there, and its files, which appear together or not at all."""
+"""The report of an evaluation: numbers, tables and pictures in one folder, written as a whole or not at all."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from evaluation.comparisons import FEW_DISCORDANT
-from evaluation.intervals import FEWEST_CLUSTERS
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from evaluation import figures
+from evaluation.agreement import ensemble, experts_part, require_rated_rows
+from evaluation.baselines import BASELINES, baseline_predictions
+from evaluation.comparisons import FEW_DISCORDANT, compare
+from evaluation.datasets import Kind, MedievalDataset, Split, TextDataset
+from evaluation.intervals import FEWEST_CLUSTERS, RESAMPLES, Counted
 from evaluation.markdown import rendered
-from ground.errors import UsageError
+from evaluation.numbers import (
+    SMALL_CLUSTERS,
+    SMALL_ROWS,
+    Model,
+    counted_of,
+    estimates,
+    grouped,
+    labels_of,
+    models_numbers,
+    runs_numbers,
+    seed_summary,
+)
+from evaluation.paper import PAPER_COLUMNS
+from evaluation.predictions import (
+    Answers,
+    Missing,
+    Unknown,
+    common_rows,
+    join_predictions,
+    read_runs,
+    write_predictions,
+)
+from evaluation.rates import BINS
+from evaluation.rows import Reference, quadrant_rows, read_reference
+from ground.contracts.rows import QUADRANTS
+from ground.errors import InputError, UsageError
 from ground.flow.manifest import to_json
 from ground.storage.files import atomic_directory, sha256_of
 
-__all__ = ["SMALL_CLUSTERS", "SMALL_ROWS", "hashed", "refuse_other_folder", "write_report"]
+__all__ = ["evaluate_quadrants", "evaluate_text"]
 
-SMALL_ROWS = 50
-"""A part with fewer rows is called small: its numbers are there to be seen, not to be compared."""
-SMALL_CLUSTERS = 10
-"""The same of patients."""
+Report = Mapping[str, Any]
 
 
-def hashed(files: Sequence[Path]) -> list[dict[str, str]]:
-    """Return names and SHA-256 of the files that a report rests on."""
+def evaluate_quadrants(
+    dataset: MedievalDataset,
+    predictions: Sequence[Path],
+    out: Path,
+    *,
+    split: Split = "test",
+    split_column: str = "split",
+    baselines: bool = True,
+    resamples: int = RESAMPLES,
+    seed: int = 42,
+    missing: Missing = "refuse",
+    unknown: Unknown = "refuse",
+    lambdas: Mapping[str, float] | None = None,
+    losses: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
+) -> dict[str, Any]:
+    """Evaluate prediction files and write ``report.json``, ``report.md``, ``figures/*.png``.
+
+    With baselines, ``baselines.parquet`` holds their predictions. The same inputs give the same bytes of the JSON and
+    Markdown files; the order in which files are named changes nothing.
+
+    Args:
+        dataset: what was predicted.
+        predictions: files in the contract of `evaluation.predictions`; none evaluates the baselines alone.
+        out: folder of the report; an earlier report there is replaced.
+        split: which rows.
+        split_column: which of the splits, as `MedievalDataset.in_split` takes it.
+        baselines: fit the shortcut baselines and report them too.
+        resamples: of patients, for the intervals.
+        seed: of the resamples.
+        missing: what a row without a prediction is (`evaluation.predictions.join_predictions`).
+        unknown: what a prediction for no evaluated row is.
+        lambdas: for a picture over lambda, CoRFu's lambda of each model, by the name in the prediction files.
+        losses: for a picture of learning curves, the records of each run.
+
+    Returns:
+        The content of ``report.json``.
+
+    Raises:
+        InputError: a prediction file is damaged, or does not fit the rows.
+        UsageError: nothing to evaluate, a folder that holds something else, or models that are not there.
+    """
+    _refuse_other_folder(out)
+    if not predictions and not baselines:
+        raise UsageError("there is nothing to evaluate", expected="a prediction file, or baselines")
+    whole = quadrant_rows(dataset, split, split_column)
+    read = read_runs(whole.frame, predictions, "quadrants", missing, unknown)
+    table = baseline_predictions(dataset, split, split_column) if baselines else None
+    shortcuts = [] if table is None else _baseline_runs(whole, table, {run.model for _, run in read})
+    reference, runs, kept = _common(whole, [*(run for _, run in read), *shortcuts], missing)
+    counted = counted_of(reference, runs, resamples, seed)
+    models = grouped(runs, counted)
+    rows = reference.frame
+    report = {
+        "dataset": {
+            "name": dataset.folder.resolve().name,
+            "manifest_sha256": dataset.manifest_sha256,
+            "licence_tier": dataset.licence_tier,
+            "split": split,
+            "split_column": split_column,
+            "rows": rows.height,
+            "rows_left_out": int((~kept).sum()),
+            "patients": rows["subject_id"].n_unique(),
+            "admissions": rows["hadm_id"].n_unique(),
+            "quadrants": {quadrant: int((rows["quadrant"] == quadrant).sum()) for quadrant in QUADRANTS},
+        },
+        "settings": {"resamples": resamples, "seed": seed, "missing": missing, "unknown": unknown},
+        "predictions": [_told(file, run) for file, run in read],
+        "files": _hashed(predictions),
+        "models": models_numbers(reference, models, counted),
+        "comparisons": _tested_once(compare(models, counted, "holm")),
+        "lambda": _lambda_points(lambdas or {}, models, counted),
+    }
+
+    def draw(folder: Path, pictures: Path) -> None:
+        figures.draw_quadrants(report, losses or {}, pictures)
+        if table is not None:
+            write_predictions(folder / "baselines.parquet", table)
+
+    _write(out, report, "quadrants.md.j2", draw, columns=PAPER_COLUMNS, quadrants=QUADRANTS, bins=BINS)
+    return report
+
+
+def evaluate_text(
+    kind: Kind,
+    dataset: TextDataset,
+    predictions: Sequence[Path],
+    out: Path | None = None,
+    *,
+    split: Split = "test",
+    missing: Missing = "refuse",
+    with_ensemble: bool = False,
+    ratings: pl.DataFrame | None = None,
+    resamples: int = RESAMPLES,
+    seed: int = 42,
+) -> dict[str, Any]:
+    """Do the same for a detector's or a validator's predictions; with ratings, ``ratings.parquet`` holds them.
+
+    Arguments and errors are those of `evaluate_quadrants`, but for:
+
+    Args:
+        kind: of the dataset.
+        dataset: what was predicted.
+        predictions: files; none needs ratings.
+        out: nothing is written where left out.
+        split: which rows.
+        missing: what a row without a prediction is.
+        with_ensemble: add the majority of all runs as a run of its own.
+        ratings: experts' (MedVAL), as `evaluation.sheets.read_sheets` returns them.
+        resamples: of patients or pairs, for the intervals.
+        seed: of the resamples.
+    """
+    if out is not None:
+        _refuse_other_folder(out)
+    if not predictions and ratings is None:
+        sheets = ", or experts' sheets" if kind == "medval" else ""
+        raise UsageError("there is nothing to evaluate", expected=f"a predictions file, a run, an endpoint{sheets}")
+    whole = read_reference(dataset, split)
+    if ratings is not None:
+        require_rated_rows(whole, ratings)
+    read = [run for _, run in read_runs(whole.frame, predictions, kind, missing)]
+    reference, runs, kept = _common(whole, read, missing)
+    if with_ensemble and len(runs) > 1:
+        runs.append(ensemble(runs, reference.classes))
+    classes, labels = reference.classes, labels_of(runs)
+    counted = counted_of(reference, runs, resamples, seed)
+    models = [
+        Model(label, run.kind, (run.seed,), (at,), kind)
+        for at, (label, run) in enumerate(zip(labels, runs, strict=True))
+    ]
+    numbers = runs_numbers(reference, runs, counted, resamples, seed)
+    report = {
+        "kind": kind,
+        "dataset": {
+            "name": dataset.folder.resolve().name,
+            **dataset.identity,
+            "licence_tier": dataset.licence_tier,
+            "split": split,
+            "rows_left_out": int((~kept).sum()),
+        },
+        "files": _hashed(predictions),
+        "rows": _described(reference),
+        "runs": [
+            {"name": model.name, "model": run.model, "seed": run.seed, "kind": run.kind, **one}
+            for model, run, one in zip(models, runs, numbers, strict=True)
+        ],
+        "seeds": seed_summary(runs, numbers, classes.headline),
+        "comparisons": compare(models, counted, "bonferroni", by_class=classes.names),
+        "experts": None
+        if ratings is None
+        else experts_part(reference, ratings, runs, labels, resamples=resamples, seed=seed),
+        "settings": {"resamples": resamples, "seed": seed, "missing": missing},
+    }
+
+    def draw(folder: Path, pictures: Path) -> None:
+        figures.draw_texts(report, pictures)
+        if ratings is not None:
+            ratings.write_parquet(folder / "ratings.parquet")
+
+    if out is not None:
+        _write(out, report, "texts.md.j2", draw)
+    return report
+
+
+def _common(
+    reference: Reference, runs: Sequence[Answers], missing: Missing
+) -> tuple[Reference, list[Answers], npt.NDArray[np.bool_]]:
+    """Return the rows that count for all runs alike, the runs on them, and which of all rows they are."""
+    kept = common_rows(runs, missing, reference.frame.height)
+    return reference.keep(kept), [run.keep(kept) for run in runs], kept
+
+
+def _baseline_runs(reference: Reference, table: pl.DataFrame, names: set[str]) -> list[Answers]:
+    if taken := sorted(names & set(BASELINES)):
+        raise InputError(
+            "a model has the name of a baseline", found=", ".join(taken), expected="another name", do="rename the model"
+        )
+    joined = join_predictions(reference.frame, table, source="baselines")
+    runs = {run.model: replace(run, kind="baseline") for run in joined}
+    return [runs[name] for name in BASELINES]
+
+
+def _told(file: str, run: Answers) -> dict[str, Any]:
+    return {
+        "file": file,
+        "model": run.model,
+        "seed": run.seed,
+        "rows": len(run.codes),
+        "missing": int((~run.there).sum()),
+        "unknown": run.unknown,
+        "unparseable": int((run.there & (run.codes == len(QUADRANTS))).sum()),
+        "label_is_not_the_highest_score": run.not_the_best,
+    }
+
+
+def _tested_once(compared: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Say the one test of a pair with the pair; a single one needs no correction."""
+    named = ("both", "only_a", "only_b", "neither", "p", "exact", "p_holm")
+    alone = {"p_holm": None} if len(compared) == 1 else {}
+    return [
+        {
+            **{name: one[name] for name in ("a", "b", "seed_a", "seed_b")},
+            **{name: one["tests"][0][name] for name in named},
+            **alone,
+            "differences": {name: {**part, "spread": None} for name, part in one["differences"].items()},
+        }
+        for one in compared
+    ]
+
+
+def _lambda_points(lambdas: Mapping[str, float], models: Sequence[Model], counted: Counted) -> list[dict[str, Any]]:
+    by_name = {model.name: model for model in models}
+    if absent := sorted(set(lambdas) - set(by_name)):
+        raise UsageError(
+            "a model of the lambda sweep has no predictions", found=", ".join(absent), expected=", ".join(by_name)
+        )
+    return [
+        {"lambda": value, "model": name, "metrics": estimates(by_name[name], counted)}
+        for name, value in sorted(lambdas.items(), key=lambda item: (item[1], item[0]))
+    ]
+
+
+def _described(reference: Reference) -> dict[str, Any]:
+    classes, cuts = reference.classes, reference.cuts()
+    (tasks, task_names), (lengths, length_names) = cuts["task"], cuts["length"]
+    return {
+        "rows": reference.frame.height,
+        "classes": list(classes.names),
+        "headline": classes.headline,
+        "clusters": int(reference.frame["cluster"].n_unique()),
+        "clusters_are": reference.clusters_are,
+        "by_task": {
+            task: np.bincount(reference.gold[tasks == at], minlength=classes.silent).tolist()
+            for at, task in enumerate(task_names)
+        },
+        "by_length": dict(zip(length_names, np.bincount(lengths, minlength=len(length_names)).tolist(), strict=True)),
+    }
+
+
+def _hashed(files: Sequence[Path]) -> list[dict[str, str]]:
     return [{"file": path.name, "sha256": sha256_of(path)} for path in sorted(files)]
 
 
-def refuse_other_folder(out: Path) -> None:
+def _refuse_other_folder(out: Path) -> None:
     """Refuse a folder that holds something else than an earlier report."""
     if out.exists() and not (out.is_dir() and ((out / "report.json").is_file() or not any(out.iterdir()))):
         raise UsageError(
@@ -37,10 +305,8 @@ def refuse_other_folder(out: Path) -> None:
         )
 
 
-def write_report(
-    out: Path, report: Mapping[str, Any], template: str, draw: Callable[[Path, Path], None], **more: Any
-) -> None:
-    """Write ``report.json``, ``report.md`` and ``figures/*.png``.
+def _write(out: Path, report: Report, template: str, draw: Callable[[Path, Path], None], **more: Any) -> None:
+    """Write the files of a report.
 
     Args:
         out: the folder of the report; an earlier one there is replaced.

@@ -32,7 +32,7 @@ def train_and_evaluate(workspace: Workspace, seed: int, say: Callable[[str], Non
     if lacking := [name for name in NEEDED if find_spec(name) is None]:
         say(f"classifier: left out, {lacking[0]} is not installed (pip install 'ontoground[training,encoder]')")
         return None
-    from evaluation.quadrants.dataset import MedievalDataset
+    from evaluation.datasets import MedievalDataset
 
     dataset = MedievalDataset.open(workspace.dataset("medieval"))
     if not {"train", "test"} <= set(dataset.rows["split"].unique()):

@@ -20,9 +20,9 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from ground.errors import OntogroundError
+from ground.spreadsheet import plain
 from ontoground.pages.guard import reader_of
 from ontoground.pages.house import form_of, house_of, shown
-from stewardship.sheets.layout import plain
 from stewardship.sheets.review import LEAST, Answered, ChangedError, Review
 
 __all__ = ["ROUTES"]

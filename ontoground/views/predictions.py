@@ -14,7 +14,7 @@ from ground.storage.own_rules import NO_RULES, OwnRules
 if TYPE_CHECKING:
     import polars as pl
 
-    from evaluation.quadrants.dataset import MedievalDataset, Split
+    from evaluation.datasets import MedievalDataset, Split
     from ground.storage.workspace import Workspace
     from training.packing.tokens import Truncation
     from training.runs.settings import HardwareSettings
@@ -100,7 +100,7 @@ def predict_statements(
     """
     import polars as pl
 
-    from evaluation.quadrants.dataset import MedievalDataset
+    from evaluation.datasets import MedievalDataset
     from ground.stable import stable_hash
     from training.runs.folder import read_run
     from training.runs.settings import HardwareSettings

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
@@ -13,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from ground.errors import InputError
 from ground.storage.files import private_directory, write_text
 
-__all__ = ["SHEETS", "AnswerKind", "Batch", "BatchKind", "Item", "item_name", "keys_of", "read_batches", "text_mark"]
+__all__ = ["SHEETS", "AnswerKind", "Batch", "BatchKind", "Item", "item_name", "keys_of", "read_batches"]
 
 SHEETS = "sheets"
 KEYS = "keys"
@@ -34,7 +33,7 @@ class Item(BaseModel):
         uid: the row.
         rater: whose sheet it is on.
         expects: what belongs into its answer cell.
-        question: mark of the question (`text_mark`).
+        question: mark of the question (`ground.spreadsheet.text_mark`).
         context: mark of the context.
     """
 
@@ -107,13 +106,3 @@ def item_name(seed: int, benchmark: str, batch: str, rater: str, uid: str) -> st
     key = f"{seed}\x1f{benchmark}\x1f{batch}".encode()
     # Not digits alone: a spreadsheet would take it for a number, and 12e4567 for another one.
     return "i" + hmac.new(key, f"{rater}\x1f{uid}".encode(), hashlib.sha256).hexdigest()[:11]
-
-
-def text_mark(pieces: Iterable[str]) -> str:
-    """Return a mark of a text that may stand in several cells, by which a sheet whose text was changed is found out.
-
-    White space and apostrophes do not count: spreadsheets change the one, and the other guards text against being
-    taken for a formula.
-    """
-    joined = "".join("".join(pieces).replace("'", "").replace("\u2019", "").split())
-    return hashlib.sha256(joined.encode()).hexdigest()[:16]

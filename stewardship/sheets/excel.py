@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ground.storage.files import atomic_path
+from ground.spreadsheet import fill_in, guide, workbook
 from stewardship.sheets.batch import AnswerKind, BatchKind
 from stewardship.sheets.cells import VERDICTS
 from stewardship.sheets.guidance import HINTS, guidance
@@ -16,12 +15,9 @@ from stewardship.sheets.layout import FILLED, Layout, lines_of
 __all__ = ["ANSWERS", "write_excel"]
 
 ANSWERS = "Answers"
-# Part of the file: without it the same sheet would have other bytes each time.
-FIXED_DATE = datetime(2000, 1, 1)
 POINTS_A_LINE = 13.5
 MOST_POINTS = 409.0
 LEAST_LINES = 5
-FONT = {"font_name": "Calibri", "font_size": 10, "text_wrap": True, "valign": "top"}
 
 
 def write_excel(
@@ -45,47 +41,23 @@ def write_excel(
         blind: whether the sheet is blind.
         names: names that labels can be.
     """
-    import xlsxwriter  # type: ignore[import-untyped]
-
-    with atomic_path(path) as temporary:
-        book = xlsxwriter.Workbook(str(temporary), {"strings_to_formulas": False, "strings_to_urls": False})
-        book.set_properties({"created": FIXED_DATE})
-        page = book.add_worksheet(ANSWERS)
-        _answers(page, book, layout, rows)
-        for number, expected in enumerate(expects, start=1):
-            _validate(page, number, layout.columns.index("answer"), expected, names)
-        _how(book.add_worksheet("How to answer"), book, kind, blind=blind, expects=expects, names=names)
-        book.close()
-
-
-def _answers(page: Any, book: Any, layout: Layout, rows: Sequence[Mapping[str, str]]) -> None:
     from xlsxwriter.utility import xl_range  # type: ignore[import-untyped]
 
-    head = book.add_format({**FONT, "bold": True, "bg_color": "#dde6ee", "border": 1})
-    shown = book.add_format({**FONT, "border": 1, "border_color": "#bfbfbf"})
-    # As text: a spreadsheet would make a date of 1/2, a share of 5%, and 4.4 of 4,4 or not, as its language has it.
-    filled = book.add_format(
-        {**FONT, "border": 1, "border_color": "#bfbfbf", "bg_color": "#fffbe6", "num_format": "@", "locked": False}
-    )
-    for column, name in enumerate(layout.columns):
-        page.write_string(0, column, name, head)
-        page.set_column(column, column, layout.width(name))
-    for number, row in enumerate(rows, start=1):
-        for column, name in enumerate(layout.columns):
-            if name in FILLED or name not in row:
-                page.write_blank(number, column, None, filled if name in FILLED else shown)
-            else:
-                page.write_string(number, column, row[name], shown)
-        lines = max((lines_of(text, layout.width(name)) for name, text in row.items()), default=1)
-        page.set_row(number, min(MOST_POINTS, POINTS_A_LINE * max(lines, LEAST_LINES) + 4))
-    answer = layout.columns.index("answer")
-    # Numbers are text here on purpose; no green corner shall say that this is an error.
-    page.ignore_errors({"number_stored_as_text": xl_range(1, answer, max(1, len(rows)), answer)})
-    page.freeze_panes(1, len(layout.left))
-    # Without a password: it guards against slips, not against people.
-    page.protect("", {"format_columns": True, "format_rows": True})
-    page.set_landscape()
-    page.fit_to_pages(1, 0)
+    widths = {name: layout.width(name) for name in layout.columns}
+    with workbook(path) as book:
+        page = fill_in(book, ANSWERS, rows, widths, FILLED)
+        for number, row in enumerate(rows, start=1):
+            lines = max((lines_of(text, widths[name]) for name, text in row.items()), default=1)
+            page.set_row(number, min(MOST_POINTS, POINTS_A_LINE * max(lines, LEAST_LINES) + 4))
+        page.freeze_panes(1, len(layout.left))
+        answer = layout.columns.index("answer")
+        # Numbers are text here on purpose; no green corner shall say that this is an error.
+        page.ignore_errors({"number_stored_as_text": xl_range(1, answer, max(1, len(rows)), answer)})
+        for number, expected in enumerate(expects, start=1):
+            _validate(page, number, answer, expected, names)
+        paragraphs, table = guidance(kind, blind=blind, expects=expects, categories=names)
+        head = ("Answer", "Means" if names or kind == "spot_check" else "Is written")
+        guide(book, book.add_worksheet("How to answer"), "How to answer", paragraphs, [(head, table)])
 
 
 def _validate(page: Any, row: int, column: int, expected: AnswerKind, names: Sequence[str]) -> None:
@@ -96,27 +68,3 @@ def _validate(page: Any, row: int, column: int, expected: AnswerKind, names: Seq
         page.data_validation(row, column, row, column, {"validate": "list", "source": source, **hint, **refusal})
     else:
         page.data_validation(row, column, row, column, {"validate": "any", **hint})
-
-
-def _how(
-    page: Any, book: Any, kind: BatchKind, *, blind: bool, expects: Sequence[AnswerKind], names: Sequence[str]
-) -> None:
-    title = book.add_format({**FONT, "bold": True, "font_size": 14})
-    plain, bold = book.add_format(FONT), book.add_format({**FONT, "bold": True})
-    paragraphs, table = guidance(kind, blind=blind, expects=expects, categories=names)
-    page.set_column(0, 0, 24)
-    page.set_column(1, 1, 96)
-    page.write_string(0, 0, "How to answer", title)
-    row = 2
-    for paragraph in paragraphs:
-        page.merge_range(row, 0, row, 1, paragraph, plain)
-        page.set_row(row, POINTS_A_LINE * lines_of(paragraph, 112) + 6)
-        row += 1
-    row += 1
-    page.write_string(row, 0, "Answer", bold)
-    page.write_string(row, 1, "Means" if names or kind == "spot_check" else "Is written", bold)
-    for name, means in table:
-        row += 1
-        page.write_string(row, 0, name, plain)
-        page.write_string(row, 1, means, plain)
-        page.set_row(row, POINTS_A_LINE * lines_of(means, 96) + 4)

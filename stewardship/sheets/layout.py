@@ -11,15 +11,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ground.spreadsheet import FORMULA
+from ground.spreadsheet import MOST_CHARACTERS
 from stewardship.sheets.batch import BatchKind
 from stewardship.sheets.shown import Shown
 
-__all__ = ["FILLED", "MOST_CHARACTERS", "MOST_LINES", "Layout", "holds", "layout_of", "lines_of", "plain"]
+__all__ = ["FILLED", "MOST_LINES", "Layout", "holds", "layout_of", "lines_of"]
 
 TOKEN = re.compile(r"\n|[^\S\n]+|\S+")
-MOST_CHARACTERS = 32_767
-"""What a cell of Excel holds."""
 MOST_LINES = 28
 """Lines that a row can show: 409 points, at 13.5 points a line, and one to spare."""
 FILLED = ("answer", "comment")
@@ -87,11 +85,6 @@ def layout_of(shown: Sequence[Shown], kind: BatchKind) -> Layout:
 def lines_of(text: str, width: int) -> int:
     """Return how many lines a text needs in a column, at least one."""
     return _walked(text, width, len(text) + 1)[0]
-
-
-def plain(text: str) -> str:
-    """Return a cell of a CSV file that no spreadsheet takes for a formula: behind an apostrophe where it could."""
-    return f"'{text}" if text.lstrip(" ").startswith(FORMULA) else text
 
 
 @functools.lru_cache(maxsize=4096)

@@ -14,11 +14,11 @@ from pathlib import Path
 
 from ground.contracts.labels import LabelKind, LabelValue
 from ground.errors import InputError
+from ground.spreadsheet import plain, text_mark
 from ground.storage.files import atomic_path
-from stewardship.sheets.batch import Batch, Item, text_mark
+from stewardship.sheets.batch import Batch, Item
 from stewardship.sheets.cells import expected_of, read_answer
 from stewardship.sheets.filled import PROBLEM, FilledRow, FilledSheet, read_filled
-from stewardship.sheets.layout import plain
 
 __all__ = ["Rating", "Refusal", "SheetsRead", "read_sheets", "write_refused"]
 

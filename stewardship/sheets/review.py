@@ -20,11 +20,12 @@ import polars as pl
 from ground.contracts.labels import LabelKind, LabelValue, parse_label
 from ground.errors import InputError, UsageError
 from ground.settings import StewardSettings
+from ground.spreadsheet import text_mark
 from stewardship.adjudication.discrepancy import relative_error
 from stewardship.benchmark.folder import Benchmark
 from stewardship.datasets.rows import row_id
 from stewardship.history.log import Event, History, Role
-from stewardship.sheets.batch import AnswerKind, Batch, Item, read_batches, text_mark
+from stewardship.sheets.batch import AnswerKind, Batch, Item, read_batches
 from stewardship.sheets.cells import VERDICTS, expected_of, read_answer
 from stewardship.sheets.guidance import HINTS, guidance
 from stewardship.sheets.interrater import Reliability, reliability

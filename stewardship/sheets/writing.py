@@ -5,19 +5,19 @@ What the sheets do not show is not in them: no hidden page, column, name, commen
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ground.errors import UsageError
+from ground.spreadsheet import plain, text_mark, write_cells
 from ground.stable import stable_hash
-from ground.storage.files import atomic_path, private_directory
+from ground.storage.files import private_directory
 from stewardship.benchmark.folder import Benchmark
-from stewardship.sheets.batch import SHEETS, AnswerKind, Batch, BatchKind, Item, item_name, keys_of, text_mark
+from stewardship.sheets.batch import SHEETS, AnswerKind, Batch, BatchKind, Item, item_name, keys_of
 from stewardship.sheets.excel import write_excel
-from stewardship.sheets.layout import FILLED, Layout, holds, layout_of, plain
+from stewardship.sheets.layout import FILLED, holds, layout_of
 from stewardship.sheets.shown import Shown
 
 __all__ = ["Written", "free_name", "write_batch"]
@@ -103,7 +103,8 @@ def write_batch(
         own = [item for item in items if item.rater == rater]
         rows = [layout.row(item.item, shown[item.uid]) for item in own]
         write_excel(excel, layout, rows, [item.expects for item in own], kind, blind=blind, names=benchmark.categories)
-        _write_csv(text, layout, rows)
+        cells = [{key: value if key in FILLED else plain(value) for key, value in row.items()} for row in rows]
+        write_cells(text, layout.columns, cells)
     # Last: sheets without a key count as never written.
     key = batch.save(benchmark.folder)
     continued = {item.uid for item in items if layout.pieces(shown[item.uid].context, "context") > 1}
@@ -131,13 +132,3 @@ def _items(
     ]
     # Each rater's sheet in an order of its own: what comes late is read with less care, and not the same by all.
     return sorted(items, key=lambda one: (one.rater, stable_hash(seed, "sheet order", name, one.rater, one.uid)))
-
-
-def _write_csv(path: Path, layout: Layout, rows: Sequence[Mapping[str, str]]) -> None:
-    # With a byte order mark: without it Excel takes UTF-8 for something else.
-    with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8-sig", newline="") as file:
-        writer = csv.DictWriter(file, layout.columns, restval="")
-        writer.writeheader()
-        writer.writerows(
-            [{key: value if key in FILLED else plain(value) for key, value in row.items()} for row in rows]
-        )

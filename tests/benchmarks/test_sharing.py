@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchmarks.sharing import measured
-from evaluation.quadrants.dataset import MedievalDataset
+from evaluation.datasets import MedievalDataset
 from tests.ontoground.cli.medieval_folder import medieval_folder, medieval_model
 from training.packing.tokens import encode_contexts, encode_statements
 from training.runs.models import load_tokenizer

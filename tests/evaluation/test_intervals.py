@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation.intervals import Counted, percentile_interval
+from evaluation.numbers import Model, estimates, grouped, model_draws
 from evaluation.predictions import Answers
-from evaluation.quadrants.numbers import Model, estimates, grouped, model_draws
 from evaluation.rates import METRICS, metrics_of
 
 ROWS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3), st.integers(0, 4)), min_size=1, max_size=60)
@@ -26,8 +26,10 @@ def answers(labels: Any, seed: int = 1) -> Answers:
 
 def counted_of(gold: Any, runs: list[Answers], patients: Any, resamples: int, seed: int) -> tuple[Counted, Model]:
     said = [run.codes for run in runs]
-    counted = Counted.by_row(np.array(gold), said, np.array(patients), classes=4, resamples=resamples, seed=seed)
-    return counted, grouped([("model", run) for run in runs], counted)[0]
+    counted = Counted.of(
+        np.array(gold), said, np.array(patients), classes=4, resamples=resamples, seed=seed, by_row=True
+    )
+    return counted, grouped(runs, counted)[0]
 
 
 @settings(deadline=None)
@@ -123,7 +125,7 @@ def test_rows_drawn_as_kinds_and_rows_drawn_one_by_one_have_the_same_spread() ->
     random = np.random.default_rng(7)
     gold, said, clusters = random.integers(0, 2, 300), random.integers(0, 3, 300), random.integers(0, 60, 300)
     kinds = Counted.of(gold, [said], clusters, classes=2, resamples=4000)
-    rows = Counted.by_row(gold, [said], clusters, classes=2, resamples=4000, seed=1)
+    rows = Counted.of(gold, [said], clusters, classes=2, resamples=4000, seed=1, by_row=True)
     assert kinds.tables(0)[0].tolist() == rows.tables(0)[0].tolist()
     assert kinds.clusters() == rows.clusters() == len(np.unique(clusters))
     spread, other = (one.tables(0)[1].std(axis=0) for one in (kinds, rows))

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from evaluation.quadrants.dataset import MedievalDataset
+from evaluation.datasets import MedievalDataset
 from ground.contracts.rows import QUADRANTS
 
 DRUGS = ("aspirin", "heparin", "insulin", "metformin")

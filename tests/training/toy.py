@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from evaluation.quadrants.dataset import MedievalDataset
+from evaluation.datasets import MedievalDataset
 
 __all__ = ["toy_dataset"]
 

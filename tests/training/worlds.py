@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from evaluation.quadrants.dataset import MedievalDataset
+from evaluation.datasets import MedievalDataset
 from ground.stable import stable_hash
 
 __all__ = ["small_dataset"]

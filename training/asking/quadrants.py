@@ -13,8 +13,8 @@ from pathlib import Path
 import polars as pl
 from pydantic import Field
 
+from evaluation.datasets import SPLIT_COLUMN, SPLITS_IN_WORDS, MedievalDataset
 from evaluation.predictions import write_predictions
-from evaluation.quadrants.dataset import SPLIT_COLUMN, SPLITS_IN_WORDS, MedievalDataset
 from ground import ROOT
 from ground.contracts.rows import QUADRANTS, Quadrant
 from ground.lm.results import Message

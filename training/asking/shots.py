@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from evaluation.classes import CLASSES
-from evaluation.text.dataset import Kind, TextDataset
+from evaluation.datasets import Kind, TextDataset
 from ground.errors import InputError
 from ground.stable import stable_hash
 

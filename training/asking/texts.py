@@ -12,7 +12,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from evaluation.text.dataset import Kind, TextDataset
+from evaluation.datasets import Kind, TextDataset
 from ground.contracts.taxonomy import resolve_tasks
 from ground.errors import InputError
 from ground.lm.results import Message

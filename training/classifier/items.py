@@ -11,7 +11,7 @@ import numpy.typing as npt
 import polars as pl
 import torch
 
-from evaluation.quadrants.dataset import MedievalDataset
+from evaluation.datasets import MedievalDataset
 from ground.contracts.rows import QUADRANTS
 from training.packing.plan import Item
 from training.packing.rows import encode_admissions

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import polars as pl
 import torch
 
-from evaluation.quadrants.dataset import MedievalDataset, Split
+from evaluation.datasets import MedievalDataset, Split
 from ground.contracts.rows import QUADRANTS
 from ground.errors import InputError
 from ground.progress import progress

@@ -21,7 +21,7 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from evaluation.quadrants.dataset import MedievalDataset
+from evaluation.datasets import MedievalDataset
 from ground.flow.manifest import to_json
 from ground.progress import progress as bars
 from ground.storage.files import atomic_path, private_directory, write_text

@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 import torch
 
-from evaluation.quadrants.dataset import MedievalDataset, Split
+from evaluation.datasets import MedievalDataset, Split
 from ground import ROOT
 from ground.contracts.rows import QUADRANTS
 from ground.storage.tables import read_table

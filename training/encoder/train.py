@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 import torch
 
-from evaluation.quadrants.dataset import MedievalDataset, Split
+from evaluation.datasets import MedievalDataset, Split
 from ground.errors import TrainingError
 from ground.progress import progress as bars
 from ground.stable import stable_hash

@@ -9,7 +9,7 @@ import polars as pl
 import torch
 from torch import nn
 
-from evaluation.quadrants.dataset import MedievalDataset
+from evaluation.datasets import MedievalDataset
 from ground.errors import InputError
 from training.packing.attention import attention_of, joins_contexts
 from training.packing.collate import PackedRow, collate_row

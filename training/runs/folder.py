@@ -19,7 +19,7 @@ from typing import Any
 
 import torch
 
-from evaluation.quadrants.dataset import MedievalDataset
+from evaluation.datasets import MedievalDataset
 from ground import __version__
 from ground.errors import InputError, UsageError
 from ground.flow.manifest import to_json, versions

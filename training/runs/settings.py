@@ -11,7 +11,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from evaluation.quadrants.dataset import SPLIT_COLUMN, SPLITS_IN_WORDS
+from evaluation.datasets import SPLIT_COLUMN, SPLITS_IN_WORDS
 from ground.lm.sampling import BATCHING, Batching
 from ground.settings import Section
 

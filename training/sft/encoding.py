@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from evaluation.text.dataset import Kind
+from evaluation.datasets import Kind
 from ground.contracts.answers import MedhalAnswer, MedvalAnswer, parse_medhal, parse_medval
 from ground.contracts.prompts import Answer, medhal_answer, medhal_prompt, medval_answer, medval_prompt
 from ground.errors import InputError, UsageError

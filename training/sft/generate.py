@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import torch
 from pydantic import Field
 
-from evaluation.text.dataset import Kind, Split, TextDataset
+from evaluation.datasets import Kind, Split, TextDataset
 from ground.contracts.taxonomy import resolve_tasks
 from ground.errors import InputError, UsageError
 from ground.lm.sampling import BATCHING, Batching

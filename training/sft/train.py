@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from evaluation.text.dataset import Kind, TextDataset
+from evaluation.datasets import Kind, TextDataset
 from ground.contracts.taxonomy import resolve_tasks
 from ground.errors import UsageError
 from ground.progress import progress

@@ -22,9 +22,9 @@ import polars as pl
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
+from evaluation.datasets import TextDataset
 from evaluation.markdown import percent_cell
-from evaluation.text.dataset import TextDataset
-from evaluation.text.numbers import evaluate_predictions, trained_in_paper
+from evaluation.numbers import evaluate_predictions, trained_in_paper
 from ground.contracts.taxonomy import resolve_tasks
 from ground.errors import InputError, OntogroundError, UsageError
 from ground.flow.manifest import to_json

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from evaluation.text.numbers import medhal_metrics
+from evaluation.numbers import metrics_of_rows
 from ground.errors import InputError
 from training.sft.generate import GenerationSettings, Generator, write_predictions
 
@@ -157,7 +157,8 @@ def evaluate_downstream(
         "dropped": dict(sorted(dropped.items())),
         "without_label": len(rows) - len(labelled),
         "answers": answers,
-        "metrics": medhal_metrics(
+        "metrics": metrics_of_rows(
+            "medhal",
             [row for row in rows if row["id"] in labelled],
             [prediction for prediction in predictions if prediction["id"] in labelled],
         )

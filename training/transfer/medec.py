@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from evaluation.datasets import Kind
 from evaluation.intervals import Counted
 from evaluation.rates import rate_estimates
-from evaluation.text.dataset import Kind
 from ground.errors import InputError
 from ground.lm.settings import LmSettings
 from training.asking.engine import Advance, AskedReport, ask

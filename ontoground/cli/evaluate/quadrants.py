@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.console import Console
 
-    from evaluation.quadrants.dataset import MedievalDataset
+    from evaluation.datasets import MedievalDataset
     from training.runs.settings import HardwareSettings
 
 __all__ = ["PACKAGES", "Quadrants", "paint", "quadrants"]
@@ -118,8 +118,8 @@ def quadrants(options: Quadrants) -> Result:
     Predictions are kept in the run folder and reused while model and dataset stay the same.
     """
     options.require(*PACKAGES)
-    from evaluation.quadrants.dataset import FOLDS, MedievalDataset
-    from evaluation.quadrants.report import evaluate_quadrants
+    from evaluation.datasets import FOLDS, MedievalDataset
+    from evaluation.report import evaluate_quadrants
     from training.runs.card import write_card
 
     dataset = MedievalDataset.open(options.dataset or options.workspace / "datasets" / "medieval")
@@ -217,7 +217,7 @@ def _distinct(sources: Sequence[_Source]) -> list[_Source]:
 
 def _column(options: Quadrants, sources: Sequence[_Source]) -> str:
     """Return the split that is evaluated: the runs' own, which must be one; runs of several folds have all rows."""
-    from evaluation.quadrants.dataset import FOLDS
+    from evaluation.datasets import FOLDS
 
     trained = {str(source.column): source.folder for source in sources if source.record}
     of_folds = len(trained) > 1 and all(column.startswith("fold_") for column in trained)
@@ -353,7 +353,7 @@ def _curves(sources: Sequence[_Source]) -> dict[str, list[dict[str, Any]]]:
 
 def paint(out: Console, payload: dict[str, Any]) -> None:
     """Show an evaluation: two tables in percent, and where the report lies."""
-    from evaluation.quadrants.tables import PAPER_COLUMNS
+    from evaluation.paper import PAPER_COLUMNS
     from ontoground.cli.render import number, table
 
     models = [(model["name"], model["metrics"]) for model in payload["models"]]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from builders.medval.items import Validator
     from builders.medval.pairs import TextPair
-    from evaluation.text.dataset import TextDataset
+    from evaluation.datasets import TextDataset
     from ontoground.cli.evaluate.options import Evaluated
 
 __all__ = ["judged_pairs", "judged_split"]

@@ -34,8 +34,8 @@ def sheets(
 
     Every expert gets a copy and saves it under a name of their own; the key stays with you.
     """
-    from evaluation.sheets.write import write_sheets
-    from evaluation.text.dataset import TextDataset
+    from evaluation.datasets import TextDataset
+    from evaluation.sheets import write_sheets
 
     dataset = TextDataset.open(reference or options.workspace / "datasets" / "medval", "medval")
     payload = {

@@ -19,7 +19,7 @@ from ontoground.cli.runs import run_folder, run_settings, short_name
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from evaluation.text.dataset import TextDataset
+    from evaluation.datasets import TextDataset
 
 __all__ = ["medhal", "medval"]
 
@@ -128,9 +128,9 @@ def _evaluated(
     kind: Kind, options: Text, experts: Sequence[Path] = (), sheet_key: Path | None = None, *, rules: bool = False
 ) -> Result:
     options.require(*PACKAGES)
-    from evaluation.sheets.read import read_sheets
-    from evaluation.text.dataset import TextDataset
-    from evaluation.text.report import evaluate_text
+    from evaluation.datasets import TextDataset
+    from evaluation.report import evaluate_text
+    from evaluation.sheets import read_sheets
     from ontoground.cli.render import note
 
     dataset = TextDataset.open(options.reference or options.workspace / "datasets" / kind, kind)

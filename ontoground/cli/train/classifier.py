@@ -55,7 +55,7 @@ def classifier(options: Classifier) -> Result:
     """
     seeds = _seeds(options.seeds)
     require_packages(*PACKAGES)
-    from evaluation.quadrants.dataset import MedievalDataset
+    from evaluation.datasets import MedievalDataset
     from ontoground.cli.render import note
     from training.classifier.train import train_classifier
     from training.encoder.train import train_encoder

@@ -15,7 +15,7 @@ from ontoground.cli.runs import require_packages, short_name
 from ontoground.cli.train.options import PACKAGES, OnDataset, Run, group, state_of, steps_of, trained
 
 if TYPE_CHECKING:
-    from evaluation.quadrants.dataset import MedievalDataset
+    from evaluation.datasets import MedievalDataset
     from training.runs.settings import CorfuSettings
 
 __all__ = ["Corfu", "corfu"]
@@ -56,7 +56,7 @@ def corfu(options: Corfu) -> Result:
     """
     engine: Literal["shared", "trl"] = "trl" if options.engine == "trl" else "shared"
     require_packages(*PACKAGES, *(["trl"] if engine == "trl" else []))
-    from evaluation.quadrants.dataset import MedievalDataset
+    from evaluation.datasets import MedievalDataset
     from ontoground.cli.render import note
     from training.corfu.run import sweep_lambda, train_corfu
     from training.encoder.pretrained import PACKAGED

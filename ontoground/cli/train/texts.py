@@ -44,7 +44,7 @@ def medval(options: Text) -> Result:
 
 def _fine_tuned(kind: Literal["medhal", "medval"], options: Text) -> Result:
     require_packages(*PACKAGES, "trl", "datasets")
-    from evaluation.text.dataset import TextDataset
+    from evaluation.datasets import TextDataset
     from ontoground.cli.render import note
     from training.runs.folder import is_main
     from training.runs.settings import MedhalSettings, MedvalSettings

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from builders.medieval.circuits import circuits_of
-from evaluation.quadrants.dataset import MedievalDataset
+from evaluation.datasets import MedievalDataset
 from ground.contracts.rows import CONTRADICTED_SCHEMA
 from tests.builders.medieval_world import Built, Row
 

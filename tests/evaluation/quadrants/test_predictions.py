@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from evaluation.baselines import N
 from evaluation.predictions import (
     PREDICTION_SCHEMA,
     common_rows,
@@ -16,7 +17,6 @@ from evaluation.predictions import (
     read_predictions,
     write_predictions,
 )
-from evaluation.quadrants.baselines import N
 from ground.errors import InputError, UsageError
 from tests.evaluation.world import dataset, predictions
 

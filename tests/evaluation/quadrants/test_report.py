@@ -10,10 +10,9 @@ from typing import Any
 import polars as pl
 import pytest
 
-from evaluation import drawing
+from evaluation import drawing, figures
 from evaluation.predictions import write_predictions
-from evaluation.quadrants import figures
-from evaluation.quadrants.report import evaluate_quadrants
+from evaluation.report import evaluate_quadrants
 from ground.errors import InputError, UsageError
 from tests.evaluation.world import dataset, predictions
 

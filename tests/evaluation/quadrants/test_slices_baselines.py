@@ -8,56 +8,53 @@ import numpy as np
 import polars as pl
 import pytest
 
-from evaluation.intervals import Counted
-from evaluation.predictions import join_predictions, label_codes
-from evaluation.quadrants.baselines import BASELINES, baseline_predictions, names_found
-from evaluation.quadrants.numbers import estimates, grouped
-from evaluation.slices import context_lengths, slices
+from evaluation.baselines import BASELINES, baseline_predictions, names_found
+from evaluation.numbers import counted_of, grouped, models_numbers
+from evaluation.predictions import join_predictions
+from evaluation.rows import Reference, quadrant_rows
 from ground.errors import InputError
 from tests.evaluation.world import dataset
 
 
+def world(patients: int = 12, groups: int = 2, words: str | None = None) -> Reference:
+    data = dataset(patients, groups)
+    if words is not None:
+        data = replace(data, contexts=data.contexts.with_columns(context=pl.lit(words)))
+    return quadrant_rows(data, "test")
+
+
 def test_each_way_of_slicing_parts_all_rows() -> None:
-    data = dataset(30, 3)
-    rows = data.split_rows("test")
-    parts = slices(rows, data.contexts)
-    assert list(dict.fromkeys(part.by for part in parts)) == ["predicate", "hops", "context length", "support level"]
-    for by in ("predicate", "hops", "context length", "support level"):
-        masks = np.stack([part.mask for part in parts if part.by == by])
-        assert (masks.sum(axis=0) == 1).all(), by
-    assert [part.value for part in parts if part.by == "hops"] == ["1", "2", "3 or more"]
-    assert [part.value for part in parts if part.by == "predicate"] == ["treats", "causes"]
-    assert [part.n_rows for part in parts if part.by == "support level"] == [30, 30, 60]
-    assert [part.small for part in parts if part.by == "support level"] == [True, True, False]
-    lengths = [part for part in parts if part.by == "context length"]
-    assert [part.n_patients for part in lengths] == [4, 3, 3]
-    assert lengths[0].value == "9 to 27 words"
+    reference = world(30, 3)
+    cuts = reference.cuts()
+    assert list(cuts) == ["predicate", "hops", "context length", "support level"]
+    assert all(set(codes) == set(range(len(names))) for codes, names in cuts.values())
+    assert cuts["hops"][1] == ["1", "2", "3 or more"]
+    assert cuts["predicate"][1] == ["treats", "causes"]
+    assert cuts["context length"][1][0] == "9 to 27 words"
+    runs = join_predictions(reference.frame, reference.frame.select("id", label="quadrant", model=pl.lit("m")))
+    counted = counted_of(reference, runs, 2, 0)
+    (model,) = models_numbers(reference, grouped(runs, counted), counted)
+    parts = model["slices"]
+    support, lengths = ([part for part in parts if part["by"] == by] for by in ("support level", "context length"))
+    assert [part["rows"] for part in support] == [30, 30, 60]
+    assert [part["small"] for part in support] == [True, True, False]
+    assert [part["patients"] for part in lengths] == [4, 3, 3]
 
 
-def test_words_of_a_context_are_counted_between_white_space() -> None:
-    rows = pl.DataFrame({"hadm_id": [2, 1, 2]})
-    contexts = pl.DataFrame({"hadm_id": [1, 2], "context": ["one", "  three\n short-words here "]})
-    assert context_lengths(rows, contexts).tolist() == [3, 1, 3]
-
-
-def test_contexts_of_one_length_are_one_slice() -> None:
-    data = dataset()
-    same = data.contexts.with_columns(context=pl.lit("aspirin and insulin"))
-    rows = data.split_rows("test")
-    parts = [part for part in slices(rows, same) if part.by == "context length"]
-    assert [(part.value, part.n_rows) for part in parts] == [("3 words", rows.height)]
+@pytest.mark.parametrize(("words", "name"), [("  three\n short-words here ", "3 words"), (" ", "no context")])
+def test_contexts_of_one_length_are_one_slice(words: str, name: str) -> None:
+    codes, names = world(words=words).cuts()["context length"]
+    assert names == [name] and not codes.any()
 
 
 def test_a_slice_holds_the_metrics_of_its_own_rows() -> None:
-    data = dataset(30, 3)
-    rows = data.split_rows("test")
-    gold = label_codes(rows["quadrant"], "quadrants").to_numpy()
+    reference = world(30, 3)
+    rows = reference.frame
     called = pl.when(pl.col("predicate") == "causes").then(pl.lit("Q1")).otherwise(pl.col("quadrant"))
-    (run,) = join_predictions(rows, rows.select("id", called.alias("label"), model=pl.lit("m")))
-    patients = rows["subject_id"].to_numpy()
-    counted = Counted.by_row(gold, [run.codes], patients, classes=4, resamples=50, seed=0)
-    (model,) = grouped([("model", run)], counted)
-    parts = {part.value: estimates(model, counted, part.mask) for part in slices(rows, data.contexts)}
+    runs = join_predictions(rows, rows.select("id", called.alias("label"), model=pl.lit("m")))
+    counted = counted_of(reference, runs, 50, 0)
+    (model,) = models_numbers(reference, grouped(runs, counted), counted)
+    parts = {part["value"]: part["metrics"] for part in model["slices"]}
     assert parts["treats"]["accuracy"]["value"] == 1.0
     assert parts["causes"]["accuracy"]["value"] == 0.25
     assert (parts["causes"]["hsr"]["value"], parts["causes"]["tir"]["value"]) == (1.0, 1.0)

@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from evaluation.quadrants.baselines import BASELINES, baseline_predictions
-from evaluation.quadrants.dataset import FOLDS, Split
+from evaluation.baselines import BASELINES, baseline_predictions
+from evaluation.datasets import FOLDS, Split
 from ground.errors import UsageError
 from tests.evaluation.world import dataset
 

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evaluation import drawing
+from evaluation import drawing, figures
 from evaluation.markdown import difference_cell, percent_cell, share_cell
-from evaluation.quadrants import figures
-from evaluation.quadrants.tables import PAPER_COLUMNS, paper_results, same_measurement
+from evaluation.paper import PAPER_COLUMNS, paper_results, same_measurement
 from evaluation.rates import METRICS
 from ground.contracts.rows import QUADRANTS
 from ground.markdown import markdown_table

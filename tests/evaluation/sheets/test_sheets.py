@@ -9,9 +9,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from evaluation.sheets.read import read_sheets
-from evaluation.sheets.write import COLUMNS, RATINGS, write_sheets
-from evaluation.text.dataset import TextDataset
+from evaluation.datasets import TextDataset
+from evaluation.sheets import COLUMNS, RATINGS, read_sheets, write_sheets
 from ground.contracts.taxonomy import error_categories
 from ground.errors import InputError, UsageError
 from tests.training.sft.cases import medval_dataset, medval_rows

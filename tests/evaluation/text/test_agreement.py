@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evaluation.text.agreement import alpha_estimate, coincidences, majority, non_inferiority, ordinal_alpha, to_halves
+from evaluation.agreement import alpha_estimate, coincidences, majority, non_inferiority, ordinal_alpha, to_halves
 
 
 def ratings_of(seed: int, n: int = 90, noise: float = 0.3, missing: float = 0.3) -> Any:

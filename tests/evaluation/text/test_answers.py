@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from evaluation.predictions import Answers, join_predictions, read_predictions
-from evaluation.text.reference import reference_of
+from evaluation.rows import reference_of
 from ground.errors import InputError, UsageError
 from tests.training.sft.cases import medhal_rows, medval_rows
 
@@ -130,6 +130,6 @@ def test_lengths_are_cut_into_quarters_and_no_context_is_a_part_of_its_own() -> 
     rows = medhal_rows(10, split="test")
     for number, row in enumerate(rows):
         row["context"] = None if number < 2 else "word " * number
-    index, names = reference_of(rows, "medhal").length_parts()
+    index, names = reference_of(rows, "medhal").cuts()["length"]
     assert names == ["no context", "2 to 3 words", "4 to 5 words", "6 to 7 words", "8 to 9 words"]
     assert np.bincount(index).tolist() == [2, 2, 2, 2, 2]

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from evaluation.text.dataset import TextDataset
+from evaluation.datasets import TextDataset
 from ground.errors import InputError
 from ground.storage.files import sha256_of
 from tests.training.sft.cases import medhal_dataset, medhal_rows, medval_dataset, medval_rows

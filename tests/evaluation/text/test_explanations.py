@@ -7,7 +7,7 @@ import pytest
 from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu import corpus_bleu
 
-from evaluation.text.explanations import explanation_metrics
+from evaluation.explanations import explanation_metrics
 
 TEXTS = [
     "the dose of metformin was five hundred milligrams a day",

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from evaluation.text.report import evaluate_text
+from evaluation.report import evaluate_text
 from ground.errors import InputError, UsageError
 from ground.flow.manifest import to_json
 from tests.evaluation.text import world

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from evaluation.text.dataset import TextDataset
+from evaluation.datasets import TextDataset
 from tests.training.sft.cases import medhal_dataset, medhal_rows, medval_dataset, medval_rows
 
 __all__ = ["answers", "detectors", "experts", "validators"]

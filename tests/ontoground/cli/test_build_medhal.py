@@ -170,7 +170,7 @@ def test_credentialed_texts_are_not_sent_to_another_machine(
 
 
 def test_training_opens_what_was_built(texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from evaluation.text.dataset import TextDataset
+    from evaluation.datasets import TextDataset
 
     printed = build(capsys, "--texts", texts, "--sources", "medqa,acm", "--workspace", tmp_path)
     dataset = TextDataset.open(tmp_path / "datasets" / "medhal", "medhal")

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from evaluation.quadrants.dataset import MedievalDataset
+from evaluation.datasets import MedievalDataset
 from ground.settings import CONTEXT_SECTIONS
 from ontoground.views.predictions import context_of
 from tests.ground.lm.server import completion, scripted_server
@@ -208,7 +208,7 @@ def test_credentialed_rows_do_not_leave_this_machine(tmp_path: Path) -> None:
         (["--no-baselines"], 2, "nothing to evaluate"),
         (["--endpoint", "http://127.0.0.1:1/v1"], 2, "--endpoint-model"),
         (["--endpoint-model", "m", "--set", "language_model.concurency=2"], 2, "did you mean concurrency"),
-        (["--dataset", "missing"], 3, "holds no MediEval dataset"),
+        (["--dataset", "missing"], 3, "holds no medieval dataset"),
         (["--split", "train"], 2, "train"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

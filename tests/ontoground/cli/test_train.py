@@ -138,7 +138,7 @@ def test_detectors_and_validators_are_fine_tuned(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
-        (["classifier", "--dataset", "missing"], 3, "holds no MediEval dataset"),
+        (["classifier", "--dataset", "missing"], 3, "holds no medieval dataset"),
         (["classifier", "--engine", "encoder"], 2, "--engine shared or plain"),
         (["classifier", "--engine", "quick"], 2, "quick"),
         (["classifier", "--config", "missing.toml"], 2, "not there"),

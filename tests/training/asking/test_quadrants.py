@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from evaluation.datasets import MedievalDataset
 from evaluation.predictions import read_predictions
-from evaluation.quadrants.dataset import MedievalDataset
 from ground.contracts.rows import MEDIEVAL_SCHEMA, QUADRANTS
 from ground.errors import InputError, RefusedError, UsageError
 from ground.lm.settings import LmSettings

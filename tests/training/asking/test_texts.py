@@ -9,9 +9,9 @@ from typing import Any
 import polars as pl
 import pytest
 
+from evaluation.datasets import TextDataset
+from evaluation.numbers import evaluate_predictions
 from evaluation.predictions import read_predictions
-from evaluation.text.dataset import TextDataset
-from evaluation.text.numbers import evaluate_predictions
 from ground.contracts.answers import parse_medval
 from ground.contracts.prompts import medhal_prompt, medval_answer, medval_prompt
 from ground.errors import InputError, RefusedError, UsageError

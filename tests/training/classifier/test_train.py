@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 import torch
 
-from evaluation.quadrants.dataset import MedievalDataset
+from evaluation.datasets import MedievalDataset
 from ground.errors import InputError, TrainingError, UsageError
 from tests.training.tiny import tiny_decoder, tiny_tokenizer
 from tests.training.worlds import small_dataset

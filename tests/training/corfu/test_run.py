@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 
-from evaluation.quadrants.dataset import MedievalDataset
+from evaluation.datasets import MedievalDataset
 from ground.errors import UsageError
 from tests.training.tiny import tiny_decoder, tiny_tokenizer
 from tests.training.toy import toy_dataset

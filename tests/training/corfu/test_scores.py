@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 import torch
 
+from evaluation.datasets import MedievalDataset
 from evaluation.predictions import read_predictions, write_predictions
-from evaluation.quadrants.dataset import MedievalDataset
 from ground.contracts.rows import QUADRANTS
 from tests.training.tiny import tiny_decoder, tiny_tokenizer
 from tests.training.toy import toy_dataset

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.quadrants.dataset import MedievalDataset
+from evaluation.datasets import MedievalDataset
 from tests.training.encoder.world import small_dataset, tiny_encoder
 from training.encoder.train import train_encoder
 from training.runs.settings import EncoderSettings

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 import torch
 
-from evaluation.quadrants.dataset import MedievalDataset
+from evaluation.datasets import MedievalDataset
 from ground.contracts.rows import MEDIEVAL_SCHEMA, QUADRANTS
 from ground.errors import InputError, TrainingError, UsageError
 from tests.training.encoder.world import tiny_encoder

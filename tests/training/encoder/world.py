@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from evaluation.quadrants.dataset import COLUMNS, MedievalDataset
+from evaluation.datasets import COLUMNS, MedievalDataset
 from tests.manifests import write_manifest
 
 __all__ = ["DRUGS", "small_dataset", "tiny_encoder", "tiny_word_tokenizer"]
@@ -112,7 +112,7 @@ def small_dataset(folder: Path, admissions: int = 8) -> MedievalDataset:
                 )
     (folder / "data").mkdir(parents=True)
     frame = pl.DataFrame(rows)
-    assert set(COLUMNS) <= set(frame.columns)
+    assert set(COLUMNS["medieval"]) <= set(frame.columns)
     for name in ("train", "validation", "test"):
         frame.filter(pl.col("split") == name).write_parquet(folder / "data" / f"{name}-00000-of-00001.parquet")
     write_manifest(folder, "medieval")

@@ -11,7 +11,7 @@ from datasets import Dataset
 from transformers import AutoTokenizer
 from trl import SFTConfig, SFTTrainer
 
-from evaluation.text.dataset import Kind
+from evaluation.datasets import Kind
 from ground.contracts.prompts import Answer
 from ground.errors import InputError
 from tests.training.sft.cases import medhal_rows, medval_rows, tiny_model

@@ -12,8 +12,8 @@ import torch
 from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM, AutoTokenizer, TrainerCallback
 
-from evaluation.text.dataset import TextDataset
-from evaluation.text.numbers import medhal_metrics
+from evaluation.datasets import TextDataset
+from evaluation.numbers import metrics_of_rows
 from ground.contracts.rows_text import MedhalRow
 from ground.errors import InputError, TrainingError, UsageError
 from tests.training.sft.cases import (
@@ -82,7 +82,7 @@ def test_a_detector_learns_a_set_by_heart_and_answers_as_it_was_taught(tmp_path:
     assert answers == {"rows": 2, "outcomes": {"parsed": 2}, "cut": 0}
     predictions = pq.read_table(out).to_pylist()
     assert [row["label"] for row in predictions] == [row["label"] for row in rows]
-    metrics = medhal_metrics(list(TextDataset.open(data, "medhal").rows("test")), predictions)
+    metrics = metrics_of_rows("medhal", list(TextDataset.open(data, "medhal").rows("test")), predictions)
     assert metrics["overall"]["accuracy"]["value"] == 1.0
     assert metrics["explanation"]["rouge1"]["value"] == 1.0
 

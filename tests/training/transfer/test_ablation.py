@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evaluation.text.dataset import TextDataset
+from evaluation.datasets import TextDataset
 from ground.errors import InputError, UsageError
 from tests.training.sft.cases import medval_dataset, medval_rows, tiny_model
 from training.runs.settings import MedvalSettings

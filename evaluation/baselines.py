@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from evaluation.datasets import FOLDS, MedievalDataset, Split
 from evaluation.predictions import label_codes
-from evaluation.quadrants.dataset import FOLDS, MedievalDataset, Split
 from evaluation.rates import SUPPORTED, TRUE
 from ground.contracts.rows import QUADRANTS
 from ground.errors import InputError
@@ -26,12 +26,14 @@ PAIRS_AT_ONCE = 200_000
 N = len(QUADRANTS)
 
 Floats = npt.NDArray[np.float64]
+Baseline = Callable[[pl.DataFrame, pl.DataFrame, pl.DataFrame], Floats]
+"""From rows to train on, rows to predict, and contexts (``hadm_id``, ``context``) to probabilities. *Shape:* (n, 4)."""
 
 
 def names_found(rows: pl.DataFrame, contexts: pl.DataFrame) -> npt.NDArray[np.bool_]:
     """Say whether head and tail name stand in the row's context, whatever the case, bounded by non-word characters.
 
-    Every distinct pair of a context and a name is searched once.
+    Every distinct pair of a context and a name is searched once for each end.
 
     Args:
         rows: with ``hadm_id``, ``head_name``, ``tail_name``.
@@ -40,30 +42,17 @@ def names_found(rows: pl.DataFrame, contexts: pl.DataFrame) -> npt.NDArray[np.bo
     Returns:
         *Shape* (n, 2): head, tail.
     """
-    pairs = (
-        pl.concat([rows.select("hadm_id", name=pl.col(column)) for column in ("head_name", "tail_name")])
-        .unique()
-        .sort("hadm_id", "name")
-    )
     texts = contexts.select("hadm_id", text=_tokens("context"))
-    searched = [
-        part.select("hadm_id", "name", words=_tokens("name"))
-        .join(texts, on="hadm_id", how="left")
-        # A name without a letter or digit is found nowhere.
-        .select(
-            "hadm_id",
-            "name",
-            found=pl.col("text").str.contains(pl.col("words"), literal=True) & (pl.col("words") != "  "),
+    # A name without a letter or digit is found nowhere.
+    found = pl.col("text").str.contains(pl.col("words"), literal=True) & (pl.col("words") != "  ")
+    columns = []
+    for column in ("head_name", "tail_name"):
+        pairs = rows.select("hadm_id", column, words=_tokens(column)).unique()
+        searched = pl.concat(
+            part.join(texts, on="hadm_id", how="left").select("hadm_id", column, found=found)
+            for part in pairs.iter_slices(PAIRS_AT_ONCE)
         )
-        for part in pairs.iter_slices(PAIRS_AT_ONCE)
-    ]
-    found = pl.concat(searched)
-    columns = [
-        rows.select("hadm_id", name=pl.col(column))
-        .join(found, on=["hadm_id", "name"], how="left", maintain_order="left")["found"]
-        .to_numpy()
-        for column in ("head_name", "tail_name")
-    ]
+        columns.append(rows.join(searched, on=["hadm_id", column], how="left", maintain_order="left")["found"])
     both: npt.NDArray[np.bool_] = np.stack(columns, axis=1).astype(np.bool_)
     return both
 
@@ -101,42 +90,38 @@ def _codes(rows: pl.DataFrame) -> npt.NDArray[np.int64]:
     return label_codes(rows["quadrant"], "quadrants").to_numpy()
 
 
-def _contexts_of(dataset: MedievalDataset, rows: pl.DataFrame) -> list[str]:
-    joined = rows.select("hadm_id").join(dataset.contexts, on="hadm_id", how="left", maintain_order="left")
-    return joined["context"].to_list()
-
-
-def _majority(dataset: MedievalDataset, train: pl.DataFrame, test: pl.DataFrame) -> Floats:
+def _majority(train: pl.DataFrame, test: pl.DataFrame, contexts: pl.DataFrame) -> Floats:
     """The most frequent quadrant of the training rows, the first of equals."""
     counts = np.bincount(_codes(train), minlength=N)
     return np.tile(counts / counts.sum(), (test.height, 1))
 
 
-def _statement_only(dataset: MedievalDataset, train: pl.DataFrame, test: pl.DataFrame) -> Floats:
-    """The words of the statement."""
-    return _text_model(train["statement"].to_list(), _codes(train), test["statement"].to_list(), N)
+def _words_only(column: str) -> Baseline:
+    """The words of the statement, or those of the context."""
+
+    def baseline(train: pl.DataFrame, test: pl.DataFrame, contexts: pl.DataFrame) -> Floats:
+        texts, test_texts = (
+            rows.join(contexts, on="hadm_id", how="left", maintain_order="left")[column].to_list()
+            for rows in (train, test)
+        )
+        return _text_model(texts, _codes(train), test_texts, N)
+
+    return baseline
 
 
-def _context_only(dataset: MedievalDataset, train: pl.DataFrame, test: pl.DataFrame) -> Floats:
-    """The words of the context."""
-    texts, test_texts = _contexts_of(dataset, train), _contexts_of(dataset, test)
-    return _text_model(texts, _codes(train), test_texts, N)
-
-
-def _overlap(dataset: MedievalDataset, train: pl.DataFrame, test: pl.DataFrame) -> Floats:
+def _overlap(train: pl.DataFrame, test: pl.DataFrame, contexts: pl.DataFrame) -> Floats:
     """Both names in the context: supported; then true where most such training rows are (true where as many)."""
-    seen = names_found(train, dataset.contexts).all(axis=1)
-    found = names_found(test, dataset.contexts).all(axis=1)
+    seen, found = (names_found(rows, contexts).all(axis=1) for rows in (train, test))
     truth = train["is_true"].to_numpy()
     share = np.array([truth[seen == state].mean() if (seen == state).any() else 0.5 for state in (False, True)])
     return _product(share[found.astype(np.int64)], found.astype(np.float64))
 
 
-def _overlap_and_statement(dataset: MedievalDataset, train: pl.DataFrame, test: pl.DataFrame) -> Floats:
+def _overlap_and_statement(train: pl.DataFrame, test: pl.DataFrame, contexts: pl.DataFrame) -> Floats:
     """Truth from the statement's words; support from which of the two names stand in the context."""
     labels = train["is_true"].to_numpy().astype(np.int64)
     truth = _text_model(train["statement"].to_list(), labels, test["statement"].to_list(), 2)[:, 1]
-    seen, found = (names_found(rows, dataset.contexts) @ np.array([1, 2]) for rows in (train, test))
+    seen, found = (names_found(rows, contexts) @ np.array([1, 2]) for rows in (train, test))
     supported = np.bincount(seen, weights=train["is_supported"].to_numpy(), minlength=4)
     # One pseudo-count of each label, for a state that the training rows do not have.
     share = (supported + 1) / (np.bincount(seen, minlength=4) + 2)
@@ -151,10 +136,10 @@ def _product(true: Floats, supported: Floats) -> Floats:
     return product
 
 
-BASELINES: dict[str, Callable[[MedievalDataset, pl.DataFrame, pl.DataFrame], Floats]] = {
+BASELINES: dict[str, Baseline] = {
     "majority": _majority,
-    "statement-only": _statement_only,
-    "context-only": _context_only,
+    "statement-only": _words_only("statement"),
+    "context-only": _words_only("context"),
     "entity overlap": _overlap,
     "overlap+statement": _overlap_and_statement,
 }
@@ -182,7 +167,7 @@ def baseline_predictions(dataset: MedievalDataset, split: Split = "test", split_
     train, test = dataset.split_rows("train", split_column), dataset.split_rows(split, split_column)
     tables = []
     for name, baseline in BASELINES.items():
-        scores = baseline(dataset, train, test)
+        scores = baseline(train, test, dataset.contexts)
         # Ties within rounding go to the first quadrant, on every machine.
         best = np.round(scores, 9).argmax(axis=1)
         labels = np.array(QUADRANTS, dtype=object)[best]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.intervals import AT_ONCE, RESAMPLES, estimate_of
+from evaluation.intervals import RESAMPLES, estimate_of, resampled, share
 from ground.progress import progress
 
 __all__ = ["explanation_metrics"]
@@ -52,8 +52,10 @@ def explanation_metrics(
     groups, index = np.unique(clusters[at], return_inverse=True)
     by_cluster = np.zeros((len(groups), sums.shape[1]))
     np.add.at(by_cluster, index, sums)
-    total = len(np.unique(clusters))
-    drawn = _drawn(by_cluster, total, resamples, seed)
+    # Drawn from all clusters, of which some have nothing to compare.
+    others = len(np.unique(clusters)) - len(groups)
+    sizes = np.array([*np.ones(len(groups), np.int64), others])
+    drawn = resampled(np.vstack([by_cluster, np.zeros(sums.shape[1])]), sizes, resamples, seed)
     points, draws = _metrics(by_cluster.sum(axis=0)[None]), _metrics(drawn)
     return {**result, **{name: estimate_of(points[name][0], draws[name], len(groups)) for name in NAMES}}
 
@@ -92,23 +94,10 @@ def _statistics(pairs: Sequence[tuple[str, str]]) -> Floats:
     return np.array(rows, dtype=np.float64)
 
 
-def _drawn(by_cluster: Floats, total: int, resamples: int, seed: int) -> Floats:
-    """Draw from all clusters, of which some have nothing to compare. *Shapes:* (C, 13) to (B, 13)."""
-    generator = np.random.default_rng(seed)
-    n = len(by_cluster)
-    chances = np.concatenate([np.full(n, 1 / total), [max(total - n, 0) / total]])
-    blocks = [
-        generator.multinomial(total, chances, size=min(AT_ONCE, resamples - begin))[:, :n] @ by_cluster
-        for begin in range(0, resamples, AT_ONCE)
-    ]
-    return np.concatenate(blocks)
-
-
 def _metrics(sums: Floats) -> dict[str, Floats]:
     rows = sums[:, 2 * ORDERS + 2]
-    rouge1, rouge2 = (np.divide(sums[:, at], rows, out=np.full_like(rows, np.nan), where=rows > 0) for at in (-2, -1))
     bleu = np.array([_bleu(row) if row[2 * ORDERS + 2] else np.nan for row in sums])
-    return {"bleu": bleu, "rouge1": rouge1, "rouge2": rouge2}
+    return {"bleu": bleu, "rouge1": share(sums[:, -2], rows), "rouge2": share(sums[:, -1], rows)}
 
 
 def _bleu(row: Floats) -> float:

@@ -1,4 +1,7 @@
-"""Several answers to a row: their majority, Krippendorff's alpha, and a model beside one expert (MedVAL, S2.3)."""
+"""Several answers to a row: the runs' majority, and experts' ratings beside a validator's (MedVAL, supplement S2.3).
+
+Krippendorff's alpha among experts, their majority as the reference, and a model beside a single expert.
+"""
 
 from __future__ import annotations
 
@@ -7,23 +10,16 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 from evaluation.classes import UNSAFE, Classes
-from evaluation.intervals import DIGITS, RESAMPLES, estimate_of, share
+from evaluation.intervals import DIGITS, FEWEST_CLUSTERS, RESAMPLES, Counted, estimate_of, resampled, share
 from evaluation.predictions import Answers
-from evaluation.rates import validator_rates
+from evaluation.rates import rate_estimates, validator_rates
+from evaluation.rows import Reference
+from ground.errors import InputError
 
-__all__ = [
-    "ENSEMBLE",
-    "MARGIN",
-    "alpha_estimate",
-    "coincidences",
-    "ensemble",
-    "majority",
-    "non_inferiority",
-    "ordinal_alpha",
-    "to_halves",
-]
+__all__ = ["ensemble", "experts_part", "majority", "require_rated_rows"]
 
 ENSEMBLE = "ensemble"
 """Name of the run that the others make together."""
@@ -120,8 +116,7 @@ def alpha_estimate(ratings: Codes, k: int, *, resamples: int = RESAMPLES, seed: 
         return {"items": items, **estimate_of(np.nan, np.zeros(0), items)}
     parts = coincidences(rated, k)
     kinds, sizes = np.unique(parts.reshape(items, -1), axis=0, return_counts=True)
-    draws = np.random.default_rng(seed).multinomial(items, sizes / items, size=resamples)
-    drawn = ordinal_alpha((draws.astype(np.float64) @ kinds).reshape(resamples, k, k))
+    drawn = ordinal_alpha(resampled(kinds, sizes, resamples, seed).reshape(resamples, k, k))
     return {"items": items, **estimate_of(float(ordinal_alpha(parts.sum(axis=0)[None])[0]), drawn, items)}
 
 
@@ -150,7 +145,7 @@ def non_inferiority(
     several = (ratings >= 0).sum(axis=0) > 1
     model, ratings = model[several], ratings[:, several]
     n, result = len(model), {"items": len(model), "margin": margin, "resamples": resamples}
-    if n < 5:
+    if n < FEWEST_CLUSTERS:
         return {**result, **dict.fromkeys(("model_f1", "expert_f1", "difference", "lower_bound", "p", "non_inferior"))}
     gold = majority(ratings, LEVELS)
     of_model, of_expert = _drawn_f1(gold, model, ratings, resamples, seed)
@@ -198,3 +193,96 @@ def _drawn_f1(gold: Codes, model: Codes, ratings: Codes, resamples: int, seed: i
         found.append((_macro_f1(gold[items], model[items]), _macro_f1(gold[items], said)))
     of_model, of_expert = (np.concatenate(part) for part in zip(*found, strict=True))
     return of_model, of_expert
+
+
+def experts_part(
+    reference: Reference,
+    ratings: pl.DataFrame,
+    runs: Sequence[Answers],
+    labels: Sequence[str],
+    *,
+    resamples: int,
+    seed: int,
+) -> dict[str, Any]:
+    """Compare experts with each other, with the dataset's labels and with the runs.
+
+    Args:
+        reference: the rows.
+        ratings: ``id``, ``model`` (the rater), ``label`` (1 to 4, null: not rated) and ``errors`` (``category``,
+            ``text``), as `evaluation.sheets.read_sheets` returns them.
+        runs: the validators' answers, in the order of the rows.
+        labels: how the runs are called.
+        resamples: of items or clusters.
+        seed: of the resamples.
+
+    Returns:
+        ``raters``, ``agreement`` (Krippendorff's alpha of four levels and of safe against unsafe, overall and by task),
+        ``labels_against_majority``, ``runs_against_majority``, ``non_inferiority`` and ``categories``.
+    """
+    own = {name: ratings.filter(pl.col("model") == name) for name in sorted(ratings["model"].unique().to_list())}
+    table = np.stack([_codes(reference, said) for said in own.values()])
+    rated = (table >= 0).any(axis=0)
+    part, table = reference.keep(rated), table[:, rated]
+    answers = [part.gold, *(run.codes[rated] for run in runs)]
+    gold = majority(table, LEVELS)
+    counted = Counted.of(gold, answers, part.clusters, classes=LEVELS, resamples=resamples, seed=seed)
+    against = [
+        {
+            "metrics": rate_estimates("medval", counted, at),
+            "confusion": counted.tables(at)[0][0].astype(np.int64).tolist(),
+        }
+        for at in range(len(answers))
+    ]
+    return {
+        "items": int(rated.sum()),
+        "items_with_several": int(((table >= 0).sum(axis=0) > 1).sum()),
+        "raters": [
+            {"rater": name, "rated": int((codes >= 0).sum()), "not_rated": int(said["label"].null_count())}
+            for (name, said), codes in zip(own.items(), table, strict=True)
+        ],
+        "agreement": _agreement(part, table, resamples, seed),
+        "labels_against_majority": against[0],
+        "runs_against_majority": [{"name": name, **one} for name, one in zip(labels, against[1:], strict=True)],
+        "non_inferiority": [
+            {"name": name, **non_inferiority(codes, table, seed=seed)}
+            for name, codes in zip(labels, answers[1:], strict=True)
+        ],
+        "categories": _categories(ratings),
+    }
+
+
+def require_rated_rows(reference: Reference, ratings: pl.DataFrame) -> None:
+    """Refuse ratings of rows that are not in the split."""
+    unknown = ratings.join(reference.frame.select("id"), on="id", how="anti").height
+    if unknown:
+        raise InputError(
+            "experts rated rows that are not in the split",
+            found=f"{unknown:,} of {ratings.height:,} ratings",
+            do="choose the dataset and the split that the sheets were written from",
+        )
+
+
+def _codes(reference: Reference, said: pl.DataFrame) -> Codes:
+    """Return one rater's ratings in the order of the rows. *Shape:* (n,), below 0 where there is none."""
+    joined = reference.frame.select("id").join(said, on="id", how="left", maintain_order="left")
+    return joined["label"].cast(pl.Int64).fill_null(0).to_numpy() - 1
+
+
+def _agreement(part: Reference, table: Codes, resamples: int, seed: int) -> dict[str, Any]:
+    tasks, names = part.cuts()["task"]
+
+    def of(values: Codes, k: int) -> dict[str, Any]:
+        def alpha(mask: Any) -> dict[str, Any]:
+            return alpha_estimate(values[:, mask], k, resamples=resamples, seed=seed)
+
+        return {"overall": alpha(slice(None)), "by_task": {name: alpha(tasks == at) for at, name in enumerate(names)}}
+
+    return {"four_levels": of(table, LEVELS), "safe_unsafe": of(to_halves(table), 2)}
+
+
+def _categories(ratings: pl.DataFrame) -> list[dict[str, Any]]:
+    errors = ratings.select(pl.col("errors").explode()).drop_nulls()
+    if not errors.height:
+        return []
+    counts = errors.unnest("errors")["category"].value_counts().sort(["count", "category"], descending=[True, False])
+    return [{"category": name, "errors": int(n)} for name, n in counts.iter_rows()]

@@ -1,0 +1,242 @@
+"""Dataset folders as training and evaluation read them: opened with their columns checked, evidence never read.
+
+MediEval's statements come without their contexts, and each context once; MedHal's and MedVAL's rows come a batch at a
+time, never the whole set.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.dataset as ds
+
+from ground.contracts.rows import MEDIEVAL_SCHEMA
+from ground.contracts.rows_text import MEDHAL_SCHEMA, MEDVAL_SCHEMA
+from ground.errors import InputError, UsageError
+from ground.flow.manifest import tier_of
+from ground.storage.files import sha256_of
+from ground.storage.parquet import parquet_schema
+
+__all__ = [
+    "COLUMNS",
+    "FOLDS",
+    "SPLITS_IN_WORDS",
+    "SPLIT_COLUMN",
+    "Kind",
+    "MedievalDataset",
+    "Split",
+    "TextDataset",
+]
+
+Kind = Literal["medhal", "medval"]
+Split = Literal["train", "validation", "test"]
+
+# The evidence columns (spans, replaced concept, distance; a row's edit and its consistency) are not among them: a model
+# that is given a row's evidence is given its label.
+COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "medieval": (
+        *("id", "group_id", "subject_id", "hadm_id", "statement", "quadrant", "is_true", "is_supported", "predicate"),
+        *("head_name", "tail_name", "hops", "tier", "support_level", "split", "fact_split", "fold"),
+    ),
+    "medhal": ("id", "pair_id", "context", "statement", "label", "explanation", "task", "subject_id", "split"),
+    "medval": (
+        *("id", "triple_id", "task", "instruction", "input", "output"),
+        *("reasoning", "errors", "risk_level", "subject_id", "split"),
+    ),
+}
+SCHEMAS = {"medieval": MEDIEVAL_SCHEMA, "medhal": MEDHAL_SCHEMA, "medval": MEDVAL_SCHEMA}
+BATCH_ROWS = 1024
+FOLDS = "folds"
+"""In place of a column of splits: every row, each tested by a model that was not trained on its fold."""
+SPLIT_COLUMN = r"^(split|fact_split|folds|fold_\d+)$"
+"""How a run's rows are split: by a column of the dataset, or by the fold that is tested."""
+SPLITS_IN_WORDS = "by patient (split), also by fact (fact_split), or fold_N, which tests fold N and trains on others"
+
+
+def _data_files(folder: Path, dataset: str, *more: str) -> tuple[Path, ...]:
+    """Return the data files of a folder, which all have the columns that are read, and some more.
+
+    Raises:
+        InputError: there is none, or a column is missing or of another type.
+    """
+    files = tuple(sorted((folder / "data").glob("*.parquet")))
+    if not files:
+        raise InputError(
+            f"this folder holds no {dataset} dataset",
+            file=folder,
+            expected="data/{train,validation,test}-*.parquet",
+            do=f"ontoground build {dataset}",
+        )
+    names, expected = (*COLUMNS[dataset], *more), _types(SCHEMAS[dataset])
+    for file in files:
+        found = _types(parquet_schema(file))
+        for name in names:
+            if name not in found:
+                raise InputError("a column is missing", file=file, found=f"no {name}", expected=", ".join(names))
+            if not _same(found[name], expected[name]):
+                what = f"the column {name} has another type"
+                raise InputError(what, file=file, found=str(found[name]), expected=str(expected[name]))
+    return files
+
+
+def _types(schema: pa.Schema) -> Mapping[str, pl.DataType]:
+    return pl.DataFrame(schema.empty_table()).schema
+
+
+def _same(found: pl.DataType, expected: pl.DataType) -> bool:
+    # Writers differ in widths (int8 or int64); kinds must agree.
+    if isinstance(found, pl.List) and isinstance(expected, pl.List):
+        return _same(found.inner, expected.inner)  # type: ignore[arg-type]
+    if isinstance(found, pl.Struct) and isinstance(expected, pl.Struct):
+        return set(expected.to_schema()) <= set(found.to_schema())
+    numbers = (found.is_integer() and expected.is_integer()) or (found.is_float() and expected.is_float())
+    return numbers or found in (expected, pl.Null)
+
+
+@dataclass(frozen=True)
+class MedievalDataset:
+    """Statements, contexts and the provenance of one folder as ``ontoground build medieval`` writes it.
+
+    ``rows`` has one row a sample (`COLUMNS`), ordered by id; ``contexts`` has one row an admission
+    (``hadm_id``, ``context``), ordered by hadm_id.
+    """
+
+    folder: Path
+    rows: pl.DataFrame
+    contexts: pl.DataFrame
+    manifest: dict[str, Any]
+    manifest_sha256: str
+
+    @classmethod
+    def open(cls, folder: Path) -> MedievalDataset:
+        """Read a folder.
+
+        Raises:
+            InputError: it is no MediEval dataset, a column is missing or of another type, or an admission has two
+                contexts.
+        """
+        scan = pl.scan_parquet(list(_data_files(folder, "medieval", "context")), glob=False)
+        manifest = folder / "manifest.json"
+        if not manifest.is_file():
+            raise InputError("the dataset has no manifest", file=manifest, do="ontoground build medieval")
+        contexts = scan.select("hadm_id", "context").unique().sort("hadm_id", "context").collect()
+        if contexts["hadm_id"].n_unique() < contexts.height:
+            raise InputError("an admission has two contexts", file=folder / "data", expected="one context an admission")
+        return cls(
+            folder=folder,
+            rows=scan.select(COLUMNS["medieval"]).sort("id").collect(),
+            contexts=contexts,
+            manifest=json.loads(manifest.read_text(encoding="utf-8")),
+            manifest_sha256=sha256_of(manifest),
+        )
+
+    @property
+    def licence_tier(self) -> str:
+        """``open`` or ``credentialed``, as `ground.flow.manifest.tier_of` says."""
+        return tier_of(self.folder)
+
+    @property
+    def folds(self) -> tuple[int, ...]:
+        """Folds that have rows, in order."""
+        return tuple(self.rows["fold"].unique().sort())
+
+    def in_split(self, split: Split, column: str = "split") -> pl.Expr:
+        """Return which rows are of a split.
+
+        Args:
+            split: the wanted one.
+            column: ``split``, ``fact_split``; ``fold_N``, where fold N is tested, the next one with rows validates and
+                all others train; `FOLDS`, where all rows are tested.
+
+        Raises:
+            UsageError: there is no such fold, or `FOLDS` is asked for another split than test.
+        """
+        if column == FOLDS:
+            if split != "test":
+                raise UsageError("all folds together have one split", found=split, expected="test")
+            return pl.lit(True)
+        if not column.startswith("fold_"):
+            return pl.col(column) == split
+        folds, tested = self.folds, int(column.removeprefix("fold_"))
+        if tested not in folds or (split != "test" and len(folds) < 3):
+            raise UsageError(
+                "the dataset has no such fold, or too few to train, validate and test",
+                file=self.folder,
+                found=f"fold {tested}",
+                expected=f"three folds or more, and one of them: {', '.join(map(str, folds))}",
+                do="build it with more patients, or other build.folds",
+            )
+        validating = folds[(folds.index(tested) + 1) % len(folds)]
+        of_split = {"test": pl.col("fold") == tested, "validation": pl.col("fold") == validating}
+        return of_split.get(split, ~pl.col("fold").is_in([tested, validating]))
+
+    def split_rows(self, split: Split, column: str = "split") -> pl.DataFrame:
+        """Return the rows of one split, ordered by id; ``column`` as `in_split` takes it.
+
+        Raises:
+            InputError: the split is empty.
+            UsageError: as `in_split`.
+        """
+        rows = self.rows.filter(self.in_split(split, column))
+        if rows.is_empty():
+            raise InputError(
+                f"the {split} split is empty", file=self.folder, expected=f"rows whose {column} is {split}"
+            )
+        return rows
+
+
+@dataclass(frozen=True)
+class TextDataset:
+    """One folder of MedHal or MedVAL.
+
+    ``identity`` tells which data these are: the manifest's SHA-256, or that of the list of files where a folder has no
+    manifest.
+    """
+
+    folder: Path
+    kind: Kind
+    licence_tier: str
+    identity: dict[str, str]
+    files: tuple[Path, ...]
+
+    @classmethod
+    def open(cls, folder: Path, kind: Kind) -> TextDataset:
+        """Open a folder with ``data/{train,validation,test}-*.parquet``.
+
+        Raises:
+            InputError: no such files, or a column is missing or of another type.
+        """
+        files = _data_files(folder, kind)
+        return cls(
+            folder=folder, kind=kind, licence_tier=tier_of(folder), identity=_identity(folder, files), files=files
+        )
+
+    def rows(self, split: Split, tasks: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
+        """Yield the rows of a split in the order of the files; ``tasks`` keeps these tasks only."""
+        columns, table = list(COLUMNS[self.kind]), self._table(split, tasks)
+        for batch in table.to_batches(columns=columns, batch_size=BATCH_ROWS, batch_readahead=2):
+            yield from batch.to_pylist()
+
+    def count(self, split: Split, tasks: Sequence[str] | None = None) -> int:
+        """Return how many rows a split (and these tasks of it) has."""
+        return int(self._table(split, tasks).count_rows())
+
+    def _table(self, split: Split, tasks: Sequence[str] | None) -> ds.Dataset:
+        wanted = ds.field("split") == split
+        if tasks is not None:
+            wanted &= ds.field("task").isin(list(tasks))
+        return ds.dataset(list(self.files), format="parquet").filter(wanted)
+
+
+def _identity(folder: Path, files: Sequence[Path]) -> dict[str, str]:
+    if (manifest := folder / "manifest.json").is_file():
+        return {"manifest_sha256": sha256_of(manifest)}
+    listed = "".join(f"{sha256_of(file)}  {file.name}\n" for file in files)
+    return {"files_sha256": hashlib.sha256(listed.encode()).hexdigest()}

@@ -1,0 +1,320 @@
+"""Pictures of a report, drawn from its JSON; every model or run has a colour and a marker of its own.
+
+Of quadrants F1, risk, lambda, learning curves, confusion and calibration; of detectors and validators forest plots,
+confusion, errors and agreement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from evaluation.drawing import (
+    COLOURS,
+    GREY,
+    Series,
+    confusion,
+    error_bars,
+    forest,
+    panels,
+    picture,
+    save,
+    style_of,
+    tidy,
+    wrapped,
+)
+from evaluation.paper import paper_results
+from ground.contracts.rows import QUADRANTS
+
+__all__ = ["draw_quadrants", "draw_texts"]
+
+MOST_PANELS = 9
+# A bin with fewer rows than this is drawn faint, and no line leads to it.
+FEW_ROWS = 10
+# A model above this in HSR or TIR takes nearly everything for Q1; the others are to be told apart, so it is left out.
+FAR = 0.7
+# The axes of the risk picture reach this far at least, in percent.
+FRAME = 30.0
+MEANING = {"Q1": "true, supported", "Q2": "true, unsupported", "Q3": "false, supported", "Q4": "false, unsupported"}
+HEADLINES = {"non_factual_f1": "F1 of non-factual statements", "macro_f1": "Macro-F1 over risk levels"}
+SAFETY = {
+    "unsafe_sensitivity": "sensitivity\n(unsafe found)",
+    "unsafe_specificity": "specificity\n(safe left alone)",
+    "unsafe_f1": "F1 (unsafe)",
+    "safety_accuracy": "accuracy",
+}
+FACTUALITY = {
+    f"{name.replace('-', '_')}_{rate}": f"{word},\n{name}"
+    for name in ("non-factual", "factual")
+    for rate, word in (("precision", "precision"), ("recall", "recall"), ("f1", "F1"))
+}
+
+Model = Mapping[str, Any]
+Report = Mapping[str, Any]
+Losses = Mapping[str, Sequence[Mapping[str, Any]]]
+
+
+def draw_quadrants(report: Report, losses: Losses, folder: Path) -> None:
+    """Draw every picture that the report has numbers for; ``losses`` as `learning_figure` takes them."""
+    for draw, name in ((f1_figure, "f1_by_quadrant"), (risk_figure, "risk"), (confusion_figure, "confusion")):
+        draw(report["models"], folder / f"{name}.png")
+    calibration_figure(report["models"], folder / "calibration.png")
+    if report["lambda"]:
+        lambda_figure(report["lambda"], folder / "lambda.png")
+    if losses:
+        learning_figure(losses, folder / "learning.png")
+
+
+def draw_texts(report: Report, folder: Path) -> None:
+    """Draw every picture that the report has numbers for."""
+    if runs := report["runs"][:MOST_PANELS]:
+        detectors, classes = report["kind"] == "medhal", report["rows"]["classes"]
+        _by_task(report, runs, folder / "f1_by_task.png")
+        tables = [(wrapped(run["name"]), run["confusion"]) for run in runs]
+        words = ("answer", "label") if detectors else ("answered risk level", "risk level")
+        short = [name.removeprefix("level ") for name in classes]
+        confusion(folder / "confusion.png", tables, short, counts=True, words=words)
+        names = FACTUALITY if detectors else SAFETY
+        title = "Factuality" if detectors else "Safe (levels 1 and 2) against unsafe (3 and 4)"
+        overall = _series(runs, [[run["overall"][name] for name in names] for run in runs])
+        forest(folder / "overall.png", list(names.values()), overall, title=f"{title}, 95% intervals")
+        _by_length(report, runs, folder / "f1_by_length.png")
+        _errors(runs, folder / "errors_by_task.png")
+    if report["experts"]:
+        _agreement(report["experts"]["agreement"], folder / "agreement.png")
+        if tested := [one for one in report["experts"]["non_inferiority"] if one["difference"]]:
+            _non_inferiority(tested, folder / "non_inferiority.png")
+
+
+def _labels(models: Sequence[Model]) -> list[str]:
+    """Return names without their folder or organisation where they stay distinct, in short lines."""
+    short = []
+    for model in models:
+        name, plus, method = model["name"].partition(" + ")
+        short.append(name.rstrip("/").rpartition("/")[2] + plus + method)
+    names = short if len(set(short)) == len(short) else [model["name"] for model in models]
+    return [wrapped(name) for name in names]
+
+
+def _styles(models: Sequence[Model]) -> list[dict[str, Any]]:
+    """Return marker and colour of each model; baselines, which come last, are grey and hollow."""
+    own = sum(model["kind"] != "baseline" for model in models)
+    hollow = {"color": GREY, "markerfacecolor": "white"}
+    return [style_of(at) if at < own else style_of(at - own) | hollow for at in range(len(models))]
+
+
+def _series(models: Sequence[Model], values: Sequence[Sequence[Mapping[str, float | None]]]) -> list[Series]:
+    """Return what `forest` draws of each model, which is named also where it is alone."""
+    bars = map(error_bars, values)
+    return [(label, *bar, style) for label, bar, style in zip(_labels(models), bars, _styles(models), strict=True)]
+
+
+def f1_figure(models: Sequence[Model], path: Path) -> None:
+    """Draw F1 of every quadrant with 95% intervals."""
+    values = [[model["metrics"][f"f1_{quadrant.lower()}"] for quadrant in QUADRANTS] for model in models]
+    rows = [f"{quadrant}\n({meaning})" for quadrant, meaning in MEANING.items()]
+    forest(path, rows, _series(models, values), title="F1 by quadrant, 95% intervals")
+
+
+def _is_far(model: Model) -> bool:
+    return model["kind"] == "baseline" and any((model["metrics"][name]["value"] or 0) > FAR for name in ("hsr", "tir"))
+
+
+def risk_figure(models: Sequence[Model], path: Path) -> None:
+    """Draw hallucinated support against truth inversion; the paper's models faintly, if it measured one of these."""
+    names = {"xlabel": "TIR: Q3 taken for Q1 (%)", "ylabel": "HSR: Q2 taken for Q1 (%)"}
+    title = "Critical errors, 95% intervals; the lower left is safest"
+    with picture(path, 8.2, 5.6, grid="both", title=title, **names) as axes:
+        paper = np.array([(row["metrics"]["tir"], row["metrics"]["hsr"]) for row in paper_results()]) * 100
+        highest = FRAME
+        if any(model.get("paper") for model in models):
+            style = {"marker": ".", "color": "#c0c0c0", "label": "the paper's models\n(on its own data)"}
+            axes.plot(*paper.T, linestyle="none", **style)
+            highest = paper.max()
+        for model, label, style in zip(models, _labels(models), _styles(models), strict=True):
+            x, x_error = error_bars([model["metrics"]["tir"]])
+            y, y_error = error_bars([model["metrics"]["hsr"]])
+            if _is_far(model):
+                outside = f"{label}\n(outside: TIR {x[0]:.0f}, HSR {y[0]:.0f})"
+                axes.plot([], [], linestyle="none", markersize=8, label=outside, **style)
+                continue
+            highest = np.nanmax([highest, *(x + np.nan_to_num(x_error[1])), *(y + np.nan_to_num(y_error[1]))])
+            axes.errorbar(x, y, y_error, x_error, fmt="none", ecolor=style["color"], elinewidth=1, alpha=0.6)
+            axes.plot(x, y, linestyle="none", markersize=8, label=label, clip_on=False, zorder=3, **style)
+        limits = (-1, min(101, 5 * np.ceil(highest / 5) + 1))
+        axes.set(xlim=limits, ylim=limits)
+        axes.set_aspect("equal", anchor="NW")
+
+
+def lambda_figure(points: Sequence[Mapping[str, Any]], path: Path) -> None:
+    """Draw macro-F1, HSR and TIR over CoRFu's lambda (the paper's figure 6).
+
+    Args:
+        points: ``lambda`` and ``metrics`` of each model; lambda 0 is DPO.
+        path: of the PNG file.
+    """
+    ordered = sorted(points, key=lambda point: float(point["lambda"]))
+    lambdas = [float(point["lambda"]) for point in ordered]
+    title = "CoRFu's penalty, 95% intervals"
+    with picture(path, 6.4, 4.4, ylim=(0, 100), xlabel="lambda", ylabel="%", title=title) as axes:
+        for at, (name, label) in enumerate({"f1": "macro-F1", "hsr": "HSR", "tir": "TIR"}.items()):
+            value, error = error_bars([point["metrics"][name] for point in ordered])
+            lines = {"capsize": 3, "linewidth": 1.6, "elinewidth": 1, "clip_on": False}
+            axes.errorbar(lambdas, value, error, label=label, **lines, **style_of(at))
+        ticks = sorted(set(lambdas))
+        axes.set_xticks(ticks, ["0 (DPO)" if tick == 0 else f"{tick:g}" for tick in ticks])
+
+
+def learning_figure(losses: Losses, path: Path) -> None:
+    """Draw the loss over steps: faint as recorded, strong as a running mean; dashed on validation rows.
+
+    Args:
+        losses: for each run its records, with ``step`` and ``loss`` or ``eval_loss``; other records are passed over.
+        path: of the PNG file.
+    """
+
+    def curve(records: Sequence[Mapping[str, Any]], key: str) -> tuple[pl.Series, pl.Series]:
+        kept = [record for record in records if "step" in record and key in record]
+        steps, values = (pl.Series([record[name] for record in kept], dtype=pl.Float64) for name in ("step", key))
+        return steps, values
+
+    words = {"xlabel": "optimizer step", "ylabel": "loss", "title": "Learning curves (dashed: validation)"}
+    with picture(path, 7.6, 4.4, **words) as axes:
+        for at, (name, records) in enumerate(losses.items()):
+            style = style_of(at)
+            steps, values = curve(records, "loss")
+            axes.plot(steps, values, color=style["color"], alpha=0.25, linewidth=0.8)
+            # Over a twentieth of the run.
+            mean = values.rolling_mean(max(1, len(values) // 20), min_samples=1)
+            axes.plot(steps, mean, color=style["color"], linewidth=1.8, label=wrapped(name))
+            steps, values = curve(records, "eval_loss")
+            if len(steps):
+                axes.plot(steps, values, linestyle="--", markersize=4, **style)
+        axes.set_ylim(bottom=0)
+
+
+def _telling(models: Sequence[Model]) -> list[Model]:
+    """Leave out baselines that give one answer to everything, then all beyond nine models."""
+    answers = [np.count_nonzero(np.sum(model["confusion"], axis=0)) for model in models]
+    kept = [model for model, n in zip(models, answers, strict=True) if model["kind"] == "model" or n > 1]
+    return (kept or list(models))[:MOST_PANELS]
+
+
+def confusion_figure(models: Sequence[Model], path: Path) -> None:
+    """Draw answers against labels, in percent of each quadrant's rows (nine models at most)."""
+    shown = _telling(models)
+    tables = [(label, model["confusion"]) for label, model in zip(_labels(shown), shown, strict=True)]
+    confusion(path, tables, QUADRANTS)
+
+
+def calibration_figure(models: Sequence[Model], path: Path) -> bool:
+    """Draw how often a model is right against how sure it is; return whether any model gave scores (else no file).
+
+    The area of a dot is the share of the model's rows; bins with few rows are faint.
+    """
+    shown = _telling([model for model in models if model["calibration"]])
+    if not shown:
+        return False
+    figure, grid = panels(len(shown), 3.1)
+    for model, label, axes in zip(shown, _labels(shown), grid, strict=True):
+        bins = model["calibration"]
+        rows, x, y = (
+            np.array([one[name] for one in bins], dtype=np.float64)
+            for name in ("rows", "mean_confidence", "share_right")
+        )
+        x, y, many = x * 100, y * 100, rows >= FEW_ROWS
+        axes.plot([0, 100], [0, 100], color=GREY, linestyle=":", linewidth=1)
+        axes.plot(x[many], y[many], color=COLOURS[0], linewidth=1)
+        alpha = np.where(many, 0.8, 0.25)
+        axes.scatter(x, y, s=14 + 220 * rows / rows.sum(), color=COLOURS[0], alpha=alpha, zorder=3, clip_on=False)
+        axes.set_title(f"{label}\nECE {100 * model['metrics']['ece']['value']:.1f}%", fontsize=10)
+        axes.set(xlim=(0, 102), ylim=(0, 102))
+        tidy(axes, "both")
+    figure.supxlabel("mean probability of the answer (%)")
+    figure.supylabel("right answers (%)")
+    figure.suptitle(f"Calibration (faint: fewer than {FEW_ROWS} rows; on the dotted line: as right as sure)")
+    save(figure, path)
+    return True
+
+
+def _by_task(report: Report, runs: Sequence[Model], path: Path) -> None:
+    """Draw the headline F1 of every task, and over all rows or all tasks, with intervals."""
+    tasks, headline = report["rows"]["by_task"], report["rows"]["headline"]
+    rows = [f"{task}\n({sum(counts):,} rows)" for task, counts in tasks.items()]
+    means = report["kind"] == "medval"
+    last = "mean over tasks" if means else f"all rows\n({report['rows']['rows']:,} rows)"
+    overall = [run["over_tasks"]["all"] if means else run["overall"][headline] for run in runs]
+    parts = [[run["by_task"][task][headline] for task in tasks] for run in runs]
+    series = _series(runs, [[*own, one] for own, one in zip(parts, overall, strict=True)])
+
+    def mark(axes: Any) -> None:
+        axes.axhline(len(rows) - 0.5, color="black", linewidth=0.9)
+
+    forest(path, [*rows, last], series, mark, title=f"{HEADLINES[headline]} by task")
+
+
+def _by_length(report: Report, runs: Sequence[Model], path: Path) -> None:
+    parts, headline = report["rows"]["by_length"], report["rows"]["headline"]
+    what = "the context" if report["kind"] == "medhal" else "input and output"
+    series = _series(runs, [[run["by_length"][name][headline] for name in parts] for run in runs])
+    rows = [f"{name}\n({n:,} rows)" for name, n in parts.items()]
+    forest(path, rows, series, title=f"{HEADLINES[headline]}, by length of {what}")
+
+
+def _errors(runs: Sequence[Model], path: Path) -> None:
+    """Draw each run's errors by task as shares that add up to 1, below the shares of the rows."""
+    tasks = list(runs[0]["errors_by_task"])
+    # Where there is no error, there is no share of them.
+    shares = [[run["errors_by_task"][task]["share_of_errors"]["value"] or 0 for task in tasks] for run in runs]
+    shares.insert(0, [runs[0]["errors_by_task"][task]["share_of_rows"] for task in tasks])
+    names, n = ["all rows", *(wrapped(f"errors of {run['name']}") for run in runs)], len(shares)
+    words = {"xlabel": "% of the errors (first bar: of the rows)", "title": "Where the errors lie"}
+    with picture(path, 8.6, 1.6 + 0.42 * n, grid=None, xlim=(0, 100), ylim=(n - 0.5, -0.5), **words) as axes:
+        left = np.zeros(n)
+        for at, (task, width) in enumerate(zip(tasks, 100 * np.array(shares, dtype=np.float64).T, strict=True)):
+            axes.barh(range(n), width, left=left, color=COLOURS[at % len(COLOURS)], label=task, height=0.68)
+            for place, (begin, part) in enumerate(zip(left, width, strict=True)):
+                if part >= 7:
+                    style = {"ha": "center", "va": "center", "color": "white", "fontsize": 9}
+                    axes.text(begin + part / 2, place, f"{part:.0f}", **style)
+            left = left + width
+        axes.set_yticks(range(n), names)
+        axes.tick_params(axis="y", length=0)
+
+
+def _agreement(agreement: Mapping[str, Any], path: Path) -> None:
+    series, lowest = [], 0.0
+    for at, (name, title) in enumerate((("four_levels", "four levels"), ("safe_unsafe", "safe or unsafe"))):
+        parts = agreement[name]["by_task"] | {"all": agreement[name]["overall"]}
+        value, error = error_bars(list(parts.values()))
+        series.append((title, value / 100, error / 100, style_of(at)))
+        lowest = min([lowest, *(one["low"] for one in parts.values() if one["low"] is not None)])
+    words = {
+        "xlabel": "Krippendorff's alpha (dotted: 0.8, from which on agreement is called reliable)",
+        "title": "Agreement of the experts, 95% intervals",
+        "xlim": (np.floor(lowest * 10) / 10, 1.0),
+    }
+    rows = [f"{task}\n({one['items']:,} items)" for task, one in parts.items()]
+    forest(path, rows, series, lambda axes: axes.axvline(0.8, color=GREY, linestyle=":", linewidth=1), **words)
+
+
+def _non_inferiority(tested: Sequence[Mapping[str, Any]], path: Path) -> None:
+    margin = 100 * tested[0]["margin"]
+    words = {
+        "xlabel": f"macro-F1 of the model minus one expert's, in points (dashed: margin {margin:g}; bar: lower bound)",
+        "title": "Not worse than one expert? Right of the dashed line: yes",
+        "xlim": None,
+    }
+    bars = error_bars([one["difference"] for one in tested])
+    bounds = [100 * one["lower_bound"] for one in tested]
+
+    def mark(axes: Any) -> None:
+        axes.plot(bounds, range(len(tested)), linestyle="none", marker="|", markersize=14, color="black", clip_on=False)
+        axes.axvline(0, color=GREY, linewidth=1)
+        axes.axvline(margin, color=COLOURS[1], linestyle="--", linewidth=1.2)
+
+    forest(path, [wrapped(one["name"]) for one in tested], [(None, *bars, style_of(0))], mark, **words)

@@ -1,1 +1,0 @@
-"""Predictions of quadrants against a MediEval dataset: metrics, intervals over patients, baselines, one report."""

@@ -1,1 +1,0 @@
-"""Blind sheets for experts on rows of a dataset: written, and read back."""

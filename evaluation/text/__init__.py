@@ -1,1 +1,0 @@
-"""Evaluation of detectors (MedHal) and validators (MedVAL): predictions and experts' ratings against a dataset."""

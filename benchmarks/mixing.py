@@ -45,7 +45,7 @@ def steps_of(rows: pl.DataFrame, most: int, given: argparse.Namespace, seed: int
         epochs=given.epochs,
         seed=seed,
     )
-    return [[index for row in step.rows for block in row.blocks for index in block.items] for step in plan]
+    return [step.items for step in plan]
 
 
 class Readers:

@@ -13,10 +13,10 @@ import torch
 
 from evaluation.quadrants.dataset import MedievalDataset
 from ground.contracts.rows import QUADRANTS
+from training.packing.collate import RunData
 from training.packing.plan import Item
 from training.packing.rows import encode_admissions
 from training.packing.tokens import Truncation, encode_statements
-from training.packing.trainer import RunData
 
 __all__ = ["QuadrantData", "QuadrantLoss", "class_weights", "predicted", "quadrant_data"]
 

@@ -25,12 +25,12 @@ from ground.contracts.rows import QUADRANTS
 from ground.storage.tables import read_table
 from training.classifier.items import predicted
 from training.packing.attention import attention_of
+from training.packing.collate import RunData
 from training.packing.decoders import check_decoder, check_sharing
 from training.packing.plan import Item
 from training.packing.rows import encode_admissions, read_items
 from training.packing.shared import SharedPolicy
 from training.packing.tokens import EncodedTexts, Truncation, encode_statements, special_token
-from training.packing.trainer import RunData
 from training.runs.models import load_config, load_model, load_tokenizer, quiet, usable_length
 from training.runs.settings import CorfuSettings
 
@@ -78,7 +78,7 @@ def quadrant_log_probabilities(
     tokens_per_row: int,
     *,
     calibrated: bool = True,
-    advance: Callable[[int], None] | None = None,
+    advance: Callable[[int], None] = lambda _: None,
 ) -> torch.Tensor:
     """Return log-probabilities of the four labels, normalised over them. *Shape:* (n_items, 4).
 
@@ -106,7 +106,7 @@ def score_quadrants(
     *,
     calibrated: bool = True,
     name: str | None = None,
-    advance: Callable[[int], None] | None = None,
+    advance: Callable[[int], None] = lambda _: None,
     told: Callable[[Truncation], object] | None = None,
 ) -> pl.DataFrame:
     """Predict the quadrants of a split with a policy: a CoRFu run folder, or any causal model.

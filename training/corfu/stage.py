@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,11 +17,12 @@ from evaluation.quadrants.dataset import MedievalDataset, Split
 from ground.errors import InputError
 from training.corfu.loss import corfu_loss
 from training.corfu.pairs import REGIMES, Stage, StagePairs, pair_items, stage_pairs
+from training.packing.collate import RunData
 from training.packing.plan import Item, Step
-from training.packing.rows import encode_admissions, plan_steps, read_items
+from training.packing.rows import encode_admissions, plan_steps, read_items, read_rows
 from training.packing.shared import SharedPolicy
 from training.packing.tokens import EncodedTexts, Truncation, encode_statements
-from training.packing.trainer import RunData
+from training.runs.folder import Run
 from training.runs.settings import CorfuSettings
 
 __all__ = [
@@ -26,6 +30,8 @@ __all__ = [
     "CorfuObjective",
     "CorfuStage",
     "CorfuTexts",
+    "Policy",
+    "Progress",
     "StageData",
     "corfu_stages",
     "encode_texts",
@@ -73,16 +79,31 @@ class StageData:
 
 @dataclass(frozen=True)
 class CorfuStage:
-    """One stage: its number from 1, its pairs, and their encoding."""
+    """One stage: the name of its files and of its progress, its pairs, and their encoding."""
 
-    number: int
+    name: str
     pairs: StagePairs
     data: StageData
 
-    @property
-    def name(self) -> str:
-        """The name of its files and of its progress."""
-        return f"stage-{self.number}"
+
+Progress = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
+"""Entered with the name and the number of steps of a piece of work; what it yields is told the steps that are done."""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What the stages of a run share: the policy that they train one after the other."""
+
+    model: Any
+    tokenizer: Any
+    run: Run
+    progress: Progress
+    references: Path
+
+    @cached_property
+    def shared(self) -> SharedPolicy:
+        """The policy over packed rows, one for all stages."""
+        return SharedPolicy(self.model)
 
 
 def encode_texts(dataset: MedievalDataset, tokenizer: Any, settings: CorfuSettings, max_length: int) -> CorfuTexts:
@@ -130,23 +151,15 @@ def corfu_stages(dataset: MedievalDataset, texts: CorfuTexts, pad_id: int, setti
         except InputError:
             validation = []
         data = StageData(texts.contexts, texts.statements, items(train), validation, pad_id)
-        found.append(CorfuStage(number, train, data))
+        found.append(CorfuStage(f"stage-{number}", train, data))
     return found
 
 
-def pair_logps(
-    policy: SharedPolicy,
-    data: StageData,
-    items: list[Item],
-    tokens_per_row: int,
-    *,
-    autocast: bool = False,
-    advance: Callable[[int], None] | None = None,
-) -> Values:
+def pair_logps(policy: SharedPolicy, data: StageData, items: list[Item], tokens_per_row: int, **options: Any) -> Values:
     """Return log-probabilities of winners and losers, without dropout; see `read_items`. *Shape:* (n_pairs, 2)."""
     if not items:
         return np.empty((0, 2))
-    return read_items(policy, data.run_data(items), tokens_per_row, autocast=autocast, advance=advance).numpy()
+    return read_items(policy, data.run_data(items), tokens_per_row, **options).numpy()
 
 
 def step_margins(
@@ -156,9 +169,8 @@ def step_margins(
 
     Before a stage trains they would be 0 in exact arithmetic: what they are is the noise of the rows' roundings.
     """
-    items = sorted(index for row in step.rows for block in row.blocks for index in block.items)
-    found = read_items(policy, data.run_data(data.train), 0, rows=step.rows, autocast=autocast)
-    _, logged = pair_values(found, torch.from_numpy(reference[items]), beta, 0.0)
+    found = read_rows(policy, data.run_data(data.train), step.rows, autocast=autocast)
+    _, logged = pair_values(found, torch.from_numpy(reference[sorted(step.items)]), beta, 0.0)
     return logged["margin"].numpy()
 
 

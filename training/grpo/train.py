@@ -119,7 +119,7 @@ def train_arm(
             "system_prompt": system_prompt(arm.categories),
             "rows": {"used": len(rows), "left_out": {"too_long": too_long}},
             "order_sha256": order_sha256(order),
-            "measured": measured.as_dict(),
+            "measured": measured,
             "steps": trainer.state.global_step,
             "history": logged(trainer, HISTORY),
             "evaluations": _watched(watched),

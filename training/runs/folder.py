@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -49,6 +49,7 @@ __all__ = [
     "drop_if_refused",
     "is_main",
     "model_identity",
+    "n_processes",
     "open_run",
     "read_run",
     "start_run",
@@ -71,6 +72,11 @@ def is_main() -> bool:
     return int(os.environ.get("RANK", "0")) == 0
 
 
+def n_processes() -> int:
+    """Return how many processes train together."""
+    return int(os.environ.get("WORLD_SIZE", "1"))
+
+
 def join_processes(device: str) -> None:
     """Prepare the device, and meet the other processes that torchrun or accelerate started, each with its own GPU.
 
@@ -80,12 +86,9 @@ def join_processes(device: str) -> None:
     prepare_device(device)
     for name in ("FSDP", "DEEPSPEED"):
         if os.environ.get(f"ACCELERATE_USE_{name}", "").lower() in ("1", "true", "yes"):
-            raise UsageError(
-                "weights split between processes are not supported",
-                found=name,
-                do="launch with --multi_gpu, or torchrun",
-            )
-    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
+            do = "launch with --multi_gpu, or torchrun"
+            raise UsageError("weights split between processes are not supported", found=name, do=do)
+    if n_processes() > 1:
         from accelerate import PartialState
 
         PartialState(cpu=device == "cpu")
@@ -108,20 +111,12 @@ def dataset_identity(dataset: MedievalDataset) -> dict[str, Any]:
 
 
 def model_identity(model: str | Path) -> dict[str, Any]:
-    """Return a model's name with its commit on the hub, or the hashes of what describes it where it is a folder.
-
-    Raises:
-        InputError: there is no such model.
-    """
+    """Return a model's name with its commit on the hub, or the hashes of what describes it where it is a folder."""
     folder = Path(model)
     if not folder.is_dir():
         return {"name": str(model), "commit": hub_commit(model)}
     files = {name: sha256_of(folder / name) for name in IDENTITY_FILES if (folder / name).is_file()}
     return {"name": folder.resolve().name, "sha256": files}
-
-
-def _plain(value: Mapping[str, Any]) -> dict[str, Any]:
-    return dict(json.loads(to_json(value)))
 
 
 def start_run(out: Path, plan: Mapping[str, Any], *, resume: bool) -> dict[str, Any] | None:
@@ -143,7 +138,7 @@ def start_run(out: Path, plan: Mapping[str, Any], *, resume: bool) -> dict[str, 
         raise UsageError("this folder already holds a run", file=out, do="choose another --out, or --resume this run")
     if found is not None:
         before = json.loads(found.read_text(encoding="utf-8"))
-        changed = [name for name, value in _plain(plan).items() if before.get(name) != value]
+        changed = [name for name, value in json.loads(to_json(plan)).items() if before.get(name) != value]
         if changed:
             raise UsageError(
                 "the run in this folder was started otherwise",
@@ -165,8 +160,7 @@ def start_run(out: Path, plan: Mapping[str, Any], *, resume: bool) -> dict[str, 
 def drop_if_refused(out: Path) -> Iterator[None]:
     """Forget a run that ended before anything of it was kept, whatever ended it: its folder may be taken again.
 
-    Raises:
-        KeyboardInterrupt: as it came, with what was kept and how to go on.
+    An interrupt goes on with words on what was kept and how to go on.
     """
     try:
         yield
@@ -216,7 +210,7 @@ class Run:
 
     @property
     def checkpoints(self) -> Path:
-        """Return the folder of what its resumption needs, which goes when the run is whole."""
+        """The folder of what its resumption needs, which goes when the run is whole."""
         return self.out / CHECKPOINTS
 
     @cached_property
@@ -225,10 +219,10 @@ class Run:
         whole = self.settings.lora.r == 0 and not self.plan.get("freeze_backbone", False)
         return trained_weights(self.settings.hardware, whole=whole)
 
-    def estimate(self, task: Task, step: Callable[[Any], torch.Tensor], **options: Any) -> Estimate:
-        """Return what a forward pass of the run and its backward pass need; see `estimate_memory`."""
-        hardware, autocast = self.weights
-        return estimate_memory(str(self.model), task, step, self.settings.lora, hardware, autocast=autocast, **options)
+    def estimate(self, task: Task, step: Callable[[Any], torch.Tensor], **options: Any) -> None:
+        """Say what a forward pass of the run and its backward pass need; ``options`` as of `estimate_memory`."""
+        (hardware, autocast), lora = self.weights, self.settings.lora
+        self.needs(estimate_memory(str(self.model), task, step, lora, hardware, autocast=autocast, **options))
 
     def needs(self, memory: Estimate) -> None:
         """Say what the run needs before it starts, and warn where that is more than there is."""
@@ -239,11 +233,7 @@ class Run:
             self.say(warning)
 
     def load(self, task: Task, *, attention: str | None, lora: LoraSettings | None = None) -> Any:
-        """Load the model that is trained, with its own adapter or, where ``lora`` is given, a new one.
-
-        Raises:
-            TrainingError: memory is short.
-        """
+        """Load the model that is trained, with its own adapter or, where ``lora`` is given, a new one."""
         seed, hardware = self.settings.seed, self.weights[0]
         with memory_errors("set hardware.quantize = 'nf4', or choose a smaller base model"):
             loaded = load_model(self.model, task, hardware, lora=lora, seed=seed, attention=attention, trainable=True)
@@ -300,7 +290,7 @@ class Run:
             write_text(self.out / RECORD, to_json(record))
             shutil.rmtree(self.checkpoints, ignore_errors=True)
         wait_for_all()
-        return _plain(record)
+        return dict(json.loads(to_json(record)))
 
 
 @contextmanager
@@ -335,9 +325,8 @@ def open_run(
     Raises:
         UsageError: the folder holds a run and ``resume`` is off, it was started with another plan, or there are more
             processes than can train it.
-        KeyboardInterrupt: as it came, with what was kept and how to go on.
     """
-    if alone and int(os.environ.get("WORLD_SIZE", "1")) > 1:
+    if alone and n_processes() > 1:
         raise UsageError(f"{kind} is trained by one process", do="start it without torchrun or accelerate")
     if settings.hardware.split_weights and more.get("engine") != "shared":
         raise UsageError(
@@ -359,20 +348,12 @@ def open_run(
     optimizer, why = choose_optimizer(wanted, device_of(settings.hardware))
     tell = say if say is not None and is_main() else lambda _text: None
     whole, notes = start_run(out, plan, resume=resume), [why] if why else []
-    run = Run(out, model, settings, plan, resume, tell, optimizer, whole, notes=notes)
-    if run.whole is not None:
-        yield run
-        return
-    with drop_if_refused(out), quiet():
-        yield run
+    with drop_if_refused(out) if whole is None else nullcontext(), quiet():
+        yield Run(out, model, settings, plan, resume, tell, optimizer, whole, notes=notes)
 
 
 def read_run(folder: Path, *kinds: str) -> dict[str, Any]:
-    """Read the record of a run that is whole.
-
-    Raises:
-        InputError: there is none, or it is of none of the kinds asked for.
-    """
+    """Read the record of a run that is whole, or raise `InputError`: there is none, or it is of none of these kinds."""
     path = folder / RECORD
     if not path.is_file():
         unfinished = (folder / CHECKPOINTS / PLAN).is_file()

@@ -53,29 +53,24 @@ def quiet() -> Iterator[None]:
     """Keep transformers, peft and trl from writing anything but errors; what was set before is set again after."""
     from transformers.utils import logging as transformers_logging
 
-    levels = {name: logging.getLogger(name).level for name in LOGGERS}
+    levels = {one: one.level for one in map(logging.getLogger, LOGGERS)}
     bars = transformers_logging.is_progress_bar_enabled()
-    for name in LOGGERS:
-        logging.getLogger(name).setLevel(logging.ERROR)
     transformers_logging.disable_progress_bar()
     try:
         with warnings.catch_warnings():
-            for name in LOGGERS:
-                warnings.filterwarnings("ignore", module=rf"{name}(\.|$)")
+            for logger in levels:
+                logger.setLevel(logging.ERROR)
+                warnings.filterwarnings("ignore", module=rf"{logger.name}(\.|$)")
             yield
     finally:
-        for name, level in levels.items():
-            logging.getLogger(name).setLevel(level)
+        for logger, level in levels.items():
+            logger.setLevel(level)
         if bars:
             transformers_logging.enable_progress_bar()
 
 
 def device_of(hardware: HardwareSettings) -> str:
-    """Return ``cuda`` or ``cpu``.
-
-    Raises:
-        UsageError: cuda was asked for and is not there.
-    """
+    """Return ``cuda`` or ``cpu``; `UsageError` where cuda was asked for and is not there."""
     there = torch.cuda.is_available()
     if hardware.device == "cuda" and not there:
         raise UsageError("no CUDA device is there", expected="hardware.device = cpu or auto")
@@ -138,11 +133,7 @@ def adapter_of(model: str | Path) -> Any:
 
 
 def refuse_adapter(model: str | Path) -> None:
-    """Refuse an adapter where a whole model is wanted.
-
-    Raises:
-        UsageError: it is an adapter.
-    """
+    """Refuse an adapter (`UsageError`) where a whole model is wanted."""
     if adapter_of(model) is not None:
         raise UsageError(
             "the base model is an adapter", file=model, expected="a whole model", do="merge the adapter first"
@@ -193,22 +184,14 @@ def _base_name(model: str | Path) -> str:
 
 
 def load_config(model: str | Path) -> Any:
-    """Load the configuration of a model, or of the base model of a run folder.
-
-    Raises:
-        InputError: there is none.
-    """
+    """Load the configuration of a model, or of the base model of a run folder; `InputError` where there is none."""
     from transformers import AutoConfig
 
     return load_pretrained(AutoConfig, _base_name(model))
 
 
 def hub_commit(model: str | Path) -> str | None:
-    """Return the commit of a hub's model that is used here, None for a folder.
-
-    Raises:
-        InputError: there is no such model.
-    """
+    """Return the commit of a hub's model that is used here, None for a folder; `InputError` where there is none."""
     if Path(model).is_dir():
         return None
     from huggingface_hub import try_to_load_from_cache
@@ -220,11 +203,7 @@ def hub_commit(model: str | Path) -> str | None:
 
 
 def load_tokenizer(model: str | Path) -> Any:
-    """Load the tokenizer of a model, or of a run folder; a missing padding token becomes the end-of-text token.
-
-    Raises:
-        InputError: there is none.
-    """
+    """Load the tokenizer of a model, or of a run folder; a missing padding token becomes the end-of-text token."""
     from transformers import AutoTokenizer
 
     try:
@@ -243,24 +222,15 @@ def _place(hardware: HardwareSettings) -> str:
     return f"cuda:{os.environ.get('LOCAL_RANK', '0')}" if device_of(hardware) == "cuda" else "cpu"
 
 
-def _quantization(hardware: HardwareSettings) -> Any:
-    if hardware.quantize == "none":
-        return None
-    from transformers import BitsAndBytesConfig
-
-    compute = precision_of(hardware)
-    return BitsAndBytesConfig(
-        load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_use_double_quant=True, bnb_4bit_compute_dtype=compute
-    )
-
-
 def _base(model: str | Path, task: Task, hardware: HardwareSettings, tokenizer: Any, attention: str | None) -> Any:
-    from transformers import AutoModelForCausalLM, AutoModelForSequenceClassification
+    from transformers import AutoModelForCausalLM, AutoModelForSequenceClassification, BitsAndBytesConfig
 
     options: dict[str, Any] = {"dtype": precision_of(hardware)}
     if attention:
         options["attn_implementation"] = attention
-    if (quantization := _quantization(hardware)) is not None:
+    if hardware.quantize == "nf4":
+        nf4 = {"load_in_4bit": True, "bnb_4bit_quant_type": "nf4", "bnb_4bit_use_double_quant": True}
+        quantization = BitsAndBytesConfig(**nf4, bnb_4bit_compute_dtype=precision_of(hardware))
         options |= {"quantization_config": quantization, "device_map": {"": _place(hardware)}}
     if task == "quadrants":
         names = dict(enumerate(QUADRANTS))

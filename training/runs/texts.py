@@ -49,9 +49,7 @@ def texts_arguments(kind: Any, run: Run, **own: Any) -> Any:
     return trainer_arguments(
         kind,
         run.checkpoints,
-        run.settings.optimizer,
-        hardware,
-        seed=run.settings.seed,
+        run.settings,
         autocast=precision_of(hardware) == torch.bfloat16,
         gradient_checkpointing=hardware.gradient_checkpointing,
         gradient_checkpointing_kwargs={"use_reentrant": False},

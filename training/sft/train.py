@@ -7,7 +7,6 @@ run goes on, ``checkpoints/`` holds what a resumed run needs; it is removed when
 from __future__ import annotations
 
 import math
-import os
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -20,7 +19,7 @@ from evaluation.text.dataset import Kind, TextDataset
 from ground.contracts.taxonomy import resolve_tasks
 from ground.errors import UsageError
 from ground.progress import progress
-from training.runs.folder import Run, open_run
+from training.runs.folder import Run, n_processes, open_run
 from training.runs.memory import estimate_texts
 from training.runs.models import load_tokenizer, refuse_adapter, save_model
 from training.runs.resuming import last_checkpoint, logged, not_a_number, run_trainer
@@ -132,7 +131,7 @@ def _train(
             },
             "tokens": {"in_one_pass": counts["tokens"], "with_loss": counts["with_loss"]},
             "resumed_from_step": int(last.rpartition("-")[2]) if last else None,
-            "measured": measured.as_dict(),
+            "measured": measured,
             "steps": trainer.state.global_step,
             "history": logged(trainer, HISTORY),
         }
@@ -141,7 +140,7 @@ def _train(
 
 def _accumulation(settings: SftSettings) -> int:
     """Return forward passes per optimizer step of one process, so that ``batch_size`` rows make a step over all."""
-    processes = int(os.environ.get("WORLD_SIZE", "1"))
+    processes = n_processes()
     at_once = settings.per_device_batch_size * processes
     if settings.batch_size % at_once:
         raise UsageError(

@@ -20,7 +20,6 @@ from training.corfu.stage import CorfuObjective, StageData, pair_logps
 from training.packing.plan import plan_rows
 from training.packing.shared import SharedPolicy
 from training.packing.tokens import encode_contexts, encode_statements
-from training.packing.trainer import row_tensors
 from training.runs.models import load_model, load_tokenizer
 from training.runs.settings import CorfuSettings, HardwareSettings, LoraSettings, OptimizerSettings, PackingSettings
 
@@ -95,7 +94,7 @@ def ours(model: Path, data: StageData, lambda_: float) -> tuple[torch.Tensor, to
     run_data = data.run_data(data.train)
     rows = plan_rows(range(len(data.train)), data.train, data.contexts.lengths, data.statements.lengths, 512)
     for plan in rows:
-        row, order, places = row_tensors(plan, run_data, policy)
+        row, order, places = shared.tensors(plan, run_data)
         losses, logged = objective(shared(row), order, places)
         (losses.sum() / len(data.train)).backward()
         total += losses.sum().detach() / len(data.train)

@@ -72,7 +72,7 @@ def predict_rows(
 
         with quiet(), progress(f"predicting {run.name}", None) as advance:
             model = load_encoder(run, None if hardware.device == "auto" else hardware.device)
-            frame = predict(model, dataset, split, progress=lambda _n, _total, _loss: advance(1))
+            frame = predict(model, dataset, split, advance=advance)
         return frame.with_columns(model=pl.lit(name or run.name))
     from training.corfu.scores import score_quadrants
     from training.runs.settings import CorfuSettings

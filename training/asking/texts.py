@@ -47,18 +47,10 @@ def question_of(kind: Kind, shots: int = 0) -> Question:
         shown = () if example is None else (("user", task.prompt(example)), ("assistant", task.answer(example).text))
         return tuple(Message(role=role, content=text) for role, text in (*shown, ("user", task.prompt(row))))
 
-    def read(text: str) -> Prediction:
-        found = task.parse(text)
-        own: Prediction = {"label": found.label, "explanation": found.explanation, "outcome": found.outcome}
-        if kind == "medval":
-            errors = [{"category": category, "text": words} for category, words in getattr(found, "errors", ())]
-            own["errors"] = errors if found.label is not None else None
-        return own
-
     def write(path: Path, found: list[Prediction]) -> None:
         write_predictions(path, kind, iter(found), where=path.stem.removeprefix("predictions-"))
 
-    return Question("asked", SHOTS[shots], CUT[kind], messages, read, write)
+    return Question("asked", SHOTS[shots], CUT[kind], messages, task.read, write)
 
 
 def ask_dataset(

@@ -36,11 +36,7 @@ class EncoderClassifier:
     """A quadrant classifier on an encoder.
 
     Attributes:
-        module: the whole network.
-        transformer: the part that transformers saves and loads.
-        tokenizer: of the encoder.
-        settings: that it was trained with.
-        device: where it runs.
+        module: the whole network, of which transformers saves and loads the part ``transformer``.
         name: of the base model, or of the run.
     """
 
@@ -91,12 +87,8 @@ class EncoderClassifier:
             self.transformer.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
         if isinstance(self.module, LateModel):
-            own = {
-                name: tensor.contiguous().cpu()
-                for name, tensor in self.module.state_dict().items()
-                if not name.startswith("encoder.")
-            }
-            save_file(own, folder / HEAD)
+            weights = {name: tensor.contiguous().cpu() for name, tensor in self.module.state_dict().items()}
+            save_file({name: one for name, one in weights.items() if not name.startswith("encoder.")}, folder / HEAD)
 
 
 def _assemble(source: str, settings: EncoderSettings, name: str) -> EncoderClassifier:
@@ -159,9 +151,7 @@ def load_encoder(run: Path, device: str | None = None) -> EncoderClassifier:
         model = _assemble(str(run), settings, run.name)
     if isinstance(model.module, LateModel):
         if not (run / HEAD).is_file():
-            raise InputError(
-                "the run lacks its quadrant head", file=run / HEAD, expected="the file that training wrote"
-            )
+            raise InputError("the run lacks its quadrant head", file=run / HEAD)
         lacking = model.module.load_state_dict(load_file(run / HEAD), strict=False)
         missing = [name for name in lacking.missing_keys if not name.startswith("encoder.")]
         if missing or lacking.unexpected_keys:

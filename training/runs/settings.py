@@ -31,13 +31,6 @@ __all__ = [
 ]
 
 
-Epochs = Annotated[float, Field(gt=0, description="passes over the training split")]
-RowsOfStep = Annotated[int, Field(ge=1, description="rows in one optimizer step, over all processes")]
-RowsAtOnce = Annotated[int, Field(ge=1, description="rows in one forward pass")]
-Device = Annotated[Literal["auto", "cpu", "cuda"], Field(description="auto takes a GPU where there is one")]
-Decay = Annotated[float, Field(ge=0, description="AdamW's weight decay")]
-Warmup = Annotated[float, Field(ge=0, lt=1, description="share of the steps that warm up")]
-GradNorm = Annotated[float, Field(gt=0, description="gradients are clipped to this norm")]
 Seed = Annotated[int, Field(ge=0, lt=2**32, description="seed of order, dropout and new weights")]
 SplitColumn = Annotated[str, Field(pattern=SPLIT_COLUMN, description=SPLITS_IN_WORDS)]
 ClassWeights = Annotated[
@@ -63,12 +56,12 @@ class OptimizerSettings(Section):
     learning_rate: float = Field(default=2e-5, gt=0, description="peak learning rate")
     beta1: float = Field(default=0.9, ge=0, lt=1, description="AdamW's beta 1")
     beta2: float = Field(default=0.999, ge=0, lt=1, description="AdamW's beta 2")
-    weight_decay: Decay = 0.01
-    warmup_ratio: Warmup = 0.03
+    weight_decay: float = Field(default=0.01, ge=0, description="AdamW's weight decay")
+    warmup_ratio: float = Field(default=0.03, ge=0, lt=1, description="share of the steps that warm up")
     schedule: Literal["linear", "cosine", "constant_with_warmup"] = Field(
         default="linear", description="what the learning rate does after the warm-up"
     )
-    max_grad_norm: GradNorm = 1.0
+    max_grad_norm: float = Field(default=1.0, gt=0, description="gradients are clipped to this norm")
     optimizer: str = Field(default="adamw_torch", description="transformers' name of the optimizer")
 
 
@@ -90,7 +83,7 @@ class PackingSettings(Section):
 class HardwareSettings(Section):
     """How the machine is used."""
 
-    device: Device = "auto"
+    device: Literal["auto", "cpu", "cuda"] = Field(default="auto", description="auto takes a GPU where there is one")
     precision: Literal["auto", "float32", "bfloat16", "float64"] = Field(
         default="auto", description="auto: bfloat16 on a GPU that has it, float32 elsewhere"
     )
@@ -119,7 +112,7 @@ class ClassifierSettings(Section):
     """Quadrant classifier; the paper's appendix D (batch 4 x 8 accumulated statements, 3 epochs)."""
 
     seed: Seed = 42
-    epochs: Epochs = 3
+    epochs: float = Field(default=3, gt=0, description="passes over the training split")
     batch_size: int = Field(default=32, ge=1, description="statements in one optimizer step, over all processes")
     split_column: SplitColumn = "split"
     class_weights: ClassWeights = "balanced"
@@ -156,9 +149,9 @@ class SftSettings(Section):
     """What MedHal's and MedVAL's fine-tuning share."""
 
     seed: Seed = 42
-    epochs: Epochs = 1
-    batch_size: RowsOfStep = 16
-    per_device_batch_size: RowsAtOnce = 2
+    epochs: float = Field(default=1, gt=0, description="passes over the training split")
+    batch_size: int = Field(default=16, ge=1, description="rows in one optimizer step, over all processes")
+    per_device_batch_size: int = Field(default=2, ge=1, description="rows in one forward pass")
     max_length: int = Field(default=8192, ge=16, description="tokens of a row; longer rows are left out and counted")
     lora: LoraSettings = LoraSettings(r=16, alpha=16, dropout=0.0)
     optimizer: OptimizerSettings = OptimizerSettings(learning_rate=2e-4, optimizer="paged_adamw_8bit")
@@ -174,9 +167,9 @@ class MedhalSettings(SftSettings):
 class MedvalSettings(SftSettings):
     """MedVAL (supplement S2.2): QLoRA, 5 epochs, Adam at 1e-5 with linear decay, batch 1."""
 
-    epochs: Epochs = 5
-    batch_size: RowsOfStep = 1
-    per_device_batch_size: RowsAtOnce = 1
+    epochs: float = Field(default=5, gt=0, description="passes over the training split")
+    batch_size: int = Field(default=1, ge=1, description="rows in one optimizer step, over all processes")
+    per_device_batch_size: int = Field(default=1, ge=1, description="rows in one forward pass")
     optimizer: OptimizerSettings = OptimizerSettings(learning_rate=1e-5, warmup_ratio=0.0, weight_decay=0.0)
     tasks: tuple[str, ...] = Field(default=(), description="train on these tasks only; empty: all")
 
@@ -202,9 +195,9 @@ class EncoderSettings(Section):
     )
     learning_rate: float = Field(default=5e-4, gt=0, description="peak learning rate of the pretrained layers")
     head_learning_rate: float = Field(default=1e-3, gt=0, description="peak learning rate of the new layers")
-    weight_decay: Decay = 0.01
-    warmup_ratio: Warmup = 0.1
-    max_grad_norm: GradNorm = 1.0
+    weight_decay: float = Field(default=0.01, ge=0, description="AdamW's weight decay")
+    warmup_ratio: float = Field(default=0.1, ge=0, lt=1, description="share of the steps that warm up")
+    max_grad_norm: float = Field(default=1.0, gt=0, description="gradients are clipped to this norm")
     dropout: float = Field(default=0.1, ge=0, lt=1, description="dropout of the layers that are trained")
     window_tokens: int = Field(default=512, ge=16, description="tokens of a window over the context, marks included")
     overlap_tokens: int = Field(default=64, ge=0, description="tokens that two neighbouring windows share")
@@ -219,7 +212,7 @@ class EncoderSettings(Section):
     cache_gib: float = Field(
         default=4.0, ge=0, description="memory for states of frozen layers; above it they are computed again (late)"
     )
-    device: Device = "auto"
+    device: Literal["auto", "cpu", "cuda"] = Field(default="auto", description="auto takes a GPU where there is one")
 
     @property
     def hardware(self) -> HardwareSettings:

@@ -27,7 +27,7 @@ from training.runs.settings import MedhalSettings, MedvalSettings, SftSettings
 from training.runs.texts import build_trainer, rows_length, texts_arguments, texts_attention
 from training.sft.encoding import TASKS, encode_rows
 
-__all__ = ["train_medhal", "train_medval"]
+__all__ = ["train_medhal", "train_medval", "train_texts"]
 
 SHORT_OF_MEMORY = (
     "lower per_device_batch_size (batch_size may stay), then max_length, or set hardware.gradient_checkpointing = true"
@@ -37,23 +37,26 @@ LOG_EVERY_STEP_UNTIL = 1000
 HISTORY = ("step", "epoch", "loss", "grad_norm", "learning_rate", "mean_token_accuracy")
 
 
-def train_medhal(
+def train_texts(
+    kind: Kind,
     dataset_dir: Path,
     model: str,
     out_dir: Path,
-    settings: MedhalSettings | None = None,
+    settings: MedhalSettings | MedvalSettings | None = None,
     *,
     resume: bool = False,
     callbacks: Sequence[Any] = (),
     say: Callable[[str], None] | None = None,
 ) -> dict[str, Any]:
-    """Fine-tune a causal model to tell factual statements from others and to explain (MedHal, section 4.2).
+    """Fine-tune a causal model: a detector of MedHal (section 4.2) or a validator of MedVAL (stage 3).
 
-    ``settings.tasks`` trains on some tasks only (section 4.3). Rows longer than ``max_length`` are left out and
-    counted.
+    A detector tells factual statements from others and explains, a validator names errors and grades the risk of an
+    output. ``settings.tasks`` trains on some tasks only (MedHal, section 4.3). Rows longer than ``max_length`` are left
+    out and counted.
 
     Args:
-        dataset_dir: a MedHal dataset folder.
+        kind: which of the two.
+        dataset_dir: a dataset folder of this kind.
         model: folder or hub name of the base model.
         out_dir: the run folder; ``settings``, ``resume`` and ``say`` as of `open_run`.
         callbacks: further transformers ``TrainerCallback`` objects, such as one that shows progress.
@@ -66,31 +69,7 @@ def train_medhal(
         InputError: no such dataset or model, or no row left to train on.
         TrainingError: the loss is no number, training diverges, or memory is short.
     """
-    options: dict[str, Any] = {"resume": resume, "callbacks": callbacks, "say": say}
-    return _train("medhal", dataset_dir, model, out_dir, settings or MedhalSettings(), **options)
-
-
-def train_medval(
-    dataset_dir: Path, model: str, out_dir: Path, settings: MedvalSettings | None = None, **options: Any
-) -> dict[str, Any]:
-    """Fine-tune a causal model to name errors and grade the risk of an output (MedVAL, stage 3).
-
-    Arguments, result and errors are those of `train_medhal`; ``dataset_dir`` is a MedVAL dataset folder.
-    """
-    return _train("medval", dataset_dir, model, out_dir, settings or MedvalSettings(), **options)
-
-
-def _train(
-    kind: Kind,
-    dataset_dir: Path,
-    model: str,
-    out_dir: Path,
-    settings: MedhalSettings | MedvalSettings,
-    *,
-    resume: bool = False,
-    callbacks: Sequence[Any] = (),
-    say: Callable[[str], None] | None = None,
-) -> dict[str, Any]:
+    settings = settings or (MedhalSettings() if kind == "medhal" else MedvalSettings())
     dataset = TextDataset.open(dataset_dir, kind)
     tasks = resolve_tasks(settings.tasks, kind)
     # Refused before a folder is made.
@@ -136,6 +115,10 @@ def _train(
             "history": logged(trainer, HISTORY),
         }
         return run.finish(trainer.model, found, partial(save_model, trainer.model, tokenizer))
+
+
+train_medhal = partial(train_texts, "medhal")
+train_medval = partial(train_texts, "medval")
 
 
 def _accumulation(settings: SftSettings) -> int:

@@ -58,17 +58,9 @@ def train_classifier(
     Args:
         dataset: rows of its training split are trained on.
         model: hub name, local path, or a run folder; a CoRFu run keeps its adapter and gets a head (``fit-head``).
-        out: the run folder; ``settings``, ``resume`` and ``say`` as of `open_run`.
+        out: the run folder; ``settings``, ``resume``, ``say``, result and errors as of `open_run`.
         engine: ``shared``, or ``plain`` for decoders that cannot share contexts.
         freeze_backbone: train the head alone.
-
-    Returns:
-        What ``training.json`` holds.
-
-    Raises:
-        UsageError: settings that do not fit the model or this machine, or a folder that holds another run.
-        InputError: the model cannot be loaded, or the training split is empty.
-        TrainingError: the loss is no number, training diverges, or memory is short.
     """
     own: dict[str, Any] = {"engine": engine, "freeze_backbone": freeze_backbone}
     with open_run(KIND, model, out, dataset_identity(dataset), settings, resume=resume, say=say, **own) as run:

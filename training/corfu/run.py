@@ -72,18 +72,10 @@ def train_corfu(
         model: base model, or a run folder whose adapter goes on training: of a policy, of a detector or validator, or
             of a classifier, whose head is left out. The paper starts from the base model, which is then the reference
             too; an adapter that goes on is the reference as it was given.
-        out: the run folder; ``settings``, ``resume`` and ``say`` as of `open_run`.
+        out: the run folder; ``settings``, ``resume``, ``say``, result and errors as of `open_run`.
         engine: ``shared`` (packed rows) or ``trl`` (`trl.DPOTrainer`, one pair a pass, same tokens and pairs).
         progress: shows what is done.
         references: a folder in which runs that differ in lambda alone keep what the first stage's reference says.
-
-    Returns:
-        What ``training.json`` holds.
-
-    Raises:
-        UsageError: ``out`` holds another run, the model cannot share contexts, or a pair does not fit a packed row.
-        InputError: the model cannot be loaded, or a stage has no pair.
-        TrainingError: the loss is no number, training diverges, or memory is short.
     """
     data = dataset_identity(dataset)
     with open_run(KIND, model, out, data, settings, resume=resume, say=say, engine=engine) as run:

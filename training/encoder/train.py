@@ -124,14 +124,6 @@ def train_encoder(
         out: the run folder.
         settings: the defaults where None.
         resume: a run that is whole is returned as it is; encoders keep no checkpoints, any other begins again.
-
-    Returns:
-        What ``training.json`` holds.
-
-    Raises:
-        InputError: the model or the split is missing.
-        UsageError: the model does not fit the engine or the settings, or the folder holds another run.
-        TrainingError: the loss is no number any more.
     """
     settings = settings or EncoderSettings()
     rows = dataset.split_rows("train", settings.split_column)

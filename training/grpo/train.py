@@ -82,18 +82,14 @@ def train_arm(
     resume: bool = False,
     say: Callable[[str], None] | None = None,
 ) -> dict[str, Any]:
-    """Train one arm and evaluate it; returns what ``training.json`` holds.
+    """Train one arm and evaluate it.
 
     Args:
         arm: rows and labels.
         model_name: folder or hub name of the base model.
-        out_dir: the run folder; ``settings`` (of all arms), ``resume`` and ``say`` as of `open_run`. The memory
-            estimate is of optimizer steps; sampling needs less, or more with a large ``generation_batch_size``.
-
-    Raises:
-        UsageError: settings that do not fit each other or this machine, or a folder that already holds a run.
-        InputError: no such model, or no prompt is short enough.
-        TrainingError: the loss is no number, or memory is short.
+        out_dir: the run folder; ``settings`` (of all arms), ``resume``, ``say``, result and errors as of `open_run`.
+            The memory estimate is of optimizer steps; sampling needs less, or more with a large
+            ``generation_batch_size``.
     """
     own: dict[str, Any] = {"engine": "trl GRPOTrainer", "arm": arm.name, "smoke": arm.smoke, "alone": True}
     with open_run("grpo", model_name, out_dir, arm.data, settings, resume=resume, say=say, **own) as run:
@@ -103,11 +99,10 @@ def train_arm(
         tokenizer = load_tokenizer(model_name)
         rows, too_long = _fitting(arm, tokenizer, settings)
         order = planned_order(list(rows), settings.seed, settings.epochs, settings.prompts_per_step)
-        longest = settings.max_prompt_tokens + settings.max_new_tokens
-        tokens = usable_length(load_config(model_name), longest)
-        at_once, answer = settings.per_device_batch_size, min(settings.max_new_tokens + 1, tokens)
-        lora, compared = settings.lora, settings.kl_beta > 0
-        run.needs(estimate_texts(model_name, at_once, tokens, answer, lora, settings.hardware, reference=compared))
+        tokens = usable_length(load_config(model_name), settings.max_prompt_tokens + settings.max_new_tokens)
+        answer, compared = min(settings.max_new_tokens + 1, tokens), settings.kl_beta > 0
+        sizes = (settings.per_device_batch_size, tokens, answer)
+        run.needs(estimate_texts(model_name, *sizes, settings.lora, settings.hardware, reference=compared))
         watched = run.checkpoints / WATCHED
         callbacks = [_watcher(arm, tokenizer, settings, watched)] if settings.evaluate_every else []
         trainer = arm_trainer(run, tokenizer, rows, order, categories=arm.categories, callbacks=callbacks)
@@ -274,18 +269,10 @@ def arm_trainer(
     categories: Sequence[str] = (),
     callbacks: Sequence[Any] = (),
 ) -> Any:
-    """Return a trainer of one arm.
+    """Return a trainer of one arm, whose base model is also the reference of the KL divergence.
 
-    Args:
-        run: of the base model, which is also the reference of the KL divergence.
-        tokenizer: of it.
-        rows: of the arm, by uid.
-        order: rows of all steps, `training.grpo.rows.planned_order`.
-        categories: names that labels can be.
-        callbacks: further ones.
-
-    Raises:
-        UsageError: the sizes of a step do not fit each other.
+    ``rows`` are the arm's by uid, ``order`` those of all steps (`planned_order`), ``categories`` names that labels can
+    be. Sizes of a step that do not fit each other are refused.
     """
     from datasets import Dataset
 

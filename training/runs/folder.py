@@ -122,13 +122,8 @@ def model_identity(model: str | Path) -> dict[str, Any]:
 def start_run(out: Path, plan: Mapping[str, Any], *, resume: bool) -> dict[str, Any] | None:
     """Open a run folder, and return the record of a run that is whole already.
 
-    Args:
-        out: the run folder, made with mode 0700.
-        plan: what makes two runs the same: kind, model, dataset, settings, engine.
-        resume: go on with what the folder holds; without it a folder that holds a run is refused.
-
-    Raises:
-        UsageError: the folder holds a run and ``resume`` is off, or it was started with another plan.
+    ``plan`` is what makes two runs the same: kind, model, dataset, settings, engine. Without ``resume`` a folder that
+    holds a run is refused, and with it one that was started with another plan.
     """
     record, stated = out / RECORD, out / CHECKPOINTS / PLAN
     found = next((file for file in (record, stated) if file.is_file()), None)
@@ -215,7 +210,7 @@ class Run:
 
     @cached_property
     def weights(self) -> tuple[HardwareSettings, bool]:
-        """Return how the model is loaded, and whether half precision is left to autocast; see `trained_weights`."""
+        """How the model is loaded, and whether half precision is left to autocast; see `trained_weights`."""
         whole = self.settings.lora.r == 0 and not self.plan.get("freeze_backbone", False)
         return trained_weights(self.settings.hardware, whole=whole)
 
@@ -246,9 +241,8 @@ class Run:
         """Put a run's files in place, its record last, and drop its checkpoints; returns the record as it was written.
 
         Args:
-            model: what was trained. The record says of it: the base model below its adapter, with its commit on the
-                hub, how many parameters there are, and how the machine was used.
-            found: what ``training.json`` says beside that and the plan; software and hashes of the files are added.
+            model: what was trained.
+            found: what the record says beside the plan, the model, the machine, software and hashes of the files.
             save: writes the model, its tokenizer and what else is kept into a folder; the card is added.
         """
         name, parameters = base_of(model).config._name_or_path, list(model.parameters())
@@ -308,7 +302,8 @@ def open_run(
 ) -> Iterator[Run]:
     """Yield a run, in silence of the libraries; one that ends with nothing kept leaves its folder free.
 
-    Every verb trains in it, and takes ``out``, ``settings``, ``resume`` and ``say`` as they are here.
+    Every verb trains in it: it takes ``out``, ``settings``, ``resume`` and ``say`` as they are here, raises what is
+    said here, and returns what ``training.json`` holds.
 
     Args:
         kind: of the run.
@@ -323,8 +318,10 @@ def open_run(
         more: what else decides the weights, such as the engine.
 
     Raises:
-        UsageError: the folder holds a run and ``resume`` is off, it was started with another plan, or there are more
-            processes than can train it.
+        UsageError: settings that do not fit each other, the model or this machine; the folder holds a run and
+            ``resume`` is off, or it was started with another plan; more processes than can train it.
+        InputError: no such model, or nothing to train on.
+        TrainingError: the loss is no number, training diverges, or memory is short.
     """
     if alone and n_processes() > 1:
         raise UsageError(f"{kind} is trained by one process", do="start it without torchrun or accelerate")

@@ -100,13 +100,10 @@ def trained_weights(hardware: HardwareSettings, *, whole: bool) -> tuple[Hardwar
     """Return how a model that is trained is loaded, and whether half precision is left to autocast.
 
     Adapters (float32) sit on weights in half precision. Weights that are trained themselves (``whole``) stay in float32
-    and are multiplied in bfloat16: a small step would be lost in half precision.
-
-    Raises:
-        UsageError: the weights that are to be trained are 4-bit ones.
+    and are multiplied in bfloat16: a small step would be lost in half precision. 4-bit ones are refused: norms,
+    embeddings and the head, which stay as they are, would be trained alone.
     """
     if whole and hardware.quantize != "none":
-        # Norms, embeddings and the head, which stay as they are, would be trained alone.
         raise UsageError(
             "4-bit weights cannot be trained without an adapter",
             found=f"lora.r = 0 and hardware.quantize = {hardware.quantize}",
@@ -158,12 +155,11 @@ def load_pretrained(kind: Any, model: str | Path, **options: Any) -> Any:
 
     Raises:
         InputError: there is no such model.
-        UsageError: it needs a package that is not installed.
+        UsageError: it needs FlashAttention or bitsandbytes, which are looked for only now and not installed.
     """
     try:
         return kind.from_pretrained(str(model), **options)
     except ImportError as error:
-        # FlashAttention and bitsandbytes are looked for only now.
         said = str(error).strip().splitlines()[0]
         raise UsageError("a package that the settings need is not installed", found=said) from error
     except (OSError, ValueError) as error:
@@ -192,14 +188,7 @@ def load_config(model: str | Path) -> Any:
 
 def hub_commit(model: str | Path) -> str | None:
     """Return the commit of a hub's model that is used here, None for a folder; `InputError` where there is none."""
-    if Path(model).is_dir():
-        return None
-    from huggingface_hub import try_to_load_from_cache
-
-    # Puts what the hub has now, or without a network had last, into the cache that all else is loaded from.
-    load_config(model)
-    found = try_to_load_from_cache(str(model), "config.json")
-    return Path(found).parent.name if isinstance(found, str) else None
+    return None if Path(model).is_dir() else getattr(load_config(model), "_commit_hash", None)
 
 
 def load_tokenizer(model: str | Path) -> Any:
@@ -303,13 +292,13 @@ def load_model(
 
     A folder with an adapter is its base model with that adapter; any other model gets a new adapter where ``lora`` has
     a rank. An adapter of the other task goes on being trained under this one's head: a policy's under a new ``score``
-    head, a classifier's under the language-model head of its base. New weights are drawn from the seed.
+    head, a classifier's under the language-model head of its base.
 
     Args:
         model: hub name, local path, or run folder.
         task: ``causal`` for a policy, ``quadrants`` for a classifier with a four-way ``score`` head.
         hardware: device, precision and quantization.
-        lora: a new adapter, None for none.
+        lora: of a new adapter.
         seed: of new weights.
         attention: transformers' attention implementation, None for its default.
         trainable: whether a loaded adapter goes on training.
@@ -333,7 +322,7 @@ def load_model(
             from peft import PeftModel
 
             if task == "quadrants" and hasattr(loaded, HEAD):
-                # The head was trained in float32 (training.classifier.heads): half precision would round its weights.
+                # As it was trained (training.classifier.heads).
                 loaded.score.to(torch.promote_types(torch.float32, loaded.dtype))
             loaded = PeftModel.from_pretrained(loaded, str(model), is_trainable=trainable)
     elif lora is not None and lora.r > 0:
@@ -375,13 +364,10 @@ def save_model(model: Any, tokenizer: Any, folder: Path) -> None:
 
 
 def restore_weights(model: Any, folder: Path) -> None:
-    """Load what `save_model` wrote back into the trained weights of a model of the same shape.
+    """Load what `save_model` wrote back into the trained weights of a model of the same shape, all of them.
 
     Whole models are read as transformers reads them: its files may hold weights under other names, and in other
     pieces, than the model (an expert's in Mixtral).
-
-    Raises:
-        InputError: a weight that is trained is not in the folder.
     """
     trained = {name: weight for name, weight in model.named_parameters() if weight.requires_grad}
     if (folder / ADAPTER).is_file():

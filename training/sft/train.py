@@ -58,16 +58,8 @@ def train_texts(
         kind: which of the two.
         dataset_dir: a dataset folder of this kind.
         model: folder or hub name of the base model.
-        out_dir: the run folder; ``settings``, ``resume`` and ``say`` as of `open_run`.
+        out_dir: the run folder; ``settings``, ``resume``, ``say``, result and errors as of `open_run`.
         callbacks: further transformers ``TrainerCallback`` objects, such as one that shows progress.
-
-    Returns:
-        What ``training.json`` holds.
-
-    Raises:
-        UsageError: settings that do not fit each other or this machine, or a folder that already holds a run.
-        InputError: no such dataset or model, or no row left to train on.
-        TrainingError: the loss is no number, training diverges, or memory is short.
     """
     settings = settings or (MedhalSettings() if kind == "medhal" else MedvalSettings())
     dataset = TextDataset.open(dataset_dir, kind)

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from datasets import Dataset
+from trl import DPOConfig, DPOTrainer
 
 from ground.errors import UsageError
 from training.corfu.stage import LOGGED, CorfuStage, Policy, StageData, pair_values
@@ -30,60 +32,52 @@ REFERENCE = "ref"
 
 def pair_rows(data: StageData, items: list[Item]) -> Any:
     """Return pairs as a `datasets.Dataset` with prompt_ids, chosen_ids and rejected_ids, as trl's collator reads it."""
-    from datasets import Dataset
-
     texts = [(data.contexts[item.context], *(data.statements[at] for at in item.statements)) for item in items]
     names = ("prompt_ids", "chosen_ids", "rejected_ids")
     return Dataset.from_list([{name: ids.tolist() for name, ids in zip(names, row, strict=True)} for row in texts])
 
 
-def _trainer_class() -> Any:
-    """Return the trainer; trl takes seconds to import and is imported late."""
-    from trl import DPOTrainer
+class CorfuTrainer(DPOTrainer):
+    """DPOTrainer on encoded pairs, with CoRFu's penalty."""
 
-    class CorfuTrainer(DPOTrainer):
-        """DPOTrainer on encoded pairs, with CoRFu's penalty."""
+    lambda_: float
 
-        lambda_: float
+    def _prepare_dataset(self, dataset: Any, *_: Any) -> Any:
+        return dataset
 
-        def _prepare_dataset(self, dataset: Any, *_: Any) -> Any:
-            return dataset
+    def pair_logps(self, model: Any, inputs: Any) -> torch.Tensor:
+        """Return log-probabilities of winner and loser under the policy. *Shape:* (n, 2)."""
+        labels = inputs["input_ids"].masked_fill(inputs["completion_mask"] == 0, -100)
+        output = model(
+            input_ids=inputs["input_ids"],
+            attention_mask=inputs["attention_mask"],
+            labels=labels,
+            use_cache=False,
+            fused_lm_head=True,
+        )
+        return torch.stack(output.log_probs.sum(1).chunk(2), dim=1)
 
-        def pair_logps(self, model: Any, inputs: Any) -> torch.Tensor:
-            """Return log-probabilities of winner and loser under the policy. *Shape:* (n, 2)."""
-            labels = inputs["input_ids"].masked_fill(inputs["completion_mask"] == 0, -100)
-            output = model(
-                input_ids=inputs["input_ids"],
-                attention_mask=inputs["attention_mask"],
-                labels=labels,
-                use_cache=False,
-                fused_lm_head=True,
-            )
-            return torch.stack(output.log_probs.sum(1).chunk(2), dim=1)
+    def reference_logps(self, model: Any, inputs: Any) -> torch.Tensor:
+        """Return the same under the reference, whose dropout is off. *Shape:* (n, 2)."""
+        was_training = model.training
+        model.eval()
+        try:
+            found = self.compute_ref_log_probs(self.ref_model or model, inputs)
+        finally:
+            model.train(was_training)
+        return torch.stack(found, dim=1)
 
-        def reference_logps(self, model: Any, inputs: Any) -> torch.Tensor:
-            """Return the same under the reference, whose dropout is off. *Shape:* (n, 2)."""
-            was_training = model.training
-            model.eval()
-            try:
-                found = self.compute_ref_log_probs(self.ref_model or model, inputs)
-            finally:
-                model.train(was_training)
-            return torch.stack(found, dim=1)
-
-        def compute_loss(
-            self, model: Any, inputs: Any, return_outputs: bool = False, num_items_in_batch: Any = None
-        ) -> Any:
-            policy, reference = self.pair_logps(model, inputs), self.reference_logps(model, inputs)
-            losses, logged = pair_values(policy, reference, self.beta, self.lambda_)
-            if not torch.isfinite(losses).all():
-                raise not_a_number(float(losses.mean()), self.state.global_step + 1)
-            mode = "train" if model.training else "eval"
-            for name, values in logged.items():
-                self._metrics[mode][name].append(float(self.accelerator.gather(values).double().mean()))
-            return (losses.mean(), policy) if return_outputs else losses.mean()
-
-    return CorfuTrainer
+    def compute_loss(
+        self, model: Any, inputs: Any, return_outputs: bool = False, num_items_in_batch: Any = None
+    ) -> Any:
+        policy, reference = self.pair_logps(model, inputs), self.reference_logps(model, inputs)
+        losses, logged = pair_values(policy, reference, self.beta, self.lambda_)
+        if not torch.isfinite(losses).all():
+            raise not_a_number(float(losses.mean()), self.state.global_step + 1)
+        mode = "train" if model.training else "eval"
+        for name, values in logged.items():
+            self._metrics[mode][name].append(float(self.accelerator.gather(values).double().mean()))
+        return (losses.mean(), policy) if return_outputs else losses.mean()
 
 
 def build_trainer(
@@ -104,8 +98,6 @@ def build_trainer(
     Raises:
         UsageError: the batch size does not fit the number of processes.
     """
-    from trl import DPOConfig
-
     if settings.batch_size % (processes := n_processes()):
         raise UsageError(
             "batch_size is no multiple of the number of processes",
@@ -131,7 +123,7 @@ def build_trainer(
         train_sampling_strategy="sequential",
     )
     order = [index for step in data.plan(settings) for index in step.items]
-    trainer = _trainer_class()(
+    trainer = CorfuTrainer(
         model=policy,
         ref_model=None if hasattr(policy, "peft_config") else copy.deepcopy(policy).eval().requires_grad_(False),
         args=arguments,

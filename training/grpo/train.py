@@ -16,6 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+from datasets import Dataset
+from transformers import TrainerCallback
+from trl import GRPOConfig, GRPOTrainer
+from trl.models import unwrap_model_for_generation
+
 from ground.contracts.rewards import REWARDS, RewardWeights
 from ground.errors import InputError, UsageError
 from ground.lm.sampling import Batching, sampled
@@ -104,12 +110,12 @@ def train_arm(
         sizes = (settings.per_device_batch_size, tokens, answer)
         run.needs(estimate_texts(model_name, *sizes, settings.lora, settings.hardware, reference=compared))
         watched = run.checkpoints / WATCHED
-        callbacks = [_watcher(arm, tokenizer, settings, watched)] if settings.evaluate_every else []
+        callbacks = [Watcher(arm, tokenizer, settings, watched)] if settings.evaluate_every else []
         trainer = arm_trainer(run, tokenizer, rows, order, categories=arm.categories, callbacks=callbacks)
         steps = len(order) // settings.prompts_per_step
         with progress(f"arm {arm.name}, steps", steps) as advance:
             measured = run_trainer(trainer, advance, resume=resume, short_of_memory=SHORT_OF_MEMORY, grows=True)
-        graded = grade_sets(_responses(trainer.model, tokenizer, arm, settings), arm.sets, arm.categories)
+        graded = _graded(trainer.model, tokenizer, arm, settings)
         found = {
             "system_prompt": system_prompt(arm.categories),
             "rows": {"used": len(rows), "left_out": {"too_long": too_long}},
@@ -128,7 +134,7 @@ def train_arm(
         return run.finish(trainer.model, found, save)
 
 
-def evaluate_base(arm: Arm, model_name: str, settings: GrpoSettings) -> Any:
+def evaluate_base(arm: Arm, model_name: str, settings: GrpoSettings) -> pl.DataFrame:
     """Return the grades of the base model's responses, as `training.grpo.evaluate.grade_sets`."""
     attention, _ = texts_attention(settings.hardware)
     with quiet():
@@ -136,12 +142,13 @@ def evaluate_base(arm: Arm, model_name: str, settings: GrpoSettings) -> Any:
         # In the precision that the arms are trained and evaluated in.
         hardware, _ = trained_weights(settings.hardware, whole=settings.lora.r == 0)
         model = load_model(model_name, "causal", hardware, seed=settings.seed, attention=attention)
-        return grade_sets(_responses(model, tokenizer, arm, settings), arm.sets, arm.categories)
+        return _graded(model, tokenizer, arm, settings)
 
 
-def _responses(model: Any, tokenizer: Any, arm: Arm, settings: GrpoSettings) -> dict[str, str | None]:
+def _graded(model: Any, tokenizer: Any, arm: Arm, settings: GrpoSettings) -> pl.DataFrame:
     prompts = {row.uid: row.prompt for rows in arm.sets.values() for row in rows}
-    return respond(model, tokenizer, prompts, settings, arm.categories)
+    responses = respond(model, tokenizer, prompts, settings, arm.categories)
+    return grade_sets(responses, arm.sets, arm.categories)
 
 
 def _fitting(arm: Arm, tokenizer: Any, settings: GrpoSettings) -> tuple[dict[str, Row], int]:
@@ -158,18 +165,17 @@ def _fitting(arm: Arm, tokenizer: Any, settings: GrpoSettings) -> tuple[dict[str
     return kept, len(arm.rows) - len(kept)
 
 
-def _watcher(arm: Arm, tokenizer: Any, settings: GrpoSettings, file: Path) -> Any:
-    """Return the callback that evaluates in training; what it finds outlives a run that is cut."""
-    from transformers import TrainerCallback
+class Watcher(TrainerCallback):
+    """Evaluates in training; what it finds is kept in a file, and outlives a run that is cut."""
 
-    class Watcher(TrainerCallback):
-        def on_step_end(self, _args: Any, state: Any, *_: Any, model: Any = None, **__: Any) -> None:
-            if state.global_step % settings.evaluate_every == 0:
-                graded = grade_sets(_responses(model, tokenizer, arm, settings), arm.sets, arm.categories)
-                found = [*_watched(file), {"step": state.global_step, "sets": accuracies(graded)}]
-                write_text(file, json.dumps(found))
+    def __init__(self, arm: Arm, tokenizer: Any, settings: GrpoSettings, file: Path) -> None:
+        self.arm, self.tokenizer, self.settings, self.file = arm, tokenizer, settings, file
 
-    return Watcher()
+    def on_step_end(self, _args: Any, state: Any, *_: Any, model: Any = None, **__: Any) -> None:
+        if state.global_step % self.settings.evaluate_every == 0:
+            graded = _graded(model, self.tokenizer, self.arm, self.settings)
+            found = [*_watched(self.file), {"step": state.global_step, "sets": accuracies(graded)}]
+            write_text(self.file, json.dumps(found))
 
 
 def _watched(file: Path) -> list[dict[str, Any]]:
@@ -196,39 +202,30 @@ def reward_function(
     return label_reward
 
 
-def _trainer_class() -> Any:
-    """Return the trainer; trl takes seconds to import and is imported late."""
-    from trl import GRPOTrainer
-    from trl.models import unwrap_model_for_generation
+class PolicyTrainer(GRPOTrainer):
+    """GRPOTrainer that samples a step's responses in parts."""
 
-    class PolicyTrainer(GRPOTrainer):
-        """GRPOTrainer that samples a step's responses in parts."""
+    at_once: int
+    batching: Batching
 
-        at_once: int
-        batching: Batching
+    def _generate_single_turn(self, prompt_ids: Any, *others: Any, **named: Any) -> Any:
+        if self.batching == "continuous":
+            return self._continuous(prompt_ids), None
+        completions = []
+        for begin in range(0, len(prompt_ids), self.at_once):
+            part, _ = super()._generate_single_turn(prompt_ids[begin : begin + self.at_once], *others, **named)
+            completions += part
+        return completions, None
 
-        def _generate_single_turn(self, prompt_ids: Any, *others: Any, **named: Any) -> Any:
-            if self.batching == "continuous":
-                return self._continuous(prompt_ids), None
-            completions = []
-            for begin in range(0, len(prompt_ids), self.at_once):
-                part, _ = super()._generate_single_turn(prompt_ids[begin : begin + self.at_once], *others, **named)
-                completions += part
-            return completions, None
-
-        def _continuous(self, prompt_ids: Any) -> list[list[int]]:
-            # trl's own way there would turn the trained weights into bfloat16 for good.
-            with unwrap_model_for_generation(self.model_wrapped, self.accelerator) as model:
-                found = sorted(sampled(model, prompt_ids, self.generation_config, self.at_once, "continuous"))
-                model.train()
-            return [said.tokens if said.end is None else [*said.tokens, said.end] for said in found]
-
-    return PolicyTrainer
+    def _continuous(self, prompt_ids: Any) -> list[list[int]]:
+        # trl's own way there would turn the trained weights into bfloat16 for good.
+        with unwrap_model_for_generation(self.model_wrapped, self.accelerator) as model:
+            found = sorted(sampled(model, prompt_ids, self.generation_config, self.at_once, "continuous"))
+            model.train()
+        return [said.tokens if said.end is None else [*said.tokens, said.end] for said in found]
 
 
 def _arguments(run: Run) -> Any:
-    from trl import GRPOConfig
-
     settings = run.settings
     responses = settings.prompts_per_step * settings.group
     if responses % settings.per_device_batch_size:
@@ -274,12 +271,10 @@ def arm_trainer(
     ``rows`` are the arm's by uid, ``order`` those of all steps (`planned_order`), ``categories`` names that labels can
     be. Sizes of a step that do not fit each other are refused.
     """
-    from datasets import Dataset
-
     # Prompts are stored once and named by every step that takes them up.
     made = {uid: messages(tokenizer, row.prompt, categories) for uid, row in rows.items()}
     trainer = build_trainer(
-        _trainer_class(),
+        PolicyTrainer,
         run,
         _arguments(run),
         reward_funcs=reward_function(rows, run.settings, tokenizer, categories),

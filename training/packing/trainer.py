@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 import torch
 from torch import nn
+from transformers import Trainer, TrainingArguments
 
 from training.packing.collate import RunData
 from training.packing.decoders import base_of
@@ -59,94 +60,88 @@ def checkpoint_activations(model: Any) -> None:
     base_of(model).gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
 
 
-def _packed_trainer() -> Any:
-    """Return the Trainer's subclass; transformers takes seconds to import and is imported late."""
-    from transformers import Trainer
+class PackedTrainer(Trainer):
+    """A Trainer whose batch is one optimizer step of packed rows."""
 
-    class PackedTrainer(Trainer):
-        """A Trainer whose batch is one optimizer step of packed rows."""
+    def __init__(
+        self, *, data: RunData, plan: Sequence[Step], objective: Objective, split: bool = False, **rest: Any
+    ) -> None:
+        super().__init__(**rest)
+        self.data, self.plan, self.objective = data, plan, objective
+        self.records: list[Record] = []
+        self.names = frozenset({"loss", *objective.logged})
+        # Where weights come split, nobody else shares them out or averages their gradients. Checkpoints hold shares
+        # whatever the number of processes, so that another number goes on from them.
+        self.shares, self.split = split, split and self.args.world_size > 1
+        self.is_distributed_loading_by_transformers = self.split
 
-        def __init__(
-            self, *, data: RunData, plan: Sequence[Step], objective: Objective, split: bool = False, **rest: Any
-        ) -> None:
-            super().__init__(**rest)
-            self.data, self.plan, self.objective = data, plan, objective
-            self.records: list[Record] = []
-            self.names = frozenset({"loss", *objective.logged})
-            # Where weights come split, nobody else shares them out or averages their gradients. Checkpoints hold shares
-            # whatever the number of processes, so that another number goes on from them.
-            self.shares, self.split = split, split and self.args.world_size > 1
-            self.is_distributed_loading_by_transformers = self.split
+    def training_step(self, model: nn.Module, inputs: Any, num_items_in_batch: Any = None) -> torch.Tensor:
+        """Run all rows of this process, backward each; gradients are shared between processes once."""
+        model.train()
+        number = int(inputs["step"][0])
+        step, processes = self.plan[number], self.accelerator.num_processes
+        rows = deal(step, processes)[self.accelerator.process_index]
+        # Processes meet in the last backward, where weights are split in every pass: where rows are fewer, one runs
+        # again, at weight zero.
+        passes = -(-len(step.rows) // processes) if self.split else max(len(rows), 1)
+        weight = float(self.data.weights[step.items].sum())
+        scales = [processes / weight] * len(rows) + [0.0] * (passes - len(rows))
+        share = processes / len(step.items)
+        total = torch.zeros((), dtype=torch.float64)
+        sums: dict[str, float] = {}
+        for at, (plan, scale) in enumerate(zip([*rows, *step.rows[:1] * passes], scales, strict=False)):
+            with self.accelerator.no_sync(model) if at + 1 < passes and not self.split else nullcontext():
+                loss, logged = self.row_loss(model, plan)
+                self.accelerator.backward(loss * scale)
+            total += loss.detach().double().cpu() * scale
+            for name, value in logged.items() if scale else ():
+                sums[name] = sums.get(name, 0.0) + float(value.detach().double().sum()) * share
+        self.keep({"loss": float(total), **sums}, number)
+        return total.to(self.args.device)
 
-        def training_step(self, model: nn.Module, inputs: Any, num_items_in_batch: Any = None) -> torch.Tensor:
-            """Run all rows of this process, backward each; gradients are shared between processes once."""
-            model.train()
-            number = int(inputs["step"][0])
-            step, processes = self.plan[number], self.accelerator.num_processes
-            rows = deal(step, processes)[self.accelerator.process_index]
-            # Processes meet in the last backward, where weights are split in every pass: where rows are fewer, one runs
-            # again, at weight zero.
-            passes = -(-len(step.rows) // processes) if self.split else max(len(rows), 1)
-            weight = float(self.data.weights[step.items].sum())
-            scales = [processes / weight] * len(rows) + [0.0] * (passes - len(rows))
-            share = processes / len(step.items)
-            total = torch.zeros((), dtype=torch.float64)
-            sums: dict[str, float] = {}
-            for at, (plan, scale) in enumerate(zip([*rows, *step.rows[:1] * passes], scales, strict=False)):
-                with self.accelerator.no_sync(model) if at + 1 < passes and not self.split else nullcontext():
-                    loss, logged = self.row_loss(model, plan)
-                    self.accelerator.backward(loss * scale)
-                total += loss.detach().double().cpu() * scale
-                for name, value in logged.items() if scale else ():
-                    sums[name] = sums.get(name, 0.0) + float(value.detach().double().sum()) * share
-            self.keep({"loss": float(total), **sums}, number)
-            return total.to(self.args.device)
+    def keep(self, shares: dict[str, float], number: int) -> None:
+        """Record a step's values, averaged over the processes, each of which has its share of them."""
+        names = sorted(self.names)
+        own = torch.tensor([shares.get(name, 0.0) for name in names], device=self.args.device)
+        means = self.accelerator.reduce(own, reduction="mean").tolist()
+        self.records.append({"step": number, **dict(zip(names, means, strict=True))})
 
-        def keep(self, shares: dict[str, float], number: int) -> None:
-            """Record a step's values, averaged over the processes, each of which has its share of them."""
-            names = sorted(self.names)
-            own = torch.tensor([shares.get(name, 0.0) for name in names], device=self.args.device)
-            means = self.accelerator.reduce(own, reduction="mean").tolist()
-            self.records.append({"step": number, **dict(zip(names, means, strict=True))})
+    def row_loss(self, model: nn.Module, plan: RowPlan) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+        """Return the weighted sum of a row's losses, and what is logged for each item."""
+        inner = self.accelerator.unwrap_model(model)
+        row, order, places = inner.tensors(plan, self.data)
+        with self.compute_loss_context_manager():
+            losses, logged = self.objective(model(row), order, places)
+        weights = torch.as_tensor(self.data.weights[order], dtype=losses.dtype, device=losses.device)
+        return (losses * weights).sum(), logged
 
-        def row_loss(self, model: nn.Module, plan: RowPlan) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
-            """Return the weighted sum of a row's losses, and what is logged for each item."""
-            inner = self.accelerator.unwrap_model(model)
-            row, order, places = inner.tensors(plan, self.data)
-            with self.compute_loss_context_manager():
-                losses, logged = self.objective(model(row), order, places)
-            weights = torch.as_tensor(self.data.weights[order], dtype=losses.dtype, device=losses.device)
-            return (losses * weights).sum(), logged
-
-        def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
-            folder = Path(output_dir or self.args.output_dir)
-            with whole_weights(self.model) if self.split else nullcontext():
-                if self.args.should_save:
-                    save_model(self.model.model, self.processing_class, folder)
-                    (folder / RECORDS).write_text(json.dumps(self.records), encoding="utf-8")
-
-        def _load_from_checkpoint(self, resume_from_checkpoint: str, model: Any = None) -> None:
-            folder = Path(resume_from_checkpoint)
-            if not self.split:
-                restore_weights((model or self.model).model, folder)
-            self.records = json.loads((folder / RECORDS).read_text(encoding="utf-8"))
-
-        def _save_optimizer_and_scheduler(self, output_dir: str) -> None:
-            if not self.shares:
-                super()._save_optimizer_and_scheduler(output_dir)
-                return
-            save_shares(self.model, self.optimizer.optimizer, Path(output_dir))
+    def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
+        folder = Path(output_dir or self.args.output_dir)
+        with whole_weights(self.model) if self.split else nullcontext():
             if self.args.should_save:
-                torch.save(self.lr_scheduler.state_dict(), Path(output_dir) / SCHEDULE)
+                save_model(self.model.model, self.processing_class, folder)
+                (folder / RECORDS).write_text(json.dumps(self.records), encoding="utf-8")
 
-        def _load_optimizer_and_scheduler(self, checkpoint: str | None) -> None:
-            if not self.shares or checkpoint is None:
-                super()._load_optimizer_and_scheduler(checkpoint)
-                return
-            load_shares(self.model, self.optimizer.optimizer, Path(checkpoint))
-            self.lr_scheduler.load_state_dict(torch.load(Path(checkpoint) / SCHEDULE, weights_only=True))
+    def _load_from_checkpoint(self, resume_from_checkpoint: str, model: Any = None) -> None:
+        folder = Path(resume_from_checkpoint)
+        if not self.split:
+            restore_weights((model or self.model).model, folder)
+        self.records = json.loads((folder / RECORDS).read_text(encoding="utf-8"))
 
-    return PackedTrainer
+    def _save_optimizer_and_scheduler(self, output_dir: str) -> None:
+        if not self.shares:
+            super()._save_optimizer_and_scheduler(output_dir)
+            return
+        save_shares(self.model, self.optimizer.optimizer, Path(output_dir))
+        if self.args.should_save:
+            torch.save(self.lr_scheduler.state_dict(), Path(output_dir) / SCHEDULE)
+
+    def _load_optimizer_and_scheduler(self, checkpoint: str | None) -> None:
+        if not self.shares or checkpoint is None:
+            super()._load_optimizer_and_scheduler(checkpoint)
+            return
+        load_shares(self.model, self.optimizer.optimizer, Path(checkpoint))
+        self.lr_scheduler.load_state_dict(torch.load(Path(checkpoint) / SCHEDULE, weights_only=True))
 
 
 def train_packed(
@@ -182,8 +177,6 @@ def train_packed(
     Raises:
         TrainingError: the loss is no number, training diverges, or memory is short.
     """
-    from transformers import TrainingArguments
-
     if settings.hardware.gradient_checkpointing:
         checkpoint_activations(module.model)
     arguments = trainer_arguments(
@@ -200,7 +193,7 @@ def train_packed(
     )
     processes, split = arguments.world_size, settings.hardware.split_weights
     with split_weights(module) if split and processes > 1 else nullcontext():
-        trainer = _packed_trainer()(
+        trainer = PackedTrainer(
             data=data,
             plan=plan,
             objective=objective,

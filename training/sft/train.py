@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from trl import SFTConfig, SFTTrainer
 
 from evaluation.text.dataset import Kind, TextDataset
 from ground.contracts.taxonomy import resolve_tasks
@@ -35,6 +36,16 @@ SHORT_OF_MEMORY = (
 # A longer run logs every tenth step.
 LOG_EVERY_STEP_UNTIL = 1000
 HISTORY = ("step", "epoch", "loss", "grad_norm", "learning_rate", "mean_token_accuracy")
+
+
+class Trainer(SFTTrainer):
+    """trl's trainer; it stops at the first loss that is no number."""
+
+    def training_step(self, *args: Any, **keywords: Any) -> torch.Tensor:
+        loss: torch.Tensor = super().training_step(*args, **keywords)
+        if not torch.isfinite(loss):
+            raise not_a_number(float(loss), self.state.global_step + 1)
+        return loss
 
 
 def train_texts(
@@ -82,7 +93,7 @@ def train_texts(
         run.needs(estimate_texts(model, at_once, longest, longest, settings.lora, settings.hardware))
         last = last_checkpoint(run.checkpoints) if resume else None
         trainer = build_trainer(
-            _trainer_class(),
+            Trainer,
             run,
             _arguments(run, len(rows)),
             train_dataset=rows,
@@ -132,8 +143,6 @@ def _steps(n_rows: int, settings: SftSettings) -> int:
 
 
 def _arguments(run: Run, n_rows: int) -> Any:
-    from trl import SFTConfig
-
     settings = run.settings
     return texts_arguments(
         SFTConfig,
@@ -148,19 +157,3 @@ def _arguments(run: Run, n_rows: int) -> Any:
         train_sampling_strategy="group_by_length",
         logging_steps=1 if _steps(n_rows, settings) <= LOG_EVERY_STEP_UNTIL else 10,
     )
-
-
-def _trainer_class() -> Any:
-    """Return the trainer; trl takes seconds to import and is imported late."""
-    from trl import SFTTrainer
-
-    class Trainer(SFTTrainer):
-        """trl's trainer; it stops at the first loss that is no number."""
-
-        def training_step(self, *args: Any, **keywords: Any) -> torch.Tensor:
-            loss: torch.Tensor = super().training_step(*args, **keywords)
-            if not torch.isfinite(loss):
-                raise not_a_number(float(loss), self.state.global_step + 1)
-            return loss
-
-    return Trainer

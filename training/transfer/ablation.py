@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any, Literal
 
 import polars as pl
@@ -43,10 +44,12 @@ SPLIT = "train-00000-of-00001.parquet"
 RESULT = "ablation.json"
 BASELINE = "untrained"
 ROWS_AT_ONCE = 10_000
-COLUMNS = {
-    "in_distribution": "Tasks of training",
-    "held_out": "Held-out tasks",
-    "all": "All tasks",
+COLUMNS = {"in_distribution": "Tasks of training", "held_out": "Held-out tasks", "all": "All tasks"}
+FOLDERS = {
+    "self": "MedVAL folder whose outputs and scores the base model itself gave, built with tau 0",
+    "teacher": "the same from a stronger model",
+    "reference": "MedVAL folder whose test split is judged",
+    "out": "folder of the runs and the table",
 }
 
 
@@ -72,7 +75,7 @@ def plan_cells(self_dir: Path, teacher_dir: Path, out: Path, taus: Sequence[floa
 
 
 def filtered_dataset(source: Path, out: Path, tau: float, tasks: Sequence[str]) -> dict[str, int]:
-    """Write a dataset folder with those rows of a train split that are consistent enough.
+    """Write a dataset folder with those rows of a train split that are consistent enough; at least one is.
 
     Args:
         source: a MedVAL folder built with tau 0.
@@ -82,9 +85,6 @@ def filtered_dataset(source: Path, out: Path, tau: float, tasks: Sequence[str]) 
 
     Returns:
         ``rows`` of these tasks, and ``kept``.
-
-    Raises:
-        InputError: no such dataset, or no row is left.
     """
     dataset = TextDataset.open(source, "medval")
     table = ds.dataset(list(dataset.files), format="parquet")
@@ -203,21 +203,20 @@ def _judged(
     generate_medval(reference, model, file, settings)
     numbers = evaluate_predictions("medval", file, reference)
     by_task = {task: one["macro_f1"] for task, one in numbers["by_task"].items()}
-    known = {task: one["value"] for task, one in by_task.items() if one["value"] is not None}
-    trained = set(tasks)
+
+    def mean(chosen: Callable[[str], bool]) -> float | None:
+        """Return the mean of tasks, which count the same."""
+        values = [one["value"] for task, one in by_task.items() if chosen(task) and one["value"] is not None]
+        return round(fmean(values), 6) if values else None
+
     return {
-        # Tasks count the same.
-        "in_distribution": _mean([value for task, value in known.items() if task in trained]),
-        "held_out": _mean([value for task, value in known.items() if task not in trained]),
-        "all": _mean(list(known.values())),
+        "in_distribution": mean(lambda task: task in tasks),
+        "held_out": mean(lambda task: task not in tasks),
+        "all": mean(lambda _: True),
         "by_task": by_task,
         "share_unparseable": numbers["share_unparseable"],
         "unsafe_f1": numbers["overall"]["unsafe_f1"],
     }
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return round(sum(values) / len(values), 6) if values else None
 
 
 def ablation_table(result: Mapping[str, Any]) -> str:
@@ -241,15 +240,8 @@ def ablation_table(result: Mapping[str, Any]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the ablation from a shell; returns the exit code."""
-    parser = argparse.ArgumentParser(
-        prog="python -m training.transfer.ablation", description=(__doc__ or "").split("\n")[0]
-    )
-    for name, what in (
-        ("self", "MedVAL folder whose outputs and scores the base model itself gave, built with tau 0"),
-        ("teacher", "the same from a stronger model"),
-        ("reference", "MedVAL folder whose test split is judged"),
-        ("out", "folder of the runs and the table"),
-    ):
+    parser = argparse.ArgumentParser("python -m training.transfer.ablation", description=(__doc__ or "").split("\n")[0])
+    for name, what in FOLDERS.items():
         parser.add_argument(f"--{name}", type=Path, required=True, help=what)
     parser.add_argument("--model", required=True, help="folder or hub name of the base model")
     parser.add_argument("--config", type=Path, help="TOML file with [training] and [generation]; the paper's otherwise")

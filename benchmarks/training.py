@@ -157,9 +157,9 @@ class Clock:
 
 
 def _stage(sizes: Sizes) -> Any:
-    from training.corfu.stage import StageData
+    from training.packing.collate import RunData
 
-    return StageData(*_texts(sizes, per_item=2), [], 0)
+    return RunData.alike(*_texts(sizes, per_item=2))
 
 
 def _corfu_settings(sizes: Sizes) -> Any:
@@ -177,16 +177,17 @@ def _corfu_settings(sizes: Sizes) -> Any:
 def corfu_shared(sizes: Sizes, folder: Path) -> dict[str, float]:
     """Train on pairs with the engine `shared`: the reference first, then one step a context."""
     from training.corfu.stage import CorfuObjective, pair_logps
+    from training.packing.rows import plan_steps
     from training.packing.shared import SharedPolicy
     from training.packing.trainer import train_packed
 
     stage, settings = _stage(sizes), _corfu_settings(sizes)
     policy = SharedPolicy(random_model(sizes, "causal", _attention(sizes)))
     clock = Clock()
-    reference = pair_logps(policy, stage, stage.train, settings.packing.tokens_per_row)
+    reference = pair_logps(policy, stage, settings.packing.tokens_per_row)
     clock.at.append(time.perf_counter())
     train_packed(
-        policy, _tokenizer(folder), stage.run_data(stage.train), stage.plan(settings),
+        policy, _tokenizer(folder), stage, plan_steps(stage, settings),
         CorfuObjective(reference, settings.beta, settings.lambda_), folder, settings, advance=clock,
     )  # fmt: skip
     reference_share = (clock.at[1] - clock.at[0]) / sizes.n_contexts

@@ -92,13 +92,8 @@ def quadrant_data(
     longest = int(encode_statements(tokenizer, dataset.rows["statement"].to_list(), end=False).lengths.max())
     encoded, place, truncation = encode_admissions(dataset, rows, tokenizer, max_tokens=max_length - longest, chat=chat)
     items = [Item(name, place[hadm], (at,)) for at, (name, hadm) in enumerate(rows.select("id", "hadm_id").iter_rows())]
-    data = RunData(
-        contexts=encoded,
-        statements=encode_statements(tokenizer, rows["statement"].to_list(), end=False),
-        items=items,
-        weights=np.ones(len(items)),
-        pad_id=tokenizer.pad_token_id or 0,
-    )
+    statements = encode_statements(tokenizer, rows["statement"].to_list(), end=False)
+    data = RunData.alike(encoded, statements, items, tokenizer.pad_token_id or 0)
     labels = np.array([QUADRANTS.index(quadrant) for quadrant in rows["quadrant"]], dtype=np.int64)
     return QuadrantData(data, rows["id"].to_list(), labels, truncation)
 

@@ -9,6 +9,7 @@ adapter, made when the trainer is built, as the reference: the frozen snapshot t
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,9 @@ from datasets import Dataset
 from trl import DPOConfig, DPOTrainer
 
 from ground.errors import UsageError
-from training.corfu.stage import LOGGED, CorfuStage, Policy, StageData, pair_values
-from training.packing.plan import Item
+from training.corfu.stage import LOGGED, CorfuStage, Policy, pair_values
+from training.packing.collate import RunData
+from training.packing.rows import plan_steps
 from training.runs.folder import n_processes
 from training.runs.resuming import OF_OPTIMIZER, logged, not_a_number, run_trainer, trainer_arguments
 from training.runs.settings import CorfuSettings
@@ -30,9 +32,9 @@ REFERENCE = "ref"
 """trl's name of the adapter that it copies the policy's to."""
 
 
-def pair_rows(data: StageData, items: list[Item]) -> Any:
+def pair_rows(data: RunData) -> Any:
     """Return pairs as a `datasets.Dataset` with prompt_ids, chosen_ids and rejected_ids, as trl's collator reads it."""
-    texts = [(data.contexts[item.context], *(data.statements[at] for at in item.statements)) for item in items]
+    texts = [(data.contexts[item.context], *(data.statements[at] for at in item.statements)) for item in data.items]
     names = ("prompt_ids", "chosen_ids", "rejected_ids")
     return Dataset.from_list([{name: ids.tolist() for name, ids in zip(names, row, strict=True)} for row in texts])
 
@@ -81,7 +83,7 @@ class CorfuTrainer(DPOTrainer):
 
 
 def build_trainer(
-    data: StageData,
+    data: RunData,
     policy: Any,
     tokenizer: Any,
     folder: Path,
@@ -122,12 +124,12 @@ def build_trainer(
         # Rows are in the order of the planned steps.
         train_sampling_strategy="sequential",
     )
-    order = [index for step in data.plan(settings) for index in step.items]
+    order = [data.items[index] for step in plan_steps(data, settings) for index in step.items]
     trainer = CorfuTrainer(
         model=policy,
         ref_model=None if hasattr(policy, "peft_config") else copy.deepcopy(policy).eval().requires_grad_(False),
         args=arguments,
-        train_dataset=pair_rows(data, [data.train[index] for index in order]),
+        train_dataset=pair_rows(replace(data, items=order)),
         processing_class=tokenizer,
         callbacks=list(callbacks),
     )
@@ -142,14 +144,14 @@ def train_stage(stage: CorfuStage, policy: Policy) -> dict[str, Any]:
         UsageError: the batch size does not fit the number of processes.
         TrainingError: the loss is no number, training diverges, or memory is short.
     """
-    run, data, folder = policy.run, stage.data, policy.run.checkpoints / stage.name
-    with policy.progress(f"{stage.name}: training", len(data.plan(run.settings))) as advance:
+    run, data, folder = policy.run, stage.train, policy.run.checkpoints / stage.name
+    with policy.progress(f"{stage.name}: training", len(plan_steps(data, run.settings))) as advance:
         trainer = build_trainer(data, policy.model, policy.tokenizer, folder, run.settings, autocast=run.weights[1])
         measured = run_trainer(trainer, advance, resume=run.resume, short_of_memory=SHORT_OF_MEMORY)
     records = [{**log, "step": log["step"] - 1} for log in logged(trainer, ("step", "loss", *LOGGED, *OF_OPTIMIZER))]
-    validation: dict[str, Any] = {"pairs": len(data.validation)}
-    if data.validation:
-        found = trainer.evaluate(pair_rows(data, data.validation))
+    validation: dict[str, Any] = {"pairs": len(stage.validation.items)}
+    if stage.validation.items:
+        found = trainer.evaluate(pair_rows(stage.validation))
         validation |= {name: float(found[f"eval_{name}"]) for name in ("loss", *LOGGED)}
     # What trl patched on and copied is no part of the policy.
     if REFERENCE in getattr(policy.model, "peft_config", {}):

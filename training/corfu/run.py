@@ -31,15 +31,14 @@ from training.corfu.stage import (
     Progress,
     Values,
     corfu_stages,
-    encode_texts,
     pair_logps,
     step_margins,
     summary,
 )
 from training.packing.attention import attention_of, attention_of_texts
+from training.packing.collate import RunData
 from training.packing.decoders import check_decoder, check_sharing
-from training.packing.plan import Item
-from training.packing.rows import largest_row
+from training.packing.rows import largest_row, plan_steps
 from training.packing.shared import SharedPolicy
 from training.packing.trainer import train_packed
 from training.runs.folder import CHECKPOINTS, Run, dataset_identity, is_main, open_run, wait_for_all
@@ -84,11 +83,11 @@ def train_corfu(
         tokenizer, config = load_tokenizer(model), load_config(model)
         if engine == "shared":
             check_decoder(config)
-        texts = encode_texts(dataset, tokenizer, settings, usable_length(config, settings.packing.max_length))
-        stages = corfu_stages(dataset, texts, tokenizer.pad_token_id, settings)
+        length = usable_length(config, settings.packing.max_length)
+        stages, truncation = corfu_stages(dataset, tokenizer, settings, length)
         attention = attention_of(settings.hardware) if engine == "shared" else attention_of_texts(settings.hardware)
         if engine == "shared":
-            rows = [largest_row(one.data.run_data(one.data.train), one.data.plan(settings)) for one in stages]
+            rows = [largest_row(one.train, plan_steps(one.train, settings)) for one in stages]
             row = max(rows, key=lambda row: row.input_ids.numel())
             run.estimate("causal", lambda made: SharedPolicy(made)(row).sum(), attention=attention, sizes=row.sizes)
         policy = run.load("causal", attention=attention, lora=run.settings.lora)
@@ -97,7 +96,7 @@ def train_corfu(
         records = _train_stages(stages, Policy(policy, tokenizer, run, progress, _of_run(references, run)), engine)
         found = {
             "rows": {f"pairs of {stage['stage']}": stage["pairs"]["pairs"] for stage in records},
-            "truncation": texts.truncation.as_dict(),
+            "truncation": truncation.as_dict(),
             "steps": sum(len(stage["records"]) for stage in records),
             "stages": records,
         }
@@ -128,32 +127,32 @@ def _kept(file: Path, compute: Callable[[], Values]) -> Values:
 def _run_shared(stage: CorfuStage, policy: Policy) -> dict[str, Any]:
     """Train one stage on packed rows; returns its records and its validation."""
     run, settings, autocast = policy.run, policy.run.settings, policy.run.weights[1]
-    data, module, show = stage.data, policy.shared, policy.progress
+    module, show, budget = policy.shared, policy.progress, settings.packing.tokens_per_row
     # The first stage's reference is the policy as it was given, whatever the lambda.
     kept = policy.references if stage.name == "stage-1" else run.checkpoints
 
-    def logps(items: list[Item], what: str) -> Values:
-        with show(f"{stage.name}: {what}", len(items)) as advance:
-            return pair_logps(module, data, items, settings.packing.tokens_per_row, autocast=autocast, advance=advance)
+    def logps(data: RunData, what: str) -> Values:
+        with show(f"{stage.name}: {what}", len(data.items)) as advance:
+            return pair_logps(module, data, budget, autocast=autocast, advance=advance)
 
-    def reference(items: list[Item], what: str) -> Values:
-        return _kept(kept / f"{stage.name}-{what}.npy", lambda: logps(items, what))
+    def reference(data: RunData, what: str) -> Values:
+        return _kept(kept / f"{stage.name}-{what}.npy", lambda: logps(data, what))
 
-    before = reference(data.train, "reference")
-    before_validation = reference(data.validation, "reference-validation")
-    plan = data.plan(settings)
+    before = reference(stage.train, "reference")
+    before_validation = reference(stage.validation, "reference-validation")
+    plan = plan_steps(stage.train, settings)
     noise = _kept(
         kept / f"{stage.name}-noise.npy",
-        lambda: step_margins(module, data, plan[0], before, settings.beta, autocast=autocast),
+        lambda: step_margins(module, stage.train, plan[0], before, settings.beta, autocast=autocast),
     )
     objective = CorfuObjective(before, settings.beta, settings.lambda_)
     options: dict[str, Any] = {"autocast": autocast, "resume": run.resume}
     with show(f"{stage.name}: training", len(plan)) as advance:
         records, measured = train_packed(
-            module, policy.tokenizer, data.run_data(data.train), plan, objective, run.checkpoints / stage.name,
+            module, policy.tokenizer, stage.train, plan, objective, run.checkpoints / stage.name,
             settings, advance=advance, **options,
         )  # fmt: skip
-    after = logps(data.validation, "validation")
+    after = logps(stage.validation, "validation")
     return {
         "validation": summary(after, before_validation, settings.beta, settings.lambda_),
         "records": records,

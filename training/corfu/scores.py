@@ -69,7 +69,7 @@ def scored_data(
         Item(name, context_of[hadm_id], (*range(n * index_of[statement], n * index_of[statement] + n), *alone))
         for name, hadm_id, statement in rows.select("id", "hadm_id", "statement").iter_rows()
     ]
-    return RunData(contexts, segments, items, np.ones(len(items)), tokenizer.pad_token_id), truncation
+    return RunData.alike(contexts, segments, items, tokenizer.pad_token_id), truncation
 
 
 def quadrant_log_probabilities(

@@ -28,6 +28,11 @@ class RunData:
     weights: npt.NDArray[np.float64]
     pad_id: int = 0
 
+    @classmethod
+    def alike(cls, contexts: EncodedTexts, statements: EncodedTexts, items: list[Item], pad_id: int = 0) -> RunData:
+        """Return items that all weigh the same."""
+        return cls(contexts, statements, items, np.ones(len(items)), pad_id)
+
 
 @dataclass(frozen=True)
 class PackedRow:

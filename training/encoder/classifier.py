@@ -11,7 +11,6 @@ from typing import Any
 import torch
 from torch import nn
 
-from ground.contracts.rows import QUADRANTS
 from ground.errors import InputError, UsageError
 from ground.settings import parse_settings
 from training.encoder.cross import CrossModel
@@ -107,19 +106,14 @@ def _assemble(source: str, settings: EncoderSettings, name: str) -> EncoderClass
         encoder = LayeredEncoder(transformer, settings.frozen_layers)
         module = LateModel(encoder, settings.match_layers, settings.dropout)
     else:
-        transformer = load_pair_classifier(source, settings.dropout, dict(enumerate(QUADRANTS)))
+        transformer = load_pair_classifier(source, settings.dropout)
         module = CrossModel(transformer, tokenizer, settings.window_tokens, settings.overlap_tokens)
     module.to(device)
     return EncoderClassifier(module, transformer, tokenizer, settings, device, name)
 
 
 def new_encoder(model: str | Path, settings: EncoderSettings) -> EncoderClassifier:
-    """Make an untrained classifier on pretrained weights; new weights follow ``settings.seed``.
-
-    Raises:
-        InputError: the model cannot be loaded.
-        UsageError: it does not fit the engine or the settings.
-    """
+    """Make an untrained classifier on pretrained weights; new weights follow ``settings.seed``."""
     with torch.random.fork_rng():
         torch.manual_seed(settings.seed)
         name = Path(model).name if Path(model).is_dir() else str(model)
@@ -127,15 +121,7 @@ def new_encoder(model: str | Path, settings: EncoderSettings) -> EncoderClassifi
 
 
 def load_encoder(run: Path, device: str | None = None) -> EncoderClassifier:
-    """Load a classifier from its run folder, ready to predict.
-
-    Args:
-        run: a folder that `training.encoder.train.train_encoder` wrote.
-        device: where it runs, if not where the settings say.
-
-    Raises:
-        InputError: the folder holds no such run.
-    """
+    """Load a classifier from its run folder, ready to predict, on this device or where its settings say."""
     from safetensors.torch import load_file
 
     record = run / RECORD

@@ -9,8 +9,8 @@ from typing import Any
 import torch
 
 from ground.errors import UsageError
+from training.packing.attention import FLEX_BLOCK, attention_mask
 from training.packing.collate import packed_row
-from training.packing.masks import FLEX_BLOCK, attention_mask
 
 __all__ = ["backbone_of", "base_of", "check_decoder", "check_sharing", "implementation_of"]
 

@@ -8,9 +8,9 @@ import torch
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
+from training.packing.attention import FLEX_BLOCK, attention_mask
 from training.packing.collate import PackedRow, RunData, collate_row
 from training.packing.decoders import backbone_of, base_of, implementation_of
-from training.packing.masks import FLEX_BLOCK, attention_mask
 from training.packing.plan import RowPlan
 
 __all__ = ["SharedClassifier", "SharedPolicy"]

@@ -41,7 +41,7 @@ def predict_rows(
     split: Split,
     hardware: HardwareSettings,
     name: str | None = None,
-    told: Callable[[Truncation], object] | None = None,
+    told: Callable[[Truncation], object] = lambda _: None,
 ) -> pl.DataFrame:
     """Predict a split, of the run's own column, with a run: a classifier, an encoder, or a CoRFu policy that is scored.
 

@@ -83,11 +83,7 @@ def quadrant_data(
     """Encode rows of a dataset, all of weight 1.
 
     Contexts are cut to ``max_length`` less the longest statement of the whole dataset, whatever its split: the same for
-    every row. ``chat`` is that of `encode_contexts`.
-
-    Raises:
-        UsageError: ``max_length`` leaves no room for a context.
-        InputError: an admission has no context.
+    every row. ``chat`` and errors are those of `encode_contexts`.
     """
     longest = int(encode_statements(tokenizer, dataset.rows["statement"].to_list(), end=False).lengths.max())
     encoded, place, truncation = encode_admissions(dataset, rows, tokenizer, max_tokens=max_length - longest, chat=chat)

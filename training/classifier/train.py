@@ -122,11 +122,9 @@ def predict_classifier(
     engine: Engine | None = None,
     hardware: HardwareSettings | None = None,
     name: str | None = None,
-    told: Callable[[Truncation], object] | None = None,
+    told: Callable[[Truncation], object] = lambda _: None,
 ) -> pl.DataFrame:
     """Predict the quadrants of a split with a classifier's run.
-
-    All statements of an admission share one encoding of its context, as far as a row's budget of tokens goes.
 
     Args:
         run: the run folder.
@@ -156,8 +154,7 @@ def predict_classifier(
         model.eval()
         length, chat = int(record["context_tokens"]), settings.packing.chat_template
         encoded = quadrant_data(dataset, rows, tokenizer, max_length=length, chat=chat)
-        if told is not None:
-            told(encoded.truncation)
+        told(encoded.truncation)
         if engine == "shared":
             check_decoder(base_of(model).config)
             check_sharing(model)

@@ -22,7 +22,7 @@ from training.corfu.stage import LOGGED, CorfuStage, Policy, pair_values
 from training.packing.collate import RunData
 from training.packing.rows import plan_steps
 from training.runs.folder import n_processes
-from training.runs.resuming import OF_OPTIMIZER, logged, not_a_number, run_trainer, trainer_arguments
+from training.runs.resuming import OF_OPTIMIZER, logged, run_trainer, trainer_arguments
 from training.runs.settings import CorfuSettings
 
 __all__ = ["build_trainer", "pair_rows", "train_stage"]
@@ -74,8 +74,6 @@ class CorfuTrainer(DPOTrainer):
     ) -> Any:
         policy, reference = self.pair_logps(model, inputs), self.reference_logps(model, inputs)
         losses, logged = pair_values(policy, reference, self.beta, self.lambda_)
-        if not torch.isfinite(losses).all():
-            raise not_a_number(float(losses.mean()), self.state.global_step + 1)
         mode = "train" if model.training else "eval"
         for name, values in logged.items():
             self._metrics[mode][name].append(float(self.accelerator.gather(values).double().mean()))

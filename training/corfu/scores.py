@@ -86,8 +86,8 @@ def quadrant_log_probabilities(
         policy: a causal model.
         data: what `scored_data` gives.
         tokens_per_row: budget of a packed row; one of a single item may be longer.
-        calibrated: whether the labels' own log-probabilities behind the context are taken off.
-        advance: is told the rows that are done.
+        calibrated: with ``advance`` as of `score_quadrants`.
+        advance: see above.
     """
     contexts, segments = data.contexts.lengths, data.statements.lengths
     # Eight segments of an item behind a context that was cut for one: what held the run's pairs may not hold them.
@@ -107,7 +107,7 @@ def score_quadrants(
     calibrated: bool = True,
     name: str | None = None,
     advance: Callable[[int], None] = lambda _: None,
-    told: Callable[[Truncation], object] | None = None,
+    told: Callable[[Truncation], object] = lambda _: None,
 ) -> pl.DataFrame:
     """Predict the quadrants of a split with a policy: a CoRFu run folder, or any causal model.
 
@@ -135,8 +135,7 @@ def score_quadrants(
     with quiet():
         tokenizer = load_tokenizer(model)
         data, truncation = scored_data(dataset, rows, tokenizer, length, chat=settings.packing.chat_template)
-        if told is not None:
-            told(truncation)
+        told(truncation)
         attention = attention_of(settings.hardware)
         policy = load_model(model, "causal", settings.hardware, seed=settings.seed, attention=attention).eval()
         check_sharing(policy)

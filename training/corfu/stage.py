@@ -136,11 +136,7 @@ def pair_values(
 ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
     """Return CoRFu's losses and what is logged (`LOGGED`). *Shapes:* (n,) each.
 
-    Args:
-        policy: log-probabilities of winner and loser. *Shape:* (n, 2).
-        reference: the same under the reference. *Shape:* (n, 2).
-        beta: DPO's temperature.
-        lambda_: weight of the penalty.
+    ``policy`` and ``reference`` are log-probabilities of winner and loser, *shape* (n, 2); the rest as of `corfu_loss`.
     """
     losses, margins = corfu_loss(policy[:, 0], policy[:, 1], reference[:, 0], reference[:, 1], beta, lambda_)
     kept = margins.detach()

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from ground.contracts.rows import QUADRANTS
+from training.packing.tokens import PLAIN
 
 __all__ = ["EncodedRows", "context_windows", "encode_rows", "statement_ids", "tile"]
 
@@ -42,8 +43,7 @@ class EncodedRows:
 
 def _plain(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
     """Tokenise without marks; long texts are meant to be long, so no warning."""
-    options = {"add_special_tokens": False, "split_special_tokens": True, "return_attention_mask": False}
-    ids: list[list[int]] = tokenizer(list(texts), verbose=False, **options)["input_ids"]
+    ids: list[list[int]] = tokenizer(list(texts), verbose=False, **PLAIN)["input_ids"]
     return ids
 
 

@@ -47,16 +47,9 @@ def split_sdpa(
 ) -> tuple[torch.Tensor, None]:
     """Attend causally within the context, and under the mask from the statements to the whole row.
 
-    Args:
-        module: the attention layer.
-        query: *Shape:* (1, heads, n, size); ``key`` and ``value`` have the layer's key-value heads.
-        key: see above.
-        value: see above.
-        attention_mask: for the last m queries. *Shape:* (1, 1, m, n). None means causal attention.
-        options: scaling and dropout, as transformers passes them.
-
-    Returns:
-        *Shape:* (1, n, heads, size), and None for the weights.
+    As transformers calls it. *Shapes:* ``query`` (1, heads, n, size), ``key`` and ``value`` with the layer's key-value
+    heads; ``attention_mask`` (1, 1, m, n) for the last m queries, None for causal attention; the result
+    (1, n, heads, size), with None for the weights.
     """
     from transformers.integrations.sdpa_attention import sdpa_attention_forward as sdpa
 
@@ -105,11 +98,7 @@ def fastest(device: str, *, compiled: bool) -> str:
 
 
 def attention_of(hardware: HardwareSettings) -> str:
-    """Return transformers' name of the attention of packed rows: `fastest`, unless it is set.
-
-    Raises:
-        UsageError: FlashAttention is set, which takes no mask.
-    """
+    """Return transformers' name of the attention of packed rows: `fastest`, unless it is set; never FlashAttention."""
     if hardware.attention in FLASH:
         raise UsageError(
             "FlashAttention takes no mask, which packed rows need",
@@ -181,16 +170,10 @@ def _flex(row: PackedRow) -> Any:
 
 
 def attention_mask(row: PackedRow, implementation: str, dtype: torch.dtype) -> Any:
-    """Return the mask in the form that an attention implementation of transformers takes.
+    """Return a row's mask in the form that an attention implementation of transformers takes.
 
-    Args:
-        row: the packed row, on the model's device.
-        implementation: ``sdpa`` (boolean), split SDPA (boolean, statements' queries only), ``eager`` (additive) or
-            ``flex_attention`` (a BlockMask).
-        dtype: of the additive mask.
-
-    Raises:
-        UsageError: split SDPA was given a row of several contexts.
+    ``sdpa`` takes booleans, split SDPA those of the statements' queries in a row of one context, ``eager`` what is
+    added (of this ``dtype``), and ``flex_attention`` a BlockMask.
     """
     if implementation == "flex_attention":
         return _flex(row)

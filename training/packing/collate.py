@@ -82,12 +82,9 @@ class PackedRow:
 def packed_row(
     groups: list[tuple[npt.NDArray[np.int64], list[npt.NDArray[np.int64]]]], *, multiple: int = 1, pad_id: int = 0
 ) -> PackedRow:
-    """Lay contexts and their statements out in one row.
+    """Lay contexts and their statements out in one row, padded to a multiple of so many tokens.
 
-    Args:
-        groups: pairs of a context's ids and the ids of its statements, in the order of the row.
-        multiple: the row is padded to a multiple of this many tokens.
-        pad_id: the id of padding.
+    ``groups`` are pairs of a context's ids and the ids of its statements, in the order of the row.
     """
     ids, positions, contexts, segments = [], [], [], []
     predictors, targets, owners = [], [], []

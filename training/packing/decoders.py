@@ -47,11 +47,7 @@ def _refuse(why: str, config: Any, do: str) -> UsageError:
 
 
 def check_decoder(config: Any) -> None:
-    """Refuse what a configuration already shows to be impossible.
-
-    Raises:
-        UsageError: an encoder-decoder, sliding-window or linear attention.
-    """
+    """Refuse what a configuration shows to be impossible: encoder-decoders, sliding-window or linear attention."""
     plain = "choose --engine plain (one statement a row)"
     if config.is_encoder_decoder:
         raise _refuse("it is an encoder-decoder", config, plain)
@@ -77,10 +73,7 @@ def check_sharing(model: Any) -> float:
     as they are and once padded, with other kernels: where that noise explains it, a warning says so.
 
     Returns:
-        The relative difference.
-
-    Raises:
-        UsageError: the states differ by more than rounding and noise, or the model takes no mask or no positions.
+        The relative difference. A model whose states differ by more than rounding and noise is refused.
     """
     backbone, config = backbone_of(model), base_of(model).config
     plain = "choose --engine plain (one statement a row)"

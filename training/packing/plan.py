@@ -122,12 +122,9 @@ def plan_rows(
         items: all items of the run.
         contexts: tokens of each context. *Shape:* (n_contexts,).
         statements: tokens of each statement. *Shape:* (n_statements,).
-        tokens_per_row: the budget.
+        tokens_per_row: the budget; a context with one item that exceeds it is refused.
         join_contexts: whether a row may hold several contexts, which pays where the attention skips what is masked
             (FlexAttention) and costs where it does not.
-
-    Raises:
-        UsageError: a context with one item exceeds the budget.
     """
     blocks = [
         block
@@ -161,10 +158,8 @@ def plan_epochs(
     """Plan every optimizer step of a run.
 
     Each step but an epoch's last holds exactly ``batch_size`` items; no admission gives more than ``max_per_context``
-    of them in a row of the order, so that a step mixes admissions. A broken number of epochs ends within one.
-
-    Raises:
-        UsageError: a context with one item exceeds ``tokens_per_row``.
+    of them in a row of the order, so that a step mixes admissions. A broken number of epochs ends within one. The rest
+    is as of `plan_rows`.
     """
     plan: list[Step] = []
     for epoch in range(int(np.ceil(epochs))):

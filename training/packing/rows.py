@@ -25,13 +25,10 @@ Advance = Callable[[int], None]
 def encode_admissions(
     dataset: MedievalDataset, rows: pl.DataFrame, tokenizer: Any, *, max_tokens: int, chat: bool
 ) -> tuple[EncodedTexts, dict[int, int], Truncation]:
-    """Encode the contexts of the admissions of rows; see `encode_contexts`.
+    """Encode the contexts of the admissions of rows, as `encode_contexts`.
 
     Returns:
         The contexts, the index of each admission's, and what cutting them cost.
-
-    Raises:
-        InputError: an admission has no context.
     """
     hadms = rows.select("hadm_id").unique()
     contexts = dataset.contexts.join(hadms, on="hadm_id", how="semi").sort("hadm_id")

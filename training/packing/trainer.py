@@ -168,14 +168,11 @@ def train_packed(
         data: what the plan's items are made of.
         plan: the optimizer steps.
         objective: the loss.
-        out: see above.
+        out: with ``resume`` see above.
         settings: with ``autocast`` as of `trainer_arguments`.
         autocast: see above.
-        resume: see above.
-        advance: told the optimizer steps that are done.
-
-    Raises:
-        TrainingError: the loss is no number, training diverges, or memory is short.
+        resume: with ``advance`` and errors as of `run_trainer`.
+        advance: see above.
     """
     if settings.hardware.gradient_checkpointing:
         checkpoint_activations(module.model)

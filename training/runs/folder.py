@@ -180,12 +180,9 @@ class Run:
     """A run that is open.
 
     Attributes:
-        out: its folder.
-        model: what is trained: hub name, local path or run folder.
+        out: its folder; ``model``, ``resume`` and ``say`` (of several processes one speaks) as of `open_run`.
         settings: all of them; an adapter that goes on being trained keeps its own in ``lora``.
         plan: what makes two runs the same.
-        resume: go on from the last checkpoint, from the start where there is none.
-        say: tells a person something; of several processes one speaks.
         optimizer: transformers' name of the one that is used.
         whole: its record, where it was whole already.
         memory: what it is thought to need, where that was estimated.

@@ -58,14 +58,7 @@ def texts_arguments(kind: Any, run: Run, **own: Any) -> Any:
 
 
 def build_trainer(kind: Any, run: Run, args: Any, **own: Any) -> Any:
-    """Return one of trl's trainers with the run's model and a new adapter, whose weights are trained in float32.
-
-    Args:
-        kind: the class.
-        run: its model is loaded.
-        args: `texts_arguments`.
-        own: further arguments of the class.
-    """
+    """Return one of trl's trainers with the run's model and a new adapter, whose weights are trained in float32."""
     import transformers
 
     lora, (attention, notes) = run.settings.lora, texts_attention(run.settings.hardware)
@@ -99,12 +92,9 @@ def answers(
         model: a causal one.
         tokenizer: of it.
         prompts: token ids by what the answers are yielded by; longer ones are answered first.
-        at_once: prompts in a padded batch.
-        batching: as `ground.lm.sampling.sampled`.
+        at_once: prompts in a padded batch; with ``batching`` and errors as of `ground.lm.sampling.sampled`.
+        batching: see above.
         sampling: transformers' generation options.
-
-    Raises:
-        OntogroundError: memory is short.
     """
     from transformers import GenerationConfig
 

@@ -13,7 +13,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import torch
 from trl import SFTConfig, SFTTrainer
 
 from evaluation.text.dataset import Kind, TextDataset
@@ -23,7 +22,7 @@ from ground.progress import progress
 from training.runs.folder import Run, n_processes, open_run
 from training.runs.memory import estimate_texts
 from training.runs.models import load_tokenizer, refuse_adapter, save_model
-from training.runs.resuming import last_checkpoint, logged, not_a_number, run_trainer
+from training.runs.resuming import last_checkpoint, logged, run_trainer
 from training.runs.settings import MedhalSettings, MedvalSettings, SftSettings
 from training.runs.texts import build_trainer, rows_length, texts_arguments, texts_attention
 from training.sft.encoding import TASKS, encode_rows
@@ -33,19 +32,7 @@ __all__ = ["train_medhal", "train_medval", "train_texts"]
 SHORT_OF_MEMORY = (
     "lower per_device_batch_size (batch_size may stay), then max_length, or set hardware.gradient_checkpointing = true"
 )
-# A longer run logs every tenth step.
-LOG_EVERY_STEP_UNTIL = 1000
 HISTORY = ("step", "epoch", "loss", "grad_norm", "learning_rate", "mean_token_accuracy")
-
-
-class Trainer(SFTTrainer):
-    """trl's trainer; it stops at the first loss that is no number."""
-
-    def training_step(self, *args: Any, **keywords: Any) -> torch.Tensor:
-        loss: torch.Tensor = super().training_step(*args, **keywords)
-        if not torch.isfinite(loss):
-            raise not_a_number(float(loss), self.state.global_step + 1)
-        return loss
 
 
 def train_texts(
@@ -93,14 +80,15 @@ def train_texts(
         run.needs(estimate_texts(model, at_once, longest, longest, settings.lora, settings.hardware))
         last = last_checkpoint(run.checkpoints) if resume else None
         trainer = build_trainer(
-            Trainer,
+            SFTTrainer,
             run,
-            _arguments(run, len(rows)),
+            _arguments(run),
             train_dataset=rows,
             processing_class=tokenizer,
             callbacks=list(callbacks),
         )
-        with progress("fine-tuning, steps", _steps(len(rows), settings)) as advance:
+        steps = math.ceil(math.ceil(len(rows) / settings.batch_size) * settings.epochs)
+        with progress("fine-tuning, steps", steps) as advance:
             measured = run_trainer(trainer, advance, resume=resume, short_of_memory=SHORT_OF_MEMORY)
         others = dataset.count("train") - len(rows) - counts["too_long"]
         found = {
@@ -137,12 +125,7 @@ def _accumulation(settings: SftSettings) -> int:
     return settings.batch_size // at_once
 
 
-def _steps(n_rows: int, settings: SftSettings) -> int:
-    """Return the optimizer steps of a run."""
-    return math.ceil(math.ceil(n_rows / settings.batch_size) * settings.epochs)
-
-
-def _arguments(run: Run, n_rows: int) -> Any:
+def _arguments(run: Run) -> Any:
     settings = run.settings
     return texts_arguments(
         SFTConfig,
@@ -155,5 +138,4 @@ def _arguments(run: Run, n_rows: int) -> Any:
         packing=False,
         # Rows of like length meet in a forward pass, in an order that is drawn: little padding.
         train_sampling_strategy="group_by_length",
-        logging_steps=1 if _steps(n_rows, settings) <= LOG_EVERY_STEP_UNTIL else 10,
     )

@@ -119,19 +119,12 @@ def ask_dataset(
     tasks = sorted({row["task"] for row in chosen}) if settings.shots else []
     limits = {"max_characters": settings.max_example_characters, "seed": settings.seed}
     examples = examples_for(dataset, tasks, **limits) if tasks else {}
+    about = {
+        "dataset": {"name": dataset.folder.resolve().name, **dataset.identity},
+        "examples": {task: example["id"] for task, example in examples.items()},
+    }
+    question = question_of(dataset.kind, settings.shots)
     return ask(
-        question_of(dataset.kind, settings.shots),
-        chosen,
-        model_settings,
-        settings,
-        workspace,
-        out,
-        licence_tier=dataset.licence_tier,
-        name=settings.split,
-        about={
-            "dataset": {"name": dataset.folder.resolve().name, **dataset.identity},
-            "examples": {task: example["id"] for task, example in examples.items()},
-        },
-        examples=examples,
-        advance=advance,
-    )
+        question, chosen, model_settings, settings, workspace, out,
+        licence_tier=dataset.licence_tier, name=settings.split, about=about, examples=examples, advance=advance,
+    )  # fmt: skip

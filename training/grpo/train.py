@@ -43,7 +43,7 @@ from training.runs.models import (
 )
 from training.runs.resuming import logged, run_trainer
 from training.runs.settings import GrpoSettings
-from training.runs.texts import build_trainer, texts_arguments, texts_attention
+from training.runs.texts import build_trainer, texts_attention
 
 __all__ = ["EVALUATION", "Arm", "arm_trainer", "evaluate_base", "reward_function", "train_arm"]
 
@@ -60,10 +60,9 @@ HISTORY = (
 
 @dataclass(frozen=True)
 class Arm:
-    """One arm.
+    """One arm, by the name of its labels.
 
     Attributes:
-        name: of its labels.
         rows: what it trains on; other arms have the same rows and prompts.
         data: what the run says of them: name and hash of the file, ``licence_tier``.
         sets: what it is evaluated on, by name.
@@ -225,36 +224,33 @@ class PolicyTrainer(GRPOTrainer):
         return [said.tokens if said.end is None else [*said.tokens, said.end] for said in found]
 
 
-def _arguments(run: Run) -> Any:
-    settings = run.settings
+def _arguments(settings: GrpoSettings) -> dict[str, Any]:
     responses = settings.prompts_per_step * settings.group
     if responses % settings.per_device_batch_size:
         raise UsageError(
             "prompts_per_step times group is no multiple of per_device_batch_size",
             found=f"{settings.prompts_per_step} x {settings.group} and {settings.per_device_batch_size}",
         )
-    return texts_arguments(
-        GRPOConfig,
-        run,
+    return {
         # Rows of all epochs are laid out in the order of the plan.
-        num_train_epochs=1,
-        shuffle_dataset=False,
-        per_device_train_batch_size=settings.per_device_batch_size,
-        gradient_accumulation_steps=responses // settings.per_device_batch_size,
-        num_generations=settings.group,
-        max_completion_length=settings.max_new_tokens,
-        temperature=settings.temperature,
-        top_p=settings.top_p,
-        top_k=0,
-        beta=settings.kl_beta,
+        "num_train_epochs": 1,
+        "shuffle_dataset": False,
+        "per_device_train_batch_size": settings.per_device_batch_size,
+        "gradient_accumulation_steps": responses // settings.per_device_batch_size,
+        "num_generations": settings.group,
+        "max_completion_length": settings.max_new_tokens,
+        "temperature": settings.temperature,
+        "top_p": settings.top_p,
+        "top_k": 0,
+        "beta": settings.kl_beta,
         # trl would weight the divergence by the importance ratio; the paper's loss has it plain.
-        use_bias_correction_kl=False,
-        num_iterations=1,
-        scale_rewards="none",
-        loss_type="dr_grpo",
-        chat_template_kwargs={"enable_thinking": settings.thinking},
-        remove_unused_columns=False,
-    )
+        "use_bias_correction_kl": False,
+        "num_iterations": 1,
+        "scale_rewards": "none",
+        "loss_type": "dr_grpo",
+        "chat_template_kwargs": {"enable_thinking": settings.thinking},
+        "remove_unused_columns": False,
+    }
 
 
 def arm_trainer(
@@ -275,8 +271,9 @@ def arm_trainer(
     made = {uid: messages(tokenizer, row.prompt, categories) for uid, row in rows.items()}
     trainer = build_trainer(
         PolicyTrainer,
+        GRPOConfig,
         run,
-        _arguments(run),
+        _arguments(run.settings),
         reward_funcs=reward_function(rows, run.settings, tokenizer, categories),
         train_dataset=Dataset.from_dict({"prompt": [made[uid] for uid in order], "uid": list(order)}),
         processing_class=tokenizer,

@@ -102,9 +102,6 @@ def encode_rows(
         A `datasets.Dataset` with ``input_ids`` and ``labels``, which trl takes as it is, and counts: ``too_long`` (left
         out), ``open_answer`` (kept, without an end), ``tokens`` and, of them, ``with_loss``, in one pass; ``longest``:
         tokens of the longest row.
-
-    Raises:
-        InputError: no row is left.
     """
     from datasets import Dataset
 

@@ -19,12 +19,12 @@ from evaluation.text.dataset import Kind, TextDataset
 from ground.contracts.taxonomy import resolve_tasks
 from ground.errors import UsageError
 from ground.progress import progress
-from training.runs.folder import Run, n_processes, open_run
+from training.runs.folder import n_processes, open_run
 from training.runs.memory import estimate_texts
 from training.runs.models import load_tokenizer, refuse_adapter, save_model
 from training.runs.resuming import last_checkpoint, logged, run_trainer
 from training.runs.settings import MedhalSettings, MedvalSettings, SftSettings
-from training.runs.texts import build_trainer, rows_length, texts_arguments, texts_attention
+from training.runs.texts import build_trainer, rows_length, texts_attention
 from training.sft.encoding import TASKS, encode_rows
 
 __all__ = ["train_medhal", "train_medval", "train_texts"]
@@ -81,8 +81,9 @@ def train_texts(
         last = last_checkpoint(run.checkpoints) if resume else None
         trainer = build_trainer(
             SFTTrainer,
+            SFTConfig,
             run,
-            _arguments(run),
+            _arguments(settings),
             train_dataset=rows,
             processing_class=tokenizer,
             callbacks=list(callbacks),
@@ -112,30 +113,22 @@ train_medhal = partial(train_texts, "medhal")
 train_medval = partial(train_texts, "medval")
 
 
-def _accumulation(settings: SftSettings) -> int:
-    """Return forward passes per optimizer step of one process, so that ``batch_size`` rows make a step over all."""
-    processes = n_processes()
-    at_once = settings.per_device_batch_size * processes
+def _arguments(settings: SftSettings) -> dict[str, Any]:
+    """Return what trl is told beside; forward passes of all processes make steps of ``batch_size`` rows."""
+    at_once = settings.per_device_batch_size * n_processes()
     if settings.batch_size % at_once:
         raise UsageError(
             "batch_size is no multiple of per_device_batch_size times the processes",
-            found=f"{settings.batch_size} and {settings.per_device_batch_size} x {processes}",
+            found=f"{settings.batch_size} and {settings.per_device_batch_size} x {n_processes()}",
             do="set batch_size to a multiple",
         )
-    return settings.batch_size // at_once
-
-
-def _arguments(run: Run) -> Any:
-    settings = run.settings
-    return texts_arguments(
-        SFTConfig,
-        run,
-        num_train_epochs=settings.epochs,
-        per_device_train_batch_size=settings.per_device_batch_size,
-        gradient_accumulation_steps=_accumulation(settings),
+    return {
+        "num_train_epochs": settings.epochs,
+        "per_device_train_batch_size": settings.per_device_batch_size,
+        "gradient_accumulation_steps": settings.batch_size // at_once,
         # Rows are encoded, labelled and of a fit length already: trl must cut nothing.
-        max_length=None,
-        packing=False,
+        "max_length": None,
+        "packing": False,
         # Rows of like length meet in a forward pass, in an order that is drawn: little padding.
-        train_sampling_strategy="group_by_length",
-    )
+        "train_sampling_strategy": "group_by_length",
+    }

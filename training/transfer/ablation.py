@@ -156,7 +156,8 @@ def ablate(
     """Train and evaluate every cell, and write ``ablation.json`` and ``ablation.md``.
 
     Args:
-        cells: as `plan_cells` returns them.
+        cells: as `plan_cells` returns them; a folder without rows below the threshold is refused, and one with inputs
+            of the test split to train on.
         reference: the MedVAL folder whose test split is judged.
         model: folder or hub name of the base model.
         out: takes the results; the cells' folders lie in it.
@@ -168,10 +169,6 @@ def ablate(
     Returns:
         What ``ablation.json`` holds: for each cell ``rows``, ``kept``, and macro-F1 as a mean over tasks
         (``in_distribution``, ``held_out``, ``all``), with ``by_task`` and ``share_unparseable``.
-
-    Raises:
-        UsageError: a folder without rows below the threshold, or with inputs of the test split to train on.
-        InputError: no such dataset or model, or no row left.
     """
     tasks = resolve_tasks(train_tasks, "medval") if train_tasks else trained_in_paper()
     _refuse_folders(sorted({cell.dataset for cell in cells}), reference, max(cell.tau for cell in cells))
@@ -221,16 +218,12 @@ def _judged(
 
 def ablation_table(result: Mapping[str, Any]) -> str:
     """Return the four cells, below the untrained model, as a Markdown table in percent."""
-    rows = [
-        (
-            cell["cell"],
-            "–" if "kept" not in cell else f"{cell['kept']:,} of {cell['rows']:,}",
-            *(percent_cell({"value": cell[name]}) for name in COLUMNS),
-            percent_cell({"value": cell["unsafe_f1"]["value"]}),
-            percent_cell({"value": cell["share_unparseable"]["value"]}),
-        )
-        for cell in result["cells"]
-    ]
+    rows = []
+    for cell in result["cells"]:
+        trained = "–" if "kept" not in cell else f"{cell['kept']:,} of {cell['rows']:,}"
+        shares = (cell[name]["value"] for name in ("unsafe_f1", "share_unparseable"))
+        values = (*(cell[name] for name in COLUMNS), *shares)
+        rows.append((cell["cell"], trained, *(percent_cell({"value": value}) for value in values)))
     heads = ("Data", "Rows trained on", *COLUMNS.values(), "F1 (unsafe)", "No readable answer")
     return (
         f"# Ablation: {result['model']}\n\nMacro-F1 over risk levels, as a mean over tasks, in percent. Trained on: "

@@ -135,9 +135,6 @@ def evaluate_downstream(
 
     Returns:
         ``dropped``, ``without_label``, ``answers`` (outcomes), and ``metrics`` (None without labels).
-
-    Raises:
-        InputError: the file or the model cannot be read, or no row is left.
     """
     rows, dropped = read_nli(path) if layout == "nli" else read_summaries(path)
     generator = Generator.load(model, "medhal", settings or GenerationSettings())

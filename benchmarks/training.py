@@ -256,17 +256,32 @@ def classifier_shared(sizes: Sizes, folder: Path) -> dict[str, float]:
 
 
 def classifier_plain(sizes: Sizes, folder: Path) -> dict[str, float]:
-    """Train it one statement a row, the paper's batch of 4."""
-    from training.classifier.items import QuadrantLoss
-    from training.classifier.plain import PlainClassifier, plain_steps
-    from training.packing.trainer import train_packed
+    """Train it with transformers' Trainer, one statement a row, the paper's batch of 4."""
+    import torch
+    from transformers import Trainer, TrainingArguments
+
+    from training.classifier.plain import ROWS_AT_ONCE, PlainRows
+    from training.packing.trainer import checkpoint_activations
+    from training.runs.resuming import run_trainer, trainer_arguments
 
     rows, plan, settings = _classifier(sizes)
-    module, clock = PlainClassifier(random_model(sizes, "quadrants", "sdpa")), Clock()
-    train_packed(
-        module, _tokenizer(folder), rows.data, plain_steps(plan, rows.data), QuadrantLoss(rows.labels), folder,
-        settings, advance=clock,
+    model, clock = random_model(sizes, "quadrants", "sdpa"), Clock()
+    if settings.hardware.gradient_checkpointing:
+        checkpoint_activations(model)
+
+    def collate(items: list[int]) -> dict[str, torch.Tensor]:
+        return {**vars(PlainRows.of(items, rows.data)), "labels": torch.from_numpy(rows.labels[items])}
+
+    arguments = trainer_arguments(
+        TrainingArguments, folder, settings, autocast=False, max_steps=len(plan),
+        per_device_train_batch_size=ROWS_AT_ONCE, gradient_accumulation_steps=-(-sizes.n_items // ROWS_AT_ONCE),
+        remove_unused_columns=False, dataloader_pin_memory=False, train_sampling_strategy="sequential",
     )  # fmt: skip
+    trainer = Trainer(
+        model=model, args=arguments, train_dataset=[index for step in plan for index in step.items],
+        data_collator=collate, processing_class=_tokenizer(folder),
+    )  # fmt: skip
+    run_trainer(trainer, clock, resume=False, short_of_memory="take a smaller model")
     return {"seconds": _step_seconds(clock.at), "items": sizes.n_items}
 
 

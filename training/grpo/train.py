@@ -19,8 +19,6 @@ from typing import Any
 import polars as pl
 from datasets import Dataset
 from transformers import TrainerCallback
-from trl import GRPOConfig, GRPOTrainer
-from trl.models import unwrap_model_for_generation
 
 from ground.contracts.rewards import REWARDS, RewardWeights
 from ground.errors import InputError, UsageError
@@ -44,6 +42,11 @@ from training.runs.models import (
 from training.runs.resuming import logged, run_trainer
 from training.runs.settings import GrpoSettings
 from training.runs.texts import build_trainer, texts_attention
+
+with quiet():
+    # What it imports says what it lacks on a CPU.
+    from trl import GRPOConfig, GRPOTrainer
+    from trl.models import unwrap_model_for_generation
 
 __all__ = ["EVALUATION", "Arm", "arm_trainer", "evaluate_base", "reward_function", "train_arm"]
 

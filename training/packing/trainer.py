@@ -15,14 +15,17 @@ from typing import Any, Protocol
 
 import torch
 from torch import nn
-from transformers import Trainer, TrainingArguments
 
 from training.packing.collate import RunData
 from training.packing.decoders import base_of
 from training.packing.plan import RowPlan, Step, deal
 from training.packing.sharding import load_shares, save_shares, split_weights, whole_weights
-from training.runs.models import restore_weights, save_model
+from training.runs.models import quiet, restore_weights, save_model
 from training.runs.resuming import OF_OPTIMIZER, Measured, logged, run_trainer, trainer_arguments
+
+with quiet():
+    # What it imports says what it lacks on a CPU.
+    from transformers import Trainer, TrainingArguments
 
 __all__ = ["Objective", "Record", "checkpoint_activations", "train_packed"]
 

@@ -188,7 +188,14 @@ def load_config(model: str | Path) -> Any:
 
 def hub_commit(model: str | Path) -> str | None:
     """Return the commit of a hub's model that is used here, None for a folder; `InputError` where there is none."""
-    return None if Path(model).is_dir() else getattr(load_config(model), "_commit_hash", None)
+    if Path(model).is_dir():
+        return None
+    from huggingface_hub import try_to_load_from_cache
+
+    # Puts what the hub has now, or without a network had last, into the cache that all else is loaded from.
+    load_config(model)
+    found = try_to_load_from_cache(str(model), "config.json")
+    return Path(found).parent.name if isinstance(found, str) else None
 
 
 def load_tokenizer(model: str | Path) -> Any:

@@ -13,19 +13,21 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from trl import SFTConfig, SFTTrainer
-
 from evaluation.text.dataset import Kind, TextDataset
 from ground.contracts.taxonomy import resolve_tasks
 from ground.errors import UsageError
 from ground.progress import progress
 from training.runs.folder import n_processes, open_run
 from training.runs.memory import estimate_texts
-from training.runs.models import load_tokenizer, refuse_adapter, save_model
+from training.runs.models import load_tokenizer, quiet, refuse_adapter, save_model
 from training.runs.resuming import last_checkpoint, logged, run_trainer
 from training.runs.settings import MedhalSettings, MedvalSettings, SftSettings
 from training.runs.texts import build_trainer, rows_length, texts_attention
 from training.sft.encoding import TASKS, encode_rows
+
+with quiet():
+    # What it imports says what it lacks on a CPU.
+    from trl import SFTConfig, SFTTrainer
 
 __all__ = ["train_medhal", "train_medval", "train_texts"]
 

@@ -47,8 +47,8 @@ def masks(device: str) -> dict[str, Any]:
     import torch
     from torch.nn.attention.flex_attention import flex_attention
 
+    from training.packing.attention import attention_mask, visible
     from training.packing.collate import packed_row
-    from training.packing.masks import attention_mask, visible
 
     numbers = np.random.default_rng(0)
     contexts, statements = (900, 300), [STATEMENT] * ITEMS

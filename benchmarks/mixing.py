@@ -45,7 +45,7 @@ def steps_of(rows: pl.DataFrame, most: int, given: argparse.Namespace, seed: int
         epochs=given.epochs,
         seed=seed,
     )
-    return [[index for row in step.rows for block in row.blocks for index in block.items] for step in plan]
+    return [step.items for step in plan]
 
 
 class Readers:
@@ -82,7 +82,7 @@ def arm(dataset: Any, most: int, seed: int, given: argparse.Namespace, readers: 
     begin = time.perf_counter()
     torch.manual_seed(seed)
     model = Classifier(**vars(new_encoder(given.model, settings)))
-    fit(model, encoded_rows(model, dataset, rows), steps_of(rows, most, given, seed), None)
+    fit(model, encoded_rows(model, dataset, rows), steps_of(rows, most, given, seed))
     seconds = time.perf_counter() - begin
     found = predict(model, dataset, given.split)
     return found.with_columns(model=pl.lit(f"at most {most} of an admission")), seconds

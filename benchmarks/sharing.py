@@ -36,7 +36,8 @@ def measured(dataset_folder: Path, tokenizer_name: str) -> list[tuple[Cell, ...]
     """Return for training and prediction: items, tokens of shared and of separate rows, and their ratio."""
     from evaluation.datasets import MedievalDataset
     from training.classifier.items import quadrant_data
-    from training.corfu.stage import corfu_stages, encode_texts
+    from training.corfu.stage import corfu_stages
+    from training.packing.rows import plan_steps
     from training.runs.models import load_tokenizer
     from training.runs.settings import ClassifierSettings, CorfuSettings
 
@@ -54,15 +55,15 @@ def measured(dataset_folder: Path, tokenizer_name: str) -> list[tuple[Cell, ...]
         range(len(data.items)), data.items, data.contexts.lengths, data.statements.lengths,
         classifier.packing.tokens_per_row,
     )  # fmt: skip
-    encoded = encode_texts(dataset, tokenizer, corfu, corfu.packing.max_length)
-    stage = corfu_stages(dataset, encoded, tokenizer.pad_token_id, corfu)[0].data
-    pairs = (stage.train, stage.contexts, stage.statements)
+    stages, _ = corfu_stages(dataset, tokenizer, corfu, corfu.packing.max_length)
+    stage = stages[0].train
+    pairs = (stage.items, stage.contexts, stage.statements)
     of_steps = [row for step in steps for row in step.rows]
     found = [
         ("classifier, an epoch", len(data.items), _tokens(of_steps, data.items, *texts), _apart(data.items, *texts)),
         ("prediction", len(data.items), _tokens(whole, data.items, *texts), _apart(data.items, *texts)),
-        ("CoRFu, pairs of a stage", len(stage.train),
-         _tokens((row for step in stage.plan(corfu) for row in step.rows), *pairs), _apart(*pairs)),
+        ("CoRFu, pairs of a stage", len(stage.items),
+         _tokens((row for step in plan_steps(stage, corfu) for row in step.rows), *pairs), _apart(*pairs)),
     ]  # fmt: skip
     return [(*one, round(one[3] / one[2], 1)) for one in found]
 

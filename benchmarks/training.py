@@ -157,9 +157,9 @@ class Clock:
 
 
 def _stage(sizes: Sizes) -> Any:
-    from training.corfu.stage import StageData
+    from training.packing.collate import RunData
 
-    return StageData(*_texts(sizes, per_item=2), [], 0)
+    return RunData.alike(*_texts(sizes, per_item=2))
 
 
 def _corfu_settings(sizes: Sizes) -> Any:
@@ -167,6 +167,7 @@ def _corfu_settings(sizes: Sizes) -> Any:
 
     rows = sizes.context + 2 * sizes.n_items * sizes.statement
     return CorfuSettings(
+        seed=SEED,
         batch_size=sizes.n_items,
         packing=PackingSettings(max_length=rows, tokens_per_row=rows, max_per_context=sizes.n_items),
         hardware=_hardware(sizes).model_copy(update={"save_steps": 10**6}),
@@ -176,18 +177,18 @@ def _corfu_settings(sizes: Sizes) -> Any:
 def corfu_shared(sizes: Sizes, folder: Path) -> dict[str, float]:
     """Train on pairs with the engine `shared`: the reference first, then one step a context."""
     from training.corfu.stage import CorfuObjective, pair_logps
+    from training.packing.rows import plan_steps
     from training.packing.shared import SharedPolicy
     from training.packing.trainer import train_packed
 
     stage, settings = _stage(sizes), _corfu_settings(sizes)
     policy = SharedPolicy(random_model(sizes, "causal", _attention(sizes)))
     clock = Clock()
-    reference = pair_logps(policy, stage, stage.train, settings.packing.tokens_per_row)
+    reference = pair_logps(policy, stage, settings.packing.tokens_per_row)
     clock.at.append(time.perf_counter())
     train_packed(
-        policy, _tokenizer(folder), stage.run_data(stage.train), stage.plan(settings),
-        CorfuObjective(reference, settings.beta, settings.lambda_), folder,
-        optimizer=settings.optimizer, hardware=settings.hardware, seed=SEED, advance=clock,
+        policy, _tokenizer(folder), stage, plan_steps(stage, settings),
+        CorfuObjective(reference, settings.beta, settings.lambda_), folder, settings, advance=clock,
     )  # fmt: skip
     reference_share = (clock.at[1] - clock.at[0]) / sizes.n_contexts
     step = _step_seconds(clock.at[1:])
@@ -223,15 +224,15 @@ def _step_seconds(at: list[float]) -> float:
 
 def _classifier(sizes: Sizes) -> tuple[Any, Any, Any]:
     from training.classifier.items import QuadrantData
+    from training.packing.collate import RunData
     from training.packing.plan import plan_epochs
     from training.packing.tokens import Truncation
-    from training.packing.trainer import RunData
     from training.runs.settings import ClassifierSettings
 
     contexts, statements, items = _texts(sizes, per_item=1)
     data = RunData(contexts, statements, items, np.ones(len(items)))
     labels = np.arange(len(items)) % 4
-    settings = ClassifierSettings(hardware=_hardware(sizes).model_copy(update={"save_steps": 10**6}))
+    settings = ClassifierSettings(seed=SEED, hardware=_hardware(sizes).model_copy(update={"save_steps": 10**6}))
     plan = plan_epochs(
         items, contexts.lengths, statements.lengths, batch_size=sizes.n_items, max_per_context=sizes.n_items,
         tokens_per_row=sizes.context + sizes.n_items * sizes.statement, epochs=1, seed=SEED,
@@ -249,30 +250,46 @@ def classifier_shared(sizes: Sizes, folder: Path) -> dict[str, float]:
     rows, plan, settings = _classifier(sizes)
     module, clock = SharedClassifier(random_model(sizes, "quadrants", _attention(sizes))), Clock()
     train_packed(
-        module, _tokenizer(folder), rows.data, plan, QuadrantLoss(rows.labels), folder,
-        optimizer=settings.optimizer, hardware=settings.hardware, seed=SEED, advance=clock,
+        module, _tokenizer(folder), rows.data, plan, QuadrantLoss(rows.labels), folder, settings, advance=clock,
     )  # fmt: skip
     return {"seconds": _step_seconds(clock.at), "items": sizes.n_items}
 
 
 def classifier_plain(sizes: Sizes, folder: Path) -> dict[str, float]:
     """Train it with transformers' Trainer, one statement a row, the paper's batch of 4."""
-    from training.classifier.plain import train_plain
+    import torch
+    from transformers import Trainer, TrainingArguments
+
+    from training.classifier.plain import ROWS_AT_ONCE, PlainRows
+    from training.packing.trainer import checkpoint_activations
+    from training.runs.resuming import run_trainer, trainer_arguments
 
     rows, plan, settings = _classifier(sizes)
     model, clock = random_model(sizes, "quadrants", "sdpa"), Clock()
-    train_plain(
-        model, _tokenizer(folder), rows, plan, folder,
-        optimizer=settings.optimizer, hardware=settings.hardware, seed=SEED, advance=clock,
+    if settings.hardware.gradient_checkpointing:
+        checkpoint_activations(model)
+
+    def collate(items: list[int]) -> dict[str, torch.Tensor]:
+        return {**vars(PlainRows.of(items, rows.data)), "labels": torch.from_numpy(rows.labels[items])}
+
+    arguments = trainer_arguments(
+        TrainingArguments, folder, settings, autocast=False, max_steps=len(plan),
+        per_device_train_batch_size=ROWS_AT_ONCE, gradient_accumulation_steps=-(-sizes.n_items // ROWS_AT_ONCE),
+        remove_unused_columns=False, dataloader_pin_memory=False, train_sampling_strategy="sequential",
     )  # fmt: skip
+    trainer = Trainer(
+        model=model, args=arguments, train_dataset=[index for step in plan for index in step.items],
+        data_collator=collate, processing_class=_tokenizer(folder),
+    )  # fmt: skip
+    run_trainer(trainer, clock, resume=False, short_of_memory="take a smaller model")
     return {"seconds": _step_seconds(clock.at), "items": sizes.n_items}
 
 
 def predict_shared(sizes: Sizes, _folder: Path) -> dict[str, float]:
     """Predict quadrants with the engine `shared`."""
     from training.packing.plan import plan_rows
+    from training.packing.rows import read_rows
     from training.packing.shared import SharedClassifier
-    from training.packing.trainer import evaluate_rows
 
     rows, _, settings = _classifier(sizes)
     data = rows.data
@@ -281,7 +298,7 @@ def predict_shared(sizes: Sizes, _folder: Path) -> dict[str, float]:
         range(len(data.items)), data.items, data.contexts.lengths, data.statements.lengths,
         max(settings.packing.tokens_per_row, sizes.context + sizes.n_items * sizes.statement),
     )  # fmt: skip
-    return _timed(lambda: evaluate_rows(module, data, plans), len(data.items))
+    return _timed(lambda: read_rows(module, data, plans), len(data.items))
 
 
 def predict_plain(sizes: Sizes, _folder: Path) -> dict[str, float]:
@@ -290,7 +307,7 @@ def predict_plain(sizes: Sizes, _folder: Path) -> dict[str, float]:
 
     rows, _, _ = _classifier(sizes)
     model = random_model(sizes, "quadrants", "sdpa")
-    return _timed(lambda: evaluate_plain(model, rows), len(rows.data.items))
+    return _timed(lambda: evaluate_plain(model, rows.data), len(rows.data.items))
 
 
 def _timed(work: Callable[[], object], items: int) -> dict[str, float]:

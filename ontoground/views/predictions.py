@@ -41,7 +41,7 @@ def predict_rows(
     split: Split,
     hardware: HardwareSettings,
     name: str | None = None,
-    told: Callable[[Truncation], object] | None = None,
+    told: Callable[[Truncation], object] = lambda _: None,
 ) -> pl.DataFrame:
     """Predict a split, of the run's own column, with a run: a classifier, an encoder, or a CoRFu policy that is scored.
 
@@ -72,7 +72,7 @@ def predict_rows(
 
         with quiet(), progress(f"predicting {run.name}", None) as advance:
             model = load_encoder(run, None if hardware.device == "auto" else hardware.device)
-            frame = predict(model, dataset, split, progress=lambda _n, _total, _loss: advance(1))
+            frame = predict(model, dataset, split, advance=advance)
         return frame.with_columns(model=pl.lit(name or run.name))
     from training.corfu.scores import score_quadrants
     from training.runs.settings import CorfuSettings

@@ -17,7 +17,9 @@ def test_packed_and_separate_rows_agree(tmp_path: Path) -> None:
     assert 0 < found["gradient_difference"] < EXACT
 
 
-@pytest.mark.parametrize(("name", "items"), [("predict_shared", 4), ("predict_plain", 4), ("corfu_shared", 2)])
+@pytest.mark.parametrize(
+    ("name", "items"), [("predict_shared", 4), ("predict_plain", 4), ("corfu_shared", 2), ("classifier_plain", 2)]
+)
 def test_each_engine_reports_the_items_that_it_timed(name: str, items: int, tmp_path: Path) -> None:
     found = ONE[name](SIZES, tmp_path)
     assert found["items"] == items

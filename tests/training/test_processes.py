@@ -89,5 +89,5 @@ def test_the_last_step_has_fewer_rows_than_processes(base: Path) -> None:
         max_per_context=settings.packing.max_per_context, tokens_per_row=settings.packing.tokens_per_row,
         epochs=1, seed=settings.seed,
     )  # fmt: skip
-    assert [step.n_items for step in plan] == [20, 4]
+    assert [len(step.items) for step in plan] == [20, 4]
     assert len(plan[1].rows) == 1

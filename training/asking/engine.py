@@ -25,6 +25,10 @@ from training.packing.contexts import context_sections, kept_tokens
 __all__ = ["Advance", "AskedReport", "AskingSettings", "Prediction", "Question", "Row", "ask", "cut_context", "drawn"]
 
 CUT_AT_LENGTH = "length"
+ANSWERS = (
+    *("outcome", "answer", "reason", "detail", "finish_reason", "served_model"),
+    *("prompt_tokens", "completion_tokens", "attempts", "temperature", "seed", "key"),
+)
 Row = Mapping[str, Any]
 Advance = Callable[[int], None]
 Prediction = dict[str, Any]
@@ -250,15 +254,13 @@ def _require_answers(results: Sequence[Result], model_settings: LmSettings) -> N
 
 def _answers_table(results: Sequence[Result]) -> pl.DataFrame:
     """Return what the model said to each request; answers may repeat the record, so they stay in a private folder."""
-    words = ("outcome", "answer", "reason", "detail", "finish_reason", "served_model")
-    schema: dict[str, Any] = dict.fromkeys(words, pl.String)
-    schema |= dict.fromkeys(("prompt_tokens", "completion_tokens", "attempts"), pl.Int64)
-    schema |= {"temperature": pl.Float64, "seed": pl.Int64, "key": pl.String}
-    records = []
-    for result in results:
-        failed = None if isinstance(result, Completion) else result
+    texts, counts = (pl.String,) * 6, (pl.Int64,) * 3
+    kinds = (*texts, *counts, pl.Float64, pl.Int64, pl.String)
+    rows = []
+    for one in results:
+        failed = None if isinstance(one, Completion) else one
         why = (failed and failed.reason.value, failed and failed.detail)
-        said = (result.outcome, result.text, *why, result.finish_reason, result.model)
-        counts = (result.usage.prompt_tokens, result.usage.completion_tokens, result.attempts)
-        records.append((*said, *counts, result.temperature, result.seed, result.key))
-    return pl.DataFrame(records, schema=schema, orient="row")
+        said = (one.outcome, one.text, *why, one.finish_reason, one.model)
+        spent = (one.usage.prompt_tokens, one.usage.completion_tokens, one.attempts)
+        rows.append((*said, *spent, one.temperature, one.seed, one.key))
+    return pl.DataFrame(rows, schema=dict(zip(ANSWERS, kinds, strict=True)), orient="row")

@@ -96,23 +96,12 @@ def predict_zeroshot(
     out: Path,
     advance: Advance = lambda _: None,
 ) -> AskedReport:
-    """Ask a language model for the quadrant of every statement of a split; files and errors are those of `ask`.
-
-    Raises:
-        InputError: the split is empty.
-    """
+    """Ask a language model for the quadrant of every statement of a split; files and errors are those of `ask`."""
     rows = dataset.split_rows(settings.split, settings.split_column).select("id", "hadm_id", "statement").to_dicts()
     contexts = dict(dataset.contexts.iter_rows())
+    asked = [{**row, "context": contexts[row["hadm_id"]]} for row in drawn(rows, settings, "zeroshot")]
     identity = {"name": dataset.folder.name, "manifest_sha256": dataset.manifest_sha256}
     return ask(
-        QUESTION,
-        [{**row, "context": contexts[row["hadm_id"]]} for row in drawn(rows, settings, "zeroshot")],
-        model_settings,
-        settings,
-        workspace,
-        out,
-        licence_tier=dataset.licence_tier,
-        name=settings.split,
-        about={"dataset": identity},
-        advance=advance,
-    )
+        QUESTION, asked, model_settings, settings, workspace, out,
+        licence_tier=dataset.licence_tier, name=settings.split, about={"dataset": identity}, advance=advance,
+    )  # fmt: skip

@@ -1,32 +1,41 @@
 """Detectors and validators without training: a model is asked as fine-tuned ones are, with one example or none.
 
 Prompts are those of `ground.contracts.prompts`, answers are read strictly (`ground.contracts.answers`), and what cannot
-be read, or was never answered, has no label and counts as wrong.
+be read, or was never answered, has no label and counts as wrong. A worked example in front of a question is drawn from
+the train split by stable hash, of the same task if it can be. The draw does not look at the label, so the example
+favours no class on purpose; one task always has the same, which keeps the beginning of its prompts the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
+import polars as pl
 from pydantic import Field
 
+from evaluation.classes import CLASSES
 from evaluation.datasets import Kind, TextDataset
 from ground.contracts.taxonomy import resolve_tasks
 from ground.errors import InputError
 from ground.lm.results import Message
 from ground.lm.settings import LmSettings
+from ground.stable import stable_hash
 from training.asking.engine import Advance, AskedReport, AskingSettings, Prediction, Question, Row, ask, drawn
-from training.asking.shots import examples_for
 from training.sft.encoding import TASKS
 from training.sft.generate import write_predictions
 
-__all__ = ["SHOTS", "AskedSettings", "ask_dataset", "question_of"]
+__all__ = ["SHOTS", "AskedSettings", "ask_dataset", "examples_for", "question_of"]
 
 # What a row's label rests on, and what may be cut where it is long.
 CUT: Mapping[Kind, str] = {"medhal": "context", "medval": "input"}
 SHOTS = ("zero-shot", "one-shot")
+
+TEXTS: Mapping[Kind, tuple[str, ...]] = {
+    "medhal": ("context", "statement", "explanation"),
+    "medval": ("instruction", "input", "output", "reasoning"),
+}
 
 
 class AskedSettings(AskingSettings):
@@ -39,6 +48,43 @@ class AskedSettings(AskingSettings):
     )
 
 
+def examples_for(
+    dataset: TextDataset, tasks: Iterable[str], *, max_characters: int, seed: int
+) -> dict[str, dict[str, Any]]:
+    """Return the example of each task: a row of the train split, as `TextDataset.rows` yields it.
+
+    A row can be an example where its answer is whole (a non-factual statement needs its explanation, a graded output
+    its reasoning) and its texts have no more than ``max_characters`` together. A task without such a row borrows the
+    example of the whole split.
+
+    Raises:
+        InputError: no row of the train split can be an example.
+    """
+    texts, told = TEXTS[dataset.kind], TEXTS[dataset.kind][-1]
+    whole = pl.col(told).fill_null("").str.strip_chars() != ""
+    if dataset.kind == "medhal":
+        whole |= pl.col("label")
+    characters = pl.sum_horizontal(pl.col(name).fill_null("").str.len_chars() for name in texts)
+    rows = pl.scan_parquet(list(dataset.files), glob=False).filter(
+        (pl.col("split") == "train") & whole & (characters <= max_characters)
+    )
+    able = rows.select(pl.col("id").cast(pl.String), pl.col("task").cast(pl.String)).collect()
+    if not able.height:
+        raise InputError(
+            "no row of the train split can be an example",
+            file=dataset.folder,
+            expected=f"rows with a whole answer and at most {max_characters:,} characters",
+            do="raise max_example_characters, or leave out --shots",
+        )
+    order = pl.Series([stable_hash(seed, "one-shot", name) for name in able["id"]], dtype=pl.UInt64)
+    able = able.with_columns(rank=order).sort("rank", "id")
+    first = {task: [*able.filter(pl.col("task") == task)["id"].head(1), able["id"][0]][0] for task in tasks}
+    columns = ["id", "task", CLASSES[dataset.kind].label, *texts, *(["errors"] if dataset.kind == "medval" else [])]
+    found = rows.filter(pl.col("id").is_in(sorted(set(first.values())))).select(columns).collect()
+    by_id = {row["id"]: row for row in found.to_dicts()}
+    return {task: by_id[name] for task, name in first.items()}
+
+
 def question_of(kind: Kind, shots: int = 0) -> Question:
     """Return the question of fine-tuning about rows of a kind."""
     task = TASKS[kind]
@@ -47,18 +93,10 @@ def question_of(kind: Kind, shots: int = 0) -> Question:
         shown = () if example is None else (("user", task.prompt(example)), ("assistant", task.answer(example).text))
         return tuple(Message(role=role, content=text) for role, text in (*shown, ("user", task.prompt(row))))
 
-    def read(text: str) -> Prediction:
-        found = task.parse(text)
-        own: Prediction = {"label": found.label, "explanation": found.explanation, "outcome": found.outcome}
-        if kind == "medval":
-            errors = [{"category": category, "text": words} for category, words in getattr(found, "errors", ())]
-            own["errors"] = errors if found.label is not None else None
-        return own
-
     def write(path: Path, found: list[Prediction]) -> None:
         write_predictions(path, kind, iter(found), where=path.stem.removeprefix("predictions-"))
 
-    return Question("asked", SHOTS[shots], CUT[kind], messages, read, write)
+    return Question("asked", SHOTS[shots], CUT[kind], messages, task.read, write)
 
 
 def ask_dataset(
@@ -81,19 +119,12 @@ def ask_dataset(
     tasks = sorted({row["task"] for row in chosen}) if settings.shots else []
     limits = {"max_characters": settings.max_example_characters, "seed": settings.seed}
     examples = examples_for(dataset, tasks, **limits) if tasks else {}
+    about = {
+        "dataset": {"name": dataset.folder.resolve().name, **dataset.identity},
+        "examples": {task: example["id"] for task, example in examples.items()},
+    }
+    question = question_of(dataset.kind, settings.shots)
     return ask(
-        question_of(dataset.kind, settings.shots),
-        chosen,
-        model_settings,
-        settings,
-        workspace,
-        out,
-        licence_tier=dataset.licence_tier,
-        name=settings.split,
-        about={
-            "dataset": {"name": dataset.folder.resolve().name, **dataset.identity},
-            "examples": {task: example["id"] for task, example in examples.items()},
-        },
-        examples=examples,
-        advance=advance,
-    )
+        question, chosen, model_settings, settings, workspace, out,
+        licence_tier=dataset.licence_tier, name=settings.split, about=about, examples=examples, advance=advance,
+    )  # fmt: skip

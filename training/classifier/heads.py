@@ -17,10 +17,8 @@ __all__ = ["freeze", "keep_head_wide", "ready_to_train"]
 def ready_to_train(model: Any, *, freeze_backbone: bool = False) -> Any:
     """Return a classifier whose head is trained in float32, and alone where its backbone is frozen.
 
-    A frozen backbone has no dropout: its states are those of the model that was given.
-
-    Raises:
-        UsageError: the model has no ``score`` head.
+    A frozen backbone has no dropout: its states are those of the model that was given. A model without a ``score`` head
+    is refused.
     """
     if not hasattr(base_of(model), HEAD):
         raise UsageError(

@@ -13,10 +13,10 @@ import torch
 
 from evaluation.datasets import MedievalDataset
 from ground.contracts.rows import QUADRANTS
+from training.packing.collate import RunData
 from training.packing.plan import Item
 from training.packing.rows import encode_admissions
 from training.packing.tokens import Truncation, encode_statements
-from training.packing.trainer import RunData
 
 __all__ = ["QuadrantData", "QuadrantLoss", "class_weights", "predicted", "quadrant_data"]
 
@@ -83,22 +83,13 @@ def quadrant_data(
     """Encode rows of a dataset, all of weight 1.
 
     Contexts are cut to ``max_length`` less the longest statement of the whole dataset, whatever its split: the same for
-    every row. ``chat`` is that of `encode_contexts`.
-
-    Raises:
-        UsageError: ``max_length`` leaves no room for a context.
-        InputError: an admission has no context.
+    every row. ``chat`` and errors are those of `encode_contexts`.
     """
     longest = int(encode_statements(tokenizer, dataset.rows["statement"].to_list(), end=False).lengths.max())
     encoded, place, truncation = encode_admissions(dataset, rows, tokenizer, max_tokens=max_length - longest, chat=chat)
     items = [Item(name, place[hadm], (at,)) for at, (name, hadm) in enumerate(rows.select("id", "hadm_id").iter_rows())]
-    data = RunData(
-        contexts=encoded,
-        statements=encode_statements(tokenizer, rows["statement"].to_list(), end=False),
-        items=items,
-        weights=np.ones(len(items)),
-        pad_id=tokenizer.pad_token_id or 0,
-    )
+    statements = encode_statements(tokenizer, rows["statement"].to_list(), end=False)
+    data = RunData.alike(encoded, statements, items, tokenizer.pad_token_id or 0)
     labels = np.array([QUADRANTS.index(quadrant) for quadrant in rows["quadrant"]], dtype=np.int64)
     return QuadrantData(data, rows["id"].to_list(), labels, truncation)
 

@@ -1,4 +1,4 @@
-"""The plain engine: transformers' Trainer, one statement a row, its context encoded for every statement.
+"""The plain engine: one statement a row, its context encoded for every statement, several rows padded to one length.
 
 It is for decoders that cannot share contexts (sliding windows), and the yardstick of the engine that does. It takes the
 same optimizer steps, with the same tokens and weights: to rounding, both give the same model.
@@ -6,151 +6,93 @@ same optimizer steps, with the same tokens and weights: to rounding, both give t
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
-from torch.nn import functional
+from torch import nn
 from torch.nn.utils.rnn import pad_sequence
 
-from training.classifier.items import QuadrantData
-from training.packing.plan import Step
-from training.packing.trainer import StepRecord, checkpoint_activations, training_arguments
-from training.runs.resuming import OF_OPTIMIZER, Measured, logged, run_trainer
-from training.runs.settings import HardwareSettings, OptimizerSettings
+from training.packing.collate import RunData
+from training.packing.plan import Block, RowPlan, Step
+from training.packing.rows import read_rows
 
-__all__ = ["evaluate_plain", "largest_batch", "train_plain"]
+__all__ = ["PlainClassifier", "PlainRows", "evaluate_plain", "largest_batch", "plain_steps"]
 
 ROWS_AT_ONCE = 4
 """Rows of one forward pass; MediEval, appendix D: batches of 4, 8 of them accumulated."""
-SHORT_OF_MEMORY = "choose --engine shared, set hardware.gradient_checkpointing = true, or lower packing.max_length"
 
 
-def _parts(data: QuadrantData, index: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the token ids of an item's context and of its statement."""
-    item = data.data.items[index]
-    return data.data.contexts[item.context], data.data.statements[item.statements[0]]
+@dataclass(frozen=True)
+class PlainRows:
+    """Rows of one statement each, padded on the right. *Shapes:* (n_rows, longest) each."""
+
+    input_ids: torch.Tensor
+    attention_mask: torch.Tensor
+
+    @classmethod
+    def of(cls, items: Sequence[int], data: RunData) -> PlainRows:
+        """Lay each item out in a row of its own."""
+        chosen = [data.items[index] for index in items]
+        parts = [(data.contexts[item.context], data.statements[item.statements[0]]) for item in chosen]
+        texts = [torch.from_numpy(np.concatenate(part)) for part in parts]
+        seen = pad_sequence([torch.ones_like(text) for text in texts], batch_first=True)
+        return cls(pad_sequence(texts, batch_first=True, padding_value=data.pad_id), seen)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """What the memory of a pass over the rows depends on."""
+        return tuple(self.input_ids.shape)
 
 
-def _padded(data: QuadrantData, items: Sequence[int]) -> dict[str, torch.Tensor]:
-    """Lay each item out in a row of its own, padded on the right. *Shapes:* (n_items, longest)."""
-    texts = [torch.from_numpy(np.concatenate(_parts(data, index))) for index in items]
-    seen = [torch.ones_like(text) for text in texts]
-    ids = pad_sequence(texts, batch_first=True, padding_value=data.data.pad_id)
-    return {"input_ids": ids, "attention_mask": pad_sequence(seen, batch_first=True)}
+class PlainClassifier(nn.Module):
+    """A sequence classifier as transformers has it, each statement behind its own copy of its context."""
+
+    def __init__(self, model: Any) -> None:
+        super().__init__()
+        self.model = model
+
+    def tensors(self, plan: RowPlan, data: RunData) -> tuple[PlainRows, list[int], torch.Tensor]:
+        """Make the tensors of the items of a pass on the model's device, as `SharedClassifier.tensors` does."""
+        rows, device = PlainRows.of(plan.items, data), next(self.model.parameters()).device
+        places = torch.arange(len(plan.items), device=device)[:, None]
+        return PlainRows(rows.input_ids.to(device), rows.attention_mask.to(device)), plan.items, places
+
+    def forward(self, rows: PlainRows) -> torch.Tensor:
+        """Return logits. *Shape:* (n_rows, number of labels)."""
+        logits: torch.Tensor = self.model(input_ids=rows.input_ids, attention_mask=rows.attention_mask).logits
+        return logits if logits.dtype == torch.float64 else logits.float()
 
 
-def largest_batch(
-    data: QuadrantData, plan: Sequence[Step], rows_at_once: int = ROWS_AT_ONCE
-) -> dict[str, torch.Tensor]:
-    """Return a batch of the longest rows of a plan. *Shapes:* (rows_at_once, longest)."""
-    items = sorted({index for step in plan for row in step.rows for block in row.blocks for index in block.items})
-    longest = max(items, key=lambda index: sum(map(len, _parts(data, index))))
-    return _padded(data, [longest] * rows_at_once)
+def _passes(indices: Sequence[int], data: RunData, rows_at_once: int) -> tuple[RowPlan, ...]:
+    blocks = [Block(data.items[index].context, (index,)) for index in indices]
+    return tuple(RowPlan(tuple(blocks[at : at + rows_at_once])) for at in range(0, len(blocks), rows_at_once))
 
 
-def _shares(plan: Sequence[Step], weights: Any, size: int) -> list[tuple[int, float]]:
-    """Return items in the order of the steps, each with its share of its step's loss: its weight by the step's.
-
-    Steps are filled up to whole batches with rows of share 0: else the Trainer would take from the next step.
-    """
-    rows: list[tuple[int, float]] = []
-    for step in plan:
-        items = [index for row in step.rows for block in row.blocks for index in block.items]
-        total = float(weights[items].sum())
-        rows += [(index, float(weights[index]) / total) for index in items]
-        rows += [(items[0], 0.0)] * (size - len(items))
-    return rows
+def plain_steps(plan: Sequence[Step], data: RunData, rows_at_once: int = ROWS_AT_ONCE) -> list[Step]:
+    """Return the same steps in passes of so many rows of one statement each."""
+    return [Step(_passes(step.items, data, rows_at_once)) for step in plan]
 
 
-def _loss(output: Any, labels: torch.Tensor, **_: Any) -> torch.Tensor:
-    """Return a batch's share of its step's loss, however that is accumulated.
-
-    *Shape:* ``labels`` (n, 2): the label of each row, and its share.
-    """
-    logits = output.logits if output.logits.dtype == torch.float64 else output.logits.float()
-    losses = functional.cross_entropy(logits, labels[:, 0].long(), reduction="none")
-    return (losses * labels[:, 1].to(losses.dtype)).sum()
+def _length(index: int, data: RunData) -> int:
+    item = data.items[index]
+    return int(data.contexts.lengths[item.context] + data.statements.lengths[item.statements[0]])
 
 
-def train_plain(
-    model: Any,
-    tokenizer: Any,
-    data: QuadrantData,
-    plan: Sequence[Step],
-    out: Path,
-    *,
-    optimizer: OptimizerSettings,
-    hardware: HardwareSettings,
-    seed: int,
-    autocast: bool = False,
-    resume: bool = False,
-    rows_at_once: int = ROWS_AT_ONCE,
-    advance: Callable[[int], None] | None = None,
-) -> tuple[list[StepRecord], Measured]:
-    """Train a sequence classifier on planned steps, one statement a row; returns what each step logged, what it took.
-
-    Raises:
-        TrainingError: the loss is no number, training diverges, or memory is short.
-    """
-    from transformers import Trainer
-
-    if hardware.gradient_checkpointing:
-        checkpoint_activations(model)
-    alone = training_arguments(out, optimizer, hardware, len(plan), seed)
-    batches = math.ceil(max(step.n_items for step in plan) / (rows_at_once * alone.world_size))
-    arguments = training_arguments(
-        out, optimizer, hardware, len(plan), seed, autocast=autocast, rows=rows_at_once, accumulated=batches
-    )
-
-    def collate(rows: list[tuple[int, float]]) -> dict[str, torch.Tensor]:
-        items = [index for index, _ in rows]
-        labels = [(data.labels[index], share) for index, share in rows]
-        return {**_padded(data, items), "labels": torch.tensor(labels, dtype=torch.float64)}
-
-    # The loss of `compute_loss_func` is not divided by accumulated batches, and processes make a sum of their shares.
-    trainer = Trainer(
-        model=model,
-        args=arguments,
-        train_dataset=_shares(plan, data.data.weights, batches * rows_at_once * alone.world_size),
-        processing_class=tokenizer,
-        data_collator=collate,
-        compute_loss_func=_loss,
-    )
-    measured = run_trainer(trainer, advance, resume=resume, short_of_memory=SHORT_OF_MEMORY)
-    logs = logged(trainer, ("step", "loss", *OF_OPTIMIZER))
-    return [StepRecord(int(log.pop("step")) - 1, log) for log in logs], measured
+def largest_batch(data: RunData, plan: Sequence[Step]) -> PlainRows:
+    """Return a pass of the longest row of a plan, as many times as rows stand in one."""
+    items = sorted({index for step in plan for index in step.items})
+    return PlainRows.of([max(items, key=lambda index: _length(index, data))] * ROWS_AT_ONCE, data)
 
 
-@torch.no_grad()
 def evaluate_plain(
-    model: Any,
-    data: QuadrantData,
-    rows_at_once: int = ROWS_AT_ONCE,
-    advance: Callable[[int], None] | None = None,
+    model: Any, data: RunData, rows_at_once: int = ROWS_AT_ONCE, advance: Callable[[int], None] = lambda _: None
 ) -> torch.Tensor:
-    """Return logits in the order of the rows, each row encoded with its own copy of its context.
+    """Return logits in the order of the items, without dropout; rows of like length meet, so that little is padded.
 
-    *Shape:* (n_rows, 4), float64 on the CPU.
+    *Shape:* (n_items, 4), float64 on the CPU.
     """
-    device = next(model.parameters()).device
-    # Rows of like length meet, so that little is padded.
-    lengths = [sum(map(len, _parts(data, index))) for index in range(len(data.ids))]
-    order = np.argsort(lengths, kind="stable")
-    found = torch.empty((len(order), model.config.num_labels), dtype=torch.float64)
-    was_training = model.training
-    model.eval()
-    try:
-        for at in range(0, len(order), rows_at_once):
-            items = order[at : at + rows_at_once]
-            batch = {name: value.to(device) for name, value in _padded(data, items.tolist()).items()}
-            found[items] = model(**batch).logits.double().cpu()
-            if advance:
-                advance(len(items))
-    finally:
-        model.train(was_training)
-    return found
+    order = sorted(range(len(data.items)), key=lambda index: _length(index, data))
+    return read_rows(PlainClassifier(model), data, _passes(order, data, rows_at_once), advance=advance).flatten(0, 1)

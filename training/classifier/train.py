@@ -1,12 +1,12 @@
 """Quadrant classifiers: a decoder with LoRA and a four-way head that reads each statement's last token.
 
 MediEval, section 4 and appendix D. Two engines give the same model to rounding: ``shared`` encodes an admission's
-context once for all its statements of a step, ``plain`` (transformers' Trainer) once for each of them.
+context once for all its statements of a step, ``plain`` once for each of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -19,27 +19,24 @@ from ground.contracts.rows import QUADRANTS
 from ground.errors import InputError
 from ground.progress import progress
 from ground.settings import parse_settings
-from training.classifier.heads import keep_head_wide, ready_to_train
-from training.classifier.items import QuadrantData, QuadrantLoss, class_weights, predicted, quadrant_data
-from training.classifier.plain import evaluate_plain, largest_batch, train_plain
+from training.classifier.heads import freeze, keep_head_wide, ready_to_train
+from training.classifier.items import QuadrantLoss, class_weights, predicted, quadrant_data
+from training.classifier.plain import PlainClassifier, evaluate_plain, largest_batch, plain_steps
 from training.packing.attention import attention_of, attention_of_texts
 from training.packing.decoders import base_of, check_decoder, check_sharing
-from training.packing.plan import Step
 from training.packing.rows import largest_row, plan_steps, read_items
 from training.packing.shared import SharedClassifier
 from training.packing.tokens import Truncation
-from training.packing.trainer import StepRecord, train_packed
-from training.runs.folder import Run, dataset_identity, open_run, read_run
+from training.packing.trainer import train_packed
+from training.runs.folder import dataset_identity, open_run, read_run
 from training.runs.models import load_config, load_model, load_tokenizer, quiet, save_model, usable_length
-from training.runs.resuming import Measured
 from training.runs.settings import ClassifierSettings, HardwareSettings
 
-__all__ = ["SEEDS", "Engine", "predict_classifier", "quadrant_logits", "train_classifier", "train_seeds"]
+__all__ = ["Engine", "predict_classifier", "train_classifier"]
 
 Engine = Literal["shared", "plain"]
+MODULES: dict[Engine, Any] = {"shared": SharedClassifier, "plain": PlainClassifier}
 KIND = "classifier"
-SEEDS = (42, 43, 44)
-"""MediEval, section 4: three seeds."""
 
 
 def train_classifier(
@@ -61,17 +58,9 @@ def train_classifier(
     Args:
         dataset: rows of its training split are trained on.
         model: hub name, local path, or a run folder; a CoRFu run keeps its adapter and gets a head (``fit-head``).
-        out: the run folder; ``settings``, ``resume`` and ``say`` as of `open_run`.
+        out: the run folder; ``settings``, ``resume``, ``say``, result and errors as of `open_run`.
         engine: ``shared``, or ``plain`` for decoders that cannot share contexts.
         freeze_backbone: train the head alone.
-
-    Returns:
-        What ``training.json`` holds.
-
-    Raises:
-        UsageError: settings that do not fit the model or this machine, or a folder that holds another run.
-        InputError: the model cannot be loaded, or the training split is empty.
-        TrainingError: the loss is no number, training diverges, or memory is short.
     """
     own: dict[str, Any] = {"engine": engine, "freeze_backbone": freeze_backbone}
     with open_run(KIND, model, out, dataset_identity(dataset), settings, resume=resume, say=say, **own) as run:
@@ -86,42 +75,36 @@ def train_classifier(
         weights = class_weights(rows.labels, settings.class_weights)
         rows = rows.weighted(weights)
         plan = plan_steps(rows.data, settings)
-        attention = _attention(run.weights[0], engine)
-        step, sizes = _largest_pass(rows, plan, engine)
-        frozen = {"freeze_backbone": freeze_backbone}
-        run.needs(run.estimate("quadrants", step, attention=attention, sizes=(engine, sizes), **frozen))
-        loaded = ready_to_train(run.load("quadrants", attention=attention, lora=run.settings.lora), **frozen)
-        records, measured = _trained(run, loaded, tokenizer, rows, plan, engine)
+        if engine == "plain":
+            plan = plain_steps(plan, rows.data)
+        attention, kind = _attention(run.weights[0], engine), MODULES[engine]
+        row = largest_batch(rows.data, plan) if engine == "plain" else largest_row(rows.data, plan)
+        run.estimate(
+            "quadrants",
+            lambda made: kind(made)(row).sum(),
+            attention=attention,
+            sizes=(engine, row.sizes),
+            prepare=freeze if freeze_backbone else None,
+        )
+        loaded = run.load("quadrants", attention=attention, lora=run.settings.lora)
+        ready_to_train(loaded, freeze_backbone=freeze_backbone)
+        if engine == "shared":
+            check_sharing(loaded)
+        loss, own = QuadrantLoss(rows.labels), {"autocast": run.weights[1], "resume": resume}
+        with progress(f"training {out.name}", len(plan)) as advance:
+            records, measured = train_packed(
+                kind(loaded), tokenizer, rows.data, plan, loss, out, run.settings, advance=advance, **own
+            )
         found = {
             "rows": {"train": len(rows.ids), **rows.counts()},
             "class_weights": dict(zip(QUADRANTS, weights.tolist(), strict=True)),
             "truncation": rows.truncation.as_dict(),
             "context_tokens": length,
-            "measured": measured.as_dict(),
+            "measured": measured,
             "steps": len(plan),
-            "losses": [{"step": record.step, **record.values} for record in records],
+            "losses": records,
         }
         return run.finish(loaded, found, partial(save_model, loaded, tokenizer))
-
-
-def _trained(
-    run: Run, model: Any, tokenizer: Any, rows: QuadrantData, plan: Sequence[Step], engine: Engine
-) -> tuple[list[StepRecord], Measured]:
-    """Train with an engine; returns what each step logged, and what it took."""
-    settings = run.settings
-    options: dict[str, Any] = {
-        "optimizer": settings.optimizer,
-        "hardware": settings.hardware,
-        "seed": settings.seed,
-        "autocast": run.weights[1],
-        "resume": run.resume,
-    }
-    with progress(f"training {run.out.name}", len(plan)) as advance:
-        if engine == "plain":
-            return train_plain(model, tokenizer, rows, plan, run.out, advance=advance, **options)
-        check_sharing(model)
-        module, loss = SharedClassifier(model), QuadrantLoss(rows.labels)
-        return train_packed(module, tokenizer, rows.data, plan, loss, run.out, advance=advance, **options)
 
 
 def _attention(hardware: HardwareSettings, engine: Engine) -> str | None:
@@ -129,38 +112,6 @@ def _attention(hardware: HardwareSettings, engine: Engine) -> str | None:
     if engine == "shared":
         return attention_of(hardware)
     return None if hardware.attention == "auto" else attention_of_texts(hardware)
-
-
-def _largest_pass(
-    rows: QuadrantData, plan: Sequence[Step], engine: Engine
-) -> tuple[Callable[[Any], torch.Tensor], Hashable]:
-    """Return the forward pass of the plan that needs most memory, as `estimate_memory` takes it, and its sizes."""
-    if engine == "plain":
-        batch = largest_batch(rows, plan)
-        return lambda model: model(**batch).logits.sum(), batch["input_ids"].shape
-    row = largest_row(rows.data, plan)
-    return lambda model: SharedClassifier(model)(row).sum(), row.sizes
-
-
-def train_seeds(
-    dataset: MedievalDataset,
-    model: str | Path,
-    out: Path,
-    settings: ClassifierSettings,
-    seeds: Sequence[int] = SEEDS,
-    **options: Any,
-) -> dict[int, dict[str, Any]]:
-    """Train one run for each seed, into ``out/seed-42``, ...; ``options`` are those of `train_classifier`.
-
-    With ``resume`` seeds that are whole are passed over. Returns the runs' records by seed; evaluation averages their
-    predictions.
-    """
-    return {
-        seed: train_classifier(
-            dataset, model, out / f"seed-{seed}", settings.model_copy(update={"seed": seed}), **options
-        )
-        for seed in dict.fromkeys(seeds)
-    }
 
 
 def predict_classifier(
@@ -171,11 +122,9 @@ def predict_classifier(
     engine: Engine | None = None,
     hardware: HardwareSettings | None = None,
     name: str | None = None,
-    told: Callable[[Truncation], object] | None = None,
+    told: Callable[[Truncation], object] = lambda _: None,
 ) -> pl.DataFrame:
     """Predict the quadrants of a split with a classifier's run.
-
-    All statements of an admission share one encoding of its context, as far as a row's budget of tokens goes.
 
     Args:
         run: the run folder.
@@ -205,9 +154,16 @@ def predict_classifier(
         model.eval()
         length, chat = int(record["context_tokens"]), settings.packing.chat_template
         encoded = quadrant_data(dataset, rows, tokenizer, max_length=length, chat=chat)
-        if told is not None:
-            told(encoded.truncation)
-        logits = quadrant_logits(model, encoded, engine=engine, tokens_per_row=settings.packing.tokens_per_row)
+        told(encoded.truncation)
+        if engine == "shared":
+            check_decoder(base_of(model).config)
+            check_sharing(model)
+        with progress("predicting", len(encoded.ids)) as advance:
+            if engine == "plain":
+                logits = evaluate_plain(model, encoded.data, advance=advance)
+            else:
+                budget = settings.packing.tokens_per_row
+                logits = read_items(SharedClassifier(model), encoded.data, budget, advance=advance).flatten(0, 1)
     if not torch.isfinite(logits).all():
         raise InputError(
             "the model gives logits that are no numbers",
@@ -215,13 +171,3 @@ def predict_classifier(
             do="evaluate with hardware.precision = 'float32'; if they stay, the weights are broken: train again",
         )
     return predicted(encoded.ids, logits.softmax(-1), name or run.resolve().name, settings.seed)
-
-
-def quadrant_logits(model: Any, rows: QuadrantData, *, engine: Engine, tokens_per_row: int) -> torch.Tensor:
-    """Return logits in the order of the rows. *Shape:* (n_rows, 4), float64 on the CPU."""
-    with progress("predicting", len(rows.ids)) as advance:
-        if engine == "plain":
-            return evaluate_plain(model, rows, advance=advance)
-        check_decoder(base_of(model).config)
-        check_sharing(model)
-        return read_items(SharedClassifier(model), rows.data, tokens_per_row, advance=advance).flatten(0, 1)

@@ -9,17 +9,20 @@ adapter, made when the trainer is built, as the reference: the frozen snapshot t
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import torch
+from datasets import Dataset
+from trl import DPOConfig, DPOTrainer
 
 from ground.errors import UsageError
-from training.corfu.stage import LOGGED, StageData, pair_values
-from training.packing.plan import Item
-from training.runs.models import device_of
-from training.runs.resuming import OF_OPTIMIZER, logged, not_a_number, run_trainer, trainer_arguments
+from training.corfu.stage import LOGGED, CorfuStage, Policy, pair_values
+from training.packing.collate import RunData
+from training.packing.rows import plan_steps
+from training.runs.folder import n_processes
+from training.runs.resuming import OF_OPTIMIZER, logged, run_trainer, trainer_arguments
 from training.runs.settings import CorfuSettings
 
 __all__ = ["build_trainer", "pair_rows", "train_stage"]
@@ -29,107 +32,56 @@ REFERENCE = "ref"
 """trl's name of the adapter that it copies the policy's to."""
 
 
-def pair_rows(data: StageData, items: list[Item]) -> Any:
+def pair_rows(data: RunData) -> Any:
     """Return pairs as a `datasets.Dataset` with prompt_ids, chosen_ids and rejected_ids, as trl's collator reads it."""
-    from datasets import Dataset
-
-    def column(texts: Any, indices: list[int]) -> list[list[int]]:
-        return [texts[index].tolist() for index in indices]
-
-    return Dataset.from_dict(
-        {
-            "prompt_ids": column(data.contexts, [item.context for item in items]),
-            "chosen_ids": column(data.statements, [item.statements[0] for item in items]),
-            "rejected_ids": column(data.statements, [item.statements[1] for item in items]),
-        }
-    )
+    texts = [(data.contexts[item.context], *(data.statements[at] for at in item.statements)) for item in data.items]
+    names = ("prompt_ids", "chosen_ids", "rejected_ids")
+    return Dataset.from_list([{name: ids.tolist() for name, ids in zip(names, row, strict=True)} for row in texts])
 
 
-def _trainer_class() -> Any:
-    """Return the trainer; trl takes seconds to import and is imported late."""
-    from trl import DPOTrainer
+class CorfuTrainer(DPOTrainer):
+    """DPOTrainer on encoded pairs, with CoRFu's penalty."""
 
-    class CorfuTrainer(DPOTrainer):
-        """DPOTrainer on encoded pairs, with CoRFu's penalty."""
+    lambda_: float
 
-        lambda_: float
+    def _prepare_dataset(self, dataset: Any, *_: Any) -> Any:
+        return dataset
 
-        def _prepare_dataset(self, dataset: Any, *_: Any) -> Any:
-            return dataset
-
-        def pair_logps(self, model: Any, inputs: Any) -> torch.Tensor:
-            """Return log-probabilities of winner and loser under the policy. *Shape:* (n, 2)."""
-            labels = inputs["input_ids"].masked_fill(inputs["completion_mask"] == 0, -100)
-            output = model(
-                input_ids=inputs["input_ids"],
-                attention_mask=inputs["attention_mask"],
-                labels=labels,
-                use_cache=False,
-                fused_lm_head=True,
-            )
-            return torch.stack(output.log_probs.sum(1).chunk(2), dim=1)
-
-        def reference_logps(self, model: Any, inputs: Any) -> torch.Tensor:
-            """Return the same under the reference, whose dropout is off. *Shape:* (n, 2)."""
-            was_training = model.training
-            model.eval()
-            try:
-                found = self.compute_ref_log_probs(self.ref_model or model, inputs)
-            finally:
-                model.train(was_training)
-            return torch.stack(found, dim=1)
-
-        def compute_loss(
-            self, model: Any, inputs: Any, return_outputs: bool = False, num_items_in_batch: Any = None
-        ) -> Any:
-            policy, reference = self.pair_logps(model, inputs), self.reference_logps(model, inputs)
-            losses, logged = pair_values(policy, reference, self.beta, self.lambda_)
-            if not torch.isfinite(losses).all():
-                raise not_a_number(float(losses.mean()), self.state.global_step + 1)
-            mode = "train" if model.training else "eval"
-            for name, values in logged.items():
-                self._metrics[mode][name].append(float(self.accelerator.gather(values).double().mean()))
-            return (losses.mean(), policy) if return_outputs else losses.mean()
-
-    return CorfuTrainer
-
-
-def _arguments(folder: Path, settings: CorfuSettings, autocast: bool) -> Any:
-    from accelerate import PartialState
-    from trl import DPOConfig
-
-    hardware = settings.hardware
-    processes = PartialState(cpu=device_of(hardware) == "cpu").num_processes
-    if settings.batch_size % processes:
-        raise UsageError(
-            "batch_size is no multiple of the number of processes",
-            found=f"{settings.batch_size} and {processes}",
-            do="set batch_size to a multiple, or choose --engine shared",
+    def pair_logps(self, model: Any, inputs: Any) -> torch.Tensor:
+        """Return log-probabilities of winner and loser under the policy. *Shape:* (n, 2)."""
+        labels = inputs["input_ids"].masked_fill(inputs["completion_mask"] == 0, -100)
+        output = model(
+            input_ids=inputs["input_ids"],
+            attention_mask=inputs["attention_mask"],
+            labels=labels,
+            use_cache=False,
+            fused_lm_head=True,
         )
-    return trainer_arguments(
-        DPOConfig,
-        folder / "checkpoints",
-        settings.optimizer,
-        hardware,
-        seed=settings.seed,
-        autocast=autocast,
-        num_train_epochs=1,
-        per_device_train_batch_size=1,
-        per_device_eval_batch_size=1,
-        gradient_accumulation_steps=settings.batch_size // processes,
-        beta=settings.beta,
-        # Rows are cut to length already, by section priority.
-        max_length=None,
-        # trl's default switches the adapter's dropout off; the paper's setting has it on.
-        disable_dropout=False,
-        gradient_checkpointing=hardware.gradient_checkpointing,
-        # Rows are in the order of the planned steps.
-        train_sampling_strategy="sequential",
-    )
+        return torch.stack(output.log_probs.sum(1).chunk(2), dim=1)
+
+    def reference_logps(self, model: Any, inputs: Any) -> torch.Tensor:
+        """Return the same under the reference, whose dropout is off. *Shape:* (n, 2)."""
+        was_training = model.training
+        model.eval()
+        try:
+            found = self.compute_ref_log_probs(self.ref_model or model, inputs)
+        finally:
+            model.train(was_training)
+        return torch.stack(found, dim=1)
+
+    def compute_loss(
+        self, model: Any, inputs: Any, return_outputs: bool = False, num_items_in_batch: Any = None
+    ) -> Any:
+        policy, reference = self.pair_logps(model, inputs), self.reference_logps(model, inputs)
+        losses, logged = pair_values(policy, reference, self.beta, self.lambda_)
+        mode = "train" if model.training else "eval"
+        for name, values in logged.items():
+            self._metrics[mode][name].append(float(self.accelerator.gather(values).double().mean()))
+        return (losses.mean(), policy) if return_outputs else losses.mean()
 
 
 def build_trainer(
-    data: StageData,
+    data: RunData,
     policy: Any,
     tokenizer: Any,
     folder: Path,
@@ -142,19 +94,40 @@ def build_trainer(
 
     Pairs follow the plan of the engine `shared`. With several epochs, steps run over their ends where the pairs of an
     epoch are no multiple of ``batch_size``.
+
+    Raises:
+        UsageError: the batch size does not fit the number of processes.
     """
-    order = [
-        index
-        for step in data.plan(settings)
-        for row in step.rows
-        for block in row.blocks
-        for index in block.items
-    ]  # fmt: skip
-    trainer = _trainer_class()(
+    if settings.batch_size % (processes := n_processes()):
+        raise UsageError(
+            "batch_size is no multiple of the number of processes",
+            found=f"{settings.batch_size} and {processes}",
+            do="set batch_size to a multiple, or choose --engine shared",
+        )
+    arguments = trainer_arguments(
+        DPOConfig,
+        folder / "checkpoints",
+        settings,
+        autocast=autocast,
+        num_train_epochs=1,
+        per_device_train_batch_size=1,
+        per_device_eval_batch_size=1,
+        gradient_accumulation_steps=settings.batch_size // processes,
+        beta=settings.beta,
+        # Rows are cut to length already, by section priority.
+        max_length=None,
+        # trl's default switches the adapter's dropout off; the paper's setting has it on.
+        disable_dropout=False,
+        gradient_checkpointing=settings.hardware.gradient_checkpointing,
+        # Rows are in the order of the planned steps.
+        train_sampling_strategy="sequential",
+    )
+    order = [data.items[index] for step in plan_steps(data, settings) for index in step.items]
+    trainer = CorfuTrainer(
         model=policy,
         ref_model=None if hasattr(policy, "peft_config") else copy.deepcopy(policy).eval().requires_grad_(False),
-        args=_arguments(folder, settings, autocast),
-        train_dataset=pair_rows(data, [data.train[index] for index in order]),
+        args=arguments,
+        train_dataset=pair_rows(replace(data, items=order)),
         processing_class=tokenizer,
         callbacks=list(callbacks),
     )
@@ -162,31 +135,23 @@ def build_trainer(
     return trainer
 
 
-def train_stage(
-    data: StageData,
-    policy: Any,
-    tokenizer: Any,
-    folder: Path,
-    settings: CorfuSettings,
-    *,
-    autocast: bool = False,
-    resume: bool,
-    advance: Callable[[int], None],
-) -> dict[str, Any]:
+def train_stage(stage: CorfuStage, policy: Policy) -> dict[str, Any]:
     """Train one stage of CoRFu in place; returns its records and its validation.
 
     Raises:
         UsageError: the batch size does not fit the number of processes.
         TrainingError: the loss is no number, training diverges, or memory is short.
     """
-    trainer = build_trainer(data, policy, tokenizer, folder, settings, autocast=autocast)
-    measured = run_trainer(trainer, advance, resume=resume, short_of_memory=SHORT_OF_MEMORY)
+    run, data, folder = policy.run, stage.train, policy.run.checkpoints / stage.name
+    with policy.progress(f"{stage.name}: training", len(plan_steps(data, run.settings))) as advance:
+        trainer = build_trainer(data, policy.model, policy.tokenizer, folder, run.settings, autocast=run.weights[1])
+        measured = run_trainer(trainer, advance, resume=run.resume, short_of_memory=SHORT_OF_MEMORY)
     records = [{**log, "step": log["step"] - 1} for log in logged(trainer, ("step", "loss", *LOGGED, *OF_OPTIMIZER))]
-    validation: dict[str, Any] = {"pairs": len(data.validation)}
-    if data.validation:
-        found = trainer.evaluate(pair_rows(data, data.validation))
+    validation: dict[str, Any] = {"pairs": len(stage.validation.items)}
+    if stage.validation.items:
+        found = trainer.evaluate(pair_rows(stage.validation))
         validation |= {name: float(found[f"eval_{name}"]) for name in ("loss", *LOGGED)}
     # What trl patched on and copied is no part of the policy.
-    if REFERENCE in getattr(policy, "peft_config", {}):
-        policy.delete_adapter(REFERENCE)
-    return {"records": records, "validation": validation, "measured": measured.as_dict()}
+    if REFERENCE in getattr(policy.model, "peft_config", {}):
+        policy.model.delete_adapter(REFERENCE)
+    return {"records": records, "validation": validation, "measured": measured}

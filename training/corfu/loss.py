@@ -21,16 +21,9 @@ def corfu_loss(
     S = beta * [(log pi(w) - log ref(w)) - (log pi(l) - log ref(l))] and L = -log sigmoid(S) + lambda * 1[S < 0] * S^2.
     With lambda 0 it is the sigmoid loss of DPO. The penalty has slope 0 at S = 0, where a stage begins.
 
-    Args:
-        policy_w: log-probabilities of the winners under the policy, summed over their tokens. *Shape:* (n,).
-        policy_l: the same of the losers. *Shape:* (n,).
-        ref_w: of the winners under the reference. *Shape:* (n,).
-        ref_l: of the losers under the reference. *Shape:* (n,).
-        beta: DPO's temperature.
-        lambda_: weight of the penalty.
-
-    Returns:
-        Losses and margins S. *Shapes:* (n,) each.
+    ``policy_w``, ``policy_l``, ``ref_w`` and ``ref_l`` are log-probabilities of winners and losers under the policy and
+    the reference, summed over their tokens; ``beta`` is DPO's temperature, ``lambda_`` the weight of the penalty.
+    *Shapes:* (n,) each, losses and margins too.
     """
     margins = beta * ((policy_w - ref_w) - (policy_l - ref_l))
     return -logsigmoid(margins) + lambda_ * margins.clamp(max=0).square(), margins

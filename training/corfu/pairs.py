@@ -140,10 +140,7 @@ def stage_pairs(rows: pl.DataFrame, stage: Stage, *, pairs_per_winner: int, seed
 def pair_items(pairs: StagePairs, contexts: Mapping[int, int], statements: Mapping[str, int]) -> list[Item]:
     """Return pairs as items of packed rows, (winner, loser) each, in the order of ``pairs.table``.
 
-    Args:
-        pairs: the pairs of a stage.
-        contexts: index of each admission's context.
-        statements: index of each distinct statement.
+    ``contexts`` and ``statements`` have the index of each admission's context and of each distinct statement.
     """
     columns = pairs.table.select("winner_id", "loser_id", "hadm_id", "winner", "loser").iter_rows()
     return [

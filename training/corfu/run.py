@@ -11,9 +11,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
@@ -29,17 +27,18 @@ from training.corfu.stage import (
     LOGGED,
     CorfuObjective,
     CorfuStage,
+    Policy,
+    Progress,
     Values,
     corfu_stages,
-    encode_texts,
     pair_logps,
     step_margins,
     summary,
 )
 from training.packing.attention import attention_of, attention_of_texts
+from training.packing.collate import RunData
 from training.packing.decoders import check_decoder, check_sharing
-from training.packing.plan import Item
-from training.packing.rows import largest_row
+from training.packing.rows import largest_row, plan_steps
 from training.packing.shared import SharedPolicy
 from training.packing.trainer import train_packed
 from training.runs.folder import CHECKPOINTS, Run, dataset_identity, is_main, open_run, wait_for_all
@@ -51,9 +50,6 @@ __all__ = ["Engine", "sweep_lambda", "train_corfu"]
 
 KIND = "corfu"
 Engine = Literal["shared", "trl"]
-Advance = Callable[[int], None]
-Progress = Callable[[str, int], AbstractContextManager[Advance]]
-"""Entered with the name and the number of steps of a piece of work; what it yields is told the steps that are done."""
 
 
 def train_corfu(
@@ -75,18 +71,10 @@ def train_corfu(
         model: base model, or a run folder whose adapter goes on training: of a policy, of a detector or validator, or
             of a classifier, whose head is left out. The paper starts from the base model, which is then the reference
             too; an adapter that goes on is the reference as it was given.
-        out: the run folder; ``settings``, ``resume`` and ``say`` as of `open_run`.
+        out: the run folder; ``settings``, ``resume``, ``say``, result and errors as of `open_run`.
         engine: ``shared`` (packed rows) or ``trl`` (`trl.DPOTrainer`, one pair a pass, same tokens and pairs).
         progress: shows what is done.
         references: a folder in which runs that differ in lambda alone keep what the first stage's reference says.
-
-    Returns:
-        What ``training.json`` holds.
-
-    Raises:
-        UsageError: ``out`` holds another run, the model cannot share contexts, or a pair does not fit a packed row.
-        InputError: the model cannot be loaded, or a stage has no pair.
-        TrainingError: the loss is no number, training diverges, or memory is short.
     """
     data = dataset_identity(dataset)
     with open_run(KIND, model, out, data, settings, resume=resume, say=say, engine=engine) as run:
@@ -95,49 +83,30 @@ def train_corfu(
         tokenizer, config = load_tokenizer(model), load_config(model)
         if engine == "shared":
             check_decoder(config)
-        texts = encode_texts(dataset, tokenizer, settings, usable_length(config, settings.packing.max_length))
-        stages = corfu_stages(dataset, texts, tokenizer.pad_token_id, settings)
+        length = usable_length(config, settings.packing.max_length)
+        stages, truncation = corfu_stages(dataset, tokenizer, settings, length)
         attention = attention_of(settings.hardware) if engine == "shared" else attention_of_texts(settings.hardware)
         if engine == "shared":
-            rows = [largest_row(one.data.run_data(one.data.train), one.data.plan(settings)) for one in stages]
+            rows = [largest_row(one.train, plan_steps(one.train, settings)) for one in stages]
             row = max(rows, key=lambda row: row.input_ids.numel())
-            memory = run.estimate(
-                "causal", lambda made: SharedPolicy(made)(row).sum(), attention=attention, sizes=row.sizes
-            )
-            run.needs(memory)
+            run.estimate("causal", lambda made: SharedPolicy(made)(row).sum(), attention=attention, sizes=row.sizes)
         policy = run.load("causal", attention=attention, lora=run.settings.lora)
         if engine == "shared":
             check_sharing(policy)
-        records = _train_stages(stages, _Policy(policy, tokenizer, run, progress, _of_run(references, run)), engine)
+        records = _train_stages(stages, Policy(policy, tokenizer, run, progress, _of_run(references, run)), engine)
         found = {
             "rows": {f"pairs of {stage['stage']}": stage["pairs"]["pairs"] for stage in records},
-            "truncation": texts.truncation.as_dict(),
+            "truncation": truncation.as_dict(),
             "steps": sum(len(stage["records"]) for stage in records),
             "stages": records,
         }
         return run.finish(policy, found, partial(save_model, policy, tokenizer))
 
 
-def _of_run(references: Path | None, run: Run) -> Path | None:
-    """Return the folder of all runs that differ from this one in lambda alone."""
+def _of_run(references: Path | None, run: Run) -> Path:
+    """Return the folder of what the first reference says: the same for runs that differ in lambda alone."""
     alike = {**run.plan, "settings": {**run.plan["settings"], "lambda": None}}
-    return references and references / sha256(to_json(alike).encode()).hexdigest()[:16]
-
-
-@dataclass(frozen=True)
-class _Policy:
-    """What the stages of a run share: the policy that they train one after the other."""
-
-    model: Any
-    tokenizer: Any
-    run: Run
-    progress: Progress
-    references: Path | None
-
-    @cached_property
-    def shared(self) -> SharedPolicy:
-        """The policy over packed rows, one for all stages."""
-        return SharedPolicy(self.model)
+    return references / sha256(to_json(alike).encode()).hexdigest()[:16] if references else run.checkpoints
 
 
 def _kept(file: Path, compute: Callable[[], Values]) -> Values:
@@ -155,67 +124,48 @@ def _kept(file: Path, compute: Callable[[], Values]) -> Values:
     return values
 
 
-def _run_shared(stage: CorfuStage, policy: _Policy) -> dict[str, Any]:
+def _run_shared(stage: CorfuStage, policy: Policy) -> dict[str, Any]:
     """Train one stage on packed rows; returns its records and its validation."""
     run, settings, autocast = policy.run, policy.run.settings, policy.run.weights[1]
-    data, module, show = stage.data, policy.shared, policy.progress
+    module, show, budget = policy.shared, policy.progress, settings.packing.tokens_per_row
     # The first stage's reference is the policy as it was given, whatever the lambda.
-    kept = policy.references if stage.number == 1 and policy.references else run.checkpoints
+    kept = policy.references if stage.name == "stage-1" else run.checkpoints
 
-    def logps(items: list[Item], what: str) -> Values:
-        with show(f"{stage.name}: {what}", len(items)) as advance:
-            budget = settings.packing.tokens_per_row
-            return pair_logps(module, data, items, budget, autocast=autocast, advance=advance)
+    def logps(data: RunData, what: str) -> Values:
+        with show(f"{stage.name}: {what}", len(data.items)) as advance:
+            return pair_logps(module, data, budget, autocast=autocast, advance=advance)
 
-    def reference(items: list[Item], what: str) -> Values:
-        return _kept(kept / f"{stage.name}-{what}.npy", lambda: logps(items, what))
+    def reference(data: RunData, what: str) -> Values:
+        return _kept(kept / f"{stage.name}-{what}.npy", lambda: logps(data, what))
 
-    before = reference(data.train, "reference")
-    before_validation = reference(data.validation, "reference-validation")
-    plan = data.plan(settings)
-
-    def margins() -> Values:
-        return step_margins(module, data, plan[0], before, settings.beta, autocast=autocast)
-
-    noise = _kept(kept / f"{stage.name}-noise.npy", margins)
+    before = reference(stage.train, "reference")
+    before_validation = reference(stage.validation, "reference-validation")
+    plan = plan_steps(stage.train, settings)
+    noise = _kept(
+        kept / f"{stage.name}-noise.npy",
+        lambda: step_margins(module, stage.train, plan[0], before, settings.beta, autocast=autocast),
+    )
+    objective = CorfuObjective(before, settings.beta, settings.lambda_)
+    options: dict[str, Any] = {"autocast": autocast, "resume": run.resume}
     with show(f"{stage.name}: training", len(plan)) as advance:
         records, measured = train_packed(
-            module,
-            policy.tokenizer,
-            data.run_data(data.train),
-            plan,
-            CorfuObjective(before, settings.beta, settings.lambda_),
-            run.checkpoints / stage.name,
-            optimizer=settings.optimizer,
-            hardware=settings.hardware,
-            seed=settings.seed,
-            autocast=autocast,
-            resume=run.resume,
-            advance=advance,
-        )
-    after = logps(data.validation, "validation")
+            module, policy.tokenizer, stage.train, plan, objective, run.checkpoints / stage.name,
+            settings, advance=advance, **options,
+        )  # fmt: skip
+    after = logps(stage.validation, "validation")
     return {
         "validation": summary(after, before_validation, settings.beta, settings.lambda_),
-        "records": [{"step": record.step, **record.values} for record in records],
+        "records": records,
         "noise": {"pairs": len(noise), "largest_margin": float(np.abs(noise).max())},
-        "measured": measured.as_dict(),
+        "measured": measured,
     }
 
 
-def _run_trl(stage: CorfuStage, policy: _Policy) -> dict[str, Any]:
-    from training.corfu.engine_trl import train_stage
-
-    run, folder = policy.run, policy.run.checkpoints / stage.name
-    with policy.progress(f"{stage.name}: training", len(stage.data.plan(run.settings))) as advance:
-        own: dict[str, Any] = {"autocast": run.weights[1], "resume": run.resume, "advance": advance}
-        return train_stage(stage.data, policy.model, policy.tokenizer, folder, run.settings, **own)
-
-
-RUNNERS: dict[Engine, Callable[[CorfuStage, _Policy], dict[str, Any]]] = {"shared": _run_shared, "trl": _run_trl}
-
-
-def _train_stages(stages: Sequence[CorfuStage], policy: _Policy, engine: Engine) -> list[dict[str, Any]]:
+def _train_stages(stages: Sequence[CorfuStage], policy: Policy, engine: Engine) -> list[dict[str, Any]]:
     """Train the stages in order; one that is done already is read back, with the weights at its end."""
+    train_stage = _run_shared
+    if engine == "trl":
+        from training.corfu.engine_trl import train_stage
     folder = policy.run.checkpoints
     files = [folder / f"{stage.name}.json" for stage in stages]
     records = [json.loads(file.read_text(encoding="utf-8")) for file in files if file.is_file()]
@@ -224,7 +174,7 @@ def _train_stages(stages: Sequence[CorfuStage], policy: _Policy, engine: Engine)
         restore_weights(policy.model, Path(str(done)))
     wait_for_all()
     for stage, file in list(zip(stages, files, strict=True))[len(records) :]:
-        found = RUNNERS[engine](stage, policy)
+        found = train_stage(stage, policy)
         records.append({"stage": stage.pairs.stage.name, "pairs": stage.pairs.counts(), **found})
         if is_main():
             write_text(file, to_json(records[-1]))

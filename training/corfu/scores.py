@@ -25,12 +25,12 @@ from ground.contracts.rows import QUADRANTS
 from ground.storage.tables import read_table
 from training.classifier.items import predicted
 from training.packing.attention import attention_of
+from training.packing.collate import RunData
 from training.packing.decoders import check_decoder, check_sharing
 from training.packing.plan import Item
 from training.packing.rows import encode_admissions, read_items
 from training.packing.shared import SharedPolicy
 from training.packing.tokens import EncodedTexts, Truncation, encode_statements, special_token
-from training.packing.trainer import RunData
 from training.runs.models import load_config, load_model, load_tokenizer, quiet, usable_length
 from training.runs.settings import CorfuSettings
 
@@ -69,7 +69,7 @@ def scored_data(
         Item(name, context_of[hadm_id], (*range(n * index_of[statement], n * index_of[statement] + n), *alone))
         for name, hadm_id, statement in rows.select("id", "hadm_id", "statement").iter_rows()
     ]
-    return RunData(contexts, segments, items, np.ones(len(items)), tokenizer.pad_token_id), truncation
+    return RunData.alike(contexts, segments, items, tokenizer.pad_token_id), truncation
 
 
 def quadrant_log_probabilities(
@@ -78,7 +78,7 @@ def quadrant_log_probabilities(
     tokens_per_row: int,
     *,
     calibrated: bool = True,
-    advance: Callable[[int], None] | None = None,
+    advance: Callable[[int], None] = lambda _: None,
 ) -> torch.Tensor:
     """Return log-probabilities of the four labels, normalised over them. *Shape:* (n_items, 4).
 
@@ -86,8 +86,8 @@ def quadrant_log_probabilities(
         policy: a causal model.
         data: what `scored_data` gives.
         tokens_per_row: budget of a packed row; one of a single item may be longer.
-        calibrated: whether the labels' own log-probabilities behind the context are taken off.
-        advance: is told the rows that are done.
+        calibrated: with ``advance`` as of `score_quadrants`.
+        advance: see above.
     """
     contexts, segments = data.contexts.lengths, data.statements.lengths
     # Eight segments of an item behind a context that was cut for one: what held the run's pairs may not hold them.
@@ -106,8 +106,8 @@ def score_quadrants(
     *,
     calibrated: bool = True,
     name: str | None = None,
-    advance: Callable[[int], None] | None = None,
-    told: Callable[[Truncation], object] | None = None,
+    advance: Callable[[int], None] = lambda _: None,
+    told: Callable[[Truncation], object] = lambda _: None,
 ) -> pl.DataFrame:
     """Predict the quadrants of a split with a policy: a CoRFu run folder, or any causal model.
 
@@ -135,8 +135,7 @@ def score_quadrants(
     with quiet():
         tokenizer = load_tokenizer(model)
         data, truncation = scored_data(dataset, rows, tokenizer, length, chat=settings.packing.chat_template)
-        if told is not None:
-            told(truncation)
+        told(truncation)
         attention = attention_of(settings.hardware)
         policy = load_model(model, "causal", settings.hardware, seed=settings.seed, attention=attention).eval()
         check_sharing(policy)

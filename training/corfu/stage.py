@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,21 +17,21 @@ from evaluation.datasets import MedievalDataset, Split
 from ground.errors import InputError
 from training.corfu.loss import corfu_loss
 from training.corfu.pairs import REGIMES, Stage, StagePairs, pair_items, stage_pairs
-from training.packing.plan import Item, Step
-from training.packing.rows import encode_admissions, plan_steps, read_items
+from training.packing.collate import RunData
+from training.packing.plan import Step
+from training.packing.rows import encode_admissions, read_items, read_rows
 from training.packing.shared import SharedPolicy
-from training.packing.tokens import EncodedTexts, Truncation, encode_statements
-from training.packing.trainer import RunData
+from training.packing.tokens import Truncation, encode_statements
+from training.runs.folder import Run
 from training.runs.settings import CorfuSettings
 
 __all__ = [
     "LOGGED",
     "CorfuObjective",
     "CorfuStage",
-    "CorfuTexts",
-    "StageData",
+    "Policy",
+    "Progress",
     "corfu_stages",
-    "encode_texts",
     "pair_logps",
     "pair_values",
     "step_margins",
@@ -42,123 +45,89 @@ LOGGED: tuple[str, ...] = ("margin", "accuracy", "negative", "reward_winner", "r
 
 
 @dataclass(frozen=True)
-class CorfuTexts:
-    """The encoded texts of a run, where each is found, and what cutting the contexts cost."""
-
-    contexts: EncodedTexts
-    statements: EncodedTexts
-    context_of: dict[int, int]
-    statement_of: dict[str, int]
-    truncation: Truncation
-
-
-@dataclass(frozen=True)
-class StageData:
-    """The pairs of a stage as items over encoded texts: those that train, and those that validate."""
-
-    contexts: EncodedTexts
-    statements: EncodedTexts
-    train: list[Item]
-    validation: list[Item]
-    pad_id: int
-
-    def run_data(self, items: list[Item]) -> RunData:
-        """Return what the trainer reads; all pairs weigh the same."""
-        return RunData(self.contexts, self.statements, items, np.ones(len(items)), self.pad_id)
-
-    def plan(self, settings: CorfuSettings) -> list[Step]:
-        """Plan the optimizer steps of the stage."""
-        return plan_steps(self.run_data(self.train), settings)
-
-
-@dataclass(frozen=True)
 class CorfuStage:
-    """One stage: its number from 1, its pairs, and their encoding."""
+    """One stage: the name of its files and progress, its pairs, and those that train and validate as items."""
 
-    number: int
+    name: str
     pairs: StagePairs
-    data: StageData
-
-    @property
-    def name(self) -> str:
-        """The name of its files and of its progress."""
-        return f"stage-{self.number}"
+    train: RunData
+    validation: RunData
 
 
-def encode_texts(dataset: MedievalDataset, tokenizer: Any, settings: CorfuSettings, max_length: int) -> CorfuTexts:
-    """Encode each distinct statement, closed by the end-of-text token, and each context of training and validation.
+Progress = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
+"""Entered with the name and the number of steps of a piece of work; what it yields is told the steps that are done."""
 
-    A packed row holds a context with both statements of a pair, so that contexts leave room for two of the longest.
+
+@dataclass(frozen=True)
+class Policy:
+    """What the stages of a run share: the policy that they train one after the other."""
+
+    model: Any
+    tokenizer: Any
+    run: Run
+    progress: Progress
+    references: Path
+
+    @cached_property
+    def shared(self) -> SharedPolicy:
+        """The policy over packed rows, one for all stages."""
+        return SharedPolicy(self.model)
+
+
+def corfu_stages(
+    dataset: MedievalDataset, tokenizer: Any, settings: CorfuSettings, max_length: int
+) -> tuple[list[CorfuStage], Truncation]:
+    """Choose the pairs of each stage of the regime, and encode their texts once for all stages.
+
+    A packed row holds a context with both statements of a pair, each closed by the end-of-text token, so that contexts
+    leave room for two of the longest. A stage may have no pairs to validate on.
+
+    Returns:
+        The stages, and what cutting the contexts cost.
 
     Raises:
         UsageError: ``max_length`` leaves no room for a context.
+        InputError: a stage has no pair to train on.
     """
     texts = dataset.rows["statement"].unique().sort().to_list()
     statements = encode_statements(tokenizer, texts, end=True)
+    place = {text: index for index, text in enumerate(texts)}
     tested = dataset.in_split("test", settings.split_column)
     used, room = dataset.rows.filter(~tested), max_length - 2 * int(statements.lengths.max())
     chat = settings.packing.chat_template
-    encoded, context_of, truncation = encode_admissions(dataset, used, tokenizer, max_tokens=room, chat=chat)
-    return CorfuTexts(
-        contexts=encoded,
-        statements=statements,
-        context_of=context_of,
-        statement_of={text: index for index, text in enumerate(texts)},
-        truncation=truncation,
-    )
+    contexts, context_of, truncation = encode_admissions(dataset, used, tokenizer, max_tokens=room, chat=chat)
 
-
-def corfu_stages(dataset: MedievalDataset, texts: CorfuTexts, pad_id: int, settings: CorfuSettings) -> list[CorfuStage]:
-    """Choose the pairs of each stage of the regime; a stage without validation pairs has none.
-
-    Raises:
-        InputError: a stage has no pair to train on.
-    """
-
-    def items(pairs: StagePairs) -> list[Item]:
-        return pair_items(pairs, texts.context_of, texts.statement_of)
-
-    def pairs(split: Split, stage: Stage) -> StagePairs:
+    def chosen(split: Split, stage: Stage) -> tuple[StagePairs, RunData]:
         rows = dataset.rows.filter(dataset.in_split(split, settings.split_column))
-        return stage_pairs(rows, stage, pairs_per_winner=settings.pairs_per_winner, seed=settings.seed)
+        pairs = stage_pairs(rows, stage, pairs_per_winner=settings.pairs_per_winner, seed=settings.seed)
+        items = pair_items(pairs, context_of, place)
+        return pairs, RunData.alike(contexts, statements, items, tokenizer.pad_token_id)
 
     found = []
     for number, stage in enumerate(REGIMES[settings.regime], 1):
-        train = pairs("train", stage)
+        pairs, train = chosen("train", stage)
         try:
-            validation = items(pairs("validation", stage))
+            _, validation = chosen("validation", stage)
         except InputError:
-            validation = []
-        data = StageData(texts.contexts, texts.statements, items(train), validation, pad_id)
-        found.append(CorfuStage(number, train, data))
-    return found
+            validation = replace(train, items=[], weights=np.ones(0))
+        found.append(CorfuStage(f"stage-{number}", pairs, train, validation))
+    return found, truncation
 
 
-def pair_logps(
-    policy: SharedPolicy,
-    data: StageData,
-    items: list[Item],
-    tokens_per_row: int,
-    *,
-    autocast: bool = False,
-    advance: Callable[[int], None] | None = None,
-) -> Values:
+def pair_logps(policy: SharedPolicy, data: RunData, tokens_per_row: int, **options: Any) -> Values:
     """Return log-probabilities of winners and losers, without dropout; see `read_items`. *Shape:* (n_pairs, 2)."""
-    if not items:
-        return np.empty((0, 2))
-    return read_items(policy, data.run_data(items), tokens_per_row, autocast=autocast, advance=advance).numpy()
+    return read_items(policy, data, tokens_per_row, **options).numpy() if data.items else np.empty((0, 2))
 
 
 def step_margins(
-    policy: SharedPolicy, data: StageData, step: Step, reference: Values, beta: float, *, autocast: bool = False
+    policy: SharedPolicy, data: RunData, step: Step, reference: Values, beta: float, *, autocast: bool = False
 ) -> Values:
     """Return the margins of a step's pairs in that step's own rows, without dropout. *Shape:* (n_pairs,).
 
     Before a stage trains they would be 0 in exact arithmetic: what they are is the noise of the rows' roundings.
     """
-    items = sorted(index for row in step.rows for block in row.blocks for index in block.items)
-    found = read_items(policy, data.run_data(data.train), 0, rows=step.rows, autocast=autocast)
-    _, logged = pair_values(found, torch.from_numpy(reference[items]), beta, 0.0)
+    found = read_rows(policy, data, step.rows, autocast=autocast)
+    _, logged = pair_values(found, torch.from_numpy(reference[sorted(step.items)]), beta, 0.0)
     return logged["margin"].numpy()
 
 
@@ -167,11 +136,7 @@ def pair_values(
 ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
     """Return CoRFu's losses and what is logged (`LOGGED`). *Shapes:* (n,) each.
 
-    Args:
-        policy: log-probabilities of winner and loser. *Shape:* (n, 2).
-        reference: the same under the reference. *Shape:* (n, 2).
-        beta: DPO's temperature.
-        lambda_: weight of the penalty.
+    ``policy`` and ``reference`` are log-probabilities of winner and loser, *shape* (n, 2); the rest as of `corfu_loss`.
     """
     losses, margins = corfu_loss(policy[:, 0], policy[:, 1], reference[:, 0], reference[:, 1], beta, lambda_)
     kept = margins.detach()

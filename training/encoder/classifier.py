@@ -11,7 +11,6 @@ from typing import Any
 import torch
 from torch import nn
 
-from ground.contracts.rows import QUADRANTS
 from ground.errors import InputError, UsageError
 from ground.settings import parse_settings
 from training.encoder.cross import CrossModel
@@ -36,11 +35,7 @@ class EncoderClassifier:
     """A quadrant classifier on an encoder.
 
     Attributes:
-        module: the whole network.
-        transformer: the part that transformers saves and loads.
-        tokenizer: of the encoder.
-        settings: that it was trained with.
-        device: where it runs.
+        module: the whole network, of which transformers saves and loads the part ``transformer``.
         name: of the base model, or of the run.
     """
 
@@ -91,12 +86,8 @@ class EncoderClassifier:
             self.transformer.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
         if isinstance(self.module, LateModel):
-            own = {
-                name: tensor.contiguous().cpu()
-                for name, tensor in self.module.state_dict().items()
-                if not name.startswith("encoder.")
-            }
-            save_file(own, folder / HEAD)
+            weights = {name: tensor.contiguous().cpu() for name, tensor in self.module.state_dict().items()}
+            save_file({name: one for name, one in weights.items() if not name.startswith("encoder.")}, folder / HEAD)
 
 
 def _assemble(source: str, settings: EncoderSettings, name: str) -> EncoderClassifier:
@@ -115,19 +106,14 @@ def _assemble(source: str, settings: EncoderSettings, name: str) -> EncoderClass
         encoder = LayeredEncoder(transformer, settings.frozen_layers)
         module = LateModel(encoder, settings.match_layers, settings.dropout)
     else:
-        transformer = load_pair_classifier(source, settings.dropout, dict(enumerate(QUADRANTS)))
+        transformer = load_pair_classifier(source, settings.dropout)
         module = CrossModel(transformer, tokenizer, settings.window_tokens, settings.overlap_tokens)
     module.to(device)
     return EncoderClassifier(module, transformer, tokenizer, settings, device, name)
 
 
 def new_encoder(model: str | Path, settings: EncoderSettings) -> EncoderClassifier:
-    """Make an untrained classifier on pretrained weights; new weights follow ``settings.seed``.
-
-    Raises:
-        InputError: the model cannot be loaded.
-        UsageError: it does not fit the engine or the settings.
-    """
+    """Make an untrained classifier on pretrained weights; new weights follow ``settings.seed``."""
     with torch.random.fork_rng():
         torch.manual_seed(settings.seed)
         name = Path(model).name if Path(model).is_dir() else str(model)
@@ -135,15 +121,7 @@ def new_encoder(model: str | Path, settings: EncoderSettings) -> EncoderClassifi
 
 
 def load_encoder(run: Path, device: str | None = None) -> EncoderClassifier:
-    """Load a classifier from its run folder, ready to predict.
-
-    Args:
-        run: a folder that `training.encoder.train.train_encoder` wrote.
-        device: where it runs, if not where the settings say.
-
-    Raises:
-        InputError: the folder holds no such run.
-    """
+    """Load a classifier from its run folder, ready to predict, on this device or where its settings say."""
     from safetensors.torch import load_file
 
     record = run / RECORD
@@ -159,9 +137,7 @@ def load_encoder(run: Path, device: str | None = None) -> EncoderClassifier:
         model = _assemble(str(run), settings, run.name)
     if isinstance(model.module, LateModel):
         if not (run / HEAD).is_file():
-            raise InputError(
-                "the run lacks its quadrant head", file=run / HEAD, expected="the file that training wrote"
-            )
+            raise InputError("the run lacks its quadrant head", file=run / HEAD)
         lacking = model.module.load_state_dict(load_file(run / HEAD), strict=False)
         missing = [name for name in lacking.missing_keys if not name.startswith("encoder.")]
         if missing or lacking.unexpected_keys:

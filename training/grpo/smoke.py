@@ -19,40 +19,21 @@ TEMPLATE = (
 def smoke_settings(settings: GrpoSettings) -> GrpoSettings:
     """Return settings of a run that shows that the parts fit each other: two steps of a few tokens."""
     hardware = settings.hardware.model_copy(update={"gradient_checkpointing": False})
-    return settings.model_copy(
-        update={
-            "epochs": 1,
-            "rows": 4,
-            "evaluate_rows": 4,
-            "prompts_per_step": 2,
-            "group": 2,
-            "per_device_batch_size": 2,
-            "max_new_tokens": 16,
-            "max_prompt_tokens": 100_000,
-            "hardware": hardware,
-        }
-    )
+    few = {"epochs": 1, "rows": 4, "evaluate_rows": 4, "prompts_per_step": 2, "group": 2, "per_device_batch_size": 2}
+    short = {"max_new_tokens": 16, "max_prompt_tokens": 100_000}
+    return settings.model_copy(update={**few, **short, "hardware": hardware})
 
 
 def write_random_model(folder: Path, texts: Iterable[str], *, seed: int, positions: int = 32_768) -> Path:
     """Write a decoder of about 0.2 million random weights and a tokenizer trained on ``texts``; returns the folder."""
     import torch
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from tokenizers import ByteLevelBPETokenizer
     from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast, Qwen3Config
 
-    core = Tokenizer(models.BPE())
-    core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    core.decoder = decoders.ByteLevel()
-    core.train_from_iterator(
-        texts,
-        trainers.BpeTrainer(
-            vocab_size=VOCABULARY,
-            special_tokens=["<pad>", "</s>"],
-            initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
-            show_progress=False,
-        ),
-    )
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=core, pad_token="<pad>", eos_token="</s>")
+    core = ByteLevelBPETokenizer()
+    special = ["<pad>", "</s>"]
+    core.train_from_iterator(texts, VOCABULARY, min_frequency=0, show_progress=False, special_tokens=special)
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=core._tokenizer, pad_token="<pad>", eos_token="</s>")
     tokenizer.chat_template = TEMPLATE
     config = Qwen3Config(
         vocab_size=len(tokenizer),

@@ -16,6 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+from datasets import Dataset
+from transformers import TrainerCallback
+
 from ground.contracts.rewards import REWARDS, RewardWeights
 from ground.errors import InputError, UsageError
 from ground.lm.sampling import Batching, sampled
@@ -37,7 +41,12 @@ from training.runs.models import (
 )
 from training.runs.resuming import logged, run_trainer
 from training.runs.settings import GrpoSettings
-from training.runs.texts import build_trainer, texts_arguments, texts_attention
+from training.runs.texts import build_trainer, texts_attention
+
+with quiet():
+    # What it imports says what it lacks on a CPU.
+    from trl import GRPOConfig, GRPOTrainer
+    from trl.models import unwrap_model_for_generation
 
 __all__ = ["EVALUATION", "Arm", "arm_trainer", "evaluate_base", "reward_function", "train_arm"]
 
@@ -54,10 +63,9 @@ HISTORY = (
 
 @dataclass(frozen=True)
 class Arm:
-    """One arm.
+    """One arm, by the name of its labels.
 
     Attributes:
-        name: of its labels.
         rows: what it trains on; other arms have the same rows and prompts.
         data: what the run says of them: name and hash of the file, ``licence_tier``.
         sets: what it is evaluated on, by name.
@@ -82,18 +90,14 @@ def train_arm(
     resume: bool = False,
     say: Callable[[str], None] | None = None,
 ) -> dict[str, Any]:
-    """Train one arm and evaluate it; returns what ``training.json`` holds.
+    """Train one arm and evaluate it.
 
     Args:
         arm: rows and labels.
         model_name: folder or hub name of the base model.
-        out_dir: the run folder; ``settings`` (of all arms), ``resume`` and ``say`` as of `open_run`. The memory
-            estimate is of optimizer steps; sampling needs less, or more with a large ``generation_batch_size``.
-
-    Raises:
-        UsageError: settings that do not fit each other or this machine, or a folder that already holds a run.
-        InputError: no such model, or no prompt is short enough.
-        TrainingError: the loss is no number, or memory is short.
+        out_dir: the run folder; ``settings`` (of all arms), ``resume``, ``say``, result and errors as of `open_run`.
+            The memory estimate is of optimizer steps; sampling needs less, or more with a large
+            ``generation_batch_size``.
     """
     own: dict[str, Any] = {"engine": "trl GRPOTrainer", "arm": arm.name, "smoke": arm.smoke, "alone": True}
     with open_run("grpo", model_name, out_dir, arm.data, settings, resume=resume, say=say, **own) as run:
@@ -103,23 +107,22 @@ def train_arm(
         tokenizer = load_tokenizer(model_name)
         rows, too_long = _fitting(arm, tokenizer, settings)
         order = planned_order(list(rows), settings.seed, settings.epochs, settings.prompts_per_step)
-        longest = settings.max_prompt_tokens + settings.max_new_tokens
-        tokens = usable_length(load_config(model_name), longest)
-        at_once, answer = settings.per_device_batch_size, min(settings.max_new_tokens + 1, tokens)
-        lora, compared = settings.lora, settings.kl_beta > 0
-        run.needs(estimate_texts(model_name, at_once, tokens, answer, lora, settings.hardware, reference=compared))
+        tokens = usable_length(load_config(model_name), settings.max_prompt_tokens + settings.max_new_tokens)
+        answer, compared = min(settings.max_new_tokens + 1, tokens), settings.kl_beta > 0
+        sizes = (settings.per_device_batch_size, tokens, answer)
+        run.needs(estimate_texts(model_name, *sizes, settings.lora, settings.hardware, reference=compared))
         watched = run.checkpoints / WATCHED
-        callbacks = [_watcher(arm, tokenizer, settings, watched)] if settings.evaluate_every else []
+        callbacks = [Watcher(arm, tokenizer, settings, watched)] if settings.evaluate_every else []
         trainer = arm_trainer(run, tokenizer, rows, order, categories=arm.categories, callbacks=callbacks)
         steps = len(order) // settings.prompts_per_step
         with progress(f"arm {arm.name}, steps", steps) as advance:
             measured = run_trainer(trainer, advance, resume=resume, short_of_memory=SHORT_OF_MEMORY, grows=True)
-        graded = grade_sets(_responses(trainer.model, tokenizer, arm, settings), arm.sets, arm.categories)
+        graded = _graded(trainer.model, tokenizer, arm, settings)
         found = {
             "system_prompt": system_prompt(arm.categories),
             "rows": {"used": len(rows), "left_out": {"too_long": too_long}},
             "order_sha256": order_sha256(order),
-            "measured": measured.as_dict(),
+            "measured": measured,
             "steps": trainer.state.global_step,
             "history": logged(trainer, HISTORY),
             "evaluations": _watched(watched),
@@ -133,7 +136,7 @@ def train_arm(
         return run.finish(trainer.model, found, save)
 
 
-def evaluate_base(arm: Arm, model_name: str, settings: GrpoSettings) -> Any:
+def evaluate_base(arm: Arm, model_name: str, settings: GrpoSettings) -> pl.DataFrame:
     """Return the grades of the base model's responses, as `training.grpo.evaluate.grade_sets`."""
     attention, _ = texts_attention(settings.hardware)
     with quiet():
@@ -141,12 +144,13 @@ def evaluate_base(arm: Arm, model_name: str, settings: GrpoSettings) -> Any:
         # In the precision that the arms are trained and evaluated in.
         hardware, _ = trained_weights(settings.hardware, whole=settings.lora.r == 0)
         model = load_model(model_name, "causal", hardware, seed=settings.seed, attention=attention)
-        return grade_sets(_responses(model, tokenizer, arm, settings), arm.sets, arm.categories)
+        return _graded(model, tokenizer, arm, settings)
 
 
-def _responses(model: Any, tokenizer: Any, arm: Arm, settings: GrpoSettings) -> dict[str, str | None]:
+def _graded(model: Any, tokenizer: Any, arm: Arm, settings: GrpoSettings) -> pl.DataFrame:
     prompts = {row.uid: row.prompt for rows in arm.sets.values() for row in rows}
-    return respond(model, tokenizer, prompts, settings, arm.categories)
+    responses = respond(model, tokenizer, prompts, settings, arm.categories)
+    return grade_sets(responses, arm.sets, arm.categories)
 
 
 def _fitting(arm: Arm, tokenizer: Any, settings: GrpoSettings) -> tuple[dict[str, Row], int]:
@@ -163,18 +167,17 @@ def _fitting(arm: Arm, tokenizer: Any, settings: GrpoSettings) -> tuple[dict[str
     return kept, len(arm.rows) - len(kept)
 
 
-def _watcher(arm: Arm, tokenizer: Any, settings: GrpoSettings, file: Path) -> Any:
-    """Return the callback that evaluates in training; what it finds outlives a run that is cut."""
-    from transformers import TrainerCallback
+class Watcher(TrainerCallback):
+    """Evaluates in training; what it finds is kept in a file, and outlives a run that is cut."""
 
-    class Watcher(TrainerCallback):
-        def on_step_end(self, _args: Any, state: Any, *_: Any, model: Any = None, **__: Any) -> None:
-            if state.global_step % settings.evaluate_every == 0:
-                graded = grade_sets(_responses(model, tokenizer, arm, settings), arm.sets, arm.categories)
-                found = [*_watched(file), {"step": state.global_step, "sets": accuracies(graded)}]
-                write_text(file, json.dumps(found))
+    def __init__(self, arm: Arm, tokenizer: Any, settings: GrpoSettings, file: Path) -> None:
+        self.arm, self.tokenizer, self.settings, self.file = arm, tokenizer, settings, file
 
-    return Watcher()
+    def on_step_end(self, _args: Any, state: Any, *_: Any, model: Any = None, **__: Any) -> None:
+        if state.global_step % self.settings.evaluate_every == 0:
+            graded = _graded(model, self.tokenizer, self.arm, self.settings)
+            found = [*_watched(self.file), {"step": state.global_step, "sets": accuracies(graded)}]
+            write_text(self.file, json.dumps(found))
 
 
 def _watched(file: Path) -> list[dict[str, Any]]:
@@ -201,68 +204,56 @@ def reward_function(
     return label_reward
 
 
-def _trainer_class() -> Any:
-    """Return the trainer; trl takes seconds to import and is imported late."""
-    from trl import GRPOTrainer
-    from trl.models import unwrap_model_for_generation
+class PolicyTrainer(GRPOTrainer):
+    """GRPOTrainer that samples a step's responses in parts."""
 
-    class PolicyTrainer(GRPOTrainer):
-        """GRPOTrainer that samples a step's responses in parts."""
+    at_once: int
+    batching: Batching
 
-        at_once: int
-        batching: Batching
+    def _generate_single_turn(self, prompt_ids: Any, *others: Any, **named: Any) -> Any:
+        if self.batching == "continuous":
+            return self._continuous(prompt_ids), None
+        completions = []
+        for begin in range(0, len(prompt_ids), self.at_once):
+            part, _ = super()._generate_single_turn(prompt_ids[begin : begin + self.at_once], *others, **named)
+            completions += part
+        return completions, None
 
-        def _generate_single_turn(self, prompt_ids: Any, *others: Any, **named: Any) -> Any:
-            if self.batching == "continuous":
-                return self._continuous(prompt_ids), None
-            completions = []
-            for begin in range(0, len(prompt_ids), self.at_once):
-                part, _ = super()._generate_single_turn(prompt_ids[begin : begin + self.at_once], *others, **named)
-                completions += part
-            return completions, None
-
-        def _continuous(self, prompt_ids: Any) -> list[list[int]]:
-            # trl's own way there would turn the trained weights into bfloat16 for good.
-            with unwrap_model_for_generation(self.model_wrapped, self.accelerator) as model:
-                found = sorted(sampled(model, prompt_ids, self.generation_config, self.at_once, "continuous"))
-                model.train()
-            return [said.tokens if said.end is None else [*said.tokens, said.end] for said in found]
-
-    return PolicyTrainer
+    def _continuous(self, prompt_ids: Any) -> list[list[int]]:
+        # trl's own way there would turn the trained weights into bfloat16 for good.
+        with unwrap_model_for_generation(self.model_wrapped, self.accelerator) as model:
+            found = sorted(sampled(model, prompt_ids, self.generation_config, self.at_once, "continuous"))
+            model.train()
+        return [said.tokens if said.end is None else [*said.tokens, said.end] for said in found]
 
 
-def _arguments(run: Run) -> Any:
-    from trl import GRPOConfig
-
-    settings = run.settings
+def _arguments(settings: GrpoSettings) -> dict[str, Any]:
     responses = settings.prompts_per_step * settings.group
     if responses % settings.per_device_batch_size:
         raise UsageError(
             "prompts_per_step times group is no multiple of per_device_batch_size",
             found=f"{settings.prompts_per_step} x {settings.group} and {settings.per_device_batch_size}",
         )
-    return texts_arguments(
-        GRPOConfig,
-        run,
+    return {
         # Rows of all epochs are laid out in the order of the plan.
-        num_train_epochs=1,
-        shuffle_dataset=False,
-        per_device_train_batch_size=settings.per_device_batch_size,
-        gradient_accumulation_steps=responses // settings.per_device_batch_size,
-        num_generations=settings.group,
-        max_completion_length=settings.max_new_tokens,
-        temperature=settings.temperature,
-        top_p=settings.top_p,
-        top_k=0,
-        beta=settings.kl_beta,
+        "num_train_epochs": 1,
+        "shuffle_dataset": False,
+        "per_device_train_batch_size": settings.per_device_batch_size,
+        "gradient_accumulation_steps": responses // settings.per_device_batch_size,
+        "num_generations": settings.group,
+        "max_completion_length": settings.max_new_tokens,
+        "temperature": settings.temperature,
+        "top_p": settings.top_p,
+        "top_k": 0,
+        "beta": settings.kl_beta,
         # trl would weight the divergence by the importance ratio; the paper's loss has it plain.
-        use_bias_correction_kl=False,
-        num_iterations=1,
-        scale_rewards="none",
-        loss_type="dr_grpo",
-        chat_template_kwargs={"enable_thinking": settings.thinking},
-        remove_unused_columns=False,
-    )
+        "use_bias_correction_kl": False,
+        "num_iterations": 1,
+        "scale_rewards": "none",
+        "loss_type": "dr_grpo",
+        "chat_template_kwargs": {"enable_thinking": settings.thinking},
+        "remove_unused_columns": False,
+    }
 
 
 def arm_trainer(
@@ -274,27 +265,18 @@ def arm_trainer(
     categories: Sequence[str] = (),
     callbacks: Sequence[Any] = (),
 ) -> Any:
-    """Return a trainer of one arm.
+    """Return a trainer of one arm, whose base model is also the reference of the KL divergence.
 
-    Args:
-        run: of the base model, which is also the reference of the KL divergence.
-        tokenizer: of it.
-        rows: of the arm, by uid.
-        order: rows of all steps, `training.grpo.rows.planned_order`.
-        categories: names that labels can be.
-        callbacks: further ones.
-
-    Raises:
-        UsageError: the sizes of a step do not fit each other.
+    ``rows`` are the arm's by uid, ``order`` those of all steps (`planned_order`), ``categories`` names that labels can
+    be. Sizes of a step that do not fit each other are refused.
     """
-    from datasets import Dataset
-
     # Prompts are stored once and named by every step that takes them up.
     made = {uid: messages(tokenizer, row.prompt, categories) for uid, row in rows.items()}
     trainer = build_trainer(
-        _trainer_class(),
+        PolicyTrainer,
+        GRPOConfig,
         run,
-        _arguments(run),
+        _arguments(run.settings),
         reward_funcs=reward_function(rows, run.settings, tokenizer, categories),
         train_dataset=Dataset.from_dict({"prompt": [made[uid] for uid in order], "uid": list(order)}),
         processing_class=tokenizer,

@@ -1,4 +1,7 @@
-"""The attention that a packed row runs, and a split form of SDPA that spends nothing on what the mask forbids.
+"""The attention that a packed row runs, and who sees whom in it.
+
+A statement sees its context and itself, never another statement. Each implementation of transformers takes that in a
+form of its own; one is made here, a split form of SDPA that spends nothing on what the mask forbids.
 
 In a row of one context the context's own attention is plain causal attention, for which SDPA has a kernel without a
 mask; only the statements' queries need one. A dense mask over the row would compute every context position against
@@ -15,14 +18,28 @@ from typing import Any
 import torch
 
 from ground.errors import UsageError
+from training.packing.collate import PackedRow
 from training.runs.models import device_of
 from training.runs.settings import HardwareSettings
 
-__all__ = ["SPLIT", "attention_of", "attention_of_texts", "compiles", "fastest", "joins_contexts", "register_split"]
+__all__ = [
+    "FLEX_BLOCK",
+    "SPLIT",
+    "attention_mask",
+    "attention_of",
+    "attention_of_texts",
+    "compiles",
+    "fastest",
+    "joins_contexts",
+    "register_split",
+    "visible",
+]
 
 SPLIT = "ontoground_split"
 """Name under which the split form is registered with transformers."""
 FLASH = ("flash_attention_2", "flash_attention_3")
+FLEX_BLOCK = 128
+"""Rows are padded to whole blocks of FlexAttention, so that few distinct lengths are compiled."""
 
 
 def split_sdpa(
@@ -30,16 +47,9 @@ def split_sdpa(
 ) -> tuple[torch.Tensor, None]:
     """Attend causally within the context, and under the mask from the statements to the whole row.
 
-    Args:
-        module: the attention layer.
-        query: *Shape:* (1, heads, n, size); ``key`` and ``value`` have the layer's key-value heads.
-        key: see above.
-        value: see above.
-        attention_mask: for the last m queries. *Shape:* (1, 1, m, n). None means causal attention.
-        options: scaling and dropout, as transformers passes them.
-
-    Returns:
-        *Shape:* (1, n, heads, size), and None for the weights.
+    As transformers calls it. *Shapes:* ``query`` (1, heads, n, size), ``key`` and ``value`` with the layer's key-value
+    heads; ``attention_mask`` (1, 1, m, n) for the last m queries, None for causal attention; the result
+    (1, n, heads, size), with None for the weights.
     """
     from transformers.integrations.sdpa_attention import sdpa_attention_forward as sdpa
 
@@ -88,11 +98,7 @@ def fastest(device: str, *, compiled: bool) -> str:
 
 
 def attention_of(hardware: HardwareSettings) -> str:
-    """Return transformers' name of the attention of packed rows: `fastest`, unless it is set.
-
-    Raises:
-        UsageError: FlashAttention is set, which takes no mask.
-    """
+    """Return transformers' name of the attention of packed rows: `fastest`, unless it is set; never FlashAttention."""
     if hardware.attention in FLASH:
         raise UsageError(
             "FlashAttention takes no mask, which packed rows need",
@@ -112,3 +118,70 @@ def attention_of(hardware: HardwareSettings) -> str:
 def attention_of_texts(hardware: HardwareSettings) -> str:
     """Return transformers' name of the attention for rows of one text each: the other kinds are for packed rows."""
     return hardware.attention if hardware.attention in ("sdpa", "eager", *FLASH) else "sdpa"
+
+
+def visible(row: PackedRow, first: int = 0, last: int | None = None) -> torch.Tensor:
+    """Return the mask of a row's queries from ``first`` up to ``last``, true where the key is seen.
+
+    *Shape:* (last - first, n).
+    """
+    context, segment = row.context_of, row.segment_of
+    order = torch.arange(context.shape[0], device=context.device)
+    asks = order[first:last, None]
+    in_sight = (segment[None, :] == 0) | (segment[first:last, None] == segment[None, :])
+    # Padding sees itself, since a query that sees nothing gives NaN.
+    seen = (context[first:last, None] == context[None, :]) & in_sight & ((context[None, :] >= 0) | (order == asks))
+    return seen & (order <= asks)
+
+
+def _blocks(row: PackedRow) -> tuple[torch.Tensor, torch.Tensor]:
+    """Say which blocks a row's mask shows in part, and which whole. *Shapes:* (n / 128, n / 128) each.
+
+    The mask is made for one block of queries at a time: as a whole it would be larger than all else that is made here.
+    """
+    n = row.context_of.shape[0]
+    some, whole = [], []
+    for first in range(0, n, FLEX_BLOCK):
+        seen = visible(row, first, first + FLEX_BLOCK).view(FLEX_BLOCK, -1, FLEX_BLOCK)
+        some.append(seen.any(2).any(0))
+        whole.append(seen.all(2).all(0))
+    return torch.stack(some) & ~torch.stack(whole), torch.stack(whole)
+
+
+def _listed(blocks: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return for each block of queries how many blocks it sees, and which, those first, as `BlockMask` takes them."""
+    order = blocks.int().argsort(dim=1, descending=True, stable=True)
+    return blocks.sum(1).int()[None, None], order.int()[None, None]
+
+
+def _flex(row: PackedRow) -> Any:
+    from torch.nn.attention.flex_attention import BlockMask
+
+    context_of, segment_of = row.context_of, row.segment_of
+
+    def rule(_batch: Any, _head: Any, query: torch.Tensor, key: torch.Tensor) -> torch.Tensor:
+        same = context_of[query] == context_of[key]
+        in_sight = (segment_of[key] == 0) | (segment_of[query] == segment_of[key])
+        real = (context_of[key] >= 0) | (query == key)
+        return same & in_sight & real & (key <= query)
+
+    partly, wholly = _blocks(row)
+    return BlockMask.from_kv_blocks(*_listed(partly), *_listed(wholly), BLOCK_SIZE=FLEX_BLOCK, mask_mod=rule)
+
+
+def attention_mask(row: PackedRow, implementation: str, dtype: torch.dtype) -> Any:
+    """Return a row's mask in the form that an attention implementation of transformers takes.
+
+    ``sdpa`` takes booleans, split SDPA those of the statements' queries in a row of one context, ``eager`` what is
+    added (of this ``dtype``), and ``flex_attention`` a BlockMask.
+    """
+    if implementation == "flex_attention":
+        return _flex(row)
+    if implementation == SPLIT:
+        if len(row.contexts) > 1:
+            raise UsageError("split attention takes one context a row", do="plan rows with join_contexts=False")
+        return visible(row, row.contexts[0])[None, None]
+    seen = visible(row)[None, None]
+    if implementation == "eager":
+        return torch.zeros(seen.shape, dtype=dtype, device=seen.device).masked_fill(~seen, torch.finfo(dtype).min)
+    return seen

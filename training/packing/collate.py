@@ -12,10 +12,26 @@ import torch
 from training.packing.plan import Item, RowPlan
 from training.packing.tokens import EncodedTexts
 
-__all__ = ["PAD", "PackedRow", "collate_row", "packed_row"]
+__all__ = ["PAD", "PackedRow", "RunData", "collate_row", "packed_row"]
 
 PAD = -1
 """The context number of padding, which sees nothing but itself and is seen by none."""
+
+
+@dataclass(frozen=True)
+class RunData:
+    """What a run reads: encoded texts, the items of the loss and their weights. *Shape:* ``weights`` (n_items,)."""
+
+    contexts: EncodedTexts
+    statements: EncodedTexts
+    items: list[Item]
+    weights: npt.NDArray[np.float64]
+    pad_id: int = 0
+
+    @classmethod
+    def alike(cls, contexts: EncodedTexts, statements: EncodedTexts, items: list[Item], pad_id: int = 0) -> RunData:
+        """Return items that all weigh the same."""
+        return cls(contexts, statements, items, np.ones(len(items)), pad_id)
 
 
 @dataclass(frozen=True)
@@ -66,12 +82,9 @@ class PackedRow:
 def packed_row(
     groups: list[tuple[npt.NDArray[np.int64], list[npt.NDArray[np.int64]]]], *, multiple: int = 1, pad_id: int = 0
 ) -> PackedRow:
-    """Lay contexts and their statements out in one row.
+    """Lay contexts and their statements out in one row, padded to a multiple of so many tokens.
 
-    Args:
-        groups: pairs of a context's ids and the ids of its statements, in the order of the row.
-        multiple: the row is padded to a multiple of this many tokens.
-        pad_id: the id of padding.
+    ``groups`` are pairs of a context's ids and the ids of its statements, in the order of the row.
     """
     ids, positions, contexts, segments = [], [], [], []
     predictors, targets, owners = [], [], []
@@ -117,15 +130,7 @@ def packed_row(
     )
 
 
-def collate_row(
-    plan: RowPlan,
-    items: list[Item],
-    contexts: EncodedTexts,
-    statements: EncodedTexts,
-    *,
-    multiple: int = 1,
-    pad_id: int = 0,
-) -> tuple[PackedRow, list[int], torch.Tensor]:
+def collate_row(plan: RowPlan, data: RunData, *, multiple: int = 1) -> tuple[PackedRow, list[int], torch.Tensor]:
     """Make the tensors of a planned row; a statement that several items of a block share is encoded once.
 
     Returns:
@@ -136,10 +141,11 @@ def collate_row(
     order: list[int] = []
     at = 0
     for block in plan.blocks:
-        used = list(dict.fromkeys(s for index in block.items for s in items[index].statements))
+        used = list(dict.fromkeys(s for index in block.items for s in data.items[index].statements))
         place = {statement: at + offset for offset, statement in enumerate(used)}
-        groups.append((contexts[block.context], [statements[statement] for statement in used]))
+        groups.append((data.contexts[block.context], [data.statements[statement] for statement in used]))
         order += block.items
-        places += [[place[statement] for statement in items[index].statements] for index in block.items]
+        places += [[place[statement] for statement in data.items[index].statements] for index in block.items]
         at += len(used)
-    return packed_row(groups, multiple=multiple, pad_id=pad_id), order, torch.tensor(places, dtype=torch.int64)
+    row = packed_row(groups, multiple=multiple, pad_id=data.pad_id)
+    return row, order, torch.tensor(places, dtype=torch.int64)

@@ -9,8 +9,8 @@ from typing import Any
 import torch
 
 from ground.errors import UsageError
+from training.packing.attention import FLEX_BLOCK, attention_mask
 from training.packing.collate import packed_row
-from training.packing.masks import FLEX_BLOCK, attention_mask
 
 __all__ = ["backbone_of", "base_of", "check_decoder", "check_sharing", "implementation_of"]
 
@@ -47,11 +47,7 @@ def _refuse(why: str, config: Any, do: str) -> UsageError:
 
 
 def check_decoder(config: Any) -> None:
-    """Refuse what a configuration already shows to be impossible.
-
-    Raises:
-        UsageError: an encoder-decoder, sliding-window or linear attention.
-    """
+    """Refuse what a configuration shows to be impossible: encoder-decoders, sliding-window or linear attention."""
     plain = "choose --engine plain (one statement a row)"
     if config.is_encoder_decoder:
         raise _refuse("it is an encoder-decoder", config, plain)
@@ -77,55 +73,44 @@ def check_sharing(model: Any) -> float:
     as they are and once padded, with other kernels: where that noise explains it, a warning says so.
 
     Returns:
-        The relative difference.
-
-    Raises:
-        UsageError: the states differ by more than rounding and noise, or the model takes no mask or no positions.
+        The relative difference. A model whose states differ by more than rounding and noise is refused.
     """
     backbone, config = backbone_of(model), base_of(model).config
-    accepted = inspect.signature(backbone.forward).parameters
     plain = "choose --engine plain (one statement a row)"
-    if not {"attention_mask", "position_ids"} <= set(accepted):
+    if not {"attention_mask", "position_ids"} <= set(inspect.signature(backbone.forward).parameters):
         raise _refuse("it takes no attention mask or no positions", config, plain)
     device, dtype = next(backbone.parameters()).device, backbone.dtype
     generator = torch.Generator().manual_seed(0)
-
-    def draw(n: int) -> Any:
-        return torch.randint(0, config.vocab_size, (n,), generator=generator).numpy()
-
-    context, statements = draw(PROBE[0]), [draw(n) for n in PROBE[1]]
+    context, *statements = (
+        torch.randint(0, config.vocab_size, (n,), generator=generator).numpy() for n in (PROBE[0], *PROBE[1])
+    )
     implementation = implementation_of(model)
-    multiple = FLEX_BLOCK if implementation == "flex_attention" else 1
+    row = packed_row([(context, statements)], multiple=FLEX_BLOCK if implementation == "flex_attention" else 1)
 
-    def states(parts: list[Any]) -> list[torch.Tensor]:
-        row = packed_row([(context, parts)], multiple=multiple).to(device)
-        hidden = backbone(
-            input_ids=row.input_ids,
-            position_ids=row.position_ids,
-            attention_mask=attention_mask(row, implementation, dtype),
-            use_cache=False,
-        ).last_hidden_state[0]
-        return [hidden[row.segment_of == number + 1] for number in range(len(parts))]
+    def states(ids: torch.Tensor, **more: Any) -> torch.Tensor:
+        found: torch.Tensor = backbone(input_ids=ids, use_cache=False, **more).last_hidden_state
+        return found[0]
 
-    def own_states(part: Any, pads: int) -> torch.Tensor:
+    def alone(part: Any, pads: int) -> torch.Tensor:
+        """Read a statement through the model's own causal mask and positions, as it is or padded, as batches are."""
         n = len(context) + len(part)
         ids = torch.as_tensor([*context, *part, *[0] * pads], device=device)[None]
-        seen = (torch.arange(n + pads, device=device) < n).long()[None]
-        found: torch.Tensor = backbone(input_ids=ids, attention_mask=seen, use_cache=False).last_hidden_state
-        return found[0, len(context) : n]
+        return states(ids, attention_mask=(torch.arange(n + pads, device=device) < n).long()[None])[len(context) : n]
 
     training = backbone.training
     backbone.eval()
     try:
-        together = torch.cat(states(statements)).double()
-        # Apart, and through the model's own causal mask and positions: as they are, and padded, as batches are.
+        row = row.to(device)
+        mask = attention_mask(row, implementation, dtype)
+        hidden = states(row.input_ids, position_ids=row.position_ids, attention_mask=mask)
+        together = torch.cat([hidden[row.segment_of == number + 1] for number in range(len(statements))]).double()
         whole = len(context) + sum(map(len, statements))
-        apart, padded = (torch.cat([own_states(part, pads) for part in statements]).double() for pads in (0, whole))
+        apart, padded = (torch.cat([alone(part, pads) for part in statements]).double() for pads in (0, whole))
         head = base_of(model).get_output_embeddings()
         ids = torch.as_tensor(context)[None].to(device)
         if head is not None:
-            own = base_of(model)(input_ids=ids, use_cache=False).logits.double()
-            taken = head(backbone(input_ids=ids, use_cache=False).last_hidden_state).double()
+            own = base_of(model)(input_ids=ids, use_cache=False).logits[0].double()
+            taken = head(states(ids)).double()
     finally:
         backbone.train(training)
     difference, noise = (float((found - apart).norm() / apart.norm()) for found in (together, padded))

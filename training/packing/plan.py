@@ -7,7 +7,7 @@ only; how they are packed into rows, and how rows are dealt to processes, change
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,51 +44,55 @@ class RowPlan:
 
     blocks: tuple[Block, ...]
 
+    @property
+    def items(self) -> list[int]:
+        """The row's items, in order."""
+        return [index for block in self.blocks for index in block.items]
+
 
 @dataclass(frozen=True)
 class Step:
-    """One optimizer step: its rows, and how many items they hold together."""
+    """One optimizer step: the rows that it takes."""
 
     rows: tuple[RowPlan, ...]
-    n_items: int
+
+    @property
+    def items(self) -> list[int]:
+        """The items of all rows, in order."""
+        return [index for row in self.rows for index in row.items]
+
+
+def _by_context(indices: Iterable[int], items: Sequence[Item]) -> dict[int, list[int]]:
+    found: dict[int, list[int]] = {}
+    for index in indices:
+        found.setdefault(items[index].context, []).append(index)
+    return found
 
 
 def _chunks(items: Sequence[Item], seed: int, epoch: int, most: int) -> list[list[int]]:
     """Deal each context's items into chunks of at most ``most``, and shuffle the chunks, by stable hashes."""
     order = sorted(range(len(items)), key=lambda i: stable_hash(seed, "item", epoch, items[i].name))
-    of_context: dict[int, list[int]] = {}
-    for index in order:
-        of_context.setdefault(items[index].context, []).append(index)
-    chunks = [found[at : at + most] for found in of_context.values() for at in range(0, len(found), most)]
+    of_context = _by_context(order, items).values()
+    chunks = [found[at : at + most] for found in of_context for at in range(0, len(found), most)]
     return sorted(chunks, key=lambda chunk: stable_hash(seed, "chunk", epoch, items[chunk[0]].name))
-
-
-def _steps(chunks: Sequence[Sequence[int]], batch_size: int) -> list[list[int]]:
-    flat = [index for chunk in chunks for index in chunk]
-    return [flat[at : at + batch_size] for at in range(0, len(flat), batch_size)]
-
-
-def _statements(block: Sequence[int], items: Sequence[Item]) -> set[int]:
-    return {statement for index in block for statement in items[index].statements}
 
 
 def _fill(
     context: int, found: Sequence[int], items: Sequence[Item], lengths: tuple[Lengths, Lengths], budget: int
 ) -> list[tuple[Block, int]]:
     """Cut one context's items into blocks that fit a row; returns each with its tokens."""
-    contexts, statements = lengths
+    of_context, statements = int(lengths[0][context]), lengths[1]
     blocks: list[tuple[Block, int]] = []
     here: list[int] = []
     seen: set[int] = set()
-    tokens = int(contexts[context])
+    tokens = of_context
     for index in found:
-        new = {statement for statement in items[index].statements if statement not in seen}
-        more = sum(int(statements[statement]) for statement in new)
+        own = set(items[index].statements)
+        more = sum(int(statements[statement]) for statement in own - seen)
         if here and tokens + more > budget:
             blocks.append((Block(context, tuple(here)), tokens))
-            here, seen, tokens = [], set(), int(contexts[context])
-            new = set(items[index].statements)
-            more = sum(int(statements[statement]) for statement in new)
+            here, seen, tokens = [], set(), of_context
+            more = sum(int(statements[statement]) for statement in own)
         if tokens + more > budget:
             raise UsageError(
                 "an item does not fit a packed row",
@@ -97,7 +101,7 @@ def _fill(
                 do="raise packing.tokens_per_row, or lower packing.max_length",
             )
         here.append(index)
-        seen |= new
+        seen |= own
         tokens += more
     return [*blocks, (Block(context, tuple(here)), tokens)]
 
@@ -118,19 +122,13 @@ def plan_rows(
         items: all items of the run.
         contexts: tokens of each context. *Shape:* (n_contexts,).
         statements: tokens of each statement. *Shape:* (n_statements,).
-        tokens_per_row: the budget.
+        tokens_per_row: the budget; a context with one item that exceeds it is refused.
         join_contexts: whether a row may hold several contexts, which pays where the attention skips what is masked
             (FlexAttention) and costs where it does not.
-
-    Raises:
-        UsageError: a context with one item exceeds the budget.
     """
-    of_context: dict[int, list[int]] = {}
-    for index in indices:
-        of_context.setdefault(items[index].context, []).append(index)
     blocks = [
         block
-        for context, found in of_context.items()
+        for context, found in _by_context(indices, items).items()
         for block in _fill(context, found, items, (contexts, statements), tokens_per_row)
     ]
     blocks.sort(key=lambda block: (-block[1], block[0].context, block[0].items))
@@ -160,18 +158,16 @@ def plan_epochs(
     """Plan every optimizer step of a run.
 
     Each step but an epoch's last holds exactly ``batch_size`` items; no admission gives more than ``max_per_context``
-    of them in a row of the order, so that a step mixes admissions. A broken number of epochs ends within one.
-
-    Raises:
-        UsageError: a context with one item exceeds ``tokens_per_row``.
+    of them in a row of the order, so that a step mixes admissions. A broken number of epochs ends within one. The rest
+    is as of `plan_rows`.
     """
     plan: list[Step] = []
-    whole = int(np.ceil(epochs))
-    for epoch in range(whole):
-        steps = _steps(_chunks(items, seed, epoch, max_per_context), batch_size)
+    for epoch in range(int(np.ceil(epochs))):
+        order = [index for chunk in _chunks(items, seed, epoch, max_per_context) for index in chunk]
+        steps = [order[at : at + batch_size] for at in range(0, len(order), batch_size)]
         kept = steps if epoch + 1 <= epochs else steps[: max(1, round(len(steps) * (epochs - epoch)))]
         plan += [
-            Step(plan_rows(step, items, contexts, statements, tokens_per_row, join_contexts=join_contexts), len(step))
+            Step(plan_rows(step, items, contexts, statements, tokens_per_row, join_contexts=join_contexts))
             for step in kept
         ]
     return plan

@@ -7,31 +7,28 @@ from typing import Any
 
 import polars as pl
 import torch
-from torch import nn
 
 from evaluation.datasets import MedievalDataset
 from ground.errors import InputError
 from training.packing.attention import attention_of, joins_contexts
-from training.packing.collate import PackedRow, collate_row
+from training.packing.collate import PackedRow, RunData, collate_row
 from training.packing.decoders import implementation_of
 from training.packing.plan import RowPlan, Step, plan_epochs, plan_rows
 from training.packing.tokens import EncodedTexts, Truncation, encode_contexts
-from training.packing.trainer import RunData, evaluate_rows
 from training.runs.settings import ClassifierSettings, CorfuSettings
 
-__all__ = ["encode_admissions", "largest_row", "plan_steps", "read_items"]
+__all__ = ["encode_admissions", "largest_row", "plan_steps", "read_items", "read_rows"]
+
+Advance = Callable[[int], None]
 
 
 def encode_admissions(
     dataset: MedievalDataset, rows: pl.DataFrame, tokenizer: Any, *, max_tokens: int, chat: bool
 ) -> tuple[EncodedTexts, dict[int, int], Truncation]:
-    """Encode the contexts of the admissions of rows; see `encode_contexts`.
+    """Encode the contexts of the admissions of rows, as `encode_contexts`.
 
     Returns:
         The contexts, the index of each admission's, and what cutting them cost.
-
-    Raises:
-        InputError: an admission has no context.
     """
     hadms = rows.select("hadm_id").unique()
     contexts = dataset.contexts.join(hadms, on="hadm_id", how="semi").sort("hadm_id")
@@ -64,35 +61,58 @@ def largest_row(data: RunData, steps: Sequence[Step]) -> PackedRow:
         used = [{s for index in block.items for s in data.items[index].statements} for block in row.blocks]
         return contexts + sum(int(data.statements.lengths[s]) for statements in used for s in statements)
 
-    largest = max((row for step in steps for row in step.rows), key=tokens)
-    return collate_row(largest, data.items, data.contexts, data.statements)[0]
+    return collate_row(max((row for step in steps for row in step.rows), key=tokens), data)[0]
 
 
 def read_items(
-    module: nn.Module,
-    data: RunData,
-    tokens_per_row: int,
-    *,
-    rows: Sequence[RowPlan] | None = None,
-    autocast: bool = False,
-    advance: Callable[[int], None] | None = None,
+    module: Any, data: RunData, tokens_per_row: int, *, autocast: bool = False, advance: Advance = lambda _: None
 ) -> torch.Tensor:
-    """Return what a `SharedPolicy` or `SharedClassifier` gives for the statements of each item, without dropout.
+    """Return `read_rows` of all items; those of a context stand in as few rows as ``tokens_per_row`` allows."""
+    join = joins_contexts(implementation_of(module.model))
+    lengths = data.contexts.lengths, data.statements.lengths
+    rows = plan_rows(range(len(data.items)), data.items, *lengths, tokens_per_row, join_contexts=join)
+    return read_rows(module, data, rows, autocast=autocast, advance=advance)
 
-    *Shape:* (n_items, statements of an item, ...), float64 on the CPU.
+
+@torch.no_grad()
+def read_rows(
+    module: Any,
+    data: RunData,
+    rows: Sequence[RowPlan],
+    *,
+    autocast: bool = False,
+    advance: Advance = lambda _: None,
+) -> torch.Tensor:
+    """Return what a model gives for the statements of each item of planned rows, without dropout.
+
+    Processes that train together have a share of the rows each, and all get all values.
 
     Args:
-        module: the model.
+        module: as of `training.packing.trainer.train_packed`.
         data: items and their texts.
-        tokens_per_row: all items of a context stand in as few rows as this budget allows.
-        rows: planned ones instead; items that are in none of them are left out.
+        rows: items that are in none of them are left out.
         autocast: bfloat16 arithmetic on float32 weights.
         advance: is told the items that are done.
+
+    Returns:
+        Values in the order of ``data.items``. *Shape:* (n_items, statements of an item, ...), float64 on the CPU.
     """
-    if rows is None:
-        join = joins_contexts(implementation_of(module.model))
-        lengths = data.contexts.lengths, data.statements.lengths
-        rows = plan_rows(range(len(data.items)), data.items, *lengths, tokens_per_row, join_contexts=join)
-    device = next(module.parameters()).device.type
-    with torch.autocast(device, torch.bfloat16, enabled=autocast):
-        return torch.stack(evaluate_rows(module, data, rows, advance))
+    group = torch.distributed if torch.distributed.is_available() and torch.distributed.is_initialized() else None
+    was_training = module.training
+    module.eval()
+    found: dict[int, torch.Tensor] = {}
+    try:
+        for plan in rows if group is None else rows[group.get_rank() :: group.get_world_size()]:
+            row, order, places = module.tensors(plan, data)
+            with torch.autocast(places.device.type, torch.bfloat16, enabled=autocast):
+                values = module(row)
+            found |= {index: values[place].double().cpu() for index, place in zip(order, places, strict=True)}
+            advance(len(order))
+    finally:
+        module.train(was_training)
+    if group is not None:
+        shares: list[dict[int, torch.Tensor]] = [{}] * group.get_world_size()
+        group.all_gather_object(shares, found)
+        advance(sum(map(len, shares)) - len(found))
+        found = {index: values for share in shares for index, values in share.items()}
+    return torch.stack([found[index] for index in sorted(found)])

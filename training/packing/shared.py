@@ -8,9 +8,10 @@ import torch
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
-from training.packing.collate import PackedRow
+from training.packing.attention import FLEX_BLOCK, attention_mask
+from training.packing.collate import PackedRow, RunData, collate_row
 from training.packing.decoders import backbone_of, base_of, implementation_of
-from training.packing.masks import attention_mask
+from training.packing.plan import RowPlan
 
 __all__ = ["SharedClassifier", "SharedPolicy"]
 
@@ -18,17 +19,29 @@ HEAD_CHUNK = 1024
 """Positions for which the language-model head is taken at once: bounds the logits, which are large."""
 
 
-def _states(model: Any, row: PackedRow) -> torch.Tensor:
-    """Return the last layer's states. *Shape:* (n, hidden)."""
-    backbone = backbone_of(model)
-    output = backbone(
-        input_ids=row.input_ids,
-        position_ids=row.position_ids,
-        attention_mask=attention_mask(row, implementation_of(model), backbone.dtype),
-        use_cache=False,
-    )
-    states: torch.Tensor = output.last_hidden_state[0]
-    return states
+class _Shared(nn.Module):
+    def __init__(self, model: Any) -> None:
+        super().__init__()
+        self.model = model
+
+    def tensors(self, plan: RowPlan, data: RunData) -> tuple[PackedRow, list[int], torch.Tensor]:
+        """Make a planned row's tensors on the model's device; see `collate_row`."""
+        device = next(self.model.parameters()).device
+        flex = implementation_of(self.model) == "flex_attention"
+        row, order, places = collate_row(plan, data, multiple=FLEX_BLOCK if flex else 1)
+        return row.to(device), order, places.to(device)
+
+    def states(self, row: PackedRow) -> torch.Tensor:
+        """Return the last layer's states. *Shape:* (n, hidden)."""
+        backbone = backbone_of(self.model)
+        output = backbone(
+            input_ids=row.input_ids,
+            position_ids=row.position_ids,
+            attention_mask=attention_mask(row, implementation_of(self.model), backbone.dtype),
+            use_cache=False,
+        )
+        states: torch.Tensor = output.last_hidden_state[0]
+        return states
 
 
 def _wide_logits(head: Any, states: torch.Tensor) -> torch.Tensor:
@@ -47,12 +60,8 @@ def _wide_logits(head: Any, states: torch.Tensor) -> torch.Tensor:
         torch.set_float32_matmul_precision(before)
 
 
-class SharedPolicy(nn.Module):
+class SharedPolicy(_Shared):
     """A causal language model that gives log pi(statement | context) for all statements of a packed row."""
-
-    def __init__(self, model: Any) -> None:
-        super().__init__()
-        self.model = model
 
     def _token_logps(self, states: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
         wide = _wide_logits(base_of(self.model).get_output_embeddings(), states)
@@ -64,20 +73,16 @@ class SharedPolicy(nn.Module):
 
         The head is taken at the statements' positions only; its logits are computed again in the backward pass.
         """
-        states = _states(self.model, row)[row.predictors]
+        states = self.states(row)[row.predictors]
         chunks = zip(states.split(HEAD_CHUNK), row.targets.split(HEAD_CHUNK), strict=True)
         logps = torch.cat([checkpoint(self._token_logps, *chunk, use_reentrant=False) for chunk in chunks])
         return logps.new_zeros(row.n_statements).index_add(0, row.statement_of, logps)
 
 
-class SharedClassifier(nn.Module):
+class SharedClassifier(_Shared):
     """A sequence classifier whose ``score`` head reads each statement's last token in a packed row."""
-
-    def __init__(self, model: Any) -> None:
-        super().__init__()
-        self.model = model
 
     def forward(self, row: PackedRow) -> torch.Tensor:
         """Return logits. *Shape:* (k, number of labels)."""
-        logits: torch.Tensor = base_of(self.model).score(_states(self.model, row)[row.last])
+        logits: torch.Tensor = base_of(self.model).score(self.states(row)[row.last])
         return logits if logits.dtype == torch.float64 else logits.float()

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ground.errors import UsageError
 from training.packing.contexts import context_sections, kept_tokens
 
-__all__ = ["EncodedTexts", "Truncation", "encode_contexts", "encode_statements", "special_token", "unmarked"]
+__all__ = ["PLAIN", "EncodedTexts", "Truncation", "encode_contexts", "encode_statements", "special_token", "unmarked"]
 
 Ids = npt.NDArray[np.int64]
 
@@ -21,6 +21,8 @@ Ids = npt.NDArray[np.int64]
 BEFORE_CONTEXT = "Patient record:\n"
 AFTER_CONTEXT = "\n\nStatement:"
 PLACE = "\x00context\x00"
+# A note that has a special token's text in it ends nothing by it.
+PLAIN = {"add_special_tokens": False, "split_special_tokens": True, "return_attention_mask": False}
 
 
 @dataclass(frozen=True)
@@ -83,11 +85,7 @@ def unmarked(tokenizer: Any, text: str) -> str:
 
 
 def _plain(tokenizer: Any, texts: list[str]) -> list[Ids]:
-    # A note that has a special token's text in it ends nothing by it.
-    found = tokenizer(texts, add_special_tokens=False, split_special_tokens=True, return_attention_mask=False)[
-        "input_ids"
-    ]
-    return [np.asarray(ids, dtype=np.int64) for ids in found]
+    return [np.asarray(ids, dtype=np.int64) for ids in tokenizer(texts, **PLAIN)["input_ids"]]
 
 
 def encode_statements(tokenizer: Any, statements: Sequence[str], *, end: bool) -> EncodedTexts:
@@ -138,13 +136,7 @@ def encode_contexts(
             expected=f"at least {len(before) + len(after) + 1}",
             do="raise packing.max_length",
         )
-    encoded = tokenizer(
-        list(contexts),
-        add_special_tokens=False,
-        split_special_tokens=True,
-        return_attention_mask=False,
-        return_offsets_mapping=True,
-    )
+    encoded = tokenizer(list(contexts), return_offsets_mapping=True, **PLAIN)
     texts, cut = [], []
     for context, ids, offsets in zip(contexts, encoded["input_ids"], encoded["offset_mapping"], strict=True):
         starts = np.array([begin for begin, _ in offsets], dtype=np.int64)

@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -49,6 +49,7 @@ __all__ = [
     "drop_if_refused",
     "is_main",
     "model_identity",
+    "n_processes",
     "open_run",
     "read_run",
     "start_run",
@@ -71,6 +72,11 @@ def is_main() -> bool:
     return int(os.environ.get("RANK", "0")) == 0
 
 
+def n_processes() -> int:
+    """Return how many processes train together."""
+    return int(os.environ.get("WORLD_SIZE", "1"))
+
+
 def join_processes(device: str) -> None:
     """Prepare the device, and meet the other processes that torchrun or accelerate started, each with its own GPU.
 
@@ -80,12 +86,9 @@ def join_processes(device: str) -> None:
     prepare_device(device)
     for name in ("FSDP", "DEEPSPEED"):
         if os.environ.get(f"ACCELERATE_USE_{name}", "").lower() in ("1", "true", "yes"):
-            raise UsageError(
-                "weights split between processes are not supported",
-                found=name,
-                do="launch with --multi_gpu, or torchrun",
-            )
-    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
+            do = "launch with --multi_gpu, or torchrun"
+            raise UsageError("weights split between processes are not supported", found=name, do=do)
+    if n_processes() > 1:
         from accelerate import PartialState
 
         PartialState(cpu=device == "cpu")
@@ -108,11 +111,7 @@ def dataset_identity(dataset: MedievalDataset) -> dict[str, Any]:
 
 
 def model_identity(model: str | Path) -> dict[str, Any]:
-    """Return a model's name with its commit on the hub, or the hashes of what describes it where it is a folder.
-
-    Raises:
-        InputError: there is no such model.
-    """
+    """Return a model's name with its commit on the hub, or the hashes of what describes it where it is a folder."""
     folder = Path(model)
     if not folder.is_dir():
         return {"name": str(model), "commit": hub_commit(model)}
@@ -120,20 +119,11 @@ def model_identity(model: str | Path) -> dict[str, Any]:
     return {"name": folder.resolve().name, "sha256": files}
 
 
-def _plain(value: Mapping[str, Any]) -> dict[str, Any]:
-    return dict(json.loads(to_json(value)))
-
-
 def start_run(out: Path, plan: Mapping[str, Any], *, resume: bool) -> dict[str, Any] | None:
     """Open a run folder, and return the record of a run that is whole already.
 
-    Args:
-        out: the run folder, made with mode 0700.
-        plan: what makes two runs the same: kind, model, dataset, settings, engine.
-        resume: go on with what the folder holds; without it a folder that holds a run is refused.
-
-    Raises:
-        UsageError: the folder holds a run and ``resume`` is off, or it was started with another plan.
+    ``plan`` is what makes two runs the same: kind, model, dataset, settings, engine. Without ``resume`` a folder that
+    holds a run is refused, and with it one that was started with another plan.
     """
     record, stated = out / RECORD, out / CHECKPOINTS / PLAN
     found = next((file for file in (record, stated) if file.is_file()), None)
@@ -143,7 +133,7 @@ def start_run(out: Path, plan: Mapping[str, Any], *, resume: bool) -> dict[str, 
         raise UsageError("this folder already holds a run", file=out, do="choose another --out, or --resume this run")
     if found is not None:
         before = json.loads(found.read_text(encoding="utf-8"))
-        changed = [name for name, value in _plain(plan).items() if before.get(name) != value]
+        changed = [name for name, value in json.loads(to_json(plan)).items() if before.get(name) != value]
         if changed:
             raise UsageError(
                 "the run in this folder was started otherwise",
@@ -165,8 +155,7 @@ def start_run(out: Path, plan: Mapping[str, Any], *, resume: bool) -> dict[str, 
 def drop_if_refused(out: Path) -> Iterator[None]:
     """Forget a run that ended before anything of it was kept, whatever ended it: its folder may be taken again.
 
-    Raises:
-        KeyboardInterrupt: as it came, with what was kept and how to go on.
+    An interrupt goes on with words on what was kept and how to go on.
     """
     try:
         yield
@@ -191,12 +180,9 @@ class Run:
     """A run that is open.
 
     Attributes:
-        out: its folder.
-        model: what is trained: hub name, local path or run folder.
+        out: its folder; ``model``, ``resume`` and ``say`` (of several processes one speaks) as of `open_run`.
         settings: all of them; an adapter that goes on being trained keeps its own in ``lora``.
         plan: what makes two runs the same.
-        resume: go on from the last checkpoint, from the start where there is none.
-        say: tells a person something; of several processes one speaks.
         optimizer: transformers' name of the one that is used.
         whole: its record, where it was whole already.
         memory: what it is thought to need, where that was estimated.
@@ -216,19 +202,19 @@ class Run:
 
     @property
     def checkpoints(self) -> Path:
-        """Return the folder of what its resumption needs, which goes when the run is whole."""
+        """The folder of what its resumption needs, which goes when the run is whole."""
         return self.out / CHECKPOINTS
 
     @cached_property
     def weights(self) -> tuple[HardwareSettings, bool]:
-        """Return how the model is loaded, and whether half precision is left to autocast; see `trained_weights`."""
+        """How the model is loaded, and whether half precision is left to autocast; see `trained_weights`."""
         whole = self.settings.lora.r == 0 and not self.plan.get("freeze_backbone", False)
         return trained_weights(self.settings.hardware, whole=whole)
 
-    def estimate(self, task: Task, step: Callable[[Any], torch.Tensor], **options: Any) -> Estimate:
-        """Return what a forward pass of the run and its backward pass need; see `estimate_memory`."""
-        hardware, autocast = self.weights
-        return estimate_memory(str(self.model), task, step, self.settings.lora, hardware, autocast=autocast, **options)
+    def estimate(self, task: Task, step: Callable[[Any], torch.Tensor], **options: Any) -> None:
+        """Say what a forward pass of the run and its backward pass need; ``options`` as of `estimate_memory`."""
+        (hardware, autocast), lora = self.weights, self.settings.lora
+        self.needs(estimate_memory(str(self.model), task, step, lora, hardware, autocast=autocast, **options))
 
     def needs(self, memory: Estimate) -> None:
         """Say what the run needs before it starts, and warn where that is more than there is."""
@@ -239,11 +225,7 @@ class Run:
             self.say(warning)
 
     def load(self, task: Task, *, attention: str | None, lora: LoraSettings | None = None) -> Any:
-        """Load the model that is trained, with its own adapter or, where ``lora`` is given, a new one.
-
-        Raises:
-            TrainingError: memory is short.
-        """
+        """Load the model that is trained, with its own adapter or, where ``lora`` is given, a new one."""
         seed, hardware = self.settings.seed, self.weights[0]
         with memory_errors("set hardware.quantize = 'nf4', or choose a smaller base model"):
             loaded = load_model(self.model, task, hardware, lora=lora, seed=seed, attention=attention, trainable=True)
@@ -256,9 +238,8 @@ class Run:
         """Put a run's files in place, its record last, and drop its checkpoints; returns the record as it was written.
 
         Args:
-            model: what was trained. The record says of it: the base model below its adapter, with its commit on the
-                hub, how many parameters there are, and how the machine was used.
-            found: what ``training.json`` says beside that and the plan; software and hashes of the files are added.
+            model: what was trained.
+            found: what the record says beside the plan, the model, the machine, software and hashes of the files.
             save: writes the model, its tokenizer and what else is kept into a folder; the card is added.
         """
         name, parameters = base_of(model).config._name_or_path, list(model.parameters())
@@ -300,7 +281,7 @@ class Run:
             write_text(self.out / RECORD, to_json(record))
             shutil.rmtree(self.checkpoints, ignore_errors=True)
         wait_for_all()
-        return _plain(record)
+        return dict(json.loads(to_json(record)))
 
 
 @contextmanager
@@ -318,7 +299,8 @@ def open_run(
 ) -> Iterator[Run]:
     """Yield a run, in silence of the libraries; one that ends with nothing kept leaves its folder free.
 
-    Every verb trains in it, and takes ``out``, ``settings``, ``resume`` and ``say`` as they are here.
+    Every verb trains in it: it takes ``out``, ``settings``, ``resume`` and ``say`` as they are here, raises what is
+    said here, and returns what ``training.json`` holds.
 
     Args:
         kind: of the run.
@@ -333,11 +315,12 @@ def open_run(
         more: what else decides the weights, such as the engine.
 
     Raises:
-        UsageError: the folder holds a run and ``resume`` is off, it was started with another plan, or there are more
-            processes than can train it.
-        KeyboardInterrupt: as it came, with what was kept and how to go on.
+        UsageError: settings that do not fit each other, the model or this machine; the folder holds a run and
+            ``resume`` is off, or it was started with another plan; more processes than can train it.
+        InputError: no such model, or nothing to train on.
+        TrainingError: the loss is no number, training diverges, or memory is short.
     """
-    if alone and int(os.environ.get("WORLD_SIZE", "1")) > 1:
+    if alone and n_processes() > 1:
         raise UsageError(f"{kind} is trained by one process", do="start it without torchrun or accelerate")
     if settings.hardware.split_weights and more.get("engine") != "shared":
         raise UsageError(
@@ -359,20 +342,12 @@ def open_run(
     optimizer, why = choose_optimizer(wanted, device_of(settings.hardware))
     tell = say if say is not None and is_main() else lambda _text: None
     whole, notes = start_run(out, plan, resume=resume), [why] if why else []
-    run = Run(out, model, settings, plan, resume, tell, optimizer, whole, notes=notes)
-    if run.whole is not None:
-        yield run
-        return
-    with drop_if_refused(out), quiet():
-        yield run
+    with drop_if_refused(out) if whole is None else nullcontext(), quiet():
+        yield Run(out, model, settings, plan, resume, tell, optimizer, whole, notes=notes)
 
 
 def read_run(folder: Path, *kinds: str) -> dict[str, Any]:
-    """Read the record of a run that is whole.
-
-    Raises:
-        InputError: there is none, or it is of none of the kinds asked for.
-    """
+    """Read the record of a run that is whole, or raise `InputError`: there is none, or it is of none of these kinds."""
     path = folder / RECORD
     if not path.is_file():
         unfinished = (folder / CHECKPOINTS / PLAN).is_file()

@@ -1,4 +1,4 @@
-"""Memory that a run needs, estimated before it: the model of the run is counted, and its step is run on fake tensors.
+"""Memory that a run needs, before anything is loaded: its weights are counted, and its step is run on fake tensors.
 
 Weights, gradients and AdamW's states are counted from the configuration. Activations are not derived from formulas:
 two short copies of the model (1 and 2 layers, no storage behind their tensors) run the very step of the run, forward
@@ -18,13 +18,12 @@ import weakref
 from collections.abc import Callable, Hashable, Iterable
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import torch
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_map_only
+from torch.utils._pytree import tree_leaves
 
 from training.packing.attention import attention_of_texts
 from training.runs.models import Task, add_adapter, device_of, load_config, precision_of, trained_weights
@@ -34,6 +33,7 @@ __all__ = ["Estimate", "estimate_memory", "estimate_texts", "free_memory"]
 
 NF4_BYTES = 0.5 + 1 / 64 + 4 / (64 * 256)
 """Bytes of a 4-bit weight: half a byte, a byte of scale for 64 weights, and 4 bytes for 256 scales (QLoRA, sec. 3)."""
+NEVER_NF4 = {"lora_A", "lora_B", "score", "lm_head"}
 CPU_ALLOCATOR = 1.7
 """What a process on a CPU holds by what its tensors need; see the measurements above."""
 GIB = 1 << 30
@@ -69,36 +69,43 @@ class Estimate:
     @property
     def total(self) -> int:
         """What the process is thought to hold at the peak, the allocator's reserve included."""
-        reserve = (CPU_ALLOCATOR - 1) * self.step if self.device == "cpu" else 0.0
-        return self.tensors + round(reserve)
+        return self.tensors + (round((CPU_ALLOCATOR - 1) * self.step) if self.device == "cpu" else 0)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values, bytes."""
         return {**vars(self), "tensors": self.tensors, "total": self.total}
 
     def __str__(self) -> str:
-        def gib(n: int) -> str:
-            return f"{n / GIB:.3g}" if n < 10 * GIB else f"{n / GIB:.1f}"
-
-        step = self.total - self.weights - self.reference - self.optimizer
+        weights = self.weights + self.reference
+        sizes = (self.total, weights, self.optimizer, self.total - weights - self.optimizer, self.free)
+        total, *parts, free = (f"{n / GIB:.3g}" if n < 10 * GIB else f"{n / GIB:.1f}" for n in sizes)
         return (
-            f"memory: about {gib(self.total)} GiB (weights {gib(self.weights + self.reference)}, "
-            f"optimizer {gib(self.optimizer)}, activations and gradients {gib(step)}); "
-            f"free on the {self.device}: {gib(self.free)} GiB"
+            f"memory: about {total} GiB (weights {parts[0]}, optimizer {parts[1]}, activations and gradients "
+            f"{parts[2]}); free on the {self.device}: {free} GiB"
         )
 
     def warning(self, margin: float, hardware: HardwareSettings) -> str | None:
         """Say what to change where the estimate exceeds its share of the free memory, None where it does not."""
         if self.total <= margin * self.free:
             return None
-        if self.step < self.weights + self.optimizer:
-            do = "hardware.quantize = 'nf4'" if hardware.quantize == "none" else "a smaller base model"
-            do = do if self.optimizer < self.weights else "lora.r above 0 (adapters instead of all weights)"
-        elif not hardware.gradient_checkpointing:
-            do = "hardware.gradient_checkpointing = true, or a lower packing.tokens_per_row"
-        else:
+        if self.step >= self.weights + self.optimizer:
             do = "a lower packing.tokens_per_row (and packing.max_length)"
+            if not hardware.gradient_checkpointing:
+                do = "hardware.gradient_checkpointing = true, or a lower packing.tokens_per_row"
+        elif self.optimizer >= self.weights:
+            do = "lora.r above 0 (adapters instead of all weights)"
+        else:
+            do = "hardware.quantize = 'nf4'" if hardware.quantize == "none" else "a smaller base model"
         return f"memory may run short (hardware.memory_margin is {margin:g}): set {do}"
+
+
+def free_memory(device: str) -> int:
+    """Return the bytes that are free on a device."""
+    if device == "cuda":
+        return int(torch.cuda.mem_get_info()[0])
+    import psutil  # type: ignore[import-untyped,unused-ignore]
+
+    return int(psutil.virtual_memory().available)
 
 
 def estimate_texts(
@@ -111,15 +118,15 @@ def estimate_texts(
     *,
     reference: bool = False,
 ) -> Estimate:
-    """Estimate a run of trl on rows of one text each, before anything is loaded; AdamW's states are counted whole.
+    """Estimate a run of trl on rows of one text each; AdamW's states are counted whole.
 
     Args:
-        model: as of `estimate_memory`.
+        model: with ``lora`` and ``hardware`` as of `estimate_memory`.
         rows: of one forward pass.
         tokens: of the longest row.
         answer: of its tokens, those whose logits are taken.
-        lora: the adapter.
-        hardware: as of `estimate_memory`.
+        lora: see above.
+        hardware: see above.
         reference: whether all weights are compared with a second copy; an adapter is switched off instead.
     """
     loaded, autocast = trained_weights(hardware, whole=lora.r == 0)
@@ -130,20 +137,106 @@ def estimate_texts(
         logps: torch.Tensor = logits.flatten(0, 1).log_softmax(-1)
         return -logps[:, 0].sum()
 
+    attention, sizes = attention_of_texts(hardware), (rows, tokens, answer)
     found = estimate_memory(
-        model, "causal", step, lora, loaded,
-        attention=attention_of_texts(hardware), autocast=autocast, sizes=(rows, tokens, answer),
+        model, "causal", step, lora, loaded, attention=attention, autocast=autocast, sizes=sizes
     )  # fmt: skip
     return replace(found, reference=found.weights if reference and lora.r == 0 else 0)
 
 
-def free_memory(device: str) -> int:
-    """Return the bytes that are free on a device."""
-    if device == "cuda":
-        return int(torch.cuda.mem_get_info()[0])
-    import psutil  # type: ignore[import-untyped,unused-ignore]
+def estimate_memory(
+    model: str,
+    task: Task,
+    step: Callable[[Any], torch.Tensor],
+    lora: LoraSettings,
+    hardware: HardwareSettings,
+    *,
+    attention: str | None,
+    autocast: bool = False,
+    prepare: Callable[[Any], object] | None = None,
+    sizes: Hashable = None,
+) -> Estimate:
+    """Estimate the peak of one process before anything is loaded.
 
-    return int(psutil.virtual_memory().available)
+    Args:
+        model: hub name, local path or run folder; only its configuration is read.
+        task: ``causal`` or ``quadrants``, as `load_model` takes it.
+        step: runs the run's largest forward pass on a model and returns a scalar, such as
+            ``lambda model: SharedClassifier(model)(row).sum()``.
+        lora: the adapter.
+        hardware: device, precision, quantization, checkpointing.
+        attention: transformers' attention implementation.
+        autocast: whether float32 weights are multiplied in bfloat16.
+        prepare: what else is done to the model, such as freezing its backbone.
+        sizes: of what ``step`` reads. Where they are given, a run that differs in nothing else, such as the next of a
+            sweep, is not measured again.
+    """
+    config = load_config(model)
+    # FlexAttention needs its device: SDPA with a dense mask holds as much with recomputation, a tenth more without.
+    dtype, attention = precision_of(hardware), "sdpa" if attention in (None, "flex_attention") else attention
+
+    def make(layers: int) -> Any:
+        made = _model(config, layers, task, attention, dtype, lora)
+        if prepare is not None:
+            prepare(made)
+        return made
+
+    with torch.device("meta"):
+        whole = make(config.num_hidden_layers)
+    trained = sum(p.nbytes for p in whole.parameters() if p.requires_grad)
+    checkpointing = hardware.gradient_checkpointing
+    same = (config.to_json_string(), task, sizes, lora, dtype, attention, checkpointing, autocast, prepare)
+    if sizes is None or same not in _MEASURED:
+        _MEASURED[same] = [_run(make, layers, step, checkpointing, autocast) for layers in (1, 2)]
+    (kept_by_one, *_), (kept_by_two, forward, backward) = _MEASURED[same]
+    more_layers = (config.num_hidden_layers - 2) * (kept_by_two - kept_by_one)
+    weights, unpacked = _weights(whole, hardware)
+    device = device_of(hardware)
+    return Estimate(
+        weights=weights,
+        trained=trained,
+        optimizer=2 * trained,
+        # AdamW's own temporaries are as large as what it trains, beside the gradients.
+        step=trained + max(forward + unpacked, backward + more_layers + unpacked, trained),
+        free=free_memory(device),
+        device=device,
+    )
+
+
+_MEASURED: dict[Hashable, list[tuple[int, int, int]]] = {}
+"""What `_run` gave for a model of one layer and one of two, by all that it depends on."""
+
+
+def _run(
+    make: Callable[[int], Any], layers: int, step: Callable[[Any], torch.Tensor], checkpointing: bool, autocast: bool
+) -> tuple[int, int, int]:
+    """Return bytes beside weights and gradients: kept for the backward pass, and at the peaks of the two passes."""
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    from training.packing.trainer import checkpoint_activations
+
+    with torch.device("meta"):
+        model = make(layers).train()
+    with FakeTensorMode(allow_non_fake_inputs=True):
+        for module in model.modules():
+            # On the CPU, whose kernels are thereby chosen.
+            for name, weight in module.named_parameters(recurse=False):
+                fake = torch.empty_like(weight, device="cpu")
+                setattr(module, name, nn.Parameter(fake, requires_grad=weight.requires_grad))
+            for name, buffer in module.named_buffers(recurse=False):
+                setattr(module, name, torch.empty_like(buffer, device="cpu"))
+        if checkpointing:
+            checkpoint_activations(model)
+        for parameter in model.parameters():
+            # A step's later rows meet the gradients of its earlier ones, which are counted apart.
+            parameter.grad = torch.empty_like(parameter) if parameter.requires_grad else None
+        known = [*model.parameters(), *model.buffers()]
+        with _Peak([*known, *(one.grad for one in known if one.grad is not None)]) as peak:
+            with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
+                loss = step(model)
+            kept, forward, peak.most = peak.now, peak.most, peak.now
+            loss.backward()
+        return kept, forward, peak.most
 
 
 class _Peak(TorchDispatchMode):
@@ -157,21 +250,32 @@ class _Peak(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
-        tree_map_only(torch.Tensor, self._see, result)
+        storages = [leaf.untyped_storage() for leaf in tree_leaves(result) if isinstance(leaf, torch.Tensor)]
+        for storage in storages:
+            if storage not in self.seen:
+                self.seen.add(storage)
+                self._add(storage.nbytes())
+                weakref.finalize(storage, self._add, -storage.nbytes())
         return result
 
-    def _see(self, tensor: torch.Tensor) -> None:
-        storage = tensor.untyped_storage()
-        if storage in self.seen:
-            return
-        self.seen.add(storage)
-        size = storage.nbytes()
+    def _add(self, size: int) -> None:
         self.now += size
         self.most = max(self.most, self.now)
-        weakref.finalize(storage, self._forget, size)
 
-    def _forget(self, size: int) -> None:
-        self.now -= size
+
+def _model(config: Any, layers: int, task: Task, attention: str | None, dtype: torch.dtype, lora: LoraSettings) -> Any:
+    from transformers import AutoModelForCausalLM, AutoModelForSequenceClassification
+    from transformers.integrations.moe import ALL_EXPERTS_FUNCTIONS
+
+    config = deepcopy(config)
+    config.num_labels, config.num_hidden_layers = 4, layers
+    if getattr(config, "layer_types", None):
+        config.layer_types = config.layer_types[:layers]
+    kind = AutoModelForCausalLM if task == "causal" else AutoModelForSequenceClassification
+    model = kind.from_config(config, attn_implementation=attention, dtype=dtype)
+    ALL_EXPERTS_FUNCTIONS.register("experts_stand_in", _choose)
+    model.config._experts_implementation = "experts_stand_in"
+    return add_adapter(model, task, lora) if lora.r > 0 else model
 
 
 def _choose(module: Any, states: torch.Tensor, chosen: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
@@ -189,148 +293,12 @@ def _choose(module: Any, states: torch.Tensor, chosen: torch.Tensor, weights: to
     return found.view(-1, each, hidden).sum(1).to(states.dtype)
 
 
-def _model(config: Any, task: Task, attention: str, dtype: torch.dtype, lora: LoraSettings, layers: int | None) -> Any:
-    from transformers import AutoModelForCausalLM, AutoModelForSequenceClassification
-    from transformers.integrations.moe import ALL_EXPERTS_FUNCTIONS
-
-    config = deepcopy(config)
-    config.num_labels = 4
-    if layers is not None:
-        config.num_hidden_layers = layers
-        if getattr(config, "layer_types", None):
-            config.layer_types = config.layer_types[:layers]
-    kind = AutoModelForCausalLM if task == "causal" else AutoModelForSequenceClassification
-    model = kind.from_config(config, attn_implementation=attention, dtype=dtype)
-    ALL_EXPERTS_FUNCTIONS.register("experts_stand_in", _choose)
-    model.config._experts_implementation = "experts_stand_in"
-    return add_adapter(model, task, lora) if lora.r > 0 else model
-
-
-def _fake(model: nn.Module) -> None:
-    """Replace a meta model's tensors by fake ones on the CPU, so that operations choose the CPU's kernels."""
-    for module in model.modules():
-        for name, weight in module.named_parameters(recurse=False):
-            fake = torch.empty(weight.shape, dtype=weight.dtype, device="cpu")
-            setattr(module, name, nn.Parameter(fake, requires_grad=weight.requires_grad))
-        for name, buffer in module.named_buffers(recurse=False):
-            setattr(module, name, torch.empty(buffer.shape, dtype=buffer.dtype, device="cpu"))
-
-
-@dataclass(frozen=True)
-class _Step:
-    """Bytes of a step beside weights and gradients: kept for the backward pass, and at the peaks of the two passes."""
-
-    kept: int
-    forward: int
-    backward: int
-
-
-_MEASURED: dict[Hashable, list[_Step]] = {}
-"""Steps of models of one layer and of two, by all that they depend on."""
-
-
-def _run(make: Callable[[], Any], step: Callable[[Any], torch.Tensor], checkpointing: bool, autocast: bool) -> _Step:
-    from torch._subclasses.fake_tensor import FakeTensorMode
-
-    from training.packing.trainer import checkpoint_activations
-
-    with torch.device("meta"):
-        model = make()
-    with FakeTensorMode(allow_non_fake_inputs=True):
-        _fake(model)
-        model.train()
-        if checkpointing:
-            checkpoint_activations(model)
-        for parameter in model.parameters():
-            # A step's later rows meet the gradients of its earlier ones, which are counted apart.
-            parameter.grad = torch.empty_like(parameter) if parameter.requires_grad else None
-        known = [*model.parameters(), *model.buffers()]
-        known += [parameter.grad for parameter in known if parameter.grad is not None]
-        with _Peak(known) as peak:
-            with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
-                loss = step(model)
-            kept, forward, peak.most = peak.now, peak.most, peak.now
-            loss.backward()
-        return _Step(kept, forward, peak.most)
-
-
-def estimate_memory(
-    model: str,
-    task: Task,
-    step: Callable[[Any], torch.Tensor],
-    lora: LoraSettings,
-    hardware: HardwareSettings,
-    *,
-    attention: str | None,
-    autocast: bool = False,
-    freeze_backbone: bool = False,
-    sizes: Hashable = None,
-) -> Estimate:
-    """Estimate the peak of one process before anything is loaded.
-
-    Args:
-        model: hub name, local path or run folder; only its configuration is read.
-        task: ``causal`` or ``quadrants``, as `load_model` takes it.
-        step: runs the run's largest forward pass on a model and returns a scalar, such as
-            ``lambda model: SharedClassifier(model)(row).sum()``.
-        lora: the adapter.
-        hardware: device, precision, quantization, checkpointing.
-        attention: transformers' attention implementation.
-        autocast: whether float32 weights are multiplied in bfloat16.
-        freeze_backbone: whether the ``score`` head alone is trained.
-        sizes: of what ``step`` reads. Where they are given, a run that differs in nothing else, such as the next of a
-            sweep, is not measured again.
-    """
-    config = load_config(model)
-    # FlexAttention needs its device: SDPA with a dense mask holds as much with recomputation, a tenth more without.
-    dtype, attention = precision_of(hardware), "sdpa" if attention in (None, "flex_attention") else attention
-
-    def make(layers: int | None) -> Any:
-        made = _model(config, task, attention, dtype, lora, layers)
-        if freeze_backbone:
-            from training.classifier.heads import freeze
-
-            freeze(made)
-        return made
-
-    with torch.device("meta"):
-        whole = make(None)
-    trained = sum(p.numel() * p.element_size() for p in whole.parameters() if p.requires_grad)
-    checkpointing = hardware.gradient_checkpointing
-    same = (config.to_json_string(), task, sizes, lora, dtype, attention, checkpointing, autocast, freeze_backbone)
-    if sizes is None or same not in _MEASURED:
-        _MEASURED[same] = [_run(partial(make, layers), step, checkpointing, autocast) for layers in (1, 2)]
-    one, two = _MEASURED[same]
-    each = two.kept - one.kept
-    activations = max(two.forward, two.backward + (config.num_hidden_layers - 2) * each)
-    weights, unpacked = _weights(whole, hardware)
-    device = device_of(hardware)
-    return Estimate(
-        weights=weights,
-        trained=trained,
-        optimizer=2 * trained,
-        # AdamW's own temporaries are as large as what it trains, beside the gradients.
-        step=trained + max(activations + unpacked, trained),
-        free=free_memory(device),
-        device=device,
-    )
-
-
 def _weights(model: Any, hardware: HardwareSettings) -> tuple[int, int]:
     """Return the bytes of all weights, and of the largest one that is unpacked for a product where they are 4-bit."""
-    small = {
-        id(module.weight)
-        for name, module in model.named_modules()
-        if isinstance(module, nn.Linear) and "lora_" not in name and not name.endswith(("score", "lm_head"))
-        and ".score." not in name
-    }  # fmt: skip
+    whole = sum(tensor.nbytes for tensor in (*model.parameters(), *model.buffers()))
     if hardware.quantize == "none":
-        small = set()
-    total, largest = 0.0, 0
-    for parameter in model.parameters():
-        if id(parameter) in small:
-            total += parameter.numel() * NF4_BYTES
-            largest = max(largest, parameter.numel() * parameter.element_size())
-        else:
-            total += parameter.numel() * parameter.element_size()
-    return round(total + sum(b.numel() * b.element_size() for b in model.buffers())), largest
+        return whole, 0
+    linear = [(name, module.weight) for name, module in model.named_modules() if isinstance(module, nn.Linear)]
+    packed = [weight for name, weight in linear if not NEVER_NF4 & set(name.split("."))]
+    saved = sum(weight.nbytes - weight.numel() * NF4_BYTES for weight in packed)
+    return round(whole - saved), max(weight.nbytes for weight in packed)

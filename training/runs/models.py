@@ -53,29 +53,24 @@ def quiet() -> Iterator[None]:
     """Keep transformers, peft and trl from writing anything but errors; what was set before is set again after."""
     from transformers.utils import logging as transformers_logging
 
-    levels = {name: logging.getLogger(name).level for name in LOGGERS}
+    levels = {one: one.level for one in map(logging.getLogger, LOGGERS)}
     bars = transformers_logging.is_progress_bar_enabled()
-    for name in LOGGERS:
-        logging.getLogger(name).setLevel(logging.ERROR)
     transformers_logging.disable_progress_bar()
     try:
         with warnings.catch_warnings():
-            for name in LOGGERS:
-                warnings.filterwarnings("ignore", module=rf"{name}(\.|$)")
+            for logger in levels:
+                logger.setLevel(logging.ERROR)
+                warnings.filterwarnings("ignore", module=rf"{logger.name}(\.|$)")
             yield
     finally:
-        for name, level in levels.items():
-            logging.getLogger(name).setLevel(level)
+        for logger, level in levels.items():
+            logger.setLevel(level)
         if bars:
             transformers_logging.enable_progress_bar()
 
 
 def device_of(hardware: HardwareSettings) -> str:
-    """Return ``cuda`` or ``cpu``.
-
-    Raises:
-        UsageError: cuda was asked for and is not there.
-    """
+    """Return ``cuda`` or ``cpu``; `UsageError` where cuda was asked for and is not there."""
     there = torch.cuda.is_available()
     if hardware.device == "cuda" and not there:
         raise UsageError("no CUDA device is there", expected="hardware.device = cpu or auto")
@@ -105,13 +100,10 @@ def trained_weights(hardware: HardwareSettings, *, whole: bool) -> tuple[Hardwar
     """Return how a model that is trained is loaded, and whether half precision is left to autocast.
 
     Adapters (float32) sit on weights in half precision. Weights that are trained themselves (``whole``) stay in float32
-    and are multiplied in bfloat16: a small step would be lost in half precision.
-
-    Raises:
-        UsageError: the weights that are to be trained are 4-bit ones.
+    and are multiplied in bfloat16: a small step would be lost in half precision. 4-bit ones are refused: norms,
+    embeddings and the head, which stay as they are, would be trained alone.
     """
     if whole and hardware.quantize != "none":
-        # Norms, embeddings and the head, which stay as they are, would be trained alone.
         raise UsageError(
             "4-bit weights cannot be trained without an adapter",
             found=f"lora.r = 0 and hardware.quantize = {hardware.quantize}",
@@ -138,11 +130,7 @@ def adapter_of(model: str | Path) -> Any:
 
 
 def refuse_adapter(model: str | Path) -> None:
-    """Refuse an adapter where a whole model is wanted.
-
-    Raises:
-        UsageError: it is an adapter.
-    """
+    """Refuse an adapter (`UsageError`) where a whole model is wanted."""
     if adapter_of(model) is not None:
         raise UsageError(
             "the base model is an adapter", file=model, expected="a whole model", do="merge the adapter first"
@@ -167,12 +155,11 @@ def load_pretrained(kind: Any, model: str | Path, **options: Any) -> Any:
 
     Raises:
         InputError: there is no such model.
-        UsageError: it needs a package that is not installed.
+        UsageError: it needs FlashAttention or bitsandbytes, which are looked for only now and not installed.
     """
     try:
         return kind.from_pretrained(str(model), **options)
     except ImportError as error:
-        # FlashAttention and bitsandbytes are looked for only now.
         said = str(error).strip().splitlines()[0]
         raise UsageError("a package that the settings need is not installed", found=said) from error
     except (OSError, ValueError) as error:
@@ -193,22 +180,14 @@ def _base_name(model: str | Path) -> str:
 
 
 def load_config(model: str | Path) -> Any:
-    """Load the configuration of a model, or of the base model of a run folder.
-
-    Raises:
-        InputError: there is none.
-    """
+    """Load the configuration of a model, or of the base model of a run folder; `InputError` where there is none."""
     from transformers import AutoConfig
 
     return load_pretrained(AutoConfig, _base_name(model))
 
 
 def hub_commit(model: str | Path) -> str | None:
-    """Return the commit of a hub's model that is used here, None for a folder.
-
-    Raises:
-        InputError: there is no such model.
-    """
+    """Return the commit of a hub's model that is used here, None for a folder; `InputError` where there is none."""
     if Path(model).is_dir():
         return None
     from huggingface_hub import try_to_load_from_cache
@@ -220,11 +199,7 @@ def hub_commit(model: str | Path) -> str | None:
 
 
 def load_tokenizer(model: str | Path) -> Any:
-    """Load the tokenizer of a model, or of a run folder; a missing padding token becomes the end-of-text token.
-
-    Raises:
-        InputError: there is none.
-    """
+    """Load the tokenizer of a model, or of a run folder; a missing padding token becomes the end-of-text token."""
     from transformers import AutoTokenizer
 
     try:
@@ -243,24 +218,15 @@ def _place(hardware: HardwareSettings) -> str:
     return f"cuda:{os.environ.get('LOCAL_RANK', '0')}" if device_of(hardware) == "cuda" else "cpu"
 
 
-def _quantization(hardware: HardwareSettings) -> Any:
-    if hardware.quantize == "none":
-        return None
-    from transformers import BitsAndBytesConfig
-
-    compute = precision_of(hardware)
-    return BitsAndBytesConfig(
-        load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_use_double_quant=True, bnb_4bit_compute_dtype=compute
-    )
-
-
 def _base(model: str | Path, task: Task, hardware: HardwareSettings, tokenizer: Any, attention: str | None) -> Any:
-    from transformers import AutoModelForCausalLM, AutoModelForSequenceClassification
+    from transformers import AutoModelForCausalLM, AutoModelForSequenceClassification, BitsAndBytesConfig
 
     options: dict[str, Any] = {"dtype": precision_of(hardware)}
     if attention:
         options["attn_implementation"] = attention
-    if (quantization := _quantization(hardware)) is not None:
+    if hardware.quantize == "nf4":
+        nf4 = {"load_in_4bit": True, "bnb_4bit_quant_type": "nf4", "bnb_4bit_use_double_quant": True}
+        quantization = BitsAndBytesConfig(**nf4, bnb_4bit_compute_dtype=precision_of(hardware))
         options |= {"quantization_config": quantization, "device_map": {"": _place(hardware)}}
     if task == "quadrants":
         names = dict(enumerate(QUADRANTS))
@@ -333,13 +299,13 @@ def load_model(
 
     A folder with an adapter is its base model with that adapter; any other model gets a new adapter where ``lora`` has
     a rank. An adapter of the other task goes on being trained under this one's head: a policy's under a new ``score``
-    head, a classifier's under the language-model head of its base. New weights are drawn from the seed.
+    head, a classifier's under the language-model head of its base.
 
     Args:
         model: hub name, local path, or run folder.
         task: ``causal`` for a policy, ``quadrants`` for a classifier with a four-way ``score`` head.
         hardware: device, precision and quantization.
-        lora: a new adapter, None for none.
+        lora: of a new adapter.
         seed: of new weights.
         attention: transformers' attention implementation, None for its default.
         trainable: whether a loaded adapter goes on training.
@@ -363,7 +329,7 @@ def load_model(
             from peft import PeftModel
 
             if task == "quadrants" and hasattr(loaded, HEAD):
-                # The head was trained in float32 (training.classifier.heads): half precision would round its weights.
+                # As it was trained (training.classifier.heads).
                 loaded.score.to(torch.promote_types(torch.float32, loaded.dtype))
             loaded = PeftModel.from_pretrained(loaded, str(model), is_trainable=trainable)
     elif lora is not None and lora.r > 0:
@@ -405,13 +371,10 @@ def save_model(model: Any, tokenizer: Any, folder: Path) -> None:
 
 
 def restore_weights(model: Any, folder: Path) -> None:
-    """Load what `save_model` wrote back into the trained weights of a model of the same shape.
+    """Load what `save_model` wrote back into the trained weights of a model of the same shape, all of them.
 
     Whole models are read as transformers reads them: its files may hold weights under other names, and in other
     pieces, than the model (an expert's in Mixtral).
-
-    Raises:
-        InputError: a weight that is trained is not in the folder.
     """
     trained = {name: weight for name, weight in model.named_parameters() if weight.requires_grad}
     if (folder / ADAPTER).is_file():

@@ -7,7 +7,6 @@ import resource
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -17,7 +16,6 @@ import torch
 
 from ground.errors import TrainingError
 from training.runs.models import device_of, restore_weights
-from training.runs.settings import HardwareSettings, OptimizerSettings
 
 __all__ = [
     "OF_OPTIMIZER",
@@ -46,6 +44,11 @@ CUDA_ONLY = ("paged", "8bit", "bnb")
 OF_OPTIMIZER = ("learning_rate", "grad_norm")
 """What transformers logs of each step beside its loss: the rate, and the norm of the gradient before it is clipped."""
 
+Measured = dict[str, float]
+"""What training took in this process, since it was begun or last gone on with: ``seconds`` of wall time; ``tokens``,
+places of rows that went through the model to be learnt from, padding included; ``tokens_per_second``; and
+``peak_memory``, the bytes of `peak_memory`."""
+
 
 def on_one_device(arguments: Any) -> Any:
     """Keep a process to one GPU: without torchrun or accelerate the Trainer would run nn.DataParallel on all of them.
@@ -64,27 +67,17 @@ def choose_optimizer(name: str, device: str) -> tuple[str, str | None]:
     return "adamw_torch", f"{name} needs CUDA; adamw_torch (32-bit states) is used on the CPU"
 
 
-def trainer_arguments(
-    kind: Any,
-    folder: Path,
-    optimizer: OptimizerSettings,
-    hardware: HardwareSettings,
-    *,
-    seed: int,
-    autocast: bool,
-    **own: Any,
-) -> Any:
+def trainer_arguments(kind: Any, folder: Path, settings: Any, *, autocast: bool, **own: Any) -> Any:
     """Return the arguments of a run.
 
     Args:
         kind: `transformers.TrainingArguments`, or a class of trl's that is made from it.
         folder: of the checkpoints.
-        optimizer: AdamW and its schedule.
-        hardware: device, and how often a checkpoint is kept.
-        seed: of weights, dropout and data.
+        settings: of the run, of which ``optimizer``, ``hardware`` and ``seed`` are read.
         autocast: bfloat16 arithmetic on float32 weights.
         own: what this engine sets beside that, or otherwise.
     """
+    optimizer, hardware = settings.optimizer, settings.hardware
     shared = {
         "output_dir": str(folder),
         "learning_rate": optimizer.learning_rate,
@@ -96,8 +89,8 @@ def trainer_arguments(
         "max_grad_norm": optimizer.max_grad_norm,
         "optim": choose_optimizer(optimizer.optimizer, device_of(hardware))[0],
         "bf16": autocast,
-        "seed": seed,
-        "data_seed": seed,
+        "seed": settings.seed,
+        "data_seed": settings.seed,
         "use_cpu": device_of(hardware) == "cpu",
         "save_steps": hardware.save_steps,
         "save_total_limit": 2,
@@ -110,25 +103,6 @@ def trainer_arguments(
     return on_one_device(kind(**(shared | own)))
 
 
-@dataclass(frozen=True)
-class Measured:
-    """What training took in this process, since it was begun or last gone on with.
-
-    Attributes:
-        seconds: of wall time.
-        tokens: places of rows that went through the model to be learnt from, padding included.
-        peak_memory: bytes at most: of `peak_memory`.
-    """
-
-    seconds: float
-    tokens: int
-    peak_memory: int
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        return {**vars(self), "tokens_per_second": self.tokens / self.seconds if self.seconds else 0.0}
-
-
 def peak_memory(device: str) -> int:
     """Return the most bytes so far: allocated on a GPU since training began, resident in the whole process on a CPU."""
     if device == "cuda":
@@ -136,34 +110,32 @@ def peak_memory(device: str) -> int:
     return int(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024))
 
 
-class _Meter:
-    """Measures training: `Measured`."""
+@contextmanager
+def _measured(model: Any, device: str) -> Iterator[Measured]:
+    """Yield what the training inside takes, known at its end."""
+    found: Measured = {"tokens": 0}
 
-    def __init__(self, model: Any) -> None:
-        self.tokens, self.begin = 0, monotonic()
-        self.hook = model.register_forward_pre_hook(self._count, with_kwargs=True)
-        if torch.cuda.is_available():
-            torch.cuda.reset_peak_memory_stats()
-
-    def _count(self, module: Any, inputs: tuple[Any, ...], named: dict[str, Any]) -> None:
+    def count(module: Any, inputs: tuple[Any, ...], named: dict[str, Any]) -> None:
         # Neither generation nor the reference is learnt from.
         if module.training and torch.is_grad_enabled():
             row = inputs[0] if inputs else None
             ids = named["input_ids"] if "input_ids" in named else getattr(row, "input_ids", row)
-            self.tokens += ids.numel() if torch.is_tensor(ids) else 0
+            found["tokens"] += ids.numel() if torch.is_tensor(ids) else 0
 
-    def read(self, device: str) -> Measured:
-        self.hook.remove()
-        return Measured(round(monotonic() - self.begin, 3), self.tokens, peak_memory(device))
+    begin, hook = monotonic(), model.register_forward_pre_hook(count, with_kwargs=True)
+    if torch.cuda.is_available():
+        torch.cuda.reset_peak_memory_stats()
+    yield found
+    hook.remove()
+    found["seconds"] = round(monotonic() - begin, 3)
+    found["peak_memory"] = peak_memory(device)
+    found["tokens_per_second"] = found["tokens"] / found["seconds"] if found["seconds"] else 0.0
 
 
 def not_a_number(loss: float, step: int) -> TrainingError:
     """Return the error of a loss that is no number, with the settings to change."""
-    return TrainingError(
-        "the loss is not a number",
-        found=f"{loss} at step {step}",
-        do=f"{SLOWER}, or set hardware.precision = 'float32'; {KEPT}",
-    )
+    do = f"{SLOWER}, or set hardware.precision = 'float32'; {KEPT}"
+    return TrainingError("the loss is not a number", found=f"{loss} at step {step}", do=do)
 
 
 def logged(trainer: Any, names: Sequence[str]) -> list[dict[str, Any]]:
@@ -205,12 +177,14 @@ def memory_errors(do: str) -> Iterator[None]:
     """
     try:
         yield
-    except (torch.OutOfMemoryError, MemoryError) as error:
-        raise TrainingError("memory is short", found=str(error).split(". ")[0], do=do) from error
-    except RuntimeError as error:
-        if "can't allocate memory" not in str(error):
+    except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
+        if isinstance(error, torch.OutOfMemoryError | MemoryError):
+            found = str(error).split(". ")[0]
+        elif "can't allocate memory" in str(error):
+            found = "the CPU's allocator gave none"
+        else:
             raise
-        raise TrainingError("memory is short", found="the CPU's allocator gave none", do=do) from error
+        raise TrainingError("memory is short", found=found, do=do) from error
 
 
 def last_checkpoint(folder: Path) -> str | None:
@@ -227,18 +201,15 @@ def last_checkpoint(folder: Path) -> str | None:
     return max(found)[1] if found else None
 
 
-def _watch(advance: Callable[[int], None] | None, *, grows: bool) -> Any:
+def _watch(advance: Callable[[int], None], *, grows: bool) -> Any:
     """Return the callback that moves the bar and looks at the losses; transformers is imported late."""
     from transformers import TrainerCallback
 
     class Watch(TrainerCallback):
-        def __init__(self) -> None:
-            self.losses: list[float] = []
-
         def on_train_begin(self, _args: Any, state: Any, *_: Any, **__: Any) -> None:
             # Those of a run that is gone on with.
             self.losses = [log["loss"] for log in state.log_history if "loss" in log]
-            if advance and state.global_step:
+            if state.global_step:
                 advance(state.global_step)
 
         def on_log(self, _args: Any, state: Any, *_: Any, logs: Any = None, **__: Any) -> None:
@@ -247,19 +218,13 @@ def _watch(advance: Callable[[int], None] | None, *, grows: bool) -> Any:
                 stop_if_broken(self.losses, state.global_step, grows=grows)
 
         def on_step_end(self, *_: Any, **__: Any) -> None:
-            if advance:
-                advance(1)
+            advance(1)
 
     return Watch()
 
 
 def run_trainer(
-    trainer: Any,
-    advance: Callable[[int], None] | None,
-    *,
-    resume: bool,
-    short_of_memory: str,
-    grows: bool = False,
+    trainer: Any, advance: Callable[[int], None], *, resume: bool, short_of_memory: str, grows: bool = False
 ) -> Measured:
     """Train to the end, with ``resume`` from the last checkpoint; returns what it took.
 
@@ -283,7 +248,6 @@ def run_trainer(
     if isinstance(trainer.model, PreTrainedModel) or len(getattr(trainer.model, "peft_config", ())) == 1:
         trainer._load_from_checkpoint = lambda folder: restore_weights(trainer.model, Path(folder))
     last = last_checkpoint(Path(trainer.args.output_dir)) if resume else None
-    meter = _Meter(trainer.model)
-    with memory_errors(short_of_memory):
+    with memory_errors(short_of_memory), _measured(trainer.model, trainer.args.device.type) as measured:
         trainer.train(resume_from_checkpoint=last)
-    return meter.read(trainer.args.device.type)
+    return measured

@@ -15,7 +15,7 @@ from training.runs.models import adapter_config, device_of, dropout_note, load_c
 from training.runs.resuming import trainer_arguments
 from training.runs.settings import HardwareSettings
 
-__all__ = ["answers", "build_trainer", "rows_length", "texts_arguments", "texts_attention"]
+__all__ = ["answers", "build_trainer", "rows_length", "texts_attention"]
 
 
 def texts_attention(hardware: HardwareSettings) -> tuple[str, list[str]]:
@@ -43,36 +43,31 @@ def rows_length(model: str, max_length: int) -> tuple[int, str | None]:
     return length, f"the model has {length:,} positions: longer rows are left out (max_length {max_length:,})"
 
 
-def texts_arguments(kind: Any, run: Run, **own: Any) -> Any:
-    """Return the arguments of one of trl's trainers, which leave the arithmetic to autocast in bfloat16."""
-    hardware = run.settings.hardware
-    return trainer_arguments(
-        kind,
-        run.checkpoints,
-        run.settings.optimizer,
-        hardware,
-        seed=run.settings.seed,
-        autocast=precision_of(hardware) == torch.bfloat16,
-        gradient_checkpointing=hardware.gradient_checkpointing,
-        gradient_checkpointing_kwargs={"use_reentrant": False},
-        **own,
-    )
-
-
-def build_trainer(kind: Any, run: Run, args: Any, **own: Any) -> Any:
+def build_trainer(kind: Any, config: Any, run: Run, arguments: Mapping[str, Any], **own: Any) -> Any:
     """Return one of trl's trainers with the run's model and a new adapter, whose weights are trained in float32.
 
     Args:
         kind: the class.
+        config: the class of its arguments, which leave the arithmetic to autocast in bfloat16.
         run: its model is loaded.
-        args: `texts_arguments`.
+        arguments: what this engine sets beside `trainer_arguments`.
         own: further arguments of the class.
     """
     import transformers
 
-    lora, (attention, notes) = run.settings.lora, texts_attention(run.settings.hardware)
+    settings, hardware = run.settings, run.settings.hardware
+    args = trainer_arguments(
+        config,
+        run.checkpoints,
+        settings,
+        autocast=precision_of(hardware) == torch.bfloat16,
+        gradient_checkpointing=hardware.gradient_checkpointing,
+        gradient_checkpointing_kwargs={"use_reentrant": False},
+        **arguments,
+    )
+    lora, (attention, notes) = settings.lora, texts_attention(hardware)
     # Before an adapter is made: its first weights are drawn.
-    transformers.set_seed(run.settings.seed)
+    transformers.set_seed(settings.seed)
     model = run.load("causal", attention=attention)
     adapter = adapter_config(model, "causal", lora) if lora.r > 0 else None
     trainer = kind(model=model, args=args, peft_config=adapter, **own)
@@ -101,12 +96,9 @@ def answers(
         model: a causal one.
         tokenizer: of it.
         prompts: token ids by what the answers are yielded by; longer ones are answered first.
-        at_once: prompts in a padded batch.
-        batching: as `ground.lm.sampling.sampled`.
+        at_once: prompts in a padded batch; with ``batching`` and errors as of `ground.lm.sampling.sampled`.
+        batching: see above.
         sampling: transformers' generation options.
-
-    Raises:
-        OntogroundError: memory is short.
     """
     from transformers import GenerationConfig
 

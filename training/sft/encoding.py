@@ -37,6 +37,20 @@ class SftTask:
     answer: Callable[[Mapping[str, Any]], Answer]
     parse: Callable[[str], MedhalAnswer | MedvalAnswer]
 
+    def read(self, text: str | None) -> dict[str, Any]:
+        """Return what a prediction has of an answer: ``label``, ``explanation``, ``outcome``, and MedVAL's ``errors``.
+
+        None is the answer to a prompt that was too long.
+        """
+        found = self.parse(text or "")
+        told = {"label": found.label, "explanation": found.explanation, "outcome": found.outcome}
+        if text is None:
+            told |= {"label": None, "explanation": None, "outcome": "prompt_too_long"}
+        if self.kind == "medhal":
+            return told
+        errors = [{"category": category, "text": words} for category, words in getattr(found, "errors", ())]
+        return {**told, "errors": None if told["label"] is None else errors}
+
 
 TASKS: dict[Kind, SftTask] = {
     "medhal": SftTask("medhal", medhal_prompt, medhal_answer, parse_medhal),
@@ -63,12 +77,9 @@ def encode_prompt(tokenizer: Any, prompt: str) -> list[int]:
 
 
 def encode_answer(tokenizer: Any, answer: Answer) -> list[int]:
-    """Return an answer's tokens, with the end-of-text token where the answer ends.
-
-    Raises:
-        UsageError: the tokenizer has no end-of-text token, so a model could not learn to stop.
-    """
+    """Return an answer's tokens, with the end-of-text token where the answer ends."""
     if tokenizer.eos_token_id is None:
+        # A model could not learn to stop.
         raise UsageError("the tokenizer has no end-of-text token", expected="eos_token in tokenizer_config.json")
     ids = list(tokenizer(answer.text, add_special_tokens=False, split_special_tokens=True)["input_ids"])
     return [*ids, tokenizer.eos_token_id] if answer.ends else ids
@@ -91,9 +102,6 @@ def encode_rows(
         A `datasets.Dataset` with ``input_ids`` and ``labels``, which trl takes as it is, and counts: ``too_long`` (left
         out), ``open_answer`` (kept, without an end), ``tokens`` and, of them, ``with_loss``, in one pass; ``longest``:
         tokens of the longest row.
-
-    Raises:
-        InputError: no row is left.
     """
     from datasets import Dataset
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from training.sft.encoding import TASKS, SftTask, encode_prompt
 __all__ = [
     "GenerationSettings",
     "Generator",
+    "generate",
     "generate_medhal",
     "generate_medval",
     "prediction_schema",
@@ -73,15 +75,21 @@ def prediction_schema(kind: Kind) -> pa.Schema:
     )
 
 
-def generate_medhal(
-    dataset_dir: Path, model: str, out_file: Path, settings: GenerationSettings | None = None, split: Split = "test"
+def generate(
+    kind: Kind,
+    dataset_dir: Path,
+    model: str,
+    out_file: Path,
+    settings: GenerationSettings | None = None,
+    split: Split = "test",
 ) -> dict[str, Any]:
-    """Judge and explain the statements of a split, and write a predictions file (Parquet).
+    """Judge and explain the statements of a split, or name errors and grade the risk of its outputs.
 
     Args:
-        dataset_dir: a MedHal dataset folder.
+        kind: of the dataset: MedHal or MedVAL.
+        dataset_dir: its folder.
         model: a run folder, or folder or hub name of a causal model.
-        out_file: the file, in a folder that is made private.
+        out_file: a predictions file (Parquet), in a folder that is made private.
         settings: greedy where left out.
         split: of the dataset.
 
@@ -91,21 +99,8 @@ def generate_medhal(
     Raises:
         InputError: no such dataset or model, or an empty split.
     """
-    return _generate("medhal", dataset_dir, model, out_file, settings or GenerationSettings(), split)
-
-
-def generate_medval(
-    dataset_dir: Path, model: str, out_file: Path, settings: GenerationSettings | None = None, split: Split = "test"
-) -> dict[str, Any]:
-    """Name errors and grade the risk of a split's outputs; arguments and result are those of `generate_medhal`."""
-    return _generate("medval", dataset_dir, model, out_file, settings or GenerationSettings(), split)
-
-
-def _generate(
-    kind: Kind, dataset_dir: Path, model: str, out_file: Path, settings: GenerationSettings, split: Split
-) -> dict[str, Any]:
-    dataset = TextDataset.open(dataset_dir, kind)
-    tasks = resolve_tasks(settings.tasks, kind)
+    settings = settings or GenerationSettings()
+    dataset, tasks = TextDataset.open(dataset_dir, kind), resolve_tasks(settings.tasks, kind)
     generator = Generator.load(model, kind, settings)
     with progress(f"answers to the {split} split", dataset.count(split, tasks)) as advance:
 
@@ -117,14 +112,14 @@ def _generate(
         return write_predictions(out_file, kind, counted(), where=f"{dataset.folder.name}, {split}")
 
 
+generate_medhal = partial(generate, "medhal")
+generate_medval = partial(generate, "medval")
+
+
 def write_predictions(
     out_file: Path, kind: Kind, predictions: Iterator[dict[str, Any]], *, where: str
 ) -> dict[str, Any]:
-    """Write predictions as they come; the file appears whole or not at all.
-
-    Raises:
-        InputError: there is no prediction to write.
-    """
+    """Write predictions as they come; the file appears whole or not at all, and without any there is an error."""
     outcomes, cut = Counter[str](), 0
     private_directory(out_file.parent)
     schema = prediction_schema(kind)
@@ -174,37 +169,17 @@ class Generator:
 
     def predictions(self, rows: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
         """Yield one prediction a row, in the order of the rows."""
-        torch.manual_seed(self.settings.seed)
-        stream = iter(rows)
-        while chunk := list(islice(stream, BATCHES_AT_ONCE * self.settings.batch_size)):
-            prompts = [encode_prompt(self.tokenizer, self.task.prompt(row)) for row in chunk]
-            for row, answer in zip(chunk, self._answers(prompts), strict=True):
-                yield self._prediction(row, answer)
-
-    def _prediction(self, row: Mapping[str, Any], answer: tuple[str, bool] | None) -> dict[str, Any]:
-        known = {"id": row["id"], "model": self.name, "seed": self.settings.seed}
-        if answer is None:
-            return {**known, "label": None, "explanation": None, "outcome": "prompt_too_long", "cut": False}
-        text, cut = answer
-        read = self.task.parse(text)
-        errors = [{"category": category, "text": words} for category, words in getattr(read, "errors", ())]
-        return {
-            **known,
-            "label": read.label,
-            "explanation": read.explanation,
-            **({"errors": errors if read.label is not None else None} if self.task.kind == "medval" else {}),
-            "outcome": read.outcome,
-            "cut": cut,
-        }
-
-    def _answers(self, prompts: list[list[int]]) -> list[tuple[str, bool] | None]:
-        """Return each prompt's answer and whether it was cut; None for a prompt that leaves no room for one."""
-        settings, found = self.settings, dict[int, tuple[str, bool]]()
-        room = self.max_length - settings.max_new_tokens
-        fitting = {place: ids for place, ids in enumerate(prompts) if len(ids) <= room}
+        settings = self.settings
+        torch.manual_seed(settings.seed)
         sampling = {"do_sample": True, "temperature": settings.temperature} if settings.temperature else {}
-        options = {"do_sample": False, "max_new_tokens": settings.max_new_tokens} | sampling
-        at_once, batching = settings.batch_size, settings.batching
-        for place, text, cut in answers(self.model, self.tokenizer, fitting, at_once, batching, **options):
-            found[place] = text, cut
-        return [found.get(place) for place in range(len(prompts))]
+        options: dict[str, Any] = {"do_sample": False, "max_new_tokens": settings.max_new_tokens} | sampling
+        stream, room = iter(rows), self.max_length - settings.max_new_tokens
+        while chunk := list(islice(stream, BATCHES_AT_ONCE * settings.batch_size)):
+            prompts = [encode_prompt(self.tokenizer, self.task.prompt(row)) for row in chunk]
+            fitting = {place: ids for place, ids in enumerate(prompts) if len(ids) <= room}
+            found = answers(self.model, self.tokenizer, fitting, settings.batch_size, settings.batching, **options)
+            said = {place: (text, cut) for place, text, cut in found}
+            for place, row in enumerate(chunk):
+                text, cut = said.get(place, (None, False))
+                known = {"id": row["id"], "model": self.name, "seed": settings.seed}
+                yield {**known, **self.task.read(text), "cut": cut}

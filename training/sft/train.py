@@ -7,91 +7,61 @@ run goes on, ``checkpoints/`` holds what a resumed run needs; it is removed when
 from __future__ import annotations
 
 import math
-import os
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from evaluation.datasets import Kind, TextDataset
 from ground.contracts.taxonomy import resolve_tasks
 from ground.errors import UsageError
 from ground.progress import progress
-from training.runs.folder import Run, open_run
+from training.runs.folder import n_processes, open_run
 from training.runs.memory import estimate_texts
-from training.runs.models import load_tokenizer, refuse_adapter, save_model
-from training.runs.resuming import last_checkpoint, logged, not_a_number, run_trainer
+from training.runs.models import load_tokenizer, quiet, refuse_adapter, save_model
+from training.runs.resuming import last_checkpoint, logged, run_trainer
 from training.runs.settings import MedhalSettings, MedvalSettings, SftSettings
-from training.runs.texts import build_trainer, rows_length, texts_arguments, texts_attention
+from training.runs.texts import build_trainer, rows_length, texts_attention
 from training.sft.encoding import TASKS, encode_rows
 
-__all__ = ["train_medhal", "train_medval"]
+with quiet():
+    # What it imports says what it lacks on a CPU.
+    from trl import SFTConfig, SFTTrainer
+
+__all__ = ["train_medhal", "train_medval", "train_texts"]
 
 SHORT_OF_MEMORY = (
     "lower per_device_batch_size (batch_size may stay), then max_length, or set hardware.gradient_checkpointing = true"
 )
-# A longer run logs every tenth step.
-LOG_EVERY_STEP_UNTIL = 1000
 HISTORY = ("step", "epoch", "loss", "grad_norm", "learning_rate", "mean_token_accuracy")
 
 
-def train_medhal(
-    dataset_dir: Path,
-    model: str,
-    out_dir: Path,
-    settings: MedhalSettings | None = None,
-    *,
-    resume: bool = False,
-    callbacks: Sequence[Any] = (),
-    say: Callable[[str], None] | None = None,
-) -> dict[str, Any]:
-    """Fine-tune a causal model to tell factual statements from others and to explain (MedHal, section 4.2).
-
-    ``settings.tasks`` trains on some tasks only (section 4.3). Rows longer than ``max_length`` are left out and
-    counted.
-
-    Args:
-        dataset_dir: a MedHal dataset folder.
-        model: folder or hub name of the base model.
-        out_dir: the run folder; ``settings``, ``resume`` and ``say`` as of `open_run`.
-        callbacks: further transformers ``TrainerCallback`` objects, such as one that shows progress.
-
-    Returns:
-        What ``training.json`` holds.
-
-    Raises:
-        UsageError: settings that do not fit each other or this machine, or a folder that already holds a run.
-        InputError: no such dataset or model, or no row left to train on.
-        TrainingError: the loss is no number, training diverges, or memory is short.
-    """
-    options: dict[str, Any] = {"resume": resume, "callbacks": callbacks, "say": say}
-    return _train("medhal", dataset_dir, model, out_dir, settings or MedhalSettings(), **options)
-
-
-def train_medval(
-    dataset_dir: Path, model: str, out_dir: Path, settings: MedvalSettings | None = None, **options: Any
-) -> dict[str, Any]:
-    """Fine-tune a causal model to name errors and grade the risk of an output (MedVAL, stage 3).
-
-    Arguments, result and errors are those of `train_medhal`; ``dataset_dir`` is a MedVAL dataset folder.
-    """
-    return _train("medval", dataset_dir, model, out_dir, settings or MedvalSettings(), **options)
-
-
-def _train(
+def train_texts(
     kind: Kind,
     dataset_dir: Path,
     model: str,
     out_dir: Path,
-    settings: MedhalSettings | MedvalSettings,
+    settings: MedhalSettings | MedvalSettings | None = None,
     *,
     resume: bool = False,
     callbacks: Sequence[Any] = (),
     say: Callable[[str], None] | None = None,
 ) -> dict[str, Any]:
+    """Fine-tune a causal model: a detector of MedHal (section 4.2) or a validator of MedVAL (stage 3).
+
+    A detector tells factual statements from others and explains, a validator names errors and grades the risk of an
+    output. ``settings.tasks`` trains on some tasks only (MedHal, section 4.3). Rows longer than ``max_length`` are left
+    out and counted.
+
+    Args:
+        kind: which of the two.
+        dataset_dir: a dataset folder of this kind.
+        model: folder or hub name of the base model.
+        out_dir: the run folder; ``settings``, ``resume``, ``say``, result and errors as of `open_run`.
+        callbacks: further transformers ``TrainerCallback`` objects, such as one that shows progress.
+    """
+    settings = settings or (MedhalSettings() if kind == "medhal" else MedvalSettings())
     dataset = TextDataset.open(dataset_dir, kind)
     tasks = resolve_tasks(settings.tasks, kind)
     # Refused before a folder is made.
@@ -112,14 +82,16 @@ def _train(
         run.needs(estimate_texts(model, at_once, longest, longest, settings.lora, settings.hardware))
         last = last_checkpoint(run.checkpoints) if resume else None
         trainer = build_trainer(
-            _trainer_class(),
+            SFTTrainer,
+            SFTConfig,
             run,
-            _arguments(run, len(rows)),
+            _arguments(settings),
             train_dataset=rows,
             processing_class=tokenizer,
             callbacks=list(callbacks),
         )
-        with progress("fine-tuning, steps", _steps(len(rows), settings)) as advance:
+        steps = math.ceil(math.ceil(len(rows) / settings.batch_size) * settings.epochs)
+        with progress("fine-tuning, steps", steps) as advance:
             measured = run_trainer(trainer, advance, resume=resume, short_of_memory=SHORT_OF_MEMORY)
         others = dataset.count("train") - len(rows) - counts["too_long"]
         found = {
@@ -132,61 +104,33 @@ def _train(
             },
             "tokens": {"in_one_pass": counts["tokens"], "with_loss": counts["with_loss"]},
             "resumed_from_step": int(last.rpartition("-")[2]) if last else None,
-            "measured": measured.as_dict(),
+            "measured": measured,
             "steps": trainer.state.global_step,
             "history": logged(trainer, HISTORY),
         }
         return run.finish(trainer.model, found, partial(save_model, trainer.model, tokenizer))
 
 
-def _accumulation(settings: SftSettings) -> int:
-    """Return forward passes per optimizer step of one process, so that ``batch_size`` rows make a step over all."""
-    processes = int(os.environ.get("WORLD_SIZE", "1"))
-    at_once = settings.per_device_batch_size * processes
+train_medhal = partial(train_texts, "medhal")
+train_medval = partial(train_texts, "medval")
+
+
+def _arguments(settings: SftSettings) -> dict[str, Any]:
+    """Return what trl is told beside; forward passes of all processes make steps of ``batch_size`` rows."""
+    at_once = settings.per_device_batch_size * n_processes()
     if settings.batch_size % at_once:
         raise UsageError(
             "batch_size is no multiple of per_device_batch_size times the processes",
-            found=f"{settings.batch_size} and {settings.per_device_batch_size} x {processes}",
+            found=f"{settings.batch_size} and {settings.per_device_batch_size} x {n_processes()}",
             do="set batch_size to a multiple",
         )
-    return settings.batch_size // at_once
-
-
-def _steps(n_rows: int, settings: SftSettings) -> int:
-    """Return the optimizer steps of a run."""
-    return math.ceil(math.ceil(n_rows / settings.batch_size) * settings.epochs)
-
-
-def _arguments(run: Run, n_rows: int) -> Any:
-    from trl import SFTConfig
-
-    settings = run.settings
-    return texts_arguments(
-        SFTConfig,
-        run,
-        num_train_epochs=settings.epochs,
-        per_device_train_batch_size=settings.per_device_batch_size,
-        gradient_accumulation_steps=_accumulation(settings),
+    return {
+        "num_train_epochs": settings.epochs,
+        "per_device_train_batch_size": settings.per_device_batch_size,
+        "gradient_accumulation_steps": settings.batch_size // at_once,
         # Rows are encoded, labelled and of a fit length already: trl must cut nothing.
-        max_length=None,
-        packing=False,
+        "max_length": None,
+        "packing": False,
         # Rows of like length meet in a forward pass, in an order that is drawn: little padding.
-        train_sampling_strategy="group_by_length",
-        logging_steps=1 if _steps(n_rows, settings) <= LOG_EVERY_STEP_UNTIL else 10,
-    )
-
-
-def _trainer_class() -> Any:
-    """Return the trainer; trl takes seconds to import and is imported late."""
-    from trl import SFTTrainer
-
-    class Trainer(SFTTrainer):
-        """trl's trainer; it stops at the first loss that is no number."""
-
-        def training_step(self, *args: Any, **keywords: Any) -> torch.Tensor:
-            loss: torch.Tensor = super().training_step(*args, **keywords)
-            if not torch.isfinite(loss):
-                raise not_a_number(float(loss), self.state.global_step + 1)
-            return loss
-
-    return Trainer
+        "train_sampling_strategy": "group_by_length",
+    }

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any, Literal
 
 import polars as pl
@@ -43,10 +44,12 @@ SPLIT = "train-00000-of-00001.parquet"
 RESULT = "ablation.json"
 BASELINE = "untrained"
 ROWS_AT_ONCE = 10_000
-COLUMNS = {
-    "in_distribution": "Tasks of training",
-    "held_out": "Held-out tasks",
-    "all": "All tasks",
+COLUMNS = {"in_distribution": "Tasks of training", "held_out": "Held-out tasks", "all": "All tasks"}
+FOLDERS = {
+    "self": "MedVAL folder whose outputs and scores the base model itself gave, built with tau 0",
+    "teacher": "the same from a stronger model",
+    "reference": "MedVAL folder whose test split is judged",
+    "out": "folder of the runs and the table",
 }
 
 
@@ -72,7 +75,7 @@ def plan_cells(self_dir: Path, teacher_dir: Path, out: Path, taus: Sequence[floa
 
 
 def filtered_dataset(source: Path, out: Path, tau: float, tasks: Sequence[str]) -> dict[str, int]:
-    """Write a dataset folder with those rows of a train split that are consistent enough.
+    """Write a dataset folder with those rows of a train split that are consistent enough; at least one is.
 
     Args:
         source: a MedVAL folder built with tau 0.
@@ -82,9 +85,6 @@ def filtered_dataset(source: Path, out: Path, tau: float, tasks: Sequence[str]) 
 
     Returns:
         ``rows`` of these tasks, and ``kept``.
-
-    Raises:
-        InputError: no such dataset, or no row is left.
     """
     dataset = TextDataset.open(source, "medval")
     table = ds.dataset(list(dataset.files), format="parquet")
@@ -156,7 +156,8 @@ def ablate(
     """Train and evaluate every cell, and write ``ablation.json`` and ``ablation.md``.
 
     Args:
-        cells: as `plan_cells` returns them.
+        cells: as `plan_cells` returns them; a folder without rows below the threshold is refused, and one with inputs
+            of the test split to train on.
         reference: the MedVAL folder whose test split is judged.
         model: folder or hub name of the base model.
         out: takes the results; the cells' folders lie in it.
@@ -168,10 +169,6 @@ def ablate(
     Returns:
         What ``ablation.json`` holds: for each cell ``rows``, ``kept``, and macro-F1 as a mean over tasks
         (``in_distribution``, ``held_out``, ``all``), with ``by_task`` and ``share_unparseable``.
-
-    Raises:
-        UsageError: a folder without rows below the threshold, or with inputs of the test split to train on.
-        InputError: no such dataset or model, or no row left.
     """
     tasks = resolve_tasks(train_tasks, "medval") if train_tasks else trained_in_paper()
     _refuse_folders(sorted({cell.dataset for cell in cells}), reference, max(cell.tau for cell in cells))
@@ -203,35 +200,30 @@ def _judged(
     generate_medval(reference, model, file, settings)
     numbers = evaluate_predictions("medval", file, reference)
     by_task = {task: one["macro_f1"] for task, one in numbers["by_task"].items()}
-    known = {task: one["value"] for task, one in by_task.items() if one["value"] is not None}
-    trained = set(tasks)
+
+    def mean(chosen: Callable[[str], bool]) -> float | None:
+        """Return the mean of tasks, which count the same."""
+        values = [one["value"] for task, one in by_task.items() if chosen(task) and one["value"] is not None]
+        return round(fmean(values), 6) if values else None
+
     return {
-        # Tasks count the same.
-        "in_distribution": _mean([value for task, value in known.items() if task in trained]),
-        "held_out": _mean([value for task, value in known.items() if task not in trained]),
-        "all": _mean(list(known.values())),
+        "in_distribution": mean(lambda task: task in tasks),
+        "held_out": mean(lambda task: task not in tasks),
+        "all": mean(lambda _: True),
         "by_task": by_task,
         "share_unparseable": numbers["share_unparseable"],
         "unsafe_f1": numbers["overall"]["unsafe_f1"],
     }
 
 
-def _mean(values: Sequence[float]) -> float | None:
-    return round(sum(values) / len(values), 6) if values else None
-
-
 def ablation_table(result: Mapping[str, Any]) -> str:
     """Return the four cells, below the untrained model, as a Markdown table in percent."""
-    rows = [
-        (
-            cell["cell"],
-            "–" if "kept" not in cell else f"{cell['kept']:,} of {cell['rows']:,}",
-            *(percent_cell({"value": cell[name]}) for name in COLUMNS),
-            percent_cell({"value": cell["unsafe_f1"]["value"]}),
-            percent_cell({"value": cell["share_unparseable"]["value"]}),
-        )
-        for cell in result["cells"]
-    ]
+    rows = []
+    for cell in result["cells"]:
+        trained = "–" if "kept" not in cell else f"{cell['kept']:,} of {cell['rows']:,}"
+        shares = (cell[name]["value"] for name in ("unsafe_f1", "share_unparseable"))
+        values = (*(cell[name] for name in COLUMNS), *shares)
+        rows.append((cell["cell"], trained, *(percent_cell({"value": value}) for value in values)))
     heads = ("Data", "Rows trained on", *COLUMNS.values(), "F1 (unsafe)", "No readable answer")
     return (
         f"# Ablation: {result['model']}\n\nMacro-F1 over risk levels, as a mean over tasks, in percent. Trained on: "
@@ -241,15 +233,8 @@ def ablation_table(result: Mapping[str, Any]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the ablation from a shell; returns the exit code."""
-    parser = argparse.ArgumentParser(
-        prog="python -m training.transfer.ablation", description=(__doc__ or "").split("\n")[0]
-    )
-    for name, what in (
-        ("self", "MedVAL folder whose outputs and scores the base model itself gave, built with tau 0"),
-        ("teacher", "the same from a stronger model"),
-        ("reference", "MedVAL folder whose test split is judged"),
-        ("out", "folder of the runs and the table"),
-    ):
+    parser = argparse.ArgumentParser("python -m training.transfer.ablation", description=(__doc__ or "").split("\n")[0])
+    for name, what in FOLDERS.items():
         parser.add_argument(f"--{name}", type=Path, required=True, help=what)
     parser.add_argument("--model", required=True, help="folder or hub name of the base model")
     parser.add_argument("--config", type=Path, help="TOML file with [training] and [generation]; the paper's otherwise")

@@ -42,11 +42,7 @@ class Line:
         return InputError(what, file=self.path, line=self.number, expected=expected)
 
     def text(self, *names: str) -> str:
-        """Return the first of these fields that is there.
-
-        Raises:
-            InputError: none is, or it is no text, or empty.
-        """
+        """Return the first of these fields that is there; `InputError` where none is, or it is no text, or empty."""
         value = next((self.values[name] for name in names if name in self.values), None)
         if not isinstance(value, str) or not value.strip():
             raise self.wrong("a field is missing or empty", f"a text in {' or '.join(names)}")
@@ -90,16 +86,16 @@ def read_nli(path: Path) -> Rows:
     Raises:
         InputError: unreadable, a field is missing, or an unknown label.
     """
-    return read_rows(_lines(path), "nli", _pair)
 
+    def pair(line: Line) -> dict[str, Any] | str:
+        label = line.values.get("gold_label")
+        if label in NLI_DROPPED:
+            return NLI_DROPPED[label]
+        if label not in NLI_LABELS:
+            raise line.wrong("an unknown label", f"gold_label: {', '.join([*NLI_LABELS, *NLI_DROPPED])}")
+        return {"context": line.text("sentence1"), "statement": line.text("sentence2"), "label": NLI_LABELS[label]}
 
-def _pair(line: Line) -> dict[str, Any] | str:
-    label = line.values.get("gold_label")
-    if label in NLI_DROPPED:
-        return NLI_DROPPED[label]
-    if label not in NLI_LABELS:
-        raise line.wrong("an unknown label", f"gold_label: {', '.join([*NLI_LABELS, *NLI_DROPPED])}")
-    return {"context": line.text("sentence1"), "statement": line.text("sentence2"), "label": NLI_LABELS[label]}
+    return read_rows(_lines(path), "nli", pair)
 
 
 def read_summaries(path: Path) -> Rows:
@@ -111,18 +107,18 @@ def read_summaries(path: Path) -> Rows:
     Raises:
         InputError: unreadable, a field is missing, or a label of another type.
     """
-    return read_rows(_lines(path), "summarization", _summary)
 
+    def summary(line: Line) -> dict[str, Any]:
+        label, marks = line.values.get("label"), line.values.get("labels")
+        if label is None and marks is not None:
+            if not isinstance(marks, list):
+                raise line.wrong("labels is no list", "a list of marked errors")
+            label = not marks
+        if label is not None and not isinstance(label, bool):
+            raise line.wrong("label is neither true nor false", "true, false or null")
+        return {"context": line.text(*DOCUMENT), "statement": line.text("summary"), "label": label}
 
-def _summary(line: Line) -> dict[str, Any]:
-    label, marks = line.values.get("label"), line.values.get("labels")
-    if label is None and marks is not None:
-        if not isinstance(marks, list):
-            raise line.wrong("labels is no list", "a list of marked errors")
-        label = not marks
-    if label is not None and not isinstance(label, bool):
-        raise line.wrong("label is neither true nor false", "true, false or null")
-    return {"context": line.text(*DOCUMENT), "statement": line.text("summary"), "label": label}
+    return read_rows(_lines(path), "summarization", summary)
 
 
 def evaluate_downstream(
@@ -139,17 +135,12 @@ def evaluate_downstream(
 
     Returns:
         ``dropped``, ``without_label``, ``answers`` (outcomes), and ``metrics`` (None without labels).
-
-    Raises:
-        InputError: the file or the model cannot be read, or no row is left.
     """
     rows, dropped = read_nli(path) if layout == "nli" else read_summaries(path)
     generator = Generator.load(model, "medhal", settings or GenerationSettings())
-    predictions = list(generator.predictions(rows))
-    answers = write_predictions(
-        out_dir / f"predictions-{path.stem}.parquet", "medhal", iter(predictions), where=path.name
-    )
-    labelled = {row["id"] for row in rows if row["label"] is not None}
+    found = list(generator.predictions(rows))
+    answers = write_predictions(out_dir / f"predictions-{path.stem}.parquet", "medhal", iter(found), where=path.name)
+    labelled = [(row, one) for row, one in zip(rows, found, strict=True) if row["label"] is not None]
     return {
         "file": path.name,
         "layout": layout,
@@ -157,11 +148,5 @@ def evaluate_downstream(
         "dropped": dict(sorted(dropped.items())),
         "without_label": len(rows) - len(labelled),
         "answers": answers,
-        "metrics": metrics_of_rows(
-            "medhal",
-            [row for row in rows if row["id"] in labelled],
-            [prediction for prediction in predictions if prediction["id"] in labelled],
-        )
-        if labelled
-        else None,
+        "metrics": metrics_of_rows("medhal", *zip(*labelled, strict=True)) if labelled else None,
     }

@@ -74,10 +74,8 @@ def _lines(path: Path) -> Iterator[Line]:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.reader(file)
             names = [name.strip().lower() for name in next(reader, [])]
-            if lacking := [name for name in NEEDED if name not in names]:
-                raise InputError(
-                    "a column is missing", file=path, found=f"no {', '.join(lacking)}", expected="Text ID, Text"
-                )
+            if not set(NEEDED) <= set(names):
+                raise InputError("a column is missing", file=path, found=", ".join(names), expected="Text ID, Text")
             for values in filter(None, reader):
                 cells = dict(zip(names, (value.strip() for value in values), strict=False))
                 yield Line(path, reader.line_num, dict.fromkeys(NEEDED, "") | cells)
@@ -119,32 +117,22 @@ def ask_medec(
     licence_tier: str = "credentialed",
     advance: Advance = lambda _: None,
 ) -> tuple[AskedReport, list[dict[str, Any]]]:
-    """Ask a language model about the notes of a file, zero-shot; the predictions go to ``out``.
+    """Ask a language model about the notes of a file, zero-shot; files and errors are those of `ask`.
 
     ``licence_tier`` is ``open`` for MEDEC-MS, whose notes are public; MEDEC-UW's are under an agreement.
 
     Returns:
         The report, and the rows (for `medec_metrics`).
-
-    Raises:
-        InputError, UsageError, RefusedError: as `training.asking.engine.ask`, or the file cannot be read.
     """
     rows, dropped = read_medec(path)
     if not rows:
         raise InputError("the file holds no note", file=path)
-    report = ask(
-        question_of(kind),
-        rows,
-        model_settings,
-        settings.model_copy(update={"shots": 0}),
-        workspace,
-        out,
-        licence_tier=licence_tier,
-        name=path.stem,
+    asked = ask(
+        question_of(kind), rows, model_settings, settings.model_copy(update={"shots": 0}), workspace, out,
+        licence_tier=licence_tier, name=path.stem, advance=advance,
         about={"file": path.name, "dropped": dict(dropped), "examples": {}},
-        advance=advance,
-    )
-    return report, rows
+    )  # fmt: skip
+    return asked, rows
 
 
 def medec_metrics(
@@ -174,10 +162,8 @@ def medec_metrics(
     answers = np.array([_code(said.get(row["id"]), kind, error_from) for row in known], dtype=np.int64)
     types, kinds = np.unique([row["error_type"] or "" for row in known], return_inverse=True)
     counted = Counted.of(gold, [answers], np.arange(len(known)), classes=2, cuts={"type": kinds}, seed=seed)
-    overall = rate_estimates("medhal", counted, 0)
-    of_errors = {
-        str(name): (counted.cuts["type"] == at) & (counted.gold == ERROR) for at, name in enumerate(types) if name
-    }
+    overall, errors = rate_estimates("medhal", counted, 0), counted.gold == ERROR
+    of_type = {str(name): errors & (counted.cuts["type"] == at) for at, name in enumerate(types) if name}
     return {
         "n": len(known),
         "answered": int((answers != NO_ANSWER).sum()),
@@ -188,7 +174,7 @@ def medec_metrics(
                 "n": int(counted.observed[mask].sum()),
                 **rate_estimates("medhal", counted, 0, mask)["non_factual_recall"],
             }
-            for name, mask in of_errors.items()
+            for name, mask in of_type.items()
         },
     }
 

@@ -86,7 +86,7 @@ def test_one_example_comes_first_from_the_train_split_and_the_same_task(medval: 
 
 
 def test_examples_have_whole_answers_and_are_not_too_long(medhal: TextDataset, tmp_path: Path) -> None:
-    from training.asking.shots import examples_for
+    from training.asking.texts import examples_for
 
     for seed in range(6):
         # Non-factual NLI rows have no explanation to show.

@@ -17,7 +17,7 @@ from tests.training.tiny import tiny_decoder, tiny_tokenizer
 from tests.training.worlds import small_dataset
 from training.classifier.heads import ready_to_train
 from training.classifier.items import class_weights, quadrant_data
-from training.classifier.train import Engine, predict_classifier, train_classifier, train_seeds
+from training.classifier.train import Engine, predict_classifier, train_classifier
 from training.corfu.run import train_corfu
 from training.packing.collate import packed_row
 from training.packing.shared import SharedClassifier, SharedPolicy
@@ -205,17 +205,15 @@ def policy(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_policys_backbone_keeps_its_states_under_a_new_head(world: MedievalDataset, base: Path, policy: Path) -> None:
-    from training.packing.shared import _states
-
     row = packed_row([(np.arange(5, 30), [np.arange(40, 46), np.arange(50, 53)])])
     before = load_model(policy, "causal", EXACT).eval()
     after = ready_to_train(load_model(policy, "quadrants", EXACT, trainable=True), freeze_backbone=True)
     untrained = load_model(base, "causal", EXACT).eval()
-    expected = _states(SharedPolicy(before).model, row)
+    expected = SharedPolicy(before).states(row)
     # In training mode: a frozen backbone drops nothing out.
-    found = _states(SharedClassifier(after.train()).model, row)
+    found = SharedClassifier(after.train()).states(row)
     assert torch.equal(found, expected)
-    assert not torch.allclose(_states(untrained, row), expected, atol=1e-3)
+    assert not torch.allclose(SharedPolicy(untrained).states(row), expected, atol=1e-3)
     assert [name for name, weight in after.named_parameters() if weight.requires_grad] == [
         "base_model.model.score.modules_to_save.default.weight"
     ]
@@ -337,15 +335,16 @@ def test_a_decoder_that_cannot_share_contexts_is_refused_and_trained_plainly(
 
 
 def test_seeds_make_a_run_each(world: MedievalDataset, base: Path, tmp_path: Path) -> None:
-    settings = descent(hardware=CPU, epochs=0.3)
-    records = train_seeds(world, base, tmp_path, settings, seeds=(42, 43))
-    assert sorted(folder.name for folder in tmp_path.iterdir()) == ["seed-42", "seed-43"]
+    def train(seed: int, **options: Any) -> dict[str, Any]:
+        settings = descent(hardware=CPU, epochs=0.3, seed=seed)
+        return train_classifier(world, base, tmp_path / f"seed-{seed}", settings, **options)
+
+    records = {seed: train(seed) for seed in (42, 43)}
     assert records[42]["losses"] != records[43]["losses"]
     found = [predict_classifier(tmp_path / f"seed-{seed}", world, "test", name="tiny") for seed in (42, 43)]
     assert [set(frame["seed"]) for frame in found] == [{42}, {43}]
     assert set(found[0]["model"]) == {"tiny"}
-    again = train_seeds(world, base, tmp_path, settings, seeds=(42, 43), resume=True)
-    assert again == records
+    assert {seed: train(seed, resume=True) for seed in (42, 43)} == records
 
 
 def test_contexts_are_cut_alike_for_every_row_and_the_cut_is_counted(world: MedievalDataset, base: Path) -> None:
@@ -372,13 +371,11 @@ def test_a_classifier_is_no_policy(fitted: Path) -> None:
 def test_corfu_goes_on_with_the_adapter_of_a_classifier_under_the_language_models_head(
     world: MedievalDataset, base: Path, fitted: Path, learnt: Path, tmp_path: Path
 ) -> None:
-    from training.packing.shared import _states
-
     row = packed_row([(np.arange(5, 30), [np.arange(40, 46), np.arange(50, 53)])])
     classifier, untrained = load_model(fitted, "quadrants", EXACT).eval(), load_model(base, "causal", EXACT).eval()
     policy = load_model(fitted, "causal", EXACT, trainable=True).eval()
-    assert torch.equal(_states(policy, row), _states(classifier, row))
-    assert not torch.equal(_states(untrained, row), _states(classifier, row))
+    assert torch.equal(SharedPolicy(policy).states(row), SharedPolicy(classifier).states(row))
+    assert not torch.equal(SharedPolicy(untrained).states(row), SharedPolicy(classifier).states(row))
     assert torch.equal(policy.get_output_embeddings().weight, untrained.get_output_embeddings().weight)
     trained = [name for name, weight in policy.named_parameters() if weight.requires_grad]
     assert trained and all(".lora_" in name for name in trained)

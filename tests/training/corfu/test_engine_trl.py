@@ -16,11 +16,11 @@ from tests.training.toy import toy_dataset
 from training.corfu.engine_trl import build_trainer
 from training.corfu.pairs import REGIMES, pair_items, stage_pairs
 from training.corfu.run import train_corfu
-from training.corfu.stage import CorfuObjective, StageData, pair_logps
+from training.corfu.stage import CorfuObjective, pair_logps
+from training.packing.collate import RunData
 from training.packing.plan import plan_rows
 from training.packing.shared import SharedPolicy
 from training.packing.tokens import encode_contexts, encode_statements
-from training.packing.trainer import row_tensors
 from training.runs.models import load_model, load_tokenizer
 from training.runs.settings import CorfuSettings, HardwareSettings, LoraSettings, OptimizerSettings, PackingSettings
 
@@ -57,13 +57,13 @@ def model(tmp_path_factory: pytest.TempPathFactory, dataset: MedievalDataset) ->
 
 
 @pytest.fixture(scope="module")
-def data(dataset: MedievalDataset, model: Path) -> StageData:
+def data(dataset: MedievalDataset, model: Path) -> RunData:
     tokenizer = load_tokenizer(model)
     texts = dataset.rows["statement"].unique().sort().to_list()
     contexts, _ = encode_contexts(tokenizer, dataset.contexts["context"].to_list(), max_tokens=200)
     pairs = stage_pairs(dataset.split_rows("train"), REGIMES["mixed"][0], pairs_per_winner=2, seed=1)
     items = pair_items(pairs, {n: n for n in range(10)}, {text: n for n, text in enumerate(texts)})
-    return StageData(contexts, encode_statements(tokenizer, texts, end=True), items, [], tokenizer.pad_token_id)
+    return RunData.alike(contexts, encode_statements(tokenizer, texts, end=True), items, tokenizer.pad_token_id)
 
 
 def fresh(model: Path) -> Any:
@@ -84,21 +84,20 @@ def gradients(policy: Any) -> torch.Tensor:
     return torch.cat(found)
 
 
-def ours(model: Path, data: StageData, lambda_: float) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+def ours(model: Path, data: RunData, lambda_: float) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Return mean loss, margins and gradients on packed rows."""
     policy = fresh(model)
     shared = SharedPolicy(policy)
-    reference = pair_logps(shared, data, data.train, 512)
+    reference = pair_logps(shared, data, 512)
     move(policy)
     objective = CorfuObjective(reference, BETA, lambda_)
     total, margins = torch.zeros((), dtype=torch.float64), []
-    run_data = data.run_data(data.train)
-    rows = plan_rows(range(len(data.train)), data.train, data.contexts.lengths, data.statements.lengths, 512)
+    rows = plan_rows(range(len(data.items)), data.items, data.contexts.lengths, data.statements.lengths, 512)
     for plan in rows:
-        row, order, places = row_tensors(plan, run_data, policy)
+        row, order, places = shared.tensors(plan, data)
         losses, logged = objective(shared(row), order, places)
-        (losses.sum() / len(data.train)).backward()
-        total += losses.sum().detach() / len(data.train)
+        (losses.sum() / len(data.items)).backward()
+        total += losses.sum().detach() / len(data.items)
         margins.append(logged["margin"])
     return total, torch.cat(margins), gradients(policy)
 
@@ -112,7 +111,7 @@ def batch_of(trainer: Any) -> Any:
 
 
 def test_without_penalty_packed_rows_give_the_loss_and_gradients_of_trl(
-    model: Path, data: StageData, tmp_path: Path
+    model: Path, data: RunData, tmp_path: Path
 ) -> None:
     from trl import DPOTrainer
 
@@ -124,7 +123,7 @@ def test_without_penalty_packed_rows_give_the_loss_and_gradients_of_trl(
     loss = DPOTrainer.compute_loss(trainer, policy, batch_of(trainer))
     loss.backward()
     packed, margins, packed_gradients = ours(model, data, 0.0)
-    assert len(margins) == len(data.train) == 36
+    assert len(margins) == len(data.items) == 36
     assert (margins < -0.01).any()
     assert (margins > 0.01).any()
     assert relative(packed, loss) < 1e-6
@@ -132,7 +131,7 @@ def test_without_penalty_packed_rows_give_the_loss_and_gradients_of_trl(
 
 
 def test_with_the_penalty_packed_rows_give_the_loss_and_gradients_of_the_subclass(
-    model: Path, data: StageData, tmp_path: Path
+    model: Path, data: RunData, tmp_path: Path
 ) -> None:
     policy = fresh(model)
     trainer = build_trainer(data, policy, load_tokenizer(model), tmp_path, settings(0.5))

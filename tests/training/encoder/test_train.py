@@ -176,16 +176,6 @@ def test_a_loss_that_is_no_number_stops_with_a_message(
     assert not (tmp_path / "run").exists()
 
 
-def test_progress_is_told_of_every_step(
-    dataset: MedievalDataset, tiny: Path, late: EncoderSettings, tmp_path: Path
-) -> None:
-    told: list[tuple[int, int]] = []
-    record = train_encoder(
-        dataset, tiny, tmp_path / "run", _short(late), progress=lambda step, of, loss: told.append((step, of))
-    )
-    assert told == [(i + 1, record["steps"]) for i in range(record["steps"])]
-
-
 def test_names_that_lead_nowhere_are_said_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="cannot be loaded"):
         new_encoder(tmp_path / "nothing", EncoderSettings())

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ground.errors import UsageError
-from training.packing.collate import collate_row
+from training.packing.collate import RunData, collate_row
 from training.packing.plan import Item, Step, deal, plan_epochs, plan_rows
 from training.packing.tokens import EncodedTexts
 from training.runs.settings import PackingSettings
@@ -48,9 +48,9 @@ def test_an_epoch_has_every_item_once_in_full_batches_and_rows_within_budget(
     items = items_of(counts)
     steps = plan(items, batch_size=batch, max_per_context=most, tokens_per_row=tokens, join_contexts=join)
     assert sorted(name for step in steps for name in names(step, items)) == sorted(item.name for item in items)
-    assert all(step.n_items == batch for step in steps[:-1])
+    assert all(len(step.items) == batch for step in steps[:-1])
     for step in steps:
-        assert step.n_items == len(names(step, items))
+        assert len(step.items) == len(names(step, items))
         for row in step.rows:
             assert join or len(row.blocks) == 1
             used = 0
@@ -98,10 +98,10 @@ def test_contexts_share_rows_only_where_they_may() -> None:
 
 def test_rows_are_dealt_to_processes_without_loss() -> None:
     items = items_of([5, 5, 5, 5])
-    step = Step(plan_rows(range(20), items, CONTEXTS, STATEMENTS, 70), 20)
+    step = Step(plan_rows(range(20), items, CONTEXTS, STATEMENTS, 70))
     dealt = deal(step, 3)
     assert sorted(map(repr, (row for rows in dealt for row in rows))) == sorted(map(repr, step.rows))
-    assert deal(Step(step.rows[:1], 1), 2)[1] == ()
+    assert deal(Step(step.rows[:1]), 2)[1] == ()
 
 
 def test_a_statement_that_several_pairs_share_is_encoded_once() -> None:
@@ -109,7 +109,7 @@ def test_a_statement_that_several_pairs_share_is_encoded_once() -> None:
     contexts = EncodedTexts.of([np.array([7, 8, 9])])
     statements = EncodedTexts.of([np.array([1, 2]), np.array([3]), np.array([4, 5])])
     (row,) = plan_rows([0, 1], items, contexts.lengths, statements.lengths, 100)
-    tensors, order, places = collate_row(row, items, contexts, statements)
+    tensors, order, places = collate_row(row, RunData(contexts, statements, items, np.ones(len(items))))
     assert tensors.input_ids.tolist() == [[7, 8, 9, 1, 2, 3, 4, 5]]
     assert order == [0, 1]
     assert places.tolist() == [[0, 1], [0, 2]]

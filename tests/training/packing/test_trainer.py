@@ -13,13 +13,14 @@ from torch import nn
 
 from ground.errors import TrainingError
 from tests.training.tiny import tiny_decoder, tiny_tokenizer
+from training.packing.collate import RunData
 from training.packing.plan import Item, plan_epochs
 from training.packing.shared import SharedClassifier
 from training.packing.tokens import EncodedTexts
-from training.packing.trainer import RunData, StepRecord, train_packed, training_arguments
+from training.packing.trainer import Record, train_packed
 from training.runs.models import load_model, load_tokenizer
-from training.runs.resuming import on_one_device
-from training.runs.settings import HardwareSettings, LoraSettings, OptimizerSettings
+from training.runs.resuming import on_one_device, trainer_arguments
+from training.runs.settings import ClassifierSettings, HardwareSettings, LoraSettings, OptimizerSettings
 
 LABELS = torch.arange(24) % 4
 
@@ -61,7 +62,7 @@ def data() -> RunData:
 
 def run(
     folder: Path, data: RunData, out: Path, *, tokens: int = 200, resume: bool = False, save: int = 100, **options: Any
-) -> tuple[dict[str, torch.Tensor], list[StepRecord]]:
+) -> tuple[dict[str, torch.Tensor], list[Record]]:
     hardware = HardwareSettings(device="cpu", save_steps=save)
     model = load_model(folder, "quadrants", hardware, lora=LoraSettings(r=4, dropout=options.pop("dropout", 0.0)))
     plan = plan_epochs(
@@ -70,7 +71,8 @@ def run(
     )  # fmt: skip
     records, _ = train_packed(
         SharedClassifier(model), load_tokenizer(folder), data, plan, options.pop("objective", CrossEntropy()), out,
-        optimizer=OptimizerSettings(learning_rate=1e-2), hardware=hardware, seed=1, resume=resume, **options,
+        ClassifierSettings(optimizer=OptimizerSettings(learning_rate=1e-2), hardware=hardware, seed=1),
+        resume=resume, **options,
     )  # fmt: skip
     weights = {name: value.clone() for name, value in model.state_dict().items() if "lora" in name or "score" in name}
     return weights, records
@@ -81,7 +83,7 @@ def test_the_rows_that_items_are_packed_into_change_no_weight(folder: Path, data
     narrow, narrow_records = run(folder, data, tmp_path / "narrow", tokens=45)
     assert len(wide_records) == 6
     for one, other in zip(wide_records, narrow_records, strict=True):
-        assert one.values["loss"] == pytest.approx(other.values["loss"], abs=1e-5)
+        assert one["loss"] == pytest.approx(other["loss"], abs=1e-5)
     for name, value in wide.items():
         assert torch.allclose(value, narrow[name], atol=1e-4), name
 
@@ -103,8 +105,8 @@ def test_a_stopped_run_goes_on_to_the_weights_of_one_that_was_not(folder: Path, 
     with pytest.raises(StopError):
         run(folder, data, tmp_path / "stopped", dropout=0.3, save=2, advance=stop)
     again, records = run(folder, data, tmp_path / "stopped", dropout=0.3, save=2, resume=True)
-    assert [record.step for record in records] == [0, 1, 2, 3, 4, 5]
-    assert [record.values for record in records] == [record.values for record in whole_records]
+    assert [record["step"] for record in records] == [0, 1, 2, 3, 4, 5]
+    assert records == whole_records
     for name, value in whole.items():
         assert torch.equal(value, again[name]), name
 
@@ -116,6 +118,9 @@ def test_a_loss_that_is_no_number_stops_with_a_message(folder: Path, data: RunDa
 
 
 def test_a_process_without_a_launcher_uses_one_gpu(tmp_path: Path) -> None:
-    arguments = training_arguments(tmp_path, OptimizerSettings(), HardwareSettings(device="cpu"), 3, 1)
+    from transformers import TrainingArguments
+
+    settings = ClassifierSettings(hardware=HardwareSettings(device="cpu"))
+    arguments = trainer_arguments(TrainingArguments, tmp_path, settings, autocast=False, per_device_train_batch_size=1)
     arguments._n_gpu = 4
     assert on_one_device(arguments).train_batch_size == 1

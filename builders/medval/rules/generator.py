@@ -11,6 +11,7 @@ from builders.medval.rules import exchange, moderate, omissions, same_meaning, s
 from builders.medval.rules.edit_tables import weight_of
 from builders.medval.rules.knowledge import Knowledge
 from builders.medval.rules.pool import Pool
+from builders.medval.rules.reference import departs
 from builders.medval.rules.scene import Scene, apply_edit
 from builders.texts.origin import Refusal
 from ground.contracts.rows_text import RISK_LEVELS, RiskLevel
@@ -114,12 +115,17 @@ class RulesGenerator:
         """Return the reference of each item as it stands.
 
         Refusals: the task has no reference; ``reference_disputed`` where the validator finds an error in it, as an
-        output without an error is what it should be; what the validator itself refuses.
+        output without an error is what it should be; ``reference_departs`` where the generator's own look at doses and
+        certainty does; what the validator itself refuses.
         """
         outputs = [refusal_of(item) or Output((item.reference or "").strip()) for item in items]
         asked = [(item, out) for item, out in zip(items, outputs, strict=True) if isinstance(out, Output)]
         judged = iter(self._validator.judge([item for item, _ in asked], [out.text for _, out in asked]))
-        return [_undisputed(out, next(judged)) if isinstance(out, Output) else out for out in outputs]
+        taken = [_undisputed(out, next(judged)) if isinstance(out, Output) else out for out in outputs]
+        return [
+            Refusal("reference_departs") if isinstance(out, Output) and departs(self.scene(item, out.text)) else out
+            for item, out in zip(items, taken, strict=True)
+        ]
 
     def perturb(
         self, items: Sequence[Item], clean: Sequence[Output], levels: Sequence[RiskLevel]

@@ -70,14 +70,14 @@ AFTER = re.compile(r"(?:s/p|status[ -]post|history of|h/o)\b", re.IGNORECASE)
 # What a course names may have been for the stay only: these words, in the drug's own sentence, say so, unless others
 # say that it goes on.
 PASSING = re.compile(
-    r"\b(?:IV|intravenous\w*|gtt|drip|bolus\w*|infusion|x ?\d|once|(?:one|single|a|extra) (?:time )?dose|doses? of|given|"
-    r"gave|received|after|before|prior to|overnight|initially|early on|prophyla\w+|SQH?|SC|sub-?q\w*|subcutaneous\w*|"
-    r"(?:ex|in)tubat\w+|in the (?:ED|ICU|OR|PACU)|peri-?operative\w*|while (?:inpatient|in house))\b",
+    r"\b(?:IV|intravenous\w*|gtt|drip|bolus\w*|infusion|x ?\d|once|(?:one|single|a|extra) (?:time )?dose|doses? of|"
+    r"given|gave|received|after|before|prior to|overnight|initially|early on|prophyla\w+|SQH?|SC|sub-?q\w*|"
+    r"subcutaneous\w*|(?:ex|in)tubat\w+|in the (?:ED|ICU|OR|PACU)|peri-?operative\w*|while (?:inpatient|in house))\b",
     re.IGNORECASE,
 )
 GOES_ON = re.compile(
     r"\b(?:cont|continu\w+|home|resum\w+|restart\w+|discharge[ds]?|then PO|(?:convert|switch|transition|chang)\w* to|"
-    r"outpatient|goes on|ended up on|to complete)\b",
+    r"outpatient|begun|began|goes on|ended up on|to complete)\b",
     re.IGNORECASE,
 )
 # A line flush is no treatment with the drug.

@@ -19,10 +19,10 @@ from itertools import islice
 from builders.medhal.items import Claim, Pair, QaItem
 from builders.medhal.question_tables import pattern
 from builders.medhal.rules.question import split_question
+from builders.medhal.transform.odds import Odds
 from builders.medhal.writers import AnswerInWords, Writer, Written
 from builders.texts.origin import Refusal, Tally
 from ground.settings import MedhalSettings
-from ground.stable import stable_hash
 
 __all__ = ["overlap", "qa_pairs"]
 
@@ -49,15 +49,18 @@ class _Work:
     waiting: list[AnswerInWords] = field(default_factory=list)
 
 
-def qa_pairs(items: Iterable[QaItem], writer: Writer, settings: MedhalSettings, tally: Tally) -> Iterator[Pair]:
+def qa_pairs(
+    items: Iterable[QaItem], writer: Writer, settings: MedhalSettings, tally: Tally, odds: Odds
+) -> Iterator[Pair]:
     """Word a right and a wrong option of each question and yield the pairs, in the order of the items.
 
-    The wrong option is chosen by stable hash among those that are neither equal to the right one nor nested in it;
-    where the writer refuses one, or words it by another template, the next is tried. Questions without a pair are
-    counted by the reason for which the right option was refused, else as ``no_wrong_option_alike``.
+    The wrong option is drawn by the odds of its words (`builders.medhal.transform.odds`) among those that are neither
+    equal to the right one nor nested in it; where the writer refuses one, or words it by another template, the next is
+    tried. Questions without a pair are counted by the reason for which the right option was refused, else as
+    ``no_wrong_option_alike``.
     """
     stream = iter(items)
-    while works := [_work(item, settings) for item in islice(stream, BATCH)]:
+    while works := [_work(item, settings, odds) for item in islice(stream, BATCH)]:
         while open_works := [work for work in works if _ask(work)]:
             answers = writer.answers([request for work in open_works for request in work.waiting])
             place = 0
@@ -71,12 +74,11 @@ def qa_pairs(items: Iterable[QaItem], writer: Writer, settings: MedhalSettings, 
                 yield work.pair
 
 
-def _work(item: QaItem, settings: MedhalSettings) -> _Work:
+def _work(item: QaItem, settings: MedhalSettings, odds: Odds) -> _Work:
     context, asked = (item.context, item.question) if item.context is not None else split_question(item.question)
     right = item.options[item.answer]
-    name = (item.origin.source, item.origin.inner_id)
     places = (at for at, option in enumerate(item.options) if at != item.answer and not overlap(option, right))
-    left = sorted(places, key=lambda at: stable_hash(settings.seed, "wrong option", *name, at))
+    left = odds.order(item, places, settings.seed)
     work = _Work(item, context, asked, left)
     if item.context is None and context is not None and context.rstrip('")').endswith("?"):
         work.refused = "two_questions"

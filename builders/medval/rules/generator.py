@@ -13,6 +13,7 @@ from builders.medval.rules.knowledge import Knowledge
 from builders.medval.rules.pool import Pool
 from builders.medval.rules.reference import departs
 from builders.medval.rules.scene import Scene, apply_edit
+from builders.texts.english import is_broken
 from builders.texts.origin import Refusal
 from ground.contracts.rows_text import RISK_LEVELS, RiskLevel
 from ground.stable import stable_hash
@@ -122,10 +123,14 @@ class RulesGenerator:
         asked = [(item, out) for item, out in zip(items, outputs, strict=True) if isinstance(out, Output)]
         judged = iter(self._validator.judge([item for item, _ in asked], [out.text for _, out in asked]))
         taken = [_undisputed(out, next(judged)) if isinstance(out, Output) else out for out in outputs]
-        return [
-            Refusal("reference_departs") if isinstance(out, Output) and departs(self.scene(item, out.text)) else out
-            for item, out in zip(items, taken, strict=True)
-        ]
+        pairs = zip(items, taken, strict=True)
+        return [self._disputed(item, out) or out if isinstance(out, Output) else out for item, out in pairs]
+
+    def _disputed(self, item: Item, output: Output) -> Refusal | None:
+        """Return why the generator itself does not take a reference for an output without an error."""
+        if is_broken(output.text):
+            return Refusal("reference_broken_english")
+        return Refusal("reference_departs") if departs(self.scene(item, output.text)) else None
 
     def perturb(
         self, items: Sequence[Item], clean: Sequence[Output], levels: Sequence[RiskLevel]
@@ -190,7 +195,7 @@ class RulesGenerator:
     def candidates(scene: Scene, rule: str) -> list[Edit]:
         """Return what a rule would change, in the order of the text; nothing that leaves the text as it is."""
         edits = [edit for edit in RULES[rule](scene) if edit.before != edit.after]
-        edits = [edit for edit in edits if apply_edit(scene.text, [edit]).strip()]
+        edits = [edit for edit in edits if (made := apply_edit(scene.text, [edit])).strip() and not is_broken(made)]
         return sorted(edits, key=lambda edit: (edit.begin, edit.after))
 
 

@@ -15,8 +15,8 @@ from builders.medval.rules.view import Amount, Rate, Seen, View
 __all__ = ["departs"]
 
 _FEARED = re.compile(
-    r"\b(?:may|might|maybe|could|possib\w+|perhaps|concern\w*|worr\w+|rule out|ruling out|suspicio\w+|suspect\w*|hint\w*|"
-    r"if|whether|evaluat\w+|question\w*|risk|prevent\w*|versus|vs)\b",
+    r"\b(?:may|might|maybe|could|possib\w+|perhaps|concern\w*|worr\w+|rule out|ruling out|suspicio\w+|suspect\w*|"
+    r"hint\w*|if|whether|evaluat\w+|question\w*|risk|prevent\w*|versus|vs)\b",
     re.IGNORECASE,
 )
 _BEFORE = 60

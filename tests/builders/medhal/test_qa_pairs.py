@@ -14,6 +14,7 @@ from builders.medhal.rules.check_question import check_question
 from builders.medhal.rules.writer import RulesWriter
 from builders.medhal.sources import medqa, pubmedqa
 from builders.medhal.transform import qa
+from builders.medhal.transform.odds import odds_of
 from builders.medhal.transform.qa import overlap, qa_pairs
 from builders.texts.origin import Origin, Refusal, Tally
 from ground.settings import MedhalSettings
@@ -31,7 +32,7 @@ def item(question: str, options: Sequence[str], answer: int = 0, name: str = "q"
 
 def pairs_of(items: Sequence[QaItem], tally: Tally | None = None, settings: MedhalSettings = SETTINGS) -> list[Pair]:
     """Return the pairs of questions by the rules engine."""
-    return list(qa_pairs(items, RulesWriter(settings.seed), settings, tally or Tally()))
+    return list(qa_pairs(items, RulesWriter(settings.seed), settings, tally or Tally(), odds_of(items)))
 
 
 def one(question: str, options: Sequence[str], answer: int = 0, **more: Any) -> Pair:

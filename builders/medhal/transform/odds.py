@@ -22,7 +22,7 @@ PRIOR = 1.0
 """Options of either kind that every word is taken to have stood in besides."""
 STEEPEST = 3.0
 """Logarithm of the largest ratio: beyond it a few words would decide alone."""
-TOGETHER = 0.4
+TOGETHER = 0.3
 """What each word's ratio counts for, as words go together; fitted to half of MedQA's test questions by hash."""
 WHOLE = 2520
 """What the wrong options of a question count together: divided by up to ten options it stays a whole number, so that

@@ -32,6 +32,8 @@ NUMBER = re.compile(r"(\d+(?:\.\d+)?)(?:\s*/\s*(\d+(?:\.\d+)?))?\s*(%|percent)?"
 ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b", re.IGNORECASE)
 RANGE = re.compile(r"(\d+(?:\.\d+)?)(?:\s*(?:-|\u2013|to)\s*(\d+(?:\.\d+)?))?")
 WORD = re.compile(r"[^\W_]+(?:\.\d+)?|[+\u2191\u2193<>]")
+UNITS = {"minute": 1, "min": 1, "hour": 60, "hr": 60, "day": 1440, "week": 10080, "month": 43800, "year": 525600}
+"""Minutes of a unit of time; months and years on average."""
 SILENT = frozenset({"and", "the", "a", "an", "of"})
 
 
@@ -156,8 +158,8 @@ def overlap(one: str, other: str) -> bool:
 
     >>> overlap("Aspirin", "aspirin and clopidogrel"), overlap("50%", "1/2"), overlap("5 mg", "15 mg")
     (True, True, False)
-    >>> overlap("4th arch", "4&6 arch"), overlap("2-4 weeks", "3 weeks")
-    (True, True)
+    >>> overlap("4th arch", "4&6 arch"), overlap("2-4 weeks", "3 weeks"), overlap("2-3 weeks", "15 days")
+    (True, True, True)
     """
     first, second = _words(one), _words(other)
     number = _number(one)
@@ -171,14 +173,16 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _ranges_meet(one: str, other: str) -> bool:
-    """Tell whether two options that differ in one number or range only, as "2-4 weeks" and "3 weeks", share values."""
+    """Tell whether options that differ in one number, range or unit of time share values ("2-4 weeks", "3 weeks")."""
     ranges, rests = [], []
     for text in (one, other):
         found = RANGE.findall(text)
         if len(found) != 1:
             return False
-        ranges.append(sorted((Fraction(found[0][0]), Fraction(found[0][1] or found[0][0]))))
-        rests.append(RANGE.sub("", text).split())
+        rest = RANGE.sub("", text).lower().split()
+        minutes = UNITS.get(rest[0].rstrip("s."), 1) if len(rest) == 1 else 1
+        ranges.append(sorted(minutes * Fraction(number) for number in (found[0][0], found[0][1] or found[0][0])))
+        rests.append(["time"] if minutes > 1 else rest)
     return rests[0] == rests[1] and ranges[0][0] <= ranges[1][1] and ranges[1][0] <= ranges[0][1]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -207,3 +208,13 @@ def test_most_real_questions_give_pairs_that_the_check_confirms(name: str, share
     assert len(confirmed) >= share * tally.read[name]
     assert len(confirmed) >= 0.95 * len(pairs)
     assert len(pairs) + sum(tally.dropped.values()) == tally.read[name]
+
+
+def test_wrong_options_are_drawn_until_their_words_are_as_often_right() -> None:
+    """Of two wrong options one is the right answer elsewhere: it is drawn more often than the other, not always."""
+    asked = "Which of the following is the most likely diagnosis?"
+    items = [item(f"Case {n}. {asked}", ("Gout", "Lupus", "Rickets"), n % 2, str(n)) for n in range(200)]
+    said = Counter(pair.wrong.statement.lower().split()[-1] for pair in pairs_of(items))
+    likely = said["lupus."] + said["gout."]
+    assert 0.55 < likely / 200 < 0.95
+    assert odds_of(items).right == odds_of(items[::-1]).right and odds_of(items).wrong == odds_of(items[::-1]).wrong

@@ -44,11 +44,12 @@ class Odds:
     def log_ratio(self, item: QaItem, place: int) -> float:
         """Return the logarithm of how much likelier the words of an option are in right options than in wrong ones."""
         own, shares = words_of(item.options[item.answer]), _shares(item)
-        found = 0.0
-        for word in words_of(item.options[place]):
-            right = self.right[word] - (word in own) + PRIOR
-            found += TOGETHER * math.log(right / ((self.wrong[word] - shares[word]) / WHOLE + PRIOR))
-        return max(-STEEPEST, min(STEEPEST, found))
+        ratios = (
+            (self.right[word] - (word in own) + PRIOR) / ((self.wrong[word] - shares[word]) / WHOLE + PRIOR)
+            for word in words_of(item.options[place])
+        )
+        # The order of a set is another in each process: the sum is exact, so that it does not depend on it.
+        return max(-STEEPEST, min(STEEPEST, TOGETHER * math.fsum(map(math.log, ratios))))
 
     def order(self, item: QaItem, places: Iterable[int], seed: int) -> list[int]:
         """Return wrong options in the order in which they are tried: first each as often as its ratio says."""

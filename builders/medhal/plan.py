@@ -12,7 +12,7 @@ from builders.medhal.feeds import Feed
 from builders.medhal.own_feed import own_feed
 from builders.medhal.text_feeds import text_feed
 from builders.texts.origin import Tally
-from builders.texts.sources import TextSource, resolve_sources, text_sources
+from builders.texts.sources import NamedTexts, TextSource, resolve_sources, text_sources
 from ground.errors import InputError, UsageError
 from ground.flow.manifest import licence_tier
 from ground.storage.workspace import Workspace
@@ -23,18 +23,21 @@ OWN_LAYOUT = "workspace"
 OPEN_WORLD = "the embedded open world: invented patients, free to share"
 
 
-def chosen_sources(names: str | None, texts: Path | None, *, own: bool) -> dict[TextSource, Path | None]:
+def chosen_sources(names: str | None, named: NamedTexts, *, own: bool) -> dict[TextSource, Path | None]:
     """Return the sources of a build in the order of their table, each with its folder; None is the workspace itself.
+
+    Sources with a folder of their own come last, whether ``names`` has them or not.
 
     Args:
         names: ``medqa,sumpubmed=DIR,mimic`` as a user names them; None means what is found.
-        texts: the folder below which sources have folders of their own.
+        named: the folder below which sources have folders of their own, and further sources.
         own: whether the workspace can give facts of its own.
 
     Raises:
         UsageError: an unknown source, or nothing that could be meant.
         InputError: a folder is not there.
     """
+    texts = named.folder
     if texts is not None and not texts.is_dir():
         raise InputError(
             "the folder of texts is not there", file=texts, expected="a folder with one folder a source: medqa, ..."
@@ -42,7 +45,13 @@ def chosen_sources(names: str | None, texts: Path | None, *, own: bool) -> dict[
     if names is not None:
         folders = _named(names)
         sources = resolve_sources(tuple(folders), "medhal")
-        return {source: _folder(source, folders[source.source], texts) for source in sources}
+        wanted = {source: _folder(source, folders[source.source], texts) for source in sources}
+        return wanted | dict(named.sources)
+    return _found(named, own=own)
+
+
+def _found(named: NamedTexts, *, own: bool) -> dict[TextSource, Path | None]:
+    texts = named.folder
     known = [one for one in text_sources().values() if one.dataset == "medhal"]
     found: dict[TextSource, Path | None] = {}
     for one in known:
@@ -50,11 +59,12 @@ def chosen_sources(names: str | None, texts: Path | None, *, own: bool) -> dict[
             found[one] = None
         elif one.layout != OWN_LAYOUT and texts is not None and (texts / one.folder).is_dir():
             found[one] = texts / one.folder
+    found |= named.sources
     if not found:
         raise UsageError(
             "no source of medhal is named and none was found",
             expected=", ".join(one.source for one in known),
-            do="name the folder of texts with --texts DIR, or sources with --sources NAME,NAME=DIR",
+            do="name the folder of texts with --texts DIR or NAME=DIR:LAYOUT, or sources with --sources NAME,NAME=DIR",
         )
     return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -13,6 +13,7 @@ from builders.medhal.rows import Stamp
 from builders.medhal.sources import READERS
 from builders.medhal.transform.ie import extraction_pairs
 from builders.medhal.transform.nli import nli_pairs
+from builders.medhal.transform.odds import odds_of
 from builders.medhal.transform.qa import qa_pairs
 from builders.medhal.transform.summary import summary_pairs
 from builders.medhal.writers import Writer
@@ -44,8 +45,10 @@ def text_feed(source: TextSource, folder: Path, engine: Engine, settings: Medhal
     reader = READERS[source.layout]
     task = cast(MedhalTask, source.tasks[0])
 
+    def items(tally: Tally) -> Iterator[Any]:
+        return _wanted(reader.read(folder, source, tally), settings.splits, tally)
+
     def pairs() -> Iterator[Pair]:
-        items = _wanted(reader.read(folder, source, tally), settings.splits, tally)
         return _pairs(task, items, engine.writer, settings, tally)
 
     return Feed(
@@ -67,10 +70,12 @@ def _wanted(items: Iterable[ItemType], splits: SourceSplits, tally: Tally) -> It
 
 
 def _pairs(
-    task: MedhalTask, items: Iterator[Any], writer: Writer, settings: MedhalSettings, tally: Tally
+    task: MedhalTask, read: Callable[[Tally], Iterator[Any]], writer: Writer, settings: MedhalSettings, tally: Tally
 ) -> Iterator[Pair]:
+    items = read(tally)
     if task == "question_answering":
-        return qa_pairs(items, writer, settings, tally)
+        # What options say is counted first, in a reading that counts nothing else.
+        return qa_pairs(items, writer, settings, tally, odds_of(read(Tally())))
     if task == "information_extraction":
         return extraction_pairs(items, writer, settings, tally)
     if task == "nli":

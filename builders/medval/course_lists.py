@@ -67,6 +67,19 @@ FREQUENCY = re.compile(r"\b(BID|TID|QID|DAILY|QHS|QAM|QPM|QOD|Q\d{1,2}H)\b", re.
 AS_NEEDED = re.compile(r"\bprn\b|as needed", re.IGNORECASE)
 # What the patient is after is no diagnosis of the discharge.
 AFTER = re.compile(r"(?:s/p|status[ -]post|history of|h/o)\b", re.IGNORECASE)
+# What a course names may have been for the stay only: these words, in the drug's own sentence, say so, unless others
+# say that it goes on.
+PASSING = re.compile(
+    r"\b(?:IV|intravenous\w*|gtt|drip|bolus\w*|infusion|x ?\d|once|(?:one|single|a|extra) (?:time )?dose|doses? of|"
+    r"given|gave|received|after|before|prior to|overnight|initially|early on|prophyla\w+|SQH?|SC|sub-?q\w*|"
+    r"subcutaneous\w*|(?:ex|in)tubat\w+|in the (?:ED|ICU|OR|PACU)|peri-?operative\w*|while (?:inpatient|in house))\b",
+    re.IGNORECASE,
+)
+GOES_ON = re.compile(
+    r"\b(?:cont|continu\w+|home|resum\w+|restart\w+|discharge[ds]?|then PO|(?:convert|switch|transition|chang)\w* to|"
+    r"outpatient|begun|began|goes on|ended up on|to complete)\b",
+    re.IGNORECASE,
+)
 # A line flush is no treatment with the drug.
 FLUSH = re.compile(r"[ \t]*(?:lock[ \t]+)?flush", re.IGNORECASE)
 SENTENCE_END = re.compile(r"[.;](?=\s|\Z)|\n[ \t]*\n|\n[ \t]*[-#*]")
@@ -261,7 +274,15 @@ def _medication(name: str, drug: Mention, evidence: _Evidence) -> list[Mention]:
         if said[:1] == words[:1] and len(said) > 1 and len(words) > 1 and said != words:
             return []
         found.append(one)
-    return found
+    return [] if all(_is_passing(evidence.course.text, one) for one in found) else found
+
+
+def _is_passing(course: str, drug: Mention) -> bool:
+    """Tell whether the sentence of a drug speaks of the stay alone."""
+    begin = max((stop.end() for stop in SENTENCE_END.finditer(course, 0, drug.begin)), default=0)
+    end = SENTENCE_END.search(course, drug.end)
+    sentence = course[begin : end.start() if end else len(course)]
+    return PASSING.search(sentence) is not None and GOES_ON.search(sentence) is None
 
 
 def _dose(listed: str, found: list[Mention], course: Part) -> str:

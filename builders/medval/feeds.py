@@ -15,7 +15,7 @@ from builders.medval.records import missing_tables, read_records
 from builders.medval.sources import READERS
 from builders.texts.inputs import file_inputs
 from builders.texts.origin import Tally
-from builders.texts.sources import TextSource, text_sources
+from builders.texts.sources import NamedTexts, TextSource, text_sources
 from ground import ROOT
 from ground.contracts.rows_text import MedvalTask
 from ground.contracts.taxonomy import resolve_tasks
@@ -63,7 +63,7 @@ class Plan:
 def plan_feeds(
     tasks: Sequence[str],
     engine: Engine,
-    texts: Path | None,
+    texts: NamedTexts,
     workspace: Workspace,
     connection: duckdb.DuckDBPyConnection | None,
 ) -> Plan:
@@ -72,7 +72,7 @@ def plan_feeds(
     Args:
         tasks: as the user names them; none mean every task that the engine can do and whose inputs are there.
         engine: who generates and judges.
-        texts: the folder that holds the text sources' folders.
+        texts: the folder that holds the text sources' folders, and further sources.
         workspace: whose graph is read with the records.
         connection: the warehouse; None where there is none.
 
@@ -80,14 +80,14 @@ def plan_feeds(
         UsageError: a task is unknown, or the engine cannot do it.
         InputError: the folder of texts, or the inputs of a task that was named, are not there.
     """
-    check_asked(tasks, engine, texts)
+    check_asked(tasks, engine, texts.folder)
     feeds: list[Feed] = []
     left_out: list[tuple[MedvalTask, str]] = []
     for task in cast("tuple[MedvalTask, ...]", resolve_tasks(tasks, "medval")):
         refused = _why_not(task) if engine == "rules" else None
         found = [] if refused else _feeds_of(task, texts, workspace, connection)
         if not found and tasks:
-            raise _no_inputs(task, texts)
+            raise _no_inputs(task, texts.folder)
         feeds += found
         if not found:
             left_out.append((task, refused or "no inputs"))
@@ -151,15 +151,17 @@ def _no_inputs(task: MedvalTask, texts: Path | None) -> InputError:
 
 
 def _feeds_of(
-    task: MedvalTask, texts: Path | None, workspace: Workspace, connection: duckdb.DuckDBPyConnection | None
+    task: MedvalTask, texts: NamedTexts, workspace: Workspace, connection: duckdb.DuckDBPyConnection | None
 ) -> list[Feed]:
     feeds = []
-    for source in _sources_of(task):
+    folders = {one: texts.folder / one.folder for one in _sources_of(task) if texts.folder is not None}
+    for source in dict.fromkeys([*_sources_of(task), *(one for one in texts.sources if task in one.tasks)]):
+        folder = texts.sources.get(source, folders.get(source))
         if source.layout == WORKSPACE:
             if connection is not None and not missing_tables(connection, task):
                 feeds.append(_records(source, task, workspace, connection))
-        elif texts is not None and (files := READERS[source.layout].files(texts / source.folder)):
-            feeds.append(_files(source, task, texts / source.folder, files))
+        elif folder is not None and (files := READERS[source.layout].files(folder)):
+            feeds.append(_files(source, task, folder, files))
     return feeds
 
 

@@ -101,7 +101,7 @@ def _measured(group: str, documents: dict[str, list[Told]]) -> list[Shortcut]:
 
 def _features(reader: Reader, texts: Sequence[str]) -> Any:
     """Return what a reader sees of texts. Shape: (texts, features)"""
-    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer, TfidfVectorizer
     from sklearn.preprocessing import StandardScaler
 
     if reader == "form":
@@ -111,24 +111,36 @@ def _features(reader: Reader, texts: Sequence[str]) -> Any:
             for text in texts
         ]  # fmt: skip
         return StandardScaler().fit_transform(np.log1p(np.array(counts, dtype=np.float64)))
-    runs = {"analyzer": "char_wb", "ngram_range": (2, 5)} if reader == "letters" else {"ngram_range": (1, 2)}
-    return TfidfVectorizer(sublinear_tf=True, **runs).fit_transform(texts)
+    if reader == "words":
+        return TfidfVectorizer(sublinear_tf=True, ngram_range=(1, 2)).fit_transform(texts)
+    # Runs of letters do not cross blanks: those of each word are counted once, however often it stands.
+    words = CountVectorizer(token_pattern=r"\S+")
+    counts = words.fit_transform(texts)
+    runs = CountVectorizer(analyzer="char_wb", ngram_range=(2, 5)).fit_transform(words.get_feature_names_out())
+    return TfidfTransformer(sublinear_tf=True).fit_transform(counts @ runs)
 
 
 def _cross_validated(
     features: Any, wrong: npt.NDArray[np.bool_], folds: npt.NDArray[np.intp]
 ) -> npt.NDArray[np.float64]:
-    from sklearn.linear_model import LogisticRegression
+    from threadpoolctl import threadpool_limits
 
     scores = np.zeros(len(wrong))
-    for fold in range(FOLDS):
-        train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-        if len(test) and len(np.unique(wrong[train])) == 2:
-            model = LogisticRegression(max_iter=1000).fit(features[train], wrong[train])
-            fitted = model.decision_function(features[test])
-            # Folds have models of their own: their scores are centred before they are pooled.
-            scores[test] = fitted - np.median(fitted)
+    # Threads of so small models wait for one another most of the time.
+    with threadpool_limits(1, "blas"):
+        for fold in range(FOLDS):
+            train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+            if len(test) and len(np.unique(wrong[train])) == 2:
+                scores[test] = _fitted(features[train], wrong[train], features[test])
     return scores
+
+
+def _fitted(train: Any, wrong: npt.NDArray[np.bool_], test: Any) -> npt.NDArray[np.float64]:
+    """Return scores of a fold, centred: folds have models of their own and are pooled."""
+    from sklearn.linear_model import LogisticRegression
+
+    scores: npt.NDArray[np.float64] = LogisticRegression(max_iter=1000).fit(train, wrong).decision_function(test)
+    return scores - np.median(scores)
 
 
 def shortcut_table(found: Sequence[Shortcut]) -> str:

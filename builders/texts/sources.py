@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
+from pathlib import Path
 from typing import Literal, cast
 
 from ground import ROOT
-from ground.errors import UsageError
+from ground.errors import InputError, UsageError
 from ground.flow.manifest import LicenceTier
 from ground.storage.tables import read_table
 
-__all__ = ["TextSource", "resolve_sources", "text_sources"]
+__all__ = ["Dataset", "NamedTexts", "TextSource", "named_texts", "resolve_sources", "text_sources"]
+
+Dataset = Literal["medhal", "medval"]
+NAMED = re.compile(r"(?P<name>[A-Za-z][\w-]*)=(?P<folder>.+)")
+WORKSPACE = "workspace"
 
 COLUMNS = ("source", "name", "dataset", "tasks", "layout", "folder", "tier", "synthetic", "licence", "origin")
 
@@ -26,7 +32,7 @@ class TextSource:
 
     source: str
     name: str
-    dataset: Literal["medhal", "medval"]
+    dataset: Dataset
     tasks: tuple[str, ...]
     layout: str
     folder: str
@@ -44,7 +50,7 @@ def text_sources() -> dict[str, TextSource]:
         row["source"]: TextSource(
             source=row["source"],
             name=row["name"],
-            dataset=cast(Literal["medhal", "medval"], row["dataset"]),
+            dataset=cast(Dataset, row["dataset"]),
             tasks=tuple(row["tasks"].split(",")),
             layout=row["layout"],
             folder=row["folder"],
@@ -57,7 +63,7 @@ def text_sources() -> dict[str, TextSource]:
     }
 
 
-def resolve_sources(names: Sequence[str], dataset: Literal["medhal", "medval"]) -> tuple[TextSource, ...]:
+def resolve_sources(names: Sequence[str], dataset: Dataset) -> tuple[TextSource, ...]:
     """Return the sources that are named, in the order of the file.
 
     Raises:
@@ -73,3 +79,56 @@ def resolve_sources(names: Sequence[str], dataset: Literal["medhal", "medval"]) 
             do="name sources as `--sources` lists them",
         )
     return tuple(found for name, found in known.items() if name in names)
+
+
+@dataclass(frozen=True)
+class NamedTexts:
+    """Where a build's texts lie: the folder of the table's sources, and further sources with folders of their own."""
+
+    folder: Path | None = None
+    sources: Mapping[TextSource, Path] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        missing = next((folder for folder in self.sources.values() if not folder.is_dir()), None)
+        if missing is not None:
+            raise InputError("a folder of texts is not there", file=missing, do="name a folder that is there")
+
+
+def named_texts(values: Sequence[str], dataset: Dataset) -> NamedTexts:
+    """Read ``DIR`` and ``NAME=DIR:LAYOUT``, as a user names texts.
+
+    A source of the table keeps its licence; any other is its user's own, and held as closely as credentialed text.
+
+    Raises:
+        UsageError: a value of neither form, a name twice, or a layout that has no reader, with those that have one.
+        InputError: a folder is not there.
+    """
+    known = {one.source: one for one in text_sources().values() if one.dataset == dataset and one.layout != WORKSPACE}
+    folders: list[Path] = []
+    sources: dict[TextSource, Path] = {}
+    for value in values:
+        named = NAMED.fullmatch(value)
+        if named is None:
+            folders.append(Path(value).expanduser())
+            continue
+        folder, _, layout = named["folder"].rpartition(":") if ":" in named["folder"] else (named["folder"], "", "")
+        sources[_source(named["name"], layout, known, value)] = Path(folder).expanduser()
+    if len(folders) > 1 or len({one.source for one in sources}) + len(folders) < len(values):
+        raise UsageError("texts are named twice", found=", ".join(values), expected="one DIR, and each NAME once")
+    return NamedTexts(folders[0] if folders else None, sources)
+
+
+def _source(name: str, layout: str, known: Mapping[str, TextSource], value: str) -> TextSource:
+    by_layout = {one.layout: one for one in reversed(list(known.values()))}
+    if name in known and layout in ("", known[name].layout):
+        return known[name]
+    if layout not in by_layout or name in known:
+        raise UsageError(
+            "texts of an unknown layout" if layout not in by_layout else "a name of another source",
+            found=value,
+            expected=f"NAME=DIR:LAYOUT, LAYOUT one of {', '.join(sorted(by_layout))}",
+            do="judge pairs of other layouts (medec, ...) with `ontoground evaluate medval --rules --texts`",
+        )
+    return replace(
+        by_layout[layout], source=name, name=name, folder="-", tier="credentialed", licence="the user's own", origin="-"
+    )

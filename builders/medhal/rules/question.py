@@ -35,6 +35,7 @@ from builders.medhal.rules.question_words import sentence
 from builders.medhal.rules.question_yes_no import yes_no
 from builders.medhal.sources.question_files import combined, plain
 from builders.medhal.writers import Written
+from builders.texts.english import is_broken
 from builders.texts.origin import Refusal
 
 __all__ = ["split_question", "statement_of"]
@@ -124,8 +125,10 @@ def _shape(asked: str, option: Option) -> Written | Refusal:
 
 
 def _checked(made: Written | Refusal) -> Written | Refusal:
-    """Close the sentence; refuse one that still asks."""
+    """Close the sentence; refuse one that still asks, or that is no good English."""
     if isinstance(made, Refusal):
         return made
     text = sentence(made.text)
-    return Refusal("still_asks") if pattern("still_asks").search(text) else Written(text, made.rule)
+    if pattern("still_asks").search(text):
+        return Refusal("still_asks")
+    return Refusal("broken_english") if is_broken(text) else Written(text, made.rule)

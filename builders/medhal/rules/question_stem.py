@@ -12,6 +12,7 @@ from builders.texts.origin import Refusal
 
 __all__ = ["except_of", "stem_of"]
 
+NOUN_OF = re.compile(r"[A-Za-z][\w-]+(?: [a-z-]+){0,3} (?:of|for) \w")
 SHOUTED = re.compile(r"\b(?:MOST|LEAST|NOT|TRUE)\b")
 BE = {"is", "are", "was", "were"}
 OPEN_VERBS = {"causes", "produces", "affects", "inhibits", "supplies", "contains", "involves", "stimulates", "includes"}
@@ -65,15 +66,26 @@ def _following(asked: str, option: Option) -> Written | Refusal | None:
     return Refusal("option_does_not_fit") if option.kind != "noun" else None
 
 
+def _is_named(asked: str) -> bool:
+    """Tell whether a stem begins with a noun phrase for one thing: "incubation period of", "longest acting"."""
+    if pattern("named_stem").match(asked):
+        return True
+    first = asked.split(maxsplit=1)[0].lower()
+    opens = first in words("preposition", "determiner", "quantifier", "relative", "asking", "adverb")
+    return not opens and NOUN_OF.match(asked) is not None and not is_plural(asked)
+
+
 def _with_article(asked: str) -> str:
-    if re.match(r"the\b", asked, re.IGNORECASE) or not pattern("named_stem").match(asked):
+    if re.match(r"(?:the|a|an)\b", asked, re.IGNORECASE) or not _is_named(asked):
         return asked
+    if re.match(r"\w*[A-Z0-9]", asked[1:]):
+        return f"the {asked}"
     return f"the {asked[0].lower()}{asked[1:]}"
 
 
 def _completed(asked: str, option: Option) -> Written | None:
     """``The drug of choice for absence seizures is``"""
-    tokens, named = asked.lower().split(), pattern("named_stem").match(asked) is not None
+    tokens, named = asked.lower().split(), _is_named(asked)
     verbs, last = _verbs(asked), tokens[-1]
     earlier = [place for place in verbs if place < len(tokens) - 1]
     if " ".join(tokens[-2:]) in OPEN_PAIRS:
@@ -88,7 +100,7 @@ def _completed(asked: str, option: Option) -> Written | None:
 def _named(asked: str, option: Option) -> Written | None:
     """``Most common cause of chronic nephritis in children``"""
     last = asked.lower().split()[-1]
-    if _verbs(asked) or not pattern("named_stem").match(asked) or last in words("preposition"):
+    if _verbs(asked) or not _is_named(asked) or last in words("preposition"):
         return None
     whole = len(head_of(asked)) == len(asked.split())
     be = "are" if whole and last.endswith("s") and is_plural(asked) else "is"

@@ -155,7 +155,7 @@ def _plural_noun(noun: str) -> bool:
     low = noun.lower()
     if low in words("plural"):
         return True
-    singular = low in words("singular") or low.endswith(("ss", "us", "is", "'s")) or noun.isupper()
+    singular = low in words("singular") or low.endswith(("ss", "us", "is", "os", "'s")) or noun.isupper()
     return not singular and low.endswith(("s", "ae"))
 
 

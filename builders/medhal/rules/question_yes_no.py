@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from builders.medhal.question_tables import pattern, words
-from builders.medhal.rules.question_words import lowered, third_person
+from builders.medhal.rules.question_words import is_plural, lowered, third_person
 from builders.medhal.writers import Written
 from builders.texts.origin import Refusal
 
@@ -29,6 +29,7 @@ not``), so that questions with them are refused.
 
 PRONOUNS = {"it", "they", "we", "he", "she", "there", "i"}
 ARTICLES = {"a", "an", "any"}
+STANDS_FOR = {"it", "they"}
 PARTICIPLES = {"become", "been", "grown", "risen", "led"}
 PEOPLE = {"patients", "children", "women"}
 ALSO_ATTRIBUTES = {"higher", "lower", "more", "less", "better", "common", "specific", "independent"}
@@ -49,16 +50,35 @@ def yes_no(question: str, yes: bool) -> Written | Refusal:
     found = pattern("topic").match(asked)
     if found is None:
         return Refusal("title_is_no_question")
-    made = _asked(found["asked"].split(), yes)
-    return made if isinstance(made, Refusal) else Written(f"{found['topic']}: {lowered(made.text)}", made.rule)
+    return _of_topic(found["topic"], found["asked"].split(), yes)
 
 
-def _asked(tokens: list[str], yes: bool) -> Written | Refusal:
+def _of_topic(topic: str, asked: list[str], yes: bool) -> Written | Refusal:
+    """Word what is asked of a topic: "X: is it necessary?" asks whether X is, where "it" can only be X."""
+    if len(asked) > 1 and asked[1].lower() in STANDS_FOR:
+        subject = topic.split()
+        meant = _is_meant(topic, asked)
+        return _asked([asked[0], *subject, *asked[2:]], yes, len(subject)) if meant else Refusal("pronoun_unsure")
+    made = _asked(asked, yes)
+    return made if isinstance(made, Refusal) else Written(f"{topic}: {lowered(made.text)}", made.rule)
+
+
+def _is_meant(topic: str, asked: list[str]) -> bool:
+    """Tell whether the pronoun of a question can only mean what stands before it: one noun phrase of its number."""
+    expletive = asked[1].lower() == "it" and {"to", "that", "a", "an"} & {word.lower() for word in asked[2:5]}
+    first = topic.split(maxsplit=1)[0].lower()
+    named = first not in words("preposition", "determiner") and not first.endswith("ing")
+    alone = not {"of", "or"} & set(topic.lower().split()) and not re.search(r"[:,;]", topic)
+    return named and alone and not expletive and is_plural(topic) is (asked[1].lower() == "they")
+
+
+def _asked(tokens: list[str], yes: bool, known: int = 0) -> Written | Refusal:
+    """Put the auxiliary behind the subject, which has so many words where that is ``known``."""
     auxiliary, rest = tokens[0].lower(), tokens[1:]
     if len(rest) > 1 and rest[0].lower() == "there":
         return _there(auxiliary, rest[1:], yes)
-    cut = _predicate_at(auxiliary, rest)
-    if cut is None:
+    cut = known if 0 < known < len(rest) else _predicate_at(auxiliary, rest)
+    if cut is None or rest[cut].lower() == "also":
         return Refusal("subject_unsure")
     subject, verbal = " ".join(rest[:cut]).rstrip(","), rest[cut:]
     text = _affirmed(subject, auxiliary, verbal) if yes else _negated(subject, auxiliary, verbal)
@@ -82,7 +102,7 @@ def _affirmed(subject: str, auxiliary: str, verbal: list[str]) -> str:
     verbal = [word for word in verbal if word.lower() != "any"]
     if auxiliary not in {"do", "does"}:
         return f"{subject} {auxiliary} {' '.join(verbal)}"
-    place = next(at for at, word in enumerate(verbal) if word.lower() not in words("adverb"))
+    place = next(at for at, word in enumerate(verbal) if word.lower() not in words("adverb") and word[-2:] != "ly")
     verb = verbal[place].lower()
     form = third_person(verb) if auxiliary == "does" else verb
     return " ".join([subject, *verbal[:place], form, *verbal[place + 1 :]])

@@ -19,10 +19,10 @@ from itertools import islice
 from builders.medhal.items import Claim, Pair, QaItem
 from builders.medhal.question_tables import pattern
 from builders.medhal.rules.question import split_question
+from builders.medhal.transform.odds import Odds
 from builders.medhal.writers import AnswerInWords, Writer, Written
 from builders.texts.origin import Refusal, Tally
 from ground.settings import MedhalSettings
-from ground.stable import stable_hash
 
 __all__ = ["overlap", "qa_pairs"]
 
@@ -32,6 +32,8 @@ NUMBER = re.compile(r"(\d+(?:\.\d+)?)(?:\s*/\s*(\d+(?:\.\d+)?))?\s*(%|percent)?"
 ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b", re.IGNORECASE)
 RANGE = re.compile(r"(\d+(?:\.\d+)?)(?:\s*(?:-|\u2013|to)\s*(\d+(?:\.\d+)?))?")
 WORD = re.compile(r"[^\W_]+(?:\.\d+)?|[+\u2191\u2193<>]")
+UNITS = {"minute": 1, "min": 1, "hour": 60, "hr": 60, "day": 1440, "week": 10080, "month": 43800, "year": 525600}
+"""Minutes of a unit of time; months and years on average."""
 SILENT = frozenset({"and", "the", "a", "an", "of"})
 
 
@@ -49,15 +51,18 @@ class _Work:
     waiting: list[AnswerInWords] = field(default_factory=list)
 
 
-def qa_pairs(items: Iterable[QaItem], writer: Writer, settings: MedhalSettings, tally: Tally) -> Iterator[Pair]:
+def qa_pairs(
+    items: Iterable[QaItem], writer: Writer, settings: MedhalSettings, tally: Tally, odds: Odds
+) -> Iterator[Pair]:
     """Word a right and a wrong option of each question and yield the pairs, in the order of the items.
 
-    The wrong option is chosen by stable hash among those that are neither equal to the right one nor nested in it;
-    where the writer refuses one, or words it by another template, the next is tried. Questions without a pair are
-    counted by the reason for which the right option was refused, else as ``no_wrong_option_alike``.
+    The wrong option is drawn by the odds of its words (`builders.medhal.transform.odds`) among those that are neither
+    equal to the right one nor nested in it; where the writer refuses one, or words it by another template, the next is
+    tried. Questions without a pair are counted by the reason for which the right option was refused, else as
+    ``no_wrong_option_alike``.
     """
     stream = iter(items)
-    while works := [_work(item, settings) for item in islice(stream, BATCH)]:
+    while works := [_work(item, settings, odds) for item in islice(stream, BATCH)]:
         while open_works := [work for work in works if _ask(work)]:
             answers = writer.answers([request for work in open_works for request in work.waiting])
             place = 0
@@ -71,12 +76,11 @@ def qa_pairs(items: Iterable[QaItem], writer: Writer, settings: MedhalSettings, 
                 yield work.pair
 
 
-def _work(item: QaItem, settings: MedhalSettings) -> _Work:
+def _work(item: QaItem, settings: MedhalSettings, odds: Odds) -> _Work:
     context, asked = (item.context, item.question) if item.context is not None else split_question(item.question)
     right = item.options[item.answer]
-    name = (item.origin.source, item.origin.inner_id)
     places = (at for at, option in enumerate(item.options) if at != item.answer and not overlap(option, right))
-    left = sorted(places, key=lambda at: stable_hash(settings.seed, "wrong option", *name, at))
+    left = odds.order(item, places, settings.seed)
     work = _Work(item, context, asked, left)
     if item.context is None and context is not None and context.rstrip('")').endswith("?"):
         work.refused = "two_questions"
@@ -154,8 +158,8 @@ def overlap(one: str, other: str) -> bool:
 
     >>> overlap("Aspirin", "aspirin and clopidogrel"), overlap("50%", "1/2"), overlap("5 mg", "15 mg")
     (True, True, False)
-    >>> overlap("4th arch", "4&6 arch"), overlap("2-4 weeks", "3 weeks")
-    (True, True)
+    >>> overlap("4th arch", "4&6 arch"), overlap("2-4 weeks", "3 weeks"), overlap("2-3 weeks", "15 days")
+    (True, True, True)
     """
     first, second = _words(one), _words(other)
     number = _number(one)
@@ -169,14 +173,16 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _ranges_meet(one: str, other: str) -> bool:
-    """Tell whether two options that differ in one number or range only, as "2-4 weeks" and "3 weeks", share values."""
+    """Tell whether options that differ in one number, range or unit of time share values ("2-4 weeks", "3 weeks")."""
     ranges, rests = [], []
     for text in (one, other):
         found = RANGE.findall(text)
         if len(found) != 1:
             return False
-        ranges.append(sorted((Fraction(found[0][0]), Fraction(found[0][1] or found[0][0]))))
-        rests.append(RANGE.sub("", text).split())
+        rest = RANGE.sub("", text).lower().split()
+        minutes = UNITS.get(rest[0].rstrip("s."), 1) if len(rest) == 1 else 1
+        ranges.append(sorted(minutes * Fraction(number) for number in (found[0][0], found[0][1] or found[0][0])))
+        rests.append(["time"] if minutes > 1 else rest)
     return rests[0] == rests[1] and ranges[0][0] <= ranges[1][1] and ranges[1][0] <= ranges[0][1]
 
 

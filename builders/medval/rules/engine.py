@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["RULES_TASKS", "open_rules"]
 
-READINGS = 1024
-"""Readings that are kept: generator and validator ask for the same texts within some batches."""
+READINGS = 4096
+"""Readings that are kept: generator and validator ask for the same texts, within some batches and for pools."""
 
 
 class _ReadsOnce(TextReader):

@@ -11,7 +11,9 @@ from builders.medval.rules import exchange, moderate, omissions, same_meaning, s
 from builders.medval.rules.edit_tables import weight_of
 from builders.medval.rules.knowledge import Knowledge
 from builders.medval.rules.pool import Pool
+from builders.medval.rules.reference import departs
 from builders.medval.rules.scene import Scene, apply_edit
+from builders.texts.english import is_broken
 from builders.texts.origin import Refusal
 from ground.contracts.rows_text import RISK_LEVELS, RiskLevel
 from ground.stable import stable_hash
@@ -114,12 +116,21 @@ class RulesGenerator:
         """Return the reference of each item as it stands.
 
         Refusals: the task has no reference; ``reference_disputed`` where the validator finds an error in it, as an
-        output without an error is what it should be; what the validator itself refuses.
+        output without an error is what it should be; ``reference_departs`` where the generator's own look at doses and
+        certainty does; what the validator itself refuses.
         """
         outputs = [refusal_of(item) or Output((item.reference or "").strip()) for item in items]
         asked = [(item, out) for item, out in zip(items, outputs, strict=True) if isinstance(out, Output)]
         judged = iter(self._validator.judge([item for item, _ in asked], [out.text for _, out in asked]))
-        return [_undisputed(out, next(judged)) if isinstance(out, Output) else out for out in outputs]
+        taken = [_undisputed(out, next(judged)) if isinstance(out, Output) else out for out in outputs]
+        pairs = zip(items, taken, strict=True)
+        return [self._disputed(item, out) or out if isinstance(out, Output) else out for item, out in pairs]
+
+    def _disputed(self, item: Item, output: Output) -> Refusal | None:
+        """Return why the generator itself does not take a reference for an output without an error."""
+        if is_broken(output.text):
+            return Refusal("reference_broken_english")
+        return Refusal("reference_departs") if departs(self.scene(item, output.text)) else None
 
     def perturb(
         self, items: Sequence[Item], clean: Sequence[Output], levels: Sequence[RiskLevel]
@@ -184,7 +195,7 @@ class RulesGenerator:
     def candidates(scene: Scene, rule: str) -> list[Edit]:
         """Return what a rule would change, in the order of the text; nothing that leaves the text as it is."""
         edits = [edit for edit in RULES[rule](scene) if edit.before != edit.after]
-        edits = [edit for edit in edits if apply_edit(scene.text, [edit]).strip()]
+        edits = [edit for edit in edits if (made := apply_edit(scene.text, [edit])).strip() and not is_broken(made)]
         return sorted(edits, key=lambda edit: (edit.begin, edit.after))
 
 

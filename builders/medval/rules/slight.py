@@ -18,6 +18,12 @@ _HEDGE = re.compile(
     r"seems?|evaluate|assess|guess|if|question\w*)\b|\?",
     re.IGNORECASE,
 )
+# What a message doubts as a whole: "my doctors hint that I have it but do not say so".
+_DOUBTED = re.compile(
+    r"\b(?:hint\w*|unsure|not sure|wonder\w*|(?:not|n't|never) (?:say|said|know|been diagnosed|diagnosed)|undiagnosed|"
+    r"misdiagnos\w+|second opinion)\b",
+    re.IGNORECASE,
+)
 _LIKELY = re.compile(r"(?<!less )(?<!more )\b(?:most likely|likely|probably|probable)\b(?! to\b)", re.IGNORECASE)
 _REASON = re.compile(r" (?:due|related|secondary|caused|from|a result|viral|allergic|musculoskeletal|of)\b")
 _LISTED = re.compile(r"\s*(?:,|/|and\b|or\b)")
@@ -150,7 +156,7 @@ def _doubted(scene: Scene) -> list[Edit]:
             continue
         if not (asked and begin) and (entry is None or entry.begin == first or one.polarity != "present"):
             continue
-        if any(_is_hedged(scene, other) for other in scene.given.like(one.family)):
+        if _DOUBTED.search(scene.given.text) or any(_is_hedged(scene, each) for each in scene.given.like(one.family)):
             continue
         heads = entry is not None and not (entry.inline and entry.line != entry.begin)
         after = f"{'Possible' if heads else 'possible'} {_small(one.mention.text)}"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import typer
 
@@ -41,7 +41,7 @@ REASONS_SHOWN = 5
 class Medhal(FromTexts):
     """Options of the verb."""
 
-    dataset: ClassVar[str] = "medhal"
+    dataset: ClassVar[Literal["medhal", "medval"]] = "medhal"
 
     sources: Annotated[
         str | None,
@@ -58,6 +58,7 @@ class Medhal(FromTexts):
     group,
     "Build statements that are factual or not.",
     "ontoground build medhal --texts DIR",
+    "ontoground build medhal --texts mine=DIR:medmcqa --splits all",
     "ontoground build medhal --sources medqa,sumpubmed,mimic --texts DIR \\",
     "    --splits all",
     "ontoground build medhal --sources pubmedqa=DIR --engine lm \\",
@@ -79,7 +80,7 @@ def medhal(options: Medhal) -> Result:
     from ontoground.flow.pipeline import run_stages
     from ontoground.flow.status import dataset_counts
 
-    workspace = options.open(needs_warehouse=False)
+    workspace, texts = options.open(needs_warehouse=False), options.named_texts
     if options.engine == "rules" and options.model.given:
         raise UsageError("the engine rules asks no language model", do="add --engine lm, or leave the endpoint out")
     settings, model = workspace.settings.medhal, None
@@ -87,7 +88,7 @@ def medhal(options: Medhal) -> Result:
     review = {} if options.review is None else read_review(options.review)
     with ExitStack() as stack:
         own = stack.enter_context(_own_facts(options, workspace))
-        chosen = chosen_sources(options.sources, options.texts, own=own is not None)
+        chosen = chosen_sources(options.sources, texts, own=own is not None)
         tier = closest(*(source.tier for source, folder in chosen.items() if folder is not None))
         if options.engine == "lm":
             # It is shown the texts only: our own facts are worded and judged without one.

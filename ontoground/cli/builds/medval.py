@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import typer
 
@@ -46,7 +46,7 @@ REASONS_SHOWN = 6
 class Medval(FromTexts):
     """Options of the verb; the first of its models generates and judges, where there is the second, that one judges."""
 
-    dataset: ClassVar[str] = "medval"
+    dataset: ClassVar[Literal["medhal", "medval"]] = "medval"
     roles: ClassVar[tuple[str, ...]] = ("language_model", "validator_model")
 
     tasks: Annotated[
@@ -87,6 +87,7 @@ class Medval(FromTexts):
     group,
     "Build outputs of text tasks, judged for errors.",
     "ontoground build medval --texts DIR",
+    "ontoground build medval --texts mine=DIR:aci_bench",
     "ontoground build medval --tasks query2question,course2diagnosis \\",
     "    --texts DIR --tau 0",
     "ontoground build medval --tasks bhc2spanish --engine lm \\",
@@ -106,14 +107,15 @@ def medval(options: Medval) -> Result:
     workspace = options.open(needs_warehouse=False)
     if options.engine == "rules" and options.model.given:
         raise UsageError("the engine rules asks no language model", do="add --engine lm, or leave the models out")
-    check_asked(options.names, options.engine, options.texts)
+    texts = options.named_texts
+    check_asked(options.names, options.engine, texts.folder)
     if options.engine == "lm":
         language_model_settings(options.model, options.roles)
     settings, folder = workspace.settings.medval, workspace.dataset("medval")
     stages = _stages(options, workspace)
     # Open for reading only, so that worker processes may read too.
     with reading(workspace) if workspace.warehouse.is_file() else nullcontext() as connection:
-        plan = plan_feeds(options.names, options.engine, options.texts, workspace, connection)
+        plan = plan_feeds(options.names, options.engine, texts, workspace, connection)
         with _made(options, workspace, plan, connection) as made, bars("inputs") as advance:
             report = build_medval(plan, folder, settings, made, advance)
     found = {

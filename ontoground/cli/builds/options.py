@@ -18,6 +18,7 @@ from ontoground.cli.text_options import OF_MODEL, ModelOptions, split_overrides
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from builders.texts.sources import NamedTexts
     from ground.flow.manifest import LicenceTier
 
 __all__ = ["FromTexts", "bars", "closest", "group", "paint_dropped", "paint_shortcuts", "requests_in_words"]
@@ -29,11 +30,16 @@ group = group_of("build", ("medieval", "medhal", "medval"))
 class FromTexts(InWorkspace):
     """Options of the verbs that build from texts; ``dataset`` is its table of settings, ``roles`` are models."""
 
-    dataset: ClassVar[str]
+    dataset: ClassVar[Literal["medhal", "medval"]]
     roles: ClassVar[tuple[str, ...]] = OF_MODEL
 
     texts: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder of the texts, with one folder a source (medqa, ...)")
+        list[str] | None,
+        typer.Option(
+            metavar="DIR",
+            help="Folder of the texts, with one folder a source (medqa, ...); or NAME=DIR:LAYOUT: a folder of yours in"
+            " the layout of a source (may be repeated)",
+        ),
     ] = None
     engine: Annotated[
         Literal["rules", "lm"], typer.Option(help="Who writes and judges: rules, or a language model")
@@ -62,6 +68,13 @@ class FromTexts(InWorkspace):
         """What ``--set`` says of the dataset, and ``--splits``."""
         own, _ = split_overrides(self.overrides, self.roles)
         return own if self.splits is None else [*own, f"{self.dataset}.splits={self.splits}"]
+
+    @property
+    def named_texts(self) -> NamedTexts:
+        """Where texts lie."""
+        from builders.texts.sources import named_texts
+
+        return named_texts(self.texts or (), self.dataset)
 
     @property
     def model(self) -> ModelOptions:

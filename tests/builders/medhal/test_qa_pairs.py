@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from builders.medhal.rules.check_question import check_question
 from builders.medhal.rules.writer import RulesWriter
 from builders.medhal.sources import medqa, pubmedqa
 from builders.medhal.transform import qa
+from builders.medhal.transform.odds import odds_of
 from builders.medhal.transform.qa import overlap, qa_pairs
 from builders.texts.origin import Origin, Refusal, Tally
 from ground.settings import MedhalSettings
@@ -31,7 +33,7 @@ def item(question: str, options: Sequence[str], answer: int = 0, name: str = "q"
 
 def pairs_of(items: Sequence[QaItem], tally: Tally | None = None, settings: MedhalSettings = SETTINGS) -> list[Pair]:
     """Return the pairs of questions by the rules engine."""
-    return list(qa_pairs(items, RulesWriter(settings.seed), settings, tally or Tally()))
+    return list(qa_pairs(items, RulesWriter(settings.seed), settings, tally or Tally(), odds_of(items)))
 
 
 def one(question: str, options: Sequence[str], answer: int = 0, **more: Any) -> Pair:
@@ -206,3 +208,13 @@ def test_most_real_questions_give_pairs_that_the_check_confirms(name: str, share
     assert len(confirmed) >= share * tally.read[name]
     assert len(confirmed) >= 0.95 * len(pairs)
     assert len(pairs) + sum(tally.dropped.values()) == tally.read[name]
+
+
+def test_wrong_options_are_drawn_until_their_words_are_as_often_right() -> None:
+    """Of two wrong options one is the right answer elsewhere: it is drawn more often than the other, not always."""
+    asked = "Which of the following is the most likely diagnosis?"
+    items = [item(f"Case {n}. {asked}", ("Gout", "Lupus", "Rickets"), n % 2, str(n)) for n in range(200)]
+    said = Counter(pair.wrong.statement.lower().split()[-1] for pair in pairs_of(items))
+    likely = said["lupus."] + said["gout."]
+    assert 0.55 < likely / 200 < 0.95
+    assert odds_of(items).right == odds_of(items[::-1]).right and odds_of(items).wrong == odds_of(items[::-1]).wrong

@@ -178,7 +178,7 @@ GOLDEN = [
     ("Has the use of zinc increased in Spain?", "yes", "yes_no_have", "The use of zinc has increased in Spain."),
     ("Is there any link between zinc and colds?", "yes", "yes_no_there", "There is a link between zinc and colds."),
     ("Is there any link between zinc and colds?", "no", "yes_no_there", "There is no link between zinc and colds."),
-    ("Zinc for colds: is it safe?", "no", "yes_no_be", "Zinc for colds: it is not safe."),
+    ("Zinc for colds: is it safe?", "no", "yes_no_be", "Zinc for colds is not safe."),
 ]
 
 

@@ -20,7 +20,7 @@ from builders.medval.items import Item
 from builders.medval.rows import CHAT_SCHEMA, TRIPLE_SCHEMA
 from builders.medval.rules.generator import RULES_TASKS
 from builders.texts.origin import Tally, split_of
-from builders.texts.sources import text_sources
+from builders.texts.sources import NamedTexts, text_sources
 from ground.contracts.answers import parse_medval
 from ground.contracts.prompts import medval_prompt
 from ground.contracts.rows_text import MEDVAL_SCHEMA, MEDVAL_TASKS
@@ -259,7 +259,7 @@ def workspace(tmp_path: Path) -> Workspace:
 
 
 def planned(workspace: Workspace, texts: Path | None, *tasks: str, engine: Any = "rules") -> Plan:
-    return plan_feeds(tasks, engine, texts, workspace, None)
+    return plan_feeds(tasks, engine, NamedTexts(texts), workspace, None)
 
 
 def test_every_task_says_whether_rules_can_make_it_as_the_engine_does() -> None:

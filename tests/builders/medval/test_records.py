@@ -141,6 +141,22 @@ def test_another_salt_than_the_courses_own_is_left_out(graph: ConceptGraph) -> N
     )
 
 
+@pytest.mark.parametrize(
+    ("said", "stays"),
+    [
+        ("extubated after a dose of lisinopril overnight", False),
+        ("lisinopril IV x1", False),
+        ("received lisinopril", False),
+        ("lisinopril", True),
+        ("home lisinopril after dialysis", True),
+        ("given IV lisinopril. Discharged on lisinopril", True),
+    ],
+)
+def test_a_drug_of_the_stay_alone_is_no_drug_of_the_discharge(graph: ConceptGraph, said: str, stays: bool) -> None:
+    found = lists(graph, part(f"Hypertension: {said}."), "Hypertension", "1. Lisinopril 5 mg PO DAILY")
+    assert found == "Discharge diagnoses: Hypertension." + "\nDischarge medications: Lisinopril." * stays
+
+
 @pytest.mark.parametrize("assertion", ["discontinued", "absent", "allergy", "possible", "hypothetical"])
 def test_a_drug_that_the_course_stops_or_denies_is_left_out(graph: ConceptGraph, assertion: str) -> None:
     course = part("Hypertension: heparin was given, lisinopril begun.", heparin=assertion)

@@ -269,6 +269,32 @@ def test_a_reference_that_the_validator_disputes_is_no_clean_output(rules: Engin
     assert [isinstance(out, Output) for out in rules.generator.clean([NOTE, disputed, LISTS])] == [True, False, True]
 
 
+@pytest.mark.parametrize(
+    ("said", "given", "reason"),
+    [
+        ("Continue lisinopril 20 mg once a day.", DIALOGUE, None),
+        ("Continue metformin 500 mg daily.",
+         "[doctor] metformin five hundred milligrams once a day , no , twice a day .", "reference_departs"),
+        ("This is likely a stroke.", "[doctor] i'm concerned you might be having a stroke .", "reference_departs"),
+        ("This may be a stroke.", "[doctor] i'm concerned you might be having a stroke .", None),
+        ("He has a ulcer.", "[doctor] you have an ulcer .", "reference_broken_english"),
+    ],
+)  # fmt: skip
+def test_a_reference_that_departs_from_its_input_is_no_clean_output(
+    rules: Engine, said: str, given: str, reason: str | None
+) -> None:
+    disputed = rules.generator._disputed(note(said, given), Output(said))  # apart from the validator's own view
+    assert disputed == (Refusal(reason) if reason else None)
+
+
+def test_what_a_message_doubts_as_a_whole_is_not_doubted_once_more(rules: Engine) -> None:
+    assert rules.changed("understate_certainty", question("I have gout.", "What is the prognosis for gout?")) == [
+        ("gout", "possible gout")
+    ]
+    hinted = question("My doctors hint at gout but do not say so.", "What is the prognosis for gout?")
+    assert rules.changed("understate_certainty", hinted) == []
+
+
 @given(st.text(max_size=40), st.data())
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_edits_that_do_not_overlap_are_put_in_place_together(text: str, data: st.DataObject) -> None:

@@ -20,6 +20,7 @@ from builders.texts.origin import Origin, split_of
 from ground.contracts.rows_text import MEDHAL_SCHEMA
 from ontoground.cli.main import invoke
 from tests.builders.medhal.feed_world import digests, rows_of
+from tests.builders.medhal.question_files import medmcqa_row, write_lines
 from tests.builders.medhal.texts_world import ALL, write_texts
 from tests.ground.lm.server import Reply, completion, scripted_server
 from tests.ontoground.cli.schemas import checked
@@ -131,9 +132,38 @@ def test_what_is_found_is_built_where_no_source_is_named(
     assert [one["source"] for one in printed["sources"]] == ["medqa"]
 
 
+def test_a_folder_of_the_users_own_is_read_in_a_layout_that_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """MedMCQA as published: no choice_type, a picture, options that overlap, a frame that leaves several answers."""
+    options = ("Gout", "Lupus", "Rickets", "Measles")
+    asked = {
+        "Drug of choice for gout is": ("Colchicine", "Insulin", "Digoxin", "Heparin"),
+        "The instrument shown in fig is used for": options,
+        "Superior parathyroid develops from": ("4th arch", "4&6 arch", "3&4 arch", "4 arch"),
+        "Morphine can cause": ("Paradoxical excitement", "Miosis", "Cough", "Fever"),
+        "Incubation period of chickenpox is": ("2-3 weeks", "15 days", "20 days", "1 day"),
+        "Bone pain is found in": options,
+    }
+    rows = [medmcqa_row(str(at), *one, 1 + 3 * (at == 5)) for at, one in enumerate(asked.items())]
+    write_lines(tmp_path / "own" / "dev.json", [{k: v for k, v in row.items() if k != "choice_type"} for row in rows])
+    printed = build(capsys, "--texts", f"mine={tmp_path}/own:medmcqa", "--splits", "all", "--workspace", tmp_path / "w")
+    assert [one["source"] for one in printed["sources"]] == ["mine"] and printed["licence_tier"] == "credentialed"
+    reasons = ("needs_image", "no_wrong_option_alike", "relation_not_exclusive")
+    assert printed["dropped"] == {f"mine: {reason}": 1 for reason in reasons}
+    said = {row["statement"] for row in rows_of(tmp_path / "w" / "datasets" / "medhal").to_pylist()}
+    assert "The drug of choice for gout is colchicine." in said and len(said) == 6
+    assert {"The incubation period of chickenpox is 2-3 weeks.", "The incubation period of chickenpox is 1 day."} < said
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [
+        (["--texts", "mine={texts}:medec"], 2, "LAYOUT one of acm, medmcqa, mednli"),
+        (["--texts", "medqa={texts}:medmcqa"], 2, "LAYOUT one of"),
+        (["--texts", "mine={texts}/none:medqa"], 3, "folder that is there"),
+        (["--texts", "mine={texts}:medqa", "--texts", "mine={texts}:acm"], 2, "each NAME once"),
+        (["--texts", "{texts}", "--texts", "{texts}"], 2, "each NAME once"),
         (["--sources", "medqa"], 2, "--texts DIR"),
         (["--sources", "medqaa", "--texts", "{texts}"], 2, "medqa, medmcqa"),
         (["--sources", "medqa,medqa", "--texts", "{texts}"], 2, "each once"),

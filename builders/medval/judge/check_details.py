@@ -5,17 +5,22 @@ from __future__ import annotations
 import re
 
 from builders.medval.judge.comparison import Comparison, Finding, quoted
-from builders.medval.judge.quantities import measured_of
+from builders.medval.judge.quantities import Number, is_measure, sides_of
 from builders.medval.judge.tables import words
 
 __all__ = ["aspects", "measured", "sides"]
+
+_WHOLE = re.compile(r"\d[\d.,/]*\d|\d")
+_EMPTY = frozenset({"is", "was", "are", "were", "of", "at", "to", "the", "on", "in"})
 
 
 def sides(c: Comparison) -> list[Finding]:
     """Parts of the body on the other side."""
     found = []
-    for side in c.made.sides:
-        theirs = {other.side for other in c.given.sides if set(other.stems) & set(side.stems)}
+    everyday = c.knowledge.plain.frequent
+    given = sides_of(c.input, everyday)
+    for side in sides_of(c.output, everyday):
+        theirs = {other.side for other in given if other.parts & side.parts}
         if theirs and side.side not in theirs:
             text = "the output puts this on the other side of the body than the input"
             found.append(quoted("laterality", text, c, side.begin, side.end))
@@ -23,16 +28,30 @@ def sides(c: Comparison) -> list[Finding]:
 
 
 def measured(c: Comparison) -> list[Finding]:
-    """Measured values that the input does not have."""
+    """Numbers in digits that the input does not have: all of a written text, of a spoken one what was measured."""
     found = []
     aged = re.search(r"\byears?[- ]old\b", c.lower) is not None
-    for one in measured_of(c.output):
-        if re.match(r"[- ]year[- ]old", c.output[one.end :]) and not aged:
+    for one in c.made.numbers:
+        if one.values & c.given.values or not _is_value(c, one):
             continue
-        if not set(one.values) <= c.given.values:
-            text = "the output gives a value that the input does not have"
-            found.append(quoted("number", text, c, one.begin, one.end))
+        if not aged and re.match(r"[- ]year[- ]old", c.output[one.end :]):
+            continue
+        whole = next(match for match in _WHOLE.finditer(c.output) if match.start() <= one.begin < match.end())
+        text = "the output gives a value that the input does not have"
+        found.append(quoted("number", text, c, *whole.span()))
     return found
+
+
+def _is_value(c: Comparison, number: Number) -> bool:
+    before = c.output[max(0, number.begin - 24) : number.begin]
+    named = any(one.mention.begin <= number.begin < one.mention.end for one in c.made.seen)
+    if named or not c.output[number.begin].isdigit() or re.search(r"\w-?$|(?:^|\n)[^\w]*$", before):
+        return False
+    if not c.spoken or is_measure(c.output, number):
+        return True
+    # "Hemoglobin A1c was 11": right before stands the name of what is measured.
+    named = [word for word in re.findall(r"[A-Za-z]\w+", re.split(r"[.;\n]", before)[-1]) if word not in _EMPTY]
+    return bool(named) and named[-1].lower() not in c.knowledge.plain
 
 
 def aspects(c: Comparison) -> list[Finding]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from builders.medval.judge.comparison import Comparison, Finding, quoted
+from builders.medval.judge.comparison import Comparison, Finding, quoted, stem
 from builders.medval.judge.degrees import graded, hedged, modifier_before, qualifier_after, word_before
 from builders.medval.judge.tables import diagnosis_groups, words
-from builders.medval.judge.view import Seen, stem
+from builders.medval.reading import Seen
 
 __all__ = ["certainties", "gradings", "intensities", "modifiers", "polarities", "problems", "strange_subject"]
 

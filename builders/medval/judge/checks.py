@@ -13,8 +13,7 @@ Check = Callable[[Comparison], list[Finding]]
 
 CHECKS: tuple[Check, ...] = (
     check_drugs.drugs,
-    check_drugs.strengths,
-    check_drugs.frequencies,
+    check_drugs.doses,
     check_drugs.actions,
     check_problems.problems,
     check_problems.polarities,

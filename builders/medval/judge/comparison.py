@@ -14,12 +14,16 @@ from rapidfuzz.distance import OSA
 from builders.medval.judge.knowledge import Knowledge
 from builders.medval.judge.plain import elements_of, forms_of
 from builders.medval.judge.tables import words
-from builders.medval.judge.view import Seen, View, input_view, output_view, stem
+from builders.medval.judge.view import View
+from builders.medval.reading import Seen
 from ground.contracts.rows_text import MedvalTask
 
-__all__ = ["Comparison", "Finding", "american", "quoted"]
+__all__ = ["Comparison", "Finding", "american", "quoted", "stem"]
 
 _LONG = 4
+# A name that is not clear has so many meanings at most.
+_CANDIDATES = 3
+_STEM = 5
 # What the elements of one word mean stands within so many characters.
 _CLOSE = 160
 _SPELT = 9
@@ -48,13 +52,13 @@ class Comparison:
 
     @cached_property
     def given(self) -> View:
-        """The input."""
-        return input_view(self.knowledge, self.task, self.input)
+        """The input, with all that an unclear name of it may mean."""
+        return self.knowledge.view(View, self.task, self.input, given=True, candidates=_CANDIDATES)
 
     @cached_property
     def made(self) -> View:
-        """The output."""
-        return output_view(self.knowledge, self.task, self.output)
+        """The output, each name with its likeliest meaning."""
+        return self.knowledge.view(View, self.task, self.output, given=False, candidates=1)
 
     @cached_property
     def given_families(self) -> frozenset[str]:
@@ -186,6 +190,11 @@ def _parted(letters: str) -> re.Pattern[str]:
 @cache
 def _beginning(said: str) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{said})")
+
+
+def stem(word: str) -> str:
+    """Return the beginning of a word by which its forms are told to be one."""
+    return word.lower()[:_STEM]
 
 
 def american(word: str) -> str:

@@ -6,7 +6,8 @@ import re
 from functools import cache
 
 from builders.medval.judge.tables import words
-from builders.medval.judge.view import Seen, View
+from builders.medval.judge.view import View
+from builders.medval.reading import Seen
 
 __all__ = ["graded", "hedged", "modifier_before", "qualifier_after", "word_before"]
 

@@ -44,12 +44,14 @@ def measured(c: Comparison) -> list[Finding]:
 
 def _is_value(c: Comparison, number: Number) -> bool:
     before = c.output[max(0, number.begin - 24) : number.begin]
-    named = any(one.mention.begin <= number.begin < one.mention.end for one in c.made.seen)
-    if named or not c.output[number.begin].isdigit() or re.search(r"\w-?$|(?:^|\n)[^\w]*$", before):
+    in_name = any(one.mention.begin <= number.begin < one.mention.end for one in c.made.seen)
+    if in_name or not c.output[number.begin].isdigit() or re.search(r"\w-?$|(?:^|\n)[^\w]*$", before):
         return False
     if not c.spoken or is_measure(c.output, number):
         return True
     # "Hemoglobin A1c was 11": right before stands the name of what is measured.
+    if "/" in c.output[number.begin - 1 : number.end + 1]:
+        return False
     named = [word for word in re.findall(r"[A-Za-z]\w+", re.split(r"[.;\n]", before)[-1]) if word not in _EMPTY]
     return bool(named) and named[-1].lower() not in c.knowledge.plain
 

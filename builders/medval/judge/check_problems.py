@@ -39,7 +39,9 @@ def problems(c: Comparison) -> list[Finding]:
         replaces = c.task == "query2question" and _replaces(c, one)
         if mention.kind != "disorder" and not replaces:
             continue
-        if c.task != "query2question" and (c.in_lay_words(one) or c.half_said(mention.text) or _is_risk(c, one)):
+        if c.task != "query2question" and (
+            c.in_lay_words(one) or c.half_said(mention.text) or c.treated(one) or _is_risk(c, one)
+        ):
             continue
         if c.knowledge.is_serious(mention) and c.task == "query2question":
             text = "the output asks about a grave problem that the input does not name"

@@ -27,6 +27,8 @@ _STEM = 5
 # What the elements of one word mean stands within so many characters.
 _CLOSE = 160
 _SPELT = 9
+# Letters of an abbreviation at most, and of each word that it stands for at least.
+_ABBREVIATION, _SPOKEN = 5, 2
 _ENDING = 3
 _LETTERS = re.compile(r"[A-Za-z][A-Za-z'-]+")
 
@@ -150,6 +152,27 @@ class Comparison:
         spelt = r"[. ]?".join(map(re.escape, letters))
         return len(letters) > 1 and re.search(rf"\b{spelt}\b", self.input) is not None
 
+    def spelt_out(self, word: str) -> bool:
+        """Tell whether words of the input that stand together begin with the letters of an abbreviation."""
+        if not word.isupper() or not 1 < len(word) <= _ABBREVIATION:
+            return False
+        # Two letters are found anywhere, unless both words tell something.
+        told = (match.group().split() for match in _beginnings(word.lower()).finditer(self._spaced))
+        return any(len(word) > 2 or self.knowledge.plain.frequent.isdisjoint(said) for said in told)
+
+    @cached_property
+    def _spaced(self) -> str:
+        return " ".join(re.split(r"[\s-]+", self.lower))
+
+    @cached_property
+    def _treated(self) -> frozenset[str]:
+        drugs = frozenset[str]().union(*(one.family for one in self.given.drugs()))
+        return frozenset[str]().union(*map(self.knowledge.treated_by, drugs))
+
+    def treated(self, one: Seen) -> bool:
+        """Tell whether a conversation names a drug that treats a problem: whether it is there, is not read."""
+        return self.spoken and any(self.knowledge.above(cui) & self._treated for cui in one.mention.cuis[:1])
+
     def in_lay_words(self, one: Seen) -> bool:
         """Tell whether the input speaks of a problem in words that name no concept ("your sugars")."""
         name = one.mention.text.lower()
@@ -185,6 +208,11 @@ class Comparison:
 @lru_cache(maxsize=65536)
 def _parted(letters: str) -> re.Pattern[str]:
     return re.compile(r"\b" + r"\W*".join(letters) + r"(?:e?s)?\b")
+
+
+@lru_cache(maxsize=4096)
+def _beginnings(letters: str) -> re.Pattern[str]:
+    return re.compile(r"\b" + " ".join(rf"{letter}[a-z]{{{_SPOKEN - 1},}}" for letter in letters) + r"\b")
 
 
 @cache

@@ -13,6 +13,8 @@ from kg.graph import ConceptGraph
 
 __all__ = ["Knowledge"]
 
+_USES = frozenset({"treats", "prevents"})
+
 
 @dataclass(frozen=True, slots=True)
 class _Named:
@@ -29,12 +31,20 @@ class Knowledge(Concepts):
         super().__init__(graph, reader)
         self.plain = plain
         self._kin: dict[str, frozenset[str]] = {}
+        self._uses: dict[str, frozenset[str]] = {}
 
     def siblings(self, cui: str) -> frozenset[str]:
         """Return what the graph calls siblings of a concept."""
         if cui not in self._kin:
             self._kin[cui] = frozenset(self.graph.siblings(cui)) if cui in self.graph else frozenset()
         return self._kin[cui]
+
+    def treated_by(self, drug: str) -> frozenset[str]:
+        """Return what the graph says that a drug treats or prevents."""
+        if drug not in self._uses:
+            edges = self.graph.neighbours(drug) if drug in self.graph else ()
+            self._uses[drug] = frozenset(edge.tail for edge in edges if edge.predicate in _USES)
+        return self._uses[drug]
 
     # ---- tables by concept
 

@@ -25,14 +25,16 @@ _NUMBER = re.compile(
     rf"|\b(?=[zotfsenhp])(?P<words>(?:point\s+)?{_COUNT}(?:[\s-]+(?:and\s+|(?:point|\.)\s+)?{_COUNT})*)\b",
     re.IGNORECASE,
 )
-_PREFIXES = {"": 1.0, "milli": 1e-3, "m": 1e-3, "micro": 1e-6, "mc": 1e-6, "u": 1e-6, "µ": 1e-6, "k": 1e3, "kilo": 1e3}
+_PREFIXES = {"": 1.0, "milli": 1e-3, "m": 1e-3, "micro": 1e-6, "mc": 1e-6, "u": 1e-6, "µ": 1e-6}
 _BASES = {"g": "g", "l": "l", "e": "eq", "u": "unit", "i": "unit", "c": "l"}
 _UNIT = re.compile(
-    r"[\s-]*(?P<prefix>milli|micro|kilo|mc|[mkuµ])?(?P<base>g(?:ra)?m?s?|l(?:it(?:er|re)s?)?|eq|u(?:nits?)?|iu|cc)s?\b",
+    r"[\s-]*(?P<prefix>milli|micro|mc|[muµ])?(?P<base>g(?:ra)?m?s?|l(?:it(?:er|re)s?)?|eq|u(?:nits?)?|iu|cc)s?\b",
     re.IGNORECASE,
 )
 # What says of a number in digits that it was measured: an age, a length, a share, a temperature, a pressure.
-_MEASURED = re.compile(r"[/.]\d|[ -]year[ -]old|[ -]?(?:[mck]m|mmHg|%|percent|°|[FC]\b|bpm|per minute)", re.IGNORECASE)
+_MEASURED = re.compile(r"[ -]year[ -]old|[ -]?(?:[mck]m|mmHg|%|percent|°|[FC]\b|bpm|per minute)", re.IGNORECASE)
+# A blood pressure, not a date.
+_RATIO = re.compile(r"(?<![\d/])\d{2,3}/\d{2,3}(?![\d/])")
 _PERIOD = r"(?:daily|nightly|weekly|monthly|day|night|morning|evening|week|month)\b"
 _RATE = re.compile(
     rf"""(?<![\w.-])(?:
@@ -40,7 +42,8 @@ _RATE = re.compile(
     | (?P<nightly>q\.?(?:d|day|hs|am|pm)\b | hs\b | at\ bedtime\b)
     | (?P<other>every\ (?:other|second)\ day\b)
     | (?:q\ ?|every\ )(?P<hours>\d{{1,2}}|{"|".join(_SMALL)})\ ?(?:h|hrs?|hours?)\b
-    | (?P<times>[1-9]|once|twice|{"|".join(_SMALL)})(?:\ times)?\ (?:(?:a|per|each|every)\ )?(?P<of>{_PERIOD})
+    | (?P<times>[1-9]|once|twice|{"|".join(_SMALL)})(?:\ times)?
+      \ (?:(?:a|per|each|every)\ |(?=daily|\w+ly\b))(?P<of>{_PERIOD})
     | (?:(?:per|each|every)\ |a\ (?=day)|(?=daily|nightly|weekly|monthly))(?P<each>{_PERIOD})
     )""",
     re.IGNORECASE | re.VERBOSE,
@@ -161,9 +164,10 @@ def _count(word: str) -> float:
 
 def is_measure(text: str, number: Number) -> bool:
     """Tell whether what stands beside a number in digits says that it was measured."""
-    if text[number.begin - 1 : number.begin] == "/" or "." in text[number.begin : number.end]:
+    if _MEASURED.match(text, number.end) or _UNIT.match(text, number.end):
         return True
-    return _MEASURED.match(text, number.end) is not None or _UNIT.match(text, number.end) is not None
+    pressures = {place for match in _RATIO.finditer(text) for place in range(*match.span())}
+    return "." in text[number.begin : number.end] or number.begin in pressures
 
 
 def sides_of(text: str, everyday: Container[str]) -> list[Side]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,6 +13,7 @@ __all__ = ["Dose", "View"]
 
 # A dose stands within so many characters after its drug.
 _REACH = 90
+_END = re.compile(r"\n|[.;] ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ class View(TextView):
         return found
 
     def _near(self, begin: int, end: int) -> bool:
-        return end - begin < _REACH and (self.over_lines or "\n" not in self.text[begin:end])
+        return end - begin < _REACH and (self.over_lines or _END.search(self.text, begin, end) is None)
 
 
 def _end(one: Seen) -> int:

@@ -103,9 +103,7 @@ def _strange_words(c: Comparison) -> tuple[re.Match[str], ...]:
 def _tells(c: Comparison, match: re.Match[str]) -> bool:
     word = match.group()
     low = word.lower().removesuffix("'s")
-    if (len(word) < _SHORTEST and not word.isupper()) or low in words("neutral"):
-        return False
-    if low in c.knowledge.plain.frequent and not _claims().match(low):
+    if (len(word) < _SHORTEST and not word.isupper()) or _is_empty(c, low):
         return False
     if _PERSON.search(c.output, max(0, match.start() - 24), match.start()):
         return False
@@ -131,7 +129,12 @@ def _known(c: Comparison, word: str) -> bool:
     if any(low.startswith(begin) and pattern.search(c.input) for begin, pattern in _same()):
         return True
     parts = low.split("-")
-    return len(parts) > 1 and all(len(part) < _SHORTEST or _known(c, part) for part in parts)
+    return len(parts) > 1 and all(len(part) < _SHORTEST or _is_empty(c, part) or _known(c, part) for part in parts)
+
+
+def _is_empty(c: Comparison, low: str) -> bool:
+    """Tell whether a word in lower case says nothing of a patient."""
+    return low in words("neutral") or (low in c.knowledge.plain.frequent and not _claims().match(low))
 
 
 @cache

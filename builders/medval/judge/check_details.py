@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from builders.medval.judge.comparison import Comparison, Finding, quoted
 from builders.medval.judge.quantities import Number, is_measure, sides_of
@@ -10,6 +11,9 @@ from builders.medval.judge.tables import words
 
 __all__ = ["aspects", "measured", "sides"]
 
+_ASKED = re.compile(
+    r"(?:What (?:(?:is|are) the )?|How can (?:I|one) )(treatments?|causes?|symptoms?|prognosis|prevent|treat)\b"
+)
 _WHOLE = re.compile(r"\d[\d.,/]*\d|\d")
 _EMPTY = frozenset({"is", "was", "are", "were", "of", "at", "to", "the", "on", "in"})
 
@@ -57,22 +61,17 @@ def _is_value(c: Comparison, number: Number) -> bool:
 
 
 def aspects(c: Comparison) -> list[Finding]:
-    """A question that asks something else than the input does."""
-    if c.task != "query2question":
+    """A question that asks something else than the input does; a message may leave open what it asks for."""
+    asked = _ASKED.match(c.output) if c.task == "query2question" else None
+    ours = {aspect for aspect, cue in _cues().items() if asked and cue.match(asked[1])}
+    parts = re.split(r"(?<=[.?!])", c.input)
+    theirs = [{aspect for aspect, cue in _cues().items() if cue.search(part)} for part in parts if part.endswith("?")]
+    if not asked or not ours or not theirs or not all(theirs) or ours & set[str]().union(*theirs):
         return []
-    for phrase, asked in words("aspect_phrase").items():
-        if c.output.startswith(phrase + " "):
-            cued = {aspect for aspect, cue in words("aspect").items() if _cue(cue).search(c.input)}
-            if cued and asked not in cued and not _is_open(c.input):
-                text = "the output asks something else about the problem than the input"
-                return [quoted("other_question", text, c, 0, len(phrase))]
-    return []
+    text = "the output asks something else about the problem than the input"
+    return [quoted("other_question", text, c, *asked.span())]
 
 
-def _cue(cue: str) -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{cue})\b", re.IGNORECASE)
-
-
-def _is_open(text: str) -> bool:
-    """Tell whether a message leaves open what it asks for ("what should I do?")."""
-    return _cue("|".join(words("open_question"))).search(text) is not None
+@cache
+def _cues() -> dict[str, re.Pattern[str]]:
+    return {aspect: re.compile(rf"\b(?:{cue})\b", re.IGNORECASE) for aspect, cue in words("aspect").items()}

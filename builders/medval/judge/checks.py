@@ -17,7 +17,6 @@ CHECKS: tuple[Check, ...] = (
     check_drugs.actions,
     check_problems.problems,
     check_problems.polarities,
-    check_problems.intensities,
     check_problems.certainties,
     check_problems.gradings,
     check_problems.modifiers,

@@ -27,6 +27,8 @@ _STEM = 5
 # What the elements of one word mean stands within so many characters.
 _CLOSE = 160
 _SPELT = 9
+# One letter in so many may be heard as another.
+_MISHEARD = 3
 # Letters of an abbreviation at most, and of each word that it stands for at least.
 _ABBREVIATION, _SPOKEN = 5, 2
 _ENDING = 3
@@ -169,6 +171,21 @@ class Comparison:
         drugs = frozenset[str]().union(*(one.family for one in self.given.drugs()))
         return frozenset[str]().union(*map(self.knowledge.treated_by, drugs))
 
+    def misheard(self, one: Seen) -> bool:
+        """Tell whether a conversation has a word that is none, and sounds like the name of a drug."""
+        name = one.mention.text.lower()
+        return self.spoken and any(
+            word[0] == name[0] and OSA.distance(word, name) <= len(name) // _MISHEARD for word in self._no_words
+        )
+
+    @cached_property
+    def _no_words(self) -> frozenset[str]:
+        """The words of the input that are neither English nor read as a name."""
+        read = {word for one in self.given.seen for word in one.mention.text.lower().split()}
+        return frozenset(
+            w for w in self.given.words - read if len(w) >= _LONG and not self.knowledge.plain.is_english(w)
+        )
+
     def treated(self, one: Seen) -> bool:
         """Tell whether a conversation names a drug that treats a problem: whether it is there, is not read."""
         return self.spoken and any(self.knowledge.above(cui) & self._treated for cui in one.mention.cuis[:1])
@@ -202,7 +219,7 @@ class Comparison:
             return True
         if one.mention.kind != "drug" and self._named_by_kin(one):
             return True
-        return self.worded(text) or self.abbreviated(text)
+        return self.worded(text) or self.abbreviated(text) or (one.mention.kind == "drug" and self.misheard(one))
 
 
 @lru_cache(maxsize=65536)
@@ -212,7 +229,8 @@ def _parted(letters: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=4096)
 def _beginnings(letters: str) -> re.Pattern[str]:
-    return re.compile(r"\b" + " ".join(rf"{letter}[a-z]{{{_SPOKEN - 1},}}" for letter in letters) + r"\b")
+    words = (rf"{letter}[a-z]{{{_SPOKEN - 1},}}" for letter in letters)
+    return re.compile(r"\b" + r" (?:(?:and|of|or|the|with) )?".join(words) + r"\b")
 
 
 @cache

@@ -17,7 +17,7 @@ _TELLING = 4
 _MOST = 2 / 3
 # Of the ranks of a grade, what is neither mild nor severe.
 _MIDDLE = 2
-_AROUND = 16
+_BEFORE, _AFTER = 8, 16
 _DEFINITE = re.compile(r"\b(definite(?:ly)?)\b", re.IGNORECASE)
 _DOUBT = re.compile(r"\b(?:possible|possibly|suspected|questionable|presumed)\s+$", re.IGNORECASE)
 
@@ -140,7 +140,7 @@ def polarities(c: Comparison) -> list[Finding]:
         if one.polarity == "unknown" or "unknown" in theirs or not theirs or one.polarity in theirs:
             continue
         # The same words say the same, however the rest of their sentence was read.
-        if c.output[max(0, one.mention.begin - _AROUND) : one.mention.end + _AROUND].lower() in c.lower:
+        if c.output[max(0, one.mention.begin - _BEFORE) : one.mention.end + _AFTER].lower() in c.lower:
             continue
         serious = c.knowledge.is_serious(one.mention)
         if not serious and one.mention.kind != "finding":

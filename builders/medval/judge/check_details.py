@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from builders.medval.judge.comparison import Comparison, Finding, quoted
+from builders.medval.judge.comparison import Comparison, Finding, quoted, stem
 from builders.medval.judge.quantities import Number, is_measure, sides_of
 from builders.medval.judge.tables import words
 
@@ -15,7 +15,9 @@ _ASKED = re.compile(
     r"(?:What (?:(?:is|are) the )?|How can (?:I|one) )(treatments?|causes?|symptoms?|prognosis|prevent|treat)\b"
 )
 _WHOLE = re.compile(r"\d[\d.,/]*\d|\d")
-_EMPTY = frozenset({"is", "was", "are", "were", "of", "at", "to", "the", "on", "in"})
+_AGE = re.compile(r"[- ]years?[- ]old\b", re.IGNORECASE)
+# The name of what was measured stands within so many characters before the number.
+_NAMED = 24
 
 
 def sides(c: Comparison) -> list[Finding]:
@@ -32,13 +34,13 @@ def sides(c: Comparison) -> list[Finding]:
 
 
 def measured(c: Comparison) -> list[Finding]:
-    """Numbers in digits that the input does not have: all of a written text, of a spoken one what was measured."""
+    """Numbers in digits that the input does not have; where it is spoken, those for which it has another number."""
     found = []
-    aged = re.search(r"\byears?[- ]old\b", c.lower) is not None
+    aged = _AGE.search(c.input) is not None
     for one in c.made.numbers:
         if one.values & c.given.values or not _is_value(c, one):
             continue
-        if not aged and re.match(r"[- ]year[- ]old", c.output[one.end :]):
+        if not aged and _AGE.match(c.output, one.end):
             continue
         whole = next(match for match in _WHOLE.finditer(c.output) if match.start() <= one.begin < match.end())
         text = "the output gives a value that the input does not have"
@@ -47,17 +49,23 @@ def measured(c: Comparison) -> list[Finding]:
 
 
 def _is_value(c: Comparison, number: Number) -> bool:
-    before = c.output[max(0, number.begin - 24) : number.begin]
+    before = c.output[max(0, number.begin - _NAMED) : number.begin]
     in_name = any(one.mention.begin <= number.begin < one.mention.end for one in c.made.seen)
     if in_name or not c.output[number.begin].isdigit() or re.search(r"\w-?$|(?:^|\n)[^\w]*$", before):
         return False
-    if not c.spoken or is_measure(c.output, number):
+    if not c.spoken:
         return True
-    # "Hemoglobin A1c was 11": right before stands the name of what is measured.
-    if "/" in c.output[number.begin - 1 : number.end + 1]:
+    if "/" in c.output[number.begin - 1 : number.end + 1] and not is_measure(c.output, number):
         return False
-    named = [word for word in re.findall(r"[A-Za-z]\w+", re.split(r"[.;\n]", before)[-1]) if word not in _EMPTY]
-    return bool(named) and named[-1].lower() not in c.knowledge.plain
+    # "Hemoglobin A1c was 11": a word right before names what is measured; of an age, what comes after.
+    said = re.findall(r"[a-z]\w+", re.split(r"[.;\n]", before.lower())[-1])
+    name = next((stem(word) for word in reversed(said) if word not in c.knowledge.plain.frequent), None)
+    aged = _AGE.match(c.output, number.end)
+    return any(
+        (name and name in c.lower[max(0, other.begin - _NAMED) : other.begin])
+        or (aged and _AGE.match(c.input, other.end))
+        for other in c.given.numbers
+    )
 
 
 def aspects(c: Comparison) -> list[Finding]:

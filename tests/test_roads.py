@@ -78,6 +78,7 @@ ROADS = {
             "builders.medval.items": PASSED_ON,
             "builders.texts.origin": PASSED_ON,
             "builders.shards": "names of splits, by way of builders.texts.origin",
+            "builders.medval.reading": "reads the texts for both: mentions, polarity, kin in the graph",
             "ehr.": "ehr reads the texts for both",
             "ehr/": "ehr reads the texts for both",
             "sql/ehr/": "ehr reads the texts for both",

@@ -13,14 +13,16 @@ from functools import cache, lru_cache
 from builders.medval.judge.check_drugs import stops_unheard
 from builders.medval.judge.comparison import Comparison, Finding, american, quoted
 from builders.medval.judge.tables import words
-from builders.medval.judge.view import Seen
+from builders.medval.reading import Seen
 
 __all__ = ["claims", "is_read", "stopped_treatment"]
 
 _WORD = re.compile(r"(?<![\w'-])[A-Za-z][A-Za-z'-]*[A-Za-z](?![\w'])")
 _SHORTEST = 4
-# Share of a segment's telling words that may be everyday words of its own; of a note on a conversation, more.
+# Words of its own that a segment may have for each of its telling words; of a note on a conversation, more.
 _OWN_WORDS = {False: 1 / 3, True: 2 / 3}
+# What a note on a conversation pays for a clinical word of its own, and for one that carries a claim.
+_CLINICAL, _CLAIM = 2, 3
 _LIST_MARK = re.compile(r"(?:^[ \t]*|[.;:]\s+|#\s?)(?P<number>\d{1,2})[.)](?!\d)", re.MULTILINE)
 _PERSON = re.compile(r"\b(?:Mr|Mrs|Ms|Miss|Dr)\.? (?:[A-Z][a-z]+ )?$")
 # A person is who has an age: whatever the name, it says nothing of the illness.
@@ -69,8 +71,8 @@ def is_read(c: Comparison) -> bool:
         return False
     passed = {match.start("number") for match in _LIST_MARK.finditer(c.output)}
     passed |= {at for one in c.made.seen for at in range(one.mention.begin, one.mention.end)}
-    numbers = [one for one in c.made.numbers if one.begin not in passed and one.values != (1.0,)]
-    if c.task != "query2question" and not all(set(one.values) & c.given.values for one in numbers):
+    numbers = [one for one in c.made.numbers if one.begin not in passed and one.values != {1.0}]
+    if c.task != "query2question" and not all(one.values & c.given.values for one in numbers):
         return False
     # Where no word tells anything, nothing was compared.
     return bool(c.made.seen) or any(_tells(c, match) for match in _WORD.finditer(c.output))
@@ -84,47 +86,55 @@ def _borne_out(c: Comparison, one: Seen) -> bool:
 def _strange_words(c: Comparison) -> tuple[re.Match[str], ...]:
     """Return the words outside of mentions that say something, and that the input has in no form.
 
-    A segment may say what its input says with some everyday words of its own.
+    A segment may say what its input says with some words of its own.
     """
     named = {at for one in c.made.seen if one.mention.cuis for at in range(one.mention.begin, one.mention.end)}
     found: list[re.Match[str]] = []
     for segment in c.made.segments:
         telling = [match for match in _WORD.finditer(c.output, segment.begin, segment.end) if _tells(c, match)]
         unknown = [m for m in telling if m.start() not in named and not _known(c, m.group())]
-        own = [match for match in unknown if _is_plain(c, match)]
-        if len(own) > max(1, _OWN_WORDS[c.spoken] * len(telling)) or len(unknown) == len(telling):
-            own = []
-        found += [match for match in unknown if match not in own]
+        costs = {match: cost for match in unknown if (cost := _cost(c, match))}
+        if sum(costs.values()) > max(1, _OWN_WORDS[c.spoken] * len(telling)) or len(unknown) == len(telling):
+            costs = {}
+        found += [match for match in unknown if match not in costs]
     return tuple(found)
 
 
 def _tells(c: Comparison, match: re.Match[str]) -> bool:
     word = match.group()
     low = word.lower().removesuffix("'s")
-    if (len(word) < _SHORTEST and not word.isupper()) or low in words("neutral"):
-        return False
-    if low in c.knowledge.plain.frequent and not _claims().match(low):
+    if (len(word) < _SHORTEST and not word.isupper()) or _is_empty(c, low):
         return False
     if _PERSON.search(c.output, max(0, match.start() - 24), match.start()):
         return False
     return not (word.istitle() and _AGED.match(c.output, match.end()))
 
 
-def _is_plain(c: Comparison, match: re.Match[str]) -> bool:
+def _cost(c: Comparison, match: re.Match[str]) -> int:
+    """Return how much of what a segment may say in words of its own a word takes; 0: it is never one of these."""
     word = match.group()
-    if word.isupper() or _is_name(c.output, match) or _claims().match(word):
-        return False
-    return word.lower() in c.knowledge.plain
+    if word.isupper() or _is_name(c.output, match):
+        return 0
+    if word.lower() in c.knowledge.plain and not _claims().match(word):
+        return 1
+    if not c.spoken or _kind_by_ending(word):
+        return 0
+    return _CLAIM if _claims().match(word) else _CLINICAL
 
 
 def _known(c: Comparison, word: str) -> bool:
     low = word.lower().removesuffix("'s")
-    if c.worded(word) or american(low) in c.american:
+    if c.worded(word) or american(low) in c.american or (c.spoken and c.spelt_out(word)):
         return True
     if any(low.startswith(begin) and pattern.search(c.input) for begin, pattern in _same()):
         return True
     parts = low.split("-")
-    return len(parts) > 1 and all(len(part) < _SHORTEST or _known(c, part) for part in parts)
+    return len(parts) > 1 and all(len(part) < _SHORTEST or _is_empty(c, part) or _known(c, part) for part in parts)
+
+
+def _is_empty(c: Comparison, low: str) -> bool:
+    """Tell whether a word in lower case says nothing of a patient."""
+    return low in words("neutral") or (low in c.knowledge.plain.frequent and not _claims().match(low))
 
 
 @cache

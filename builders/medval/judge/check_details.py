@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
-from builders.medval.judge.comparison import Comparison, Finding, quoted
-from builders.medval.judge.quantities import measured_of
+from builders.medval.judge.comparison import Comparison, Finding, quoted, stem
+from builders.medval.judge.quantities import Number, is_measure, sides_of
 from builders.medval.judge.tables import words
 
 __all__ = ["aspects", "measured", "sides"]
+
+_ASKED = re.compile(
+    r"(?:What (?:(?:is|are) the )?|How can (?:I|one) )(treatments?|causes?|symptoms?|prognosis|prevent|treat)\b"
+)
+_WHOLE = re.compile(r"\d[\d.,/]*\d|\d")
+_AGE = re.compile(r"[- ]years?[- ]old\b", re.IGNORECASE)
+# The name of what was measured stands within so many characters before the number.
+_NAMED = 24
 
 
 def sides(c: Comparison) -> list[Finding]:
     """Parts of the body on the other side."""
     found = []
-    for side in c.made.sides:
-        theirs = {other.side for other in c.given.sides if set(other.stems) & set(side.stems)}
+    everyday = c.knowledge.plain.frequent
+    given = sides_of(c.input, everyday)
+    for side in sides_of(c.output, everyday):
+        theirs = {other.side for other in given if other.parts & side.parts}
         if theirs and side.side not in theirs:
             text = "the output puts this on the other side of the body than the input"
             found.append(quoted("laterality", text, c, side.begin, side.end))
@@ -23,35 +34,52 @@ def sides(c: Comparison) -> list[Finding]:
 
 
 def measured(c: Comparison) -> list[Finding]:
-    """Measured values that the input does not have."""
+    """Numbers in digits that the input does not have; where it is spoken, those for which it has another number."""
     found = []
-    aged = re.search(r"\byears?[- ]old\b", c.lower) is not None
-    for one in measured_of(c.output):
-        if re.match(r"[- ]year[- ]old", c.output[one.end :]) and not aged:
+    aged = _AGE.search(c.input) is not None
+    for one in c.made.numbers:
+        if one.values & c.given.values or not _is_value(c, one):
             continue
-        if not set(one.values) <= c.given.values:
-            text = "the output gives a value that the input does not have"
-            found.append(quoted("number", text, c, one.begin, one.end))
+        if not aged and _AGE.match(c.output, one.end):
+            continue
+        whole = next(match for match in _WHOLE.finditer(c.output) if match.start() <= one.begin < match.end())
+        text = "the output gives a value that the input does not have"
+        found.append(quoted("number", text, c, *whole.span()))
     return found
 
 
+def _is_value(c: Comparison, number: Number) -> bool:
+    before = c.output[max(0, number.begin - _NAMED) : number.begin]
+    in_name = any(one.mention.begin <= number.begin < one.mention.end for one in c.made.seen)
+    if in_name or not c.output[number.begin].isdigit() or re.search(r"\w-?$|(?:^|\n)[^\w]*$", before):
+        return False
+    if not c.spoken:
+        return True
+    if "/" in c.output[number.begin - 1 : number.end + 1] and not is_measure(c.output, number):
+        return False
+    # "Hemoglobin A1c was 11": a word right before names what is measured; of an age, what comes after.
+    said = re.findall(r"[a-z]\w+", re.split(r"[.;\n]", before.lower())[-1])
+    name = next((stem(word) for word in reversed(said) if word not in c.knowledge.plain.frequent), None)
+    aged = _AGE.match(c.output, number.end)
+    return any(
+        (name and name in c.lower[max(0, other.begin - _NAMED) : other.begin])
+        or (aged and _AGE.match(c.input, other.end))
+        for other in c.given.numbers
+    )
+
+
 def aspects(c: Comparison) -> list[Finding]:
-    """A question that asks something else than the input does."""
-    if c.task != "query2question":
+    """A question that asks something else than the input does; a message may leave open what it asks for."""
+    asked = _ASKED.match(c.output) if c.task == "query2question" else None
+    ours = {aspect for aspect, cue in _cues().items() if asked and cue.match(asked[1])}
+    parts = re.split(r"(?<=[.?!])", c.input)
+    theirs = [{aspect for aspect, cue in _cues().items() if cue.search(part)} for part in parts if part.endswith("?")]
+    if not asked or not ours or not theirs or not all(theirs) or ours & set[str]().union(*theirs):
         return []
-    for phrase, asked in words("aspect_phrase").items():
-        if c.output.startswith(phrase + " "):
-            cued = {aspect for aspect, cue in words("aspect").items() if _cue(cue).search(c.input)}
-            if cued and asked not in cued and not _is_open(c.input):
-                text = "the output asks something else about the problem than the input"
-                return [quoted("other_question", text, c, 0, len(phrase))]
-    return []
+    text = "the output asks something else about the problem than the input"
+    return [quoted("other_question", text, c, *asked.span())]
 
 
-def _cue(cue: str) -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{cue})\b", re.IGNORECASE)
-
-
-def _is_open(text: str) -> bool:
-    """Tell whether a message leaves open what it asks for ("what should I do?")."""
-    return _cue("|".join(words("open_question"))).search(text) is not None
+@cache
+def _cues() -> dict[str, re.Pattern[str]]:
+    return {aspect: re.compile(rf"\b(?:{cue})\b", re.IGNORECASE) for aspect, cue in words("aspect").items()}

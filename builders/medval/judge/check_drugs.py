@@ -3,54 +3,47 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 from builders.medval.judge.comparison import Comparison, Finding, quoted
 from builders.medval.judge.knowledge import Knowledge
+from builders.medval.judge.quantities import Measure
 from builders.medval.judge.tables import contraindications, drug_groups
-from builders.medval.judge.view import Rate, Seen, View
+from builders.medval.judge.view import Dose, View
+from builders.medval.reading import Seen
 
-__all__ = ["actions", "drugs", "frequencies", "stops_unheard", "strengths"]
+__all__ = ["actions", "doses", "drugs", "stops_unheard"]
 
 _GIVEN = frozenset({"present", "planned", "hypothetical"})
 
 
-def strengths(c: Comparison) -> list[Finding]:
-    """Strengths that the input does not give for the drug."""
+def doses(c: Comparison) -> list[Finding]:
+    """Strengths and frequencies that the input does not give for the drug."""
     found = []
-    for amount in c.made.amounts:
-        theirs = [other for other in c.given.amounts if other.drug.family & amount.drug.family]
-        value = amount.number.values[0]
-        if not theirs or any(value in other.number.values for other in theirs) or _spoken_of(c, value):
+    for dose in c.made.doses:
+        drug, measure = dose.drug, dose.measure
+        theirs = [o.measure for o in c.given.doses if o.measure.base == measure.base and o.drug.family & drug.family]
+        if not theirs or any(other.values & measure.values for other in theirs) or _elsewhere(c, dose, theirs):
             continue
-        rule = "critical_dose" if c.knowledge.is_critical(amount.drug.mention) else "dose"
-        text = "the output gives another strength for this drug than the input"
-        found.append(quoted(rule, text, c, amount.drug.mention.begin, amount.end))
+        rule, kind = ("frequency", "frequency") if measure.base == "day" else ("dose", "strength")
+        rule = "critical_dose" if c.knowledge.is_critical(drug.mention) else rule
+        text = f"the output gives another {kind} for this drug than the input"
+        found.append(quoted(rule, text, c, drug.mention.begin, measure.end))
     return found
 
 
-def _spoken_of(c: Comparison, value: float) -> bool:
-    """In a conversation a strength may stand far from the drug's name, but not with another drug's."""
-    others = (amount.number.values for amount in c.given.amounts)
-    return c.task == "dialogue2note" and value in c.given.values and not any(value in theirs for theirs in others)
-
-
-def frequencies(c: Comparison) -> list[Finding]:
-    """Frequencies that the input does not give for the drug."""
-    found = []
-    for rate in c.made.rates:
-        theirs = [other for other in c.given.rates if other.drug.family & rate.drug.family]
-        if theirs and all(other.per_day != rate.per_day for other in theirs) and not _other_rate(c, rate):
-            rule = "critical_dose" if c.knowledge.is_critical(rate.drug.mention) else "frequency"
-            text = "the output gives another frequency for this drug than the input"
-            found.append(quoted(rule, text, c, rate.drug.mention.begin, rate.end))
-    return found
-
-
-def _other_rate(c: Comparison, rate: Rate) -> bool:
-    """The output itself gives the input's frequency for the drug in another place: a change of dose is told."""
-    theirs = {other.per_day for other in c.given.rates if other.drug.family & rate.drug.family}
-    return any(other.per_day in theirs for other in c.made.rates if other.drug.family & rate.drug.family)
+def _elsewhere(c: Comparison, dose: Dose, theirs: Sequence[Measure]) -> bool:
+    """Tell whether one text says far from the drug's name what the other says beside it."""
+    if dose.measure.base == "day":
+        # The output gives the input's frequency in another place: a change is told.
+        ours = (o.measure.values for o in c.made.doses if o.drug.family & dose.drug.family and o.measure.base == "day")
+        return any(values & other.values for values in ours for other in theirs)
+    if c.task != "dialogue2note":
+        return False
+    said = {value for number in c.made.numbers if number.begin == dose.measure.begin for value in number.values}
+    taken = {o.measure.begin for o in c.given.doses if o.measure.base != "day"}
+    return any(said & number.values and number.begin not in taken for number in c.given.numbers)
 
 
 def drugs(c: Comparison) -> list[Finding]:

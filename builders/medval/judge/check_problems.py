@@ -5,16 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from builders.medval.judge.comparison import Comparison, Finding, quoted
-from builders.medval.judge.degrees import graded, hedged, modifier_before, qualifier_after, word_before
+from builders.medval.judge.comparison import Comparison, Finding, quoted, stem
+from builders.medval.judge.degrees import hedged, qualifier_after, word_before
 from builders.medval.judge.tables import diagnosis_groups, words
-from builders.medval.judge.view import Seen, stem
+from builders.medval.reading import Seen
 
-__all__ = ["certainties", "gradings", "intensities", "modifiers", "polarities", "problems", "strange_subject"]
+__all__ = ["certainties", "gradings", "modifiers", "polarities", "problems", "strange_subject"]
 
 _TELLING = 4
 # Where a question names no concept, so many of its telling words must stand in the input.
 _MOST = 2 / 3
+# Of the ranks of a grade, what is neither mild nor severe.
+_MIDDLE = 2
+_BEFORE, _AFTER = 8, 16
 _DEFINITE = re.compile(r"\b(definite(?:ly)?)\b", re.IGNORECASE)
 _DOUBT = re.compile(r"\b(?:possible|possibly|suspected|questionable|presumed)\s+$", re.IGNORECASE)
 
@@ -39,7 +42,9 @@ def problems(c: Comparison) -> list[Finding]:
         replaces = c.task == "query2question" and _replaces(c, one)
         if mention.kind != "disorder" and not replaces:
             continue
-        if c.task != "query2question" and (c.in_lay_words(one) or c.half_said(mention.text) or _is_risk(c, one)):
+        if c.task != "query2question" and (
+            c.in_lay_words(one) or c.half_said(mention.text) or c.treated(one) or _is_risk(c, one)
+        ):
             continue
         if c.knowledge.is_serious(mention) and c.task == "query2question":
             text = "the output asks about a grave problem that the input does not name"
@@ -71,7 +76,11 @@ def strange_subject(c: Comparison, found: list[Finding]) -> bool:
     if c.task != "query2question":
         return False
     if not c.made.problems() and not c.made.drugs() and not found:
-        about = [word for word in c.made.words - words("asking").keys() if len(word) >= _TELLING]
+        about = [
+            word
+            for word in c.made.words - c.knowledge.plain.frequent - words("neutral").keys()
+            if len(word) >= _TELLING
+        ]
         return sum(c.worded(word) for word in about) < _MOST * len(about)
     named = {finding.quote for finding in found if finding.quoted_from == "output"}
     return any(
@@ -130,6 +139,9 @@ def polarities(c: Comparison) -> list[Finding]:
             continue
         if one.polarity == "unknown" or "unknown" in theirs or not theirs or one.polarity in theirs:
             continue
+        # The same words say the same, however the rest of their sentence was read.
+        if c.output[max(0, one.mention.begin - _BEFORE) : one.mention.end + _AFTER].lower() in c.lower:
+            continue
         serious = c.knowledge.is_serious(one.mention)
         if not serious and one.mention.kind != "finding":
             continue
@@ -142,26 +154,27 @@ def polarities(c: Comparison) -> list[Finding]:
     return found
 
 
-def intensities(c: Comparison) -> list[Finding]:
-    """Symptoms that the output makes stronger or milder than the input."""
+def gradings(c: Comparison) -> list[Finding]:
+    """Problems that the output calls stronger or milder than the input, or grades where the input has no such word."""
     found = []
     for one in c.made.problems():
-        ours = modifier_before(c.made, one, "intensity")
-        if ours is None or one.polarity == "absent":
+        said = word_before(c.made, one)
+        rank = _rank(said)
+        theirs = c.given.like(one.family)
+        if said is None or not rank or not theirs or one.polarity == "absent":
             continue
-        theirs = {
-            near[0].lower()
-            for other in c.given.like(one.family)
-            if (near := modifier_before(c.given, other, "intensity"))
-        }
-        word = ours[0].lower()
-        if not theirs or word in theirs or words("intensity")[word] not in theirs:
+        ranks = {_rank(word_before(c.given, seen)) for seen in theirs} - {0}
+        # A grade that does not stand right before the problem may be anywhere.
+        if rank in (ranks or {_rank((word, 0)) for word in c.given.words}):
             continue
-        over = word in words("stronger")
-        rule = "overstate_slightly" if over else "understate_slightly"
-        text = f"the output makes the symptom {'stronger' if over else 'milder'} than the input does"
-        found.append(quoted(rule, text, c, ours[1], one.mention.end))
+        over = rank > max(ranks, default=_MIDDLE - 1)
+        text = f"the output calls {said[0]} what the input does not call so"
+        found.append(quoted(f"{'over' if over else 'under'}state_slightly", text, c, said[1], one.mention.end))
     return found
+
+
+def _rank(said: tuple[str, int] | None) -> int:
+    return int(words("grade").get(said[0].removesuffix("ly"), 0)) if said else 0
 
 
 def certainties(c: Comparison) -> list[Finding]:
@@ -181,23 +194,8 @@ def certainties(c: Comparison) -> list[Finding]:
     return found
 
 
-def gradings(c: Comparison) -> list[Finding]:
-    """Problems that the output calls mild or severe where the input says nothing of how strong they are."""
-    found = []
-    for one in c.made.problems():
-        word = word_before(c.made, one)
-        if word is None or word[0].lower() not in {"mild", "severe"} or one.polarity == "absent":
-            continue
-        theirs = c.given.like(one.family)
-        if theirs and not any(graded(c.given, other) for other in theirs):
-            text = f"the output calls {word[0].lower()} what the input does not grade"
-            rule = "added_mildness" if word[0].lower() == "mild" else "added_severity"
-            found.append(quoted(rule, text, c, word[1], one.mention.end))
-    return found
-
-
 def modifiers(c: Comparison) -> list[Finding]:
-    """Words that qualify a symptom wherever the input names it, and that the output leaves out."""
+    """Words that qualify a problem wherever the input names it, and that the output leaves out."""
     found = []
     for one in c.made.problems():
         if one.polarity == "absent" or (one.mention.kind != "finding" and c.task != "query2question"):
@@ -205,16 +203,13 @@ def modifiers(c: Comparison) -> list[Finding]:
         theirs = c.given.like(one.family)
         if c.task == "query2question" and qualifier_after(c.made, one) is None:
             found += _left_out(c, theirs)
-        if modifier_before(c.made, one, "modifier"):
+        said = [word_before(c.given, other) for other in theirs]
+        first = said[0] if said else None
+        if first is None or any(word is None or word[0] != first[0] for word in said):
             continue
-        qualified = [modifier_before(c.given, other, "modifier") for other in theirs]
-        first = qualified[0] if qualified else None
-        if first is None or any(word is None or word[0].lower() != first[0].lower() for word in qualified):
-            continue
-        if stem(first[0]) in c.made.stems:
-            continue
-        text = "the output leaves out a word that qualifies the symptom in the input"
-        found.append(Finding("omit_modifier", text, c.input[first[1] : theirs[0].mention.end], "input"))
+        if not _rank(first) and c.knowledge.plain.qualifies(first[0]) and stem(first[0]) not in c.made.stems:
+            text = "the output leaves out a word that qualifies the problem in the input"
+            found.append(Finding("omit_modifier", text, c.input[first[1] : theirs[0].mention.end], "input"))
     return found
 
 
@@ -225,4 +220,4 @@ def _left_out(c: Comparison, theirs: list[Seen]) -> list[Finding]:
     if first is None or any(one is None or one[0] != first[0] for one in said) or first[0] in c.output.lower():
         return []
     text = "the output leaves out words that qualify the problem in the input"
-    return [Finding("omit_modifier", text, c.input[theirs[0].mention.begin : first[2]], "input")]
+    return [Finding("omit_modifier", text, c.input[theirs[0].mention.begin : first[1]], "input")]

@@ -13,12 +13,10 @@ Check = Callable[[Comparison], list[Finding]]
 
 CHECKS: tuple[Check, ...] = (
     check_drugs.drugs,
-    check_drugs.strengths,
-    check_drugs.frequencies,
+    check_drugs.doses,
     check_drugs.actions,
     check_problems.problems,
     check_problems.polarities,
-    check_problems.intensities,
     check_problems.certainties,
     check_problems.gradings,
     check_problems.modifiers,

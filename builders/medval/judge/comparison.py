@@ -14,15 +14,23 @@ from rapidfuzz.distance import OSA
 from builders.medval.judge.knowledge import Knowledge
 from builders.medval.judge.plain import elements_of, forms_of
 from builders.medval.judge.tables import words
-from builders.medval.judge.view import Seen, View, input_view, output_view, stem
+from builders.medval.judge.view import View
+from builders.medval.reading import Seen
 from ground.contracts.rows_text import MedvalTask
 
-__all__ = ["Comparison", "Finding", "american", "quoted"]
+__all__ = ["Comparison", "Finding", "american", "quoted", "stem"]
 
 _LONG = 4
+# A name that is not clear has so many meanings at most.
+_CANDIDATES = 3
+_STEM = 5
 # What the elements of one word mean stands within so many characters.
 _CLOSE = 160
 _SPELT = 9
+# One letter in so many may be heard as another.
+_MISHEARD = 3
+# Letters of an abbreviation at most, and of each word that it stands for at least.
+_ABBREVIATION, _SPOKEN = 5, 2
 _ENDING = 3
 _LETTERS = re.compile(r"[A-Za-z][A-Za-z'-]+")
 
@@ -48,13 +56,13 @@ class Comparison:
 
     @cached_property
     def given(self) -> View:
-        """The input."""
-        return input_view(self.knowledge, self.task, self.input)
+        """The input, with all that an unclear name of it may mean."""
+        return self.knowledge.view(View, self.task, self.input, given=True, candidates=_CANDIDATES)
 
     @cached_property
     def made(self) -> View:
-        """The output."""
-        return output_view(self.knowledge, self.task, self.output)
+        """The output, each name with its likeliest meaning."""
+        return self.knowledge.view(View, self.task, self.output, given=False, candidates=1)
 
     @cached_property
     def given_families(self) -> frozenset[str]:
@@ -146,6 +154,42 @@ class Comparison:
         spelt = r"[. ]?".join(map(re.escape, letters))
         return len(letters) > 1 and re.search(rf"\b{spelt}\b", self.input) is not None
 
+    def spelt_out(self, word: str) -> bool:
+        """Tell whether words of the input that stand together begin with the letters of an abbreviation."""
+        if not word.isupper() or not 1 < len(word) <= _ABBREVIATION:
+            return False
+        # Two letters are found anywhere, unless both words tell something.
+        told = (match.group().split() for match in _beginnings(word.lower()).finditer(self._spaced))
+        return any(len(word) > 2 or self.knowledge.plain.frequent.isdisjoint(said) for said in told)
+
+    @cached_property
+    def _spaced(self) -> str:
+        return " ".join(re.split(r"[\s-]+", self.lower))
+
+    @cached_property
+    def _treated(self) -> frozenset[str]:
+        drugs = frozenset[str]().union(*(one.family for one in self.given.drugs()))
+        return frozenset[str]().union(*map(self.knowledge.treated_by, drugs))
+
+    def misheard(self, one: Seen) -> bool:
+        """Tell whether a conversation has a word that is none, and sounds like the name of a drug."""
+        name = one.mention.text.lower()
+        return self.spoken and any(
+            word[0] == name[0] and OSA.distance(word, name) <= len(name) // _MISHEARD for word in self._no_words
+        )
+
+    @cached_property
+    def _no_words(self) -> frozenset[str]:
+        """The words of the input that are neither English nor read as a name."""
+        read = {word for one in self.given.seen for word in one.mention.text.lower().split()}
+        return frozenset(
+            w for w in self.given.words - read if len(w) >= _LONG and not self.knowledge.plain.is_english(w)
+        )
+
+    def treated(self, one: Seen) -> bool:
+        """Tell whether a conversation names a drug that treats a problem: whether it is there, is not read."""
+        return self.spoken and any(self.knowledge.above(cui) & self._treated for cui in one.mention.cuis[:1])
+
     def in_lay_words(self, one: Seen) -> bool:
         """Tell whether the input speaks of a problem in words that name no concept ("your sugars")."""
         name = one.mention.text.lower()
@@ -175,7 +219,7 @@ class Comparison:
             return True
         if one.mention.kind != "drug" and self._named_by_kin(one):
             return True
-        return self.worded(text) or self.abbreviated(text)
+        return self.worded(text) or self.abbreviated(text) or (one.mention.kind == "drug" and self.misheard(one))
 
 
 @lru_cache(maxsize=65536)
@@ -183,9 +227,20 @@ def _parted(letters: str) -> re.Pattern[str]:
     return re.compile(r"\b" + r"\W*".join(letters) + r"(?:e?s)?\b")
 
 
+@lru_cache(maxsize=4096)
+def _beginnings(letters: str) -> re.Pattern[str]:
+    words = (rf"{letter}[a-z]{{{_SPOKEN - 1},}}" for letter in letters)
+    return re.compile(r"\b" + r" (?:(?:and|of|or|the|with) )?".join(words) + r"\b")
+
+
 @cache
 def _beginning(said: str) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{said})")
+
+
+def stem(word: str) -> str:
+    """Return the beginning of a word by which its forms are told to be one."""
+    return word.lower()[:_STEM]
 
 
 def american(word: str) -> str:

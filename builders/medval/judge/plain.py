@@ -18,6 +18,7 @@ _CLINICAL_FROM = 0.5
 # Words that English uses so often (log10 in a billion) tell nothing of a patient; nouns name things more often.
 _FREQUENT = {"noun": 5.4, "other": 4.9}
 _ENDINGS = ("s", "es", "ies", "ed", "d", "ing", "ly", "er", "r", "ness", "ion")
+_NO_ADJECTIVE = ("ed", "ing", "ly", "s", "er", "est")
 _JOINTS = ("", "o", "i", "a", "e", "y", "u")
 _TAILS = frozenset(
     [
@@ -66,6 +67,14 @@ class PlainWords:
             row["word"] for row in _rows() if float(row["zipf"]) >= _FREQUENT[row["use"]] and row["word"] in self
         )
 
+    def is_english(self, word: str) -> bool:
+        """Tell whether a word in lower case is English, everyday or not."""
+        return any(form in _english() for form in forms_of(word))
+
+    def qualifies(self, word: str) -> bool:
+        """Tell whether a word in lower case is an adjective that tells something ("chronic", "sharp")."""
+        return word in _adjectives() and word not in self.frequent
+
     def __contains__(self, word: str) -> bool:
         """Tell whether a word in lower case is everyday English."""
         forms = [form for form in forms_of(word) if form in _english()]
@@ -81,6 +90,13 @@ class PlainWords:
 def _english() -> dict[str, float]:
     """Return log10 of the uses of each word in a billion."""
     return {row["word"]: float(row["zipf"]) for row in _rows()}
+
+
+@cache
+def _adjectives() -> frozenset[str]:
+    return frozenset(
+        row["word"] for row in _rows() if row["use"] == "other" and not row["word"].endswith(_NO_ADJECTIVE)
+    )
 
 
 @cache

@@ -1,44 +1,40 @@
-"""Numbers, doses, frequencies, sides and durations as a text writes them, numbers in words among them."""
+"""Quantities as the judge reads them: all that a number may mean, in base units, how often a day, on which side."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 from dataclasses import dataclass
 
-__all__ = [
-    "Measured",
-    "Number",
-    "Side",
-    "implied_in",
-    "measured_of",
-    "numbers_of",
-    "rates_of",
-    "sides_of",
-    "unit_at",
-]
+__all__ = ["Measure", "Number", "Side", "implied_in", "is_measure", "measures_of", "numbers_of", "sides_of"]
 
-UNITS = {
-    "mg": "mg", "milligram": "mg", "milligrams": "mg", "mgs": "mg",
-    "mcg": "mcg", "microgram": "mcg", "micrograms": "mcg", "ug": "mcg",
-    "g": "g", "gram": "g", "grams": "g", "gm": "g",
-    "unit": "unit", "units": "unit", "u": "unit", "iu": "unit",
-    "meq": "meq", "ml": "ml", "cc": "ml", "milliliters": "ml",
-}  # fmt: skip
-_UNIT = re.compile(r"\s*-?\s*([A-Za-z]+)\b")
-_DIGITS = re.compile(r"(?<![\d.])(?:\d{1,3}(?:,\d{3})+(?![\d,])|\d+)(?:\.\d+)?")
-_SMALL = {
-    "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
-    "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16,
-    "seventeen": 17, "eighteen": 18, "nineteen": 19,
-}  # fmt: skip
-_TENS = {
-    "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90,
-}  # fmt: skip
-_ONE_WORD = f"(?:{'|'.join([*_TENS, *_SMALL])}|hundred|thousand)"
-_WORD = re.compile(
-    rf"\b(?=[zotfsenhp])(?:point\s+)?{_ONE_WORD}(?:[\s-]+(?:(?:and\s+)?{_ONE_WORD}|(?:point|\.)(?=\s+{_ONE_WORD})))*\b",
+_SMALL = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+)  # fmt: skip
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_COUNTS = {
+    **{word: value for value, word in enumerate(_SMALL)},
+    **{word: 10 * value for value, word in enumerate(_TENS, 2)},
+    "hundred": 100,
+    "thousand": 1000,
+}
+_COUNT = f"(?:{'|'.join(_COUNTS)})"
+_NUMBER = re.compile(
+    r"(?<![\d.])(?P<digits>(?:\d{1,3}(?:,\d{3})+(?![\d,])|\d+)(?:\.\d+)?)"
+    rf"|\b(?=[zotfsenhp])(?P<words>(?:point\s+)?{_COUNT}(?:[\s-]+(?:and\s+|(?:point|\.)\s+)?{_COUNT})*)\b",
     re.IGNORECASE,
 )
+_PREFIXES = {"": 1.0, "milli": 1e-3, "m": 1e-3, "micro": 1e-6, "mc": 1e-6, "u": 1e-6, "µ": 1e-6}
+_BASES = {"g": "g", "l": "l", "e": "eq", "u": "unit", "i": "unit", "c": "l"}
+_UNIT = re.compile(
+    r"[\s-]*(?P<prefix>milli|micro|mc|[muµ])?(?P<base>g(?:ra)?m?s?|l(?:it(?:er|re)s?)?|eq|u(?:nits?)?|iu|cc)s?\b",
+    re.IGNORECASE,
+)
+# What says of a number in digits that it was measured: an age, a length, a share, a temperature, a pressure.
+_MEASURED = re.compile(r"[ -]year[ -]old|[ -]?(?:[mck]m|mmHg|%|percent|°|[FC]\b|bpm|per minute)", re.IGNORECASE)
+# A blood pressure, not a date.
+_RATIO = re.compile(r"(?<![\d/])\d{2,3}/\d{2,3}(?![\d/])")
 _PERIOD = r"(?:daily|nightly|weekly|monthly|day|night|morning|evening|week|month)\b"
 _RATE = re.compile(
     rf"""(?<![\w.-])(?:
@@ -46,7 +42,8 @@ _RATE = re.compile(
     | (?P<nightly>q\.?(?:d|day|hs|am|pm)\b | hs\b | at\ bedtime\b)
     | (?P<other>every\ (?:other|second)\ day\b)
     | (?:q\ ?|every\ )(?P<hours>\d{{1,2}}|{"|".join(_SMALL)})\ ?(?:h|hrs?|hours?)\b
-    | (?P<times>[1-9]|once|twice|{"|".join(_SMALL)})(?:\ times)?\ (?:(?:a|per|each|every)\ )?(?P<of>{_PERIOD})
+    | (?P<times>[1-9]|once|twice|{"|".join(_SMALL)})(?:\ times)?
+      \ (?:(?:a|per|each|every)\ |(?=daily|\w+ly\b))(?P<of>{_PERIOD})
     | (?:(?:per|each|every)\ |a\ (?=day)|(?=daily|nightly|weekly|monthly))(?P<each>{_PERIOD})
     )""",
     re.IGNORECASE | re.VERBOSE,
@@ -56,116 +53,96 @@ _MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
     "december",
 )  # fmt: skip
-_SIDE = re.compile(
-    r"\b(left|right)\b(?![\s,]*(?:now|away|here|there|so|and wrong|\?|after|before|when|okay|well)\b)", re.I
-)
-_NOUN = re.compile(r"[a-z]{3,}")
-_NO_NOUN = frozenset(
-    {"the", "and", "side", "sided", "that", "with", "for", "was", "were", "has", "have", "are", "her", "his", "she"}
-    | {"him", "not", "but", "from", "this", "which", "who", "upper", "lower", "more", "than", "both", "also", "okay"}
-    | {"now", "there", "just", "like", "then", "about", "yeah", "you", "your", "still", "very", "did", "does"}
-)
-_PRESSURE = re.compile(r"\b(\d{2,3})(/| over )(\d{2,3})\b")
-# Where a measured number begins, and what after its end says that it is one; which digits it has, `numbers_of` tells.
-_NAMED = re.compile(
-    r"\b(?:temperature|heart rate|pulse|respiratory rate|respirations|weight|hemoglobin a1c|a1c|glucose|creatinine|"
-    r"potassium|sodium|hemoglobin|white (?:blood cell )?count|ejection fraction|INR|TSH|saturation|blood sugars?)\b"
-    r"[^\n.;0-9]{0,24}?(?<![A-Za-z])(?=\d)",
-    re.IGNORECASE,
-)
-_NO_VALUE = re.compile(r"/\d|\s*(?:days?|weeks?|months?|years?|mg(?!\s*/))", re.IGNORECASE)
-_AGE = re.compile(r"[- ]year[- ]old\b", re.IGNORECASE)
-_SIZE = re.compile(r"[ -]?(?:mm|cm)\b", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """A measured value: one number, or the two of a blood pressure."""
-
-    begin: int
-    end: int
-    values: tuple[float, ...]
+_SIDE = re.compile(r"\b(left|right)\b((?:(?!\bleft\b|\bright\b)[^.,;:?\n]){0,48})", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number with its place; a run of number words may be read in several ways: ``values``."""
+    """A number with its place and all that it may mean: "one thirty two" is 132, or 1 and 32."""
 
     begin: int
     end: int
-    values: tuple[float, ...]
+    values: frozenset[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A quantity in a base unit (``g``, ``l``, ``eq``, ``unit``), or how often a day (``day``)."""
+
+    begin: int
+    end: int
+    base: str
+    values: frozenset[float]
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A side of the body, and the stems of the words after it that may name the part."""
+    """A side of the body, and the beginnings of the words after it that may name the part."""
 
     side: str
     begin: int
     end: int
-    stems: tuple[str, ...]
+    parts: frozenset[str]
 
 
 def numbers_of(text: str) -> list[Number]:
     """Return the numbers of a text in their order, digits and words."""
-    found = [Number(m.start(), m.end(), (float(m.group().replace(",", "")),)) for m in _DIGITS.finditer(text)]
-    found += [Number(m.start(), m.end(), _spoken(m.group().lower())) for m in _WORD.finditer(text)]
-    return sorted(found, key=lambda number: number.begin)
+    return [
+        Number(match.start(), match.end(), _meant(match["words"].lower()) if match["words"] else _written(match))
+        for match in _NUMBER.finditer(text)
+    ]
 
 
-def _spoken(phrase: str) -> tuple[float, ...]:
-    """Return what a run of number words may mean: "one thirty two" is 132, "eight point one" 8.1."""
-    parts = ["point" if part == "." else part for part in re.split(r"[\s-]+", phrase) if part != "and"]
-    if "point" in parts:
-        place = parts.index("point")
-        whole, rest = _spoken(" ".join(parts[:place])) if place else (0.0,), parts[place + 1 :]
-        digits = "".join(str(_SMALL[part]) for part in rest if part in _SMALL)
-        return (*whole, *(float(f"{int(value)}.{digits}") for value in whole if digits))
-    total: float = 0
-    group: float = 0
-    pieces: list[float] = []
-    for part in parts:
-        if part == "thousand":
-            total, group = total + (group or 1) * 1000, 0
-        elif part == "hundred":
-            # "Six hundred six hundred" is said twice.
-            if group > 100:
-                pieces.append(group - group % 10)
-                group %= 10
-            group = (group or 1) * 100
-        else:
-            value = _SMALL.get(part, _TENS.get(part, 0))
-            fits = (
-                group == 0
-                or (group % 100 == 0 and value < 100)
-                or (group % 10 == 0 and group % 100 >= 20 and 0 < value < 10)
-            )
-            if not fits:
-                pieces.append(group)
-                group = 0
-            group += value
-    pieces.append(total + group)
-    joined = "".join(str(int(piece)) for piece in pieces)
-    return tuple(dict.fromkeys((*pieces, float(joined)))) if len(pieces) > 1 else (pieces[0],)
+def _written(match: re.Match[str]) -> frozenset[float]:
+    return frozenset({float(match["digits"].replace(",", ""))})
+
+
+def _meant(said: str) -> frozenset[float]:
+    whole, point, part = (f" {said} ".replace(" . ", " point ").replace("-", " ")).partition(" point ")
+    counts = [_COUNTS[word] for word in whole.split() if word in _COUNTS]
+    found = _joined(counts) if counts else {0}
+    digits = "".join(str(_COUNTS[word]) for word in part.split() if word in _COUNTS)
+    decimals = {float(f"{value}.{digits}") for value in found} if point else set()
+    return frozenset(decimals | (set(map(float, found)) if counts else set()))
+
+
+def _joined(counts: list[int]) -> set[int]:
+    """Return all that a run of counts may mean, read from the left."""
+    found = {counts[0]}
+    for count in counts[1:]:
+        found = {value for before in found for value in _with(before, count)}
+    return found
+
+
+def _with(value: int, count: int) -> set[int]:
+    if count == 1000:
+        return {value * count}
+    if count == 100:
+        last = value % 100
+        # "Fourteen thousand five hundred" is one number, "six hundred six hundred" two.
+        return {value * count} if value == last else {value - last, last * count, value - last + last * count}
+    fits = value % 100 == 0 or (value % 100 >= 20 and value % 10 == 0 and count < 10)
+    return {value + count} if value and fits else {value, count, int(f"{value}{count}")}
 
 
 def implied_in(text: str) -> set[float]:
     """Return the numbers that words imply: "a week", "next month", "a couple", "July"."""
+    low = text.lower()
     found = {1.0} if _ONE.search(text) else set()
-    found |= {value for word, value in (("couple", 2.0), ("half", 0.5), ("dozen", 12.0)) if word in text.lower()}
-    return found | {float(month) for month, name in enumerate(_MONTHS, 1) if name in text.lower()}
+    found |= {value for word, value in (("couple", 2.0), ("half", 0.5), ("dozen", 12.0)) if word in low}
+    return found | {float(month) for month, name in enumerate(_MONTHS, 1) if name in low}
 
 
-def unit_at(text: str, end: int) -> tuple[str, int] | None:
-    """Return the unit of dose that stands after a number, and where it ends."""
-    match = _UNIT.match(text, end)
-    unit = UNITS.get(match.group(1).lower()) if match else None
-    return (unit, match.end()) if match and unit else None
-
-
-def rates_of(text: str, begin: int, end: int) -> list[tuple[int, int, float]]:
-    """Return where a part of a text says how often something is done, and how often a day that is."""
-    return [(match.start(), match.end(), _per_day(match)) for match in _RATE.finditer(text, begin, max(begin, end))]
+def measures_of(text: str, numbers: list[Number]) -> list[Measure]:
+    """Return the quantities of a text: numbers before a unit, and how often something is done."""
+    found = []
+    for number in numbers:
+        if match := _UNIT.match(text, number.end):
+            factor = _PREFIXES[(match["prefix"] or "").lower()] * (1e-3 if match["base"].lower() == "cc" else 1)
+            values = frozenset(round(value * factor, 9) for value in number.values)
+            found.append(Measure(number.begin, match.end(), _BASES[match["base"][0].lower()], values))
+    found += [Measure(m.start(), m.end(), "day", frozenset({_per_day(m)})) for m in _RATE.finditer(text)]
+    return found
 
 
 def _per_day(match: re.Match[str]) -> float:
@@ -182,38 +159,21 @@ def _per_day(match: re.Match[str]) -> float:
 
 
 def _count(word: str) -> float:
-    return float(word) if word.isdigit() else float(_SMALL.get(word, 2 if word == "twice" else 1))
+    return float(word) if word.isdigit() else float(_COUNTS.get(word, 2 if word == "twice" else 1))
 
 
-def measured_of(text: str) -> list[Measured]:
-    """Return the measured values of a text: blood pressures, vital signs, laboratory values, sizes, ages.
-
-    Each is a number as `numbers_of` reads it, so that a text never disagrees with itself.
-    """
-    digits = {number.begin: number for number in numbers_of(text) if text[number.begin].isdigit()}
-    found = []
-    for match in _PRESSURE.finditer(text):
-        upper, lower = float(match[1]), float(match[3])
-        whole = {match.start(1), match.start(3)} <= digits.keys()
-        if whole and upper > lower and 80 <= upper <= 260 and 30 <= lower <= 150:
-            found.append(Measured(match.start(), match.end(), (upper, lower)))
-    named = {match.end() for match in _NAMED.finditer(text)}
-    for number in digits.values():
-        value = number.begin in named and _NO_VALUE.match(text, number.end) is None
-        aged = number.end - number.begin == 2 and _AGE.match(text, number.end)
-        if not (value or aged or _SIZE.match(text, number.end)):
-            continue
-        if not any(one.begin < number.end and number.begin < one.end for one in found):
-            found.append(Measured(number.begin, number.end, number.values))
-    return sorted(found, key=lambda one: one.begin)
+def is_measure(text: str, number: Number) -> bool:
+    """Tell whether what stands beside a number in digits says that it was measured."""
+    if _MEASURED.match(text, number.end) or _UNIT.match(text, number.end):
+        return True
+    pressures = {place for match in _RATIO.finditer(text) for place in range(*match.span())}
+    return "." in text[number.begin : number.end] or number.begin in pressures
 
 
-def sides_of(text: str) -> list[Side]:
-    """Return where a text names a side of the body."""
-    found = []
-    for match in _SIDE.finditer(text):
-        after = text[match.end() : match.end() + 48].lower()
-        after = re.split(r"[.;:\n?]|\b(?:left|right)\b", after, maxsplit=1)[0]
-        stems = tuple(word[:5] for word in _NOUN.findall(after) if word not in _NO_NOUN)[:3]
-        found.append(Side(match.group(1).lower(), match.start(), match.end(), stems))
-    return found
+def sides_of(text: str, everyday: Container[str]) -> list[Side]:
+    """Return where a text names a side of the body; ``everyday`` words name no part of it."""
+    return [
+        Side(match[1].lower(), match.start(), match.end(1), frozenset(parts[:3]))
+        for match in _SIDE.finditer(text)
+        if (parts := [word[:5] for word in re.findall(r"[a-z]{3,}", match[2].lower()) if word not in everyday])
+    ]

@@ -17,7 +17,7 @@ from builders.medval.judge.checks import CHECKS
 from builders.medval.judge.comparison import Comparison, Finding
 from builders.medval.judge.knowledge import Knowledge
 from builders.medval.judge.tables import judge_weight
-from builders.medval.judge.view import KEPT_VIEWS
+from builders.medval.reading import KEPT_VIEWS
 from builders.texts.origin import Refusal
 from ground.contracts.rows_text import MedvalErrorRow, MedvalTask, RiskLevel
 

@@ -43,7 +43,7 @@ def open_rules(
 ) -> tuple[Generator, Validator]:
     """Return generator and validator over the graph and the names of a workspace.
 
-    They share graph and reader; neither reads the other's tables or code (docs/medval.md says what began as a copy).
+    They share graph and reading; neither reads the other's tables or code.
     The generator asks the validator whether a reference is without error.
 
     Raises:

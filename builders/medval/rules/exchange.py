@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from builders.medval.items import Edit
+from builders.medval.reading import Seen
 from builders.medval.rules.pool import Name, Subject, drawn, draws, named
 from builders.medval.rules.quantities import Measured, measured_of, numbers_of
 from builders.medval.rules.scene import Scene
-from builders.medval.rules.view import Seen
 from ground.stable import stable_unit
 
 __all__ = ["other_names", "other_rates", "other_strengths", "other_subjects", "other_values"]

@@ -6,9 +6,9 @@ import re
 from functools import cache
 
 from builders.medval.items import Edit
+from builders.medval.reading import Seen
 from builders.medval.rules.edit_tables import flip_words
 from builders.medval.rules.scene import Scene
-from builders.medval.rules.view import Seen
 
 __all__ = ["flips"]
 

@@ -15,11 +15,11 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from builders.medval.items import Item
+from builders.medval.reading import Seen
 from builders.medval.rules.edit_tables import words
 from builders.medval.rules.knowledge import Knowledge
 from builders.medval.rules.quantities import measured_of, per_day
 from builders.medval.rules.scene import Scene
-from builders.medval.rules.view import Seen
 from ground.stable import stable_hash, stable_unit
 
 __all__ = ["Name", "Place", "Pool", "Subject", "drawn", "draws", "named"]

@@ -6,10 +6,10 @@ import re
 from functools import lru_cache
 
 from builders.medval.items import Edit
+from builders.medval.reading import Seen
 from builders.medval.rules.edit_tables import variants
 from builders.medval.rules.pool import named
 from builders.medval.rules.scene import Scene
-from builders.medval.rules.view import Seen
 
 __all__ = ["own_words", "reordered", "variant_of_kind"]
 

@@ -9,9 +9,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from builders.medval.items import Edit, Item
+from builders.medval.reading import Seen
 from builders.medval.rules.edit_tables import weight_of, words
 from builders.medval.rules.knowledge import Knowledge
-from builders.medval.rules.view import Seen, View, input_view, output_view
+from builders.medval.rules.view import View, input_view, output_view
 from ehr.spans import Segment
 
 if TYPE_CHECKING:

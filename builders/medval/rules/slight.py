@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from builders.medval.items import Edit
+from builders.medval.reading import Seen
 from builders.medval.rules.edit_tables import words
 from builders.medval.rules.scene import Scene
-from builders.medval.rules.view import Seen
 
 __all__ = ["changed_certainty", "graded_symptoms", "more_general", "narrowed_questions", "omitted_modifiers"]
 

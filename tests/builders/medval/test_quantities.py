@@ -4,29 +4,36 @@ from __future__ import annotations
 
 import pytest
 
-from builders.medval.judge.quantities import measured_of, numbers_of, rates_of
+from builders.medval.judge.quantities import is_measure, measures_of, numbers_of
 from tests.builders.medval.rules_world import Engine, item
 
 
 @pytest.mark.parametrize(
-    ("text", "values"),
+    ("text", "values", "measured"),
     [
-        ("Creatinine 0.6 mg/dL.", (0.6,)),
-        ("Serum glucose was 101 mg / dL", (101,)),
-        ("white count 14,000/mm3", (14000,)),
-        ("White blood cell count of 14,000.", (14000,)),
-        ("a lesion of 1.5 cm", (1.5,)),
-        ("A 57-year-old man", (57,)),
-        ("blood pressure 102/73 mm Hg", (102, 73)),
-        ("potassium 40 mg", ()),
-        ("weight stable for 3 days", ()),
-        ("muscle power, pulse 3/5", ()),
+        ("Creatinine 0.6 mg/dL.", {0.6}, True),
+        ("Serum glucose was 101 mg / dL", {101}, True),
+        ("White blood cell count of 14,000.", {14000}, False),
+        ("a lesion of 1.5 cm", {1.5}, True),
+        ("A 57-year-old man", {57}, True),
+        ("blood pressure 102/73 mm Hg", {102, 73}, True),
+        ("weight stable for 3 days", {3}, False),
     ],
 )
-def test_a_measured_value_is_the_whole_number(text: str, values: tuple[float, ...]) -> None:
-    found = [value for one in measured_of(text) for value in one.values]
-    assert tuple(found) == values
-    assert set(found) <= {value for number in numbers_of(text) for value in number.values}
+def test_a_number_is_whole_and_may_be_measured(text: str, values: set[float], measured: bool) -> None:
+    found = numbers_of(text)
+    assert {value for one in found for value in one.values} == values
+    assert {is_measure(text, one) for one in found} == {measured}
+
+
+@pytest.mark.parametrize(
+    ("text", "base", "value"),
+    [("500 mg", "g", 0.5), ("0.5 grams", "g", 0.5), ("250 mcg", "g", 0.00025), ("10 units", "unit", 10)],
+)
+def test_a_quantity_is_one_in_any_unit(text: str, base: str, value: float) -> None:
+    (found,) = measures_of(text, numbers_of(text))
+    assert found.base == base
+    assert found.values == {value}
 
 
 def test_a_text_agrees_with_its_own_numbers(rules: Engine) -> None:
@@ -51,11 +58,18 @@ def test_a_text_agrees_with_its_own_numbers(rules: Engine) -> None:
     ],
 )
 def test_how_often_is_read_by_its_grammar(text: str, per_day: float) -> None:
-    assert [rate for *_, rate in rates_of(text, 0, len(text))] == [per_day]
+    assert [one.values for one in measures_of(text, numbers_of(text)) if one.base == "day"] == [{per_day}]
 
 
 @pytest.mark.parametrize(
-    ("text", "value"), [("six hundred six hundred", 600), ("one thirty two", 132), ("twenty twenty one", 2021)]
+    ("text", "value"),
+    [
+        ("six hundred six hundred", 600),
+        ("one thirty two", 132),
+        ("twenty twenty one", 2021),
+        ("eight point one", 8.1),
+        ("fourteen thousand five hundred", 14500),
+    ],
 )
 def test_spoken_numbers_are_read(text: str, value: float) -> None:
     (number,) = numbers_of(text)

@@ -1,0 +1,153 @@
+"""Texts as they are read for whoever writes or judges outputs: mentions with their concepts and what is said of them.
+
+Reading only: nothing here says what an edit is, what weighs how much, or what a quantity means.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar, cast
+
+from ehr.conversation import Polarity, polarities, turns_of
+from ehr.reading import ReadMention, TextReader, TextReading
+from ehr.spans import Segment
+from ground.contracts.rows_text import MedvalTask
+from kg.graph import ConceptGraph
+
+__all__ = ["KEPT_VIEWS", "Concepts", "Seen", "TextView"]
+
+KEPT_VIEWS = 2048
+"""Views that are kept at a time: some batches, whatever the size of a source."""
+# Concepts above a problem by so many steps still name it in other words.
+_ANCESTOR_STEPS = 3
+_WORDS = re.compile(r"[a-z][a-z'-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A mention with its family of concepts and its polarity."""
+
+    mention: ReadMention
+    family: frozenset[str]
+    polarity: Polarity
+
+
+@dataclass(frozen=True)
+class TextView:
+    """One text that was read."""
+
+    text: str
+    seen: tuple[Seen, ...]
+    segments: tuple[Segment, ...]
+    unclear: frozenset[str]
+    """Concepts that an ambiguous word may mean."""
+    over_lines: bool = False
+    """A conversation: what belongs to a drug may stand in the next line."""
+
+    @cached_property
+    def families(self) -> frozenset[str]:
+        """All concepts that are named."""
+        return frozenset[str]().union(*(one.family for one in self.seen))
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words in lower case."""
+        return frozenset(_WORDS.findall(self.text.lower()))
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """The beginnings of the words."""
+        return frozenset(word[:5] for word in self.words)
+
+    def drugs(self) -> list[Seen]:
+        """Return the mentions of drugs."""
+        return [one for one in self.seen if one.mention.kind == "drug"]
+
+    def problems(self) -> list[Seen]:
+        """Return the mentions of disorders and findings."""
+        return [one for one in self.seen if one.mention.kind in {"disorder", "finding"}]
+
+    def like(self, family: frozenset[str]) -> list[Seen]:
+        """Return the mentions that share a concept with a family."""
+        return [one for one in self.seen if one.family & family]
+
+
+V = TypeVar("V", bound=TextView)
+
+
+class Concepts:
+    """The graph and the reader, with what was looked up and read kept."""
+
+    def __init__(self, graph: ConceptGraph, reader: TextReader) -> None:
+        self.graph = graph
+        self.reader = reader
+        self._names: dict[str, tuple[str, ...]] = {}
+        self._views: OrderedDict[tuple[bool, MedvalTask, str], TextView] = OrderedDict()
+        self._families: dict[str, frozenset[str]] = {}
+        self._above: dict[str, frozenset[str]] = {}
+
+    def read(self, text: str, *, headers: bool) -> TextReading:
+        """Read a text."""
+        return self.reader.read(text, headers=headers)
+
+    def view(self, kind: type[V], task: MedvalTask, text: str, *, given: bool, candidates: int) -> V:
+        """Return the view of an input (``given``) or an output, each mention with so many candidates.
+
+        A text is read once, whoever asks: ``kind`` and ``candidates`` go with ``given``.
+        """
+        key = (given, task, text)
+        if key in self._views:
+            self._views.move_to_end(key)
+        else:
+            self._views[key] = self._viewed(kind, task, text, given=given, candidates=candidates)
+            if len(self._views) > KEPT_VIEWS:
+                self._views.popitem(last=False)
+        return cast(V, self._views[key])
+
+    def _viewed(self, kind: type[V], task: MedvalTask, text: str, *, given: bool, candidates: int) -> V:
+        reading = self.read(text, headers=task == "course2diagnosis" if given else task != "query2question")
+        turns = turns_of(text) if given and task == "dialogue2note" else []
+        seen = tuple(
+            Seen(mention, self.family_of(mention.cuis[:candidates]), polarity)
+            for mention, polarity in zip(reading.mentions, polarities(text, reading.mentions, turns), strict=True)
+        )
+        unclear = frozenset(cui for mention in reading.unclear for cui in mention.cuis)
+        return kind(text, seen, reading.segments, unclear, len(turns) > 1)
+
+    def family(self, cui: str) -> frozenset[str]:
+        """Return the concept and, of a drug, its other names and what it holds."""
+        if cui not in self._families:
+            kin: Iterable[str] = ()
+            if cui in self.graph and "CHEM" in self.graph.groups(cui):
+                kin = self.graph.ingredients(cui)
+            self._families[cui] = frozenset((cui, *kin))
+        return self._families[cui]
+
+    def family_of(self, cuis: Iterable[str]) -> frozenset[str]:
+        """Return the families of concepts."""
+        return frozenset[str]().union(*map(self.family, cuis))
+
+    def above(self, cui: str) -> frozenset[str]:
+        """Return the concept and those above it by few steps."""
+        if cui not in self._above:
+            found = self.graph.ancestors(cui, _ANCESTOR_STEPS) if cui in self.graph else {}
+            self._above[cui] = frozenset((cui, *found))
+        return self._above[cui]
+
+    def akin(self, one: Iterable[str], other: Iterable[str]) -> bool:
+        """Tell whether a concept of one set is one of the other, or is above or below one."""
+        left, right = set(one), set(other)
+        if left & right:
+            return True
+        return any(self.above(cui) & right for cui in left) or any(self.above(cui) & left for cui in right)
+
+    def concepts(self, name: str) -> tuple[str, ...]:
+        """Return the concepts of a name that is one mention as a whole, best first; none where it is not."""
+        if name not in self._names:
+            whole = [one for one in self.read(name, headers=False).mentions if one.end - one.begin == len(name)]
+            self._names[name] = whole[0].cuis if whole else ()
+        return self._names[name]

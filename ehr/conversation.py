@@ -1,0 +1,79 @@
+"""Whether a text says that what it mentions is there; in a conversation the answer decides what its question names."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import Literal
+
+from ehr.reading import ReadMention
+from ehr.spans import Assertion
+
+__all__ = ["Polarity", "polarities", "turns_of"]
+
+Polarity = Literal["present", "absent", "unknown"]
+
+_TURN = re.compile(
+    r"^[ \t]*\[?(doctor|patient|guest_\w+|nurse|family\w*|clinician)\]?[ \t]*:?", re.IGNORECASE | re.MULTILINE
+)
+_NO = re.compile(
+    r"^[\s,.\-]*(?:(?:um|uh|well|oh|hm+|doctor|ah)[\s,.]*)*(?:no\b|nope|nah|none|never|negative"
+    r"|not (?:really|at all|that)|i don't|i do not|i haven't|i have not|he doesn't|she doesn't|he hasn't|she hasn't"
+    r"|i didn't|i deny|uh-uh)",
+    re.IGNORECASE,
+)
+_YES = re.compile(
+    r"^[\s,.\-]*(?:(?:um|uh|well|oh|hm+|doctor|ah)[\s,.]*)*(?:yes|yeah|yep|yup|correct|i do\b|i have\b|i did\b"
+    r"|sure|right|exactly|mm-hmm|absolutely|definitely|he does|she does|that's (?:right|correct))",
+    re.IGNORECASE,
+)
+_STOP = re.compile(r"[.?!]")
+_OR = re.compile(r"\bor\b")
+_SPOKEN_NOT = re.compile(r"n't\b|\b(?:not|no|never|without|if|could|might|maybe|worried|risk)\b", re.IGNORECASE)
+_YET = re.compile(r"\b(?:but|except|just|only|some|sometimes|little|bit)\b", re.IGNORECASE)
+_PRESENT = frozenset({Assertion.PRESENT, Assertion.HISTORICAL})
+
+
+def turns_of(text: str) -> list[int]:
+    """Return where speakers begin to speak; less than two where a text is no conversation."""
+    return [match.start() for match in _TURN.finditer(text)]
+
+
+def polarities(text: str, mentions: Sequence[ReadMention], turns: Sequence[int] = ()) -> list[Polarity]:
+    """Return what a text says of each of its mentions; ``turns`` are those of a conversation."""
+    if len(turns) < 2:
+        return [_plain(mention) for mention in mentions]
+    return [_in_conversation(text, turns, mention) for mention in mentions]
+
+
+def _plain(mention: ReadMention) -> Polarity:
+    if mention.assertion is Assertion.ABSENT:
+        return "absent"
+    return "present" if mention.assertion in _PRESENT else "unknown"
+
+
+def _in_conversation(text: str, turns: Sequence[int], mention: ReadMention) -> Polarity:
+    """A question leaves open what it names; a short answer that begins with yes or no decides it."""
+    following = bisect_right(turns, mention.begin)
+    end = turns[following] if following < len(turns) else len(text)
+    stop = _STOP.search(text, mention.end, end)
+    if stop is None or stop.group() != "?":
+        said = text[turns[following - 1] if following else 0 : end]
+        # What was asked is often repeated in an answer that is not a plain sentence.
+        before = text[max(text.rfind("\n", 0, mention.begin) + 1, mention.begin - 70) : mention.begin]
+        # Spoken negations ("it does n't look like") are often not what the reader's rules know.
+        if mention.assertion is not Assertion.ABSENT and _SPOKEN_NOT.search(before.rsplit(" . ", 1)[-1]):
+            return "unknown"
+        return "unknown" if mention.assertion is Assertion.ABSENT and _OR.search(said) else _plain(mention)
+    if following >= len(turns):
+        return "unknown"
+    opening = _TURN.match(text, turns[following])
+    after = turns[following + 1] if following + 1 < len(turns) else len(text)
+    answer = text[opening.end() if opening else turns[following] : after].replace(" n't", "n't")
+    if _NO.match(answer) and not _YET.search(answer):
+        return "absent"
+    # "Yes" to a list of things leaves open to which.
+    question = text[turns[following - 1] if following else 0 : end]
+    listed = "," in question or " or " in question
+    return "present" if _YES.match(answer) and not listed else "unknown"

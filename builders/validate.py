@@ -36,6 +36,9 @@ PATIENTS_AT_ONCE = 10_000
 """Patients whose rows are checked at once, by all workers together: what they are checked against is some gigabytes
 less than DuckDB may use, whatever the number of workers."""
 
+HEADS_AT_ONCE = 4_000
+"""Concepts whose walks of up to three steps are made at once: these grow with concepts, not with patients."""
+
 COMMON = "common"
 """A database in memory, within DuckDB's limit, for what all workers read."""
 
@@ -100,6 +103,16 @@ def _common(connection: duckdb.DuckDBPyConnection, names: Iterable[str]) -> Iter
         yield
     finally:
         connection.execute(f"detach {COMMON}")
+
+
+def _find_paths(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make ``found_path``: what the graph says of the pairs of all rows."""
+    set_variables(connection, {"heads_at_once": HEADS_AT_ONCE})
+    for table in ("step", "paired"):
+        connection.execute(sql_text(f"builders/validate/{table}"))
+    for lot in range(number_of(connection, "select coalesce(max(lot) + 1, 0) from paired")):
+        set_variables(connection, {"lot": lot})
+        connection.execute(sql_text("builders/validate/found_path"))
 
 
 def _find_names(cursor: duckdb.DuckDBPyConnection, build: BuildSettings) -> None:
@@ -180,7 +193,8 @@ def validate_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnectio
     _require_columns(files)
     _show(connection, files)
     set_variables(connection, {"tiers": list(build.truth_tiers), **build.attesting()})
-    for step in ("step", "found_path", "cover", "words_of", "spelled", *(["partner"] if denying else [])):
+    _find_paths(connection)
+    for step in ("cover", "words_of", "spelled", *(["partner"] if denying else [])):
         connection.execute(sql_text(f"builders/validate/{step}"))
     rows = sum(number_of(connection, f"select count(*) from {name}") for name in files)
     found = _found(connection, [check for name in files for check in WHOLE_CHECKS[name]])

@@ -2,20 +2,16 @@
 -- Second road: shares no rules and no word tables with builders/medieval and sql/builders/medieval
 -- Grain: one row per ordered pair and pattern
 -- Output: found_path(head_cui, tail_cui, predicate, pattern, tier, hops)
--- Inputs: labelled(head_cui, tail_cui, ...), step, kg.pattern
+-- Inputs: paired(head, tail, lot), step, kg.pattern. Parameter: lot, of heads whose walks fit into memory together
 -- The builder walks arrays; here the first two steps are joined forward from the head, and the last one backward from
 --   the tail. A step is not taken from a concept whose fan is above the pattern's max_fan (0: no limit)
-create or replace temp table found_path as
+insert into found_path
 with pair as (
-    select distinct
-        head_cui as head,
-        tail_cui as tail
-    from labelled
-    union
-    select distinct
-        tail_cui as head,
-        head_cui as tail
-    from labelled
+    select
+        head,
+        tail
+    from paired
+    where lot = getvariable('lot')
 ),
 
 first_step as (
@@ -28,12 +24,16 @@ first_step as (
     inner join step on pair_head.head = step.start
 ),
 
-prefix as (
+-- Patterns are joined before the walks meet, so that no walk is made that no pattern asks for
+asked as (
     select distinct
+        steps,
         steps[1] as first_name,
-        steps[2] as second_name
+        steps[2] as second_name,
+        steps[-1] as last_name,
+        len(steps) as hops
     from kg.pattern
-    where len(steps) = 3
+    where extends = ''
 ),
 
 second_step as (
@@ -45,45 +45,49 @@ second_step as (
         min(greatest(first_step.fan, step.fan)) as fan
     from first_step
     inner join step on first_step.node = step.start
-    inner join prefix on first_step.first_name = prefix.first_name and step.name = prefix.second_name
+    semi join asked on asked.hops = 3 and first_step.first_name = asked.first_name and step.name = asked.second_name
     group by all
 ),
 
-last_step as (
+half_way as (
     select
-        pair.head,
-        pair.tail,
-        step.name as last_name,
-        step.start as node,
-        step.fan
-    from pair
-    inner join step on pair.tail = step.goal
+        first_step.head,
+        first_step.node,
+        first_step.fan,
+        asked.steps,
+        asked.last_name
+    from first_step
+    inner join asked on asked.hops = 2 and first_step.first_name = asked.first_name
+    union all
+    select
+        second_step.head,
+        second_step.node,
+        second_step.fan,
+        asked.steps,
+        asked.last_name
+    from second_step
+    inner join asked
+        on asked.hops = 3 and second_step.first_name = asked.first_name and second_step.second_name = asked.second_name
 ),
 
 walk as (
     select
-        head,
-        tail,
-        [last_name] as steps,
-        fan
-    from last_step
-    where node = head
+        pair.head,
+        pair.tail,
+        [first_step.first_name] as steps,
+        first_step.fan
+    from pair
+    inner join first_step on pair.head = first_step.head and pair.tail = first_step.node
     union all
     select
-        last_step.head,
-        last_step.tail,
-        [first_step.first_name, last_step.last_name] as steps,
-        greatest(first_step.fan, last_step.fan) as fan
-    from last_step
-    inner join first_step on last_step.head = first_step.head and last_step.node = first_step.node
-    union all
-    select
-        last_step.head,
-        last_step.tail,
-        [second_step.first_name, second_step.second_name, last_step.last_name] as steps,
-        greatest(second_step.fan, last_step.fan) as fan
-    from last_step
-    inner join second_step on last_step.head = second_step.head and last_step.node = second_step.node
+        pair.head,
+        pair.tail,
+        half_way.steps,
+        greatest(half_way.fan, step.fan) as fan
+    from pair
+    inner join step on pair.tail = step.goal
+    inner join half_way
+        on pair.head = half_way.head and step.start = half_way.node and step.name = half_way.last_name
 )
 
 select distinct

@@ -193,10 +193,9 @@ class Comparison:
     def in_lay_words(self, one: Seen) -> bool:
         """Tell whether the input speaks of a problem in words that name no concept ("your sugars")."""
         name = one.mention.text.lower()
-        for words_of, lay in words("lay").items():
-            if re.search(rf"\b(?:{words_of})", name) and re.search(rf"\b(?:{lay})", self.lower):
-                return True
-        return False
+        return any(
+            _beginning(named).search(name) and _beginning(lay).search(self.lower) for named, lay in words("lay").items()
+        )
 
     def _named_by_kin(self, one: Seen) -> bool:
         """Tell whether the input names something more specific; what is more general bears nothing out."""
@@ -243,6 +242,7 @@ def stem(word: str) -> str:
     return word.lower()[:_STEM]
 
 
+@lru_cache(maxsize=65536)
 def american(word: str) -> str:
     """Return a word with what British spelling adds taken away: "oedema", "tumour", "hospitalised".
 

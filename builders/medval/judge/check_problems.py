@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from builders.medval.judge.comparison import Comparison, Finding, quoted, stem
-from builders.medval.judge.degrees import hedged, qualifier_after, word_before
+from builders.medval.judge.degrees import hedged, is_somebodys, qualifier_after, word_before
 from builders.medval.judge.tables import diagnosis_groups, words
 from builders.medval.reading import Seen
 
@@ -18,6 +18,13 @@ _MOST = 2 / 3
 # Of the ranks of a grade, what is neither mild nor severe.
 _MIDDLE = 2
 _BEFORE, _AFTER = 8, 16
+# The nouns of a name around a mention, up to words that link it to the question.
+_LINKS = (
+    r"(?:an?|the|and|or|for|of|on|about|with|without|to|from|in|by|after|before|when|during|if|is|are|be|that|as|I|"
+    r"my|his|her|their|your|you|he|she|we|they|have|has|had|having|treat(?:ing)?|prevent(?:ing)?|cur(?:e|ing)|causes?)"
+)
+_NOUNS_BEFORE = re.compile(rf"\b{_LINKS} (?P<nouns>(?:(?!{_LINKS}\b)[\w'’-]+ ){{1,3}})$", re.IGNORECASE)
+_NOUNS_AFTER = re.compile(r"(?P<nouns> (?:syndrome|disease|disorder|deficiency|failure|tumor|cancer|fever)s?)\b", re.I)
 _DEFINITE = re.compile(r"\b(definite(?:ly)?)\b", re.IGNORECASE)
 _DOUBT = re.compile(r"\b(?:possible|possibly|suspected|questionable|presumed)\s+$", re.IGNORECASE)
 
@@ -37,8 +44,9 @@ def problems(c: Comparison) -> list[Finding]:
             text = "the output names another diagnosis of the group than the input"
             found.append(quoted("sibling_diagnosis", text, c, mention.begin, mention.end))
             continue
-        if c.supported(one) or c.may_mean(one):
+        if c.supported(one) or c.may_mean(one) or c.specified(one):
             continue
+        place = _whole_name(c, one)
         replaces = c.task == "query2question" and _replaces(c, one)
         if mention.kind != "disorder" and not replaces:
             continue
@@ -48,15 +56,24 @@ def problems(c: Comparison) -> list[Finding]:
             continue
         if c.knowledge.is_serious(mention) and c.task == "query2question":
             text = "the output asks about a grave problem that the input does not name"
-            found.append(quoted("wrong_subject", text, c, mention.begin, mention.end))
+            found.append(quoted("wrong_subject", text, c, *place))
         elif c.knowledge.is_serious(mention):
             text = "the output names a grave diagnosis that the input does not hold"
-            found.append(quoted("invented_diagnosis", text, c, mention.begin, mention.end))
+            found.append(quoted("invented_diagnosis", text, c, *place))
         elif c.task != "query2question" or replaces:
             asks = "names" if c.task != "query2question" else "asks about"
             text = f"the output {asks} a problem that the input does not name"
-            found.append(quoted("fabricated", text, c, mention.begin, mention.end))
+            found.append(quoted("fabricated", text, c, *place))
     return found
+
+
+def _whole_name(c: Comparison, one: Seen) -> tuple[int, int]:
+    """Return where the name of a question's subject begins and ends: "pott's puffy tumor", not "tumor" alone."""
+    begin, end = one.mention.begin, one.mention.end
+    if c.task != "query2question":
+        return begin, end
+    before, after = _NOUNS_BEFORE.search(c.output, 0, begin), _NOUNS_AFTER.match(c.output, end)
+    return (before.start("nouns") if before else begin), (after.end("nouns") if after else end)
 
 
 def _replaces(c: Comparison, one: Seen) -> bool:
@@ -188,6 +205,8 @@ def certainties(c: Comparison) -> list[Finding]:
         doubt = _DOUBT.search(c.output, max(0, one.mention.begin - 16), one.mention.begin)
         theirs = c.given.like(one.family)
         if doubt is None or not theirs or any(hedged(c.given, other) for other in theirs):
+            continue
+        if c.task == "query2question" and not any(is_somebodys(c.given, other) for other in theirs):
             continue
         text = "the output doubts what the input states"
         found.append(quoted("understate_certainty", text, c, doubt.start(), one.mention.end))

@@ -24,7 +24,10 @@ _LINKS = (
     r"my|his|her|their|your|you|he|she|we|they|have|has|had|having|treat(?:ing)?|prevent(?:ing)?|cur(?:e|ing)|causes?)"
 )
 _NOUNS_BEFORE = re.compile(rf"\b{_LINKS} (?P<nouns>(?:(?!{_LINKS}\b)[\w'’-]+ ){{1,3}})$", re.IGNORECASE)
-_NOUNS_AFTER = re.compile(r"(?P<nouns> (?:syndrome|disease|disorder|deficiency|failure|tumor|cancer|fever)s?)\b", re.I)
+_NOUNS_AFTER = re.compile(
+    rf"(?P<nouns>(?: (?!{_LINKS}\b)[\w'’-]+){{0,2}} (?:syndrome|disease|disorder|deficiency|failure|tumor|cancer|fever)s?)\b",
+    re.IGNORECASE,
+)
 _DEFINITE = re.compile(r"\b(definite(?:ly)?)\b", re.IGNORECASE)
 _DOUBT = re.compile(r"\b(?:possible|possibly|suspected|questionable|presumed)\s+$", re.IGNORECASE)
 
@@ -47,6 +50,7 @@ def problems(c: Comparison) -> list[Finding]:
         if c.supported(one) or c.may_mean(one) or c.specified(one):
             continue
         place = _whole_name(c, one)
+        serious = c.knowledge.is_serious(mention, c.output[slice(*place)])
         replaces = c.task == "query2question" and _replaces(c, one)
         if mention.kind != "disorder" and not replaces:
             continue
@@ -54,10 +58,10 @@ def problems(c: Comparison) -> list[Finding]:
             c.in_lay_words(one) or c.half_said(mention.text) or c.treated(one) or _is_risk(c, one)
         ):
             continue
-        if c.knowledge.is_serious(mention) and c.task == "query2question":
+        if serious and c.task == "query2question":
             text = "the output asks about a grave problem that the input does not name"
             found.append(quoted("wrong_subject", text, c, *place))
-        elif c.knowledge.is_serious(mention):
+        elif serious:
             text = "the output names a grave diagnosis that the input does not hold"
             found.append(quoted("invented_diagnosis", text, c, *place))
         elif c.task != "query2question" or replaces:

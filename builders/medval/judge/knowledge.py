@@ -81,9 +81,9 @@ class Knowledge(Concepts):
         """Concepts of diagnoses and red flags that change what is done at once."""
         return self._serious.cuis
 
-    def is_serious(self, mention: ReadMention) -> bool:
-        """Tell whether a diagnosis or red flag changes what is done at once."""
-        text = mention.text.lower()
+    def is_serious(self, mention: ReadMention, name: str = "") -> bool:
+        """Tell whether a diagnosis or red flag, with the ``name`` around it, changes what is done at once."""
+        text = (name or mention.text).lower()
         if text in self._serious.names:
             return True
         # A kind that is lesser by its name may be read as the grave problem itself.

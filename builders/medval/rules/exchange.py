@@ -46,16 +46,13 @@ def other_names(scene: Scene, *, kind: str, grave: bool, reason: bool = False) -
 
 
 def _is_main(scene: Scene, one: Seen) -> bool:
-    """Tell whether a note names a problem once that its input names before its other problems.
+    """Tell whether a note names a problem once that its input names first.
 
     Who names another in its place also keeps silent about why the patient came, and that is a second error.
     """
     if scene.item.task != "dialogue2note" or len(scene.made.like(one.family)) > 1:
         return False
-    told = {cui for other in scene.made.problems() for cui in other.mention.cuis[:1]}
-    first = next(
-        (other for other in scene.given.problems() if scene.knowledge.akin(other.mention.cuis[:1], told)), None
-    )
+    first = next(iter(scene.given.problems()), None)
     return first is not None and scene.knowledge.akin(first.mention.cuis[:1], one.mention.cuis[:1])
 
 

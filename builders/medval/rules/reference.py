@@ -78,6 +78,9 @@ def _adds_kind(scene: Scene, one: Seen) -> bool:
     if not kinds or (one.family & scene.given_families and not one.family & bare):
         return False
     theirs = scene.given.like(one.family | bare)
+    initials = "".join(word[0] for word in name.upper().split())
+    if any(seen.mention.text.upper() == initials for seen in theirs):
+        return False
     said = scene.given.text
     if scene.item.task == "course2diagnosis":
         said = " ".join(said[max(0, seen.mention.begin - _NEAR) : seen.mention.end + _NEAR] for seen in theirs)

@@ -26,7 +26,8 @@ _DOUBTED = re.compile(
 )
 # What a message says of somebody: "my son was diagnosed with", "my", and after it "I have this problem".
 _OF_SOMEBODY = re.compile(
-    r"(?:\b(?:I|we|he|she|who|NAME|son|daughter|child|baby|husband|wife|mother|father|mom|dad|brother|sister|patient|old)"
+    r"(?:\b(?:I|we|he|she|who|NAME|son|daughter|child|baby|husband|wife|mother|father|mom|dad|brother|sister|aunt\w*|uncle|"
+    r"cousin|friend|patient|old)"
     r"\b\]?[^.?!\n]{0,40}(?<!to )\b(?:have|has|had|'ve|got|diagnosed|suffer\w*|detected|developed|living)"
     r"|\b(?:I've|I'm|I am|my|his|her|our))(?: (?!for\b|about\b|to\b|of\b|on\b|regarding\b)[\w'-]+){0,3} $",
     re.IGNORECASE,

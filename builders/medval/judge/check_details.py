@@ -44,8 +44,9 @@ def measured(c: Comparison) -> list[Finding]:
     """Numbers in digits that the input does not have; where it is spoken, those for which it has another number."""
     found = []
     aged = _AGE.search(c.input) is not None
-    # A wrong dose is named as such.
+    # A wrong dose is named as such, and that of a strange drug with the drug.
     named = {dose.measure.begin for dose, _ in other_doses(c)}
+    named |= {dose.measure.begin for dose in c.made.doses if not c.supported(dose.drug)}
     for one in c.made.numbers:
         if one.begin in named or one.values & c.given.values or not _is_value(c, one):
             continue

@@ -306,6 +306,7 @@ def test_a_name_inside_another_word_is_not_said(rules: Engine) -> None:
          "untreated Pott's puffy anemia"),
         ("What cures gout?", "What should I do if I have anemia?", "anemia"),
         ("What cures gout?", "How does anemia affect me?", "anemia"),
+        ("What cures gout?", "Does loin pain anemia syndrome worsen?", "loin pain anemia syndrome"),
     ],
 )  # fmt: skip
 def test_a_strange_subject_is_named_whole(rules: Engine, given: str, output: str, quote: str) -> None:

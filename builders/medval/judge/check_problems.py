@@ -21,7 +21,7 @@ _BEFORE, _AFTER = 8, 16
 # The nouns of a name around a mention, up to words that link it to the question.
 _LINKS = (
     r"(?:an?|the|and|or|for|of|on|about|with|without|to|from|in|by|after|before|when|during|if|is|are|be|that|as|I|"
-    r"my|his|her|their|your|you|he|she|we|they|have|has|had|having|treat(?:ing)?|prevent(?:ing)?|cur(?:e|ing)|causes?|do(?:es)?|can|will|should|could)"
+    r"my|his|her|their|your|you|he|she|we|they|have|has|had|having|treat(?:ing)?|prevent(?:ing)?|cur(?:e|ing)|causes?|does)"
 )
 _NOUNS_BEFORE = re.compile(rf"\b{_LINKS} (?P<nouns>(?:(?!{_LINKS}\b)[\w'’-]+ ){{1,3}})$", re.IGNORECASE)
 _NAME_ENDS = r"(?:syndrome|disease|disorder|deficiency|failure|tumor|cancer|fever)s?"

@@ -306,6 +306,7 @@ def test_a_name_inside_another_word_is_not_said(rules: Engine) -> None:
          "untreated Pott's puffy anemia"),
         ("What cures gout?", "What should I do if I have anemia?", "anemia"),
         ("What cures gout?", "How does anemia affect me?", "anemia"),
+        ("What cures gout?", "When do adults develop anemia?", "anemia"),
         ("What cures gout?", "Does loin pain anemia syndrome worsen?", "loin pain anemia syndrome"),
     ],
 )  # fmt: skip
@@ -355,3 +356,8 @@ def test_what_the_input_names_more_exactly_is_not_called_unnamed(rules: Engine) 
     one = item("query2question", "My wife has pancreatic cancer. What helps?", None)
     refused = rules.validator.judge([one], ["What are the treatments for tumor?"])[0]
     assert isinstance(refused, Refusal) or refused.errors == ()
+
+
+def test_a_strange_drug_counts_once_with_its_dose(rules: Engine) -> None:
+    judged = rules.judge(LISTS, (LISTS.reference or "").replace("Warfarin.", "Warfarin; Furosemide 30 mg."))
+    assert [error["quote"] for error in judged.errors] == ["Furosemide"]

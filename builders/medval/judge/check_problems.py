@@ -20,12 +20,13 @@ _MIDDLE = 2
 _BEFORE, _AFTER = 8, 16
 # The nouns of a name around a mention, up to words that link it to the question.
 _LINKS = (
-    r"(?:an?|the|and|or|for|of|on|about|with|without|to|from|in|by|after|before|when|during|if|is|are|be|that|as|I|"
+    r"(?:an?|the|and|or|for|of|on|about|with|without|to|from|in|by|after|before|during|is|are|be|I|"
     r"my|his|her|their|your|you|he|she|we|they|have|has|had|having|treat(?:ing)?|prevent(?:ing)?|cur(?:e|ing)|causes?|does)"
 )
-_NOUNS_BEFORE = re.compile(rf"\b{_LINKS} (?P<nouns>(?:(?!{_LINKS}\b)[\w'’-]+ ){{1,3}})$", re.IGNORECASE)
+_NO_NOUN = rf"(?!{_LINKS}\b|(?:when|if|that|as|do|can|will|should|could)\b)"
+_NOUNS_BEFORE = re.compile(rf"\b{_LINKS} (?P<nouns>(?:{_NO_NOUN}[\w'’-]+ ){{1,3}})$", re.IGNORECASE)
 _NAME_ENDS = r"(?:syndrome|disease|disorder|deficiency|failure|tumor|cancer|fever)s?"
-_NOUNS_AFTER = re.compile(rf"(?P<nouns>(?: (?!{_LINKS}\b)[\w'’-]+){{0,2}} {_NAME_ENDS})\b", re.IGNORECASE)
+_NOUNS_AFTER = re.compile(rf"(?P<nouns>(?: {_NO_NOUN}[\w'’-]+){{0,2}} {_NAME_ENDS})\b", re.IGNORECASE)
 _DEFINITE = re.compile(r"\b(definite(?:ly)?)\b", re.IGNORECASE)
 _DOUBT = re.compile(r"\b(?:possible|possibly|suspected|questionable|presumed)\s+$", re.IGNORECASE)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from builders.medval.judge.check_drugs import other_doses
 from builders.medval.judge.comparison import Comparison, Finding, quoted, stem
 from builders.medval.judge.quantities import Number, is_measure, sides_of
 from builders.medval.judge.tables import words
@@ -16,6 +17,10 @@ _ASKED = re.compile(
 )
 _WHOLE = re.compile(r"\d[\d.,/]*\d|\d")
 _AGE = re.compile(r"[- ]years?[- ]old\b", re.IGNORECASE)
+# A left and a right one of these are two parts of the body, not one part on either side of it.
+_OWN_PART = re.compile(
+    r" (?:heart|ventric\w*|atri\w*|bundle branch|main|coronary|circumflex|anterior descending)", re.I
+)
 # The name of what was measured stands within so many characters before the number.
 _NAMED = 24
 
@@ -28,8 +33,10 @@ def sides(c: Comparison) -> list[Finding]:
     for side in sides_of(c.output, everyday):
         theirs = {other.side for other in given if other.parts & side.parts}
         if theirs and side.side not in theirs:
+            part = _OWN_PART.match(c.output, side.end)
             text = "the output puts this on the other side of the body than the input"
-            found.append(quoted("laterality", text, c, side.begin, side.end))
+            text = "the output names another part of the body than the input" if part else text
+            found.append(quoted("laterality", text, c, side.begin, part.end() if part else side.end))
     return found
 
 
@@ -37,8 +44,11 @@ def measured(c: Comparison) -> list[Finding]:
     """Numbers in digits that the input does not have; where it is spoken, those for which it has another number."""
     found = []
     aged = _AGE.search(c.input) is not None
+    # A wrong dose is named as such, and that of a strange drug with the drug.
+    named = {dose.measure.begin for dose, _ in other_doses(c)}
+    named |= {dose.measure.begin for dose in c.made.doses if not c.supported(dose.drug)}
     for one in c.made.numbers:
-        if one.values & c.given.values or not _is_value(c, one):
+        if one.begin in named or one.values & c.given.values or not _is_value(c, one):
             continue
         if not aged and _AGE.match(c.output, one.end):
             continue

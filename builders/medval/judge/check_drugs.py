@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from functools import lru_cache
@@ -13,23 +14,39 @@ from builders.medval.judge.tables import contraindications, drug_groups
 from builders.medval.judge.view import Dose, View
 from builders.medval.reading import Seen
 
-__all__ = ["actions", "doses", "drugs", "stops_unheard"]
+__all__ = ["actions", "doses", "drugs", "other_doses", "stops_unheard"]
 
+# Decades, with what rounding takes.
+_TENFOLD = 1 - 1e-6
 _GIVEN = frozenset({"present", "planned", "hypothetical"})
 
 
 def doses(c: Comparison) -> list[Finding]:
     """Strengths and frequencies that the input does not give for the drug."""
     found = []
-    for dose in c.made.doses:
+    other = other_doses(c)
+    for dose, _ in other:
         drug, measure = dose.drug, dose.measure
-        theirs = [o.measure for o in c.given.doses if o.measure.base == measure.base and o.drug.family & drug.family]
-        if not theirs or any(other.values & measure.values for other in theirs) or _elsewhere(c, dose, theirs):
-            continue
         rule, kind = ("frequency", "frequency") if measure.base == "day" else ("dose", "strength")
-        rule = "critical_dose" if c.knowledge.is_critical(drug.mention) else rule
+        # Strength and frequency together make the daily dose.
+        decades = sum(more for another, more in other if another.drug is drug)
+        rule = "critical_dose" if c.knowledge.is_critical(drug.mention) or abs(decades) >= _TENFOLD else rule
         text = f"the output gives another {kind} for this drug than the input"
         found.append(quoted(rule, text, c, drug.mention.begin, measure.end))
+    return found
+
+
+def other_doses(c: Comparison) -> list[tuple[Dose, float]]:
+    """Return the quantities that the input does not give for their drug, each with how many decades it is off."""
+    found = []
+    for dose in c.made.doses:
+        measure, family = dose.measure, dose.drug.family
+        theirs = [o.measure for o in c.given.doses if o.measure.base == measure.base and o.drug.family & family]
+        if not theirs or any(other.values & measure.values for other in theirs) or _elsewhere(c, dose, theirs):
+            continue
+        given = [value for other in theirs for value in other.values if value > 0]
+        off = (math.log10(ours / value) for ours in measure.values if ours > 0 for value in given)
+        found.append((dose, min(off, key=abs, default=0.0)))
     return found
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from builders.medval.judge.comparison import Comparison, Finding, quoted, stem
-from builders.medval.judge.degrees import hedged, qualifier_after, word_before
+from builders.medval.judge.degrees import hedged, is_somebodys, qualifier_after, word_before
 from builders.medval.judge.tables import diagnosis_groups, words
 from builders.medval.reading import Seen
 
@@ -18,6 +18,15 @@ _MOST = 2 / 3
 # Of the ranks of a grade, what is neither mild nor severe.
 _MIDDLE = 2
 _BEFORE, _AFTER = 8, 16
+# The nouns of a name around a mention, up to words that link it to the question.
+_LINKS = (
+    r"(?:an?|the|and|or|for|of|on|about|with|without|to|from|in|by|after|before|during|is|are|be|I|"
+    r"my|his|her|their|your|you|he|she|we|they|have|has|had|having|treat(?:ing)?|prevent(?:ing)?|cur(?:e|ing)|causes?|does)"
+)
+_NO_NOUN = rf"(?!{_LINKS}\b|(?:when|if|that|as|do|can|will|should|could)\b)"
+_NOUNS_BEFORE = re.compile(rf"\b{_LINKS} (?P<nouns>(?:{_NO_NOUN}[\w'’-]+ ){{1,3}})$", re.IGNORECASE)
+_NAME_ENDS = r"(?:syndrome|disease|disorder|deficiency|failure|tumor|cancer|fever)s?"
+_NOUNS_AFTER = re.compile(rf"(?P<nouns>(?: {_NO_NOUN}[\w'’-]+){{0,2}} {_NAME_ENDS})\b", re.IGNORECASE)
 _DEFINITE = re.compile(r"\b(definite(?:ly)?)\b", re.IGNORECASE)
 _DOUBT = re.compile(r"\b(?:possible|possibly|suspected|questionable|presumed)\s+$", re.IGNORECASE)
 
@@ -37,8 +46,10 @@ def problems(c: Comparison) -> list[Finding]:
             text = "the output names another diagnosis of the group than the input"
             found.append(quoted("sibling_diagnosis", text, c, mention.begin, mention.end))
             continue
-        if c.supported(one) or c.may_mean(one):
+        if c.supported(one) or c.may_mean(one) or c.specified(one):
             continue
+        place = _whole_name(c, one)
+        serious = c.knowledge.is_serious(mention, c.output[slice(*place)])
         replaces = c.task == "query2question" and _replaces(c, one)
         if mention.kind != "disorder" and not replaces:
             continue
@@ -46,17 +57,26 @@ def problems(c: Comparison) -> list[Finding]:
             c.in_lay_words(one) or c.half_said(mention.text) or c.treated(one) or _is_risk(c, one)
         ):
             continue
-        if c.knowledge.is_serious(mention) and c.task == "query2question":
+        if serious and c.task == "query2question":
             text = "the output asks about a grave problem that the input does not name"
-            found.append(quoted("wrong_subject", text, c, mention.begin, mention.end))
-        elif c.knowledge.is_serious(mention):
+            found.append(quoted("wrong_subject", text, c, *place))
+        elif serious:
             text = "the output names a grave diagnosis that the input does not hold"
-            found.append(quoted("invented_diagnosis", text, c, mention.begin, mention.end))
+            found.append(quoted("invented_diagnosis", text, c, *place))
         elif c.task != "query2question" or replaces:
             asks = "names" if c.task != "query2question" else "asks about"
             text = f"the output {asks} a problem that the input does not name"
-            found.append(quoted("fabricated", text, c, mention.begin, mention.end))
+            found.append(quoted("fabricated", text, c, *place))
     return found
+
+
+def _whole_name(c: Comparison, one: Seen) -> tuple[int, int]:
+    """Return where the name of a question's subject begins and ends: "pott's puffy tumor", not "tumor" alone."""
+    begin, end = one.mention.begin, one.mention.end
+    if c.task != "query2question":
+        return begin, end
+    before, after = _NOUNS_BEFORE.search(c.output, 0, begin), _NOUNS_AFTER.match(c.output, end)
+    return (before.start("nouns") if before else begin), (after.end("nouns") if after else end)
 
 
 def _replaces(c: Comparison, one: Seen) -> bool:
@@ -188,6 +208,8 @@ def certainties(c: Comparison) -> list[Finding]:
         doubt = _DOUBT.search(c.output, max(0, one.mention.begin - 16), one.mention.begin)
         theirs = c.given.like(one.family)
         if doubt is None or not theirs or any(hedged(c.given, other) for other in theirs):
+            continue
+        if c.task == "query2question" and not any(is_somebodys(c.given, other) for other in theirs):
             continue
         text = "the output doubts what the input states"
         found.append(quoted("understate_certainty", text, c, doubt.start(), one.mention.end))

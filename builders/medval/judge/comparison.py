@@ -202,6 +202,17 @@ class Comparison:
         cuis = set(one.mention.cuis[:2])
         return any(self.knowledge.above(cui) & cuis for cui in self.given_families)
 
+    def specified(self, one: Seen) -> bool:
+        """Tell whether the input names something below a problem, however far, or below what ends with its name.
+
+        So an insulinoma, an islet cell tumor, is a tumor, even in a release that does not link the two.
+        """
+        name = f" {one.mention.text.lower()}"
+        above = self.knowledge.lineage(self.given_families)
+        return bool(above & set(one.mention.cuis[:2])) or any(
+            f" {self.knowledge.graph.name(cui).lower()}".endswith(name) for cui in above
+        )
+
     def may_mean(self, one: Seen) -> bool:
         """Tell whether somebody's own words may mean a problem that they name by something more general only."""
         return self.spoken and self.knowledge.akin(one.mention.cuis[:2], self.given_families)

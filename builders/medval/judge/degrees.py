@@ -7,7 +7,7 @@ import re
 from builders.medval.judge.view import View
 from builders.medval.reading import Seen
 
-__all__ = ["hedged", "qualifier_after", "word_before"]
+__all__ = ["hedged", "is_somebodys", "qualifier_after", "word_before"]
 
 _BEFORE = re.compile(r"([A-Za-z-]+)[ ]+$")
 _HEDGE = re.compile(
@@ -15,6 +15,14 @@ _HEDGE = re.compile(
     r"evaluate|assess|guess|if)\b|\?",
     re.IGNORECASE,
 )
+_LINK = r"(?: (?!(?:about|for|on|of|to|regarding|concerning|like)\b)[\w'-]+){0,3}\s+$"
+# Before a problem in its sentence: somebody, and a word that says it of them; or whose it is.
+_PERSON = re.compile(r"\b(?:I|we|he|she|my|our|his|her|who|patient|year[- ]olds?)\b|\[NAME\]", re.IGNORECASE)
+_HAS = re.compile(
+    rf"(?:\b(?:has|have|had|got|diagnosed|suffer\w*|detected|developed|living|am)|'ve|'m){_LINK}", re.IGNORECASE
+)
+_WHOSE = re.compile(r"\b(?:my|our|his|her)(?: [\w'-]+)?\s+$", re.IGNORECASE)
+_THIS = re.compile(r"[^?]{0,40}\bI (?:(?:have|had|got)(?: had)?|suffer from) (?:it|this|that)\b", re.IGNORECASE)
 # When a problem is there, or for how long.
 _QUALIFIER = re.compile(
     r" ((?:at|in the|during the) (?:night|morning|evening|afternoon|spring|summer|fall|winter)|nightly"
@@ -33,6 +41,14 @@ def qualifier_after(view: View, one: Seen) -> tuple[str, int] | None:
     """Return the words right after a mention that tell when or for how long a problem is there, and where they end."""
     match = _QUALIFIER.match(view.text, one.mention.end)
     return (match.group(1).lower(), match.end(1)) if match else None
+
+
+def is_somebodys(view: View, one: Seen) -> bool:
+    """Tell whether a message says of somebody that a problem is there; it may ask about the problem only."""
+    begin = max(view.text.rfind(stop, 0, one.mention.begin) for stop in (".", "?", "!", "\n")) + 1
+    before = view.text[begin : one.mention.begin]
+    held = _PERSON.search(before) and _HAS.search(before)
+    return bool(held or _WHOSE.search(before) or _THIS.match(view.text, one.mention.end))
 
 
 def hedged(view: View, one: Seen) -> bool:

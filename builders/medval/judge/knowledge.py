@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -32,6 +34,7 @@ class Knowledge(Concepts):
         self.plain = plain
         self._kin: dict[str, frozenset[str]] = {}
         self._uses: dict[str, frozenset[str]] = {}
+        self._lineage: dict[str, frozenset[str]] = {}
 
     def siblings(self, cui: str) -> frozenset[str]:
         """Return what the graph calls siblings of a concept."""
@@ -45,6 +48,13 @@ class Knowledge(Concepts):
             edges = self.graph.neighbours(drug) if drug in self.graph else ()
             self._uses[drug] = frozenset(edge.tail for edge in edges if edge.predicate in _USES)
         return self._uses[drug]
+
+    def lineage(self, cuis: Iterable[str]) -> frozenset[str]:
+        """Return concepts of the graph and all above them."""
+        for cui in cuis:
+            if cui not in self._lineage:
+                self._lineage[cui] = frozenset({cui, *self.graph.ancestors(cui)} if cui in self.graph else ())
+        return frozenset[str]().union(*(self._lineage[cui] for cui in cuis))
 
     # ---- tables by concept
 
@@ -71,10 +81,15 @@ class Knowledge(Concepts):
         """Concepts of diagnoses and red flags that change what is done at once."""
         return self._serious.cuis
 
-    def is_serious(self, mention: ReadMention) -> bool:
-        """Tell whether a diagnosis or red flag changes what is done at once."""
-        text = mention.text.lower()
-        if text in self._serious.names or set(mention.cuis[:1]) & self._serious.cuis:
+    def is_serious(self, mention: ReadMention, name: str = "") -> bool:
+        """Tell whether a diagnosis or red flag, with the ``name`` around it, changes what is done at once."""
+        text = (name or mention.text).lower()
+        if text in self._serious.names:
+            return True
+        # A kind that is lesser by its name may be read as the grave problem itself.
+        if set(re.split(r"[ -]", text)) & tables.words("lesser").keys():
+            return False
+        if any(self.above(cui) & self._serious.cuis for cui in mention.cuis[:1]):
             return True
         # "Ventilator associated pneumonia" is as grave as its last words.
         parts = text.split()

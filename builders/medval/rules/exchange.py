@@ -33,6 +33,8 @@ def other_names(scene: Scene, *, kind: str, grave: bool, reason: bool = False) -
     for one, name in named(scene):
         if name.place[0] != kind or not scene.in_input(one) or one.mention.assertion.value in _NOT_GIVEN:
             continue
+        if kind == "problem" and _is_main(scene, one):
+            continue
         because = _BECAUSE.search(scene.text, max(0, name.begin - 24), name.begin) is not None
         if because is not reason and not grave:
             continue
@@ -41,6 +43,17 @@ def other_names(scene: Scene, *, kind: str, grave: bool, reason: bool = False) -
             evidence = f"in place of {name.cuis[0]}: {other.cuis[0]}"
             found.append(scene.edit(rule, name.begin, name.end, other.text, evidence))
     return found
+
+
+def _is_main(scene: Scene, one: Seen) -> bool:
+    """Tell whether a note names a problem once that its input names first.
+
+    Who names another in its place also keeps silent about why the patient came, and that is a second error.
+    """
+    if scene.item.task != "dialogue2note" or len(scene.made.like(one.family)) > 1:
+        return False
+    first = next(iter(scene.given.problems()), None)
+    return first is not None and scene.knowledge.akin(first.mention.cuis[:1], one.mention.cuis[:1])
 
 
 def _gravity(scene: Scene, name: Name | Subject, *, grave: bool) -> bool | None:
@@ -123,7 +136,7 @@ def _given_strengths(scene: Scene, drug: Seen) -> set[float]:
 
 
 def other_rates(scene: Scene) -> list[Edit]:
-    """Write another frequency than the input gives for a drug of wide margin."""
+    """Write another frequency than the input gives for a drug of wide margin: less than ten times, or a tenth."""
     found = []
     for rate in scene.made.rates:
         drug = rate.drug
@@ -133,7 +146,7 @@ def other_rates(scene: Scene) -> list[Edit]:
         if not theirs or any(per_day != rate.per_day for per_day in theirs):
             continue
         other = drawn(scene.pool.rates, *scene.name, rate.begin)
-        if other is not None and other[1] != rate.per_day:
+        if other is not None and 1 < max(other[1], rate.per_day) / min(other[1], rate.per_day) < _TENFOLD:
             found.append(scene.edit("frequency", rate.begin, rate.end, other[0], "the input has what was there"))
     return found
 

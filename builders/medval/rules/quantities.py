@@ -43,7 +43,10 @@ _WORD = re.compile(
     re.IGNORECASE,
 )
 _SIDE = re.compile(
-    r"\b(left|right)\b(?![\s,]*(?:now|away|here|there|so|and wrong|\?|after|before|when|okay|well)\b)", re.I
+    r"\b(left|right)\b(?![\s,]*(?:now|away|here|there|so|and wrong|\?|after|before|when|okay|well)\b)"
+    # Parts that are two things, not one thing on either side: a left ventricle is no mirrored right one.
+    r"(?! (?:(?:sided )?heart|ventric|atri|bundle|main|coronary|circumflex|anterior desc))",
+    re.I,
 )
 _NOUN = re.compile(r"[a-z]{3,}")
 _NO_NOUN = frozenset(

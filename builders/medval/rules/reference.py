@@ -1,16 +1,18 @@
 """Whether a reference departs from its input: people write notes after the visit, and not all that they write was said.
 
 The generator's own look, apart from the validator's: a strength or a frequency that the input does not give for the
-drug, and a problem that the reference states although the input only fears it.
+drug, a problem that the reference states although the input only fears it, and one that it calls acute, chronic or of
+a type where the input does not.
 """
 
 from __future__ import annotations
 
 import re
 
+from builders.medval.reading import Seen
 from builders.medval.rules.quantities import frequency_pattern, per_day
 from builders.medval.rules.scene import Scene
-from builders.medval.rules.view import Amount, Rate, Seen, View
+from builders.medval.rules.view import Amount, Rate, View
 
 __all__ = ["departs"]
 
@@ -21,6 +23,17 @@ _FEARED = re.compile(
 )
 _BEFORE = 60
 """Characters before a problem, of its sentence, in which words say that it is only feared."""
+_KIND = re.compile(r"\b(?P<kind>acute|subacute|chronic|type (?:[12]|I{1,2}|one|two))\b(?: on\b)? ?", re.IGNORECASE)
+_KINDS_BEFORE = re.compile(rf"(?:{_KIND.pattern.replace('P<kind>', ':')})+$", re.IGNORECASE)
+_SAID = {
+    "acute": r"acut|subacut|exacerb|decompens|flare|sudden|today|yesterday|(?:day|week)s? ago",
+    "subacute": r"subacut|weeks|ago",
+    "chronic": r"chron|long|years|months|baseline|always",
+    "one": r"type[- ]?(?:1|I|one)\b|T1D|DM ?(?:1|I)\b|juvenile|IDDM",
+    "two": r"type[- ]?(?:2|II|two)\b|T2D|DM ?(?:2|II)\b|adult[- ]onset|NIDDM",
+}
+"""By what the input says each kind, near to the problem in a record, anywhere in what people say."""
+_NEAR = 60
 _STOP = re.compile(r"[.?!]\s|\n")
 
 
@@ -28,7 +41,7 @@ def departs(scene: Scene) -> bool:
     """Tell whether a reference says another dose, or is surer of a problem, than its input."""
     doses = any(not _is_given(scene.given, amount) for amount in scene.made.amounts)
     rates = any(not _is_so_often(scene.given, rate) for rate in scene.made.rates)
-    return doses or rates or any(_is_surer(scene, one) for one in scene.made.problems())
+    return doses or rates or any(_is_surer(scene, one) or _adds_kind(scene, one) for one in scene.made.problems())
 
 
 def _is_given(given: View, amount: Amount) -> bool:
@@ -52,6 +65,30 @@ def _is_surer(scene: Scene, one: Seen) -> bool:
         return False
     theirs = scene.given.like(one.family)
     return bool(theirs) and all(_is_feared(scene.given.text, other) for other in theirs)
+
+
+def _adds_kind(scene: Scene, one: Seen) -> bool:
+    """Tell whether a problem is called acute, chronic or of a type, and the input names it without that."""
+    begin = one.mention.begin
+    before = _KINDS_BEFORE.search(scene.text, max(0, begin - _NEAR), begin)
+    name = scene.text[before.start() if before else begin : one.mention.end]
+    kinds = {_kind(match["kind"].lower()) for match in _KIND.finditer(name)}
+    bare = scene.knowledge.family_of(scene.knowledge.concepts(_KIND.sub("", name).strip())[:1])
+    # A name of its own ("acute kidney injury") is said by any other name of the concept ("AKI").
+    if not kinds or (one.family & scene.given_families and not one.family & bare):
+        return False
+    theirs = scene.given.like(one.family | bare)
+    initials = "".join(word[0] for word in name.upper().split())
+    if any(seen.mention.text.upper() == initials for seen in theirs):
+        return False
+    said = scene.given.text
+    if scene.item.task == "course2diagnosis":
+        said = " ".join(said[max(0, seen.mention.begin - _NEAR) : seen.mention.end + _NEAR] for seen in theirs)
+    return bool(theirs) and not all(re.search(rf"\b(?:{_SAID[kind]})", said, re.IGNORECASE) for kind in kinds)
+
+
+def _kind(said: str) -> str:
+    return said if said in _SAID else "one" if said.removeprefix("type ") in {"1", "i", "one"} else "two"
 
 
 def _is_feared(text: str, one: Seen) -> bool:

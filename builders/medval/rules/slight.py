@@ -24,7 +24,18 @@ _DOUBTED = re.compile(
     r"misdiagnos\w+|second opinion)\b",
     re.IGNORECASE,
 )
+# What a message says of somebody: "my son was diagnosed with", "my", and after it "I have this problem".
+_OF_SOMEBODY = re.compile(
+    r"(?:\b(?:I|we|he|she|who|NAME|son|daughter|child|baby|husband|wife|mother|father|mom|dad|brother|sister|aunt\w*|uncle|"
+    r"cousin|friend|patient|old)"
+    r"\b\]?[^.?!\n]{0,40}(?<!to )\b(?:have|has|had|'ve|got|diagnosed|suffer\w*|detected|developed|living)"
+    r"|\b(?:I've|I'm|I am|my|his|her|our))(?: (?!for\b|about\b|to\b|of\b|on\b|regarding\b)[\w'-]+){0,3} $",
+    re.IGNORECASE,
+)
+_HAS_IT = re.compile(r"[^?\n]{0,40}\bI (?:have|have had|suffer from) (?:this|it)\b", re.IGNORECASE)
 _LIKELY = re.compile(r"(?<!less )(?<!more )\b(?:most likely|likely|probably|probable)\b(?! to\b)", re.IGNORECASE)
+# What raises the first letter after it: the beginning, the end of a sentence, a mark of a list.
+_RAISES = re.compile(r"(?:^|[\n.;:?!•#-])[ \t]*(?:\d{1,2}[.)][ \t]*)?\Z")
 _REASON = re.compile(r" (?:due|related|secondary|caused|from|a result|viral|allergic|musculoskeletal|of)\b")
 _LISTED = re.compile(r"\s*(?:,|/|and\b|or\b)")
 _AROUND = 80
@@ -89,7 +100,7 @@ def graded_symptoms(scene: Scene, *, over: bool) -> list[Edit]:
         elif one.mention.kind == "finding" and _may_be_graded(scene, one) and not _is_graded(scene, one):
             heads = not match and not scene.text[:begin].endswith(" ")
             grade = ("severe" if over else "mild") if not heads else ("Severe" if over else "Mild")
-            after = f"{grade} {_small(one.mention.text)}"
+            after = f"{grade} {_small(scene, one)}"
             found.append(scene.edit(rule, begin, end, after, "the input does not say how strong it is"))
     return found
 
@@ -156,10 +167,12 @@ def _doubted(scene: Scene) -> list[Edit]:
             continue
         if not (asked and begin) and (entry is None or entry.begin == first or one.polarity != "present"):
             continue
+        if asked and not any(_is_of_somebody(scene.given.text, each) for each in scene.given.like(one.family)):
+            continue
         if _DOUBTED.search(scene.given.text) or any(_is_hedged(scene, each) for each in scene.given.like(one.family)):
             continue
         heads = entry is not None and not (entry.inline and entry.line != entry.begin)
-        after = f"{'Possible' if heads else 'possible'} {_small(one.mention.text)}"
+        after = f"{'Possible' if heads else 'possible'} {_small(scene, one)}"
         found.append(scene.edit("understate_certainty", begin, end, after, "the input states it without doubt"))
     return found
 
@@ -169,8 +182,24 @@ def _is_hedged(scene: Scene, one: Seen) -> bool:
     return one.polarity != "present" or _HEDGE.search(around) is not None
 
 
-def _small(name: str) -> str:
-    return name if name[1:2].isupper() or (" " in name and name.istitle()) else name[:1].lower() + name[1:]
+def _is_of_somebody(text: str, one: Seen) -> bool:
+    """Tell whether a message says of somebody that a problem is there, and does not only ask about it."""
+    begin, end = one.mention.begin, one.mention.end
+    return bool(_OF_SOMEBODY.search(text, max(0, begin - 2 * _AROUND), begin) or _HAS_IT.match(text, end))
+
+
+def _small(scene: Scene, one: Seen) -> str:
+    """Return a name as it stands inside of a sentence: small where its place has raised it, and it is no proper name.
+
+    That it is none, the input shows, or the release, which writes it small.
+    """
+    name = one.mention.text
+    first = name.split(maxsplit=1)[0]
+    raised = _RAISES.search(scene.text, 0, one.mention.begin) and first[1:].islower() and first.isalpha()
+    cui = one.mention.cuis[0]
+    written = (scene.given.text, scene.knowledge.graph.name(cui) if cui in scene.knowledge.graph else "")
+    ordinary = any(re.search(rf"\b{first.lower()}\b", text) for text in written)
+    return name[:1].lower() + name[1:] if raised and ordinary else name
 
 
 def _capital(name: str) -> str:

@@ -7,9 +7,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from builders.medval.items import Edit, Item, Output
+from builders.medval.rules import slight
 from builders.medval.rules.edit_tables import weights
 from builders.medval.rules.generator import RULES, RULES_TASKS, UNSAID, RulesGenerator, refusal_of
 from builders.medval.rules.pool import Pool
+from builders.medval.rules.reference import departs as reference_departs
 from builders.medval.rules.scene import apply_edit, entries_of
 from builders.texts.origin import Refusal
 from ground.contracts.rows_text import MEDVAL_CATEGORIES, MEDVAL_TASKS, RISK_LEVELS, MedvalTask
@@ -303,3 +305,64 @@ def test_edits_that_do_not_overlap_are_put_in_place_together(text: str, data: st
     second = Edit("dose", None, text[cut:][:3], "<2>", cut, "")
     done = apply_edit(text, [first, second])
     assert done == "<1>" + text[len(first.before) : cut] + "<2>" + text[cut + len(second.before) :]
+
+
+@pytest.mark.parametrize(
+    ("given", "reference", "after"),
+    [
+        ("I have Gout and a cold.", "What is safe with Gout?", "possible Gout"),
+        ("My friend is suffering from gout.", "What are the treatments for gout?", "possible gout"),
+        ("Gout. I have this problem.", "What are the treatments for gout?", "possible gout"),
+        ("I am looking for tests for gout.", "Where can I find tests for gout?", None),
+        ("Does gout cause fever?", "What are the complications of gout?", None),
+    ],
+)
+def test_what_a_message_says_of_somebody_is_doubted_and_names_stay_as_written(
+    rules: Engine, given: str, reference: str, after: str | None
+) -> None:
+    changed = [after for _, after in rules.changed("understate_certainty", question(given, reference))]
+    assert [one for one in changed if one.startswith("possible")] == ([after] if after else [])
+
+
+@pytest.mark.parametrize(
+    ("given", "diagnosis", "after"),
+    [
+        ("C diff: on vancomycin.", "C diff", "possible C diff"),
+        ("Gout: on colchicine.", "Gout", "possible gout"),
+        ("Crohn's disease: stable.", "Crohn's disease", "possible Crohn's disease"),
+    ],
+)
+def test_of_an_entry_only_an_ordinary_word_gets_a_small_letter(
+    rules: Engine, given: str, diagnosis: str, after: str
+) -> None:
+    one = item("course2diagnosis", given, f"Discharge diagnoses: Pneumonia; {diagnosis}.")
+    scene = rules.generator.scene(one, one.reference or "")
+    made = [slight._small(scene, seen) for seen in scene.made.problems() if seen.mention.text == diagnosis]
+    assert [f"possible {name}" for name in made] == [after]
+
+
+@pytest.mark.parametrize(
+    ("task", "given", "reference", "departs"),
+    [
+        ("course2diagnosis", "CHF: weight up.", "Discharge diagnoses: Acute on chronic CHF.", True),
+        ("course2diagnosis", "CHF, acute on chronic.", "Discharge diagnoses: Acute on chronic CHF.", False),
+        ("course2diagnosis", "AKI: better.", "Discharge diagnoses: Acute kidney injury.", False),
+        ("dialogue2note", "[doctor] you have diabetes .\n[patient] yes .", "Type 2 diabetes.", True),
+        ("dialogue2note", "[doctor] you have type two diabetes .\n[patient] yes .", "Type 2 diabetes.", False),
+    ],
+)
+def test_a_reference_that_calls_a_problem_what_the_input_does_not_departs(
+    rules: Engine, task: MedvalTask, given: str, reference: str, departs: bool
+) -> None:
+    assert reference_departs(rules.generator.scene(item(task, given, reference), reference)) is departs
+
+
+def test_why_the_patient_came_is_not_exchanged_in_a_note(rules: Engine) -> None:
+    given = "[doctor] you have anemia .\n[patient] and my hypertension ?\n[doctor] it is fine ."
+    changed = drawn(rules, "other_problem", "dialogue2note", given, "1. Hypertension.\n2. Anemia.")
+    assert {before for before, _ in changed} == {"Hypertension"}
+
+
+def test_a_chamber_of_the_heart_has_no_other_side(rules: Engine) -> None:
+    given = "[doctor] your left ventricular function is reduced .\n[patient] okay ."
+    assert rules.changed("laterality", note("Reduced left ventricular dysfunction.", given)) == []

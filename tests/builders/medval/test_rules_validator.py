@@ -297,3 +297,67 @@ def test_a_segment_may_have_few_everyday_words_of_its_own(rules: Engine) -> None
 def test_a_name_inside_another_word_is_not_said(rules: Engine) -> None:
     given = item("dialogue2note", "He had pain throughout the night.", None)
     assert rules.judge(given, "He had pain throughout the night. He has gout.").risk_level >= 3
+
+
+@pytest.mark.parametrize(
+    ("given", "output", "quote"),
+    [
+        ("What cures gout?", "Where can I find information about untreated Pott's puffy anemia?",
+         "untreated Pott's puffy anemia"),
+        ("What cures gout?", "What should I do if I have anemia?", "anemia"),
+        ("What cures gout?", "How does anemia affect me?", "anemia"),
+        ("What cures gout?", "When do adults develop anemia?", "anemia"),
+        ("What cures gout?", "Does loin pain anemia syndrome worsen?", "loin pain anemia syndrome"),
+    ],
+)  # fmt: skip
+def test_a_strange_subject_is_named_whole(rules: Engine, given: str, output: str, quote: str) -> None:
+    judged = rules.judge(item("query2question", given, None), output)
+    assert [error["quote"] for error in judged.errors] == [quote]
+
+
+@pytest.mark.parametrize(
+    ("given", "level"),
+    [("I have gout.", 2), ("He was diagnosed with gout.", 2), ("Are there prenatal tests for gout?", 1)],
+)
+def test_doubt_is_an_error_where_the_message_states_the_problem(rules: Engine, given: str, level: int) -> None:
+    one = item("query2question", f"{given} I want to read about it.", None)
+    assert rules.judge(one, "Where can I read about possible gout?").risk_level == level
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "level"),
+    [
+        ("lisinopril 20 mg once", "lisinopril 40 mg once", 3),
+        ("lisinopril 20 mg once", "lisinopril 200 mg once", 4),
+        ("lisinopril 20 mg once a day", "lisinopril 70 mg three times a day", 4),  # ten times as much a day
+    ],
+)
+def test_ten_times_a_daily_dose_weighs_4_and_counts_once(rules: Engine, before: str, after: str, level: int) -> None:
+    judged = rules.judge(ITEMS[0], NOTE.replace(before, after))
+    assert judged.risk_level == level
+    assert len(judged.errors) == 1 + ("three" in after)
+
+
+@pytest.mark.parametrize(("subject", "level"), [("asthma", 4), ("exercise induced asthma", 3), ("duodenal ulcer", 4)])
+def test_a_lesser_kind_of_a_grave_problem_is_not_grave(rules: Engine, subject: str, level: int) -> None:
+    one = item("query2question", "What cures gout?", None)
+    assert rules.judge(one, f"What are the treatments for {subject}?").risk_level == level
+
+
+def test_another_ventricle_is_no_other_side(rules: Engine) -> None:
+    one = item("report2impression", "FINDINGS: Reduced left ventricular function.", None)
+    judged = rules.judge(one, "Reduced right ventricular function.")
+    assert [(error["quote"], "part of the body" in error["text"]) for error in judged.errors] == [
+        ("right ventricular", True)
+    ]
+
+
+def test_what_the_input_names_more_exactly_is_not_called_unnamed(rules: Engine) -> None:
+    one = item("query2question", "My wife has pancreatic cancer. What helps?", None)
+    refused = rules.validator.judge([one], ["What are the treatments for tumor?"])[0]
+    assert isinstance(refused, Refusal) or refused.errors == ()
+
+
+def test_a_strange_drug_counts_once_with_its_dose(rules: Engine) -> None:
+    judged = rules.judge(LISTS, (LISTS.reference or "").replace("Warfarin.", "Warfarin; Furosemide 30 mg."))
+    assert [error["quote"] for error in judged.errors] == ["Furosemide"]

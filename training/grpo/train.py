@@ -28,7 +28,7 @@ from ground.storage.files import write_text
 from training.grpo.evaluate import accuracies, grade_sets, respond
 from training.grpo.rows import Row, encode, messages, order_sha256, planned_order, system_prompt
 from training.runs.folder import Run, open_run
-from training.runs.memory import estimate_texts
+from training.runs.memory import texts_step
 from training.runs.models import (
     load_config,
     load_model,
@@ -108,12 +108,14 @@ def train_arm(
         rows, too_long = _fitting(arm, tokenizer, settings)
         order = planned_order(list(rows), settings.seed, settings.epochs, settings.prompts_per_step)
         tokens = usable_length(load_config(model_name), settings.max_prompt_tokens + settings.max_new_tokens)
-        answer, compared = min(settings.max_new_tokens + 1, tokens), settings.kl_beta > 0
-        sizes = (settings.per_device_batch_size, tokens, answer)
-        run.needs(estimate_texts(model_name, *sizes, settings.lora, settings.hardware, reference=compared))
+        sizes = (settings.per_device_batch_size, tokens, min(settings.max_new_tokens + 1, tokens))
+        attention, _ = texts_attention(settings.hardware)
+        compared = settings.kl_beta > 0
+        run.estimate("causal", texts_step(*sizes), attention=attention, sizes=sizes, reference=compared)
         watched = run.checkpoints / WATCHED
         callbacks = [Watcher(arm, tokenizer, settings, watched)] if settings.evaluate_every else []
         trainer = arm_trainer(run, tokenizer, rows, order, categories=arm.categories, callbacks=callbacks)
+        run.rehearse(trainer.model, SHORT_OF_MEMORY)
         steps = len(order) // settings.prompts_per_step
         with progress(f"arm {arm.name}, steps", steps) as advance:
             measured = run_trainer(trainer, advance, resume=resume, short_of_memory=SHORT_OF_MEMORY, grows=True)

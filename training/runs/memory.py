@@ -32,7 +32,7 @@ from training.runs.models import Task, add_adapter, device_of, load_config, prec
 from training.runs.resuming import peak_memory
 from training.runs.settings import HardwareSettings, LoraSettings
 
-__all__ = ["Estimate", "Step", "estimate_memory", "free_memory", "rehearse", "texts_step"]
+__all__ = ["Estimate", "Step", "estimate_memory", "free_memory", "rehearse"]
 
 Step = Callable[[Any], torch.Tensor]
 """Runs a run's largest forward pass on a model, on its device, and returns a scalar."""
@@ -114,21 +114,6 @@ def free_memory(device: str) -> int:
     import psutil  # type: ignore[import-untyped,unused-ignore]
 
     return int(psutil.virtual_memory().available)
-
-
-def texts_step(rows: int, tokens: int, answer: int) -> Step:
-    """Return a step of trl on rows of one text each.
-
-    ``tokens`` are those of the longest of the ``rows`` of one forward pass, ``answer`` those whose logits are taken.
-    """
-
-    def step(policy: Any) -> torch.Tensor:
-        ids = torch.zeros((rows, tokens), dtype=torch.int64, device=policy.device)
-        logits = policy(input_ids=ids, use_cache=False, logits_to_keep=answer).logits.float()
-        logps: torch.Tensor = logits.flatten(0, 1).log_softmax(-1)
-        return -logps[:, 0].sum()
-
-    return step
 
 
 def rehearse(model: Any, step: Step, hardware: HardwareSettings, *, autocast: bool, copies: int) -> int:

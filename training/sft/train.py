@@ -18,11 +18,10 @@ from ground.contracts.taxonomy import resolve_tasks
 from ground.errors import UsageError
 from ground.progress import progress
 from training.runs.folder import n_processes, open_run
-from training.runs.memory import texts_step
 from training.runs.models import load_tokenizer, quiet, refuse_adapter, save_model
 from training.runs.resuming import last_checkpoint, logged, run_trainer
 from training.runs.settings import MedhalSettings, MedvalSettings, SftSettings
-from training.runs.texts import build_trainer, rows_length, texts_attention
+from training.runs.texts import add_head, build_trainer, rows_length, texts_attention, texts_step
 from training.sft.encoding import TASKS, encode_rows
 
 with quiet():
@@ -80,7 +79,7 @@ def train_texts(
         )
         at_once, longest = settings.per_device_batch_size, counts["longest"]
         sizes = (at_once, longest, longest)
-        run.estimate("causal", texts_step(*sizes), attention=attention, sizes=sizes)
+        run.estimate("causal", texts_step(*sizes), attention=attention, sizes=sizes, prepare=add_head)
         last = last_checkpoint(run.checkpoints) if resume else None
         trainer = build_trainer(
             SFTTrainer,

@@ -16,7 +16,7 @@ from tests.training.tiny import tiny_decoder, tiny_tokenizer
 from training.packing.collate import packed_row
 from training.packing.decoders import checkpoint_activations
 from training.packing.shared import SharedClassifier, SharedPolicy
-from training.runs.memory import Estimate, estimate_memory, free_memory, rehearse, texts_step
+from training.runs.memory import Estimate, estimate_memory, free_memory, rehearse
 from training.runs.models import load_model, trained_weights
 from training.runs.settings import (
     ClassifierSettings,
@@ -27,6 +27,7 @@ from training.runs.settings import (
     MedhalSettings,
     MedvalSettings,
 )
+from training.runs.texts import add_head, texts_step
 
 GIB = 1 << 30
 CPU = HardwareSettings(device="cpu", gradient_checkpointing=False)
@@ -116,6 +117,7 @@ def test_a_policy_is_estimated_too(base: Path) -> None:
 
 def test_a_rehearsal_meets_gradients_and_states_and_leaves_no_trace(base: Path) -> None:
     model = load_model(base, "causal", CPU, lora=LoraSettings(r=4, dropout=0.5)).eval()
+    add_head(model)
     weights, draws = {name: w.clone() for name, w in model.state_dict().items()}, torch.random.get_rng_state()
     trained = [w for w in model.parameters() if w.requires_grad]
     met = []
@@ -203,7 +205,7 @@ def test_defaults_of_every_verb_fit_80_gib_for_8_billion_weights(tmp_path: Path)
         loaded, autocast = trained_weights(hardware, whole=settings.lora.r == 0)
         return estimate_memory(
             str(tmp_path), "causal", texts_step(rows, tokens, answer), settings.lora, loaded, attention="sdpa",
-            autocast=autocast, reference=True,
+            autocast=autocast, prepare=add_head, reference=True,
         )  # fmt: skip
 
     grpo = GrpoSettings()

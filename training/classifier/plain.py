@@ -41,6 +41,10 @@ class PlainRows:
         seen = pad_sequence([torch.ones_like(text) for text in texts], batch_first=True)
         return cls(pad_sequence(texts, batch_first=True, padding_value=data.pad_id), seen)
 
+    def to(self, device: torch.device | str) -> PlainRows:
+        """Move both tensors."""
+        return PlainRows(self.input_ids.to(device), self.attention_mask.to(device))
+
     @property
     def sizes(self) -> tuple[int, ...]:
         """What the memory of a pass over the rows depends on."""
@@ -58,7 +62,7 @@ class PlainClassifier(nn.Module):
         """Make the tensors of the items of a pass on the model's device, as `SharedClassifier.tensors` does."""
         rows, device = PlainRows.of(plan.items, data), next(self.model.parameters()).device
         places = torch.arange(len(plan.items), device=device)[:, None]
-        return PlainRows(rows.input_ids.to(device), rows.attention_mask.to(device)), plan.items, places
+        return rows.to(device), plan.items, places
 
     def forward(self, rows: PlainRows) -> torch.Tensor:
         """Return logits. *Shape:* (n_rows, number of labels)."""

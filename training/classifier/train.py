@@ -27,7 +27,7 @@ from training.packing.decoders import base_of, check_decoder, check_sharing
 from training.packing.rows import largest_row, plan_steps, read_items
 from training.packing.shared import SharedClassifier
 from training.packing.tokens import Truncation
-from training.packing.trainer import train_packed
+from training.packing.trainer import SHORT_OF_MEMORY, train_packed
 from training.runs.folder import dataset_identity, open_run, read_run
 from training.runs.models import load_config, load_model, load_tokenizer, quiet, save_model, usable_length
 from training.runs.settings import ClassifierSettings, HardwareSettings
@@ -78,10 +78,10 @@ def train_classifier(
         if engine == "plain":
             plan = plain_steps(plan, rows.data)
         attention, kind = _attention(run.weights[0], engine), MODULES[engine]
-        row = largest_batch(rows.data, plan) if engine == "plain" else largest_row(rows.data, plan)
+        row = largest_row(rows.data, plan, attention) if engine == "shared" else largest_batch(rows.data, plan)
         run.estimate(
             "quadrants",
-            lambda made: kind(made)(row).sum(),
+            lambda made: kind(made)(row.to(made.device)).sum(),
             attention=attention,
             sizes=(engine, row.sizes),
             prepare=freeze if freeze_backbone else None,
@@ -90,6 +90,7 @@ def train_classifier(
         ready_to_train(loaded, freeze_backbone=freeze_backbone)
         if engine == "shared":
             check_sharing(loaded)
+        run.rehearse(loaded, SHORT_OF_MEMORY)
         loss, own = QuadrantLoss(rows.labels), {"autocast": run.weights[1], "resume": resume}
         with progress(f"training {out.name}", len(plan)) as advance:
             records, measured = train_packed(

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,6 @@ from ground.storage.files import write_text
 from training.grpo.evaluate import accuracies, grade_sets, respond
 from training.grpo.rows import Row, encode, messages, order_sha256, planned_order, system_prompt
 from training.runs.folder import Run, open_run
-from training.runs.memory import estimate_texts
 from training.runs.models import (
     load_config,
     load_model,
@@ -41,7 +41,7 @@ from training.runs.models import (
 )
 from training.runs.resuming import logged, run_trainer
 from training.runs.settings import GrpoSettings
-from training.runs.texts import build_trainer, texts_attention
+from training.runs.texts import add_head, build_trainer, texts_attention, texts_step
 
 with quiet():
     # What it imports says what it lacks on a CPU.
@@ -108,12 +108,16 @@ def train_arm(
         rows, too_long = _fitting(arm, tokenizer, settings)
         order = planned_order(list(rows), settings.seed, settings.epochs, settings.prompts_per_step)
         tokens = usable_length(load_config(model_name), settings.max_prompt_tokens + settings.max_new_tokens)
-        answer, compared = min(settings.max_new_tokens + 1, tokens), settings.kl_beta > 0
-        sizes = (settings.per_device_batch_size, tokens, answer)
-        run.needs(estimate_texts(model_name, *sizes, settings.lora, settings.hardware, reference=compared))
+        sizes = (settings.per_device_batch_size, tokens, min(settings.max_new_tokens + 1, tokens))
+        attention, _ = texts_attention(settings.hardware)
+        compared = settings.kl_beta > 0
+        run.estimate(
+            "causal", texts_step(*sizes), attention=attention, sizes=sizes, prepare=add_head, reference=compared
+        )
         watched = run.checkpoints / WATCHED
         callbacks = [Watcher(arm, tokenizer, settings, watched)] if settings.evaluate_every else []
         trainer = arm_trainer(run, tokenizer, rows, order, categories=arm.categories, callbacks=callbacks)
+        run.rehearse(trainer.model, SHORT_OF_MEMORY)
         steps = len(order) // settings.prompts_per_step
         with progress(f"arm {arm.name}, steps", steps) as advance:
             measured = run_trainer(trainer, advance, resume=resume, short_of_memory=SHORT_OF_MEMORY, grows=True)
@@ -205,12 +209,14 @@ def reward_function(
 
 
 class PolicyTrainer(GRPOTrainer):
-    """GRPOTrainer that samples a step's responses in parts."""
+    """GRPOTrainer that samples a step's responses in parts; vLLM makes parts of its own."""
 
     at_once: int
     batching: Batching
 
     def _generate_single_turn(self, prompt_ids: Any, *others: Any, **named: Any) -> Any:
+        if self.use_vllm:
+            return super()._generate_single_turn(prompt_ids, *others, **named)
         if self.batching == "continuous":
             return self._continuous(prompt_ids), None
         completions = []
@@ -234,6 +240,8 @@ def _arguments(settings: GrpoSettings) -> dict[str, Any]:
             "prompts_per_step times group is no multiple of per_device_batch_size",
             found=f"{settings.prompts_per_step} x {settings.group} and {settings.per_device_batch_size}",
         )
+    if settings.generation == "vllm" and find_spec("vllm") is None:
+        raise UsageError("vLLM is not installed", found="generation = vllm", do="pip install 'ontoground[vllm]'")
     return {
         # Rows of all epochs are laid out in the order of the plan.
         "num_train_epochs": 1,
@@ -242,6 +250,9 @@ def _arguments(settings: GrpoSettings) -> dict[str, Any]:
         "gradient_accumulation_steps": responses // settings.per_device_batch_size,
         "num_generations": settings.group,
         "max_completion_length": settings.max_new_tokens,
+        "use_vllm": settings.generation == "vllm",
+        "vllm_mode": "colocate",
+        "vllm_max_model_length": settings.max_prompt_tokens + settings.max_new_tokens,
         "temperature": settings.temperature,
         "top_p": settings.top_p,
         "top_k": 0,

@@ -23,7 +23,6 @@ from training.runs.models import device_of
 from training.runs.settings import HardwareSettings
 
 __all__ = [
-    "FLEX_BLOCK",
     "SPLIT",
     "attention_mask",
     "attention_of",
@@ -32,6 +31,7 @@ __all__ = [
     "fastest",
     "joins_contexts",
     "register_split",
+    "row_multiple",
     "visible",
 ]
 
@@ -65,6 +65,11 @@ def split_sdpa(
 def joins_contexts(implementation: str | None) -> bool:
     """Say whether a row may hold several contexts: it costs nothing where attention skips what the mask hides."""
     return implementation == "flex_attention"
+
+
+def row_multiple(implementation: str | None) -> int:
+    """Return what the tokens of a packed row are a multiple of."""
+    return FLEX_BLOCK if implementation == "flex_attention" else 1
 
 
 def register_split() -> None:

@@ -9,10 +9,10 @@ from typing import Any
 import torch
 
 from ground.errors import UsageError
-from training.packing.attention import FLEX_BLOCK, attention_mask
+from training.packing.attention import attention_mask, row_multiple
 from training.packing.collate import packed_row
 
-__all__ = ["backbone_of", "base_of", "check_decoder", "check_sharing", "implementation_of"]
+__all__ = ["backbone_of", "base_of", "check_decoder", "check_sharing", "checkpoint_activations", "implementation_of"]
 
 PROBE = (9, (5, 7, 4))
 """Tokens of the probe's context, and of its statements."""
@@ -35,6 +35,11 @@ def backbone_of(model: Any) -> Any:
 def implementation_of(model: Any) -> str:
     """Return the attention implementation that the model runs."""
     return str(base_of(model).config._attn_implementation)
+
+
+def checkpoint_activations(model: Any) -> None:
+    """Compute activations again in the backward pass; the non-reentrant kind works behind frozen embeddings."""
+    base_of(model).gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
 
 
 def _refuse(why: str, config: Any, do: str) -> UsageError:
@@ -85,7 +90,7 @@ def check_sharing(model: Any) -> float:
         torch.randint(0, config.vocab_size, (n,), generator=generator).numpy() for n in (PROBE[0], *PROBE[1])
     )
     implementation = implementation_of(model)
-    row = packed_row([(context, statements)], multiple=FLEX_BLOCK if implementation == "flex_attention" else 1)
+    row = packed_row([(context, statements)], multiple=row_multiple(implementation))
 
     def states(ids: torch.Tensor, **more: Any) -> torch.Tensor:
         found: torch.Tensor = backbone(input_ids=ids, use_cache=False, **more).last_hidden_state

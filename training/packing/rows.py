@@ -10,7 +10,7 @@ import torch
 
 from evaluation.datasets import MedievalDataset
 from ground.errors import InputError
-from training.packing.attention import attention_of, joins_contexts
+from training.packing.attention import attention_of, joins_contexts, row_multiple
 from training.packing.collate import PackedRow, RunData, collate_row
 from training.packing.decoders import implementation_of
 from training.packing.plan import RowPlan, Step, plan_epochs, plan_rows
@@ -53,15 +53,18 @@ def plan_steps(data: RunData, settings: ClassifierSettings | CorfuSettings) -> l
     )
 
 
-def largest_row(data: RunData, steps: Sequence[Step]) -> PackedRow:
-    """Return the row of a plan that has most tokens."""
+def largest_row(data: RunData, steps: Sequence[Step], attention: str | None) -> PackedRow:
+    """Return the row of a plan that has most tokens, padding included, and of such most in its statements."""
+    multiple = row_multiple(attention)
 
-    def tokens(row: RowPlan) -> int:
-        contexts = sum(int(data.contexts.lengths[block.context]) for block in row.blocks)
+    def tokens(row: RowPlan) -> tuple[int, int]:
         used = [{s for index in block.items for s in data.items[index].statements} for block in row.blocks]
-        return contexts + sum(int(data.statements.lengths[s]) for statements in used for s in statements)
+        statements = sum(int(data.statements.lengths[s]) for block in used for s in block)
+        whole = statements + sum(int(data.contexts.lengths[block.context]) for block in row.blocks)
+        return -(-whole // multiple), statements
 
-    return collate_row(max((row for step in steps for row in step.rows), key=tokens), data)[0]
+    largest = max((row for step in steps for row in step.rows), key=tokens)
+    return collate_row(largest, data, multiple=multiple)[0]
 
 
 def read_items(

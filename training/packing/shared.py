@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
-from training.packing.attention import FLEX_BLOCK, attention_mask
+from training.packing.attention import attention_mask, row_multiple
 from training.packing.collate import PackedRow, RunData, collate_row
 from training.packing.decoders import backbone_of, base_of, implementation_of
 from training.packing.plan import RowPlan
@@ -27,8 +27,7 @@ class _Shared(nn.Module):
     def tensors(self, plan: RowPlan, data: RunData) -> tuple[PackedRow, list[int], torch.Tensor]:
         """Make a planned row's tensors on the model's device; see `collate_row`."""
         device = next(self.model.parameters()).device
-        flex = implementation_of(self.model) == "flex_attention"
-        row, order, places = collate_row(plan, data, multiple=FLEX_BLOCK if flex else 1)
+        row, order, places = collate_row(plan, data, multiple=row_multiple(implementation_of(self.model)))
         return row.to(device), order, places.to(device)
 
     def states(self, row: PackedRow) -> torch.Tensor:

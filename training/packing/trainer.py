@@ -17,7 +17,7 @@ import torch
 from torch import nn
 
 from training.packing.collate import RunData
-from training.packing.decoders import base_of
+from training.packing.decoders import checkpoint_activations
 from training.packing.plan import RowPlan, Step, deal
 from training.packing.sharding import load_shares, save_shares, split_weights, whole_weights
 from training.runs.models import quiet, restore_weights, save_model
@@ -27,7 +27,7 @@ with quiet():
     # What it imports says what it lacks on a CPU.
     from transformers import Trainer, TrainingArguments
 
-__all__ = ["Objective", "Record", "checkpoint_activations", "train_packed"]
+__all__ = ["SHORT_OF_MEMORY", "Objective", "Record", "train_packed"]
 
 RECORDS = "records.json"
 SCHEDULE = "scheduler.pt"
@@ -56,11 +56,6 @@ class Objective(Protocol):
             places: which statements of the row each item has. *Shape:* (n_items, statements of an item).
         """
         ...
-
-
-def checkpoint_activations(model: Any) -> None:
-    """Compute activations again in the backward pass; the non-reentrant kind works behind frozen embeddings."""
-    base_of(model).gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
 
 
 class PackedTrainer(Trainer):

@@ -11,7 +11,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from platform import python_version
@@ -26,7 +26,7 @@ from ground.flow.manifest import to_json, versions
 from ground.storage.files import private_directory, sha256_of, write_text
 from training.packing.decoders import backbone_of, base_of, implementation_of
 from training.runs.card import write_card
-from training.runs.memory import Estimate, estimate_memory
+from training.runs.memory import GIB, Estimate, Step, estimate_memory, rehearse
 from training.runs.models import (
     Task,
     device_of,
@@ -63,6 +63,7 @@ FINAL = "final"
 # Weights are not hashed: hashing those of a large model takes minutes.
 IDENTITY_FILES = ("config.json", "adapter_config.json", "tokenizer.json", RECORD)
 
+REHEARSED_ON = ("cuda",)
 # Libraries that a trained model depends on.
 SOFTWARE = ("accelerate", "bitsandbytes", "peft", "tokenizers", "torch", "transformers", "trl")
 
@@ -185,7 +186,7 @@ class Run:
         plan: what makes two runs the same.
         optimizer: transformers' name of the one that is used.
         whole: its record, where it was whole already.
-        memory: what it is thought to need, where that was estimated.
+        memory: what it is thought to need, where that was estimated for a ``step``.
         notes: where the machine is not used as the settings ask for.
     """
 
@@ -198,6 +199,7 @@ class Run:
     optimizer: str
     whole: dict[str, Any] | None = None
     memory: Estimate | None = None
+    step: Step = field(init=False)
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -211,18 +213,34 @@ class Run:
         whole = self.settings.lora.r == 0 and not self.plan.get("freeze_backbone", False)
         return trained_weights(self.settings.hardware, whole=whole)
 
-    def estimate(self, task: Task, step: Callable[[Any], torch.Tensor], **options: Any) -> None:
-        """Say what a forward pass of the run and its backward pass need; ``options`` as of `estimate_memory`."""
-        (hardware, autocast), lora = self.weights, self.settings.lora
-        self.needs(estimate_memory(str(self.model), task, step, lora, hardware, autocast=autocast, **options))
+    def estimate(self, task: Task, step: Step, **options: Any) -> None:
+        """Say what the run's largest step needs before anything is loaded, and warn where that is more than there is.
 
-    def needs(self, memory: Estimate) -> None:
-        """Say what the run needs before it starts, and warn where that is more than there is."""
-        self.memory = memory
-        self.say(str(memory))
-        hardware = self.settings.hardware
-        if (warning := memory.warning(hardware.memory_margin, hardware)) is not None:
+        ``options`` are those of `estimate_memory`.
+        """
+        (hardware, autocast), lora = self.weights, self.settings.lora
+        self.step = step
+        self.memory = estimate_memory(str(self.model), task, step, lora, hardware, autocast=autocast, **options)
+        self.say(str(self.memory))
+        if (warning := self.memory.warning(hardware.memory_margin, hardware)) is not None:
             self.say(warning)
+
+    def rehearse(self, model: Any, do: str) -> None:
+        """Run the estimated step on a GPU before training: memory is short now, or (but for fragments) never.
+
+        Args:
+            model: as it is trained. One that is split between processes later is still whole, and is not tried.
+            do: what to change where memory is short.
+        """
+        (hardware, autocast), shared = self.weights, n_processes() > 1
+        if self.memory is None or device_of(hardware) not in REHEARSED_ON or (hardware.split_weights and shared):
+            return
+        # AdamW's two states, and what processes hold of gradients to exchange them.
+        copies = 2 * self.optimizer.startswith("adamw_torch") + shared
+        with memory_errors(do):
+            most = rehearse(model, self.step, hardware, autocast=autocast, copies=copies)
+        self.memory = replace(self.memory, measured=most)
+        self.say(f"memory: {most / GIB:.1f} GiB when the largest step was run")
 
     def load(self, task: Task, *, attention: str | None, lora: LoraSettings | None = None) -> Any:
         """Load the model that is trained, with its own adapter or, where ``lora`` is given, a new one."""

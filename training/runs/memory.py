@@ -1,4 +1,4 @@
-"""Memory that a run needs, before anything is loaded: its weights are counted, and its step is run on fake tensors.
+"""Memory that a run needs. Before anything is loaded its weights are counted, and its step is run on fake tensors.
 
 Weights, gradients and AdamW's states are counted from the configuration. Activations are not derived from formulas:
 two short copies of the model (1 and 2 layers, no storage behind their tensors) run the very step of the run, forward
@@ -10,6 +10,8 @@ checkpointing): what torch's allocator holds is met to 1.3 %, always from below.
 glibc's allocator keeps what is freed: 1.4 to 1.8 times the activations, 2.9 times with gradient checkpointing;
 `CPU_ALLOCATOR` counts 1.7. Not measured: CUDA's allocator, and models of experts. Not counted: workspaces of kernels
 and the runtime itself (Python and libraries, or a CUDA context: some 0.5 GB each).
+
+On a GPU nothing needs to be thought: the largest step is run on the loaded model before training (`rehearse`).
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Hashable, Iterable
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -25,11 +27,15 @@ from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from training.packing.attention import attention_of_texts
-from training.runs.models import Task, add_adapter, device_of, load_config, precision_of, trained_weights
+from training.packing.decoders import checkpoint_activations
+from training.runs.models import Task, add_adapter, device_of, load_config, precision_of
+from training.runs.resuming import peak_memory
 from training.runs.settings import HardwareSettings, LoraSettings
 
-__all__ = ["Estimate", "estimate_memory", "estimate_texts", "free_memory"]
+__all__ = ["Estimate", "Step", "estimate_memory", "free_memory", "rehearse"]
+
+Step = Callable[[Any], torch.Tensor]
+"""Runs a run's largest forward pass on a model, on its device, and returns a scalar."""
 
 NF4_BYTES = 0.5 + 1 / 64 + 4 / (64 * 256)
 """Bytes of a 4-bit weight: half a byte, a byte of scale for 64 weights, and 4 bytes for 256 scales (QLoRA, sec. 3)."""
@@ -51,6 +57,7 @@ class Estimate:
         free: what the device has now.
         device: ``cpu`` or ``cuda``.
         reference: of a second copy of the model, which the policy is compared with.
+        measured: the most that a GPU had allocated when the step was run on it; None where there is none.
     """
 
     weights: int
@@ -60,6 +67,7 @@ class Estimate:
     free: int
     device: str
     reference: int = 0
+    measured: int | None = None
 
     @property
     def tensors(self) -> int:
@@ -108,46 +116,37 @@ def free_memory(device: str) -> int:
     return int(psutil.virtual_memory().available)
 
 
-def estimate_texts(
-    model: str,
-    rows: int,
-    tokens: int,
-    answer: int,
-    lora: LoraSettings,
-    hardware: HardwareSettings,
-    *,
-    reference: bool = False,
-) -> Estimate:
-    """Estimate a run of trl on rows of one text each; AdamW's states are counted whole.
+def rehearse(model: Any, step: Step, hardware: HardwareSettings, *, autocast: bool, copies: int) -> int:
+    """Run a step of a model forward and backward, and return the most bytes that were held (`peak_memory`).
 
-    Args:
-        model: with ``lora`` and ``hardware`` as of `estimate_memory`.
-        rows: of one forward pass.
-        tokens: of the longest row.
-        answer: of its tokens, those whose logits are taken.
-        lora: see above.
-        hardware: see above.
-        reference: whether all weights are compared with a second copy; an adapter is switched off instead.
+    It runs beside what the later steps of a run meet: gradients, and ``copies`` of all that is trained (the states of
+    an optimizer). Nothing is learnt: weights, gradients and random draws are afterwards what they were.
     """
-    loaded, autocast = trained_weights(hardware, whole=lora.r == 0)
-    ids = torch.zeros((rows, tokens), dtype=torch.int64)
-
-    def step(policy: Any) -> torch.Tensor:
-        logits = policy(input_ids=ids, use_cache=False, logits_to_keep=answer).logits.float()
-        logps: torch.Tensor = logits.flatten(0, 1).log_softmax(-1)
-        return -logps[:, 0].sum()
-
-    attention, sizes = attention_of_texts(hardware), (rows, tokens, answer)
-    found = estimate_memory(
-        model, "causal", step, lora, loaded, attention=attention, autocast=autocast, sizes=sizes
-    )  # fmt: skip
-    return replace(found, reference=found.weights if reference and lora.r == 0 else 0)
+    if hardware.gradient_checkpointing:
+        checkpoint_activations(model)
+    trained, device, training = [w for w in model.parameters() if w.requires_grad], model.device, model.training
+    if device.type == "cuda":
+        torch.cuda.reset_peak_memory_stats()
+    try:
+        with torch.random.fork_rng([device] if device.type == "cuda" else []):
+            held = [torch.empty_like(weight) for weight in trained for _ in range(copies)]
+            for weight in trained:
+                weight.grad = torch.zeros_like(weight)
+            with torch.autocast(device.type, torch.bfloat16, enabled=autocast):
+                loss = step(model.train())
+            loss.backward()
+            del held
+    finally:
+        model.train(training)
+        for weight in trained:
+            weight.grad = None
+    return peak_memory(device.type)
 
 
 def estimate_memory(
     model: str,
     task: Task,
-    step: Callable[[Any], torch.Tensor],
+    step: Step,
     lora: LoraSettings,
     hardware: HardwareSettings,
     *,
@@ -155,14 +154,14 @@ def estimate_memory(
     autocast: bool = False,
     prepare: Callable[[Any], object] | None = None,
     sizes: Hashable = None,
+    reference: bool = False,
 ) -> Estimate:
     """Estimate the peak of one process before anything is loaded.
 
     Args:
         model: hub name, local path or run folder; only its configuration is read.
         task: ``causal`` or ``quadrants``, as `load_model` takes it.
-        step: runs the run's largest forward pass on a model and returns a scalar, such as
-            ``lambda model: SharedClassifier(model)(row).sum()``.
+        step: such as ``lambda model: SharedClassifier(model)(row.to(model.device)).sum()``.
         lora: the adapter.
         hardware: device, precision, quantization, checkpointing.
         attention: transformers' attention implementation.
@@ -170,6 +169,7 @@ def estimate_memory(
         prepare: what else is done to the model, such as freezing its backbone.
         sizes: of what ``step`` reads. Where they are given, a run that differs in nothing else, such as the next of a
             sweep, is not measured again.
+        reference: whether all weights are compared with a second copy; an adapter is switched off instead.
     """
     config = load_config(model)
     # FlexAttention needs its device: SDPA with a dense mask holds as much with recomputation, a tenth more without.
@@ -200,6 +200,7 @@ def estimate_memory(
         step=trained + max(forward + unpacked, backward + more_layers + unpacked, trained),
         free=free_memory(device),
         device=device,
+        reference=weights if reference and lora.r == 0 else 0,
     )
 
 
@@ -208,12 +209,10 @@ _MEASURED: dict[Hashable, list[tuple[int, int, int]]] = {}
 
 
 def _run(
-    make: Callable[[int], Any], layers: int, step: Callable[[Any], torch.Tensor], checkpointing: bool, autocast: bool
+    make: Callable[[int], Any], layers: int, step: Step, checkpointing: bool, autocast: bool
 ) -> tuple[int, int, int]:
     """Return bytes beside weights and gradients: kept for the backward pass, and at the peaks of the two passes."""
     from torch._subclasses.fake_tensor import FakeTensorMode
-
-    from training.packing.trainer import checkpoint_activations
 
     with torch.device("meta"):
         model = make(layers).train()

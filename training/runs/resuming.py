@@ -179,7 +179,8 @@ def memory_errors(do: str) -> Iterator[None]:
         yield
     except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
         if isinstance(error, torch.OutOfMemoryError | MemoryError):
-            found = str(error).split(". ")[0]
+            # That there is none, and how much was asked for.
+            found = ". ".join(str(error).split(". ")[:2])
         elif "can't allocate memory" in str(error):
             found = "the CPU's allocator gave none"
         else:

@@ -261,6 +261,9 @@ class GrpoSettings(Section):
     per_device_batch_size: int = Field(default=2, ge=1, description="responses in one forward pass (assumed)")
     generation_batch_size: int = Field(default=64, ge=1, description="responses that are sampled at once (assumed)")
     batching: Batching = Field(default="padded", description=BATCHING)
+    generation: Literal["transformers", "vllm"] = Field(
+        default="transformers", description="what samples in training; vllm: beside the model, on its GPU (extra vllm)"
+    )
     kl_beta: float = Field(default=0.001, ge=0, description="weight of the KL divergence from the base model")
     temperature: float = Field(default=1.0, gt=0, description="of sampling, in training and evaluation")
     top_p: float = Field(default=1.0, gt=0, le=1, description="of sampling, in training and evaluation")

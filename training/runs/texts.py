@@ -10,12 +10,14 @@ import torch
 from ground.errors import UsageError
 from ground.lm.sampling import Batching, end_tokens, sampled
 from training.packing.attention import attention_of_texts
+from training.packing.decoders import base_of
 from training.runs.folder import Run
+from training.runs.memory import Step
 from training.runs.models import adapter_config, device_of, dropout_note, load_config, precision_of, usable_length
 from training.runs.resuming import trainer_arguments
 from training.runs.settings import HardwareSettings
 
-__all__ = ["answers", "build_trainer", "rows_length", "texts_attention"]
+__all__ = ["add_head", "answers", "build_trainer", "rows_length", "texts_attention", "texts_step"]
 
 
 def texts_attention(hardware: HardwareSettings) -> tuple[str, list[str]]:
@@ -80,6 +82,25 @@ def build_trainer(kind: Any, config: Any, run: Run, arguments: Mapping[str, Any]
     dropout = dropout_note(trainer.model, lora)
     run.notes += [*notes, *([dropout] if dropout else [])]
     return trainer
+
+
+def add_head(model: Any) -> None:
+    """Give a model that only stands for a run's the head that trl's trainers give theirs."""
+    from trl.trainer.utils import add_fused_lm_head
+
+    add_fused_lm_head(base_of(model))
+
+
+def texts_step(rows: int, tokens: int, answer: int) -> Step:
+    """Return a forward pass of trl on ``rows`` of so many ``tokens``, of which the last ``answer`` are learnt."""
+
+    def step(policy: Any) -> torch.Tensor:
+        ids = torch.zeros((rows, tokens), dtype=torch.int64, device=policy.device)
+        labels = torch.where(torch.arange(tokens, device=ids.device) < tokens - answer, -100, ids)
+        total: torch.Tensor = policy(input_ids=ids, labels=labels, fused_lm_head=True).log_probs.sum()
+        return total
+
+    return step
 
 
 def answers(

@@ -18,11 +18,10 @@ from ground.contracts.taxonomy import resolve_tasks
 from ground.errors import UsageError
 from ground.progress import progress
 from training.runs.folder import n_processes, open_run
-from training.runs.memory import estimate_texts
 from training.runs.models import load_tokenizer, quiet, refuse_adapter, save_model
 from training.runs.resuming import last_checkpoint, logged, run_trainer
 from training.runs.settings import MedhalSettings, MedvalSettings, SftSettings
-from training.runs.texts import build_trainer, rows_length, texts_attention
+from training.runs.texts import add_head, build_trainer, rows_length, texts_attention, texts_step
 from training.sft.encoding import TASKS, encode_rows
 
 with quiet():
@@ -65,7 +64,7 @@ def train_texts(
     dataset = TextDataset.open(dataset_dir, kind)
     tasks = resolve_tasks(settings.tasks, kind)
     # Refused before a folder is made.
-    texts_attention(settings.hardware)
+    attention, _ = texts_attention(settings.hardware)
     identity = {"name": dataset.folder.resolve().name, **dataset.identity}
     with open_run(kind, model, out_dir, identity, settings, resume=resume, say=say, engine="trl SFTTrainer") as run:
         if run.whole is not None:
@@ -79,7 +78,8 @@ def train_texts(
             dataset.rows("train", tasks), tokenizer, task.prompt, task.answer, max_length, by_task=by_task
         )
         at_once, longest = settings.per_device_batch_size, counts["longest"]
-        run.needs(estimate_texts(model, at_once, longest, longest, settings.lora, settings.hardware))
+        sizes = (at_once, longest, longest)
+        run.estimate("causal", texts_step(*sizes), attention=attention, sizes=sizes, prepare=add_head)
         last = last_checkpoint(run.checkpoints) if resume else None
         trainer = build_trainer(
             SFTTrainer,
@@ -90,6 +90,7 @@ def train_texts(
             processing_class=tokenizer,
             callbacks=list(callbacks),
         )
+        run.rehearse(trainer.model, SHORT_OF_MEMORY)
         steps = math.ceil(math.ceil(len(rows) / settings.batch_size) * settings.epochs)
         with progress("fine-tuning, steps", steps) as advance:
             measured = run_trainer(trainer, advance, resume=resume, short_of_memory=SHORT_OF_MEMORY)

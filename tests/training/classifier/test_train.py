@@ -314,6 +314,45 @@ def test_memory_that_is_not_there_is_said_with_the_setting_to_change() -> None:
         torch.zeros(2).view(3)
 
 
+@pytest.mark.parametrize("engine", ["shared", "plain"])
+def test_the_largest_row_is_run_before_training_and_changes_nothing(
+    world: MedievalDataset, base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: Engine
+) -> None:
+    settings = ClassifierSettings(
+        epochs=1, batch_size=20, lora=LoraSettings(r=4, dropout=0.2), optimizer=OptimizerSettings(learning_rate=1e-2),
+        hardware=CPU,
+    )  # fmt: skip
+    without = train_classifier(world, base, tmp_path / "without", settings, engine=engine)
+    monkeypatch.setattr("training.runs.folder.REHEARSED_ON", ("cpu",))
+    said: list[str] = []
+    record = train_classifier(world, base, tmp_path / "with", settings, engine=engine, say=said.append)
+    assert record["losses"] == without["losses"]
+    same(tmp_path / "with", tmp_path / "without", 0)
+    assert without["memory"]["measured"] is None and record["memory"]["measured"] > 0
+    assert "when the largest step was run" in said[-1]
+
+
+@pytest.mark.parametrize("kind", ["classifier", "corfu"])
+def test_a_largest_row_without_memory_ends_a_run_before_it_trains(
+    world: MedievalDataset, base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    def short(*_: Any, **__: Any) -> int:
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has none.")
+
+    reached: list[Any] = []
+    monkeypatch.setattr("training.runs.folder.REHEARSED_ON", ("cpu",))
+    monkeypatch.setattr("training.runs.folder.rehearse", short)
+    monkeypatch.setattr("training.corfu.run.pair_logps", reached.append)
+    monkeypatch.setattr(f"training.{kind}.{'run' if kind == 'corfu' else 'train'}.train_packed", reached.append)
+    with pytest.raises(TrainingError, match="memory is short") as error:
+        if kind == "corfu":
+            train_corfu(world, base, tmp_path / "run", CorfuSettings(hardware=CPU))
+        else:
+            train_classifier(world, base, tmp_path / "run", ClassifierSettings(hardware=CPU))
+    assert "lower packing.tokens_per_row" in str(error.value) and "Tried to allocate 2.00 GiB" in str(error.value)
+    assert not reached and not (tmp_path / "run").exists()
+
+
 def test_a_decoder_that_cannot_share_contexts_is_refused_and_trained_plainly(
     world: MedievalDataset, base: Path, tmp_path: Path
 ) -> None:

@@ -14,10 +14,12 @@ import pytest
 pytest.importorskip("trl")
 
 import torch
+from trl import GRPOConfig, GRPOTrainer
 
 from ground.errors import InputError, UsageError
 from tests.training.grpo.words import word_model, write_rows
 from tests.training.tiny import tiny_tokenizer
+from training.grpo import train
 from training.grpo.evaluate import accuracies, grade_sets, respond
 from training.grpo.rows import encode, messages, planned_order, read_rows, system_prompt
 from training.grpo.train import EVALUATION, Arm, arm_trainer, evaluate_base, reward_function, train_arm
@@ -130,7 +132,10 @@ def test_a_run_that_was_cut_goes_on_to_the_same_weights(
 
         patch.setattr("training.grpo.train.arm_trainer", cut)
         train_arm(one, str(base), tmp_path / "cut", settings)
+    # As on a GPU: the largest step is run first, and changes nothing.
+    monkeypatch.setattr("training.runs.folder.REHEARSED_ON", ("cpu",))
     again = train_arm(one, str(base), tmp_path / "cut", settings, resume=True)
+    assert again["memory"]["measured"] > 0
     for name in ("history", "evaluations", "evaluation", "order_sha256"):
         assert again[name] == whole[name]
     assert [step["step"] for step in whole["evaluations"]] == [1, 2]
@@ -196,6 +201,21 @@ def test_steps_and_prompts_that_do_not_fit_are_refused(base: Path, tmp_path: Pat
     with pytest.raises(UsageError, match="no multiple of per_device"):
         train_arm(one, str(base), tmp_path / "a", TINY.model_copy(update={"per_device_batch_size": 5}))
     assert not (tmp_path / "a").exists()
+
+
+def test_vllm_is_asked_for_by_name_and_samples_a_step_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = TINY.model_copy(update={"generation": "vllm"})
+    monkeypatch.setattr(train, "find_spec", lambda name: None)
+    with pytest.raises(UsageError, match="vLLM is not installed") as error:
+        train._arguments(settings)
+    assert "ontoground[vllm]" in str(error.value) and not train._arguments(TINY)["use_vllm"]
+    monkeypatch.setattr(train, "find_spec", lambda name: name)
+    config = GRPOConfig("unused", use_cpu=True, bf16=False, **train._arguments(settings))
+    assert (config.use_vllm, config.vllm_mode, config.vllm_max_model_length) == (True, "colocate", 3004)
+    trainer = object.__new__(train.PolicyTrainer)
+    trainer.use_vllm, trainer.at_once, trainer.batching = True, 1, "continuous"
+    monkeypatch.setattr(GRPOTrainer, "_generate_single_turn", lambda _self, ids, *rest: (ids, [rest]))
+    assert trainer._generate_single_turn([[1], [2]], None, {}, 4) == ([[1], [2]], [(None, {}, 4)])
 
 
 def test_the_prompt_lets_a_model_abstain_and_names_what_labels_can_be() -> None:

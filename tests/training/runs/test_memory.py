@@ -14,10 +14,10 @@ import torch
 
 from tests.training.tiny import tiny_decoder, tiny_tokenizer
 from training.packing.collate import packed_row
+from training.packing.decoders import checkpoint_activations
 from training.packing.shared import SharedClassifier, SharedPolicy
-from training.packing.trainer import checkpoint_activations
-from training.runs.memory import Estimate, estimate_memory, estimate_texts, free_memory
-from training.runs.models import load_model
+from training.runs.memory import Estimate, estimate_memory, free_memory, rehearse
+from training.runs.models import load_model, trained_weights
 from training.runs.settings import (
     ClassifierSettings,
     CorfuSettings,
@@ -27,6 +27,7 @@ from training.runs.settings import (
     MedhalSettings,
     MedvalSettings,
 )
+from training.runs.texts import add_head, texts_step
 
 GIB = 1 << 30
 CPU = HardwareSettings(device="cpu", gradient_checkpointing=False)
@@ -114,6 +115,30 @@ def test_a_policy_is_estimated_too(base: Path) -> None:
     assert 0 < flex.step <= found.step
 
 
+def test_a_rehearsal_meets_gradients_and_states_and_leaves_no_trace(base: Path) -> None:
+    model = load_model(base, "causal", CPU, lora=LoraSettings(r=4, dropout=0.5)).eval()
+    add_head(model)
+    weights, draws = {name: w.clone() for name, w in model.state_dict().items()}, torch.random.get_rng_state()
+    trained = [w for w in model.parameters() if w.requires_grad]
+    met = []
+
+    def step(policy: Any) -> torch.Tensor:
+        met.append(policy.training and all(w.grad is not None for w in trained))
+        return texts_step(2, 32, 8)(policy)
+
+    assert rehearse(model, step, CPU, autocast=False, copies=2) > 0
+    with pytest.raises(torch.OutOfMemoryError):
+        rehearse(model, short_of_memory, CPU, autocast=False, copies=2)
+    assert met == [True] and not model.training
+    assert all(w.grad is None for w in model.parameters())
+    assert torch.equal(torch.random.get_rng_state(), draws)
+    assert all(torch.equal(w, weights[name]) for name, w in model.state_dict().items())
+
+
+def short_of_memory(_model: Any) -> torch.Tensor:
+    raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+
+
 def test_runs_alike_are_measured_once_and_others_anew(base: Path) -> None:
     passes = 0
 
@@ -177,7 +202,11 @@ def test_defaults_of_every_verb_fit_80_gib_for_8_billion_weights(tmp_path: Path)
 
     def texts(settings: Any, tokens: int, answer: int) -> Estimate:
         rows, hardware = settings.per_device_batch_size, on_a_card(settings.hardware)
-        return estimate_texts(str(tmp_path), rows, tokens, answer, settings.lora, hardware, reference=True)
+        loaded, autocast = trained_weights(hardware, whole=settings.lora.r == 0)
+        return estimate_memory(
+            str(tmp_path), "causal", texts_step(rows, tokens, answer), settings.lora, loaded, attention="sdpa",
+            autocast=autocast, prepare=add_head, reference=True,
+        )  # fmt: skip
 
     grpo = GrpoSettings()
     needed = {

@@ -190,6 +190,8 @@ def _asked(executor: Executor, terms: kernels.Terms, folder: Path, shards: int, 
 
     for _ in executor.in_order(tables, mark, range(shards)):
         pass
+    if not made:  # no shard, no worker
+        tables()
     asked, relatives = (reduce(partial(np.bitwise_or, out=all_of[0]), all_of) for all_of in zip(*made, strict=True))
     return asked, relatives
 

@@ -23,7 +23,7 @@ from builders.medieval.contradicted import (
     find_contradictions,
     write_contradicted,
 )
-from builders.medieval.facts import find_true_facts, read_support, run_steps
+from builders.medieval.facts import find_true_facts, read_support, run_by_admissions, run_steps
 from builders.medieval.files import file_of, file_shards
 from builders.medieval.groups import make_groups
 from builders.shards import ROW_GROUP
@@ -57,14 +57,8 @@ NESTED = ("context", "path", "support_spans")
 """Columns that are in the files only, not in the table ``ground.medieval``."""
 
 STATEMENTS = ("sample", "proposition", "statement")
-SUPPORT = (
-    "support_mention",
-    "present_link",
-    "support_pair",
-    "support_closest",
-    "support_span",
-    "placed_row",
-)
+SUPPORT = ("supported_pair", "support_mention", "present_link", "support_pair", "support_closest")
+PLACED = ("support_span", "placed_row")
 
 
 @dataclass(frozen=True)
@@ -277,7 +271,8 @@ def build_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnection) 
         run_steps(connection, "rows", STATEMENTS)
         _count_drops(connection)
         _require_statements(connection)
-        run_steps(connection, "rows", SUPPORT)
+        run_by_admissions(connection, "rows", SUPPORT)
+        run_steps(connection, "rows", PLACED)
         say_statements(connection, graph)
         with atomic_directory(folder) as made:
             measured = _write_rows(workspace, connection, made / "data")

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from builders.medieval.baselines import Auc, fitted_auc, scored_auc
-from builders.medieval.facts import run_steps, set_table
+from builders.medieval.facts import run_by_admissions, run_steps, set_table
 from builders.shards import SPLITS, ShardWriter
 from ground.contracts.rows import CONTRADICTED_SCHEMA
 from ground.storage.sqlfiles import quoted_files, sql_text
@@ -27,9 +27,6 @@ CONTRADICTED = "contradicted"
 NESTED = ("context", "path", "support_spans", "denied_spans")
 """Columns that are in the files only, not in the table ``ground.medieval_contradicted``."""
 
-ADMISSIONS_AT_ONCE = 10_000
-"""Admissions whose notes are looked through together: each time all mentions and codes of the warehouse go by."""
-
 ROWS_AT_ONCE = 10_000
 """Rows whose contexts are in memory together, and rows that baselines look at, about: whole circuits."""
 
@@ -41,9 +38,7 @@ def find_contradictions(connection: duckdb.DuckDBPyConnection) -> None:
         connection: with ``ground.medieval`` and the tables of the groups.
     """
     run_steps(connection, "contradicted", ["offered"])
-    for first in range(0, number_of(connection, "select count(*) from admission"), ADMISSIONS_AT_ONCE):
-        set_variables(connection, {"first_number": first, "last_number": first + ADMISSIONS_AT_ONCE - 1})
-        run_steps(connection, "contradicted", ["denial", "contradiction"])
+    run_by_admissions(connection, "contradicted", ["denial", "contradiction"])
     run_steps(connection, "contradicted", ["named"])
     # Compiled code is loaded where it is used.
     from builders.medieval.circuits import circuits_of

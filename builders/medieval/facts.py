@@ -19,7 +19,7 @@ from ground.flow.executor import Executor
 from ground.settings import BuildSettings
 from ground.storage.sqlfiles import sql_text
 from ground.storage.tables import read_table
-from ground.storage.warehouse import set_variables
+from ground.storage.warehouse import number_of, set_variables
 from kg.facts import FACT_SCHEMA
 from kg.graph import ABOVE, BELOW, ConceptGraph
 
@@ -30,6 +30,7 @@ __all__ = [
     "find_true",
     "find_true_facts",
     "read_support",
+    "run_by_admissions",
     "run_steps",
     "set_facts",
     "set_table",
@@ -50,6 +51,9 @@ KNOWN_CONCEPTS = (
     "union select cui from ground.admission_concept "
     "union select unnest(cuis) from ground.unclear_mention"
 )
+ADMISSIONS_AT_ONCE = 10_000
+"""Admissions whose mentions are looked through together where a table of all would not fit in memory."""
+
 Ints = npt.NDArray[np.int64]
 KNOWLEDGE = {
     "disputed_fact": ("head", "predicate", "tail", "reason", "source"),
@@ -62,6 +66,13 @@ def run_steps(connection: duckdb.DuckDBPyConnection, area: str, names: Iterable[
     """Run SQL files of one folder of ``sql/builders/medieval``, in order."""
     for name in names:
         connection.execute(sql_text(f"builders/medieval/{area}/{name}"))
+
+
+def run_by_admissions(connection: duckdb.DuckDBPyConnection, area: str, names: Sequence[str]) -> None:
+    """Run SQL files of one folder for some admissions at a time: ``first_number`` to ``last_number``."""
+    for first in range(0, number_of(connection, "select count(*) from admission"), ADMISSIONS_AT_ONCE):
+        set_variables(connection, {"first_number": first, "last_number": first + ADMISSIONS_AT_ONCE - 1})
+        run_steps(connection, area, names)
 
 
 def set_table(connection: duckdb.DuckDBPyConnection, name: str, table: pa.Table) -> None:

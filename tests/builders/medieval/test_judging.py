@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from builders.medieval import coding, contradicted, facts, groups, hierarchy, judging
+from builders.medieval import coding, facts, groups, hierarchy, judging
 from builders.medieval.build import build_medieval
 from builders.medieval.kernels import add_pairs, mark_lifted, mark_related
 from ground.compiled import read_only
@@ -110,7 +110,7 @@ def test_how_much_is_looked_at_together_and_by_how_many_workers_changes_nothing(
 ) -> None:
     monkeypatch.setattr(judging, "AT_ONCE", 1)
     monkeypatch.setattr(hierarchy, "STARTS_AT_ONCE", 3)
-    monkeypatch.setattr(contradicted, "ADMISSIONS_AT_ONCE", 7)
+    monkeypatch.setattr(facts, "ADMISSIONS_AT_ONCE", 7)
     for module in (coding, facts, groups):
         monkeypatch.setattr(module, "SHARD_SIZE", 9)
     workspace = Workspace(copied(staged, tmp_path / "work").root, with_two_workers(medieval.workspace.settings))

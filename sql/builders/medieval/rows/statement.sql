@@ -1,7 +1,8 @@
 -- The statements of all complete groups
 -- Grain: one row per group and quadrant
 -- Output: statement(split, row_no, group_no, hadm_id, subject_id, quadrant, proposition, head_code, tail_code,
---   kept_code, fact_split)
+--   kept_code, fact_split); empty: support_pair(hadm_id, head_code, tail_code, head_mention, tail_mention, linked),
+--   support_closest(hadm_id, code, mention)
 -- Inputs: sample, proposition
 -- fact_split: the second split, disjoint in patients and also in (head, tail). A pair belongs to the latest split that
 --   uses it: test rows all stay, validation rows stay unless test has the pair, training rows unless either has; what
@@ -43,3 +44,9 @@ inner join owned
     on
         least(filled.head_code, filled.tail_code) = owned.low
         and greatest(filled.head_code, filled.tail_code) = owned.high;
+
+create or replace temp table support_pair (
+    hadm_id bigint, head_code integer, tail_code integer, head_mention bigint, tail_mention bigint, linked boolean
+);
+
+create or replace temp table support_closest (hadm_id bigint, code integer, mention bigint);

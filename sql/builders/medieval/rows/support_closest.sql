@@ -1,6 +1,7 @@
--- The closest and earliest mention of each end of supported statements
--- Grain: one row per admission and concept. Output: support_closest(hadm_id, code, mention). Inputs: support_mention
-create or replace temp table support_closest as
+-- The closest and earliest mention of each end of supported statements of some admissions
+-- Grain: one row per admission and concept. Output: support_closest(hadm_id, code, mention), added to
+-- Inputs: support_mention
+insert into support_closest
 select
     hadm_id,
     code,

@@ -1,7 +1,7 @@
--- Mentions that attest an end of a supported statement
+-- Mentions that attest an end of a supported statement of some admissions
 -- Grain: one row per admission, concept, mention and way by which the mention attests the concept
 -- Output: support_mention(hadm_id, code, mention, closeness, near, segment, block, in_heading)
--- Inputs: statement, nameable, attested, present_mention. Parameter: ancestor_steps
+-- Inputs: supported_pair, nameable, attested, present_mention. Parameters: ancestor_steps, first_number, last_number
 -- closeness: the steps up to the concept, then the place in the note, in one number: the lowest is the closest and
 --   earliest mention. near: close enough for a link of both ends. The kept ends of unsupported statements are ends of
 --   the first statement of their group
@@ -10,14 +10,12 @@ with wanted as (
     select
         hadm_id,
         head_code as code
-    from statement
-    where quadrant in ('Q1', 'Q3')
+    from supported_pair
     union
     select
         hadm_id,
         tail_code as code
-    from statement
-    where quadrant in ('Q1', 'Q3')
+    from supported_pair
 ),
 
 attesting as (
@@ -41,4 +39,5 @@ select
     present_mention.in_heading
 from present_mention
 inner join attesting on present_mention.cui = attesting.cui
-inner join wanted on present_mention.hadm_id = wanted.hadm_id and attesting.code = wanted.code;
+inner join wanted on present_mention.hadm_id = wanted.hadm_id and attesting.code = wanted.code
+where present_mention.number between getvariable('first_number') and getvariable('last_number');

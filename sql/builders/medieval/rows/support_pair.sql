@@ -1,26 +1,17 @@
--- The mentions that attest both ends of supported statements
+-- The mentions that attest both ends of supported statements of some admissions
 -- Grain: one row per admission and ordered pair. Output: support_pair(hadm_id, head_code, tail_code, head_mention,
---   tail_mention, linked)
--- Inputs: statement, support_mention, present_link
+--   tail_mention, linked), added to
+-- Inputs: supported_pair, support_mention, present_link
 -- The pair of mentions by which the context links both ends where it does; else, for each end, a mention that does not
 --   attest the other end too, the closest and earliest one
-create or replace temp table support_pair as
-with wanted as (
-    select distinct
-        hadm_id,
-        head_code,
-        tail_code
-    from statement
-    where quadrant in ('Q1', 'Q3')
-),
-
-apart as (
-    select wanted.*
-    from wanted
+insert into support_pair
+with apart as (
+    select supported_pair.*
+    from supported_pair
     anti join present_link
         on
-            wanted.hadm_id = present_link.hadm_id and wanted.head_code = present_link.head_code
-            and wanted.tail_code = present_link.tail_code
+            supported_pair.hadm_id = present_link.hadm_id and supported_pair.head_code = present_link.head_code
+            and supported_pair.tail_code = present_link.tail_code
 ),
 
 ended as (

@@ -118,28 +118,6 @@ def test_the_size_of_shards_changes_nothing(notes: duckdb.DuckDBPyConnection) ->
     assert [rows(notes, table) for table in ("section", "segment", "mention", "unclear_mention")] == tables
 
 
-def test_notes_that_are_read_together_are_read_as_each_alone(
-    notes: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ends = [
-        "severe aortic",
-        "valve stenosis'",
-        "Aortic stenosis (AS). No",
-        "AS, pneumonia,",
-        "chronic obstructive'",
-        "",
-    ]
-    more = [(f"{20 + number}-DS-1", number, f"Assessment:\nNo COPD. {end}") for number, end in enumerate(ends)]
-    notes.executemany("insert into mimiciv_note.discharge values (?, ?, ?)", more)
-    find_mentions(notes, Settings())
-    together = rows(notes, "mention"), rows(notes, "unclear_mention")
-    notes.execute("delete from ground.stage where stage = 'mentions'")
-    monkeypatch.setattr(ehr.notes, "_READ_TOGETHER", 1)
-    find_mentions(notes, Settings())
-    assert (rows(notes, "mention"), rows(notes, "unclear_mention")) == together
-    assert len(together[0]) == 15
-
-
 OWN = {
     "sections": "food_list\tallergies\t\tfirm\tours",
     "context_rules": "but\tfamily\tforward\tlist\t9\t*\t*\tours",

@@ -195,12 +195,7 @@ def open_executor(settings: RunSettings, licence_tier: str) -> Iterator[Executor
         UsageError: an address without Ray, or Ray is not installed, or it has fewer CPUs than there are workers.
         WorkerError: the Ray cluster cannot be reached, or its machines run another version of this program.
     """
-    if settings.address and settings.executor != "ray":
-        raise UsageError(
-            "run.address is Ray's",
-            found=f"run.executor = {settings.executor}",
-            expected="ray, or no address",
-        )
+    check_executor(settings)
     if settings.executor == "ray":
         from ground.flow.executor_ray import open_ray
 

@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from ehr import notes
-from ehr.misspellings import Speller
 from ehr.reading import TextReader
+from ground.settings import NoteSettings
 from ground.storage.own_rules import NO_RULES
 from tests.ehr.test_lexicon import fill
 
@@ -30,8 +30,7 @@ TEXTS = st.lists(st.lists(st.sampled_from(PIECES), max_size=6).map(" ".join), mi
 @pytest.fixture
 def reader(warehouse: duckdb.DuckDBPyConnection) -> TextReader:
     fill(warehouse)
-    lexicon = TextReader.open(warehouse).lexicon
-    return TextReader(lexicon, Speller(lexicon.words.tolist()))
+    return TextReader.open(warehouse, NoteSettings(fuzzy=True))
 
 
 def read(reader: TextReader, texts: list[str], together: int) -> list[list[dict[str, Any]]]:

@@ -1,4 +1,4 @@
-"""The two stages: tables, repeated runs, shards and workers, odd notes, the preview."""
+"""The two stages: tables, repeated runs, shards and workers, odd notes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 
 import ehr.notes
 from ehr.note_shards import ReadShard, note_shards
-from ehr.notes import find_mentions, notes_preview, split_notes
+from ehr.notes import find_mentions, split_notes
 from ehr.reading import TextReader
 from ground import ROOT
 from ground.errors import InputError
@@ -235,16 +235,6 @@ def test_a_warehouse_without_notes_or_names_is_an_error(warehouse: duckdb.DuckDB
     warehouse.execute("create table mimiciv_note.discharge (note_id varchar, hadm_id bigint, text varchar)")
     with pytest.raises(InputError, match="names are not in the warehouse"):
         find_mentions(warehouse, Settings())
-
-
-def test_the_preview_shows_one_admission(notes: duckdb.DuckDBPyConnection) -> None:
-    split_notes(notes, Settings())
-    find_mentions(notes, Settings())
-    preview = notes_preview(notes, 3)
-    assert [section["section"] for section in preview["sections"]] == ["unknown"]
-    assert [mention["text"] for mention in preview["mentions"]] == ["warfarin"]
-    with pytest.raises(InputError, match="no discharge note"):
-        notes_preview(notes, 99)
 
 
 def test_the_log_of_a_finished_stage_can_be_read_again(notes: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:

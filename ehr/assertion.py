@@ -13,40 +13,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ehr.certainty import ASSERTIONS, DOUBT_OF
-from ehr.characters import CodeArray, IndexArray, IntArray, codes_of, kinds_of_characters
+from ehr.certainty import DOUBT_OF
+from ehr.characters import CodeArray, IndexArray, IntArray, kinds_of_characters
 from ehr.context_arrays import context_arrays
 from ehr.context_scan import judge
-from ehr.segments import SegmentArrays, arrays_of
-from ehr.spans import KINDS, Assertion, Section, Segment, Span
+from ehr.segments import SegmentArrays
 from ground.storage.own_rules import NO_RULES, OwnRules
 
-__all__ = ["assert_arrays", "assert_spans"]
-
-
-def assert_spans(
-    text: str, sections: Sequence[Section], segments: Sequence[Segment], spans: Sequence[Span]
-) -> list[Assertion]:
-    """The assertion of each span, in the order of ``spans``.
-
-    Pure and deterministic. A span outside all sections is judged without a section's default.
-
-    Args:
-        text: the note.
-        sections: its sections, in order.
-        segments: its segments, in order, as ``ehr.segments.segment_note`` cuts them.
-        spans: matched stretches, in any order; they may overlap.
-
-    Raises:
-        InputError: the rule tables that ship with the package are damaged.
-    """
-    begin = np.array([span.begin for span in spans], dtype=np.int32)
-    end = np.array([span.end for span in spans], dtype=np.int32)
-    kind = np.array([KINDS.index(span.kind) for span in spans], dtype=np.int32)
-    places = [section.begin for section in sections]
-    names, headed = [section.section for section in sections], [bool(section.header) for section in sections]
-    found, _ = assert_arrays(codes_of(text), places, names, headed, arrays_of(segments), begin, end, kind)
-    return [ASSERTIONS[number] for number in found.tolist()]
+__all__ = ["assert_arrays"]
 
 
 def assert_arrays(

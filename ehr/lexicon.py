@@ -27,7 +27,7 @@ from ground.storage.own_rules import NO_RULES, OwnRules
 from ground.storage.tables import read_table
 from ground.storage.warehouse import run_sql
 
-__all__ = ["ENGLISH_WORDS", "KINDS", "LEXICON_FILES", "Lexicon", "build_lexicon", "fact_tables"]
+__all__ = ["ENGLISH_WORDS", "KINDS", "Lexicon", "build_lexicon", "fact_tables"]
 
 _DATA = ROOT / "ehr" / "data"
 ENGLISH_WORDS = _DATA / "english_words.tsv"
@@ -38,18 +38,6 @@ _LONGEST_WORD = 30
 _BATCH = 100_000
 """Names that are split into tokens at a time."""
 _CASES = {"any": CASE_ANY, "capital": CASE_CAPITAL, "upper": CASE_UPPER}
-LEXICON_FILES = (
-    "semantic_types",
-    "name_stops",
-    "english_words",
-    "ordinary_limits",
-    "name_variants",
-    "abbreviations",
-    "clinical_synonyms",
-    "common_terms",
-    "drug_terms",
-    "ambiguous_words",
-)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import pyarrow as pa
 from ground.flow.fingerprints import mark_done, stage_fingerprint
 from ground.progress import progress
 from ground.storage.sqlfiles import sql_text
-from ground.storage.warehouse import arrow_of, one_thread, run_sql, table_exists, transaction
+from ground.storage.warehouse import arrow_of, number_of, one_thread, run_sql, set_variables, table_exists, transaction
 
 __all__ = ["NoteTables", "ReadShard", "fill", "note_shards"]
 
@@ -50,11 +50,9 @@ class NoteTables:
 
 def note_shards(connection: duckdb.DuckDBPyConnection, size: int, after: int = 0) -> Iterator[pa.Table]:
     """Yield the notes in order as tables (note_id, hadm_id, text), without the first ``after`` ones."""
-    connection.execute(f"set variable shard_notes = {size}")
-    connection.execute(f"set variable notes_done = {after}")
+    set_variables(connection, {"shard_notes": size, "notes_done": after})
     for bounds in run_sql(connection, "ehr/note_shard").fetchall():
-        for name, note_id in zip(("first_note_id", "last_note_id"), bounds, strict=True):
-            connection.execute(f"set variable {name} = $value", {"value": note_id})
+        set_variables(connection, dict(zip(("first_note_id", "last_note_id"), bounds, strict=True)))
         yield arrow_of(connection, sql_text("ehr/shard_text"))
 
 
@@ -75,7 +73,7 @@ def fill(
     done = _notes_done(connection, tables)
     if not done:
         run_sql(connection, tables.sql)
-    total = connection.execute("select count(*) from mimiciv_note.discharge").fetchall()[0][0]
+    total = number_of(connection, "select count(*) from mimiciv_note.discharge")
     # Closed at once where it fails: workers are not left waiting.
     with progress(tables.stage, total) as advance, closing(read(note_shards(connection, size, done))) as made:
         advance(done)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ehr.mentions import Mentions, Texts
     from ehr.reading import TextReader
 
-__all__ = ["MentionReport", "SectionReport", "find_mentions", "notes_preview", "split_notes"]
+__all__ = ["MentionReport", "SectionReport", "find_mentions", "split_notes"]
 
 _SECTION_CODE = (
     "ehr/sections.py",
@@ -243,12 +243,9 @@ def _section_report(connection: duckdb.DuckDBPyConnection, *, skipped: bool) -> 
 
 def _open_reader(lexicon: SharedFolder, options: NoteSettings, own: OwnRules) -> TextReader:
     from ehr.lexicon import Lexicon
-    from ehr.misspellings import Speller
-    from ehr.reading import TextReader, detector_of
+    from ehr.reading import TextReader
 
-    mapped = Lexicon.load(lexicon.path())
-    speller = Speller(mapped.words.tolist()) if options.fuzzy else None
-    return TextReader(mapped, speller, detector_of(options.abbreviation_detector), own)
+    return TextReader.of(Lexicon.load(lexicon.path()), options, own)
 
 
 class _MentionShard(NamedTuple):
@@ -419,25 +416,3 @@ def _mention_report(connection: duckdb.DuckDBPyConnection, *, skipped: bool) -> 
         unclear=counts("ground.unclear_mention", "reason"),
         skipped=skipped,
     )
-
-
-def notes_preview(connection: duckdb.DuckDBPyConnection, hadm_id: int) -> dict[str, list[dict[str, object]]]:
-    """Return the sections and, where they are found, the mentions of one admission's notes, for display.
-
-    Raises:
-        InputError: the admission has no note, or its sections are not there yet.
-    """
-    _need_notes(connection)
-    if not table_exists(connection, "ground.section"):
-        raise InputError("the notes are not split yet", do="run `ontoground notes sections`")
-    if not _count(connection, "mimiciv_note.discharge", f"hadm_id = {int(hadm_id)}"):
-        raise InputError("this admission has no discharge note", do="choose a hadm_id of mimiciv_note.discharge")
-    result = {}
-    for name in ("section", "mention"):
-        if table_exists(connection, f"ground.{name}"):
-            cursor = connection.execute(
-                f"select * from ground.{name} where hadm_id = ? order by note_id, begin_offset, end_offset", [hadm_id]
-            )
-            columns = [column[0] for column in cursor.description or []]
-            result[name] = [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
-    return {"sections": result["section"], "mentions": result.get("mention", [])}

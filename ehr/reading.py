@@ -120,7 +120,6 @@ class TextReader:
             InputError: the concept graph with its names is not built, or an own rule cannot be read.
         """
         from ehr.lexicon import build_lexicon
-        from ehr.misspellings import Speller
         from ground.errors import InputError
         from ground.settings import NoteSettings
         from ground.storage.warehouse import table_exists
@@ -134,9 +133,15 @@ class TextReader:
             )
         with connection.cursor() as cursor:
             lexicon = build_lexicon(cursor, own)
-        chosen = settings or NoteSettings()
-        speller = Speller(lexicon.words.tolist()) if chosen.fuzzy else None
-        return cls(lexicon, speller, detector_of(chosen.abbreviation_detector), own)
+        return cls.of(lexicon, settings or NoteSettings(), own)
+
+    @classmethod
+    def of(cls, lexicon: Lexicon, settings: NoteSettings, own: OwnRules = NO_RULES) -> TextReader:
+        """Return the reader that the settings describe."""
+        from ehr.misspellings import Speller
+
+        speller = Speller(lexicon.words.tolist()) if settings.fuzzy else None
+        return cls(lexicon, speller, detector_of(settings.abbreviation_detector), own)
 
     def judge(self, texts: Texts) -> Judged:
         """Read texts for a table of mentions; those of a text come one after another."""

@@ -18,7 +18,7 @@ from ehr.spans import SEGMENT_KINDS, Section, Segment
 from ground import ROOT
 from ground.storage.tables import read_table
 
-__all__ = ["SegmentArrays", "arrays_of", "segment_arrays", "segment_note", "segments_of"]
+__all__ = ["SegmentArrays", "segment_arrays", "segment_note", "segments_of"]
 
 
 def segment_note(text: str, sections: Sequence[Section]) -> list[Segment]:
@@ -54,13 +54,6 @@ def segments_of(arrays: SegmentArrays) -> list[Segment]:
     """Return segments as values."""
     columns = (column.tolist() for column in arrays)
     return [Segment(SEGMENT_KINDS[kind], begin, end, block) for kind, begin, end, block in zip(*columns, strict=True)]
-
-
-def arrays_of(segments: Sequence[Segment]) -> SegmentArrays:
-    """Return segments as arrays."""
-    rows = [(SEGMENT_KINDS.index(one.kind), one.begin, one.end, one.block) for one in segments]
-    table = np.array(rows, dtype=np.int32).reshape(len(rows), 4).T.copy()
-    return SegmentArrays(*table)
 
 
 @cache

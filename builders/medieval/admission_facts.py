@@ -15,7 +15,7 @@ from builders.medieval.digests import Texts, hashes_of, units_of
 from ground.flow.executor import Executor, nothing
 from ground.stable import SEPARATOR
 from ground.storage.sqlfiles import sql_text
-from ground.storage.warehouse import arrow_of, number_of
+from ground.storage.warehouse import arrow_of, number_of, set_variables
 
 __all__ = ["find_admission_facts"]
 
@@ -70,7 +70,7 @@ class _Held(NamedTuple):
 
 def _shards(connection: duckdb.DuckDBPyConnection) -> Iterator[_Held]:
     for (shard,) in connection.execute("select distinct shard from admission order by shard").fetchall():
-        connection.execute(f"set variable shard = {shard}")
+        set_variables(connection, {"shard": shard})
         query = f"select number, hadm_id from admission where shard = {shard} order by number"
         yield _Held(arrow_of(connection, query), arrow_of(connection, sql_text("builders/medieval/truth/shard_end")))
 

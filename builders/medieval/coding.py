@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from builders.medieval.kernels import Meant, Shard, Terms, links_of, named_only
 from ground.storage.sqlfiles import sql_text
-from ground.storage.warehouse import arrow_of
+from ground.storage.warehouse import arrow_of, number_of, set_variables
 
 __all__ = ["SHARD_SIZE", "Held", "begins", "read_held", "read_shard", "read_terms", "runs", "shard_of"]
 
@@ -135,14 +135,14 @@ class Held(NamedTuple):
 
 def read_held(connection: duckdb.DuckDBPyConnection, number: int) -> Held:
     """Return one shard of admissions, as the warehouse has it."""
-    connection.execute(f"set variable shard = {number}")
+    set_variables(connection, {"shard": number})
 
     def columns(name: str, *names: str) -> list[Ints]:
         return _columns(connection, sql_text(f"builders/medieval/groups/shard_{name}"), *names)
 
     return Held(
         number,
-        connection.execute(f"select count(*) from admission where shard = {number}").fetchall()[0][0],
+        number_of(connection, f"select count(*) from admission where shard = {number}"),
         columns("group", "number", "frame", "bucket"),
         columns("mention", "number", "concept", "from_code"),
         columns("link", *PLACED),

@@ -109,7 +109,7 @@ def contradicted_baselines(connection: duckdb.DuckDBPyConnection, folder: Path, 
     files = sorted(folder.glob("*.parquet"))
     if not files:
         return []
-    connection.execute(f"set variable measured = {ROWS_AT_ONCE}")
+    set_variables(connection, {"measured": ROWS_AT_ONCE})
     connection.execute(f"create or replace temp view shown as select * from read_parquet({quoted_files(files)})")
     run_steps(connection, "contradicted", ["measured_row"])
     rows = arrow_of(connection, "select * from measured_row order by id")

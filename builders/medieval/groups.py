@@ -34,7 +34,7 @@ from builders.medieval.records import linked_pairs
 from ground.flow.executor import Executor, nothing
 from ground.settings import BuildSettings
 from ground.storage.sqlfiles import sql_text
-from ground.storage.warehouse import arrow_of
+from ground.storage.warehouse import arrow_of, number_of, set_variables
 from kg.graph import ConceptGraph
 
 __all__ = ["make_groups"]
@@ -160,18 +160,6 @@ class _Groups:
         return kernels.candidates_of(self.terms, shard, self.false, self.relatives, *near, kept, counts), counts
 
 
-def _set_variables(connection: duckdb.DuckDBPyConnection, settings: BuildSettings) -> None:
-    values = {
-        "bucket_size": BUCKET_SIZE,
-        "family_size": settings.family_size,
-        "extended_share": settings.extended_share,
-        "max_groups": settings.max_groups_per_admission,
-    }
-    for name, value in values.items():
-        connection.execute(f"set variable {name} = {value}")
-    connection.execute(f"set variable tying = {list(TYING)}")
-
-
 def _asked(executor: Executor, terms: kernels.Terms, folder: Path, shards: int, ends: int) -> tuple[Bytes, Bytes]:
     """Return which replacements and which relatives some group asks about. Shapes: (pairs, ends / 8), (relatives,)
 
@@ -181,9 +169,9 @@ def _asked(executor: Executor, terms: kernels.Terms, folder: Path, shards: int, 
     made = list[tuple[Bytes, Bytes]]()
 
     def tables() -> tuple[Bytes, Bytes, Bytes]:
-        asked = bits(int(terms.pair.max(initial=-1)) + 1, ends)
-        made.append((asked, np.zeros(int(terms.relative_begin[-1]), np.uint8)))
-        return *made[-1], np.zeros((terms.original.size, buckets), np.uint8)
+        own = bits(int(terms.pair.max(initial=-1)) + 1, ends), np.zeros(int(terms.relative_begin[-1]), np.uint8)
+        made.append(own)
+        return *own, np.zeros((terms.original.size, buckets), np.uint8)
 
     def mark(own: tuple[Bytes, Bytes, Bytes], number: int) -> None:
         kernels.mark_asked(terms, read_shard(folder / f"{number}.npz"), *own)
@@ -235,11 +223,7 @@ def _count_near(connection: duckdb.DuckDBPyConnection, groups: _Groups) -> None:
     near = groups.near_begin, groups.near, met
     for _ in groups.each(lambda n: kernels.mark_near(terms, groups.shard(n), groups.false, bucket_of, *near)):
         pass
-    connection.execute(f"set variable near_pairs = {int(met.sum())}")
-
-
-def _count(connection: duckdb.DuckDBPyConnection, query: str) -> int:
-    return int(connection.execute(query).fetchall()[0][0])
+    set_variables(connection, {"near_pairs": int(met.sum())})
 
 
 def _complete(groups: _Groups, number: int) -> tuple[npt.NDArray[np.int64], pa.Table]:
@@ -265,18 +249,18 @@ def _find_complete(connection: duckdb.DuckDBPyConnection, groups: _Groups) -> No
 def _limit(connection: duckdb.DuckDBPyConnection, settings: BuildSettings) -> None:
     """Apply the limits until they hold: fewer groups make the share of a pair or predicate larger."""
     connection.execute("create or replace temp table limited_group as select * from completed_group")
-    before, groups = -1, _count(connection, "select count(*) from limited_group")
-    predicates = _count(
+    before, groups = -1, number_of(connection, "select count(*) from limited_group")
+    predicates = number_of(
         connection, "select count(distinct frame.predicate) from frame semi join limited_group using (frame)"
     )
     # Shares of one or two predicates cannot all be below the limit.
     share = max(settings.max_predicate_share, 1 / max(1, predicates))
     while groups != before:
         before = groups
-        connection.execute(f"set variable max_pairs = {max(1, int(settings.max_pair_share * groups))}")
-        connection.execute(f"set variable max_of_predicate = {max(1, int(share * groups))}")
+        most = {"max_pairs": settings.max_pair_share, "max_of_predicate": share}
+        set_variables(connection, {name: max(1, int(one * groups)) for name, one in most.items()})
         run_steps(connection, "groups", ["group_limit"])
-        groups = _count(connection, "select count(*) from limited_group")
+        groups = number_of(connection, "select count(*) from limited_group")
     run_steps(connection, "groups", ["fact_group"])
 
 
@@ -295,7 +279,7 @@ def _kept(connection: duckdb.DuckDBPyConnection, shards: int) -> Iterator[tuple[
             "select group_no, number, frame, turn from fact_group "
             f"where number between {number * SHARD_SIZE} and {(number + 1) * SHARD_SIZE - 1} order by group_no",
         )
-        connection.execute(f"set variable shard = {number}")
+        set_variables(connection, {"shard": number})
         yield number, kept, arrow_of(connection, sql_text("builders/medieval/groups/candidate_key"))["key"]
 
 
@@ -347,12 +331,19 @@ def make_groups(
         executor: of workers that share this process's memory.
         scratch: a folder for the shards while the groups are made.
     """
-    _set_variables(connection, settings)
+    values = {
+        "bucket_size": BUCKET_SIZE,
+        "family_size": settings.family_size,
+        "extended_share": settings.extended_share,
+        "max_groups": settings.max_groups_per_admission,
+        "tying": list(TYING),
+    }
+    set_variables(connection, values)
     run_steps(connection, "groups", ["frame", "nameable", "cover", "evidence", "near_end"])
     terms, cui = read_terms(connection)
     meant = find_names(connection, graph, executor, radiology=settings.radiology)
-    shards = _count(connection, "select coalesce(max(shard), -1) + 1 from admission")
-    ends = _count(connection, "select count(*) from nameable where is_end")
+    shards = number_of(connection, "select coalesce(max(shard), -1) + 1 from admission")
+    ends = number_of(connection, "select count(*) from nameable where is_end")
     with TemporaryDirectory(dir=scratch) as folder:
         shards_at = Path(folder)
         linked, named = linked_pairs(connection, executor, shards_at, shards, terms, meant)
@@ -373,7 +364,7 @@ def make_groups(
         _count_near(connection, groups)
         _find_complete(connection, groups)
         _limit(connection, settings)
-        kept = _count(connection, "select count(*) from fact_group")
+        kept = number_of(connection, "select count(*) from fact_group")
         traits = _read_traits(connection)
         wanted = traits.wanted(terms)
         pool = Pool(executor, groups.folder, traits.called, WEIGHT_FLOOR, np.full((kept, 3), -1, np.int32))
@@ -381,8 +372,7 @@ def make_groups(
         for candidates in executor.in_order(nothing, lambda _, of_shard: listed(of_shard), _kept(connection, shards)):
             pool.add(candidates)
         draw_statements(connection, pool, settings)
-    connection.execute(f"set variable named_only = {named}")
-    connection.execute(f"set variable facts_without = {groups.without.tolist()}")
+    set_variables(connection, {"named_only": named, "facts_without": groups.without.tolist()})
     run_steps(connection, "groups", ["extension_kind"])
     run_steps(connection, "truth", ["contested"])
     run_steps(connection, "groups", ["extension"])

@@ -32,7 +32,7 @@ def reached(graph: ConceptGraph, starts: Ints, limit: int) -> Iterator[tuple[Int
 
 
 def distances(graph: ConceptGraph, one: Ints, other: Ints, limit: int) -> npt.NDArray[np.int32]:
-    """Return the steps between the concepts of pairs, -1 beyond the limit. Shape: (n,)
+    """Return the steps between the concepts of distinct pairs, -1 beyond the limit. Shape: (n,)
 
     Args:
         graph: the concept graph.

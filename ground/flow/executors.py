@@ -82,7 +82,7 @@ class Threads(Executor):
         self, setup: Callable[[], State], work: Callable[[State, Shard], Result], shards: Iterable[Shard]
     ) -> Iterator[Result]:
         """Work on several shards at a time; see `Executor.in_order`. ``setup`` is called by each thread."""
-        own, states, begun = threading.local(), list[State](), list[Future[Result]]()
+        own, states, under_way = threading.local(), list[State](), list[Future[Result]]()
 
         def work_on(shard: Shard) -> Result:
             if not hasattr(own, "state"):
@@ -91,19 +91,25 @@ class Threads(Executor):
             return work(own.state, shard)
 
         def submit(shard: Shard) -> Future[Result]:
-            begun[:] = [future for future in begun if not future.done()] + [pool.submit(work_on, shard)]
-            return begun[-1]
+            under_way[:] = [*_not_done(under_way), pool.submit(work_on, shard)]
+            return under_way[-1]
 
         with ThreadPoolExecutor(self.workers) as pool:
             try:
                 yield from _in_order(submit, shards, self.workers)
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
-                # Again and again: what a worker begins next knows nothing of an interruption before it.
-                while wait_for(begun, _AGAIN_SECONDS).not_done:
+                # Again and again: what a worker begins next knows nothing of an interruption before it. A shard that
+                # was cancelled before a worker took it would be waited for without end.
+                while left := _not_done(under_way):
                     for state in states:
                         self._interrupt(state)
+                    wait_for(left, _AGAIN_SECONDS)
                 raise
+
+
+def _not_done(futures: Iterable[Future[Result]]) -> list[Future[Result]]:
+    return [future for future in futures if not future.done()]
 
 
 def _in_order(submit: Callable[[Shard], Future[Result]], shards: Iterable[Shard], workers: int) -> Iterator[Result]:
@@ -189,12 +195,7 @@ def open_executor(settings: RunSettings, licence_tier: str) -> Iterator[Executor
         UsageError: an address without Ray, or Ray is not installed, or it has fewer CPUs than there are workers.
         WorkerError: the Ray cluster cannot be reached, or its machines run another version of this program.
     """
-    if settings.address and settings.executor != "ray":
-        raise UsageError(
-            "run.address is Ray's",
-            found=f"run.executor = {settings.executor}",
-            expected="ray, or no address",
-        )
+    check_executor(settings)
     if settings.executor == "ray":
         from ground.flow.executor_ray import open_ray
 

@@ -64,7 +64,7 @@ Overrides = Annotated[
 ]
 Workers = Annotated[
     int | None,
-    typer.Option("--workers", min=1, metavar="N", help="Processes that share the notes; run.workers where left out."),
+    typer.Option("--workers", min=1, metavar="N", help="Workers that share the shards; run.workers where left out."),
 ]
 Executor = Annotated[
     Literal["serial", "processes", "ray"] | None,

@@ -6,18 +6,22 @@ import csv
 import gzip
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ehr import context_rules
-from ehr.assertion import assert_spans
+from ehr.assertion import assert_arrays
+from ehr.certainty import ASSERTIONS
+from ehr.characters import codes_of
 from ehr.context_rules import load_rules
 from ehr.sections import split_sections
-from ehr.segments import segment_note
-from ehr.spans import Assertion, Kind, Section, Span
+from ehr.segments import segment_arrays
+from ehr.spans import KINDS, Assertion, Kind, Section, Span
 from ground.errors import InputError
 from ground.storage.tables import Row, read_table
 
@@ -28,6 +32,21 @@ MARK = re.compile(r"\{([DFMP]):([^}]*)\}")
 # What was given is known from lists and orders (sql/ehr/given.sql), not from words.
 BY_WORDS = frozenset(Assertion) - {Assertion.GIVEN}
 CASES = read_table(Path(__file__).parents[1] / "data" / "assertion_cases.tsv", ("section", "text", "expected"))
+
+
+def asserted(text: str, sections: Sequence[Section], spans: Sequence[Span]) -> list[Assertion]:
+    """Return what a note of some sections asserts of each span."""
+    codes = codes_of(text)
+    places = np.array([(span.begin, span.end, KINDS.index(span.kind)) for span in spans], dtype=np.int32)
+    found, _ = assert_arrays(
+        codes,
+        [section.begin for section in sections],
+        [section.section for section in sections],
+        [bool(section.header) for section in sections],
+        segment_arrays(codes, sections),
+        *places.reshape(-1, 3).T,
+    )
+    return [ASSERTIONS[number] for number in found.tolist()]
 
 
 def read(section: str, marked: str) -> list[str]:
@@ -41,7 +60,7 @@ def read(section: str, marked: str) -> list[str]:
         position = match.end()
     text += marked[position:]
     sections = [Section(section, "", 0, len(text))]
-    return [a.value for a in assert_spans(text, sections, segment_note(text, sections), spans)]
+    return [a.value for a in asserted(text, sections, spans)]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["text"][:60])
@@ -106,10 +125,9 @@ def test_rules_name_sections_that_the_splitter_knows() -> None:
 def test_order_of_spans_does_not_matter() -> None:
     text = "No fever, cough. Metformin was held."
     sections = [Section(COURSE, "", 0, len(text))]
-    segments = segment_note(text, sections)
     spans = [Span(3, 8, "finding"), Span(10, 15, "finding"), Span(17, 26, "drug")]
-    forward = assert_spans(text, sections, segments, spans)
-    assert assert_spans(text, sections, segments, spans[::-1]) == forward[::-1]
+    forward = asserted(text, sections, spans)
+    assert asserted(text, sections, spans[::-1]) == forward[::-1]
 
 
 def test_letters_that_grow_in_lower_case_move_no_offset() -> None:
@@ -117,7 +135,7 @@ def test_letters_that_grow_in_lower_case_move_no_offset() -> None:
     sections = [Section(COURSE, "", 0, len(text))]
     begin, cough = text.index("fever"), text.index("cough")
     spans = [Span(begin, begin + 5, "finding"), Span(cough, cough + 5, "finding")]
-    found = assert_spans(text, sections, segment_note(text, sections), spans)
+    found = asserted(text, sections, spans)
     assert found == [Assertion.ABSENT, Assertion.PRESENT]
 
 
@@ -127,7 +145,7 @@ def test_any_span_of_any_text_gets_an_assertion(text: str, data: st.DataObject) 
     sections = [Section(COURSE, "", 0, size)] if data.draw(st.booleans()) else []
     pairs = data.draw(st.lists(st.tuples(st.integers(0, size), st.integers(0, size)), max_size=5))
     spans = [Span(min(pair), max(pair), "drug") for pair in pairs]
-    found = assert_spans(text, sections, segment_note(text, sections), spans)
+    found = asserted(text, sections, spans)
     assert len(found) == len(spans)
 
 
@@ -145,7 +163,7 @@ def test_accuracy_on_the_written_notes(real_data: Path) -> None:
             text, mentions = notes[gold["note_id"]], gold["mentions"]
             sections = split_sections(text)
             spans = [Span(m["start"], m["end"], m["type"]) for m in mentions]
-            found = assert_spans(text, sections, segment_note(text, sections), spans)
+            found = asserted(text, sections, spans)
             for mention, assertion in zip(mentions, found, strict=True):
                 pair = {assertion.value, mention["assertion"]}
                 right += len(pair) == 1 or pair == {"absent", "family"}

@@ -12,7 +12,7 @@ from ehr import certainty
 from ehr.assertion import assert_arrays
 from ehr.certainty import ASSERTIONS, DOUBTS, SAID_OTHERWISE, TIME, load_cues, reason_lists, reasons_of
 from ehr.characters import codes_of
-from ehr.segments import arrays_of, segment_note
+from ehr.segments import segment_arrays
 from ehr.spans import KINDS, Assertion, Kind, Section
 from ground.errors import InputError
 
@@ -23,12 +23,13 @@ def reasons(text: str, *mentions: tuple[str, Kind], section: str = COURSE) -> li
     """Return what is asserted of the mentions of a one-section note, and why each is unsure."""
     sections = [Section(section, "", 0, len(text))]
     begins = [text.index(mention) for mention, _ in mentions]
+    codes = codes_of(text)
     found, doubts = assert_arrays(
-        codes_of(text),
+        codes,
         [0],
         [section],
         [False],
-        arrays_of(segment_note(text, sections)),
+        segment_arrays(codes, sections),
         np.array(begins, dtype=np.int32),
         np.array([begin + len(mention) for begin, (mention, _) in zip(begins, mentions, strict=True)], dtype=np.int32),
         np.array([KINDS.index(kind) for _, kind in mentions], dtype=np.int32),

@@ -220,6 +220,19 @@ def add_name(
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "type_", "text"), [("Alteplase", "T121", "vasopressin"), ("ST segment depression", "T033", "ST elevation")]
+)
+def test_a_word_is_not_read_as_another_thing_where_the_release_lacks_it(
+    warehouse: duckdb.DuckDBPyConnection, name: str, type_: str, text: str
+) -> None:
+    fill(warehouse)
+    add_name(warehouse, name, [type_], "MSH", "MH")
+    lexicon = build_lexicon(warehouse)
+    assert [one.cuis for one in mentions(lexicon, f"on {name}")] == [("C90",)]
+    assert all("C90" not in one.cuis for one in with_unclear(lexicon, f"on {text}"))
+
+
 def test_an_ordinary_word_is_read_and_not_asserted(warehouse: duckdb.DuckDBPyConnection) -> None:
     names = [
         ("Oriented", ["T033"], "SNOMEDCT_US", "PT", "ordinary_word"),

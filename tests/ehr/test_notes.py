@@ -1,4 +1,4 @@
-"""The two stages: tables, repeated runs, shards and workers, odd notes, the preview."""
+"""The two stages: tables, repeated runs, shards and workers, odd notes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 
 import ehr.notes
 from ehr.note_shards import ReadShard, note_shards
-from ehr.notes import find_mentions, notes_preview, split_notes
+from ehr.notes import find_mentions, split_notes
 from ehr.reading import TextReader
 from ground import ROOT
 from ground.errors import InputError
@@ -116,28 +116,6 @@ def test_the_size_of_shards_changes_nothing(notes: duckdb.DuckDBPyConnection) ->
     split_notes(notes, settings(shard_notes=100))
     find_mentions(notes, settings(shard_notes=100))
     assert [rows(notes, table) for table in ("section", "segment", "mention", "unclear_mention")] == tables
-
-
-def test_notes_that_are_read_together_are_read_as_each_alone(
-    notes: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ends = [
-        "severe aortic",
-        "valve stenosis'",
-        "Aortic stenosis (AS). No",
-        "AS, pneumonia,",
-        "chronic obstructive'",
-        "",
-    ]
-    more = [(f"{20 + number}-DS-1", number, f"Assessment:\nNo COPD. {end}") for number, end in enumerate(ends)]
-    notes.executemany("insert into mimiciv_note.discharge values (?, ?, ?)", more)
-    find_mentions(notes, Settings())
-    together = rows(notes, "mention"), rows(notes, "unclear_mention")
-    notes.execute("delete from ground.stage where stage = 'mentions'")
-    monkeypatch.setattr(ehr.notes, "_READ_TOGETHER", 1)
-    find_mentions(notes, Settings())
-    assert (rows(notes, "mention"), rows(notes, "unclear_mention")) == together
-    assert len(together[0]) == 15
 
 
 OWN = {
@@ -257,16 +235,6 @@ def test_a_warehouse_without_notes_or_names_is_an_error(warehouse: duckdb.DuckDB
     warehouse.execute("create table mimiciv_note.discharge (note_id varchar, hadm_id bigint, text varchar)")
     with pytest.raises(InputError, match="names are not in the warehouse"):
         find_mentions(warehouse, Settings())
-
-
-def test_the_preview_shows_one_admission(notes: duckdb.DuckDBPyConnection) -> None:
-    split_notes(notes, Settings())
-    find_mentions(notes, Settings())
-    preview = notes_preview(notes, 3)
-    assert [section["section"] for section in preview["sections"]] == ["unknown"]
-    assert [mention["text"] for mention in preview["mentions"]] == ["warfarin"]
-    with pytest.raises(InputError, match="no discharge note"):
-        notes_preview(notes, 99)
 
 
 def test_the_log_of_a_finished_stage_can_be_read_again(notes: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:

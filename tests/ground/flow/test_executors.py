@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -14,12 +15,12 @@ import pytest
 
 from ground.errors import InputError, UsageError, WorkerError
 from ground.flow.executor import AHEAD, Executor, Serial, nothing
-from ground.flow.executors import Processes, open_executor
+from ground.flow.executors import Processes, Threads, open_executor
 from ground.settings import RunSettings
 from tests.ground.flow.executor_work import describe, die_at, open_text, process_of, refuse_the_third
 
 ROOT = Path(__file__).resolve().parents[3]
-EXECUTORS = [Serial(), Processes(2)]
+EXECUTORS = [Serial(), Processes(2), Threads(2)]
 
 
 @pytest.fixture
@@ -59,8 +60,8 @@ def test_results_are_in_the_order_of_the_shards_and_each_worker_opens_its_state_
         assert len(taken) - len(results) <= executor.workers * AHEAD
     assert [doubled for *_, doubled in results] == [2 * shard for shard in range(9)]
     assert {text for text, *_ in results} == {"names"}
-    for process in {process for _, process, *_ in results}:
-        seen = [n for _, of, n, _ in results if of == process]
+    for worker in {worker for _, worker, *_ in results}:
+        seen = [n for _, of, n, _ in results if of == worker]
         assert seen == list(range(1, len(seen) + 1))
 
 
@@ -88,6 +89,22 @@ def test_workers_end_at_once_where_the_results_are_no_longer_wanted() -> None:
     results.close()  # type: ignore[attr-defined]
     assert wait_for_end(process)
     assert time.monotonic() - begin < 60  # not the ten minutes of a shard
+
+
+def test_threads_are_interrupted_where_the_results_are_no_longer_wanted() -> None:
+    interrupted = list[threading.Event]()
+
+    def interrupt(stop: threading.Event) -> None:
+        interrupted.append(stop)
+        stop.set()
+
+    def wait(stop: threading.Event, shard: int) -> int:
+        return shard if shard == 0 or stop.wait(600) else -1
+
+    results = Threads(2, interrupt).in_order(threading.Event, wait, range(9))
+    assert next(results) == 0
+    results.close()  # type: ignore[attr-defined]
+    assert interrupted
 
 
 KILLED = """

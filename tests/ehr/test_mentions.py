@@ -1,0 +1,57 @@
+"""Notes that are read together: each is read as it is alone, whatever stands at its ends."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import Any
+from unittest.mock import patch
+
+import duckdb
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from ehr import notes
+from ehr.reading import TextReader
+from ground.settings import NoteSettings
+from ground.storage.own_rules import NO_RULES
+from tests.ehr.test_lexicon import fill
+
+# What a note may end or begin with in the middle of: names, headers, lists, parentheses, definitions, scopes.
+PIECES = (
+    "aortic", "valve stenosis", "valve stenosis (AS)", "AS", "pneumnia", "COPD'", "chronic obstructive",
+    "pulmonary disease", "metoprolol", "XL", "No", "but", "mother", "(", ")", ",", ".", ":", "\n", "\n\n",
+    "# Pneumonia:", "Allergies:\n", "Brief Hospital Course:\n", "PHYSICAL EXAM:\n", "\U0001f600", "’s",
+)  # fmt: skip
+TEXTS = st.lists(st.lists(st.sampled_from(PIECES), max_size=6).map(" ".join), min_size=2, max_size=7)
+
+
+@pytest.fixture
+def reader(warehouse: duckdb.DuckDBPyConnection) -> TextReader:
+    fill(warehouse)
+    return TextReader.open(warehouse, NoteSettings(fuzzy=True))
+
+
+def read(reader: TextReader, texts: list[str], together: int) -> list[list[dict[str, Any]]]:
+    """Return the rows of clear and of unclear mentions, so many notes at a time."""
+    ids = [f"{number}-DS-1" for number in range(len(texts))]
+    held = pa.table({"note_id": ids, "hadm_id": list(range(len(texts))), "text": texts})
+    shard = notes._MentionShard(held, *notes._section_shard(NO_RULES, held).rows)
+    with patch.object(notes, "_READ_TOGETHER", together):
+        return [table.to_pylist() for table in notes._mention_shard(reader, shard).rows]
+
+
+@example(
+    texts=["aortic", "valve stenosis (AS)", "AS, metoprolol XL", "chronic obstructive'", "pulmonary disease", "",
+           "He denies any of:", "COPD", "metoprolol XL"],
+    some=4,
+)  # fmt: skip
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(texts=TEXTS, some=st.integers(2, 6))
+def test_notes_that_are_read_together_are_read_as_each_alone(reader: TextReader, texts: list[str], some: int) -> None:
+    alone = read(reader, texts, 1)
+    assert read(reader, texts, 64) == alone
+    assert read(reader, texts, some) == alone
+    for row in chain(*alone):
+        assert texts[row["hadm_id"]][row["begin_offset"] : row["end_offset"]] == row["text"]

@@ -99,8 +99,10 @@ class Threads(Executor):
                 yield from _in_order(submit, shards, self.workers)
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
+                # What was cancelled before a thread took it up never counts as done for those who wait for it.
+                left = [future for future in begun if not future.cancelled()]
                 # Again and again: what a worker begins next knows nothing of an interruption before it.
-                while wait_for(begun, _AGAIN_SECONDS).not_done:
+                while wait_for(left, _AGAIN_SECONDS).not_done:
                     for state in states:
                         self._interrupt(state)
                 raise
@@ -189,12 +191,7 @@ def open_executor(settings: RunSettings, licence_tier: str) -> Iterator[Executor
         UsageError: an address without Ray, or Ray is not installed, or it has fewer CPUs than there are workers.
         WorkerError: the Ray cluster cannot be reached, or its machines run another version of this program.
     """
-    if settings.address and settings.executor != "ray":
-        raise UsageError(
-            "run.address is Ray's",
-            found=f"run.executor = {settings.executor}",
-            expected="ray, or no address",
-        )
+    check_executor(settings)
     if settings.executor == "ray":
         from ground.flow.executor_ray import open_ray
 

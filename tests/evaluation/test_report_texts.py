@@ -11,7 +11,7 @@ import pytest
 from evaluation.report import evaluate_text
 from ground.errors import InputError, UsageError
 from ground.flow.manifest import to_json
-from tests.evaluation.text import world
+from tests.evaluation import text_world as world
 
 LEVELS = (1, 2, 3, 4)
 
